@@ -4,14 +4,13 @@ import { namespaces } from '../../../kube/resource.ts'
 import { readFound } from '../found.ts'
 import type { KeptLease } from '../../../kube/kept-lease.ts'
 import { withLock } from '../lock.ts'
-import type { PredecessorWorkload, TakeoverPlan } from '../plan/plan.ts'
+import type { TakeoverPlan } from '../plan/plan.ts'
 import { canApply } from '../plan/plan.ts'
 import { type Progress, type ProgressStore, progressStore } from '../progress.ts'
 import type { BegunStep } from '../takeover-status.ts'
 import type { Routes } from '../routes.ts'
 import { Refusal, type StepResult, runSteps } from '../steps.ts'
-import { stopStep } from '../stop-steps.ts'
-import { readWorkload } from '../workloads.ts'
+import { readWorkloads, stopStep } from '../workloads.ts'
 import { type ServiceResult, adoptStep, verifyStep } from './adopt-steps.ts'
 import { freeLeaseStep } from './free-lease.ts'
 import { installStep } from './install-step.ts'
@@ -78,9 +77,12 @@ async function carryOut(work: Work): Promise<ApplyResult> {
   const verify = verifyStep({ client, planned, found })
   const steps = [
     installStep(client, () => work.install(plan)),
-    stopStep({ name: 'stop-predecessor', title: `Stop ${plan.predecessor.title}` }, client, () =>
-      stoppedWorkloads(client, found.workloads),
-    ),
+    stopStep(client, {
+      name: 'stop-predecessor',
+      title: `Stop ${plan.predecessor.title}`,
+      workloads: () => readWorkloads(client, found.workloads),
+      isOurs: false,
+    }),
     freeLeaseStep(client, lease, clock),
     leadStep(client, { namespace, lease }),
     adoptStep({ client, planned, found }),
@@ -95,17 +97,6 @@ async function carryOut(work: Work): Promise<ApplyResult> {
   await lock.check()
   if (last) await progress.write({ state: 'applied', step: last, found })
   return { plan, steps: results, ...(await verify.results()) }
-}
-
-/** The predecessor's workloads that exist, with the selectors of their pods. */
-async function stoppedWorkloads(client: KubeClient, workloads: readonly PredecessorWorkload[]) {
-  const read = await Promise.all(
-    workloads.map(async ({ podSelector, ...ref }) => {
-      const workload = await readWorkload(client, ref)
-      return workload ? [{ workload, podSelector }] : []
-    }),
-  )
-  return read.flat()
 }
 
 /** Every blocker with its remedy. */

@@ -47,7 +47,6 @@ function describeWorkload({ object, image }: FoundWorkload): PredecessorWorkload
     ...(isDaemonSet ? { nodeSelector: selector ?? {} } : { replicas: spec?.replicas ?? 1 }),
     isRunning: isRunning(object),
     ...(release !== undefined && { helmRelease: release }),
-    podSelector: spec?.selector?.matchLabels ?? {},
   }
 }
 

@@ -23,8 +23,6 @@ export type PredecessorWorkload = ObjectRef & {
   isRunning: boolean
   /** The release of Helm that it belongs to. */
   helmRelease?: string
-  /** Selects its pods: none of them may be left before we lead. */
-  podSelector: Record<string, string>
 }
 
 export type PlannedLease = ObjectRef & {

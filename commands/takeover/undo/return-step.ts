@@ -3,9 +3,8 @@ import { leases } from '../../../kube/resource.ts'
 import { isHeld, isOwnIdentity } from '../../../kube/lease-holder.ts'
 import type { Found } from '../found.ts'
 import { isOfTakeover } from '../apply/free-lease.ts'
-import type { PredecessorWorkload } from '../plan/plan.ts'
 import type { Step } from '../steps.ts'
-import { isStopped, patchWorkload, readWorkload, readyPods, startPatch, textOf } from '../workloads.ts'
+import { isStopped, readWorkload, readyPods, startWorkload } from '../workloads.ts'
 
 /** Starts the predecessor as it was found, and waits until it runs and, where it elects a leader, leads. */
 export function returnStep(client: KubeClient, { workloads, lease }: Found, release: () => Promise<void>): Step {
@@ -14,13 +13,15 @@ export function returnStep(client: KubeClient, { workloads, lease }: Found, rele
     name: 'start-predecessor',
     title: 'Start the predecessor',
     async missing() {
-      for (const { podSelector: _pods, ...ref } of workloads) {
+      for (const ref of workloads) {
+        const { kind, namespace, name } = ref
+        const text = `${kind} ${namespace}/${name}`
         const workload = await readWorkload(client, ref)
         if (!workload)
-          return { text: `${textOf(ref)} does not exist`, hint: 'install the predecessor again as it was installed' }
-        if (isStopped(workload)) return { text: `starting ${textOf(ref)}` }
+          return { text: `${text} does not exist`, hint: 'install the predecessor again as it was installed' }
+        if (isStopped(workload)) return { text: `starting ${text}` }
         if (readyPods(workload) === 0)
-          return { text: `${textOf(ref)} has no ready pod yet`, hint: `kubectl get pods -n ${ref.namespace}` }
+          return { text: `${text} has no ready pod yet`, hint: `kubectl get pods -n ${namespace}` }
       }
       const stored = lease.isUsed ? await client.get(leases, place) : undefined
       const holder = stored?.spec?.holderIdentity ?? ''
@@ -29,16 +30,14 @@ export function returnStep(client: KubeClient, { workloads, lease }: Found, rele
       return { text: `its pod runs; waiting until it holds the lease ${place.namespace}/${place.name}` }
     },
     async act() {
-      for (const found of workloads) await restart(client, found)
-      const read = await Promise.all(workloads.map(({ podSelector: _pods, ...ref }) => readWorkload(client, ref)))
+      for (const ref of workloads) {
+        const workload = await readWorkload(client, ref)
+        // A person may have stopped it before we came: one replica is what the manifests say.
+        if (workload && isStopped(workload)) await startWorkload(client, workload, ref.replicas || 1)
+      }
+      const read = await Promise.all(workloads.map((ref) => readWorkload(client, ref)))
       // Until its pod can take the lease, no other program should.
       if (read.every((workload) => workload && readyPods(workload) > 0)) await release()
     },
   }
-}
-
-async function restart(client: KubeClient, { podSelector: _pods, ...ref }: PredecessorWorkload): Promise<void> {
-  const workload = await readWorkload(client, ref)
-  // A person may have stopped it before we came: one replica is what the manifests say.
-  if (workload && isStopped(workload)) await patchWorkload(client, ref, startPatch(workload, ref.replicas || 1))
 }

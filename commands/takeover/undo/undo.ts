@@ -11,7 +11,6 @@ import { type Progress, type ProgressStore, progressStore } from '../progress.ts
 import { returnStep } from './return-step.ts'
 import type { BegunStep } from '../takeover-status.ts'
 import { Refusal, type Step, type StepResult, runSteps } from '../steps.ts'
-import { stopStep } from '../stop-steps.ts'
 import { leavesReservation } from './undo-service.ts'
 import {
   type SharedService,
@@ -21,7 +20,7 @@ import {
   servicesStep,
   webhooksStep,
 } from './undo-steps.ts'
-import { isStopped, ownWorkloads, patchWorkload, readWorkload, replicasAnnotation } from '../workloads.ts'
+import { isStopped, ownWorkloads, readWorkloads, stopStep } from '../workloads.ts'
 
 export type UndoDeps = {
   client: KubeClient
@@ -85,7 +84,12 @@ async function carryOut(of: Work): Promise<UndoResult> {
   })
   const steps = [
     webhooksStep(client),
-    ownStopStep(client, namespace),
+    stopStep(client, {
+      name: 'stop',
+      title: 'Stop eip-admission in the cluster',
+      workloads: () => ownWorkloads(client, namespace),
+      isOurs: true,
+    }),
     hold.step,
     metallbStep(work),
     noting(servicesStep(work)),
@@ -104,30 +108,7 @@ async function carryOut(of: Work): Promise<UndoResult> {
 }
 
 async function isAnyRunning(client: KubeClient, { workloads }: Found): Promise<boolean> {
-  const read = await Promise.all(workloads.map(({ podSelector: _pods, ...ref }) => readWorkload(client, ref)))
-  return read.some((workload) => workload && !isStopped(workload))
-}
-
-/** Stops our workloads, and remembers on our Deployment how many replicas it had. */
-function ownStopStep(client: KubeClient, namespace: string) {
-  const own = async () =>
-    (await ownWorkloads(client, namespace)).map((workload) => ({
-      workload,
-      podSelector: workload.spec?.selector?.matchLabels ?? {},
-    }))
-  const step = stopStep({ name: 'stop', title: 'Stop eip-admission in the cluster' }, client, own)
-  return {
-    ...step,
-    async act() {
-      for (const { workload } of await own()) {
-        if (workload.kind !== 'Deployment' || isStopped(workload)) continue
-        const replicas = String(workload.spec?.replicas ?? 1)
-        const ref = { kind: workload.kind, namespace, name: workload.metadata.name }
-        await patchWorkload(client, ref, { metadata: { annotations: { [replicasAnnotation]: replicas } } })
-      }
-      await step.act()
-    },
-  }
+  return !(await readWorkloads(client, workloads)).every(isStopped)
 }
 
 const deletionText = ', and its deletion was requested: the cloud may not have it any more'
