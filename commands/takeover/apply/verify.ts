@@ -27,30 +27,35 @@ export function isThere({ planned, service }: SeenService): boolean {
   return service.spec.type === 'LoadBalancer' || planned.held === 'ignored'
 }
 
-/** Why the reservation of a Service is not adopted yet; undefined if a record holds it for this Service. */
-export function adoptionProblem({ planned, record }: SeenService): string | undefined {
-  if (!record) return 'it has no ElasticIP yet'
+/** Why the reservation of a Service is not adopted yet; empty if a record holds it for this Service. */
+export function adoptionProblems({ planned, record }: SeenService): string[] {
+  if (!isAdopted(planned)) return []
+  if (!record) return ['it has no ElasticIP yet']
   const phase = phaseOf(record)
-  if (phase !== 'Bound') return `its ElasticIP is ${phase}`
-  if (record.spec.claimRef?.uid !== planned.uid) return 'its ElasticIP is bound to an earlier Service of that name'
-  return undefined
+  if (phase !== 'Bound') return [`its ElasticIP is ${phase}`]
+  const isOther = record.spec.claimRef?.uid !== planned.uid
+  return isOther ? ['its ElasticIP is bound to an earlier Service of that name'] : []
+}
+
+/** Whether the takeover writes a record for a Service, or has written it. */
+export function isAdopted({ held }: PlannedService): boolean {
+  return held === 'reserved' || held === 'record'
 }
 
 /** Everything about a Service that is not as the plan says. */
 export function serviceProblems(seen: SeenService): string[] {
   const { planned, service, record } = seen
   if (!service || planned.held === 'ignored') return []
-  const { before, held } = planned
+  const { before } = planned
   const address = before === undefined ? undefined : (canonicalIpAddress(before) ?? before)
-  const isAdopted = held === 'reserved' || held === 'record'
   return [
-    ...(isAdopted ? [adoptionProblem(seen) ?? []].flat() : []),
-    ...(isAdopted && record?.status?.address && !isSame(record.status.address, address)
+    ...adoptionProblems(seen),
+    ...(isAdopted(planned) && record?.status?.address && !isSame(record.status.address, address)
       ? [`its ElasticIP has the address ${record.status.address}, not ${before}`]
       : []),
     ...addressProblems(planned, service, address),
     ...finalizerProblems(planned, service),
-    ...(isAdopted && address !== undefined ? poolProblems(seen.metallb, address) : []),
+    ...(isAdopted(planned) && address !== undefined ? poolProblems(seen.metallb, address) : []),
     ...routeProblems(keyOf(service), seen.routes.before, seen.routes.now),
   ]
 }

@@ -2,7 +2,7 @@ import type { KubeClient } from '../../../kube/client.ts'
 import { leases } from '../../../kube/resource.ts'
 import { isHeld, isOwnIdentity } from '../../../kube/lease-holder.ts'
 import type { Found } from '../found.ts'
-import { isOfTakeover } from '../apply/free-lease.ts'
+import { isOfTakeover } from '../lease-steps.ts'
 import type { Step } from '../steps.ts'
 import { isStopped, readWorkload, readyPods, startWorkload } from '../workloads.ts'
 

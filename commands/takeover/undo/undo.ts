@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../../../kube/clock.ts'
 import { type Key, keyOf } from '../../../kube/objects.ts'
 import { claimKey, phaseOf, reservationIdOf } from '../../../ledger/record/elastic-ip.ts'
 import { type Found, predecessorNamed } from '../found.ts'
-import { holdLease } from './hold-lease.ts'
+import { holdLease } from '../lease-steps.ts'
 import { metallbStep } from './metallb-step.ts'
 import type { KeptLease } from '../../../kube/kept-lease.ts'
 import { withLock } from '../lock.ts'
@@ -83,7 +83,7 @@ async function carryOut(of: Work): Promise<UndoResult> {
     },
   })
   const steps = [
-    webhooksStep(client),
+    webhooksStep(work),
     stopStep(client, {
       name: 'stop',
       title: 'Stop eip-admission in the cluster',
