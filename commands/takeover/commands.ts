@@ -17,7 +17,7 @@ import { NoPlan, NothingToPlan } from './plan/no-plan.ts'
 import { type PlanSource, type ReadPlan, readPlan } from './plan/read-plan.ts'
 import { formatNoPlan, formatNothing, formatPlan } from './report/plan-report.ts'
 import { applyReport, undoReport } from './report/result-report.ts'
-import { clean } from './report/text.ts'
+import { plainLine } from './report/text.ts'
 import { Interrupted, Refusal } from './steps.ts'
 import { undoTakeover } from './undo/undo.ts'
 
@@ -144,12 +144,8 @@ function common({ credentials, output, patienceMs }: Work, { version, print, sig
   const client = connect(credentials, { userAgent: `eip-admission/${version} takeover`, timeoutMs: 30_000 })
   const isText = output === 'text'
   // For programs the output is one document.
-  const tell = (line: string) => (isText ? print(`${indentOf(line)}${clean(line)}\n`) : undefined)
+  const tell = (line: string) => (isText ? print(`${plainLine(line)}\n`) : undefined)
   return { client, tell, signal, patienceMs, lockMs }
-}
-
-function indentOf(line: string): string {
-  return /^ */.exec(line)?.[0] ?? ''
 }
 
 /** The exit code of a run. An end by a signal, and a refusal, are printed in a sentence. */

@@ -1,7 +1,8 @@
+import { plainText } from '../../../lib/plain-text.ts'
 import type { Format } from '../../doctor/report.ts'
 import { type Finding, type PlannedObject, type TakeoverPlan, isDone } from '../plan/plan.ts'
 import { type Typed, nextText } from './next-text.ts'
-import { asJson, clean, cleanLine, findings, section, table } from './text.ts'
+import { asJson, plainLine, findings, section, table } from './text.ts'
 
 /** The plan for people, or for programs. */
 export function formatPlan(plan: TakeoverPlan, format: Format, typed: Typed): string {
@@ -11,13 +12,13 @@ export function formatPlan(plan: TakeoverPlan, format: Format, typed: Typed): st
 /** What stands in the way where there is no plan at all. */
 export function formatNoPlan(message: string, blockers: readonly Finding[], format: Format): string {
   if (format === 'json') return asJson({ formatVersion: 1, blockers })
-  return `There is no plan: ${clean(message)}.\n\n${findings('In the way', blockers)}\n`
+  return `There is no plan: ${plainText(message)}.\n\n${findings('In the way', blockers)}\n`
 }
 
 /** That there is nothing to plan. */
 export function formatNothing(message: string, format: Format): string {
   if (format === 'json') return asJson({ formatVersion: 1, blockers: [], message })
-  return `${clean(message)}\n`
+  return `${plainText(message)}\n`
 }
 
 function asText(plan: TakeoverPlan, typed: Typed): string {
@@ -53,7 +54,7 @@ function doneParts(plan: TakeoverPlan, typed: Typed): string[] {
 }
 
 function head({ predecessor, cluster }: TakeoverPlan): string {
-  return `Takeover from ${predecessor.title}, cluster ${clean(cluster.id)}, Kubernetes ${clean(cluster.server)}\n`
+  return `Takeover from ${predecessor.title}, cluster ${plainText(cluster.id)}, Kubernetes ${plainText(cluster.server)}\n`
 }
 
 /** The predecessor as it was found. */
@@ -67,7 +68,7 @@ function predecessorText({ predecessor: { workloads, lease, finalizers }, target
   const use = lease.isUsed ? holder : 'not used by the predecessor (--leader-elect=false)'
   return section('Predecessor', [
     ...table(rows),
-    `Lease ${lease.namespace}/${lease.name}: ${clean(use)}; eip-admission leads by ${target.leaseNamespace}/${target.leaseName}`,
+    `Lease ${lease.namespace}/${lease.name}: ${plainText(use)}; eip-admission leads by ${target.leaseNamespace}/${target.leaseName}`,
     `its finalizer ${finalizers.join(', ')} stays on its Services, beside ours`,
   ])
 }
@@ -81,7 +82,7 @@ function replicasText(replicas: number | undefined): string {
 function settingsText({ settings }: TakeoverPlan): string {
   const { source, secret, values, notes } = settings
   const from = source ? `Secret ${source.namespace}/${source.name} (${source.key})` : "the predecessor's environment"
-  const fields = secret.fields.map(clean).join(', ')
+  const fields = secret.fields.map(plainText).join(', ')
   const how = secret.how === 'copy' ? 'a copy of' : 'merged from'
   return section('Settings', [
     `from  ${from}: ${fields || 'no fields'}`,
@@ -90,8 +91,8 @@ function settingsText({ settings }: TakeoverPlan): string {
     ...values
       .trimEnd()
       .split('\n')
-      .map((line) => `  ${cleanLine(line)}`),
-    ...notes.map((note) => `note: ${clean(note)}`),
+      .map((line) => `  ${plainLine(line)}`),
+    ...notes.map((note) => `note: ${plainText(note)}`),
   ])
 }
 

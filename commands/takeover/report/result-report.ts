@@ -1,9 +1,10 @@
+import { plainText } from '../../../lib/plain-text.ts'
 import type { Format } from '../../doctor/report.ts'
 import type { ServiceResult } from '../apply/adopt-steps.ts'
 import type { ApplyResult } from '../apply/apply.ts'
 import type { Routes } from '../routes.ts'
 import type { UndoResult } from '../undo/undo.ts'
-import { asJson, clean } from './text.ts'
+import { asJson } from './text.ts'
 
 /** What `takeover apply` says at its end. */
 export function applyReport({ plan, steps, services, routes }: ApplyResult, format: Format): string {
@@ -24,8 +25,8 @@ export function applyReport({ plan, steps, services, routes }: ApplyResult, form
 }
 
 function serviceLine({ service, address, problems }: ServiceResult): string {
-  const first = `  ${problems.length === 0 ? 'ok   ' : 'ERROR'}  ${clean(service)}  ${address ?? 'no address yet'}`
-  return [first, ...problems.map((problem) => `           ${clean(problem)}`)].join('\n')
+  const first = `  ${problems.length === 0 ? 'ok   ' : 'ERROR'}  ${plainText(service)}  ${address ?? 'no address yet'}`
+  return [first, ...problems.map((problem) => `           ${plainText(problem)}`)].join('\n')
 }
 
 /** What of the routes was verified, and what a person has to look at. */
@@ -45,7 +46,7 @@ function routesText({ announcingNodes, sessions }: Routes): string[] {
 export function undoReport({ title, steps, reservations }: UndoResult, format: Format): string {
   if (format === 'json') return asJson({ state: 'undone', steps, reservations })
   const left = reservations.map(
-    ({ id, address, reason }) => `  ${address ?? 'no address yet'}  ${id}  ${clean(reason)}`,
+    ({ id, address, reason }) => `  ${address ?? 'no address yet'}  ${id}  ${plainText(reason)}`,
   )
   const lines =
     left.length === 0
