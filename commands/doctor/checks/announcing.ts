@@ -1,11 +1,5 @@
-import { isForPool } from '../../../announcers/metallb/foreign-advertisements.ts'
-import {
-  type ConfigurationState,
-  configurationStates,
-  isAdvertisement,
-  isPeer,
-  isPool,
-} from '../../../announcers/metallb/resources.ts'
+import { announcingPool } from '../../../announcers/metallb/pools.ts'
+import { type ConfigurationState, configurationStates, isPeer } from '../../../announcers/metallb/resources.ts'
 import type { Subject } from '../../../announcers/announcer.ts'
 import { type ConfigMap, type KubeObject, keyOf, splitKey } from '../../../kube/objects.ts'
 import { announcerObjects, announcerProblems } from '../../../inspect/announcer.ts'
@@ -134,17 +128,13 @@ function notInDocument(
 }
 
 function notInPool({ service, address, text }: Held, metallb: readonly KubeObject[]): Finding[] {
-  const pool = metallb.filter(isPool).find(({ spec }) => isInRanges(address, spec.addresses))
+  const pool = announcingPool(metallb, address)
   const what = `address ${text} of Service ${keyOf(service)}`
   const why = 'MetalLB does not announce it, so nobody reaches the Service'
   const fix = 'kubectl get ipaddresspools,bgpadvertisements -A   # `serve` writes them; its log says what was refused'
   if (!pool) return [{ level: 'error', what: `${what} is in no IPAddressPool`, why, fix }]
-  const { name, labels = {} } = pool.metadata
-  const facts = { name, labels, family: address.family }
-  const isAdvertised = metallb.filter(isAdvertisement).some((one) => isForPool(one, facts))
-  return isAdvertised
-    ? []
-    : [{ level: 'error', what: `${what}: no BGPAdvertisement selects its pool ${name}`, why, fix }]
+  if (pool.isAdvertised) return []
+  return [{ level: 'error', what: `${what}: no BGPAdvertisement selects its pool ${pool.name}`, why, fix }]
 }
 
 /** From this version on MetalLB writes down what its speakers announce. */

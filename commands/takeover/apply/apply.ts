@@ -1,14 +1,17 @@
-import { namespaces } from '../../../kube/resource.ts'
+import type { KubeClient } from '../../../kube/client.ts'
+import { mutatingWebhookConfigurations, namespaces, validatingWebhookConfigurations } from '../../../kube/resource.ts'
+import { elasticIPDefinition } from '../../../manifests/elastic-ip-crd.ts'
+import { customResourceDefinitions } from '../../../manifests/resources.ts'
+import { names } from '../../../settings/installed-names.ts'
 import { readFound } from '../found.ts'
 import { freeLeaseStep } from '../lease-steps.ts'
 import { type TakeoverPlan, canApply } from '../plan/plan.ts'
 import type { Progress } from '../progress.ts'
 import type { Routes } from '../routes.ts'
 import { type Run, type RunDeps, lockedRun } from '../run.ts'
-import { Refusal, type StepResult } from '../steps.ts'
+import { Refusal, type Step, type StepResult } from '../steps.ts'
 import { readWorkloads, stopStep } from '../workloads.ts'
 import { type ServiceResult, adoptStep, verifyStep } from './adopt-steps.ts'
-import { installStep } from './install-step.ts'
 import { leadStep } from './lead-step.ts'
 
 export type ApplyDeps = RunDeps & {
@@ -74,4 +77,25 @@ function blockersText({ blockers }: Pick<TakeoverPlan, 'blockers'>): string {
   const lines = blockers.map(({ where, what, remedy }) => `  ${where}: ${what}\n    -> ${remedy}`)
   const count = `${blockers.length} ${blockers.length === 1 ? 'thing stands' : 'things stand'} in the way`
   return `nothing was changed: ${count}\n${lines.join('\n')}`
+}
+
+/** Applies what `install` applies, unless the cluster has it: its last object is a webhook configuration. */
+function installStep(client: KubeClient, install: () => Promise<void>): Step {
+  return {
+    name: 'install',
+    title: 'Install what eip-admission needs in the cluster',
+    async missing() {
+      const [definition, mutating, validating] = await Promise.all([
+        client.get(customResourceDefinitions, { name: elasticIPDefinition.metadata.name }),
+        client.get(mutatingWebhookConfigurations, { name: names.mutatingConfiguration }),
+        client.get(validatingWebhookConfigurations, { name: names.validatingConfiguration }),
+      ])
+      const absent = [
+        ...(definition ? [] : ['the definition of ElasticIP']),
+        ...(mutating && validating ? [] : ['the webhook configurations']),
+      ]
+      return absent.length === 0 ? undefined : { text: `installing ${absent.join(' and ')}` }
+    },
+    act: install,
+  }
 }

@@ -1,7 +1,7 @@
 // What still differs between a Service after the takeover and what the plan says. Nothing: it was taken over.
 import { canonicalIpAddress } from '../../../lib/ip-address.ts'
-import { isInRanges } from '../../../lib/ip-range.ts'
 import { parseAddress } from '../../../announcers/shared/address.ts'
+import { announcingPool } from '../../../announcers/metallb/pools.ts'
 import { isWritten } from '../../../announcers/metallb/ownership.ts'
 import { isAdvertisement, isPeer, isPool } from '../../../announcers/metallb/resources.ts'
 import { type KubeObject, type Service, keyOf } from '../../../kube/objects.ts'
@@ -90,16 +90,9 @@ function finalizerProblems({ held, finalizers }: PlannedService, { metadata }: S
 function poolProblems(metallb: readonly KubeObject[] | undefined, text: string): string[] {
   const address = parseAddress(text)
   if (!metallb || !address) return []
-  const pools = metallb.filter(isPool)
-  const holder = pools.find(({ spec }) => isInRanges(address, spec.addresses))
-  if (!holder) return ['no IPAddressPool has its address']
-  const { name } = holder.metadata
-  const isAdvertised = metallb.filter(isAdvertisement).some(({ spec = {} }) => {
-    const { ipAddressPools = [], ipAddressPoolSelectors = [] } = spec
-    // One without any selection announces all pools; which pools a selector of a person selects is theirs to say.
-    return ipAddressPools.includes(name) || ipAddressPoolSelectors.length > 0 || ipAddressPools.length === 0
-  })
-  return isAdvertised ? [] : [`no BGPAdvertisement names IPAddressPool ${name}`]
+  const pool = announcingPool(metallb, address)
+  if (!pool) return ['no IPAddressPool has its address']
+  return pool.isAdvertised ? [] : [`no BGPAdvertisement names IPAddressPool ${pool.name}`]
 }
 
 /** The peers and pools of a predecessor that are not taken over yet. They go one wave after the other. */

@@ -1,4 +1,3 @@
-import type { Reservation } from '../../../clouds/ports/cloud.ts'
 import { type Service, keyOf } from '../../../kube/objects.ts'
 import { shownAddresses } from '../../../ledger/record/address-use.ts'
 import { type ElasticIP, heldAddress, reservationIdOf } from '../../../ledger/record/elastic-ip.ts'
@@ -6,10 +5,10 @@ import { clusterOfOthers } from '../../../ledger/record/marks.ts'
 import type { Adoption } from '../../../ledger/sweep/adopt.ts'
 import { usedAddresses } from '../../../ledger/want/address-users.ts'
 import { type OwnAddressFacts, checkOwnAddress } from '../../../ledger/want/own-address-rules.ts'
-import { canonicalIpAddress, parseIpAddress } from '../../../lib/ip-address.ts'
-import { isInRanges, rangeSet } from '../../../lib/ip-range.ts'
+import { canonicalIpAddress } from '../../../lib/ip-address.ts'
+import { rangeSet } from '../../../lib/ip-range.ts'
 import type { Context } from '../../../inspect/facts.ts'
-import { isOf, schemeOf, wantOf } from '../../../inspect/wanted.ts'
+import { covers, isOf, schemeOf, wantOf } from '../../../inspect/wanted.ts'
 import { allRequestAnnotations } from '../../../ledger/users/possible-users.ts'
 import type { ServiceFacts } from './facts.ts'
 import type { PlanFinding, PlannedService } from './plan.ts'
@@ -87,7 +86,7 @@ function endOf({ service, before, record, reservation, wanted, facts, context }:
   }
   switch (wanted.kind) {
     case 'own': {
-      const found = facts.reservations.find((one) => contains(one, wanted.address))
+      const found = facts.reservations.find((one) => covers(one, wanted.address))
       return { after: wanted.address, held: 'own', reservationID: found?.id }
     }
     case 'managed':
@@ -108,7 +107,7 @@ function endOf({ service, before, record, reservation, wanted, facts, context }:
 function ownFacts({ cluster, services, records, reservations }: ServiceFacts, context: Context): OwnAddressFacts {
   const { policy } = context.vendor
   const scheme = schemeOf(cluster, context)
-  const of = (address: string) => reservations.find((one) => contains(one, address))
+  const of = (address: string) => reservations.find((one) => covers(one, address))
   return {
     // The predecessor announced it all the same, and a range of the cluster is found by `serve`.
     clusterNetwork: () => undefined,
@@ -122,11 +121,4 @@ function ownFacts({ cluster, services, records, reservations }: ServiceFacts, co
     records: (address) => records.filter(({ status }) => canonicalIpAddress(status?.address ?? '') === address.text),
     users: (address) => services.filter((service) => usedAddresses(service, policy).includes(address)),
   }
-}
-
-/** Whether a reservation, which may be a network, has an address. */
-function contains({ address: first, prefixLength = 32 }: Reservation, address: string): boolean {
-  const parsed = parseIpAddress(address)
-  if (first === undefined || !parsed) return false
-  return canonicalIpAddress(first) === parsed.text || isInRanges(parsed, [`${first}/${prefixLength}`])
 }

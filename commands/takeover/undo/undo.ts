@@ -8,13 +8,13 @@ import { type Run, type RunDeps, lockedRun } from '../run.ts'
 import { Refusal, type Step, type StepResult } from '../steps.ts'
 import { isStopped, ownWorkloads, readWorkloads, stopStep } from '../workloads.ts'
 import { metallbStep } from './metallb-step.ts'
-import { returnStep } from './return-step.ts'
 import { leavesReservation } from './undo-service.ts'
 import {
   type SharedService,
   knownRecords,
   listServices,
   recordsStep,
+  returnStep,
   servicesStep,
   webhooksStep,
 } from './undo-steps.ts'
@@ -53,17 +53,8 @@ async function carryOut({ client, namespace, signal }: UndoDeps, run: Run): Prom
     await hold.check()
   }
   const work = { client, found, signal, check, clock }
-  const left = new Map<string, LeftReservation>()
   const { finalizers, title } = predecessorNamed(found.predecessor)
-  // Read before anything goes: afterwards nobody knows of them.
-  const noting = (step: Step): Step => ({
-    ...step,
-    async act() {
-      // The first look knows the most: what a later one misses may be gone by then.
-      for (const one of await leftReservations(client, finalizers)) if (!left.has(one.id)) left.set(one.id, one)
-      await step.act?.()
-    },
-  })
+  const { left, noting } = leftNotes(client, finalizers)
   const steps = [
     webhooksStep(work),
     stopStep(client, {
@@ -85,6 +76,20 @@ async function carryOut({ client, namespace, signal }: UndoDeps, run: Run): Prom
   } finally {
     await hold.release()
   }
+}
+
+/** The reservations that nobody will look after. They are read before a step, as nobody knows of them afterwards. */
+function leftNotes(client: KubeClient, finalizers: readonly string[]) {
+  const left = new Map<string, LeftReservation>()
+  const noting = (step: Step): Step => ({
+    ...step,
+    async act() {
+      // The first look knows the most: what a later one misses may be gone by then.
+      for (const one of await leftReservations(client, finalizers)) if (!left.has(one.id)) left.set(one.id, one)
+      await step.act?.()
+    },
+  })
+  return { left, noting }
 }
 
 const deletionText = ', and its deletion was requested: the cloud may not have it any more'
