@@ -143,6 +143,6 @@ async function readDocument(reader: Reader, { vendor: { loadBalancer } }: Contex
 }
 
 /** All objects of a kind; none if the cluster does not know it. */
-export function listKnown<T extends KubeObject>(reader: Reader, resource: Resource<T>): Promise<T[]> {
+function listKnown<T extends KubeObject>(reader: Reader, resource: Resource<T>): Promise<T[]> {
   return ifKnown([], () => listAll(reader, resource))
 }

@@ -17,12 +17,12 @@ export type FoundPredecessors = {
 export function findPredecessors(workloads: readonly Workload[], pods: readonly Pod[]): FoundPredecessors {
   const found = workloads
     .flatMap((object) => {
-      const inside = foundIn(object.spec?.template?.spec?.containers)
+      const inside = predecessorIn(object.spec?.template?.spec?.containers)
       return inside ? [{ object, ...inside }] : []
     })
     .toSorted((one, other) => orderOf(one).localeCompare(orderOf(other)))
   const kinds = ['ReplicaSet', 'DaemonSet']
-  const own = pods.filter((pod) => foundIn(pod.spec?.containers) !== undefined && !isOver(pod))
+  const own = pods.filter((pod) => predecessorIn(pod.spec?.containers) !== undefined && !isOver(pod))
   return {
     workloads: found,
     pods: own.filter(({ metadata }) => !metadata.ownerReferences?.some(({ kind }) => kinds.includes(kind))),
@@ -38,7 +38,7 @@ export function isRunning({ kind, spec, status }: Workload): boolean {
 type InContainer = Omit<FoundWorkload, 'object'>
 
 /** The first container that runs a predecessor. */
-function foundIn(containers: readonly Container[] = []): InContainer | undefined {
+export function predecessorIn(containers: readonly Container[] = []): InContainer | undefined {
   const found = containers.map((container) => {
     const { image = '' } = container
     return { container, image, predecessor: predecessorOf(image) }

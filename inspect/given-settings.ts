@@ -52,6 +52,11 @@ export async function readGivenSettings(found: FoundWorkload, readData: ReadData
   return { flags, secretFlags, env, file, unread }
 }
 
+/** Whether a flag is set to false, as Go reads it. */
+export function isFalse(text: string | undefined): boolean {
+  return text !== undefined && /^(0|f|false)$/i.test(text)
+}
+
 type Reading = { readData: ReadData; unread: GivenSettings['unread'] }
 
 async function readEnvironment(

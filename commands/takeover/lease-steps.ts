@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { KubeClient } from '../../kube/client.ts'
-import { type Clock, systemClock } from '../../kube/clock.ts'
+import type { Clock } from '../../kube/clock.ts'
 import { claimed, keptLease, leaseDurationMs } from '../../kube/kept-lease.ts'
 import { isOwnIdentity } from '../../kube/lease-holder.ts'
 import { type LeaseRecord, leaseRecord } from '../../kube/lease.ts'
@@ -18,7 +18,7 @@ export function isOfTakeover(identity: string): boolean {
 }
 
 /** The lease as this command claims it. Its identity is none of a `serve`, so nobody takes it for a leader of ours. */
-function claimedLease(client: KubeClient, lease: ObjectRef, clock: Clock = systemClock): LeaseRecord {
+function claimedLease(client: KubeClient, lease: ObjectRef, clock: Clock): LeaseRecord {
   const identity = `${hostname()}${infix}${randomUUID()}`
   return leaseRecord({ client, lease, identity, leaseDurationMs, callTimeoutMs: 5_000, clock })
 }
@@ -33,15 +33,14 @@ function isInTheWay(lease: Lease | undefined): boolean {
  * Frees the lease of a predecessor that ended without releasing it. We claim it by the rules of every contender, so only
  * when it was not renewed for its whole length, and release it at once.
  */
-export function freeLeaseStep(client: KubeClient, lease: ObjectRef, clock: Clock = systemClock): Step {
+export function freeLeaseStep(client: KubeClient, lease: ObjectRef, clock: Clock): Step {
   const record = claimedLease(client, lease, clock)
   const place = placeOf(lease)
-  const read = () => client.get(leases, lease)
   return {
     name: 'free-lease',
     title: `Free the ${place}`,
     async missing() {
-      const stored = await read()
+      const stored = await client.get(leases, lease)
       if (!isInTheWay(stored)) return undefined
       return { text: `waiting until the ${place} of ${stored?.spec?.holderIdentity} has expired` }
     },
@@ -64,7 +63,7 @@ type Deps = {
   lease: ObjectRef
   /** Whether the predecessor runs: undo came before apply stopped it, or has started it already. */
   isPredecessorBack: () => Promise<boolean>
-  clock?: Clock
+  clock: Clock
 }
 
 /**
@@ -73,7 +72,7 @@ type Deps = {
  * keeps ours from acting too.
  */
 export function holdLease(deps: Deps): LeaseHold {
-  const { client, lease, clock = systemClock } = deps
+  const { client, lease, clock } = deps
   const kept = keptLease(claimedLease(client, lease, clock), {
     clock,
     durationMs: leaseDurationMs,

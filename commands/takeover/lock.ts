@@ -23,7 +23,7 @@ export type LockDeps = {
 }
 
 /** Thrown where another run works on the takeover. */
-export class Locked extends Refusal {
+class Locked extends Refusal {
   override readonly name = 'Locked'
 }
 

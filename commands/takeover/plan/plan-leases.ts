@@ -1,4 +1,5 @@
 import { type Lease, keyOf } from '../../../kube/objects.ts'
+import { isFalse } from '../../../inspect/given-settings.ts'
 import { isHeld, isOwnIdentity } from '../../../kube/lease-holder.ts'
 import { livingWorker } from '../lock.ts'
 import { type TakeoverStatus, isComplete, nextCommand, statusText } from '../takeover-status.ts'
@@ -15,7 +16,7 @@ export function leaseOf({ predecessor, given: { flags } }: Pick<PlanInput, 'pred
       namespace: flags['--leader-elect-resource-namespace'] ?? predecessor.lease.namespace,
       name: flags['--leader-elect-resource-name'] ?? predecessor.lease.name,
     },
-    isUsed: !/^(0|f|false)$/i.test(flags['--leader-elect'] ?? 'true'),
+    isUsed: !isFalse(flags['--leader-elect']),
   }
 }
 

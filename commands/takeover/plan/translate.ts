@@ -5,7 +5,7 @@ import { type SettingsFile, parseSettingsFile } from '../../../settings/file.ts'
 import { fixedFlags, ignoredFlags } from '../../settings/ignored-flags.ts'
 import { processSettings } from '../../../settings/process.ts'
 import { type Places, type Setting, placesOf } from '../../../settings/setting.ts'
-import type { GivenSettings, GivenVariable } from '../../../inspect/given-settings.ts'
+import { type GivenSettings, type GivenVariable, isFalse } from '../../../inspect/given-settings.ts'
 import type { PlanFinding } from './plan.ts'
 import type { Predecessor } from '../../../inspect/predecessors.ts'
 
@@ -88,8 +88,7 @@ function translateFlag(
   if (flag in ownFlags) {
     if (ownFlags[flag] !== undefined) result.notes.push(`${flag} is left out: ${ownFlags[flag]}`)
   } else if (flag === '--leader-elect') {
-    const isOff = /^(0|f|false)$/i.test(value)
-    if (isOff)
+    if (isFalse(value))
       result.notes.push('--leader-elect=false is left out: two replicas run, and the lease says which one leads')
   } else if (Object.hasOwn(ignoredFlags, flag)) {
     result.notes.push(`${flag} has no effect: ${new Map(Object.entries(ignoredFlags)).get(flag)}`)
@@ -100,12 +99,7 @@ function translateFlag(
     else if (row.field !== undefined) result.merged[row.field] = value
     else result.findings.push(untranslated(flag, row))
   } else {
-    result.findings.push({
-      reason: 'unknown-flag',
-      where: flag,
-      what: `the predecessor has the flag ${flag}, which eip-admission does not know`,
-      remedy: 'nothing has to be done if its effect is not needed; docs/reference/settings.md lists all settings',
-    })
+    result.findings.push(unknown('flag', flag))
   }
 }
 
@@ -116,7 +110,7 @@ function translateVariable(
   if (proxies.test(name) && !isSecret) result.extraEnv.push({ name, value })
   if (name === 'KUBECONFIG' || name === 'POD_NAMESPACE') return
   if (!row) {
-    if (dialects.some(({ envPrefix }) => name.startsWith(envPrefix))) result.findings.push(unknownVariable(name))
+    if (dialects.some(({ envPrefix }) => name.startsWith(envPrefix))) result.findings.push(unknown('variable', name))
     return
   }
   if (value === '') return
@@ -132,11 +126,11 @@ function withoutFields(fields: SettingsFile['fields'], names: readonly string[])
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !taken.has(name.toLowerCase())))
 }
 
-function unknownVariable(name: string): PlanFinding {
+function unknown(what: 'flag' | 'variable', name: string): PlanFinding {
   return {
-    reason: 'unknown-variable',
+    reason: `unknown-${what}`,
     where: name,
-    what: `the predecessor has the variable ${name}, which eip-admission does not know in this dialect`,
+    what: `the predecessor has the ${what} ${name}, which eip-admission does not know in this dialect`,
     remedy: 'nothing has to be done if its effect is not needed; docs/reference/settings.md lists all settings',
   }
 }
