@@ -1,4 +1,4 @@
-import type { BGPClusterConfig } from '../announcers/cilium/resources.ts'
+import type { SoftwareFacts } from '../announcers/check.ts'
 import type { AssignedAddress } from '../clouds/ports/assignments.ts'
 import type { Fault, Reservation, Location } from '../clouds/ports/cloud.ts'
 import type { Machine } from '../clouds/ports/machines.ts'
@@ -89,7 +89,7 @@ export type Values = {
   /** What the announcing software reads and reports; `unknown` are the kinds that the cluster does not know. */
   announcer: { existing: KubeObject[]; reports: KubeObject[]; unknown: string[] }
   /** Which sessions Cilium is configured with. */
-  ciliumSessions: BGPClusterConfig[]
+  ciliumSessions: SoftwareFacts['ciliumSessions']
   /** The ConfigMap that MetalLB before 0.13 reads, with the passwords of its peers. */
   document: ConfigMap | undefined
   /** Which Services the speakers of MetalLB announce, from 0.15 on. */

@@ -92,9 +92,9 @@ const law: Record<string, string[]> = {
 const floors: Record<string, (string | string[])[]> = {
   clouds: ['ports', 'http', 'dialect', ['equinix-metal', 'cherry-servers'], 'dialects.ts', 'cloud-choice.ts'],
   announcers: [
-    ['announcer.ts', 'setting.ts', 'software.ts', 'external.ts'],
+    ['announcer.ts', 'check.ts', 'setting.ts', 'software.ts', 'external.ts'],
     'shared',
-    ['empty.ts', 'kube-vip.ts', 'metallb', 'cilium', 'calico'],
+    ['empty.ts', 'kube-vip', 'metallb', 'cilium', 'calico'],
     'announcers.ts',
     ['load-balancer-setting.ts', 'object-rights.ts'],
   ],

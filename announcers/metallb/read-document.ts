@@ -1,7 +1,7 @@
-import { listOf, readYaml } from '../announcers/metallb/yaml-lists.ts'
-import type { ConfigMap } from '../kube/objects.ts'
-import { type JsonObject, isJsonObject } from '../lib/json.ts'
-import { parseIpAddress } from '../lib/ip-address.ts'
+import { listOf, readYaml } from './yaml-lists.ts'
+import type { ConfigMap } from '../../kube/objects.ts'
+import { type JsonObject, isJsonObject } from '../../lib/json.ts'
+import { parseIpAddress } from '../../lib/ip-address.ts'
 
 /** A pool in MetalLB's ConfigMap. */
 export type DocumentPool = { name: string; protocol: string; addresses: string[] }

@@ -1,7 +1,8 @@
-import type { Service } from '../kube/objects.ts'
-import { withoutClass } from '../settings/service-policy.ts'
-import type { Announcer } from './announcer.ts'
-import type { Software } from './software.ts'
+import type { Service } from '../../kube/objects.ts'
+import { withoutClass } from '../../settings/service-policy.ts'
+import type { Announcer } from '../announcer.ts'
+import type { Software } from '../software.ts'
+import { kubeVipCheck } from './checks.ts'
 
 /** The annotation by which a Service requests an address from kube-vip. */
 const kubeVipRequestAnnotation = 'kube-vip.io/loadbalancerIPs'
@@ -39,6 +40,7 @@ export const kubeVipSoftware: Software<'kube-vip'> = {
   matchesFamilies: false,
   readsNodePeers: true,
   sessionsCommand: () => 'read the log of the pod of kube-vip on each node',
+  checks: [kubeVipCheck],
   rules: [],
   announcer: kubeVip,
 }
