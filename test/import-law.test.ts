@@ -193,7 +193,7 @@ const floors: Record<string, (string | string[])[]> = {
     ['access.ts', 'live-script.ts', 'model.ts', 'render.ts', 'status-page.ts', 'style-sheet.ts', 'updates.ts'],
   ],
   server: [
-    ['log.ts', 'log-text-format.ts', 'original-stack.ts', 'logged-cloud.ts'],
+    ['log.ts', 'log-text-format.ts', 'original-stack.ts'],
     'reload',
     'cloud-connection.ts',
     'base.ts',
