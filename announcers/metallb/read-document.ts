@@ -40,10 +40,10 @@ export function readMetallbDocument({ data = {} }: ConfigMap): MetallbDocument {
 
 function poolOf({ name, protocol, addresses }: JsonObject): DocumentPool {
   const texts = Array.isArray(addresses) ? addresses.filter((one) => typeof one === 'string') : []
-  return { name: textOf(name), protocol: textOf(protocol), addresses: texts }
+  return { name: stringOf(name), protocol: stringOf(protocol), addresses: texts }
 }
 
-function textOf(value: unknown): string {
+function stringOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 

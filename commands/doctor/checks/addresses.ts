@@ -1,5 +1,5 @@
 import type { Reservation } from '../../../clouds/ports/cloud.ts'
-import { type Service, keyOf } from '../../../kube/objects.ts'
+import { type Service, keyOf, ingressOf } from '../../../kube/objects.ts'
 import { canonicalIpAddress, parseIpAddress } from '../../../lib/ip-address.ts'
 import { isInRanges } from '../../../lib/ip-range.ts'
 import { shownAddresses } from '../../../ledger/record/address-use.ts'
@@ -51,7 +51,7 @@ function doubledRecords(records: readonly ElasticIP[]): Finding[] {
 
 function doubledServices(services: readonly Service[]): Finding[] {
   const shown = services.flatMap((service) =>
-    (service.status?.loadBalancer?.ingress ?? []).flatMap(({ ip = '' }) => {
+    ingressOf(service).flatMap(({ ip = '' }) => {
       const address = canonicalIpAddress(ip)
       return address === undefined ? [] : [{ address, service }]
     }),

@@ -1,6 +1,6 @@
 import type { Subject } from '../../../announcers/announcer.ts'
 import { softwareOf } from '../../../announcers/announcers.ts'
-import { splitKey } from '../../../kube/objects.ts'
+import { splitKey, ingressOf } from '../../../kube/objects.ts'
 import { announcerObjects, announcerProblems } from '../../../inspect/announcer.ts'
 import { type Finding, defineCheck } from '../check.ts'
 import type { Context } from '../../../inspect/facts.ts'
@@ -60,7 +60,7 @@ export const silentAnnouncer = defineCheck({
   judge: ({ services, records }, context) =>
     heldByServices(services, records, context).flatMap(({ service, text }): Finding[] => {
       if (!['reserve', 'named'].includes(wantOf(service, context).kind)) return []
-      if (service.status?.loadBalancer?.ingress?.length) return []
+      if (ingressOf(service).length > 0) return []
       const { namespace, name } = service.metadata
       return [
         {

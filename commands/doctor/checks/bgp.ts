@@ -80,7 +80,7 @@ export const oneSpeaker = defineCheck({
   },
 })
 
-type Seen = { node: string; up: number; down: number; seenAt: string | undefined }
+type NodeSessions = { node: string; up: number; down: number; seenAt: string | undefined }
 
 function machinesOf(nodes: Values['nodes'], { providerIds }: Context['vendor']): { node: string; machine: string }[] {
   return nodes.flatMap(({ metadata: { name }, spec }) => {
@@ -101,7 +101,7 @@ function downInFrr({ metadata, status }: SessionState): Finding[] {
   ]
 }
 
-function downAtCloud({ node, up, down, seenAt }: Seen, context: Context): Finding[] {
+function downAtCloud({ node, up, down, seenAt }: NodeSessions, context: Context): Finding[] {
   if (down === 0) return []
   const { name } = context.vendor.cloud
   return [
