@@ -2,6 +2,7 @@ import type { Rule } from '../kube/rbac-rule.ts'
 import type { Annotation } from '../lib/annotation.ts'
 import type { RequestAnnotations } from '../settings/service-policy.ts'
 import type { Announcer, FormerConfiguration } from './announcer.ts'
+import type { ConfiguredSessions, KindDefinition, SoftwareCheck, SoftwareFacts } from './check.ts'
 import type { LoadBalancer, LoadBalancerScheme, Reach } from './setting.ts'
 
 /** How MetalLB's objects of a dialect were marked by its predecessor. */
@@ -10,7 +11,12 @@ export type AnnouncerMarks = {
   advertisement: string
   /** The domain of the labels by which a peer in a ConfigMap counts its Services. */
   counting: string
+  /** The hold time that it writes into peers; empty if undefined, which the API server shows as 0s. */
+  holdTime?: string
 }
+
+/** The facts that have objects which configure BGP sessions. */
+type SessionFactName = 'metallb' | 'ciliumSessions'
 
 /**
  * One announcing software: everything about it that settings, reviews, caches and rights ask for. What it is configured
@@ -39,6 +45,15 @@ export type Software<Kind extends LoadBalancer['kind'] = LoadBalancer['kind']> =
   readsNodePeers: boolean
   /** The command that shows which BGP sessions are up. */
   sessionsCommand?(loadBalancer: LoadBalancer & { kind: Kind }): string
+  /** Whether it reads a document and none of its objects, as the definitions in the cluster say. */
+  readsDocument?(loadBalancer: LoadBalancer, definitions: readonly KindDefinition[]): boolean
+  /** What `doctor` checks of it. */
+  checks?: readonly SoftwareCheck[]
+  /** The BGP sessions that it is configured with, also where the setting chooses other software. */
+  sessions?: {
+    needs: readonly SessionFactName[]
+    configured(facts: Pick<SoftwareFacts, SessionFactName>): ConfiguredSessions[]
+  }
   /** The rights by which we configure it, in any namespace. */
   rules: readonly Rule[]
   announcer(loadBalancer: LoadBalancer & { kind: Kind }, marks: AnnouncerMarks): Announcer

@@ -1,9 +1,7 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ControlPlanes } from '../sandbox/control-planes/stage.ts'
 import type { Row } from './measure.ts'
-import { memoryMiB } from './proc.ts'
+import { bareNode, memoryMiB } from './proc.ts'
 
 const minutes = 2
 
@@ -14,7 +12,7 @@ export async function atRest({ machines, cloud }: ControlPlanes): Promise<Row[]>
   const { calls } = cloud.control
   calls.clear()
   await sleep(minutes * 60_000)
-  const bare = await bareNodeMiB()
+  const { resident: bare } = await bareNode()
   const guardians = machines.map((machine) => memoryMiB(machine.program('guardian').pid()).resident)
   return [
     {
@@ -36,13 +34,4 @@ export async function atRest({ machines, cloud }: ControlPlanes): Promise<Row[]>
       beside: { what: 'node alone', samples: guardians.map(() => bare) },
     },
   ]
-}
-
-async function bareNodeMiB(): Promise<number> {
-  const node = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'])
-  await sleep(2000)
-  const { resident } = memoryMiB(node.pid ?? 0)
-  node.kill()
-  await once(node, 'close')
-  return resident
 }

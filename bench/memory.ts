@@ -1,9 +1,11 @@
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { imageNode, nodeFlags } from '../packaging/program.ts'
 import type { Stage } from '../sandbox/stage.ts'
 import { withImage } from './image.ts'
 import { inFlight } from './in-flight.ts'
 import type { Row } from './measure.ts'
-import { memoryMiB } from './proc.ts'
+import { bareNode, memoryMiB } from './proc.ts'
 import { announced, installMetallb, joinNodes, metallbEnv, nodeNames } from './metallb-stage.ts'
 import { type Admin, bound, createWithAddress, onStage, swept } from './stage.ts'
 
@@ -13,9 +15,31 @@ const clients = 8
 /** After this time without work the heap shrinks no more. */
 const restMs = 10_000
 
-/** The product's memory with many settled Services and nodes, in the image as a pod. */
+/** The product's memory with many settled Services and nodes, and that of a guardian, in the image as a pod. */
 export function memory(): Promise<Row[]> {
-  return withImage((rootfs) => onStage(measure, { rootfs }))
+  return withImage(async (rootfs) => {
+    const guardian = await onStage((stage) => guardianAlone(stage, rootfs), { rootfs })
+    return [...(await onStage(measure, { rootfs })), ...guardian]
+  })
+}
+
+/** A guardian of the control-plane address, which has nothing to do, beside Node alone. */
+async function guardianAlone(stage: Stage, rootfs: string): Promise<Row[]> {
+  const flags = ['--only=control-plane', '--node-name=node-a', '--logging-format=json']
+  const { pid } = await stage.serve({ env: { METAL_EIP_TAG: 'control-plane' }, flags })
+  await sleep(restMs)
+  const guardian = memoryMiB(pid)
+  const bare = await bareNode(join(rootfs, imageNode), nodeFlags)
+  const beside = (samples: number[]) => ({ what: 'node alone', samples })
+  return [
+    {
+      measure: 'memory of a guardian, resident',
+      unit: 'MiB',
+      ours: [guardian.resident],
+      beside: beside([bare.resident]),
+    },
+    { measure: 'the same, own', unit: 'MiB', ours: [guardian.own], beside: beside([bare.own]) },
+  ]
 }
 
 async function measure(stage: Stage, admin: Admin): Promise<Row[]> {

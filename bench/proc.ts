@@ -1,4 +1,7 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Linux counts a process's time in hundredths of a second, whatever the machine. */
 const msPerTick = 10
@@ -11,9 +14,21 @@ export function cpuMs(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * msPerTick
 }
 
+export type Memory = { resident: number; own: number }
+
 /** The memory of a process: all that is resident, and the part that is not of a file. */
-export function memoryMiB(pid: number): { resident: number; own: number } {
+export function memoryMiB(pid: number): Memory {
   const text = readFileSync(`/proc/${pid}/status`, 'utf8')
   const of = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1]) / 1024
   return { resident: of('VmRSS'), own: of('RssAnon') }
+}
+
+/** The memory of Node when it runs nothing. */
+export async function bareNode(program = process.execPath, flags: string[] = []): Promise<Memory> {
+  const node = spawn(program, [...flags, '-e', 'setInterval(() => {}, 1000)'])
+  await sleep(2000)
+  const memory = memoryMiB(node.pid ?? 0)
+  node.kill()
+  await once(node, 'close')
+  return memory
 }

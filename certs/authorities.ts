@@ -17,7 +17,7 @@ export type Authorities = {
 }
 
 /** One change of the authorities, and its reason. Each step is complete, so any replica can carry out the next one. */
-export type Step =
+export type AuthorityStep =
   | { do: 'make'; reason: string }
   | { do: 'publish'; reason: string }
   | { do: 'promote'; reason: string; next: KeyPair }
@@ -33,7 +33,7 @@ export type RotationFacts = {
 }
 
 /** Plans the next step, if one is due. Any replica replaces an unusable authority; only the leader rotates a usable one. */
-export function planAuthorities(authorities: Authorities, facts: RotationFacts): Step | undefined {
+export function planAuthorities(authorities: Authorities, facts: RotationFacts): AuthorityStep | undefined {
   const { signing, next } = authorities
   const nextIsUsable = next !== undefined && unusableReason(next, facts.now) === undefined
   const unusable = unusableReason(signing, facts.now)
@@ -55,7 +55,7 @@ export function planAuthorities(authorities: Authorities, facts: RotationFacts):
 
 /** Carries out a step. `alsoTrusted` are certificates (PEM) that stay trusted when a new authority is made. */
 export async function carryOut(
-  step: Step,
+  step: AuthorityStep,
   authorities: Authorities,
   {
     now,

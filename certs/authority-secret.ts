@@ -9,7 +9,7 @@ import {
   foreignReason,
   planAuthorities,
   type RotationFacts,
-  type Step,
+  type AuthorityStep,
   carryOut,
 } from './authorities.ts'
 import { mergeBundles } from './bundle.ts'
@@ -111,7 +111,7 @@ async function write(
   }
 }
 
-function report({ log, at }: Deps, step: Step, { signing, next }: Authorities): void {
+function report({ log, at }: Deps, step: AuthorityStep, { signing, next }: Authorities): void {
   const certificate = new X509Certificate((next ?? signing).cert)
   const facts = { secret: `${at.namespace}/${at.name}`, step: step.do, reason: step.reason }
   log.info(

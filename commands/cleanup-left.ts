@@ -12,13 +12,13 @@ type ManagedNode = KubeObject & {
 }
 
 /** Everything in which cleanup looks for what we wrote and it leaves. */
-export type Seen = { metallb: KubeObject[]; services: Service[]; nodes: KubeObject[]; mirrorSlices: KubeObject[] }
+export type LeftBehind = { metallb: KubeObject[]; services: Service[]; nodes: KubeObject[]; mirrorSlices: KubeObject[] }
 
 /** The kinds of MetalLB's objects that we write. */
 export const metallbKinds = [bgpAdvertisements, ipAddressPools, bgpPeers]
 
 /** What stays after cleanup, what that means, and the commands that remove it. Empty if nothing stays. */
-export function whatIsLeft({ metallb, services, nodes, mirrorSlices }: Seen): string {
+export function whatIsLeft({ metallb, services, nodes, mirrorSlices }: LeftBehind): string {
   const ofServices = services.filter(({ metadata }) => addressAnnotation in (metadata.annotations ?? {}))
   const ofNodes = nodes.map(annotationsOfNode).filter((annotations) => annotations.length > 0)
   const texts = [

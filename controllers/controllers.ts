@@ -9,10 +9,10 @@ import { machineRefreshController, nodeIdentityController } from './nodes/identi
 import { leftMirrorController } from './control-plane/mirror-declaration.ts'
 import { nodeLifecycleController } from './nodes/lifecycle-declaration.ts'
 import { peeringControllers } from './peering/declaration.ts'
-import { prefixLimitController } from './peering/prefix-limit-declaration.ts'
+import { prefixLimitController } from './peering/prefix-limit.ts'
 import { serviceControllers } from './services/declaration.ts'
 import { ledgerSweepController } from './sweep/declaration.ts'
-import { warmPoolController } from './available/warm-pool-declaration.ts'
+import { warmPoolController } from './available/warm-pool.ts'
 import type { Dependencies } from './dependencies.ts'
 import { controllerObserver } from './queue-metrics.ts'
 

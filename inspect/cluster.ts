@@ -26,51 +26,62 @@ import { type Fact, readFact } from './fact.ts'
 import type { Context, Facts, Values } from './facts.ts'
 import { elasticIPDefinition } from '../manifests/elastic-ip-crd.ts'
 import { announcementStates, daemonSets, definitionsRead, deployments, pods, sessionStates } from './kinds.ts'
-import type { ClusterReader } from './reader.ts'
+import type { ClusterReader, Reader } from './reader.ts'
 import type { CloudFactName } from './cloud.ts'
 import { installedRoles } from './roles.ts'
 import { servingCertificate } from './serving-certificate.ts'
 
-export type ClusterSource = { reader: ClusterReader; credentials: Credentials; userAgent: string; context: Context }
+/** Where facts of a cluster are read. */
+export type SharedSource = { reader: Reader; credentials: Credentials; userAgent: string; context: Context }
 
-/** The part of a client that changes nothing. */
-type Reader = Pick<ClusterReader, 'get' | 'list'>
+export type ClusterSource = SharedSource & { reader: ClusterReader }
 
 type ClusterFacts = Omit<Facts, CloudFactName>
 
+/** The reads that `doctor` and `takeover plan` share. */
+export function sharedReads({ reader, credentials, userAgent, context }: SharedSource): {
+  [Name in SharedName]: Promise<Facts[Name]>
+} {
+  return {
+    server: readFact(() => serverFacts(credentials, userAgent)),
+    cluster: readFact(() => readCluster(reader, context)),
+    services: readFact(() => listAll(reader, services)),
+    nodes: readFact(() => listAll(reader, nodes)),
+    definitions: readFact(async () =>
+      (await listAll(reader, definitionsRead)).filter(({ metadata }) => metadata.name.endsWith('.metallb.io')),
+    ),
+    metallb: readFact(() => metallbObjects(reader)),
+    document: readFact(() => readDocument(reader, context)),
+    sessions: readFact(() => listKnown(reader, sessionStates)),
+  }
+}
+
+type SharedName = 'server' | 'cluster' | 'services' | 'nodes' | 'definitions' | 'metallb' | 'document' | 'sessions'
+
 /** Reads everything that the checks need of the API server, each fact by itself: a read that fails hides no other. */
 export async function clusterFacts(source: ClusterSource): Promise<ClusterFacts> {
-  const { reader, credentials, userAgent, context } = source
+  const { reader, context } = source
   const { process } = context.settings
   const all = <T extends KubeObject>(resource: Resource<T>, options: Omit<ListOptions, 'limit' | 'continue'> = {}) =>
     readFact(() => listAll(reader, resource, options))
   const webhooks = readFact(() => configurations(reader))
   return settled({
-    server: readFact(() => serverFacts(credentials, userAgent)),
+    ...sharedReads(source),
     apiServerPods: all(pods, { namespace: 'kube-system', labelSelector: 'component=kube-apiserver' }),
     webhooks,
     probe: readFact(() => probed(reader, process.namespace)),
     servingCertificate: webhooks.then((fact) =>
       'value' in fact ? readFact(() => servingCertificate(fact.value.mutating)) : fact,
     ),
-    cluster: readFact(() => readCluster(reader, context)),
-    services: all(services),
     records: all(elasticIPs),
-    nodes: all(nodes),
     workloads: readFact(async () => [...(await listAll(reader, deployments)), ...(await listAll(reader, daemonSets))]),
     leases: all(leases, { namespace: process.leaseNamespace }),
     events: readFact(() => recentEvents(reader, context.now)),
     roles: readFact(() => installedRoles(reader, context)),
-    definitions: readFact(async () =>
-      (await listAll(reader, definitionsRead)).filter(({ metadata }) => metadata.name.endsWith('.metallb.io')),
-    ),
     elasticIPDefinition: readFact(() => reader.get(definitionsRead, { name: elasticIPDefinition.metadata.name })),
-    metallb: readFact(() => metallbObjects(reader)),
     announcer: readFact(() => readAnnouncer(reader, context)),
     ciliumSessions: readFact(() => listKnown(reader, ciliumResources.clusterConfigs)),
-    document: readFact(() => readDocument(reader, context)),
     announcements: readFact(() => listKnown(reader, announcementStates)),
-    sessions: readFact(() => listKnown(reader, sessionStates)),
     mirror: readFact(() => reader.get(services, splitKey(context.vendor.policy.controlPlaneService))),
   })
 }
@@ -101,7 +112,7 @@ async function probed(reader: ClusterReader, namespace: string): Promise<Values[
 }
 
 /** The id of the cluster, its UID and its ledger. */
-export async function readCluster(reader: Reader, { settings }: Pick<Context, 'settings'>): Promise<Values['cluster']> {
+async function readCluster(reader: Reader, { settings }: Pick<Context, 'settings'>): Promise<Values['cluster']> {
   const [system, ledger] = await Promise.all([
     reader.get(namespaces, { name: 'kube-system' }),
     reader.get(configMaps, { namespace: settings.process.namespace, name: names.ledgerConfigMap }),
@@ -120,18 +131,18 @@ async function recentEvents(reader: ClusterReader, now: Date): Promise<Values['e
 }
 
 /** MetalLB's objects in every namespace; none where the cluster does not know their kinds. */
-export async function metallbObjects(reader: Reader): Promise<KubeObject[]> {
+async function metallbObjects(reader: Reader): Promise<KubeObject[]> {
   const kinds: Resource<KubeObject>[] = [ipAddressPools, bgpPeers, bgpAdvertisements, configurationStates]
   return (await Promise.all(kinds.map((kind) => listKnown(reader, kind)))).flat()
 }
 
 /** MetalLB's ConfigMap, where the settings name one that it may read. */
-export async function readDocument(reader: Reader, { vendor: { loadBalancer } }: Context): Promise<Values['document']> {
+async function readDocument(reader: Reader, { vendor: { loadBalancer } }: Context): Promise<Values['document']> {
   if (loadBalancer.kind !== 'metallb-configmap' && loadBalancer.kind !== 'metallb') return undefined
   return reader.get(configMaps, { namespace: loadBalancer.namespace, name: loadBalancer.name })
 }
 
 /** All objects of a kind; none if the cluster does not know it. */
-export function listKnown<T extends KubeObject>(reader: Reader, resource: Resource<T>): Promise<T[]> {
+function listKnown<T extends KubeObject>(reader: Reader, resource: Resource<T>): Promise<T[]> {
   return ifKnown([], () => listAll(reader, resource))
 }

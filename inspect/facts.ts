@@ -1,4 +1,4 @@
-import type { BGPClusterConfig } from '../announcers/cilium/resources.ts'
+import type { SoftwareFacts } from '../announcers/check.ts'
 import type { AssignedAddress } from '../clouds/ports/assignments.ts'
 import type { Fault, Reservation, Location } from '../clouds/ports/cloud.ts'
 import type { Machine } from '../clouds/ports/machines.ts'
@@ -13,24 +13,55 @@ import type { Fact } from './fact.ts'
 import type { ClusterSettings } from '../settings/common.ts'
 import type { ProcessSettings } from '../settings/process.ts'
 
-type KeyRef = { name?: string; key: string }
+type KeyRef = { name?: string; key: string; optional?: boolean }
 
-type Container = {
+export type EnvVar = {
+  name: string
+  value?: string
+  valueFrom?: { secretKeyRef?: KeyRef; configMapKeyRef?: KeyRef; fieldRef?: object; resourceFieldRef?: object }
+}
+
+export type EnvFrom = { prefix?: string; secretRef?: { name?: string }; configMapRef?: { name?: string } }
+
+export type Container = {
   name?: string
   image?: string
   command?: string[]
   args?: string[]
-  env?: { name: string; value?: string; valueFrom?: { configMapKeyRef?: KeyRef; secretKeyRef?: KeyRef } }[]
-  envFrom?: { prefix?: string; configMapRef?: { name?: string }; secretRef?: { name?: string } }[]
+  env?: EnvVar[]
+  envFrom?: EnvFrom[]
+  volumeMounts?: { name: string; mountPath: string; subPath?: string }[]
 }
 
-/** A Deployment or a DaemonSet. */
+type Items = { name?: string; items?: { key: string; path: string }[] }
+
+export type Volume = {
+  name: string
+  secret?: Items & { secretName?: string }
+  configMap?: Items
+  hostPath?: { path: string }
+  projected?: { sources?: { secret?: Items; configMap?: Items }[] }
+}
+
+/** A Deployment or a DaemonSet, with everything that says how its program is set. */
 export type Workload = KubeObject & {
-  spec?: { replicas?: number; template?: { spec?: { containers?: Container[] } } }
-  status?: { readyReplicas?: number; desiredNumberScheduled?: number; numberReady?: number }
+  spec?: {
+    replicas?: number
+    selector?: { matchLabels?: Record<string, string> }
+    template?: {
+      spec?: { containers?: Container[]; volumes?: Volume[]; nodeSelector?: Record<string, string> }
+    }
+  }
+  status?: {
+    replicas?: number
+    readyReplicas?: number
+    desiredNumberScheduled?: number
+    currentNumberScheduled?: number
+    numberReady?: number
+  }
 }
 
-export type Pod = KubeObject & { spec?: { containers?: Container[] } }
+export type Pod = KubeObject & { spec?: { containers?: Container[] }; status?: { phase?: string } }
 
 /** A Role or a binding of one, of the cluster or of a namespace. */
 export type RoleObject = KubeObject & {
@@ -89,7 +120,7 @@ export type Values = {
   /** What the announcing software reads and reports; `unknown` are the kinds that the cluster does not know. */
   announcer: { existing: KubeObject[]; reports: KubeObject[]; unknown: string[] }
   /** Which sessions Cilium is configured with. */
-  ciliumSessions: BGPClusterConfig[]
+  ciliumSessions: SoftwareFacts['ciliumSessions']
   /** The ConfigMap that MetalLB before 0.13 reads, with the passwords of its peers. */
   document: ConfigMap | undefined
   /** Which Services the speakers of MetalLB announce, from 0.15 on. */

@@ -1,7 +1,7 @@
 import { defineResource } from '../kube/resource.ts'
 import type { AnnouncementState, Definition, Pod, SessionState, Workload } from './facts.ts'
 
-/** Kinds that only `doctor` reads. */
+/** Kinds that only the commands of people read. */
 
 export const pods = defineResource<Pod>({ apiVersion: 'v1', kind: 'Pod', plural: 'pods', namespaced: true })
 

@@ -7,7 +7,9 @@ import type { ProbeResult } from '../webhooks/probe-problem.ts'
 import { probeOnce } from '../webhooks/webhook-probe.ts'
 
 /** The part of the API server's client that changes nothing. */
-export type ClusterReader = Pick<KubeClient, 'get' | 'list'> & {
+export type Reader = Pick<KubeClient, 'get' | 'list'>
+
+export type ClusterReader = Reader & {
   /** Asks the API server by a dry run whether it calls the webhooks. */
   probe(namespace: string): Promise<ProbeResult>
 }
@@ -20,12 +22,19 @@ export type CloudReader = {
   assignments: Pick<NonNullable<CloudProvider['assignments']>, 'assignedAddresses'> | undefined
 }
 
-/** A client of the API server for reads alone. */
-export function clusterReader(credentials: Credentials, userAgent: string): ClusterReader {
-  const client = connect(credentials, { userAgent, timeoutMs: 30_000 })
+/** A client of the API server that has no method to write. */
+export function readerOf(client: KubeClient): Reader {
   return {
     get: (resource, at, options) => client.get(resource, at, options),
     list: (resource, options) => client.list(resource, options),
+  }
+}
+
+/** A client of the API server for reads, and for the probe. */
+export function clusterReader(credentials: Credentials, userAgent: string): ClusterReader {
+  const client = connect(credentials, { userAgent, timeoutMs: 30_000 })
+  return {
+    ...readerOf(client),
     probe: (namespace) => probeOnce({ client, namespace }, new AbortController().signal),
   }
 }

@@ -1,7 +1,8 @@
 import { type Service, keyOf } from '../kube/objects.ts'
-import { canonicalIpAddress } from '../lib/ip-address.ts'
+import { canonicalIpAddress, parseIpAddress } from '../lib/ip-address.ts'
+import { isInRanges } from '../lib/ip-range.ts'
 import { type ElasticIP, claimKey, phaseOf } from '../ledger/record/elastic-ip.ts'
-import type { MarkScheme } from '../clouds/ports/cloud.ts'
+import type { MarkScheme, Reservation } from '../clouds/ports/cloud.ts'
 import { type Want, want } from '../ledger/want/want.ts'
 import type { Context, Values } from './facts.ts'
 
@@ -20,6 +21,13 @@ export function holdersOf(address: string, records: readonly ElasticIP[]): Elast
   return records.filter(
     (record) => phaseOf(record) !== 'Releasing' && canonicalIpAddress(record.status?.address ?? '') === address,
   )
+}
+
+/** Whether a reservation, which may be a network, has an address. */
+export function covers({ address: first, prefixLength = 32 }: Reservation, address: string): boolean {
+  const parsed = parseIpAddress(address)
+  if (first === undefined || !parsed) return false
+  return canonicalIpAddress(first) === parsed.text || isInRanges(parsed, [`${first}/${prefixLength}`])
 }
 
 /** Whether a record is the one of this Service. */

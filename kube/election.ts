@@ -20,11 +20,11 @@ export type ElectionOptions = Pick<LeaseOptions, 'client' | 'lease' | 'identity'
    */
   lead(signal: AbortSignal, lease: LeasePeriod): Promise<void>
   /** How long a lease lasts without a renewal. */
-  leaseDurationMs?: number
+  leaseDurationMs: number
   /** How long we lead without a renewal. */
-  renewDeadlineMs?: number
+  renewDeadlineMs: number
   /** How often the leader renews. */
-  retryPeriodMs?: number
+  retryPeriodMs: number
   /** How often the other replicas check whether the lease is free. */
   lookPeriodMs?: number
   /** How long we leave a lease that is free to others; read before each claim. */
@@ -52,7 +52,7 @@ type ElectionDeps = Required<Omit<ElectionOptions, 'client' | 'hesitationMs'>> &
  * lease and no election.
  */
 export function election(options: ElectionOptions): Election {
-  const deps = withDefaults(options)
+  const deps = checkedDeps(options)
   const { clock, record, lookPeriodMs, retryPeriodMs } = deps
   let heldLease: HeldLease | undefined
   // Without its API server a contender fails several times a second.
@@ -150,8 +150,8 @@ async function attempt<T>(
   }
 }
 
-function withDefaults(options: ElectionOptions): ElectionDeps {
-  const { leaseDurationMs = 15_000, renewDeadlineMs = 10_000, retryPeriodMs = 2_000, lookPeriodMs = 500 } = options
+function checkedDeps(options: ElectionOptions): ElectionDeps {
+  const { leaseDurationMs, renewDeadlineMs, retryPeriodMs, lookPeriodMs = 500 } = options
   const { client, lease, identity, hesitationMs, clock = systemClock } = options
   if (identity === '') throw new Error(`lease ${lease.namespace}/${lease.name}: the identity is empty`)
   if (leaseDurationMs <= renewDeadlineMs || renewDeadlineMs <= retryPeriodMs * 1.2) {
@@ -162,5 +162,5 @@ function withDefaults(options: ElectionOptions): ElectionDeps {
   // A call that hangs leaves time for a second one before the deadline.
   const callTimeoutMs = renewDeadlineMs / 2
   const record = leaseRecord({ client, lease, identity, leaseDurationMs, callTimeoutMs, hesitationMs, clock })
-  return { ...options, leaseDurationMs, renewDeadlineMs, retryPeriodMs, lookPeriodMs, clock, record }
+  return { ...options, lookPeriodMs, clock, record }
 }

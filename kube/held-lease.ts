@@ -55,6 +55,6 @@ export function holdLease(sentAt: ClockReading, { clock, renewDeadlineMs, onLoss
 }
 
 /** By the clock that advanced further: one stops while the machine is suspended, the other can be set back. */
-function elapsedMs(from: ClockReading, to: ClockReading): number {
+export function elapsedMs(from: ClockReading, to: ClockReading): number {
   return Math.max(to.ms - from.ms, to.date - from.date)
 }

@@ -186,3 +186,8 @@ export function splitKey(key: Key): { namespace: string; name: string } {
   if (slash < 1) throw new Error(`key ${key} has no namespace`)
   return { namespace: key.slice(0, slash), name: key.slice(slash + 1) }
 }
+
+/** Where a Service is reached, as its status says. */
+export function ingressOf({ status }: Pick<Service, 'status'>): Ingress[] {
+  return status?.loadBalancer?.ingress ?? []
+}

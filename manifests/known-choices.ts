@@ -4,7 +4,7 @@ import { type Choices, type Release, type ValueTree, isMap, isMet, isSet, valueA
 export function knownChoices(values: ValueTree, release: Release, pathSecret: string): Choices {
   const at = (path: string) => valueAt(values, path)
   return {
-    text: (path) => textOf(at(path)),
+    text: (path) => choiceText(at(path)),
     scalar: at,
     block: (path) => (isSet(at(path)) ? at(path) : undefined),
     entries: (path) => mapAt(values, path),
@@ -41,18 +41,18 @@ function flagsOf(settings: unknown): string[] {
 }
 
 function joined(value: unknown): string {
-  return Array.isArray(value) ? value.map(textOf).join(',') : textOf(value)
+  return Array.isArray(value) ? value.map(choiceText).join(',') : choiceText(value)
 }
 
 function imageOf(values: ValueTree, version: string): string {
   const [repository, tag, digest] = ['repository', 'tag', 'digest'].map((name) =>
-    textOf(valueAt(values, `image.${name}`)),
+    choiceText(valueAt(values, `image.${name}`)),
   )
   return digest ? `${repository}@${digest}` : `${repository}:${tag || version}`
 }
 
 /** A scalar as text; a map or a list has none. */
-function textOf(value: unknown): string {
+function choiceText(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : ''
 }
 

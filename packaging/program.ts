@@ -15,7 +15,7 @@ export const imageNode = '/usr/bin/node'
  * How Node runs the bundle: with a small young generation, and with one compiler less, which saves 50 MiB and no time
  * (docs/adr/0025). There is no limit for the heap here: the limit of the container is one already.
  */
-const nodeFlags = ['--optimize-for-size', '--no-maglev']
+export const nodeFlags = ['--optimize-for-size', '--no-maglev']
 
 /** The environment of the image. One arena of the C library for all threads: 9 MiB less. */
 export const imageEnv = { MALLOC_ARENA_MAX: '1' }

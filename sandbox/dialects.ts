@@ -1,14 +1,17 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { startCherryServers } from './clouds/cherry-servers/server.ts'
+import { cherryServersHosts, startCherryServers } from './clouds/cherry-servers/server.ts'
 import type { Json } from './clouds/control.ts'
-import { type EquinixMetal, startEquinixMetal } from './clouds/equinix-metal/server.ts'
-import { startHetzner } from './clouds/hetzner/server.ts'
+import { type EquinixMetal, equinixMetalHosts, startEquinixMetal } from './clouds/equinix-metal/server.ts'
+import { hetznerHosts, startHetzner } from './clouds/hetzner/server.ts'
 import type { DialectName } from './dialect-names.ts'
 
 /** The access to an account that the product is configured with: the URL of the API, the project and its token. */
 export type Access = { url: string; project: string; token: string }
 
-/** For each dialect: how to configure the product, and how to start the simulated cloud. */
+/**
+ * For each dialect: how to configure the product, and how to start the simulated cloud. `vendorHosts` are the host names
+ * by which other clients call the vendor.
+ */
 export const dialects = {
   'equinix-metal': {
     cloudName: 'Equinix Metal',
@@ -25,6 +28,7 @@ export const dialects = {
     /** The setting for the location of addresses; a Service can request another one. */
     defaultLocation: { METAL_METRO_NAME: 'da' },
     isOrdered: ({ type, management }: Json) => type === 'public_ipv4' && management !== true,
+    vendorHosts: equinixMetalHosts,
   },
   packet: {
     cloudName: 'Packet',
@@ -38,6 +42,7 @@ export const dialects = {
     open: openEquinixMetal,
     defaultLocation: {},
     isOrdered: ({ type, management }: Json) => type === 'public_ipv4' && management !== true,
+    vendorHosts: equinixMetalHosts,
   },
   'cherry-servers': {
     cloudName: 'Cherry Servers',
@@ -50,6 +55,7 @@ export const dialects = {
     open: openCherryServers,
     defaultLocation: { CHERRY_REGION_NAME: 'LT-Siauliai' },
     isOrdered: ({ type }: Json) => type === 'floating-ip',
+    vendorHosts: cherryServersHosts,
   },
   hetzner: {
     cloudName: 'Hetzner Cloud',
@@ -58,6 +64,7 @@ export const dialects = {
     open: openHetzner,
     defaultLocation: { HCLOUD_LOCATION: 'fsn1' },
     isOrdered: ({ type }: Json) => type === 'ipv4',
+    vendorHosts: hetznerHosts,
   },
 } as const satisfies Record<DialectName, object>
 

@@ -17,7 +17,8 @@ export function startPod({ container, controlPlane, ...options }: PodOptions): P
   })
   const signal = (name: NodeJS.Signals) => void process.kill(firstProcess(child.pid), name)
   return {
-    ...productOf(child, options.ports),
+    // A guardian alone has no certificate.
+    ...productOf(child, options.ports, options.flags?.includes('--only=control-plane') ? 'http' : 'https'),
     get pid() {
       return firstProcess(child.pid)
     },

@@ -1,9 +1,7 @@
 import type { Logger } from 'pino'
 import type { CloudTools } from '../clouds/dialect/provider-parts.ts'
 import type { EventRecorders } from '../telemetry/event-recorders.ts'
-import { loggedCloud } from './logged-cloud.ts'
 import type { Metrics } from '../telemetry/metrics/metrics.ts'
-import { readReload } from './reload/reload-metrics.ts'
 import { ownObject } from '../telemetry/own-object.ts'
 import { ReplaceableSecret } from './reload/replaceable-secret.ts'
 import { withValues } from './reload/setting-changes.ts'
@@ -11,6 +9,8 @@ import { type SettingsReload, settingsReload } from './reload/settings-reload.ts
 import type { CloudSettings } from '../clouds/dialect/define-dialect.ts'
 import type { ServeSettings } from '../commands/settings/serve.ts'
 import type { CloudProvider } from '../clouds/ports/cloud-provider.ts'
+import type { Cloud } from '../clouds/ports/cloud.ts'
+import type { Log } from '../kube/log.ts'
 
 export type CloudConnection = {
   vendor: CloudProvider
@@ -69,4 +69,27 @@ function makeReload(settings: ServeSettings, { tools, events, ...parts }: Reload
     about: ownObject(settings.process),
     ...parts,
   })
+}
+
+/** The same cloud; what it says about single reservations is logged whole. They hold no secret. */
+function loggedCloud(cloud: Cloud, log: Log): Cloud {
+  return {
+    ...cloud,
+    async reserve(request, signal) {
+      const reservation = await cloud.reserve(request, signal)
+      log.debug({ reservation: JSON.stringify(reservation) }, 'reserved')
+      return reservation
+    },
+    async reservation(id, signal) {
+      const reservation = await cloud.reservation(id, signal)
+      log.debug({ id, reservation: JSON.stringify(reservation) }, 'reservation read')
+      return reservation
+    },
+  }
+}
+
+/** Whether the process does what its configuration file says. */
+function readReload(metrics: Metrics, reload: SettingsReload): void {
+  metrics.read('eip_admission_settings_last_reload_successful', () => Number(reload.isTakenUp()))
+  metrics.read('eip_admission_settings_need_restart', () => reload.needRestart().length)
 }

@@ -49,8 +49,7 @@ try {
       (await import('../commands/takeover/commands.ts')).takeoverApply(settings, { ...host, printError }),
     takeoverUndo: async (settings) =>
       (await import('../commands/takeover/commands.ts')).takeoverUndo(settings, { ...host, printError }),
-    takeoverPlan: async (settings) =>
-      (await import('../commands/takeover/takeover-plan.ts')).takeoverPlan(settings, host),
+    takeoverPlan: async (settings) => (await import('../commands/takeover/commands.ts')).takeoverPlan(settings, host),
   })
 } catch (error) {
   // A signal before the process was ready is no failure.

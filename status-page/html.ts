@@ -13,13 +13,13 @@ type Part = Html | Part[] | string | number | undefined
 
 /** HTML with values. Each is escaped unless it is HTML itself; a list is joined, and undefined is nothing. */
 export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
-  return new Html(strings.map((text, n) => text + textOf(parts[n])).join(''))
+  return new Html(strings.map((text, n) => text + partText(parts[n])).join(''))
 }
 
-function textOf(part: Part): string {
+function partText(part: Part): string {
   if (part === undefined) return ''
   if (part instanceof Html) return part.text
-  return Array.isArray(part) ? part.map(textOf).join('') : escapeHtml(String(part))
+  return Array.isArray(part) ? part.map(partText).join('') : escapeHtml(String(part))
 }
 
 /** Most values, and the page may have thousands. */

@@ -99,9 +99,9 @@ const floors: Record<string, (string | string[])[]> = {
     'cloud-choice.ts',
   ],
   announcers: [
-    ['announcer.ts', 'setting.ts', 'software.ts', 'external.ts'],
+    ['announcer.ts', 'check.ts', 'setting.ts', 'software.ts', 'external.ts'],
     'shared',
-    ['assign.ts', 'empty.ts', 'kube-vip.ts', 'metallb', 'cilium', 'calico'],
+    ['assign.ts', 'empty.ts', 'kube-vip', 'metallb', 'cilium', 'calico'],
     'announcers.ts',
     ['load-balancer-setting.ts', 'object-rights.ts'],
   ],
@@ -202,7 +202,7 @@ const floors: Record<string, (string | string[])[]> = {
     ['access.ts', 'live-script.ts', 'model.ts', 'render.ts', 'status-page.ts', 'style-sheet.ts', 'updates.ts'],
   ],
   server: [
-    ['log.ts', 'log-text-format.ts', 'original-stack.ts', 'logged-cloud.ts'],
+    ['log.ts', 'log-text-format.ts', 'original-stack.ts'],
     'reload',
     'cloud-connection.ts',
     'base.ts',

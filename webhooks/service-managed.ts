@@ -2,11 +2,12 @@ import jsonPatch from 'fast-json-patch'
 import type { Location } from '../clouds/ports/cloud.ts'
 import type { Service } from '../kube/objects.ts'
 import { balancerFinalizer, balancerRequestAnnotation } from '../ledger/record/names.ts'
+import { hasBalancer } from '../ledger/want/managed.ts'
 import { type Want, want } from '../ledger/want/want.ts'
 import { type Decision, deny, patch } from './decision.ts'
 import type { AdmissionRequest } from './review.ts'
 import { type ServiceChange, servicePatch, withoutAddress } from './service-patch.ts'
-import { hasBalancer, newProblems, problemText } from './service-rules.ts'
+import { newProblems, problemText } from './service-rules.ts'
 import type { Policy } from '../settings/service-policy.ts'
 
 type Deps = { policy: Policy; locations: () => Location[] | undefined }

@@ -4,6 +4,7 @@ import { type Claim, type ClaimResult, claimSpecOf } from '../ledger/claim/claim
 import { quotaUse, type UnboundClaim } from '../ledger/claim/limits.ts'
 import { addressAnnotation, serviceFinalizer } from '../ledger/record/names.ts'
 import { type ClusterFamilies, hasOpenFamilies, withStoredFamilies } from '../ledger/want/families.ts'
+import { hasBalancer } from '../ledger/want/managed.ts'
 import { type Want, want } from '../ledger/want/want.ts'
 import { shortRequestId } from '../lib/request-id.ts'
 import { allow, type Decision, deny, patch } from './decision.ts'
@@ -11,7 +12,7 @@ import { decideManaged, keepBalancer } from './service-managed.ts'
 import { reserveAddress } from './identities.ts'
 import type { AdmissionRequest } from './review.ts'
 import { addressPatch, removals, withoutAddress, servicePatch, withoutOutdatedRequests } from './service-patch.ts'
-import { type IsSelf, hasBalancer, newProblems, problemText, serviceOf, shownAddress } from './service-rules.ts'
+import { type IsSelf, newProblems, problemText, serviceOf, annotatedAddress } from './service-rules.ts'
 import { showAsOurs, touchesAddress, withoutLostAddress } from './service-update.ts'
 import type { Webhook } from './webhook.ts'
 import type { Policy } from '../settings/service-policy.ts'
@@ -90,7 +91,7 @@ async function setAddress(
 ): Promise<Decision> {
   const { request, service, wanted } = addressRequest
   const { oldObject: old } = request
-  const shown = shownAddress(old)
+  const shown = annotatedAddress(old)
   if (shown !== undefined) return restoreAddress(deps, { service, old, shown }, signal)
   const before = old && want(old, deps.policy, deps.locations())
   if (before && !touchesAddress({ service, old }, { now: wanted, before }))
@@ -172,7 +173,7 @@ async function keepOwnAddress(
   { service, old, own }: { service: Service; old: Service | null; own: string },
   signal: AbortSignal,
 ): Promise<Decision> {
-  const ours = shownAddress(old)
+  const ours = annotatedAddress(old)
   // The address is ours, and the update dropped the annotation that says so.
   if (own === ours) return restoreAddress(deps, { service, old, shown: own }, signal)
   // The validating webhook denies this exchange, and needs our annotation for its message.

@@ -4,7 +4,7 @@ import type { Operation } from './decision.ts'
 import { addressAnnotation, serviceFinalizer } from '../ledger/record/names.ts'
 import { annotationsRequesting, outdatedRequestAnnotations } from '../ledger/want/own-address.ts'
 import type { Policy } from '../settings/service-policy.ts'
-import { shownAddress } from './service-rules.ts'
+import { annotatedAddress } from './service-rules.ts'
 
 /** What a Service shall have. An absent field stays as it is; `undefined` removes it. */
 export type ServiceChange = {
@@ -61,7 +61,7 @@ export function addressPatch(
  * the type changes: if the Service became a LoadBalancer again, the address would look like the user's own.
  */
 export function withoutAddress(service: Service, old: Service | null, { requestAnnotations }: Policy): ServiceChange {
-  const shown = service.metadata.annotations?.[addressAnnotation] ?? shownAddress(old)
+  const shown = service.metadata.annotations?.[addressAnnotation] ?? annotatedAddress(old)
   if (shown === undefined) return {}
   const requests = annotationsRequesting(service, requestAnnotations, shown)
   const isInSpec = service.spec.loadBalancerIP === shown

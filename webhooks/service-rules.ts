@@ -1,7 +1,7 @@
 import type { Service } from '../kube/objects.ts'
 import { keyOf } from '../kube/objects.ts'
 import { firstItems } from '../lib/quote.ts'
-import { addressAnnotation, balancerFinalizer, protectAnnotation } from '../ledger/record/names.ts'
+import { addressAnnotation, protectAnnotation } from '../ledger/record/names.ts'
 import type { Want } from '../ledger/want/want.ts'
 import type { WebhookIdentity } from './identities.ts'
 import type { AdmissionRequest } from './review.ts'
@@ -29,13 +29,8 @@ export function serviceOf(
 }
 
 /** The address that we gave to a Service, as its annotation shows it. */
-export function shownAddress(service: Service | null): string | undefined {
+export function annotatedAddress(service: Service | null): string | undefined {
   return service?.spec.type === 'LoadBalancer' ? service.metadata.annotations?.[addressAnnotation] : undefined
-}
-
-/** Whether a managed balancer of a Service may exist. */
-export function hasBalancer(service: Service | null): boolean {
-  return service?.metadata.finalizers?.includes(balancerFinalizer) ?? false
 }
 
 /** Whether an annotation protects the address of a Service. */

@@ -7,7 +7,7 @@ import { quote } from '../lib/quote.ts'
 import { type Decision, allow, deny } from './decision.ts'
 import { type WebhookIdentity, validateService, validateServiceStatus } from './identities.ts'
 import type { AdmissionRequest } from './review.ts'
-import { type IsSelf, isProtected, newProblems, problemText, serviceOf, shownAddress } from './service-rules.ts'
+import { type IsSelf, isProtected, newProblems, problemText, serviceOf, annotatedAddress } from './service-rules.ts'
 import type { Webhook } from './webhook.ts'
 import { type Policy, hasClass } from '../settings/service-policy.ts'
 
@@ -107,7 +107,7 @@ async function decideRequested(
 
 /** A Service cannot move its address to another location, nor exchange it. */
 function addressChangeProblems({ service, old, now, before }: Update): string[] {
-  const shown = shownAddress(old)
+  const shown = annotatedAddress(old)
   if (shown === undefined || service.spec.type !== 'LoadBalancer') return []
   if (now.kind === 'own') {
     return [

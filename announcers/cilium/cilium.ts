@@ -44,6 +44,14 @@ export const ciliumSoftware: Software<'cilium'> = {
   matchesFamilies: true,
   readsNodePeers: false,
   sessionsCommand: () => 'kubectl get ciliumbgpnodeconfigs -o yaml   # status.bgpInstances[].peers[].peeringState',
+  sessions: {
+    needs: ['ciliumSessions'],
+    configured: ({ ciliumSessions }) =>
+      ciliumSessions.map(({ metadata, spec }) => ({
+        where: `CiliumBGPClusterConfig ${metadata.name}`,
+        routers: (spec.bgpInstances ?? []).flatMap(({ peers = [] }) => peers.map(({ peerAddress }) => peerAddress)),
+      })),
+  },
   rules: [
     {
       apiGroups: ['cilium.io'],

@@ -25,19 +25,19 @@ export function peersOfDrafts(drafts: readonly Draft[], ours: readonly BGPPeer[]
 
 /** Equal for a draft of one node and for a peer of any name that has its session. */
 function placeOf({ session, selector }: Draft): string {
-  return `${session.router.text} ${textOf(selector)}`
+  return `${session.router.text} ${selectorText(selector)}`
 }
 
 function placeOfPeer({ spec }: BGPPeer): string | undefined {
   const [own, ...more] = (spec.nodeSelectors ?? []).filter((one) => !isCounting(one))
   if (own === undefined || more.length > 0 || spec.vrf) return undefined
-  return `${parseAddress(spec.peerAddress ?? '')?.text} ${textOf(own)}`
+  return `${parseAddress(spec.peerAddress ?? '')?.text} ${selectorText(own)}`
 }
 
 /** Whether a peer selects what this selector selects, whatever it counts. */
 export function hasSelector({ nodeSelectors = [] }: BGPPeer['spec'], selector: LabelSelector): boolean {
   const [own, ...more] = nodeSelectors.filter((one) => !isCounting(one))
-  return own !== undefined && more.length === 0 && textOf(own) === textOf(selector)
+  return own !== undefined && more.length === 0 && selectorText(own) === selectorText(selector)
 }
 
 /** The hostnames that the selectors of a peer name; undefined if it selects nodes by anything else. */
@@ -56,7 +56,7 @@ function hostnamesOfOne({ matchLabels = {}, matchExpressions = [] }: LabelSelect
 }
 
 /** Equal for selectors that select the same. */
-function textOf(selector: LabelSelector): string {
+function selectorText(selector: LabelSelector): string {
   const hostnames = hostnamesOfOne(selector)
   if (hostnames) return JSON.stringify(hostnames.toSorted(compareTexts))
   const { matchLabels = {}, matchExpressions = [] } = selector

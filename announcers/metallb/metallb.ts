@@ -1,8 +1,12 @@
+import { keyOf } from '../../kube/objects.ts'
 import type { Annotation } from '../../lib/annotation.ts'
 import { names } from '../../settings/installed-names.ts'
 import type { Announcer, FormerConfiguration } from '../announcer.ts'
 import type { LoadBalancer, PeerMode } from '../setting.ts'
 import type { AnnouncerMarks, Software } from '../software.ts'
+import { announcedAddresses, readsObjects, speakers } from './checks/announced.ts'
+import { metallbDocumentCheck, metallbReports, overlappingPools } from './checks/configuration.ts'
+import { metallbClass, metallbDefinitions, metallbPrograms } from './checks/programs.ts'
 import { metallbDocument } from './document.ts'
 import { formerMetallb } from './former.ts'
 import {
@@ -12,6 +16,7 @@ import {
   unusedPoolName,
 } from './names.ts'
 import { metallbObjects } from './objects.ts'
+import { isPeer } from './resources.ts'
 import { metallbScheme } from './scheme.ts'
 
 const silencing = Object.fromEntries(metallbPoolAnnotations.map((name) => [name, unusedPoolName]))
@@ -29,6 +34,24 @@ export const metallbSoftware: Software<'metallb' | 'metallb-crd' | 'metallb-conf
   matchesFamilies: true,
   readsNodePeers: false,
   sessionsCommand,
+  readsDocument: (loadBalancer, definitions) => !readsObjects(definitions, loadBalancer),
+  sessions: {
+    needs: ['metallb'],
+    configured: ({ metallb: objects }) =>
+      objects
+        .filter(isPeer)
+        .map((peer) => ({ where: `BGPPeer ${keyOf(peer)} of MetalLB`, routers: [peer.spec.peerAddress ?? ''] })),
+  },
+  checks: [
+    metallbPrograms,
+    metallbClass,
+    metallbDefinitions,
+    metallbReports,
+    metallbDocumentCheck,
+    overlappingPools,
+    announcedAddresses,
+    speakers,
+  ],
   // MetalLB may be in any namespace, and may be installed after us. No other program has such objects.
   rules: [
     {

@@ -25,6 +25,12 @@ export function isWritten({ metadata: { labels = {} } }: KubeObject): boolean {
   return Object.entries(ownLabels).every(([key, value]) => labels[key] === value)
 }
 
+/** Labels that take ours off an object, as a merge patch. Null removes a label; the type of stored labels knows no null. */
+export function withoutOwnLabel(labels: Record<string, string> = {}): Record<string, string> {
+  const removed = Object.fromEntries(Object.keys(ownLabels).map((name) => [name, null]))
+  return { ...labels, ...removed } as Record<string, string>
+}
+
 /** The labels of every object that we write. */
 export function labelsOf({ label }: Marks): Record<string, string> {
   return { ...ownLabels, [label.name]: label.value }
@@ -34,7 +40,7 @@ export function labelsOf({ label }: Marks): Record<string, string> {
  * Whether we or a predecessor wrote an object. The predecessors' label alone does not prove it: a person may put it on a
  * pool or a peer too.
  */
-export function isOurs(marks: Marks, object: KubeObject): boolean {
+export function isOurs(marks: Omit<Marks, 'passwordSecret'>, object: KubeObject): boolean {
   const { namespace, name, labels = {} } = object.metadata
   if (namespace !== marks.namespace || labels[marks.label.name] !== marks.label.value) return false
   if (isAdvertisement(object)) return name === marks.advertisement

@@ -17,7 +17,7 @@ export function poolNaming({ ours, foreign }: ExistingObjects): (shown: ShownAdd
   const isTakenOver = ours.some(isOfPredecessor)
   return ({ address, services }) => {
     const [service = ''] = services.toSorted(compareTexts)
-    const name = service.replace('/', '.')
+    const name = poolNameOf(service)
     // One pool has one address: the second address of a Service gets a pool by its own name.
     if (!isTakenOver || service === '' || taken.has(name)) return { name: nameOf(address), labels: {} }
     taken.add(name)
@@ -32,7 +32,13 @@ function isOfPredecessor(object: KubeObject): boolean {
   return isPeer(object) && (object.spec.nodeSelectors ?? []).some(isCounting)
 }
 
-function serviceLabel(key: string): Record<string, string> {
+/** The name that predecessors give to the pool of a Service. */
+export function poolNameOf(key: string): string {
+  return key.replace('/', '.')
+}
+
+/** The label by which predecessors count a Service of a pool. */
+export function serviceLabel(key: string): Record<string, string> {
   const [namespace = '', service = ''] = key.split('/')
   const [name, value] = [`service-${service}`, `namespace-${namespace}`]
   // The API server refuses longer ones, of a predecessor too.

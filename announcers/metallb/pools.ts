@@ -1,4 +1,5 @@
 import type { Announced, Problem, WantedObject } from '../announcer.ts'
+import type { KubeObject } from '../../kube/objects.ts'
 import type { IpAddress } from '../../lib/ip-address.ts'
 import { isInRanges } from '../../lib/ip-range.ts'
 import { parseAddress, prefixOf } from '../shared/address.ts'
@@ -7,7 +8,7 @@ import { compareTexts } from '../shared/order.ts'
 import { type Marks, type ExistingObjects, isWritten, labelsOf } from './ownership.ts'
 import { type IPAddressPool, isAdvertisement, isPool } from './resources.ts'
 import { type PoolName, poolNaming } from './pool-names.ts'
-import { type PoolFacts, conflictingAdvertisements } from './foreign-advertisements.ts'
+import { type PoolFacts, conflictingAdvertisements, isForPool } from './foreign-advertisements.ts'
 
 export type WantedPool = WantedObject & { object: IPAddressPool; facts: PoolFacts }
 
@@ -71,6 +72,18 @@ export function undecidedPools(
     const subjects = [first, ...others].flatMap(({ services }) => services.map((service) => ({ service })))
     return [{ object: pool, facts: { name, family: first.address.family, labels }, subjects }]
   })
+}
+
+/** The pool that holds an address, and whether an advertisement selects it; undefined if none holds it. */
+export function announcingPool(
+  objects: readonly KubeObject[],
+  address: IpAddress,
+): { name: string; isAdvertised: boolean } | undefined {
+  const pool = objects.filter(isPool).find(({ spec }) => isInRanges(address, spec.addresses))
+  if (!pool) return undefined
+  const { name, labels = {} } = pool.metadata
+  const facts = { name, labels, family: address.family }
+  return { name, isAdvertised: objects.filter(isAdvertisement).some((one) => isForPool(one, facts)) }
 }
 
 /** Whether a pool holds anything but one address. */

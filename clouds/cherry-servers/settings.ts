@@ -142,6 +142,7 @@ export const cherryServers = defineDialect({
       label: { name: 'cloud-provider', value: 'equinix-metal' },
       advertisement: 'equinix-metal-bgp-adv',
       counting: 'nomatch.cherryservers.com',
+      holdTime: '30s',
     },
     controlPlaneService: 'kube-system/cloud-provider-cherry-kubernetes-external',
   },

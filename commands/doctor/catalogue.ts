@@ -1,20 +1,13 @@
 import type { Check } from './check.ts'
 import { doubledAddresses, orphanedRecords, pendingAddresses, shownAddressesHeld } from './checks/addresses.ts'
-import { kubeVip, metallbClass, metallbDefinitions, metallbPrograms, servedClasses } from './checks/announcers.ts'
-import {
-  announcedAddresses,
-  announcerConfiguration,
-  metallbReports,
-  silentAnnouncer,
-  speakers,
-} from './checks/announcing.ts'
+import { servedClasses, softwareChecks } from './checks/announcers.ts'
+import { announcerConfiguration, silentAnnouncer } from './checks/announcing.ts'
 import { apiServerFlags, apiServerVersion, clock } from './checks/api-server.ts'
 import { bgpPeers, bgpSessions, oneSpeaker } from './checks/bgp.ts'
 import { addressLimits, cloudAccess, cloudPace, clusterId, location, project, recentErrors } from './checks/cloud.ts'
 import { controlPlaneHolder, controlPlaneReservation, mirrorService } from './checks/control-plane.ts'
 import { nodeMachines, providerIds, sharedMachines, uninitializedNodes } from './checks/nodes.ts'
 import { guardianLease, leader, runningPredecessor } from './checks/other-programs.ts'
-import { metallbDocument, overlappingPools } from './checks/pools.ts'
 import { leakedReservations } from './checks/reservations.ts'
 import { roles } from './checks/rights.ts'
 import { settingsWithoutEffect } from './checks/settings.ts'
@@ -34,20 +27,7 @@ export const catalogue: readonly Check[] = [
   [cloudAccess, cloudPace, location, clusterId, project, addressLimits, recentErrors],
   [providerIds, sharedMachines, uninitializedNodes, nodeMachines, bgpPeers, bgpSessions, oneSpeaker],
   [doubledAddresses, shownAddressesHeld, leakedReservations, orphanedRecords, pendingAddresses],
-  [
-    metallbPrograms,
-    metallbClass,
-    metallbDefinitions,
-    metallbReports,
-    announcerConfiguration,
-    metallbDocument,
-    overlappingPools,
-    announcedAddresses,
-    speakers,
-    silentAnnouncer,
-    kubeVip,
-    servedClasses,
-  ],
+  [...softwareChecks, announcerConfiguration, silentAnnouncer, servedClasses],
   [runningPredecessor, leader],
   [roles],
   [settingsWithoutEffect],

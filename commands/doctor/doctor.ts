@@ -1,12 +1,13 @@
+import { proxyOf } from '../../clouds/http/proxy.ts'
 import { credentialsOf } from '../../ledger/cluster.ts'
 import { type StoppableDeps, endWhenStopped } from '../command-deps.ts'
-import { proxyOf } from '../../clouds/http/proxy.ts'
 import type { ServeSettings } from '../settings/serve.ts'
 import { catalogue } from './catalogue.ts'
 import type { Result } from './check.ts'
 import type { Context, Facts } from '../../inspect/facts.ts'
 import { cloudFacts } from '../../inspect/cloud.ts'
 import { clusterFacts } from '../../inspect/cluster.ts'
+import { countedProvider } from '../../inspect/provider.ts'
 import { clusterReader } from '../../inspect/reader.ts'
 import { type Format, exitCodeOf, formatReport } from './report.ts'
 
@@ -17,18 +18,10 @@ export async function doctor(settings: DoctorSettings, deps: StoppableDeps): Pro
   endWhenStopped(deps, 'stopped before everything was checked')
   const { env, version, print } = deps
   const userAgent = `eip-admission/${version} doctor`
-  const pace = { calls: 0, limited: 0 }
-  const vendor = await settings.cloud.dialect.makeProvider(settings.cloud.settings, {
+  const { vendor, pace } = await countedProvider(settings.cloud, {
     userAgent,
     proxy: proxyOf(env),
-    log: silent,
     signal: deps.signal,
-    // It reserves nothing, so it needs no location.
-    reserves: false,
-    observe({ fault }) {
-      pace.calls += 1
-      if (fault === 'rate-limit') pace.limited += 1
-    },
   })
   const context: Context = { now: new Date(), env: Object.keys(env), settings, vendor }
   const credentials = credentialsOf(settings.process, env)
@@ -46,5 +39,3 @@ export async function doctor(settings: DoctorSettings, deps: StoppableDeps): Pro
 export function checkAll(facts: Facts, context: Context): Result[] {
   return catalogue.flatMap((check) => check.run(facts, context))
 }
-
-const silent = { debug() {}, info() {}, warn() {}, error() {} }

@@ -1,22 +1,77 @@
+import { writeFileSync } from 'node:fs'
+import { stringify } from 'yaml'
 import { withoutClass } from '../../settings/service-policy.ts'
+import { readerOf } from '../../inspect/reader.ts'
 import { connect } from '../../kube/connect.ts'
 import type { Credentials } from '../../kube/credentials.ts'
 import { kubeconfig } from '../../kube/kubeconfig.ts'
-import type { CommandDeps, ServeDeps } from '../command-deps.ts'
+import { credentialsOf } from '../../ledger/cluster.ts'
+import { fileFault } from '../../lib/small-file.ts'
+import { type CommandDeps, type ServeDeps, type StoppableDeps, endWhenStopped } from '../command-deps.ts'
 import { applyInstallation } from '../install.ts'
-import type { InstallSettings } from '../settings/commands.ts'
+import type { InstallSettings, TakeoverPlanSettings } from '../settings/commands.ts'
 import type { TakeoverApplySettings, TakeoverUndoSettings } from '../settings/takeover-apply.ts'
-import { applyReport, undoReport } from './report/apply-report.ts'
-import { clean } from './report/text.ts'
-import { Blocked, applyTakeover } from './apply/apply.ts'
-import { Locked } from './lock.ts'
-import type { TakeoverPlan } from './plan/plan.ts'
+import { applyTakeover } from './apply/apply.ts'
+import { type TakeoverPlan, canApply } from './plan/plan.ts'
 import { NoPlan, NothingToPlan } from './plan/no-plan.ts'
-import { type ReadPlan, readPlan } from './plan/read-plan.ts'
-import { formatNoPlan } from './report/report.ts'
-import { Interrupted } from './steps.ts'
-import { planSource } from './takeover-plan.ts'
-import { NothingToUndo, undoTakeover } from './undo/undo.ts'
+import { type PlanSource, type ReadPlan, readPlan } from './plan/read-plan.ts'
+import { formatNoPlan, formatNothing, formatPlan } from './report/plan-report.ts'
+import { applyReport, undoReport } from './report/result-report.ts'
+import { plainLine } from './report/text.ts'
+import { Interrupted, Refusal } from './steps.ts'
+import { undoTakeover } from './undo/undo.ts'
+
+/** Prints what a takeover would do, changes nothing, and returns the exit code: 0 if `apply` may begin, else 1. */
+export async function takeoverPlan(settings: TakeoverPlanSettings, deps: StoppableDeps): Promise<number> {
+  endWhenStopped(deps, 'stopped before the plan was made')
+  const { print } = deps
+  const { flags, output, writeValues, writeSecret } = settings
+  try {
+    const { plan, secretFile } = await readPlan(planSource(flags, deps))
+    if (writeValues !== undefined) writeFileSync(writeValues, plan.settings.values)
+    if (writeSecret !== undefined) writeSecretFile(writeSecret, secretManifest(plan, secretFile))
+    print(formatPlan(plan, output, { flags, values: writeValues, secret: writeSecret }))
+    return canApply(plan) ? 0 : 1
+  } catch (error) {
+    if (error instanceof NothingToPlan) {
+      print(formatNothing(error.message, output))
+      return 0
+    }
+    if (!(error instanceof NoPlan)) throw error
+    print(formatNoPlan(error.message, error.findings, output))
+    return 1
+  }
+}
+
+/** Where a plan is read: the cluster of the flags, or of the kubeconfig that kubectl uses. */
+function planSource(
+  flags: Record<string, string>,
+  { env, version, signal }: Pick<StoppableDeps, 'env' | 'version' | 'signal'>,
+): PlanSource {
+  const userAgent = `eip-admission/${version} takeover`
+  const kubeconfig = flags['--kubeconfig'] ?? env['KUBECONFIG']
+  const credentials = credentialsOf({ kubeconfig, apiServer: flags['--api-server'] }, env)
+  // The plan cannot write.
+  const reader = readerOf(connect(credentials, { userAgent, timeoutMs: 30_000 }))
+  return { reader, credentials, userAgent, env, flags, signal }
+}
+
+/** The manifest of our Secret. */
+function secretManifest({ settings: { secret } }: TakeoverPlan, file: string): object {
+  const { namespace, name, key } = secret
+  return { apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name }, stringData: { [key]: file } }
+}
+
+/** Writes a new file that only its owner can read. An old one might be readable, or a link to another place. */
+function writeSecretFile(path: string, manifest: object): void {
+  try {
+    writeFileSync(path, stringify(manifest), { mode: 0o600, flag: 'wx' })
+  } catch (error) {
+    throw new Error(`--write-secret=${path}: ${fileFault(error)}; name a file that does not exist yet`, {
+      cause: error,
+    })
+  }
+}
 
 export type TakeoverDeps = CommandDeps &
   Pick<ServeDeps, 'signal'> & { printError: (text: string) => void; lockMs?: number }
@@ -89,12 +144,8 @@ function common({ credentials, output, patienceMs }: Work, { version, print, sig
   const client = connect(credentials, { userAgent: `eip-admission/${version} takeover`, timeoutMs: 30_000 })
   const isText = output === 'text'
   // For programs the output is one document.
-  const tell = (line: string) => (isText ? print(`${indentOf(line)}${clean(line)}\n`) : undefined)
+  const tell = (line: string) => (isText ? print(`${plainLine(line)}\n`) : undefined)
   return { client, tell, signal, patienceMs, lockMs }
-}
-
-function indentOf(line: string): string {
-  return /^ */.exec(line)?.[0] ?? ''
 }
 
 /** The exit code of a run. An end by a signal, and a refusal, are printed in a sentence. */
@@ -114,7 +165,7 @@ async function ended(
       print(formatNoPlan(error.message, error.findings, 'text'))
       return 1
     }
-    if (error instanceof Blocked || error instanceof NothingToUndo || error instanceof Locked) {
+    if (error instanceof Refusal) {
       printError(`eip-admission: ${error.message}\n`)
       return 1
     }

@@ -6,10 +6,10 @@ import { leaseRecord } from '../../kube/lease.ts'
 import type { Lease } from '../../kube/objects.ts'
 import { leases } from '../../kube/resource.ts'
 import { names } from '../../settings/installed-names.ts'
-import { type KeptLease, keptLease, leaseDurationMs } from './kept-lease.ts'
+import { type KeptLease, keptLease, leaseDurationMs } from '../../kube/kept-lease.ts'
 import type { ObjectRef } from './plan/plan.ts'
 import { type Worker, workerText } from './takeover-status.ts'
-import { Interrupted } from './steps.ts'
+import { Interrupted, Refusal } from './steps.ts'
 
 export type LockDeps = {
   client: KubeClient
@@ -23,7 +23,7 @@ export type LockDeps = {
 }
 
 /** Thrown where another run works on the takeover. */
-export class Locked extends Error {
+class Locked extends Refusal {
   override readonly name = 'Locked'
 }
 

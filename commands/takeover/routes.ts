@@ -1,21 +1,9 @@
 import { ifKnown } from '../../controllers/announcing/list-known.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { listAll } from '../../kube/list-all.ts'
-import type { Key, KubeObject } from '../../kube/objects.ts'
-import { defineResource } from '../../kube/resource.ts'
-import { sessionStates } from '../../inspect/kinds.ts'
-
-/** Which peers the speaker of one node announces a Service to. MetalLB writes it from 0.15 on. */
-type ServiceBGPStatus = KubeObject & {
-  status?: { node?: string; serviceName?: string; serviceNamespace?: string; peers?: string[] }
-}
-
-const serviceBGPStatuses = defineResource<ServiceBGPStatus>({
-  apiVersion: 'metallb.io/v1beta1',
-  kind: 'ServiceBGPStatus',
-  plural: 'servicebgpstatuses',
-  namespaced: true,
-})
+import type { Key } from '../../kube/objects.ts'
+import type { AnnouncementState } from '../../inspect/facts.ts'
+import { announcementStates, sessionStates } from '../../inspect/kinds.ts'
 
 /** What the cluster itself knows of routes. A router of the cloud can be asked by nobody. */
 export type Routes = {
@@ -28,7 +16,7 @@ export type Routes = {
 /** Reads what MetalLB and FRR-K8s say of routes. */
 export async function readRoutes(client: Pick<KubeClient, 'list'>): Promise<Routes> {
   const [statuses, sessions] = await Promise.all([
-    ifKnown(undefined, () => listAll(client, serviceBGPStatuses)),
+    ifKnown(undefined, () => listAll(client, announcementStates)),
     ifKnown(undefined, () => listAll(client, sessionStates)),
   ])
   const up = sessions?.filter(({ status }) => status?.bgpStatus === 'Established').length ?? 0
@@ -38,7 +26,7 @@ export async function readRoutes(client: Pick<KubeClient, 'list'>): Promise<Rout
   }
 }
 
-function countNodes(statuses: readonly ServiceBGPStatus[]): Record<Key, number> {
+function countNodes(statuses: readonly AnnouncementState[]): Record<Key, number> {
   const announcing = statuses.filter(({ status }) => (status?.peers?.length ?? 0) > 0)
   const groups = Map.groupBy(announcing, ({ status }) => `${status?.serviceNamespace}/${status?.serviceName}`)
   const counts = [...groups].map(

@@ -34,6 +34,11 @@ export class Interrupted extends Error {
   override readonly name = 'Interrupted'
 }
 
+/** Why a command does nothing, or nothing more, as another run or the cluster is in its way. Repeating it does not help. */
+export class Refusal extends Error {
+  override readonly name: string = 'Refusal'
+}
+
 const lookMs = 500
 
 /** Carries out steps one after the other, until each sees that it is done. Throws when one makes no progress for too long. */

@@ -1,28 +1,21 @@
 import type { KubeClient } from '../../kube/client.ts'
-import { isNotFound } from '../../kube/errors.ts'
 import { listAll } from '../../kube/list-all.ts'
-import type { KubeObject } from '../../kube/objects.ts'
-import { type Resource, defineResource } from '../../kube/resource.ts'
+import { keyOf } from '../../kube/objects.ts'
+import type { Resource } from '../../kube/resource.ts'
 import { names } from '../../settings/installed-names.ts'
-import { pods } from '../../inspect/kinds.ts'
+import type * as inspect from '../../inspect/facts.ts'
+import { daemonSets, deployments, pods } from '../../inspect/kinds.ts'
 import type { ObjectRef } from './plan/plan.ts'
+import type { Missing, Step } from './steps.ts'
 
 /** A Deployment or a DaemonSet, as far as a takeover stops and starts it. */
-export type Workload = KubeObject & {
-  kind: 'Deployment' | 'DaemonSet'
-  spec?: {
-    replicas?: number
-    selector?: { matchLabels?: Record<string, string> }
-    template?: { spec?: { nodeSelector?: Record<string, string> } }
-  }
-  status?: { readyReplicas?: number; desiredNumberScheduled?: number; numberReady?: number }
-}
+export type Workload = inspect.Workload & { kind: 'Deployment' | 'DaemonSet' }
 
 export type WorkloadRef = ObjectRef & { kind: Workload['kind'] }
 
-const resources: Record<Workload['kind'], Resource<Workload>> = {
-  Deployment: defineResource({ apiVersion: 'apps/v1', kind: 'Deployment', plural: 'deployments', namespaced: true }),
-  DaemonSet: defineResource({ apiVersion: 'apps/v1', kind: 'DaemonSet', plural: 'daemonsets', namespaced: true }),
+const resources: Record<Workload['kind'], Resource<inspect.Workload>> = {
+  Deployment: deployments,
+  DaemonSet: daemonSets,
 }
 
 /** No node has this label: a DaemonSet that requires it runs nowhere. */
@@ -37,14 +30,18 @@ export async function readWorkload(client: KubeClient, { kind, ...at }: Workload
   return workload && { ...workload, kind }
 }
 
-/** Our Deployment, and the DaemonSet of our guardians, as far as they are in the cluster. */
-export async function ownWorkloads(client: KubeClient, namespace: string): Promise<Workload[]> {
-  const refs: WorkloadRef[] = [
-    { kind: 'Deployment', namespace, name: names.deployment },
-    { kind: 'DaemonSet', namespace, name: names.guardian },
-  ]
+/** The workloads of these that exist. */
+export async function readWorkloads(client: KubeClient, refs: readonly WorkloadRef[]): Promise<Workload[]> {
   const read = await Promise.all(refs.map((ref) => readWorkload(client, ref)))
   return read.filter((workload) => workload !== undefined)
+}
+
+/** Our Deployment, and the DaemonSet of our guardians, as far as they are in the cluster. */
+export function ownWorkloads(client: KubeClient, namespace: string): Promise<Workload[]> {
+  return readWorkloads(client, [
+    { kind: 'Deployment', namespace, name: names.deployment },
+    { kind: 'DaemonSet', namespace, name: names.guardian },
+  ])
 }
 
 /** Whether a workload has no pod by what it says itself. */
@@ -53,48 +50,31 @@ export function isStopped({ kind, spec }: Workload): boolean {
   return stoppedLabel in (spec?.template?.spec?.nodeSelector ?? {})
 }
 
-/** The merge patch that stops a workload and keeps everything else of it. */
-export function stopPatch({ kind }: Pick<Workload, 'kind'>): object {
-  return kind === 'Deployment' ? { spec: { replicas: 0 } } : selectorPatch('true')
+/** Lets a workload run again, a Deployment with so many replicas. */
+export function startWorkload(client: KubeClient, workload: Workload, replicas: number): Promise<void> {
+  const started = workload.kind === 'Deployment' ? { spec: { replicas } } : selectorPatch(null)
+  return patchWorkload(client, workload, { ...started, ...annotationPatch(workload, null) })
 }
 
-/** The merge patch that lets a workload run again, a Deployment with so many replicas. */
-export function startPatch({ kind }: Pick<Workload, 'kind'>, replicas: number): object {
-  return kind === 'Deployment' ? { spec: { replicas } } : selectorPatch(null)
+function stopWorkload(client: KubeClient, workload: Workload, isOurs: boolean): Promise<void> {
+  const stopped = workload.kind === 'Deployment' ? { spec: { replicas: 0 } } : selectorPatch('true')
+  const replicas = String(workload.spec?.replicas ?? 1)
+  return patchWorkload(client, workload, { ...stopped, ...(isOurs && annotationPatch(workload, replicas)) })
 }
 
 function selectorPatch(value: string | null): object {
   return { spec: { template: { spec: { nodeSelector: { [stoppedLabel]: value } } } } }
 }
 
-/** Writes a merge patch to a workload. */
-export async function patchWorkload(client: KubeClient, workload: WorkloadRef, merge: object): Promise<void> {
-  const { kind, namespace, name } = workload
-  await client.patch(resources[kind], { namespace, name, patch: { merge } })
+/** Remembers on a Deployment of ours how many replicas it had, or forgets it. */
+function annotationPatch({ kind, metadata: { annotations = {} } }: Workload, replicas: string | null): object {
+  if (kind !== 'Deployment' || (replicas === null && !(replicasAnnotation in annotations))) return {}
+  return { metadata: { annotations: { [replicasAnnotation]: replicas } } }
 }
 
-/** How many pods of a workload exist, those that are ending included. */
-export async function countPods(
-  client: KubeClient,
-  namespace: string,
-  selector: Readonly<Record<string, string>>,
-): Promise<number> {
-  const labelSelector = Object.entries(selector)
-    .map(([name, value]) => `${name}=${value}`)
-    .join()
-  // Without a selector every pod of the namespace would count.
-  if (labelSelector === '') return 0
-  try {
-    const found = await listAll(client, pods, { namespace, labelSelector })
-    return found.filter((pod) => !hasEnded(pod)).length
-  } catch (error) {
-    if (isNotFound(error)) return 0
-    throw error
-  }
-}
-
-function hasEnded({ status }: KubeObject & { status?: { phase?: string } }): boolean {
-  return status?.phase === 'Succeeded' || status?.phase === 'Failed'
+/** Writes a merge patch: everything else of the workload stays. */
+async function patchWorkload(client: KubeClient, { kind, metadata }: Workload, merge: object): Promise<void> {
+  await client.patch(resources[kind], { namespace: metadata.namespace, name: metadata.name, patch: { merge } })
 }
 
 /** How many pods of a workload are ready. */
@@ -103,6 +83,50 @@ export function readyPods({ kind, status }: Workload): number {
 }
 
 /** A workload as people type it. */
-export function textOf({ kind, namespace, name }: WorkloadRef): string {
-  return `${kind} ${namespace}/${name}`
+export function textOf(workload: Workload): string {
+  return `${workload.kind} ${keyOf(workload)}`
+}
+
+type Stopping = Pick<Step, 'name' | 'title'> & {
+  workloads: () => Promise<Workload[]>
+  /** Whether they are ours: a Deployment remembers its replicas. */
+  isOurs: boolean
+}
+
+/** Stops workloads and waits until no pod of them is left. */
+export function stopStep(client: KubeClient, { name, title, workloads, isOurs }: Stopping): Step {
+  return {
+    name,
+    title,
+    missing: async () => stillRunning(client, await workloads()),
+    async act() {
+      for (const one of await workloads()) if (!isStopped(one)) await stopWorkload(client, one, isOurs)
+    },
+  }
+}
+
+/** What is left until workloads have no pod. A pod that is ending may still act, so it counts until it is gone. */
+async function stillRunning(client: KubeClient, workloads: readonly Workload[]): Promise<Missing | undefined> {
+  for (const workload of workloads) {
+    if (!isStopped(workload)) return { text: `stopping ${textOf(workload)}` }
+    const { namespace = '' } = workload.metadata
+    const labelSelector = Object.entries(workload.spec?.selector?.matchLabels ?? {})
+      .map(([name, value]) => `${name}=${value}`)
+      .join()
+    const count = await countPods(client, namespace, labelSelector)
+    if (count > 0)
+      return {
+        text: `${textOf(workload)} still has ${count} ${count === 1 ? 'pod' : 'pods'}`,
+        hint: `if its node is gone: kubectl get pods -n ${namespace} -l ${labelSelector}`,
+      }
+  }
+  return undefined
+}
+
+/** How many pods exist, those that are ending included. */
+async function countPods(client: KubeClient, namespace: string, labelSelector: string): Promise<number> {
+  // Without a selector every pod of the namespace would count.
+  if (labelSelector === '') return 0
+  const found = await listAll(client, pods, { namespace, labelSelector })
+  return found.filter(({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed').length
 }

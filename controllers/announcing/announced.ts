@@ -1,5 +1,5 @@
 import type { Announced, Announcements } from '../../announcers/announcer.ts'
-import type { Service } from '../../kube/objects.ts'
+import { type Service, ingressOf } from '../../kube/objects.ts'
 import { keyOf } from '../../kube/objects.ts'
 import { type ElasticIP, heldAddress } from '../../ledger/record/elastic-ip.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
@@ -68,7 +68,7 @@ export function leavingAddresses(states: Iterable<ServiceState>): Announced[] {
 export function foreignStatuses(states: Iterable<ServiceState>): NonNullable<Announcements['foreign']> {
   return [...states].flatMap((state) => {
     const { service, record } = state
-    const isShown = (service.status?.loadBalancer?.ingress ?? []).length > 0
+    const isShown = ingressOf(service).length > 0
     if (!isShown || record || announcedAddress(state) !== undefined) return []
     return [{ service: keyOf(service), loadBalancerClass: service.spec.loadBalancerClass }]
   })

@@ -7,7 +7,7 @@ import { type SessionChange, interruptingUnits, wavesOf } from './session-waves.
 export type Change = { write: WantedObject; stored: KubeObject | undefined } | { remove: KubeObject }
 
 /** The changes that lead to what is wanted, in groups: one is carried out after the other. */
-export type Plan = {
+export type ChangePlan = {
   /** Nothing that is announced suffers from these. */
   first: Change[][]
   /** Each wave interrupts sessions, of few enough nodes and routers that every address keeps a way. */
@@ -24,7 +24,7 @@ type Facts = Pick<ObjectConfiguration, 'kinds' | 'isOurs' | 'sessionsOf' | 'excl
  * Plans all writes and removals. Strays without sessions are removed first: the software checks each write against all
  * existing objects. Sessions are begun before others end, unless the two exclude each other: those change in waves.
  */
-export function planChanges(configuration: Facts, existing: readonly KubeObject[], wanted: WantedObject[]): Plan {
+export function planChanges(configuration: Facts, existing: readonly KubeObject[], wanted: WantedObject[]): ChangePlan {
   const { kinds, isOurs, sessionsOf = () => undefined } = configuration
   const places = new Map(existing.map((object) => [placeOf(object), object]))
   const changes = wanted.flatMap((write): Change[] => {

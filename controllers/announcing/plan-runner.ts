@@ -1,6 +1,6 @@
 import { mapAll } from '../../lib/map-all.ts'
 import type { Outcome } from './carry-out-change.ts'
-import type { Change, Plan } from './plan-changes.ts'
+import type { Change, ChangePlan } from './plan-changes.ts'
 
 const changesAtOnce = 8
 
@@ -18,7 +18,7 @@ type Deps = {
 export type PlanResult = { outcomes: Outcome[]; isUnfinished: boolean }
 
 /** Carries out plans, of those changes that interrupt sessions one wave at a time, with a pause before the next. */
-export function planRunner({ now, carryOut }: Deps): (plan: Plan, signal: AbortSignal) => Promise<PlanResult> {
+export function planRunner({ now, carryOut }: Deps): (plan: ChangePlan, signal: AbortSignal) => Promise<PlanResult> {
   // A process before this one may have interrupted sessions just now.
   let interruptedAtMs = now()
   const carryOutAll = async (groups: Change[][], signal: AbortSignal) => {
@@ -30,7 +30,7 @@ export function planRunner({ now, carryOut }: Deps): (plan: Plan, signal: AbortS
   }
   // A refused change must not keep others from their turn.
   let turn = 0
-  const carryOutWave = async ({ waves }: Plan, signal: AbortSignal) => {
+  const carryOutWave = async ({ waves }: ChangePlan, signal: AbortSignal) => {
     interruptedAtMs = now()
     try {
       const outcomes = await carryOutAll(waves[turn % waves.length] ?? [], signal)

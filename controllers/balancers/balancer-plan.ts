@@ -1,3 +1,4 @@
+import { hasBalancer } from '../../ledger/want/managed.ts'
 // What the managed balancer of a Service needs next. The first row that applies decides.
 //
 //   the Service               | and                                            | step
@@ -22,12 +23,12 @@
 //   wants none, or is deleted | a request is in flight                         | wait
 //   wants none, or is deleted |                                                | forget
 import { type Plan } from '../loop/run-steps.ts'
-import { type Seen, hasFinalizer, namedBalancer, requestOf, shownAddresses } from './balancer-state.ts'
+import { type BalancerSeen, namedBalancer, requestOf, statusIps } from './balancer-state.ts'
 import { type PortChanges, isUnchanged, originChanges, portChanges } from './port-changes.ts'
 import type { Balancer } from '../../clouds/ports/balancers.ts'
 
 /** One change to the Service or the cloud. Each is safe to repeat. */
-export type Step =
+export type BalancerStep =
   | { do: 'add-finalizer' }
   | { do: 'create'; name: string; location: string }
   /** Writes the id and the location of the balancer to the Service, and ends the note of the request. */
@@ -44,7 +45,7 @@ export type Step =
   | { do: 'forget' }
   | { do: 'report-problems'; problems: string[] }
 
-export type BalancerPlan = Plan<Step>
+export type BalancerPlan = Plan<BalancerStep>
 
 /** How soon we look again whether the cloud has built a balancer. */
 const buildPollMs = 2_000
@@ -53,7 +54,7 @@ const buildPollMs = 2_000
 const requestPollMs = 5_000
 
 /** The next step for the managed balancer of a Service. Pure. */
-export function planBalancer(seen: Seen): BalancerPlan {
+export function planBalancer(seen: BalancerSeen): BalancerPlan {
   const { service, wanted } = seen
   if (service.metadata.deletionTimestamp) return planRemoval(seen)
   switch (wanted.kind) {
@@ -72,22 +73,22 @@ export function planBalancer(seen: Seen): BalancerPlan {
   }
 }
 
-function planManaged(seen: Seen, location: string): BalancerPlan {
+function planManaged(seen: BalancerSeen, location: string): BalancerPlan {
   const { service, found, names, foreign } = seen
-  if (!hasFinalizer(service)) return { step: { do: 'add-finalizer' } }
+  if (!hasBalancer(service)) return { step: { do: 'add-finalizer' } }
   const [balancer, ...others] = found
   const surplus = others.find((one) => isSurplus(one, seen))
   if (surplus) return { step: { do: 'remove-surplus', id: surplus.id, pools: poolsOf(surplus, balancer) } }
   if (balancer) return planServed(seen, balancer)
   if (seen.isInFlight) return { againInMs: requestPollMs }
   if (foreign) return { step: { do: 'report-problems', problems: [foreignProblem(seen, foreign)] } }
-  if (shownAddresses(service).length > 0) return { step: { do: 'clear-status' } }
+  if (statusIps(service).length > 0) return { step: { do: 'clear-status' } }
   return { step: { do: 'create', name: names.balancer, location } }
 }
 
 /** Only what one of our requests created, and nobody is sent to. What a predecessor created twice, somebody may use. */
-function isSurplus({ name, addresses }: Balancer, { names, service }: Seen): boolean {
-  return name === names.balancer && !shownAddresses(service).some((address) => addresses.includes(address))
+function isSurplus({ name, addresses }: Balancer, { names, service }: BalancerSeen): boolean {
+  return name === names.balancer && !statusIps(service).some((address) => addresses.includes(address))
 }
 
 /** The pools of a balancer that no other one uses. */
@@ -97,14 +98,14 @@ function poolsOf({ ports }: Balancer, other?: Balancer): string[] {
 }
 
 /** Another's balancer is never used: whoever may write a Service could take it over, or have it deleted. */
-function foreignProblem({ annotations }: Seen, { id }: { id: string }): string {
+function foreignProblem({ annotations }: BalancerSeen, { id }: { id: string }): string {
   return (
     `annotation ${annotations.id}: "${id}" names a load balancer that was not created for this Service of this ` +
     'cluster; remove the annotation, and the Service gets its own'
   )
 }
 
-function planServed(seen: Seen, balancer: Balancer): BalancerPlan {
+function planServed(seen: BalancerSeen, balancer: Balancer): BalancerPlan {
   const { service, annotations } = seen
   const isNamed = namedBalancer(service, annotations) === balancer.id && requestOf(service) === undefined
   const location = service.metadata.annotations?.[annotations.location]
@@ -113,25 +114,25 @@ function planServed(seen: Seen, balancer: Balancer): BalancerPlan {
   const changes = portChanges({ ...seen, balancer, ports: service.spec.ports ?? [] })
   if (!isUnchanged(changes)) return { step: { do: 'change-ports', balancer: balancer.id, changes } }
   if (balancer.addresses.length === 0) return { againInMs: buildPollMs }
-  return shownAddresses(service).toSorted().join() === balancer.addresses.join()
+  return statusIps(service).toSorted().join() === balancer.addresses.join()
     ? {}
     : { step: { do: 'show-status', addresses: balancer.addresses } }
 }
 
 /** A Service keeps its balancer, and the balancer its nodes, whatever a person wrote on the Service since. */
-function planWrong(seen: Seen): BalancerPlan {
+function planWrong(seen: BalancerSeen): BalancerPlan {
   const [balancer] = seen.found
   if (!balancer) return {}
   const changes = originChanges({ ...seen, balancer, ports: seen.service.spec.ports ?? [] })
   return isUnchanged(changes) ? {} : { step: { do: 'change-ports', balancer: balancer.id, changes } }
 }
 
-function planRemoval(seen: Seen): BalancerPlan {
+function planRemoval(seen: BalancerSeen): BalancerPlan {
   const { service, found, pools, names } = seen
   const [first] = found
   const stays = service.metadata.deletionTimestamp === undefined
-  if (stays && !hasFinalizer(service) && first) return { step: { do: 'add-finalizer' } }
-  const isShown = shownAddresses(service).some((address) => found.some(({ addresses }) => addresses.includes(address)))
+  if (stays && !hasBalancer(service) && first) return { step: { do: 'add-finalizer' } }
+  const isShown = statusIps(service).some((address) => found.some(({ addresses }) => addresses.includes(address)))
   if (stays && isShown) return { step: { do: 'clear-status' } }
   const spare = pools.filter(({ name }) => names.portOfPool(name) !== undefined).map(({ id }) => id)
   if (first) {

@@ -1,13 +1,13 @@
 import type { Balancer, ListedBalancer, Origin, OriginPool } from '../../clouds/ports/balancers.ts'
-import type { Service } from '../../kube/objects.ts'
-import { balancerFinalizer, balancerRequestAnnotation } from '../../ledger/record/names.ts'
+import { type Service, ingressOf } from '../../kube/objects.ts'
+import { balancerRequestAnnotation } from '../../ledger/record/names.ts'
 import type { Want } from '../../ledger/want/want.ts'
 import type { BalancerNames } from './balancer-names.ts'
 import type { NodeOrigin } from './node-origins.ts'
 import type { BalancerAnnotations } from '../../clouds/ports/balancers.ts'
 
 /** Everything that the plan for the balancer of a Service depends on. */
-export type Seen = {
+export type BalancerSeen = {
   service: Service
   wanted: Want
   annotations: BalancerAnnotations
@@ -23,11 +23,6 @@ export type Seen = {
   isInFlight: boolean
 }
 
-/** Whether a Service has, or may have, a balancer of ours. */
-export function hasFinalizer({ metadata }: Service): boolean {
-  return metadata.finalizers?.includes(balancerFinalizer) ?? false
-}
-
 /** The balancer that a Service names, whoever wrote that. */
 export function namedBalancer({ metadata }: Service, { id }: BalancerAnnotations): string | undefined {
   return metadata.annotations?.[id] || undefined
@@ -39,8 +34,8 @@ export function requestOf({ metadata }: Service): string | undefined {
 }
 
 /** The addresses in the status of a Service. */
-export function shownAddresses({ status }: Service): string[] {
-  return (status?.loadBalancer?.ingress ?? []).flatMap(({ ip }) => ip ?? [])
+export function statusIps(service: Service): string[] {
+  return ingressOf(service).flatMap(({ ip }) => ip ?? [])
 }
 
 /**
@@ -49,7 +44,7 @@ export function shownAddresses({ status }: Service): string[] {
  */
 export function inOrderOfUse(balancers: Balancer[], service: Service, annotations: BalancerAnnotations): Balancer[] {
   const named = namedBalancer(service, annotations)
-  const shown = shownAddresses(service)
+  const shown = statusIps(service)
   const rank = ({ id, addresses }: Balancer) =>
     id === named ? 0 : addresses.some((address) => shown.includes(address)) ? 1 : 2
   return balancers.toSorted(

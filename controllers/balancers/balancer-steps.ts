@@ -4,8 +4,8 @@ import { balancerFinalizer, balancerRequestAnnotation, upstreamFinalizer } from 
 import { type Outcome, Terminal } from '../loop/reconciler.ts'
 import { patch, patchStatus, withoutAnnotations } from '../services/patch-service.ts'
 import type { ServiceEvent } from '../services/service-event.ts'
-import type { Step } from './balancer-plan.ts'
-import type { Seen } from './balancer-state.ts'
+import type { BalancerStep } from './balancer-plan.ts'
+import type { BalancerSeen } from './balancer-state.ts'
 import { type CreateDeps, createBalancer } from './create-balancer.ts'
 import { changePorts } from './port-steps.ts'
 
@@ -18,7 +18,7 @@ export type BalancerStepDeps = CreateDeps & {
 /** Carries out one step for a Service and its balancer; an outcome ends the reconcile. */
 export async function carryOutBalancerStep(
   deps: BalancerStepDeps,
-  { step, seen }: { step: Step; seen: Seen },
+  { step, seen }: { step: BalancerStep; seen: BalancerSeen },
   signal: AbortSignal,
 ): Promise<Outcome | undefined> {
   const { balancers, event } = deps
@@ -53,10 +53,13 @@ export async function carryOutBalancerStep(
   }
 }
 
-type ServiceStep = Extract<Step, { do: 'add-finalizer' | 'show-balancer' | 'show-status' | 'clear-status' | 'forget' }>
+type StepOnService = Extract<
+  BalancerStep,
+  { do: 'add-finalizer' | 'show-balancer' | 'show-status' | 'clear-status' | 'forget' }
+>
 
 /** The steps that change the Service alone. */
-async function changeService(deps: BalancerStepDeps, step: ServiceStep, service: Service): Promise<undefined> {
+async function changeService(deps: BalancerStepDeps, step: StepOnService, service: Service): Promise<undefined> {
   const { client, annotations, event } = deps
   const { finalizers = [] } = service.metadata
   switch (step.do) {

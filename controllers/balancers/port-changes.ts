@@ -83,19 +83,19 @@ function updateOf({ origins, nodes }: PortsSeen, { id, nodePort }: PoolAt): Pool
   const wanted = wantedOrigins(nodes, nodePort)
   const present = new Set<string>()
   const remove = now.filter((origin) => {
-    const text = textOf(origin)
-    const isExtra = present.has(text) || wanted.every((one) => textOf(one) !== text)
+    const text = originText(origin)
+    const isExtra = present.has(text) || wanted.every((one) => originText(one) !== text)
     present.add(text)
     return isExtra
   })
-  return { id, add: wanted.filter((one) => !present.has(textOf(one))), remove: remove.map((origin) => origin.id) }
+  return { id, add: wanted.filter((one) => !present.has(originText(one))), remove: remove.map((origin) => origin.id) }
 }
 
 function wantedOrigins(nodes: NodeOrigin[], port: number): NewOrigin[] {
   return nodes.map(({ node, address }) => ({ name: originName(node), address, port }))
 }
 
-function textOf({ address, port }: Pick<Origin, 'address' | 'port'>): string {
+function originText({ address, port }: Pick<Origin, 'address' | 'port'>): string {
   return `${address}:${port}`
 }
 

@@ -1,3 +1,4 @@
+import { hasBalancer } from '../../ledger/want/managed.ts'
 import type { Balancer, Balancers, ListedBalancer, Origin, BalancerAnnotations } from '../../clouds/ports/balancers.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { type Key, type Service, splitKey } from '../../kube/objects.ts'
@@ -7,8 +8,8 @@ import { mapAll } from '../../lib/map-all.ts'
 import type { Reconciler } from '../loop/reconciler.ts'
 import { runSteps } from '../loop/run-steps.ts'
 import type { BalancerNames } from './balancer-names.ts'
-import { type Step, planBalancer } from './balancer-plan.ts'
-import { type Seen, hasFinalizer, inOrderOfUse, namedBalancer, requestOf } from './balancer-state.ts'
+import { type BalancerStep, planBalancer } from './balancer-plan.ts'
+import { type BalancerSeen, inOrderOfUse, namedBalancer, requestOf } from './balancer-state.ts'
 import { type BalancerStepDeps, carryOutBalancerStep } from './balancer-steps.ts'
 import type { NodeOrigin } from './node-origins.ts'
 import type { BalancerRequests } from './requests-in-flight.ts'
@@ -48,8 +49,9 @@ export function serviceBalancer(deps: ServiceBalancerDeps): Reconciler {
       return runSteps(
         {
           look: (aborted) => look(deps, key, aborted),
-          plan: (seen: Seen | undefined) => (seen ? planBalancer(seen) : {}),
-          carryOut: async (step: Step, seen, aborted) => seen && carryOutBalancerStep(deps, { step, seen }, aborted),
+          plan: (seen: BalancerSeen | undefined) => (seen ? planBalancer(seen) : {}),
+          carryOut: async (step: BalancerStep, seen, aborted) =>
+            seen && carryOutBalancerStep(deps, { step, seen }, aborted),
           maxSteps,
           nameOf,
         },
@@ -60,7 +62,7 @@ export function serviceBalancer(deps: ServiceBalancerDeps): Reconciler {
 }
 
 /** Ports change with each node that joins or leaves: only the same change again is a dispute. */
-function nameOf(step: Step): string {
+function nameOf(step: BalancerStep): string {
   return step.do === 'change-ports' ? `${step.do} ${JSON.stringify(step.changes)}` : step.do
 }
 
@@ -69,12 +71,12 @@ export function isConcerned(
   { want, isOn, annotations }: Pick<ServiceBalancerDeps, 'want' | 'isOn' | 'annotations'>,
   service: Service,
 ): boolean {
-  if (hasFinalizer(service)) return true
+  if (hasBalancer(service)) return true
   return isOn && (want(service).kind === 'managed' || namedBalancer(service, annotations) !== undefined)
 }
 
 /** Reads what the API server and the cloud have now; undefined if the Service is gone or needs no balancer. */
-async function look(deps: ServiceBalancerDeps, key: Key, signal: AbortSignal): Promise<Seen | undefined> {
+async function look(deps: ServiceBalancerDeps, key: Key, signal: AbortSignal): Promise<BalancerSeen | undefined> {
   const { client, balancers, annotations, requests } = deps
   const service = await client.get(services, splitKey(key), { signal })
   if (!service || !isConcerned(deps, service)) return undefined
@@ -118,7 +120,7 @@ async function findNamed(
 
 function foreignIn(
   listed: ListedBalancer[],
-  { service, names, annotations }: Pick<Seen, 'service' | 'names' | 'annotations'>,
+  { service, names, annotations }: Pick<BalancerSeen, 'service' | 'names' | 'annotations'>,
 ): ListedBalancer | undefined {
   const id = namedBalancer(service, annotations)
   return listed.find((one) => one.id === id && !names.isBalancer(one.name))

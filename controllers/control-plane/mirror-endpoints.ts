@@ -11,13 +11,13 @@ export type SliceStep =
   | { do: 'change-slice'; slice: EndpointSlice }
   | { do: 'remove-slice'; slice: EndpointSlice }
 
-type Seen = MirrorWanted & { endpoints: Endpoints | undefined; slices: readonly EndpointSlice[] }
+type MirrorSeen = MirrorWanted & { endpoints: Endpoints | undefined; slices: readonly EndpointSlice[] }
 
 const skipMirrorLabel = 'endpointslice.kubernetes.io/skip-mirror'
 const mirroringController = 'endpointslicemirroring-controller.k8s.io'
 
 /** What is to be changed in a predecessor's Endpoints. */
-export function planSubsets(seen: Seen): { do: 'change-endpoints'; endpoints: Endpoints } | undefined {
+export function planSubsets(seen: MirrorSeen): { do: 'change-endpoints'; endpoints: Endpoints } | undefined {
   const { endpoints } = seen
   if (!endpoints || isEmpty(seen)) return undefined
   const subsets = mirrorSubsets(seen)
@@ -27,7 +27,7 @@ export function planSubsets(seen: Seen): { do: 'change-endpoints'; endpoints: En
 }
 
 /** What is to be changed in our slices. */
-export function planSlices(seen: Seen & { service: Service }): SliceStep | undefined {
+export function planSlices(seen: MirrorSeen & { service: Service }): SliceStep | undefined {
   if (isEmpty(seen)) return undefined
   const wanted = areMirrored(seen) ? [] : mirrorSlices(seen, seen.service)
   const byName = new Map(seen.slices.map((slice) => [slice.metadata.name, slice]))
@@ -41,12 +41,12 @@ export function planSlices(seen: Seen & { service: Service }): SliceStep | undef
 }
 
 /** One API server answers us, so no list without any is true. */
-function isEmpty({ source }: Seen): boolean {
+function isEmpty({ source }: MirrorSeen): boolean {
   return source.slices.every(({ endpoints }) => (endpoints ?? []).length === 0)
 }
 
 /** Whether Kubernetes makes slices of a predecessor's Endpoints: we see them, because the controller may be off. */
-function areMirrored({ endpoints, slices }: Seen): boolean {
+function areMirrored({ endpoints, slices }: MirrorSeen): boolean {
   if (!endpoints || endpoints.metadata.labels?.[skipMirrorLabel] === 'true') return false
   return slices.some(({ metadata }) => metadata.labels?.[managedByLabel] === mirroringController)
 }

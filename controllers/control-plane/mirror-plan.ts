@@ -1,5 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Endpoints, EndpointSlice, Ingress, Service, ServicePort } from '../../kube/objects.ts'
+import {
+  type Endpoints,
+  type EndpointSlice,
+  type Ingress,
+  type Service,
+  type ServicePort,
+  ingressOf,
+} from '../../kube/objects.ts'
 import { serviceFinalizer, upstreamFinalizer } from '../../ledger/record/names.ts'
 import { type MirrorWanted, becomingLoadBalancer, mirrorAnnotations, mirrorPorts, newMirror } from './mirror-objects.ts'
 import { type SliceStep, planSlices, planSubsets } from './mirror-endpoints.ts'
@@ -91,7 +98,7 @@ function withNodePort(port: ServicePort, current: ServicePort[]): ServicePort {
 /** Nodes deliver what the status shows. An entry that shows the address stays as it is, `ipMode` included. */
 function showing({ address }: MirrorSeen, service: Service): MirrorStep | undefined {
   if (address === undefined) return undefined
-  const { ingress = [] } = service.status?.loadBalancer ?? {}
+  const ingress = ingressOf(service)
   const shown = ingress.find(({ ip }) => ip === address)
   if (shown && ingress.length === 1) return undefined
   return { do: 'show-address', service, ingress: [shown ?? { ip: address }] }

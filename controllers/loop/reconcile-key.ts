@@ -87,9 +87,15 @@ function fail({ reconciler, queue, report, news, log }: ReconcileOptions, key: K
   // Each write of the other program is an event that would add the key at once.
   if (isUnsettled) queue.hold(key, Math.min(againInMs, maxHoldMs))
   const text = isUnsettled ? 'does not settle' : 'reconcile failed'
-  const told = isUnsettled ? { failures: 1, keys: 1 } : news.failed(key, message)
-  const fields = { controller: reconciler.name, key, ...(told && told.keys > 1 && told), againInMs, error: message }
-  log[told ? 'warn' : 'debug'](fields, text)
+  const failing = isUnsettled ? { failures: 1, keys: 1 } : news.failed(key, message)
+  const fields = {
+    controller: reconciler.name,
+    key,
+    ...(failing && failing.keys > 1 && failing),
+    againInMs,
+    error: message,
+  }
+  log[failing ? 'warn' : 'debug'](fields, text)
   return isUnsettled ? 'unsettled' : 'error'
 }
 

@@ -1,3 +1,16 @@
+import type { Machine, ProviderIds } from '../../clouds/ports/machines.ts'
+import type { Node, NodeAddress, Taint } from '../../kube/objects.ts'
+import { nodeAddresses } from './node-addresses.ts'
+import { formatProviderId } from './provider-id.ts'
+import { initializedTaints, isUninitialized } from './taints.ts'
+
+/** The old and the new name of a label, and the field of a machine that has its value. */
+const pairs = [
+  { keys: ['beta.kubernetes.io/instance-type', 'node.kubernetes.io/instance-type'], field: 'type' },
+  { keys: ['failure-domain.beta.kubernetes.io/region', 'topology.kubernetes.io/region'], field: 'region' },
+  { keys: ['failure-domain.beta.kubernetes.io/zone', 'topology.kubernetes.io/zone'], field: 'zone' },
+] as const
+
 // What a node should say of its machine. The first row that applies decides.
 //
 //   the node                                      | step
@@ -7,12 +20,6 @@
 //   has no providerID                             | identify: labels, providerID
 //   lacks labels                                  | identify: labels
 //   otherwise                                     | -
-import type { Machine, ProviderIds } from '../../clouds/ports/machines.ts'
-import type { Node, NodeAddress, Taint } from '../../kube/objects.ts'
-import { nodeAddresses } from './node-addresses.ts'
-import { missingLabels } from './node-labels.ts'
-import { formatProviderId } from './provider-id.ts'
-import { initializedTaints, isUninitialized } from './taints.ts'
 
 /** One write to a node. Addresses come first: without the taint pods start, and they read the addresses. */
 export type NodeStep =
@@ -33,4 +40,25 @@ export function planNode(node: Node, machine: Machine, ids: ProviderIds): NodeSt
     ...(isNameless && { providerID: formatProviderId(machine.id, ids) }),
     ...(isNew && { taints: initializedTaints(node) }),
   }
+}
+
+/**
+ * The labels that a node lacks. A new node gets the values of its machine. On an initialized node an existing label
+ * stays, because a person may have changed it. A missing one gets the value of its other name.
+ */
+function missingLabels(node: Node, machine: Machine): Record<string, string> {
+  const now = node.metadata.labels ?? {}
+  const isNew = isUninitialized(node)
+  const wanted = pairs.flatMap(({ keys, field }) => {
+    const twin = isNew ? undefined : (now[keys[0]] ?? now[keys[1]])
+    const value = twin ?? machine[field]
+    if (value === undefined || !isLabelValue(value)) return []
+    return keys.filter((key) => (isNew ? now[key] !== value : now[key] === undefined)).map((key) => [key, value])
+  })
+  return Object.fromEntries(wanted) as Record<string, string>
+}
+
+/** The API server refuses the whole write if one value is invalid. */
+function isLabelValue(text: string): boolean {
+  return /^[a-z0-9]([-._a-z0-9]{0,61}[a-z0-9])?$/i.test(text)
 }

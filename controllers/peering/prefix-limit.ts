@@ -1,15 +1,55 @@
+import { announcedAddresses } from '../announcing/announced.ts'
+import type { ControllerDeclaration } from '../loop/controller.ts'
+import { watch } from '../loop/watch.ts'
+import type { Dependencies } from '../dependencies.ts'
+import { serviceStates } from '../announcing/service-states.ts'
 import type { Reconciler } from '../loop/reconciler.ts'
 
-export type PrefixLimitDeps = {
+/** The only key of the limit, as every node announces the same addresses. */
+export const prefixLimitKey = 'all'
+
+type Deps = Pick<Dependencies, 'caches' | 'want' | 'peerFacts' | 'vendor' | 'events' | 'log'>
+
+/** A burst of Services is counted once. */
+const gatherMs = 1_000
+
+/** Warns of more addresses than the routers of the cloud accept from a node. */
+export function prefixLimitController(deps: Deps): ControllerDeclaration[] {
+  const { peerFacts, vendor, caches } = deps
+  const { services, records } = caches
+  const { bgp, peering } = vendor
+  const { maxPrefixes: max } = bgp
+  if (!peering || !bgp.isOn || max === undefined) return []
+  return [
+    {
+      reconciler: prefixLimit({
+        countAnnounced: () => announcedAddresses(serviceStates(deps)).length,
+        max,
+        warn: (message) => warnNodes(deps, message),
+      }),
+      watches: [services, records].map((cache) => watch(cache, () => [prefixLimitKey], gatherMs)),
+      needs: [services, records, peerFacts],
+      keys: () => [prefixLimitKey],
+    },
+  ]
+}
+
+/** Every node announces all addresses, so the warning is on each of them. */
+function warnNodes({ caches, events, peerFacts, log }: Deps, message: string): void {
+  log.warn({ warning: message }, 'too many addresses')
+  for (const { node: name } of peerFacts.all()) {
+    const node = caches.nodes.get(name)
+    if (node) events.of('node-peering').record(node, { type: 'Warning', reason: 'TooManyAddresses', message })
+  }
+}
+
+type PrefixLimitDeps = {
   /** How many addresses every node announces. */
   countAnnounced: () => number
   /** How many the routers of the cloud accept from a node. */
   max: number
   warn: (message: string) => void
 }
-
-/** The only key of the limit, as every node announces the same addresses. */
-export const prefixLimitKey = 'all'
 
 /** Warns, each time the number exceeds the limit, that all Services may lose their traffic. */
 export function prefixLimit({ countAnnounced, max, warn }: PrefixLimitDeps): Reconciler {

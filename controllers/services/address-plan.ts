@@ -29,7 +29,7 @@ import { isAnnounceable } from '../../ledger/want/own-address-rules.ts'
 import { type Want, isWanted } from '../../ledger/want/want.ts'
 import { planWithdrawal } from './removal-plan.ts'
 import {
-  type Seen,
+  type ServiceSeen,
   graceLeftMs,
   hasFinalizer,
   isWithdrawing,
@@ -46,7 +46,7 @@ const doubtPollMs = 15_000
 const adoptionPollMs = 5_000
 
 /** Plans for a Service with an address of its own. */
-export function planOwnAddress(seen: Seen, service: Service, own: Extract<Want, { kind: 'own' }>): ServicePlan {
+export function planOwnAddress(seen: ServiceSeen, service: Service, own: Extract<Want, { kind: 'own' }>): ServicePlan {
   const { record } = seen
   const { address, doubt } = own
   if (!hasFinalizer(service)) return { step: { do: 'add-finalizer' } }
@@ -65,7 +65,7 @@ export function planOwnAddress(seen: Seen, service: Service, own: Extract<Want, 
 
 /** Plans for a Service that wants an address from us. */
 export function planReservedAddress(
-  seen: Seen,
+  seen: ServiceSeen,
   service: Service,
   wanted: Extract<Want, { kind: 'reserve' | 'named' }>,
 ): ServicePlan {
@@ -86,7 +86,7 @@ export function planReservedAddress(
 }
 
 /** Plans for a Service whose record holds its address. */
-export function planHeldAddress(seen: Seen, service: Service, record: ElasticIP): ServicePlan {
+export function planHeldAddress(seen: ServiceSeen, service: Service, record: ElasticIP): ServicePlan {
   const address = heldAddress(record) ?? ''
   const { annotations, uid = '' } = service.metadata
   if (!hasFinalizer(service)) return { step: { do: 'add-finalizer' } }
@@ -107,12 +107,12 @@ function isBeingAdopted({ spec, status }: ElasticIP): boolean {
   return spec.reservationID !== undefined && status?.address === undefined && status?.phase === undefined
 }
 
-function releaseAfterGrace(seen: Seen, record: ElasticIP): ServicePlan {
+function releaseAfterGrace(seen: ServiceSeen, record: ElasticIP): ServicePlan {
   const againInMs = graceLeftMs(seen)
   return againInMs === undefined ? { step: releaseOrRetain(record) } : { againInMs }
 }
 
-function announce({ announcer }: Seen, service: Service, address: string): ServicePlan {
+function announce({ announcer }: ServiceSeen, service: Service, address: string): ServicePlan {
   const request = announcer.request(address)
   const isAnnotated = Object.entries(request.annotations).every(
     ([name, value]) => service.metadata.annotations?.[name] === value,

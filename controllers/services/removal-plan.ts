@@ -1,3 +1,4 @@
+import { hasBalancer } from '../../ledger/want/managed.ts'
 // How a Service loses its address. The first row that applies decides.
 //
 //   the Service                     | and                                              | step
@@ -28,21 +29,20 @@
 //   any other                              | its deletion was requested      | release
 //   any other                              | is Releasing                    | -, until the Service is gone
 //   any other                              |                                 | postpone-release
-import type { Service } from '../../kube/objects.ts'
+import { type Service, ingressOf } from '../../kube/objects.ts'
 import { type ElasticIP, phaseOf } from '../../ledger/record/elastic-ip.ts'
 import { addressAnnotation, upstreamFinalizer } from '../../ledger/record/names.ts'
 import { isWanted, type Want } from '../../ledger/want/want.ts'
 import {
   graceLeftMs,
-  hasBalancer,
   hasFinalizer,
   isWithdrawalAsked,
   isWithdrawing,
   releaseOrRetain,
-  type Seen,
+  type ServiceSeen,
   statedReclaimPolicy,
 } from './service-state.ts'
-import { type ServicePlan, settled, type Step } from './service-step.ts'
+import { type ServicePlan, settled, type ServiceStep } from './service-step.ts'
 
 /** How soon we check again whether the announcing software has withdrawn the address, and how long it has time to. */
 const withdrawalPollMs = 500
@@ -51,7 +51,7 @@ export const withdrawalTimeoutMs = 60_000
 const noWant: Want = { kind: 'nothing', reason: '' }
 
 /** Plans for a record whose Service does not exist: not yet, or no longer. */
-export function planWithoutService(seen: Seen, record: ElasticIP): ServicePlan {
+export function planWithoutService(seen: ServiceSeen, record: ElasticIP): ServicePlan {
   // A person deleted the record. Without a Service that holds the address, that decides.
   if (record.metadata.deletionTimestamp) return { step: { do: 'release', record } }
   switch (phaseOf(record)) {
@@ -77,7 +77,7 @@ function hasBeenHeld({ status }: ElasticIP): boolean {
 }
 
 /** Plans for a stored Service that wants no address. */
-export function planNoAddress(seen: Seen, service: Service): ServicePlan {
+export function planNoAddress(seen: ServiceSeen, service: Service): ServicePlan {
   const againInMs = graceLeftMs(seen)
   if (againInMs === undefined) return planRemoval(seen, service)
   const { step, ...outcome } = planRemoval({ ...seen, record: undefined }, service)
@@ -85,7 +85,7 @@ export function planNoAddress(seen: Seen, service: Service): ServicePlan {
 }
 
 /** Plans to withdraw the address, then to release it, and last to let the Service be deleted. */
-export function planRemoval(seen: Seen, service: Service): ServicePlan {
+export function planRemoval(seen: ServiceSeen, service: Service): ServicePlan {
   const { wanted = noWant, announcer, record } = seen
   const change = service.metadata.deletionTimestamp ? restoringChange(seen, service) : undefined
   if (change) return { step: { do: 'restore-service', change } }
@@ -109,7 +109,7 @@ export function planRemoval(seen: Seen, service: Service): ServicePlan {
 }
 
 /** What makes the announcing software withdraw the address when the Service is gone; undefined if it will. */
-function restoringChange(seen: Seen, service: Service): object | undefined {
+function restoringChange(seen: ServiceSeen, service: Service): object | undefined {
   const { announcer, record } = seen
   const address = record?.status?.address
   if (!record || address === undefined || !isReleasePostponed(seen, record)) return undefined
@@ -121,7 +121,7 @@ function restoringChange(seen: Seen, service: Service): object | undefined {
  * does not show it does not announce. After the timeout we go on, because software that was removed never answers. Only
  * software that would write the address back is awaited for ever: a new setting ends that.
  */
-export function planWithdrawal({ announcer, withdrawingForMs }: Seen, service: Service): ServicePlan {
+export function planWithdrawal({ announcer, withdrawingForMs }: ServiceSeen, service: Service): ServicePlan {
   const { withdrawal } = announcer
   if (withdrawal && !isWithdrawalAsked(service, { withdrawal })) return { step: { do: 'withdraw' } }
   const isAwaited = withdrawal?.clearsStatus ?? false
@@ -132,10 +132,10 @@ export function planWithdrawal({ announcer, withdrawingForMs }: Seen, service: S
 }
 
 /** Whether the Service shows an address in its status, or ours in an annotation for software that writes no status. */
-function isAnnounced({ record, wanted, announcer: { withdrawal } }: Seen, service: Service): boolean {
+function isAnnounced({ record, wanted, announcer: { withdrawal } }: ServiceSeen, service: Service): boolean {
   const { annotations = {} } = service.metadata
   const ours = [annotations[addressAnnotation], record?.status?.address].filter((address) => address !== undefined)
-  const shown = service.status?.loadBalancer?.ingress ?? []
+  const shown = ingressOf(service)
   // Another program, or a managed balancer, may have its own address in the status of a Service that it serves now.
   const isServed = wanted?.kind === 'foreign' || wanted?.kind === 'managed' || hasBalancer(service)
   if (isServed ? shown.some(({ ip = '' }) => ours.includes(ip)) : shown.length > 0) return true
@@ -158,7 +158,7 @@ function unannotatedAddress({ metadata, spec }: Service, record: ElasticIP | und
  * A Service of another class belongs to another controller, which may have written the upstream finalizer. A predecessor
  * wrote it for the managed balancer, too, which is deleted first.
  */
-function removeFinalizers(service: Service, wanted: Want): Step {
+function removeFinalizers(service: Service, wanted: Want): ServiceStep {
   const isOthers = service.spec.loadBalancerClass !== undefined || wanted.kind === 'managed' || hasBalancer(service)
   return { do: 'remove-finalizers', ...(isOthers && { only: 'ours' }) }
 }
@@ -175,7 +175,7 @@ function hasFinalizerForUs(service: Service, wanted: Want): boolean {
 }
 
 /** The plan in which no address is released that the announcing software goes on to announce. */
-export function postponeUntilDeletion(plan: ServicePlan, seen: Omit<Seen, 'announcement'>): ServicePlan {
+export function postponeUntilDeletion(plan: ServicePlan, seen: Omit<ServiceSeen, 'announcement'>): ServicePlan {
   const { step } = plan
   if (step?.do !== 'release' || !isReleasePostponed(seen, step.record)) return plan
   return phaseOf(step.record) === 'Releasing' ? settled : { step: { do: 'postpone-release', record: step.record } }
@@ -183,7 +183,7 @@ export function postponeUntilDeletion(plan: ServicePlan, seen: Omit<Seen, 'annou
 
 /** Whether the software goes on to announce the address of a record, although its Service no longer wants it. */
 export function isReleasePostponed(
-  { announcer, service, wanted }: Pick<Seen, 'announcer' | 'service' | 'wanted'>,
+  { announcer, service, wanted }: Pick<ServiceSeen, 'announcer' | 'service' | 'wanted'>,
   record: ElasticIP,
 ): boolean {
   const { address, deletionRequestedAt } = record.status ?? {}

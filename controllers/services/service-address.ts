@@ -11,8 +11,8 @@ import type { Announcing } from '../announcing/announcing.ts'
 import type { Outcome, Reconciler } from '../loop/reconciler.ts'
 import { runSteps } from '../loop/run-steps.ts'
 import { addressToFree, planService } from './service-plan.ts'
-import { type Seen, unboundState, withdrawalState } from './service-state.ts'
-import type { Step } from './service-step.ts'
+import { type ServiceSeen, unboundState, withdrawalState } from './service-state.ts'
+import type { ServiceStep } from './service-step.ts'
 
 export type ServiceAddressDeps = {
   client: KubeClient
@@ -23,12 +23,12 @@ export type ServiceAddressDeps = {
   requestAnnotations: RequestAnnotations
   findAnnouncement: Announcing['findAnnouncement']
   carryOut: (
-    step: Step,
+    step: ServiceStep,
     at: { key: Key; service: Service | undefined },
     signal: AbortSignal,
   ) => Promise<Outcome | undefined>
   /** Hands a Service over whose next step another controller carries out; true if it did. */
-  forward?: (step: Step, seen: { key: Key; isLive: boolean }) => boolean
+  forward?: (step: ServiceStep, seen: { key: Key; isLive: boolean }) => boolean
   graceMs: number
   /** All controllers of Services share them: what one saw first has waited for the others, too. */
   sights: Sights
@@ -54,7 +54,7 @@ export function serviceAddress(deps: ServiceAddressDeps): Reconciler {
         {
           look: (aborted) => look(deps, key, aborted),
           plan: planService,
-          carryOut: async (next: Step, { service }, aborted) =>
+          carryOut: async (next: ServiceStep, { service }, aborted) =>
             deps.forward?.(next, { key, isLive: true }) ? {} : deps.carryOut(next, { key, service }, aborted),
           maxSteps,
         },
@@ -68,7 +68,7 @@ export function serviceAddress(deps: ServiceAddressDeps): Reconciler {
  * Reads what the API server has now; a cache may lag behind our own writes. Who announces the address is looked up only
  * before a step that frees it: the lookup may list all objects of the announcing software.
  */
-async function look(deps: ServiceAddressDeps, key: Key, signal: AbortSignal): Promise<Seen> {
+async function look(deps: ServiceAddressDeps, key: Key, signal: AbortSignal): Promise<ServiceSeen> {
   const [service, record] = await Promise.all([
     deps.client.get(services, splitKey(key), { signal }),
     deps.getRecord(key, signal),
@@ -81,8 +81,8 @@ async function look(deps: ServiceAddressDeps, key: Key, signal: AbortSignal): Pr
 
 function factsOf(
   { want, announcer, requestAnnotations, graceMs, sights }: ServiceAddressDeps,
-  { key, service, record }: Pick<Seen, 'key' | 'service' | 'record'>,
-): Omit<Seen, 'announcement'> {
+  { key, service, record }: Pick<ServiceSeen, 'key' | 'service' | 'record'>,
+): Omit<ServiceSeen, 'announcement'> {
   return {
     key,
     service,

@@ -35,20 +35,20 @@ import {
   planWithdrawal,
   planWithoutService,
 } from './removal-plan.ts'
-import { type Seen, hasFinalizer } from './service-state.ts'
-import { type ServicePlan, type Step, settled } from './service-step.ts'
+import { type ServiceSeen, hasFinalizer } from './service-state.ts'
+import { type ServicePlan, type ServiceStep, settled } from './service-step.ts'
 
 /** How soon we check again whether the network has forgotten an address. */
 const announcedPollMs = 500
 
 /** The next step from what is seen to what is wanted, for one Service and its record. Pure. */
-export function planService(seen: Seen): ServicePlan {
+export function planService(seen: ServiceSeen): ServicePlan {
   const plan = planWithoutNetwork(seen)
   return plan.step && seen.announcement ? planAnnounced(plan.step, seen) : plan
 }
 
 /** The address that the next step frees, if it frees one: only then the plan depends on who announces it. */
-export function addressToFree(seen: Omit<Seen, 'announcement'>): string | undefined {
+export function addressToFree(seen: Omit<ServiceSeen, 'announcement'>): string | undefined {
   const { step } = planWithoutNetwork({ ...seen, announcement: undefined })
   return step && freedAddress(step, seen.service)
 }
@@ -57,14 +57,14 @@ export function addressToFree(seen: Omit<Seen, 'announcement'>): string | undefi
  * Nobody announced the address when its deletion was requested. If the answer was lost, the cloud may have given the address
  * to another Service since; the release asks the cloud.
  */
-function freedAddress(step: Step, service: Service | undefined): string | undefined {
+function freedAddress(step: ServiceStep, service: Service | undefined): string | undefined {
   if (step.do === 'release' && step.record.status?.deletionRequestedAt !== undefined) return undefined
   if (step.do === 'release' || step.do === 'retain') return step.record.status?.address
   return step.do === 'remove-finalizers' ? service?.spec.loadBalancerIP : undefined
 }
 
 /** A step that frees an address while it is announced. Another Service that shares the address keeps it reserved. */
-function planAnnounced(step: Step, { key, service, announcement }: Seen): ServicePlan {
+function planAnnounced(step: ServiceStep, { key, service, announcement }: ServiceSeen): ServicePlan {
   const address = freedAddress(step, service)
   if (address === undefined || !announcement) return { step }
   const others = announcement.services.filter((other) => other !== key)
@@ -72,11 +72,11 @@ function planAnnounced(step: Step, { key, service, announcement }: Seen): Servic
   return { step: step.do === 'remove-finalizers' ? step : { do: 'report-shared', address, services: others } }
 }
 
-function planWithoutNetwork(seen: Seen): ServicePlan {
+function planWithoutNetwork(seen: ServiceSeen): ServicePlan {
   return postponeUntilDeletion(planByWant(seen), seen)
 }
 
-function planByWant(seen: Seen): ServicePlan {
+function planByWant(seen: ServiceSeen): ServicePlan {
   const { service, wanted, record } = seen
   if (record && phaseOf(record) === 'Releasing' && !isReleasePostponed(seen, record)) {
     return { step: { do: 'release', record } }
@@ -103,7 +103,7 @@ function planByWant(seen: Seen): ServicePlan {
 }
 
 /** A Service that has its address keeps it, whatever a person wrote on it or into the settings since. */
-function planWrong(seen: Seen, service: Service, wanted: Extract<Want, { kind: 'wrong' }>): ServicePlan {
+function planWrong(seen: ServiceSeen, service: Service, wanted: Extract<Want, { kind: 'wrong' }>): ServicePlan {
   const { record } = seen
   if (record && heldAddress(record) !== undefined) return planHeldAddress(seen, service, record)
   const { problems, forbiddenAddress } = wanted

@@ -1,19 +1,14 @@
 import type { Announcer } from '../../announcers/announcer.ts'
-import type { Key, Service } from '../../kube/objects.ts'
+import { type Key, type Service, ingressOf } from '../../kube/objects.ts'
 import { type ElasticIP, type ReclaimPolicy, phaseOf } from '../../ledger/record/elastic-ip.ts'
-import {
-  balancerFinalizer,
-  reclaimAnnotation,
-  serviceFinalizer,
-  withdrawingAnnotation,
-} from '../../ledger/record/names.ts'
+import { reclaimAnnotation, serviceFinalizer, withdrawingAnnotation } from '../../ledger/record/names.ts'
 import type { RequestAnnotations } from '../../settings/service-policy.ts'
 import type { Want } from '../../ledger/want/want.ts'
 import type { Announcement } from '../announcing/announcing.ts'
-import type { Step } from './service-step.ts'
+import type { ServiceStep } from './service-step.ts'
 
 /** Everything that the plan for a Service and its record depends on. */
-export type Seen = {
+export type ServiceSeen = {
   key: Key
   service: Service | undefined
   wanted: Want | undefined
@@ -67,21 +62,18 @@ export function hasFinalizer({ metadata }: Service): boolean {
   return metadata.finalizers?.includes(serviceFinalizer) ?? false
 }
 
-/** Whether a managed balancer of ours serves the Service, or did until it is deleted. */
-export function hasBalancer({ metadata }: Service): boolean {
-  return metadata.finalizers?.includes(balancerFinalizer) ?? false
-}
-
 /** The addresses that a Service shows in its status. The API server adds ipMode by itself, so only addresses count. */
-export function shownInStatus({ status }: Pick<Service, 'status'>): string {
-  return (status?.loadBalancer?.ingress ?? []).map(({ ip, hostname }) => ip ?? hostname).join()
+export function shownInStatus(service: Pick<Service, 'status'>): string {
+  return ingressOf(service)
+    .map(({ ip, hostname }) => ip ?? hostname)
+    .join()
 }
 
 /**
  * How long an unbound record still waits; undefined if it does not wait. Only admission may know the Service that the
  * record is for, or the change of the Service that needs it.
  */
-export function graceLeftMs({ record, unboundForMs, graceMs }: Seen): number | undefined {
+export function graceLeftMs({ record, unboundForMs, graceMs }: ServiceSeen): number | undefined {
   return record && isInGrace(record) && unboundForMs < graceMs ? graceMs - unboundForMs : undefined
 }
 
@@ -96,6 +88,6 @@ export function statedReclaimPolicy({ metadata }: Service, wanted: Want): Reclai
 }
 
 /** The step that ends a Service's hold on an address, by the reclaim policy. */
-export function releaseOrRetain(record: ElasticIP, reclaim: ReclaimPolicy = record.spec.reclaimPolicy): Step {
+export function releaseOrRetain(record: ElasticIP, reclaim: ReclaimPolicy = record.spec.reclaimPolicy): ServiceStep {
   return reclaim === 'Retain' && record.status?.address ? { do: 'retain', record } : { do: 'release', record }
 }

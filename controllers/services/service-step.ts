@@ -5,7 +5,7 @@ import type { ElasticIP, ReclaimPolicy } from '../../ledger/record/elastic-ip.ts
 import type { Plan } from '../loop/run-steps.ts'
 
 /** One change to the cluster or the cloud. Each is safe to repeat, and none relies on another to have succeeded. */
-export type Step =
+export type ServiceStep =
   | { do: 'add-finalizer' }
   | ({ do: 'claim' } & ClaimSpec)
   | { do: 'show-address'; address: string }
@@ -32,6 +32,6 @@ export type Step =
   /** The address cannot be released while these Services show it. */
   | { do: 'report-shared'; address: string; services: Key[] }
 
-export type ServicePlan = Plan<Step>
+export type ServicePlan = Plan<ServiceStep>
 
 export const settled: ServicePlan = {}

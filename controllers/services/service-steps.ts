@@ -7,7 +7,7 @@ import { addressAnnotation, serviceFinalizer, upstreamFinalizer } from '../../le
 import { annotationsRequesting, outdatedRequestAnnotations } from '../../ledger/want/own-address.ts'
 import { type Outcome, Terminal } from '../loop/reconciler.ts'
 import { patch, patchStatus, withoutAnnotations } from './patch-service.ts'
-import type { Step } from './service-step.ts'
+import type { ServiceStep } from './service-step.ts'
 import {
   type WithdrawalDeps,
   cancelWithdrawal,
@@ -30,7 +30,7 @@ export type StepDeps = PostponeDeps &
 
 /** Carries out one step; an outcome ends the reconcile. */
 export type CarryOut = (
-  step: Step,
+  step: ServiceStep,
   at: { key: Key; service: Service | undefined },
   signal: AbortSignal,
 ) => Promise<Outcome | undefined>
@@ -55,14 +55,14 @@ export function serviceSteps(deps: StepDeps): CarryOut {
   }
 }
 
-type ServiceStep = Exclude<
-  Step,
+type StepOnService = Exclude<
+  ServiceStep,
   { do: 'release' | 'postpone-release' | 'retain' | 'bind' | 'set-reclaim-policy' | 'report-shared' }
 >
 
 async function carryOutOnService(
   deps: StepDeps,
-  { step, key, service }: { step: ServiceStep; key: Key; service: Service },
+  { step, key, service }: { step: StepOnService; key: Key; service: Service },
   signal: AbortSignal,
 ): Promise<Outcome | undefined> {
   const { finalizers = [] } = service.metadata
@@ -112,13 +112,13 @@ async function bind(
   if (record.spec.claimRef?.uid === uid) warnOfReturn(deps, service)
 }
 
-function removed({ only }: Extract<Step, { do: 'remove-finalizers' }>): string[] {
+function removed({ only }: Extract<ServiceStep, { do: 'remove-finalizers' }>): string[] {
   return only === 'ours' ? [serviceFinalizer] : [serviceFinalizer, upstreamFinalizer]
 }
 
 async function claim(
   deps: StepDeps,
-  { step, key, service }: { step: Extract<Step, { do: 'claim' }>; key: Key; service: Service },
+  { step, key, service }: { step: Extract<ServiceStep, { do: 'claim' }>; key: Key; service: Service },
   signal: AbortSignal,
 ): Promise<Outcome | undefined> {
   deps.event(service, { type: 'Normal', reason: 'EnsuringLoadBalancer', message: 'Ensuring load balancer' })
@@ -144,7 +144,7 @@ async function claim(
 async function announce(
   { client, event }: StepDeps,
   service: Service,
-  { address, request }: Extract<Step, { do: 'announce' }>,
+  { address, request }: Extract<ServiceStep, { do: 'announce' }>,
 ): Promise<undefined> {
   if (Object.keys(request.annotations).length > 0) {
     await patch(client, service, { metadata: { annotations: request.annotations } })
@@ -179,7 +179,7 @@ const waitingText =
   'Its address is released in a few minutes: this leader first makes sure that no other cluster uses our cluster id'
 
 /** The owner of the Service decides which of them keeps the address. */
-function sharedText({ address, services }: Extract<Step, { do: 'report-shared' }>): string {
+function sharedText({ address, services }: Extract<ServiceStep, { do: 'report-shared' }>): string {
   return `address ${address} is not released while another Service shows it: ${services.join(', ')}`
 }
 

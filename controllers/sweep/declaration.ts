@@ -1,5 +1,4 @@
 import type { ControllerDeclaration } from '../loop/controller.ts'
-import { ledgerSweep, sweepKey } from './ledger-sweep.ts'
 import { patch } from '../services/patch-service.ts'
 import { watch } from '../loop/watch.ts'
 import { isReleaseRecord } from '../../ledger/record/elastic-ip.ts'
@@ -7,6 +6,10 @@ import { type Sweep, sweep } from '../../ledger/sweep/sweep.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { sweepObserver } from '../../ledger/ledger-metrics.ts'
 import { allRequestAnnotations } from '../../ledger/users/possible-users.ts'
+import type { Reconciler } from '../loop/reconciler.ts'
+
+/** The only key of the sweep, which compares everything at once. */
+const sweepKey = 'all'
 
 type Deps = Pick<Dependencies, 'client' | 'caches' | 'ledger' | 'want' | 'vendor' | 'settings' | 'events' | 'metrics'>
 
@@ -52,4 +55,15 @@ function makeSweep({ client, ledger, caches, want, vendor, settings, events, met
     observe: sweepObserver(metrics),
     warn: (service, reason, message) => recorder.record(service, { type: 'Warning', reason, message }),
   })
+}
+
+/** The reconciler that runs the sweep. */
+function ledgerSweep(run: Sweep): Reconciler {
+  return {
+    name: 'ledger-sweep',
+    async reconcile(_key, signal) {
+      const againInMs = await run(signal)
+      return againInMs === undefined ? {} : { againInMs }
+    },
+  }
 }

@@ -35,7 +35,7 @@ export function knownReservations({ cloud, log, now }: KnownReservationsOptions)
   const accept = (read: Reservation[]) => {
     for (const [id, atMs] of forgotten) if (now() - atMs > forgottenMs) forgotten.delete(id)
     const kept = read.filter(({ id }) => !forgotten.has(id))
-    const isSame = known && textOf(known.list) === textOf(kept)
+    const isSame = known && listText(known.list) === listText(kept)
     known = { list: kept, find: finder(kept) }
     if (!isSame) notify()
   }
@@ -81,7 +81,7 @@ function finder(list: Reservation[]): (address: IpAddress) => Reservation | unde
   return (address) => single.get(address.text) ?? blocks.find(({ contains }) => contains(address))?.one
 }
 
-function textOf(list: Reservation[]): string {
+function listText(list: Reservation[]): string {
   return list
     .map(
       ({ id, address, prefixLength, marks, holder }) =>

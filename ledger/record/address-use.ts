@@ -1,4 +1,4 @@
-import { type Key, type Service, keyOf, splitKey } from '../../kube/objects.ts'
+import { type Key, type Service, keyOf, splitKey, ingressOf } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { hasClass } from '../../settings/service-policy.ts'
 import { type ElasticIP, phaseOf } from './elastic-ip.ts'
@@ -66,8 +66,8 @@ export type ShownAddress = { address: string; where: string }
  * | deleted                                            | that requests an address                                |
  */
 export function shownAddresses(service: Service, requestAnnotations: readonly string[]): ShownAddress[] {
-  const { metadata, spec, status } = service
-  const inStatus = (status?.loadBalancer?.ingress ?? []).map(({ ip }) => [ip, 'status.loadBalancer'] as const)
+  const { metadata, spec } = service
+  const inStatus = ingressOf(service).map(({ ip }) => [ip, 'status.loadBalancer'] as const)
   const isRequest = spec.type === 'LoadBalancer' && metadata.deletionTimestamp === undefined
   const annotations = isRequest ? [addressAnnotation, ...requestAnnotations] : []
   const requested = annotations.flatMap((name) =>

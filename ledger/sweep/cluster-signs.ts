@@ -4,7 +4,7 @@ import type { ConfigMap } from '../../kube/objects.ts'
 import type { ClusterState } from '../record/ledger-deps.ts'
 import { confirmAnnotation } from '../record/names.ts'
 import { type ReleaseWaitDeps, releaseWait } from './release-wait.ts'
-import { makeSign, planSign, type SignEntries, type SignPlan, signsOf, textOf } from './sign-plan.ts'
+import { makeSign, planSign, type SignEntries, type SignPlan, signsOf, signsText } from './sign-plan.ts'
 import { type Known, type WriteSignDeps, maxSigns, writeSign } from './write-sign.ts'
 
 export type ClusterSigns = {
@@ -82,7 +82,7 @@ function signWatch({ scheme, intervalMs, monotonicMs }: ClusterSignsDeps) {
       const observedMs = isObserved ? Infinity : nowMs - sinceMs
       const last = watched && { signs: watched.signs, forMs: nowMs - watched.sinceMs }
       const plan = planSign({ reservations, scheme, entries, observedMs, watched: last, intervalMs })
-      const text = plan.kind === 'foreign' ? textOf(plan.signs) : undefined
+      const text = plan.kind === 'foreign' ? signsText(plan.signs) : undefined
       if (text === undefined) watched = undefined
       else if (watched?.signs !== text) watched = { signs: text, sinceMs: nowMs }
       return plan

@@ -76,7 +76,7 @@ export function planSign(seen: SignSeen): SignPlan {
     if (confirmed !== undefined && confirmed === (foreign ?? strange[0])) {
       return { kind: 'take-over', signs: overruled, carrier: carrierOf(seen) }
     }
-    const isChanged = watched !== undefined && watched.signs !== textOf(strange)
+    const isChanged = watched !== undefined && watched.signs !== signsText(strange)
     const isAlive = entries.isAlive || isChanged || strange.length === 0
     if (!isAlive && watched && watched.forMs >= goneIntervals * longestMs) {
       return { kind: 'take-over', signs: strange, carrier: carrierOf(seen) }
@@ -90,7 +90,7 @@ export function planSign(seen: SignSeen): SignPlan {
 }
 
 /** The foreign signs of a plan as one text, to notice a change. */
-export function textOf(signs: string[]): string {
+export function signsText(signs: string[]): string {
   return signs.toSorted().join()
 }
 

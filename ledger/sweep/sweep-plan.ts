@@ -1,6 +1,5 @@
 import type { Reservation, MarkScheme } from '../../clouds/ports/cloud.ts'
-import type { Key, Service } from '../../kube/objects.ts'
-import { keyOf } from '../../kube/objects.ts'
+import { type Key, type Service, ingressOf, keyOf } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { type ShownAddress, shownAddresses, usesOf } from '../record/address-use.ts'
 import { type ElasticIP, claimKey, phaseOf, reservationIdOf } from '../record/elastic-ip.ts'
@@ -161,8 +160,8 @@ function canAdopt(
 }
 
 /** A Service that shows no address may be the one that a predecessor reserved an address for. */
-function showsNone({ spec, status }: Service): boolean {
-  return spec.loadBalancerIP === undefined && (status?.loadBalancer?.ingress ?? []).length === 0
+function showsNone(service: Service): boolean {
+  return service.spec.loadBalancerIP === undefined && ingressOf(service).length === 0
 }
 
 /** Whether a reservation is ours, and nobody needs it. */

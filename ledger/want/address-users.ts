@@ -1,12 +1,12 @@
-import { type Key, type Service, keyOf } from '../../kube/objects.ts'
+import { type Key, type Service, keyOf, ingressOf } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { addressAnnotation } from '../record/names.ts'
 import { ownAddress } from './own-address.ts'
 import { type Policy, hasClass } from '../../settings/service-policy.ts'
 
 /** The addresses that a Service shows in its status, in canonical text. */
-export function statusAddresses({ status }: Pick<Service, 'status'>): string[] {
-  return (status?.loadBalancer?.ingress ?? []).flatMap(({ ip }) => canonicalIpAddress(ip ?? '') ?? [])
+export function statusAddresses(service: Pick<Service, 'status'>): string[] {
+  return ingressOf(service).flatMap(({ ip }) => canonicalIpAddress(ip ?? '') ?? [])
 }
 
 /** The addresses that a Service shows, or requests of the software that we configure, in canonical text. */

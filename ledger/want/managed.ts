@@ -1,8 +1,13 @@
 import type { Service } from '../../kube/objects.ts'
 import { quote } from '../../lib/quote.ts'
-import { addressAnnotation, elasticIPAnnotation, reclaimAnnotation } from '../record/names.ts'
+import { addressAnnotation, balancerFinalizer, elasticIPAnnotation, reclaimAnnotation } from '../record/names.ts'
 import type { LocationSource } from '../../settings/service-policy.ts'
 import type { ManagedPolicy } from '../../settings/service-policy.ts'
+
+/** Whether a managed balancer of ours serves a Service, or may exist for it until it is deleted. */
+export function hasBalancer(service: Service | null): boolean {
+  return service?.metadata.finalizers?.includes(balancerFinalizer) ?? false
+}
 
 /** Returns why a managed balancer cannot serve a Service: each reason with its field and what would be right. */
 export function managedProblems(service: Service, { locations, annotations: names }: ManagedPolicy): string[] {

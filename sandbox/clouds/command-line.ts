@@ -12,6 +12,7 @@ export const cloudOptions = {
   quota: { type: 'string', default: '256' },
   latency: { type: 'string', default: '0' },
   unknown: repeated,
+  'authority-file': { type: 'string' },
 } as const
 
 /** The vendor's help for two of the options, and lines for its own options. */
@@ -29,6 +30,8 @@ export function cloudUsage(program: string, { project, device, more = '' }: Usag
   --device NAME[@PLACE]     ${device}
   --quota N                 how many public addresses a project may have (256)
   --latency MS              delay of every call, in milliseconds
+  --authority-file FILE     answer for the vendor's host names too, by a proxy, and write its authority to FILE:
+                            for clients that are started with HTTPS_PROXY and SSL_CERT_FILE
   --unknown NAME=ANSWER     how to behave where the vendor documents nothing; GET /control/unknowns lists them
 ${more}
 When it listens, it prints its URLs as one line of JSON. SIGTERM stops it.`

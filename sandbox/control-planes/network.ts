@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { isNamespaced } from '../rig/namespace.ts'
-import { runIp } from './ip.ts'
+import { spawn } from 'node:child_process'
 
 /** The router's address on every cable, and the address at which the rig serves the simulated cloud. */
 const gateway = '169.254.1.1'
@@ -108,4 +108,21 @@ function partitionCommands(one: Host, other: Host, verb: 'add' | 'del'): string[
   const pairs = one.addresses.flatMap((from) => other.addresses.map((to) => [from, to]))
   const bothWays = [...pairs, ...pairs.map(([from, to]) => [to, from])]
   return bothWays.map(([from, to]) => `rule ${verb} from ${from} to ${to} blackhole`)
+}
+
+/** Runs commands of `ip` in one process, in a network namespace or in that of this process; throws where one fails. */
+async function runIp(commands: string[], namespace?: string): Promise<void> {
+  const child = spawn('ip', [...(namespace === undefined ? [] : ['-n', namespace]), '-batch', '-'], {
+    stdio: ['pipe', 'ignore', 'pipe'],
+  })
+  let errors = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errors += text
+  })
+  child.stdin.end(`${commands.join('\n')}\n`)
+  const code = await new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', resolve)
+  })
+  if (code !== 0) throw new Error(`ip, ${namespace ?? 'at the router'}: ${errors.trim()}`)
 }

@@ -6,11 +6,17 @@ import { type Member, ports } from './args.ts'
 import { type Assignment, followAssignment } from './assignment.ts'
 import { type Client, startClient } from './client.ts'
 import type { Cloud } from './cloud.ts'
-import { type CloudName, clouds } from './clouds.ts'
 import { type Authority, type Credentials, administrator, makeAuthority, writeCredentials } from './credentials.ts'
 import { type Machine, makeMachine, memberDir } from './machine.ts'
 import { type Network, cloudAddress, createNetwork } from './network.ts'
 import { registerNodes } from './nodes.ts'
+import { openCherryServers } from './cherry-servers.ts'
+import { openEquinixMetal } from './equinix-metal.ts'
+
+/** The clouds whose addresses can be assigned to one machine, by dialect. */
+const clouds = { 'equinix-metal': openEquinixMetal, 'cherry-servers': openCherryServers } as const
+
+type CloudName = keyof typeof clouds
 
 /** Three control-plane machines, a cloud that assigns an address to one of them, and a client that reads through it. */
 export type ControlPlanes = {

@@ -1,5 +1,4 @@
 import { type Alert, type AlertGroup, ruleExpression } from './alert.ts'
-import { headingAnchor } from './heading-anchor.ts'
 
 const opening = `# Alerts
 
@@ -32,4 +31,13 @@ function part(alert: Alert): string {
 ${ruleExpression(alert)}
 \`\`\`
 `
+}
+
+/** The anchor that GitHub and the generators of sites give to a heading. */
+export function headingAnchor(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{Letter}\p{Number}\s_-]/gu, '')
+    .trim()
+    .replaceAll(/\s/g, '-')
 }

@@ -5,7 +5,7 @@ import type { Announcements } from '../../announcers/announcer.ts'
 import { metallbObjects } from '../../announcers/metallb/objects.ts'
 import type { PeerMode } from '../../announcers/metallb/peers.ts'
 import type { BGPPeer } from '../../announcers/metallb/resources.ts'
-import { type Change, type Plan, planChanges } from '../../controllers/announcing/plan-changes.ts'
+import { type Change, type ChangePlan, planChanges } from '../../controllers/announcing/plan-changes.ts'
 import type { KubeObject } from '../../kube/objects.ts'
 import { missingFrom } from '../../lib/includes.ts'
 import { aPool, marks } from './cluster.ts'
@@ -53,7 +53,7 @@ function takeover(predecessor: Predecessor, { count = 3, peerMode = 'native', wi
 }
 
 /** What the next pass carries out of a plan. */
-function firstOf({ first, waves: [wave = [], ...later], last, isHolding }: Plan) {
+function firstOf({ first, waves: [wave = [], ...later], last, isHolding }: ChangePlan) {
   return { first, wave, last, isUnfinished: isHolding || later.length > 0 }
 }
 

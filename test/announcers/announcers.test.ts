@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { kubeVip } from '../../announcers/kube-vip.ts'
+import { kubeVip } from '../../announcers/kube-vip/kube-vip.ts'
 import { metallb } from '../../announcers/metallb/metallb.ts'
 import { metallbObjects } from '../../announcers/metallb/objects.ts'
 import { marks } from './cluster.ts'

@@ -14,7 +14,6 @@ const ofVendors = ['clouds/equinix-metal/', 'clouds/cherry-servers/', 'clouds/he
 /** What names a vendor outside, and why. */
 const exceptions: Record<string, string> = {
   'commands/program.ts': 'the help of `takeover` says from which programs it takes a cluster over',
-  'commands/takeover/undo/predecessor-objects.ts': 'one predecessor wrote another hold time into its peers',
   'settings/common.ts': 'the sentence of --sweep-untagged says whose reservations name no cluster',
   'commands/reference/doctor.ts': 'an example for people to type',
   'manifests/generate/chart-readme.ts': 'an example for people to type',

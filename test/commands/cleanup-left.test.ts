@@ -1,12 +1,12 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Seen, whatIsLeft } from '../../commands/cleanup-left.ts'
+import { type LeftBehind, whatIsLeft } from '../../commands/cleanup-left.ts'
 import type { KubeObject } from '../../kube/objects.ts'
 import { aPeer, aPool, anAdvertisement, left } from '../announcers/cluster.ts'
 import { makeService } from '../builders.ts'
 
 const labels = { 'app.kubernetes.io/managed-by': 'eip-admission' }
-const nothing: Seen = { metallb: [], services: [], nodes: [], mirrorSlices: [] }
+const nothing: LeftBehind = { metallb: [], services: [], nodes: [], mirrorSlices: [] }
 
 function aNode(name: string, manager: string, annotations: string[]): KubeObject {
   const fields = Object.fromEntries(annotations.map((annotation) => [`f:${annotation}`, {}]))

@@ -22,6 +22,8 @@ type Contender = {
   stopped: Promise<void>
 }
 
+const times = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 }
+
 /** A contender with its own clock, because the clocks of two machines may differ. */
 function contend(identity: string, shared: StoredLease, options: Partial<ElectionOptions> = {}): Contender {
   const ending = new AbortController()
@@ -34,7 +36,7 @@ function contend(identity: string, shared: StoredLease, options: Partial<Electio
     contender.leading = false
   }
   const { client } = contender
-  const ours = election({ client, lease, identity, clock, log, lead, ...options })
+  const ours = election({ client, lease, identity, clock, log, lead, ...times, ...options })
   const stopped = ours.run(ending.signal)
   return Object.assign(contender, { isLeader: () => ours.isLeader(), stop: () => ending.abort(), stopped })
 }

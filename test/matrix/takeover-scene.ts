@@ -168,7 +168,6 @@ export async function planFor(stage: TestStage): Promise<TakeoverPlan> {
           version: '3.8.1',
           replicas: stored?.spec?.replicas ?? 0,
           isRunning: stored?.spec?.replicas !== 0,
-          podSelector: podLabels,
         },
       ],
       lease: { ...lease, isUsed: true, holder: undefined },

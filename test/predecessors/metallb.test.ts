@@ -3,13 +3,13 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Announcements } from '../../announcers/announcer.ts'
 import { metallbObjects } from '../../announcers/metallb/objects.ts'
+import { foundObjects, predecessorConfiguration, wantedObjects } from '../../announcers/metallb/predecessor/objects.ts'
 import { bgpAdvertisements, bgpPeers, ipAddressPools } from '../../announcers/metallb/resources.ts'
+import { dialects } from '../../clouds/dialects.ts'
 import { type Change, planChanges } from '../../controllers/announcing/plan-changes.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { KubeObject, Node, Service } from '../../kube/objects.ts'
 import { type Resource, secrets } from '../../kube/resource.ts'
-import { foundObjects, predecessorNamed } from '../../commands/takeover/found.ts'
-import { predecessorConfiguration, wantedObjects } from '../../commands/takeover/undo/predecessor-objects.ts'
 import { marks } from '../announcers/cluster.ts'
 import { type Predecessor, objectsOf, peersOf } from '../announcers/predecessors.ts'
 import { makeNode } from '../announcers/states.ts'
@@ -133,7 +133,9 @@ for (const predecessor of known) {
 async function thereAndBack(predecessor: Predecessor, looks: number): Promise<void> {
   const there = cluster()
   const isCherry = predecessor.startsWith('Cherry')
-  const id = isCherry ? ('cherry-servers' as const) : ('equinix-metal' as const)
+  const dialect = dialects.find(({ name }) => name === (isCherry ? 'cherry-servers' : 'equinix-metal'))
+  assert.ok(dialect)
+  const { announcerMarks } = dialect.names
   const ours = metallbObjects({ ...marks, peerMode: predecessor.endsWith('FRR') ? 'frr' : 'native' })
   const now = { nodes: [nodeA], services: [api, web] }
   for (let n = 0; n < looks; n += 1) await serve(there, predecessor, now)
@@ -141,23 +143,16 @@ async function thereAndBack(predecessor: Predecessor, looks: number): Promise<vo
     [nodeB, shop],
     [nodeC, mail],
   ] as const) {
-    const metallb = foundObjects(there.all(), predecessorNamed(id))
+    const found = foundObjects(there.all(), announcerMarks)?.objects ?? []
     now.nodes.push(machine)
     now.services.push(service)
     const state = stateOf(now, isCherry)
     toRest(there, () => planChanges(ours, there.all(), ours.objects(state, there.all()).wanted))
 
-    const found = {
-      predecessor: id,
-      workloads: [],
-      lease: {} as never,
-      ourLease: {} as never,
-      services: {},
-      ...(metallb && { metallb }),
-    }
     const password = isCherry ? undefined : facts.password
     const services = now.services.map(serviceOf)
-    const undo = { found, namespace: marks.namespace, services, nodes: now.nodes.map(nodeOf), password }
+    const names = { ...marks, ...announcerMarks }
+    const undo = { marks: names, found, services, nodes: now.nodes.map(nodeOf), password }
     toRest(there, () => planChanges(predecessorConfiguration(undo), there.all(), wantedObjects(there.all(), undo)))
 
     const undone = plain(there.all())

@@ -10,15 +10,15 @@ export type PredecessorProgram = {
   /** The variable that names the real program; without it a stand-in runs. */
   variable: string
   image: string
-  /** Its Deployment, and its container. */
+  kind: 'Deployment' | 'DaemonSet'
+  /** Its workload, and its container. */
   name: string
+  /** Its service account. */
+  account: string
   secret: string
   /** The name of its cloud in its flags. */
   provider: string
-  /**
-   * As a DaemonSet, and by default, Equinix Metal's elects a leader; Deployments in the manifests do not. Then nothing
-   * keeps two programs apart.
-   */
+  /** Without it nothing keeps two programs apart. */
   leaderElect: boolean
   /** The setting of the location in its file, and of the software that announces. */
   settings: Record<string, string>
@@ -30,7 +30,9 @@ export const programs = {
     writes: 'CPEM 3.8',
     variable: 'CPEM_BIN',
     image: 'quay.io/equinix-oss/cloud-provider-equinix-metal:v3.8.1',
+    kind: 'DaemonSet',
     name: 'cloud-provider-equinix-metal',
+    account: 'cloud-provider-equinix-metal',
     secret: 'metal-cloud-config',
     provider: 'equinixmetal',
     leaderElect: true,
@@ -41,7 +43,9 @@ export const programs = {
     writes: 'Cherry main',
     variable: 'CHERRY_CCM_BIN',
     image: 'ghcr.io/cherryservers/cloud-provider-cherry:main',
+    kind: 'Deployment',
     name: 'cloud-provider-cherry',
+    account: 'cloud-controller-manager',
     secret: 'cherry-cloud-config',
     provider: 'cherryservers',
     leaderElect: false,
@@ -52,7 +56,9 @@ export const programs = {
     writes: 'Cherry 1.35.2',
     variable: 'CHERRY_CCM_1_35_BIN',
     image: 'ghcr.io/cherryservers/cloud-provider-cherry:v1.35.2',
+    kind: 'Deployment',
     name: 'cloud-provider-cherry',
+    account: 'cloud-controller-manager',
     secret: 'cherry-cloud-config',
     provider: 'cherryservers',
     leaderElect: false,

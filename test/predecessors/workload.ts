@@ -1,37 +1,28 @@
-// A predecessor as its manifests install it: Secret, rights, Deployment. For a node, its pods are processes here.
+// A predecessor as its manifests install it: Secret, rights, Deployment or DaemonSet. For a node, its pod is a process here.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { KubeClient } from '../../kube/client.ts'
 import { listAll } from '../../kube/list-all.ts'
+import { nodes } from '../../kube/resource.ts'
 import { type Child, startChild } from '../../sandbox/child.ts'
+import { type VendorProxy, startVendorProxy } from '../../sandbox/clouds/vendor-proxy.ts'
 import type { ControlPlane } from '../../sandbox/control-plane/start.ts'
+import { dialects } from '../../sandbox/dialects.ts'
 import { type Administrator, makeAdministrator } from '../../sandbox/rig/administrator.ts'
 import { type Pod, pods } from '../rig/pods/pod.ts'
+import { controlPlaneLabel, namespace, objectsOf, userOf } from './manifests.ts'
 import { type PredecessorProgram, argsOf, commandOf } from './programs.ts'
 
-const namespace = 'kube-system'
-const account = 'cloud-controller-manager'
-
-/** The user as which its pods write, and the groups of it: a stage has to know them. */
-export const predecessorUser = {
-  [`system:serviceaccount:${namespace}:${account}`]: [
-    'system:serviceaccounts',
-    `system:serviceaccounts:${namespace}`,
-    'system:authenticated',
-  ],
-}
-
-/** They turn its Deployment into pods. */
-export const workloadControllers = ['deployment-controller', 'replicaset-controller']
+/** They turn its workload into pods. */
+export const workloadControllers = ['deployment-controller', 'replicaset-controller', 'daemonset-controller']
 
 export type Workload = {
-  /** Scales the Deployment, and waits until as many processes run. */
-  scale(replicas: number): Promise<void>
-  isRunning(): boolean
-  /** Kills the process of the pod; the node starts it again. */
-  kill(): Promise<void>
+  /** Lets the workload have a pod or none, and waits until a process runs or none does. */
+  turn(state: 'on' | 'off'): Promise<void>
   logFile: string
+  /** Hosts that a real program called besides its vendor's. */
+  otherHosts: readonly string[]
   stop(): Promise<void>
 }
 
@@ -44,51 +35,62 @@ export type WorkloadOptions = {
   settings?: Record<string, string>
 }
 
-/** Installs a predecessor and runs it on `node`. */
+/** Installs a predecessor, which runs on `node`, a DaemonSet as soon as the cluster has that node. */
 export async function installPredecessor(options: WorkloadOptions, node: string): Promise<Workload> {
-  const { program, controlPlane, client } = options
+  const { program, controlPlane, client, cloud } = options
+  const { kind, dialect, name } = program
   const administrator = makeAdministrator(controlPlane)
   const file = settingsFile(options)
   for (const object of objectsOf(program, { file, node })) await administrator.apply(object)
-  const runs = runner(options, file)
+  const isReal = commandOf(program).isReal
+  const proxy = isReal ? await startVendorProxy(dialects[dialect].vendorHosts(cloud.url)) : undefined
+  const runs = runner(options, { file, proxy })
   const over = new AbortController()
   const loop = async () => {
     while (!over.signal.aborted) {
-      await sync({ client, administrator, program, runs }).catch(() => undefined)
+      await sync({ client, administrator, program, runs, node }).catch(() => undefined)
       await sleep(150)
     }
   }
   const done = loop()
-  const isAsMany = async (replicas: number) => {
-    for (;;) {
-      const all = await podsOf(client, program)
-      if (all.length === replicas && runs.isRunning() === replicas > 0) return
-      await sleep(100)
-    }
-  }
-  await isAsMany(1)
   return {
-    async scale(replicas) {
-      await administrator.run(['scale', 'deployment', program.name, '-n', namespace, `--replicas=${replicas}`])
-      await isAsMany(replicas)
+    async turn(state) {
+      const isOn = state === 'on'
+      await administrator.run(turningCommand(kind, name, isOn))
+      for (;;) {
+        const all = await podsOf(client, program)
+        if (all.length === (isOn ? 1 : 0) && runs.isRunning() === isOn) return
+        await sleep(100)
+      }
     },
-    isRunning: runs.isRunning,
-    kill: () => runs.end('SIGKILL'),
     logFile: runs.logFile,
+    otherHosts: proxy?.refused ?? [],
     async stop() {
       over.abort()
       await done
       await runs.end('SIGKILL')
+      await proxy?.close()
     },
   }
+}
+
+/** What a person types to stop or start a workload. */
+function turningCommand(kind: PredecessorProgram['kind'], name: string, isOn: boolean): string[] {
+  const workload = [kind.toLowerCase(), name, '-n', namespace]
+  if (kind === 'Deployment') return ['scale', ...workload, `--replicas=${isOn ? 1 : 0}`]
+  const nodeSelector = { 'example.com/no-node': isOn ? null : 'true' }
+  return ['patch', ...workload, '-p', JSON.stringify({ spec: { template: { spec: { nodeSelector } } } })]
 }
 
 type Runner = ReturnType<typeof runner>
 
 /** The process of the pod: at most one. */
-function runner({ program, controlPlane }: WorkloadOptions, file: string) {
+function runner(
+  { program, controlPlane }: WorkloadOptions,
+  { file, proxy }: { file: string; proxy: VendorProxy | undefined },
+) {
   const { dir } = controlPlane
-  const [user = ''] = Object.keys(predecessorUser)
+  const [user = ''] = Object.keys(userOf(program))
   const kubeconfig = controlPlane.kubeconfigFor(user)
   const folder = join(dir, 'predecessor')
   mkdirSync(folder, { recursive: true })
@@ -96,24 +98,39 @@ function runner({ program, controlPlane }: WorkloadOptions, file: string) {
   writeFileSync(config, file, { mode: 0o600 })
   const logFile = join(dir, 'logs', `${program.name}.log`)
   const args = argsOf(program).map((arg) => arg.replace('/etc/cloud-sa/cloud-sa.json', config))
+  // MetalLB's client in the real programs reads this variable, the rest of them the flag.
+  const env = { PATH: process.env.PATH, HOME: folder, KUBECONFIG: kubeconfig, ...proxied(proxy, folder) }
   let child: Child | undefined
   return {
     logFile,
     isRunning: () => child?.isRunning() === true,
     start() {
       const { command } = commandOf(program)
-      // MetalLB's client in the real programs reads the variable, the rest of them the flag.
-      const env = { PATH: process.env.PATH, HOME: folder, KUBECONFIG: kubeconfig }
       child = startChild([...command, ...args, `--kubeconfig=${kubeconfig}`], { logFile, env })
     },
     end: async (signal: NodeJS.Signals = 'SIGTERM') => void (await child?.stop(signal)),
   }
 }
 
-type Sync = { client: KubeClient; administrator: Administrator; program: PredecessorProgram; runs: Runner }
+/** The real programs call their vendor's host names, whatever their settings say. */
+function proxied(proxy: VendorProxy | undefined, folder: string): Record<string, string> {
+  if (!proxy) return {}
+  const authority = join(folder, 'authority.pem')
+  writeFileSync(authority, proxy.authority)
+  return { HTTPS_PROXY: proxy.url, HTTP_PROXY: proxy.url, SSL_CERT_FILE: authority }
+}
 
-/** Does what a kubelet does for the pods of the Deployment. */
-async function sync({ client, administrator, program, runs }: Sync): Promise<void> {
+type Sync = {
+  client: KubeClient
+  administrator: Administrator
+  program: PredecessorProgram
+  runs: Runner
+  node: string
+}
+
+/** Does what a scheduler and a kubelet do for the pods of the workload. */
+async function sync({ client, administrator, program, runs, node }: Sync): Promise<void> {
+  if (program.kind === 'DaemonSet') await joinControlPlane(client, node)
   for (const pod of await podsOf(client, program)) {
     const { name, deletionTimestamp } = pod.metadata
     if (deletionTimestamp !== undefined) {
@@ -121,12 +138,30 @@ async function sync({ client, administrator, program, runs }: Sync): Promise<voi
       await administrator.run(['delete', 'pod', name, '-n', namespace, '--force', '--grace-period=0', '--wait=false'])
       continue
     }
+    if (pod.spec.nodeName === undefined) await bind(administrator, name, node)
     if (!runs.isRunning()) runs.start()
-    if (pod.status?.phase === 'Running') continue
-    const conditions = ['Initialized', 'ContainersReady', 'Ready'].map((type) => ({ type, status: 'True' }))
-    const merge = { status: { phase: 'Running', conditions } }
-    await client.patch(pods, { namespace, name, patch: { merge } }, { subresource: 'status' })
+    if (pod.status?.phase !== 'Running') await sayReady(client, pod.metadata)
   }
+}
+
+/** Says that a pod runs and is ready. */
+export async function sayReady(client: KubeClient, { namespace: of, name }: Pod['metadata']): Promise<void> {
+  const conditions = ['Initialized', 'ContainersReady', 'Ready'].map((type) => ({ type, status: 'True' }))
+  const merge = { status: { phase: 'Running', conditions } }
+  await client.patch(pods, { namespace: of, name, patch: { merge } }, { subresource: 'status' })
+}
+
+/** kubeadm labels the nodes of its control plane when they join. */
+async function joinControlPlane(client: KubeClient, name: string): Promise<void> {
+  const node = await client.get(nodes, { name })
+  if (!node || controlPlaneLabel in (node.metadata.labels ?? {})) return
+  await client.patch(nodes, { name, patch: { merge: { metadata: { labels: { [controlPlaneLabel]: '' } } } } })
+}
+
+async function bind({ run }: Administrator, pod: string, node: string): Promise<void> {
+  const target = { apiVersion: 'v1', kind: 'Node', name: node }
+  const binding = { apiVersion: 'v1', kind: 'Binding', metadata: { name: pod, namespace }, target }
+  await run(['create', '--raw', `/api/v1/namespaces/${namespace}/pods/${pod}/binding`, '-f', '-'], binding)
 }
 
 async function podsOf(client: KubeClient, { name }: PredecessorProgram): Promise<Pod[]> {
@@ -134,72 +169,8 @@ async function podsOf(client: KubeClient, { name }: PredecessorProgram): Promise
 }
 
 function settingsFile({ program, cloud, settings }: WorkloadOptions): string {
-  const access = { apiKey: cloud.token, projectID: cloud.project, 'base-url': cloud.url }
+  // The real program of Cherry Servers reads a number, and ends where it finds a text.
+  const projectID = program.dialect === 'cherry-servers' ? Number(cloud.project) : cloud.project
+  const access = { apiKey: cloud.token, projectID, 'base-url': cloud.url }
   return JSON.stringify({ ...access, ...program.settings, ...settings })
 }
-
-function objectsOf(program: PredecessorProgram, { file, node }: { file: string; node: string }): object[] {
-  const { name, secret, image } = program
-  const labels = { app: name }
-  const command = [`./${name}`, ...argsOf(program)]
-  const volumeMounts = [{ name: 'cloud-sa-volume', mountPath: '/etc/cloud-sa', readOnly: true }]
-  const template = {
-    metadata: { labels },
-    spec: {
-      nodeName: node,
-      hostNetwork: true,
-      serviceAccountName: account,
-      tolerations: [{ operator: 'Exists' }],
-      containers: [{ name, image, command, volumeMounts }],
-      volumes: [{ name: 'cloud-sa-volume', secret: { secretName: secret } }],
-    },
-  }
-  return [
-    {
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: { name: secret, namespace },
-      stringData: { 'cloud-sa.json': file },
-    },
-    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: account, namespace } },
-    ...rights,
-    {
-      apiVersion: 'apps/v1',
-      kind: 'Deployment',
-      metadata: { name, namespace, labels },
-      spec: { replicas: 1, selector: { matchLabels: labels }, template },
-    },
-  ]
-}
-
-const roleName = 'system:cloud-controller-manager'
-const allButDelete = ['get', 'list', 'watch', 'create', 'update', 'patch']
-
-/** The rights that the manifests give. */
-const rights = [
-  {
-    apiVersion: 'rbac.authorization.k8s.io/v1',
-    kind: 'ClusterRole',
-    metadata: { name: roleName },
-    rules: [
-      { apiGroups: [''], resources: ['namespaces'], verbs: ['get'] },
-      { apiGroups: [''], resources: ['nodes'], verbs: ['*'] },
-      { apiGroups: [''], resources: ['nodes/status', 'services/status'], verbs: ['list', 'watch', 'update', 'patch'] },
-      { apiGroups: [''], resources: ['services', 'endpoints', 'configmaps', 'events'], verbs: allButDelete },
-      { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: allButDelete },
-      { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: allButDelete },
-      {
-        apiGroups: ['metallb.io'],
-        resources: ['bgppeers', 'bgpadvertisements', 'ipaddresspools'],
-        verbs: [...allButDelete, 'delete'],
-      },
-    ],
-  },
-  {
-    apiVersion: 'rbac.authorization.k8s.io/v1',
-    kind: 'ClusterRoleBinding',
-    metadata: { name: roleName },
-    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: roleName },
-    subjects: [{ kind: 'ServiceAccount', name: account, namespace }],
-  },
-]

@@ -47,6 +47,19 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
+    // The last client of Kubernetes reads no session without its family, and would configure BGP again.
+    name: 'the BGP configuration has its sessions in full',
+    async check({ call, device }) {
+      await call(`POST ${config}s`, local)
+      await call(`POST /devices/${device()}/bgp/sessions`, { address_family: 'ipv4' })
+      const sessions = listIn((await call(`GET ${config}`)).body, 'sessions')
+      assert.equal(
+        sessions.map((session) => session['address_family']),
+        ['ipv4'],
+      )
+    },
+  },
+  {
     name: 'a session in a project without BGP gets 422',
     async check({ call, device }) {
       const { status, body } = await call(`POST /devices/${device()}/bgp/sessions`, { address_family: 'ipv4' })

@@ -1,5 +1,5 @@
 import type { Reservation } from '../../../clouds/ports/cloud.ts'
-import { type Service, keyOf } from '../../../kube/objects.ts'
+import { type Service, keyOf, ingressOf } from '../../../kube/objects.ts'
 import { canonicalIpAddress, parseIpAddress } from '../../../lib/ip-address.ts'
 import { isInRanges } from '../../../lib/ip-range.ts'
 import { shownAddresses } from '../../../ledger/record/address-use.ts'
@@ -13,7 +13,7 @@ import {
 import { allRequestAnnotations } from '../../../ledger/users/possible-users.ts'
 import { type Finding, defineCheck } from '../check.ts'
 import type { Context } from '../../../inspect/facts.ts'
-import { holdersOf, isOf, isOverdue, wantOf } from '../../../inspect/wanted.ts'
+import { covers, holdersOf, isOf, isOverdue, wantOf } from '../../../inspect/wanted.ts'
 
 export const doubledAddresses = defineCheck({
   id: 'doubled-addresses',
@@ -51,7 +51,7 @@ function doubledRecords(records: readonly ElasticIP[]): Finding[] {
 
 function doubledServices(services: readonly Service[]): Finding[] {
   const shown = services.flatMap((service) =>
-    (service.status?.loadBalancer?.ingress ?? []).flatMap(({ ip = '' }) => {
+    ingressOf(service).flatMap(({ ip = '' }) => {
       const address = canonicalIpAddress(ip)
       return address === undefined ? [] : [{ address, service }]
     }),
@@ -92,7 +92,7 @@ function notHeld(
     if (holders.some((record) => isOf(record, service))) return false
     // An own address may be anybody's reservation of the project, and then has no record.
     const mayBeOwn = wanted.kind === 'own' && wanted.address === address && holders.length === 0
-    return !(mayBeOwn && (isReserved(address, reservations) || isAllowed(address, context)))
+    return !(mayBeOwn && (reservations.some((one) => covers(one, address)) || isAllowed(address, context)))
   })
   const byAddress = Map.groupBy(unheld, ({ address }) => address)
   return [...byAddress].map(([address, places]) => {
@@ -107,14 +107,6 @@ function notHeld(
       why: 'the cloud may give that address to somebody else, or has',
       fix: `kubectl describe service -n ${service.metadata.namespace} ${service.metadata.name}   # if \`serve\` runs, remove the address from the Service`,
     }
-  })
-}
-
-function isReserved(address: string, reservations: readonly Reservation[]): boolean {
-  const parsed = parseIpAddress(address)
-  return reservations.some(({ address: first, prefixLength = 32 }) => {
-    if (first === undefined || !parsed) return false
-    return canonicalIpAddress(first) === address || isInRanges(parsed, [`${first}/${prefixLength}`])
   })
 }
 

@@ -1,6 +1,4 @@
-import { softwareOf } from '../../../announcers/announcers.ts'
-import { isPeer } from '../../../announcers/metallb/resources.ts'
-import { keyOf } from '../../../kube/objects.ts'
+import { softwareOf, softwares } from '../../../announcers/announcers.ts'
 import { readProviderId } from '../../../controllers/nodes/provider-id.ts'
 import { heldAddress } from '../../../ledger/record/elastic-ip.ts'
 import { type Finding, defineCheck } from '../check.ts'
@@ -52,30 +50,23 @@ export const bgpSessions = defineCheck({
   },
 })
 
+/** Software whose sessions the cluster shows. */
+const speaking = softwares.flatMap(({ kinds, sessions }) => (sessions ? [{ kinds, sessions }] : []))
+
 export const oneSpeaker = defineCheck({
   id: 'one-speaker',
   section: 'Nodes',
-  checks:
-    "Only the announcing software of the setting has sessions with the cloud's routers, and not MetalLB or Cilium beside it.",
+  checks: "Only the announcing software of the setting has sessions with the cloud's routers, and no other beside it.",
   good: "no other software has sessions with the cloud's routers",
-  needs: ['peers', 'metallb', 'ciliumSessions'],
+  needs: ['peers', ...speaking.flatMap(({ sessions }) => sessions.needs)],
   applies: ({ vendor }) => vendor.bgp.isOn,
-  judge({ peers, metallb, ciliumSessions }, { vendor: { loadBalancer } }) {
-    const routers = new Set([...peers.values()].flat().map(({ peerAddress }) => peerAddress))
-    const ofMetallb = metallb
-      .filter(isPeer)
-      .map((peer) => ({ where: `BGPPeer ${keyOf(peer)} of MetalLB`, addresses: [peer.spec.peerAddress ?? ''] }))
-    const ofCilium = ciliumSessions.map(({ metadata, spec }) => ({
-      where: `CiliumBGPClusterConfig ${metadata.name}`,
-      addresses: (spec.bgpInstances ?? []).flatMap((one) => (one.peers ?? []).map(({ peerAddress }) => peerAddress)),
-    }))
-    const software = softwareOf(loadBalancer)?.kinds ?? []
-    const others = [
-      ...(software.includes('metallb') ? [] : ofMetallb),
-      ...(software.includes('cilium') ? [] : ofCilium),
-    ]
-    return others.flatMap(({ where, addresses }): Finding[] => {
-      const shared = addresses.find((address) => routers.has(address))
+  judge(facts, { vendor: { loadBalancer } }) {
+    const routersOfCloud = new Set([...facts.peers.values()].flat().map(({ peerAddress }) => peerAddress))
+    const others = speaking
+      .filter(({ kinds }) => !kinds.includes(loadBalancer.kind))
+      .flatMap(({ sessions }) => sessions.configured(facts))
+    return others.flatMap(({ where, routers }): Finding[] => {
+      const shared = routers.find((address) => routersOfCloud.has(address))
       if (shared === undefined) return []
       return [
         {
@@ -89,7 +80,7 @@ export const oneSpeaker = defineCheck({
   },
 })
 
-type Seen = { node: string; up: number; down: number; seenAt: string | undefined }
+type NodeSessions = { node: string; up: number; down: number; seenAt: string | undefined }
 
 function machinesOf(nodes: Values['nodes'], { providerIds }: Context['vendor']): { node: string; machine: string }[] {
   return nodes.flatMap(({ metadata: { name }, spec }) => {
@@ -110,7 +101,7 @@ function downInFrr({ metadata, status }: SessionState): Finding[] {
   ]
 }
 
-function downAtCloud({ node, up, down, seenAt }: Seen, context: Context): Finding[] {
+function downAtCloud({ node, up, down, seenAt }: NodeSessions, context: Context): Finding[] {
   if (down === 0) return []
   const { name } = context.vendor.cloud
   return [

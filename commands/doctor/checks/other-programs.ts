@@ -1,7 +1,8 @@
 import { keyOf } from '../../../kube/objects.ts'
 import { names } from '../../../settings/installed-names.ts'
 import { isHeld, isOwnIdentity } from '../../../kube/lease-holder.ts'
-import { predecessorOf, replacedPrograms } from '../../../inspect/predecessors.ts'
+import { predecessorIn } from '../../../inspect/find-predecessors.ts'
+import { replacedPrograms } from '../../../inspect/predecessors.ts'
 import { type Finding, defineCheck } from '../check.ts'
 import type { Values, Workload } from '../../../inspect/facts.ts'
 
@@ -16,15 +17,14 @@ export const runningPredecessor = defineCheck({
 
 function predecessorFinding(workload: Workload): Finding[] {
   const { kind, metadata, spec, status } = workload
-  const images = (spec?.template?.spec?.containers ?? []).map(({ image = '' }) => image)
-  const image = images.find((one) => predecessorOf(one) !== undefined)
+  const found = predecessorIn(spec?.template?.spec?.containers)
   const isStopped = kind === 'Deployment' ? spec?.replicas === 0 : status?.desiredNumberScheduled === 0
-  if (image === undefined || isStopped) return []
+  if (!found || isStopped) return []
   const at = `-n ${metadata.namespace}`
   return [
     {
       level: 'error',
-      what: `${kind} ${keyOf(workload)} runs ${image}`,
+      what: `${kind} ${keyOf(workload)} runs ${found.image}`,
       why: 'both write the same Services, nodes and MetalLB objects; without leader election both at the same time',
       fix:
         kind === 'Deployment'

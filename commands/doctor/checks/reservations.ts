@@ -7,7 +7,7 @@ import { type Finding, defineCheck } from '../check.ts'
 import type { Context, Values } from '../../../inspect/facts.ts'
 import { schemeOf, wantOf } from '../../../inspect/wanted.ts'
 
-type Seen = Pick<Values, 'cluster' | 'services' | 'records' | 'reservations'>
+type ReservationFacts = Pick<Values, 'cluster' | 'services' | 'records' | 'reservations'>
 
 export const leakedReservations = defineCheck({
   id: 'leaked-reservations',
@@ -29,7 +29,10 @@ export const leakedReservations = defineCheck({
 })
 
 /** What a sweep would do now. */
-export function compareReservations({ cluster, services, records, reservations }: Seen, context: Context): SweepPlan {
+export function compareReservations(
+  { cluster, services, records, reservations }: ReservationFacts,
+  context: Context,
+): SweepPlan {
   const scheme = schemeOf(cluster, context)
   const { unboundGraceMs: graceMs, sweepUntagged: sweepsUntagged } = context.settings.cluster
   return planSweep({
@@ -46,7 +49,7 @@ export function compareReservations({ cluster, services, records, reservations }
   })
 }
 
-function textOf({ id, address = 'not granted yet' }: Reservation): string {
+function reservationText({ id, address = 'not granted yet' }: Reservation): string {
   return `reservation ${id} (${address})`
 }
 
@@ -54,7 +57,7 @@ function orphanFinding(reservation: Reservation, { settings, vendor }: Context):
   const isKept = settings.cluster.sweep === 'report'
   return {
     level: 'warning',
-    what: `${textOf(reservation)} has the marks of this cluster, but no ElasticIP and no Service needs it`,
+    what: `${reservationText(reservation)} has the marks of this cluster, but no ElasticIP and no Service needs it`,
     why: isKept
       ? 'the project pays for it, and --sweep=report keeps it'
       : 'the project pays for it; two sweeps of the leader that agree release it after --unbound-grace',
@@ -66,7 +69,7 @@ function adoptionFinding(key: string, reservation: Reservation, { settings }: Co
   const { leaseNamespace, leaseName } = settings.process
   return {
     level: 'warning',
-    what: `${textOf(reservation)} is for Service ${key}, but no ElasticIP holds it`,
+    what: `${reservationText(reservation)} is for Service ${key}, but no ElasticIP holds it`,
     why: 'the next sweep of the leader adopts it; if this stays, no `serve` leads',
     fix: `kubectl get lease -n ${leaseNamespace} ${leaseName} -o yaml   # who leads, and since when`,
   }
@@ -75,7 +78,7 @@ function adoptionFinding(key: string, reservation: Reservation, { settings }: Co
 function surplusFinding(key: string, reservation: Reservation, { vendor }: Context): Finding {
   return {
     level: 'warning',
-    what: `${textOf(reservation)} has the marks of Service ${key}, which has another address`,
+    what: `${reservationText(reservation)} has the marks of Service ${key}, which has another address`,
     why: 'it is kept and paid for until a person decides',
     fix: `delete it at ${vendor.cloud.name} if nothing uses it`,
   }
@@ -84,7 +87,7 @@ function surplusFinding(key: string, reservation: Reservation, { vendor }: Conte
 function untaggedFinding(reservation: Reservation, { vendor }: Context): Finding {
   return {
     level: 'warning',
-    what: `${textOf(reservation)} names no cluster, and no Service here shows its address`,
+    what: `${reservationText(reservation)} names no cluster, and no Service here shows its address`,
     why: 'it may be another cluster of the project that needs it',
     fix: `delete it at ${vendor.cloud.name} if nothing uses it; if this is the only cluster, --sweep-untagged does it`,
   }

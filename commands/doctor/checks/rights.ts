@@ -22,13 +22,13 @@ function roleFindings({ wanted, found }: Values['roles'][number], install: strin
   const surplus = rightsOf(found).filter((right) => !isAllowed(right, wanted.rules ?? []))
   return [
     ...(missing.length > 0
-      ? [{ level: 'error' as const, what: `${where} lacks rights: ${textOf(missing)}`, why, fix: install }]
+      ? [{ level: 'error' as const, what: `${where} lacks rights: ${rightsText(missing)}`, why, fix: install }]
       : []),
     ...(surplus.length > 0
       ? [
           {
             level: 'warning' as const,
-            what: `${where} gives more rights than this version needs: ${textOf(surplus)}`,
+            what: `${where} gives more rights than this version needs: ${rightsText(surplus)}`,
             why: 'whoever has the token of the process has these rights too',
             fix: install,
           },
@@ -72,7 +72,7 @@ function isAllowed({ group, resource, verb, name }: Right, rules: readonly Rule[
 /** How many rights a finding names. */
 const maxNamed = 8
 
-function textOf(rights: readonly Right[]): string {
+function rightsText(rights: readonly Right[]): string {
   const texts = rights.map(({ group, resource, verb, name }) => {
     const what = group === '' ? resource : `${resource}.${group}`
     return name === undefined ? `${verb} ${what}` : `${verb} ${what} ${name}`

@@ -8,7 +8,7 @@ import { type Found, metallbKinds } from '../found.ts'
 import type { PlannedService } from '../plan/plan.ts'
 import { type Routes, readRoutes } from '../routes.ts'
 import type { Missing, Step } from '../steps.ts'
-import { type SeenService, adoptionProblem, isThere, leftToTakeOver, serviceProblems } from './verify.ts'
+import { type SeenService, adoptionProblems, isAdopted, isThere, leftToTakeOver, serviceProblems } from './verify.ts'
 
 /** What was seen after a takeover. */
 export type Verified = { services: ServiceResult[]; routes: Routes }
@@ -20,14 +20,13 @@ type Deps = { client: KubeClient; planned: readonly PlannedService[]; found: Fou
 
 /** Waits until every planned reservation has a record that is bound to its Service. */
 export function adoptStep(deps: Deps): Step {
-  const adopted = deps.planned.filter(({ held }) => held === 'reserved' || held === 'record')
+  const planned = deps.planned.filter(isAdopted)
   return {
     name: 'adopt',
-    title: `Adopt ${adopted.length} reservations`,
+    title: `Adopt ${planned.length} reservations`,
     async missing() {
-      const seen = (await look({ ...deps, planned: adopted })).seen.filter(isThere)
-      const open = seen.filter((one) => adoptionProblem(one) !== undefined)
-      return describeOpen(open, { of: seen.length, what: 'adopted', why: (one) => adoptionProblem(one) ?? '' })
+      const { seen } = await look({ ...deps, planned })
+      return openOf(seen, 'adopted', adoptionProblems)
     },
   }
 }
@@ -40,18 +39,11 @@ export function verifyStep(deps: Deps): Step & { results(): Promise<Verified> } 
     title: `Verify ${deps.planned.length} Services`,
     async missing() {
       const { seen, metallb } = await look(deps)
-      const open = seen.filter((one) => isThere(one) && serviceProblems(one).length > 0)
-      const ofServices = describeOpen(open, {
-        of: seen.length,
-        what: 'as planned',
-        why: (one) => serviceProblems(one).join('; '),
-      })
-      if (ofServices) return ofServices
+      const open = openOf(seen, 'as planned', serviceProblems)
       const left = leftToTakeOver(metallb, theirs)
-      if (left.length === 0) return undefined
-      return {
-        text: `${theirs.size - left.length} of ${theirs.size} objects of MetalLB are taken over; next ${left[0]}`,
-      }
+      if (open || left.length === 0) return open
+      const count = theirs.size - left.length
+      return { text: `${count} of ${theirs.size} objects of MetalLB are taken over; next ${left[0]}` }
     },
     async results() {
       const { seen, routes } = await look(deps)
@@ -66,14 +58,21 @@ export function verifyStep(deps: Deps): Step & { results(): Promise<Verified> } 
   }
 }
 
-type Open = { of: number; what: string; why: (seen: SeenService) => string }
-
-function describeOpen(open: readonly SeenService[], { of, what, why }: Open): Missing | undefined {
-  const [first] = open
+/** How many of the Services that are still there have no problem, and the problems of the next one. */
+function openOf(
+  seen: readonly SeenService[],
+  what: string,
+  problemsOf: (one: SeenService) => string[],
+): Missing | undefined {
+  const there = seen.filter(isThere)
+  const [first, ...more] = there.filter((one) => problemsOf(one).length > 0)
   if (!first) return undefined
   const { namespace, name } = first.planned
-  const text = `${of - open.length} of ${of} Services are ${what}; Service ${namespace}/${name}: ${why(first)}`
-  return { text, hint: `if it stays so: kubectl describe service -n ${namespace} ${name}` }
+  const count = `${there.length - more.length - 1} of ${there.length}`
+  return {
+    text: `${count} Services are ${what}; Service ${namespace}/${name}: ${problemsOf(first).join('; ')}`,
+    hint: `if it stays so: kubectl describe service -n ${namespace} ${name}`,
+  }
 }
 
 type Look = { seen: SeenService[]; metallb: KubeObject[]; routes: Routes }

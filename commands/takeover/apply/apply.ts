@@ -1,63 +1,44 @@
 import type { KubeClient } from '../../../kube/client.ts'
-import { type Clock, systemClock } from '../../../kube/clock.ts'
-import { namespaces } from '../../../kube/resource.ts'
+import { mutatingWebhookConfigurations, namespaces, validatingWebhookConfigurations } from '../../../kube/resource.ts'
+import { elasticIPDefinition } from '../../../manifests/elastic-ip-crd.ts'
+import { customResourceDefinitions } from '../../../manifests/resources.ts'
+import { names } from '../../../settings/installed-names.ts'
 import { readFound } from '../found.ts'
-import type { KeptLease } from '../kept-lease.ts'
-import { withLock } from '../lock.ts'
-import type { PredecessorWorkload, TakeoverPlan } from '../plan/plan.ts'
-import { canApply } from '../plan/plan.ts'
-import { type Progress, type ProgressStore, progressStore } from '../progress.ts'
-import type { BegunStep } from '../takeover-status.ts'
+import { freeLeaseStep } from '../lease-steps.ts'
+import { type TakeoverPlan, canApply } from '../plan/plan.ts'
+import type { Progress } from '../progress.ts'
 import type { Routes } from '../routes.ts'
-import { type StepResult, runSteps } from '../steps.ts'
-import { stopStep } from '../stop-steps.ts'
-import { readWorkload } from '../workloads.ts'
+import { type Run, type RunDeps, lockedRun } from '../run.ts'
+import { Refusal, type Step, type StepResult } from '../steps.ts'
+import { readWorkloads, stopStep } from '../workloads.ts'
 import { type ServiceResult, adoptStep, verifyStep } from './adopt-steps.ts'
-import { freeLeaseStep } from './free-lease.ts'
-import { installStep } from './install-step.ts'
 import { leadStep } from './lead-step.ts'
 
-export type ApplyDeps = {
-  client: KubeClient
+export type ApplyDeps = RunDeps & {
   /** Reads the cluster and the cloud anew. */
   makePlan: () => Promise<TakeoverPlan>
   install: (plan: TakeoverPlan) => Promise<void>
-  tell: (line: string) => void
-  signal: AbortSignal
-  patienceMs: number
-  /** How long the lock of a dead run counts. */
-  lockMs?: number | undefined
-  clock?: Clock
 }
 
 export type ApplyResult = { plan: TakeoverPlan; steps: StepResult[]; services: ServiceResult[]; routes: Routes }
 
-/** Thrown where the plan has blockers: nothing was changed. */
-export class Blocked extends Error {
-  override readonly name = 'Blocked'
-}
-
 /** Carries out a takeover, or what an earlier run left of it. Each step sees for itself what is done already. */
 export async function applyTakeover(deps: ApplyDeps): Promise<ApplyResult> {
-  const { client, tell, signal, lockMs, clock = systemClock } = deps
   const plan = await freePlan(deps)
   const { namespace } = plan.target
-  const metadata = { name: namespace }
   const options = { fieldManager: 'eip-admission-install' }
-  await client.apply(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata }, options)
-  return withLock({ client, namespace, command: 'apply', tell, signal, lockMs, clock }, async (lock) => {
-    const progress = progressStore(client, namespace)
-    const before = await progress.read()
+  await deps.client.apply(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }, options)
+  return lockedRun(deps, { namespace, command: 'apply' }, async (run) => {
     // Another run may have worked between our plan and our lock.
-    const current = isAsPlanned(before, plan) ? plan : await freePlan(deps)
-    return carryOut({ ...deps, clock, plan: current, progress, before, lock })
+    const current = isAsPlanned(run.before, plan) ? plan : await freePlan(deps)
+    return carryOut(deps, current, run)
   })
 }
 
 /** A plan without blockers. */
 async function freePlan({ makePlan }: ApplyDeps): Promise<TakeoverPlan> {
   const plan = await makePlan()
-  if (!canApply(plan)) throw new Blocked(blockersText(plan))
+  if (!canApply(plan)) throw new Refusal(blockersText(plan))
   return plan
 }
 
@@ -65,16 +46,8 @@ function isAsPlanned(before: Progress | undefined, { status }: TakeoverPlan): bo
   return before?.state === status?.recorded && before?.step.name === status?.step.name
 }
 
-type Work = ApplyDeps & {
-  clock: Clock
-  plan: TakeoverPlan
-  progress: ProgressStore
-  before: Progress | undefined
-  lock: KeptLease
-}
-
-async function carryOut(work: Work): Promise<ApplyResult> {
-  const { client, tell, signal, patienceMs, clock, plan, progress, before, lock } = work
+async function carryOut({ client, install }: ApplyDeps, plan: TakeoverPlan, run: Run): Promise<ApplyResult> {
+  const { before, progress, check, clock } = run
   const { namespace, leaseNamespace, leaseName } = plan.target
   // A later run sees a cluster that the first one has changed already.
   const found = before?.found ?? (await readFound(client, plan))
@@ -82,35 +55,21 @@ async function carryOut(work: Work): Promise<ApplyResult> {
   const lease = { namespace: leaseNamespace, name: leaseName }
   const verify = verifyStep({ client, planned, found })
   const steps = [
-    installStep(client, () => work.install(plan)),
-    stopStep({ name: 'stop-predecessor', title: `Stop ${plan.predecessor.title}` }, client, () =>
-      stoppedWorkloads(client, found.workloads),
-    ),
+    installStep(client, () => install(plan)),
+    stopStep(client, {
+      name: 'stop-predecessor',
+      title: `Stop ${plan.predecessor.title}`,
+      workloads: () => readWorkloads(client, found.workloads),
+      isOurs: false,
+    }),
     freeLeaseStep(client, lease, clock),
     leadStep(client, { namespace, lease }),
     adoptStep({ client, planned, found }),
     verify,
   ]
-  let last: BegunStep | undefined
-  const record = async (step: BegunStep) => {
-    last = step
-    await progress.write({ state: 'applying', step, found })
-  }
-  const results = await runSteps(steps, { record, check: lock.check, tell, signal, patienceMs, clock })
-  await lock.check()
+  const { steps: results, last } = await run.carryOut(steps, { state: 'applying', found, check })
   if (last) await progress.write({ state: 'applied', step: last, found })
   return { plan, steps: results, ...(await verify.results()) }
-}
-
-/** The predecessor's workloads that exist, with the selectors of their pods. */
-async function stoppedWorkloads(client: KubeClient, workloads: readonly PredecessorWorkload[]) {
-  const read = await Promise.all(
-    workloads.map(async ({ podSelector, ...ref }) => {
-      const workload = await readWorkload(client, ref)
-      return workload ? [{ workload, podSelector }] : []
-    }),
-  )
-  return read.flat()
 }
 
 /** Every blocker with its remedy. */
@@ -118,4 +77,25 @@ function blockersText({ blockers }: Pick<TakeoverPlan, 'blockers'>): string {
   const lines = blockers.map(({ where, what, remedy }) => `  ${where}: ${what}\n    -> ${remedy}`)
   const count = `${blockers.length} ${blockers.length === 1 ? 'thing stands' : 'things stand'} in the way`
   return `nothing was changed: ${count}\n${lines.join('\n')}`
+}
+
+/** Applies what `install` applies, unless the cluster has it: its last object is a webhook configuration. */
+function installStep(client: KubeClient, install: () => Promise<void>): Step {
+  return {
+    name: 'install',
+    title: 'Install what eip-admission needs in the cluster',
+    async missing() {
+      const [definition, mutating, validating] = await Promise.all([
+        client.get(customResourceDefinitions, { name: elasticIPDefinition.metadata.name }),
+        client.get(mutatingWebhookConfigurations, { name: names.mutatingConfiguration }),
+        client.get(validatingWebhookConfigurations, { name: names.validatingConfiguration }),
+      ])
+      const absent = [
+        ...(definition ? [] : ['the definition of ElasticIP']),
+        ...(mutating && validating ? [] : ['the webhook configurations']),
+      ]
+      return absent.length === 0 ? undefined : { text: `installing ${absent.join(' and ')}` }
+    },
+    act: install,
+  }
 }

@@ -8,10 +8,10 @@ import {
   type Workload,
   isStopped,
   ownWorkloads,
-  patchWorkload,
   readyPods,
   replicasAnnotation,
-  startPatch,
+  startWorkload,
+  textOf,
 } from '../workloads.ts'
 
 /** As many as the chart runs by default. */
@@ -38,7 +38,7 @@ function leaderMissing(
     }
   const ready = readyPods(deployment)
   return {
-    text: `${text}; Deployment ${target.namespace}/${deployment.metadata.name} has ${ready} ready pods`,
+    text: `${text}; ${textOf(deployment)} has ${ready} ready pods`,
     hint: `kubectl get pods -n ${target.namespace}`,
   }
 }
@@ -51,16 +51,14 @@ export function leadStep(client: KubeClient, target: Target): Step {
     async missing() {
       const [lease, own] = await Promise.all([client.get(leases, target.lease), ownWorkloads(client, target.namespace)])
       const stopped = own.find(isStopped)
-      if (stopped) return { text: `starting ${stopped.kind} ${target.namespace}/${stopped.metadata.name}` }
+      if (stopped) return { text: `starting ${textOf(stopped)}` }
       return leaderMissing(lease, { own, now: new Date(), target })
     },
     async act() {
       const stopped = (await ownWorkloads(client, target.namespace)).filter(isStopped)
       for (const workload of stopped) {
-        const { name, annotations = {} } = workload.metadata
-        const replicas = Number(annotations[replicasAnnotation] ?? usualReplicas)
-        const patch = { ...startPatch(workload, replicas), metadata: { annotations: { [replicasAnnotation]: null } } }
-        await patchWorkload(client, { kind: workload.kind, namespace: target.namespace, name }, patch)
+        const before = workload.metadata.annotations?.[replicasAnnotation]
+        await startWorkload(client, workload, Number(before ?? usualReplicas))
       }
     },
   }

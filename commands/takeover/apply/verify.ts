@@ -1,7 +1,7 @@
 // What still differs between a Service after the takeover and what the plan says. Nothing: it was taken over.
 import { canonicalIpAddress } from '../../../lib/ip-address.ts'
-import { isInRanges } from '../../../lib/ip-range.ts'
 import { parseAddress } from '../../../announcers/shared/address.ts'
+import { announcingPool } from '../../../announcers/metallb/pools.ts'
 import { isWritten } from '../../../announcers/metallb/ownership.ts'
 import { isAdvertisement, isPeer, isPool } from '../../../announcers/metallb/resources.ts'
 import { type KubeObject, type Service, keyOf } from '../../../kube/objects.ts'
@@ -27,30 +27,35 @@ export function isThere({ planned, service }: SeenService): boolean {
   return service.spec.type === 'LoadBalancer' || planned.held === 'ignored'
 }
 
-/** Why the reservation of a Service is not adopted yet; undefined if a record holds it for this Service. */
-export function adoptionProblem({ planned, record }: SeenService): string | undefined {
-  if (!record) return 'it has no ElasticIP yet'
+/** Why the reservation of a Service is not adopted yet; empty if a record holds it for this Service. */
+export function adoptionProblems({ planned, record }: SeenService): string[] {
+  if (!isAdopted(planned)) return []
+  if (!record) return ['it has no ElasticIP yet']
   const phase = phaseOf(record)
-  if (phase !== 'Bound') return `its ElasticIP is ${phase}`
-  if (record.spec.claimRef?.uid !== planned.uid) return 'its ElasticIP is bound to an earlier Service of that name'
-  return undefined
+  if (phase !== 'Bound') return [`its ElasticIP is ${phase}`]
+  const isOther = record.spec.claimRef?.uid !== planned.uid
+  return isOther ? ['its ElasticIP is bound to an earlier Service of that name'] : []
+}
+
+/** Whether the takeover writes a record for a Service, or has written it. */
+export function isAdopted({ held }: PlannedService): boolean {
+  return held === 'reserved' || held === 'record'
 }
 
 /** Everything about a Service that is not as the plan says. */
 export function serviceProblems(seen: SeenService): string[] {
   const { planned, service, record } = seen
   if (!service || planned.held === 'ignored') return []
-  const { before, held } = planned
+  const { before } = planned
   const address = before === undefined ? undefined : (canonicalIpAddress(before) ?? before)
-  const isAdopted = held === 'reserved' || held === 'record'
   return [
-    ...(isAdopted ? [adoptionProblem(seen) ?? []].flat() : []),
-    ...(isAdopted && record?.status?.address && !isSame(record.status.address, address)
+    ...adoptionProblems(seen),
+    ...(isAdopted(planned) && record?.status?.address && !isSame(record.status.address, address)
       ? [`its ElasticIP has the address ${record.status.address}, not ${before}`]
       : []),
     ...addressProblems(planned, service, address),
     ...finalizerProblems(planned, service),
-    ...(isAdopted && address !== undefined ? poolProblems(seen.metallb, address) : []),
+    ...(isAdopted(planned) && address !== undefined ? poolProblems(seen.metallb, address) : []),
     ...routeProblems(keyOf(service), seen.routes.before, seen.routes.now),
   ]
 }
@@ -85,16 +90,9 @@ function finalizerProblems({ held, finalizers }: PlannedService, { metadata }: S
 function poolProblems(metallb: readonly KubeObject[] | undefined, text: string): string[] {
   const address = parseAddress(text)
   if (!metallb || !address) return []
-  const pools = metallb.filter(isPool)
-  const holder = pools.find(({ spec }) => isInRanges(address, spec.addresses))
-  if (!holder) return ['no IPAddressPool has its address']
-  const { name } = holder.metadata
-  const isAdvertised = metallb.filter(isAdvertisement).some(({ spec = {} }) => {
-    const { ipAddressPools = [], ipAddressPoolSelectors = [] } = spec
-    // One without any selection announces all pools; which pools a selector of a person selects is theirs to say.
-    return ipAddressPools.includes(name) || ipAddressPoolSelectors.length > 0 || ipAddressPools.length === 0
-  })
-  return isAdvertised ? [] : [`no BGPAdvertisement names IPAddressPool ${name}`]
+  const pool = announcingPool(metallb, address)
+  if (!pool) return ['no IPAddressPool has its address']
+  return pool.isAdvertised ? [] : [`no BGPAdvertisement names IPAddressPool ${pool.name}`]
 }
 
 /** The peers and pools of a predecessor that are not taken over yet. They go one wave after the other. */

@@ -1,4 +1,4 @@
-import type { Check, Result } from '../../doctor/check.ts'
+import type { Check } from '../../doctor/check.ts'
 import { kubeVip, metallbDefinitions, metallbPrograms } from '../../doctor/checks/announcers.ts'
 import { metallbReports } from '../../doctor/checks/announcing.ts'
 import { apiServerVersion } from '../../doctor/checks/api-server.ts'
@@ -8,7 +8,7 @@ import { nodeMachines, providerIds, uninitializedNodes } from '../../doctor/chec
 import { overlappingPools } from '../../doctor/checks/pools.ts'
 import type { Context, Facts } from '../../../inspect/facts.ts'
 import type { TakeoverFacts } from './facts.ts'
-import type { Finding, Findings } from './plan.ts'
+import type { PlanFinding } from './plan.ts'
 
 /** Errors of these checks are no reason to wait: the predecessor lives with the same, and nothing is touched there. */
 const known: readonly Check[] = [providerIds, uninitializedNodes, nodeMachines, metallbReports, cloudPace]
@@ -28,24 +28,17 @@ const checks: readonly Check[] = [
 ]
 
 /** Findings of `doctor`: its errors stand in the way, unless the predecessor has lived with them. */
-export function checked(facts: TakeoverFacts, context: Context): Findings {
-  // The checks that we run need no other facts.
-  const results = checks.map((check) => ({ check, results: check.run(facts as unknown as Facts, context) }))
-  const of = (isBlocker: boolean) =>
-    results.flatMap(({ check, results: all }) =>
-      all
-        .filter(({ level }) => level === 'error' || level === 'warning')
-        .filter(({ level }) => (level === 'error' && !known.includes(check)) === isBlocker)
-        .map(findingOf),
-    )
-  return { blockers: of(true), warnings: of(false) }
-}
-
-function findingOf({ check, section, what, why, fix }: Result): Finding {
-  return {
-    reason: check,
-    where: section,
-    what: why === undefined ? what : `${what}: ${why}`,
-    remedy: fix ?? 'eip-admission doctor',
-  }
+export function checked(facts: TakeoverFacts, context: Context): PlanFinding[] {
+  return checks.flatMap((check) => {
+    // The checks that we run need no other facts.
+    const results = check.run(facts as unknown as Facts, context)
+    const problems = results.filter(({ level }) => level === 'error' || level === 'warning')
+    return problems.map(({ check: reason, level, section, what, why, fix }) => ({
+      isBlocker: level === 'error' && !known.includes(check),
+      reason,
+      where: section,
+      what: why === undefined ? what : `${what}: ${why}`,
+      remedy: fix ?? 'eip-admission doctor',
+    }))
+  })
 }

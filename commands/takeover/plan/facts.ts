@@ -1,41 +1,69 @@
-import type { KubeObject, Lease, Secret } from '../../../kube/objects.ts'
-import type { Facts } from '../../../inspect/facts.ts'
 import type { Fact } from '../../../inspect/fact.ts'
+import type { Context, Values } from '../../../inspect/facts.ts'
+import type { Predecessor } from '../../../inspect/predecessors.ts'
+import type { KubeObject, Lease, Secret } from '../../../kube/objects.ts'
+import type { FoundPredecessors } from '../../../inspect/find-predecessors.ts'
+import type { GivenSettings } from '../../../inspect/given-settings.ts'
+import type { Translation } from './translate.ts'
 import type { Progress } from '../progress.ts'
-import type { ProgramObject } from '../predecessors/pod-template.ts'
+import type { PlanFinding } from './plan.ts'
 
-/** What of the cluster and the cloud `takeover plan` looks at: facts of `doctor`, and some of its own. */
-export type TakeoverFacts = Pick<
-  Facts,
-  | 'server'
-  | 'cluster'
-  | 'services'
-  | 'records'
-  | 'nodes'
-  | 'workloads'
-  | 'definitions'
-  | 'metallb'
-  | 'document'
-  | 'sessions'
-  | 'cloudReads'
-  | 'cloudPace'
-  | 'reservations'
-  | 'machines'
-  | 'peers'
-  | 'seenSessions'
-  | 'controlPlane'
-> & {
-  /** Deployments and DaemonSets of every namespace, with what says who manages them. */
-  programs: Fact<ProgramObject[]>
-  /** The leases of the predecessor and of ours. */
-  leases: Fact<Lease[]>
-  /** The Secret with the password of MetalLB's sessions, which we may have written. */
-  bgpSecret: Fact<Secret | undefined>
-  autoscalers: Fact<Autoscaler[]>
-  /** What a takeover that was begun has written down. */
-  progress: Fact<Progress | undefined>
-  /** The lease of the run that works on it. */
-  lock: Fact<Lease | undefined>
-}
+/** What decides about the addresses of Services. */
+export type ServiceFacts = Pick<Values, 'cluster' | 'services' | 'records' | 'reservations' | 'controlPlane'>
+
+/** What of the cluster and the cloud `takeover plan` looks at: what `doctor` reads too, and some of its own. */
+type TakeoverValues = ServiceFacts &
+  Pick<Values, 'server' | 'nodes' | 'workloads' | 'definitions' | 'metallb' | 'document' | 'sessions'> &
+  Pick<Values, 'cloudReads' | 'cloudPace' | 'machines' | 'peers' | 'seenSessions'> & {
+    /** The leases of the predecessor and of ours. */
+    leases: Lease[]
+    /** The Secret with the password of MetalLB's sessions, which we may have written. */
+    bgpSecret: Secret | undefined
+    autoscalers: Autoscaler[]
+    /** What a takeover that was begun has written down. */
+    progress: Progress | undefined
+    /** The lease of the run that works on it. */
+    lock: Lease | undefined
+  }
+
+export type TakeoverFacts = { [Name in keyof TakeoverValues]: Fact<TakeoverValues[Name]> }
 
 export type Autoscaler = KubeObject & { spec?: { scaleTargetRef?: { kind: string; name: string } } }
+
+/** Everything that a plan is made of. */
+export type PlanInput = {
+  found: FoundPredecessors
+  predecessor: Predecessor
+  given: GivenSettings
+  translation: Translation
+  /** The flags of `serve` after the takeover: translated ones, and those that the person gave. */
+  flags: Record<string, string>
+  facts: TakeoverFacts
+  context: Context
+}
+
+/** The value of a fact; undefined if it was not read. */
+export function valueOf<T>(fact: Fact<T>): T | undefined {
+  return 'value' in fact ? fact.value : undefined
+}
+
+/** The values of these facts; undefined if one of them was not read. */
+export function valuesOf<Name extends keyof TakeoverValues>(
+  facts: TakeoverFacts,
+  names: readonly Name[],
+): Pick<TakeoverValues, Name> | undefined {
+  if (names.some((name) => 'unread' in facts[name])) return undefined
+  const entries = names.map((name) => [name, valueOf<unknown>(facts[name])])
+  // Each of them was read.
+  return Object.fromEntries(entries) as Pick<TakeoverValues, Name>
+}
+
+/** What could not be read: a plan that does not know it would promise too much. */
+export function unreadFindings(facts: TakeoverFacts): PlanFinding[] {
+  return Object.entries(facts).flatMap(([name, fact]) => {
+    if (!('unread' in fact)) return []
+    const what = `it could not be read: ${fact.unread}`
+    const remedy = 'run takeover plan with the rights to read it; to read Secrets, as an administrator of the cluster'
+    return [{ isBlocker: true, reason: 'unread', where: name, what, remedy }]
+  })
+}

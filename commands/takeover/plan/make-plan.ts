@@ -1,18 +1,14 @@
 import { nameOfChoice } from '../../../announcers/setting.ts'
 import { compareReservations } from '../../doctor/checks/reservations.ts'
-import type { Context } from '../../../inspect/facts.ts'
 import { checked } from './checked.ts'
-import { unreadFindings, valueOf, valuesOf } from './fact-values.ts'
-import type { TakeoverFacts } from './facts.ts'
-import type { PlanInput } from './plan-input.ts'
+import { type PlanInput, unreadFindings, valueOf, valuesOf } from './facts.ts'
+import { planLease, planStatus, statusFindings } from './plan-leases.ts'
 import { planNodes } from './plan-nodes.ts'
 import { planObjects } from './plan-objects.ts'
-import { leaseOf, planLease } from './plan-lease.ts'
 import { planPredecessor } from './plan-predecessor.ts'
 import { planReservations } from './plan-reservations.ts'
 import { planServices } from './plan-services.ts'
-import { planStatus, statusFinding } from './plan-status.ts'
-import type { Finding, Findings, TakeoverPlan } from './plan.ts'
+import type { Finding, PlanFinding, TakeoverPlan } from './plan.ts'
 import { plannedSettings, settingsWarnings } from './planned-settings.ts'
 
 /** What a takeover does, and what stands in its way. Pure: facts in, plan out. */
@@ -20,103 +16,72 @@ export function makePlan(input: PlanInput): TakeoverPlan {
   const { translation, facts, context } = input
   const { namespace, leaseNamespace, leaseName } = context.settings.process
   const programs = planPrograms(input)
-  const addresses = planAddresses(facts, context)
-  const network = planNetwork(facts, context, addresses.services)
-  const hasOrphans = addresses.reservations.some(({ whose }) => whose === 'orphan')
-  // Until a person has seen what the predecessor left, nothing of it is given back.
-  const flags = hasOrphans ? { '--sweep': 'report', ...input.flags } : input.flags
-  const status = planStatus({
-    progress: valueOf(facts.progress),
-    lock: valueOf(facts.lock),
-    workloads: programs.predecessor.workloads,
-    services: addresses.services,
-    ours: { namespace: leaseNamespace, name: leaseName },
-    leases: valueOf(facts.leases) ?? [],
-    now: context.now,
-  })
-  const parts = [programs, translation, checked(facts, context), addresses, network]
+  const addresses = planAddresses(input)
+  const network = planNetwork(input, addresses.services)
+  const status = planStatus(input, { ...programs, ...addresses })
+  const findings = [
+    ...unreadFindings(facts),
+    ...statusFindings(status),
+    ...programs.findings,
+    ...translation.findings,
+    ...checked(facts, context),
+    ...addresses.findings,
+    ...network.findings,
+    ...settingsWarnings(context),
+  ]
   return {
     formatVersion: 1,
     cluster: { id: valueOf(facts.cluster)?.id ?? '', server: valueOf(facts.server)?.version ?? '' },
     predecessor: programs.predecessor,
     target: { namespace, leaseNamespace, leaseName },
     status,
-    settings: plannedSettings({ ...input, flags }),
+    settings: plannedSettings({ ...input, flags: flagsAfter(input, addresses.reservations) }),
     services: addresses.services,
     reservations: addresses.reservations,
     nodes: network.nodes,
     announcer: network.announcer,
-    blockers: distinct([...unreadFindings(facts), ...parts.flatMap(({ blockers }) => blockers)]),
-    warnings: distinct([
-      ...statusFinding(status),
-      ...parts.flatMap(({ warnings }) => warnings),
-      ...settingsWarnings(context),
-    ]),
+    blockers: distinct(findings.filter(({ isBlocker }) => isBlocker)),
+    warnings: distinct(findings.filter(({ isBlocker }) => !isBlocker)),
     cost: costOf(addresses.reservations),
   }
 }
 
+type Part<Name extends keyof TakeoverPlan> = Pick<TakeoverPlan, Name> & { findings: PlanFinding[] }
+
 /** The predecessor's workloads and its lease. */
-function planPrograms(input: PlanInput): Findings & Pick<TakeoverPlan, 'predecessor'> {
-  const { found, predecessor, facts, context } = input
-  const { leaseNamespace, leaseName } = context.settings.process
-  const isBegun = valueOf(facts.progress) !== undefined
-  const { workloads, ...programs } = planPredecessor({
-    found,
-    predecessor,
-    isBegun,
-    programs: valueOf(facts.programs) ?? [],
-    autoscalers: valueOf(facts.autoscalers) ?? [],
-  })
-  const { lease, ...leases } = planLease({
-    ...leaseOf(input),
-    isBegun,
-    ours: { namespace: leaseNamespace, name: leaseName },
-    leases: valueOf(facts.leases) ?? [],
-    now: context.now,
-  })
-  const { id, title, finalizers } = predecessor
-  const { usage } = context.vendor.marks
+function planPrograms(input: PlanInput): Part<'predecessor'> {
+  const { workloads, findings } = planPredecessor(input)
+  const { lease, findings: ofLeases } = planLease(input)
+  const { id, title, finalizers } = input.predecessor
+  const { usage } = input.context.vendor.marks
   return {
     predecessor: { id, title, workloads, lease, usage, finalizers: [...finalizers] },
-    blockers: [...programs.blockers, ...leases.blockers],
-    warnings: [...programs.warnings, ...leases.warnings],
+    findings: [...findings, ...ofLeases],
   }
 }
 
-function planAddresses(
-  facts: TakeoverFacts,
-  context: Context,
-): Findings & Pick<TakeoverPlan, 'services' | 'reservations'> {
+function planAddresses({ facts, context }: PlanInput): Part<'services' | 'reservations'> {
   const seen = valuesOf(facts, ['cluster', 'services', 'records', 'reservations', 'controlPlane'])
-  if (!seen) return { services: [], reservations: [], blockers: [], warnings: [] }
+  if (!seen) return { services: [], reservations: [], findings: [] }
   const sweep = compareReservations(seen, context)
-  const services = planServices(seen, sweep.adopt, context)
-  const reservations = planReservations({ facts: seen, services: services.services, sweep, context })
-  return {
-    services: services.services,
-    reservations: reservations.reservations,
-    blockers: [...services.blockers, ...reservations.blockers],
-    warnings: [...services.warnings, ...reservations.warnings],
-  }
+  const { services, findings } = planServices(seen, sweep.adopt, context)
+  const { reservations, findings: more } = planReservations({ facts: seen, services, sweep, context })
+  return { services, reservations, findings: [...findings, ...more] }
 }
 
-function planNetwork(
-  facts: TakeoverFacts,
-  context: Context,
-  services: TakeoverPlan['services'],
-): Findings & Pick<TakeoverPlan, 'nodes' | 'announcer'> {
+function planNetwork({ facts, context }: PlanInput, services: TakeoverPlan['services']): Part<'nodes' | 'announcer'> {
+  const { vendor } = context
   const seen = valuesOf(facts, ['nodes', 'machines', 'peers', 'metallb', 'bgpSecret', 'document', 'definitions'])
-  const announcer = { name: nameOfChoice(context.vendor.loadBalancer), objects: [], interruptedSessions: 0 }
-  if (!seen) return { nodes: [], announcer, blockers: [], warnings: [] }
-  const { nodes, peers, warnings } = planNodes(seen, context)
-  const objects = planObjects({ ...seen, vendor: context.vendor, services, peers })
-  return {
-    nodes,
-    announcer: objects.announcer,
-    blockers: objects.blockers,
-    warnings: [...warnings, ...objects.warnings],
-  }
+  const nothing = { name: nameOfChoice(vendor.loadBalancer), objects: [], interruptedSessions: 0 }
+  if (!seen) return { nodes: [], announcer: nothing, findings: [] }
+  const { nodes, peers, findings } = planNodes(seen, context)
+  const { announcer, findings: more } = planObjects({ ...seen, vendor, services, peers })
+  return { nodes, announcer, findings: [...findings, ...more] }
+}
+
+/** Until a person has seen what the predecessor left, nothing of it is given back. */
+function flagsAfter({ flags }: PlanInput, reservations: TakeoverPlan['reservations']): Record<string, string> {
+  return reservations.some(({ whose }) => whose === 'orphan') ? { '--sweep': 'report', ...flags } : flags
 }
 
 /** A takeover neither reserves nor deletes: what the project pays for is the same before and after. */
@@ -125,7 +90,8 @@ function costOf(reservations: TakeoverPlan['reservations']): TakeoverPlan['cost'
   return { addressesBefore: length, addressesAfter: length }
 }
 
-function distinct(findings: Finding[]): Finding[] {
-  const seen = new Map(findings.map((one) => [`${one.reason} ${one.where} ${one.what}`, one]))
-  return [...seen.values()]
+/** The findings as the plan shows them, each once. */
+function distinct(findings: readonly PlanFinding[]): Finding[] {
+  const seen = findings.map(({ isBlocker: _level, ...one }) => [`${one.reason} ${one.where} ${one.what}`, one] as const)
+  return [...new Map(seen).values()]
 }

@@ -4,9 +4,9 @@ import { readProviderId } from '../../../controllers/nodes/provider-id.ts'
 import type { Node } from '../../../kube/objects.ts'
 import { matchesRequirements } from '../../../lib/label-selector.ts'
 import type { Context, Values } from '../../../inspect/facts.ts'
-import type { Finding, PlannedNode } from './plan.ts'
+import type { PlanFinding, PlannedNode } from './plan.ts'
 
-export type NodesPlan = { nodes: PlannedNode[]; peers: NodePeers[]; warnings: Finding[] }
+export type NodesPlan = { nodes: PlannedNode[]; peers: NodePeers[]; findings: PlanFinding[] }
 
 type NodeFacts = Pick<Values, 'nodes' | 'machines' | 'peers'>
 
@@ -31,7 +31,7 @@ export function planNodes({ nodes, machines, peers }: NodeFacts, { vendor }: Con
   return {
     nodes: planned,
     peers: seen.flatMap(({ node, known }) => (known && known.length > 0 ? [nodePeers(node, known)] : [])),
-    warnings: seen
+    findings: seen
       .filter(({ takesPart, known }) => takesPart && known?.length === 0)
       .map(({ node }) => withoutPeers(node)),
   }
@@ -57,7 +57,7 @@ function changedNames(
   return [...written, ...stale].toSorted()
 }
 
-function withoutPeers({ metadata: { name } }: Node): Finding {
+function withoutPeers({ metadata: { name } }: Node): PlanFinding {
   return {
     reason: 'node-without-peers',
     where: `node ${name}`,

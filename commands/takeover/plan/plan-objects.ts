@@ -12,9 +12,7 @@ import { includes } from '../../../lib/includes.ts'
 import { announcerOf } from '../../../announcers/announcers.ts'
 import type { CloudProvider } from '../../../clouds/ports/cloud-provider.ts'
 import type { Definition } from '../../../inspect/facts.ts'
-import type { Finding, PlannedObject, PlannedService, TakeoverPlan } from './plan.ts'
-
-export type ObjectsPlan = { announcer: TakeoverPlan['announcer']; blockers: Finding[]; warnings: Finding[] }
+import type { PlanFinding, PlannedObject, PlannedService, TakeoverPlan } from './plan.ts'
 
 type Seen = {
   vendor: Pick<CloudProvider, 'loadBalancer' | 'announcerMarks'>
@@ -27,21 +25,30 @@ type Seen = {
 }
 
 /** What happens to each object of the announcing software, as the announcing controller would plan it. Pure. */
-export function planObjects(seen: Seen): ObjectsPlan {
+export function planObjects(seen: Seen): { announcer: TakeoverPlan['announcer']; findings: PlanFinding[] } {
   const announcer = announcerOf(seen.vendor.loadBalancer, seen.vendor.announcerMarks)
   const state: Announcements = { addresses: announcedIn(seen.services), nodes: seen.peers }
   const configuration = chosen(announcer.configuration, seen)
-  const of = (objects: PlannedObject[]) => ({
-    name: announcer.name,
-    objects,
-    interruptedSessions: objects.filter((one) => one.interruptsSession).length,
-  })
-  if (!configuration) return { announcer: of([]), blockers: [], warnings: [] }
-  const { objects, problems, blockers } =
-    configuration.kind === 'objects'
-      ? objectsOf(configuration, state, seen)
-      : documentOf(configuration, state, seen.document)
-  return { announcer: of(objects), blockers, warnings: problems.map((one) => warningOf(announcer.name, one)) }
+  const { objects, problems, blockers } = outcomeOf(configuration, state, seen)
+  return {
+    announcer: {
+      name: announcer.name,
+      objects,
+      interruptedSessions: objects.filter((one) => one.interruptsSession).length,
+    },
+    findings: [
+      ...blockers.map((one) => ({ ...one, isBlocker: true })),
+      ...problems.map((one) => warningOf(announcer.name, one)),
+    ],
+  }
+}
+
+type Outcome = { objects: PlannedObject[]; problems: Problem[]; blockers: PlanFinding[] }
+
+function outcomeOf(configuration: ReturnType<typeof chosen>, state: Announcements, seen: Seen): Outcome {
+  if (!configuration) return { objects: [], problems: [], blockers: [] }
+  if (configuration.kind === 'objects') return objectsOf(configuration, state, seen)
+  return documentOf(configuration, state, seen.document)
 }
 
 /** The addresses that the network knows after the takeover. */
@@ -63,8 +70,6 @@ function chosen(
   const hasPools = definitions.some(({ metadata }) => metadata.name === 'ipaddresspools.metallb.io')
   return hasPools ? configuration.objects : configuration.document
 }
-
-type Outcome = { objects: PlannedObject[]; problems: Problem[]; blockers: Finding[] }
 
 function objectsOf(configuration: ObjectConfiguration, state: Announcements, { metallb, bgpSecret }: Seen): Outcome {
   const { kinds, namespace, isOurs } = configuration
@@ -142,7 +147,7 @@ function documentOf(
   }
 }
 
-function warningOf(announcer: string, { subject, message }: Problem): Finding {
+function warningOf(announcer: string, { subject, message }: Problem): PlanFinding {
   const where = 'service' in subject ? `Service ${subject.service}` : `node ${subject.node}`
   return {
     reason: 'announcer',

@@ -1,54 +1,58 @@
 import { keyOf } from '../../../kube/objects.ts'
-import {
-  type FoundPredecessors,
-  type FoundWorkload,
-  describeWorkload,
-  isRunning,
-} from '../predecessors/find-predecessor.ts'
-import type { ProgramObject } from '../predecessors/pod-template.ts'
-import type { Predecessor } from '../../../inspect/predecessors.ts'
-import type { Autoscaler } from './facts.ts'
-import type { Finding, PredecessorWorkload } from './plan.ts'
-import { autoscalerFinding, helmFinding, managerFinding } from './workload-managers.ts'
-
-type Seen = {
-  found: FoundPredecessors
-  predecessor: Predecessor
-  /** Whether a takeover was begun: then our program may run already. */
-  isBegun: boolean
-  programs: readonly ProgramObject[]
-  autoscalers: readonly Autoscaler[]
-}
+import type { Pod, Workload } from '../../../inspect/facts.ts'
+import { versionOf } from '../../../inspect/predecessors.ts'
+import { type FoundWorkload, isRunning } from '../../../inspect/find-predecessors.ts'
+import { type PlanInput, valueOf } from './facts.ts'
+import type { PlanFinding, PredecessorWorkload } from './plan.ts'
+import { autoscalerFinding, helmFinding, helmReleaseOf, managerFinding } from './workload-managers.ts'
 
 /** The workloads of the predecessor, and what of them stands in the way. Pure. */
-export function planPredecessor({ found, predecessor, isBegun, programs, autoscalers }: Seen): {
+export function planPredecessor({ found, predecessor, facts }: PlanInput): {
   workloads: PredecessorWorkload[]
-  blockers: Finding[]
-  warnings: Finding[]
+  findings: PlanFinding[]
 } {
   const own = found.workloads.filter((one) => one.predecessor.dialect === predecessor.dialect)
   const others = found.workloads.filter((one) => !own.includes(one) && isRunning(one.object))
   const running = own.filter(({ object }) => isRunning(object))
+  // Where a takeover was begun our program may run already.
+  const isBegun = valueOf(facts.progress) !== undefined
   return {
     workloads: own.map(describeWorkload),
-    blockers: [
+    findings: [
       ...others.map(otherPredecessor),
       ...found.pods.map(loosePod),
-      ...running.flatMap(majorFinding),
+      ...running.flatMap(versionFinding),
       ...running.flatMap(({ object }) => managerFinding(object)),
-      ...(isBegun ? [] : programs.filter(isOurs).map(ownProgram)),
-    ],
-    warnings: [
+      ...(isBegun ? [] : (valueOf(facts.workloads) ?? []).filter(isOurs).map(ownProgram)),
       ...(running.length === 0 && !isBegun ? [notRunning(own)] : []),
-      ...running.flatMap(unnamedVersion),
       ...running.flatMap(({ object }) => helmFinding(object)),
-      ...autoscalers.flatMap((one) => autoscalerFinding(one, running)),
+      ...(valueOf(facts.autoscalers) ?? []).flatMap((one) => autoscalerFinding(one, running)),
     ],
   }
 }
 
-function otherPredecessor({ object, image }: FoundWorkload): Finding {
+/** What the plan says of a workload: enough to bring it back. */
+function describeWorkload({ object, image }: FoundWorkload): PredecessorWorkload {
+  const { kind, metadata, spec } = object
+  const selector = spec?.template?.spec?.nodeSelector
+  const isDaemonSet = kind === 'DaemonSet'
+  const release = helmReleaseOf(object)
   return {
+    kind: isDaemonSet ? 'DaemonSet' : 'Deployment',
+    namespace: metadata.namespace ?? '',
+    name: metadata.name,
+    uid: metadata.uid ?? '',
+    image,
+    version: versionOf(image),
+    ...(isDaemonSet ? { nodeSelector: selector ?? {} } : { replicas: spec?.replicas ?? 1 }),
+    isRunning: isRunning(object),
+    ...(release !== undefined && { helmRelease: release }),
+  }
+}
+
+function otherPredecessor({ object, image }: FoundWorkload): PlanFinding {
+  return {
+    isBlocker: true,
     reason: 'several-predecessors',
     where: `${object.kind} ${keyOf(object)}`,
     what: `it runs ${image}: another program that serves the same Services`,
@@ -56,10 +60,11 @@ function otherPredecessor({ object, image }: FoundWorkload): Finding {
   }
 }
 
-function loosePod({ metadata }: ProgramObject): Finding {
+function loosePod({ metadata }: Pod): PlanFinding {
   const owner = metadata.ownerReferences?.[0]
   const isStatic = owner?.kind === 'Node'
   return {
+    isBlocker: true,
     reason: 'predecessor-pod',
     where: `Pod ${metadata.namespace}/${metadata.name}`,
     what: `it runs the predecessor, and no Deployment or DaemonSet made it${owner ? ` but ${owner.kind} ${owner.name}` : ''}: apply cannot stop it`,
@@ -69,33 +74,28 @@ function loosePod({ metadata }: ProgramObject): Finding {
   }
 }
 
-function majorFinding({ object, image, predecessor }: FoundWorkload): Finding[] {
-  const { version } = describeWorkload({ object, image, predecessor, container: {} })
-  if (version === undefined || predecessor.versions.includes(Number(version.split('.')[0]))) return []
-  const known = predecessor.versions.map((major) => `${major}.x`).join(', ')
+function versionFinding({ object, image, predecessor: { versions, title } }: FoundWorkload): PlanFinding[] {
+  const where = `${object.kind} ${keyOf(object)}`
+  const version = versionOf(image)
+  if (version === undefined) {
+    const what = `the tag of ${image} names no version; the plan takes it for a current one`
+    const remedy = 'compare the list of Services above with what you expect'
+    return [{ reason: 'unnamed-version', where, what, remedy }]
+  }
+  if (versions.includes(Number(version.split('.')[0]))) return []
+  const known = versions.map((major) => `${major}.x`).join(', ')
   return [
     {
+      isBlocker: true,
       reason: 'unknown-version',
-      where: `${object.kind} ${keyOf(object)}`,
-      what: `it runs version ${version} of ${predecessor.title}; we know ${known}, and others may mark their reservations in another way`,
+      where,
+      what: `it runs version ${version} of ${title}; we know ${known}, and others may mark their reservations in another way`,
       remedy: `upgrade it to ${known} first, and let it settle`,
     },
   ]
 }
 
-function unnamedVersion({ object, image }: FoundWorkload): Finding[] {
-  if (describeWorkload({ object, image } as FoundWorkload).version !== undefined) return []
-  return [
-    {
-      reason: 'unnamed-version',
-      where: `${object.kind} ${keyOf(object)}`,
-      what: `the tag of ${image} names no version; the plan takes it for a current one`,
-      remedy: 'compare the list of Services above with what you expect',
-    },
-  ]
-}
-
-function notRunning(own: readonly FoundWorkload[]): Finding {
+function notRunning(own: readonly FoundWorkload[]): PlanFinding {
   const [first] = own
   return {
     reason: 'not-running',
@@ -107,13 +107,14 @@ function notRunning(own: readonly FoundWorkload[]): Finding {
   }
 }
 
-function isOurs(object: ProgramObject): boolean {
+function isOurs(object: Workload): boolean {
   const images = (object.spec?.template?.spec?.containers ?? []).map(({ image = '' }) => image)
   return images.some((image) => /(^|\/)eip-admission(?=[:@]|$)/.test(image)) && isRunning(object)
 }
 
-function ownProgram({ kind, metadata }: ProgramObject): Finding {
+function ownProgram({ kind, metadata }: Workload): PlanFinding {
   return {
+    isBlocker: true,
     reason: 'already-running',
     where: `${kind} ${metadata.namespace}/${metadata.name}`,
     what: 'eip-admission runs in this cluster already',

@@ -6,21 +6,18 @@ import { clusterOfOthers, isUnmarked } from '../../../ledger/record/marks.ts'
 import type { SweepPlan } from '../../../ledger/sweep/sweep-plan.ts'
 import type { Context } from '../../../inspect/facts.ts'
 import { schemeOf } from '../../../inspect/wanted.ts'
-import type { Finding, PlannedReservation, PlannedService } from './plan.ts'
-import type { ServiceFacts } from './judged.ts'
+import type { PlanFinding, PlannedReservation, PlannedService } from './plan.ts'
+import type { ServiceFacts } from './facts.ts'
 
-export type ReservationsPlan = { reservations: PlannedReservation[]; blockers: Finding[]; warnings: Finding[] }
+export type ReservationsPlan = { reservations: PlannedReservation[]; findings: PlanFinding[] }
 
 type Seen = { facts: ServiceFacts; services: readonly PlannedService[]; sweep: SweepPlan; context: Context }
 
 /** Whose each reservation will be. It lists those with the marks of the predecessor and those that Services show. Pure. */
 export function planReservations(seen: Seen): ReservationsPlan {
   const reservations = seen.facts.reservations.flatMap((one) => planned(one, seen) ?? [])
-  return {
-    reservations,
-    blockers: limitFindings(seen),
-    warnings: reservations.flatMap((one) => warningOf(one, seen.context) ?? []),
-  }
+  const warnings = reservations.flatMap((one) => warningOf(one, seen.context) ?? [])
+  return { reservations, findings: [...limitFindings(seen), ...warnings] }
 }
 
 function planned(reservation: Reservation, { facts, services, sweep, context }: Seen): PlannedReservation | undefined {
@@ -50,7 +47,7 @@ function planned(reservation: Reservation, { facts, services, sweep, context }: 
   return of(sweep.suspects.has(id) ? 'orphan' : 'unknown')
 }
 
-function warningOf({ id, address, whose, service }: PlannedReservation, { vendor }: Context): Finding | undefined {
+function warningOf({ id, address, whose, service }: PlannedReservation, { vendor }: Context): PlanFinding | undefined {
   const where = `reservation ${id} (${address ?? 'not granted yet'})`
   switch (whose) {
     case 'orphan':
@@ -85,7 +82,7 @@ function warningOf({ id, address, whose, service }: PlannedReservation, { vendor
 }
 
 /** Limits that are lower than what is held: adoption would go beyond them, and every new Service would be refused. */
-function limitFindings({ facts, sweep, context }: Seen): Finding[] {
+function limitFindings({ facts, sweep, context }: Seen): PlanFinding[] {
   const { maxAddresses, maxAddressesPerNamespace } = context.settings.cluster
   const held = countedAddresses(facts.records).map(({ spec }) => spec.claimRef?.namespace ?? '')
   const adopted = sweep.adopt.filter(({ record }) => !record).map(({ key }) => key.split('/')[0] ?? '')
@@ -102,10 +99,15 @@ function limitFindings({ facts, sweep, context }: Seen): Finding[] {
   ]
 }
 
-function limitFinding(count: number, limit: number | undefined, { flag, of }: { flag: string; of: string }): Finding[] {
+function limitFinding(
+  count: number,
+  limit: number | undefined,
+  { flag, of }: { flag: string; of: string },
+): PlanFinding[] {
   if (limit === undefined || count <= limit) return []
   return [
     {
+      isBlocker: true,
       reason: 'limit',
       where: of,
       what: `it holds ${count} addresses, and ${flag} is ${limit}: new Services would be refused`,

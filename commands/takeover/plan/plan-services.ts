@@ -1,21 +1,18 @@
-import type { Reservation } from '../../../clouds/ports/cloud.ts'
 import { type Service, keyOf } from '../../../kube/objects.ts'
 import { shownAddresses } from '../../../ledger/record/address-use.ts'
 import { type ElasticIP, heldAddress, reservationIdOf } from '../../../ledger/record/elastic-ip.ts'
+import { clusterOfOthers } from '../../../ledger/record/marks.ts'
 import type { Adoption } from '../../../ledger/sweep/adopt.ts'
-import { checkOwnAddress } from '../../../ledger/want/own-address-rules.ts'
-import type { Want } from '../../../ledger/want/want.ts'
+import { usedAddresses } from '../../../ledger/want/address-users.ts'
+import { type OwnAddressFacts, checkOwnAddress } from '../../../ledger/want/own-address-rules.ts'
 import { canonicalIpAddress } from '../../../lib/ip-address.ts'
+import { rangeSet } from '../../../lib/ip-range.ts'
 import type { Context } from '../../../inspect/facts.ts'
-import { isOf, wantOf } from '../../../inspect/wanted.ts'
+import { covers, isOf, schemeOf, wantOf } from '../../../inspect/wanted.ts'
 import { allRequestAnnotations } from '../../../ledger/users/possible-users.ts'
-import { contains, ownFacts } from './own-facts.ts'
-import type { Judged, Judging, ServiceFacts } from './judged.ts'
-import type { Findings, PlannedService } from './plan.ts'
-import { findingsOf } from './service-findings.ts'
-import { sharedAddresses } from './shared-addresses.ts'
-
-export type ServicesPlan = Findings & { services: PlannedService[] }
+import type { ServiceFacts } from './facts.ts'
+import type { PlanFinding, PlannedService } from './plan.ts'
+import { type SeenService, serviceFindings, sharedAddresses } from './service-findings.ts'
 
 /**
  * Each Service and its address, before and after. Pure.
@@ -31,17 +28,21 @@ export type ServicesPlan = Findings & { services: PlannedService[] }
  * | wants an address, shows one that nobody has for it | none: this is a blocker | `pending`       |
  * | is none of ours                                 | the same                   | `ignored`       |
  */
-export function planServices(facts: ServiceFacts, adopt: readonly Adoption[], context: Context): ServicesPlan {
+export function planServices(
+  facts: ServiceFacts,
+  adopt: readonly Adoption[],
+  context: Context,
+): { services: PlannedService[]; findings: PlanFinding[] } {
   const own = ownFacts(facts, context)
   const adopted = new Map(adopt.map((one) => [one.key, one.reservation]))
   const judged = facts.services.filter(isConcerned).map((service) => {
     const wanted = checkOwnAddress(wantOf(service, context), service, own)
-    return judge(service, { wanted, reservation: adopted.get(keyOf(service)), facts, own, context })
+    const seen = { service, wanted, reservation: adopted.get(keyOf(service)), facts, own, context }
+    return { ...seen, planned: planService(seen) }
   })
   return {
     services: judged.map(({ planned }) => planned),
-    blockers: [...judged.flatMap(({ blockers }) => blockers), ...sharedAddresses(judged).blockers],
-    warnings: [...judged.flatMap(({ warnings }) => warnings), ...sharedAddresses(judged).warnings],
+    findings: [...judged.flatMap(serviceFindings), ...sharedAddresses(judged)],
   }
 }
 
@@ -50,51 +51,43 @@ function isConcerned({ spec, status }: Service): boolean {
   return spec.type === 'LoadBalancer' || (status?.loadBalancer?.ingress?.length ?? 0) > 0
 }
 
-function judge(service: Service, judging: Judging): Judged {
-  const { reservation, facts, context, wanted } = judging
-  const { policy } = context.vendor
-  const shown = shownAddresses(service, allRequestAnnotations(policy.requestAnnotations))
+function planService(seen: SeenService): PlannedService {
+  const { service, facts, context } = seen
+  const shown = shownAddresses(service, allRequestAnnotations(context.vendor.policy.requestAnnotations))
   const before = shown[0]?.address
   const record = facts.records.find((one) => isOf(one, service))
-  const ended = endOf({ service, before, record, reservation, wanted, facts, context })
-  const id = ended.reservationID
-  const planned: PlannedService = {
+  const { after, held, reservationID } = endOf({ ...seen, before, record })
+  return {
     namespace: service.metadata.namespace ?? '',
     name: service.metadata.name,
     uid: service.metadata.uid ?? '',
     before,
-    after: ended.after,
-    ...(id !== undefined && { reservationID: id }),
-    held: ended.held,
+    after,
+    ...(reservationID !== undefined && { reservationID }),
+    held,
     finalizers: service.metadata.finalizers ?? [],
     shownIn: shown.filter(({ address }) => address === before).map(({ where }) => where),
   }
-  return { service, planned, ...findingsOf(service, planned, judging) }
 }
 
-type Ended = Pick<PlannedService, 'after' | 'held' | 'reservationID'>
+type End = Pick<PlannedService, 'after' | 'held'> & { reservationID?: string | undefined }
+type Ending = SeenService & { before: string | undefined; record: ElasticIP | undefined }
 
-function endOf(of: {
-  service: Service
-  before: string | undefined
-  record: ElasticIP | undefined
-  reservation: Reservation | undefined
-  wanted: Want
-  facts: ServiceFacts
-  context: Context
-}): Ended {
-  const { service, before, record, reservation, wanted, facts, context } = of
+function endOf({ service, before, record, reservation, wanted, facts, context }: Ending): End {
   if (keyOf(service) === context.vendor.policy.controlPlaneService) {
     const id = facts.controlPlane.find(({ address }) => canonicalIpAddress(address) === before)?.id
-    return { after: before, held: 'control-plane', ...(id !== undefined && { reservationID: id }) }
+    return { after: before, held: 'control-plane', reservationID: id }
   }
   const held = record && heldAddress(record)
-  if (held !== undefined) return { after: held, held: 'record', ...idOf(record && reservationIdOf(record)) }
-  if (reservation) return { after: canonical(reservation.address), held: 'reserved', reservationID: reservation.id }
+  if (held !== undefined) return { after: held, held: 'record', reservationID: record && reservationIdOf(record) }
+  if (reservation) {
+    const { id, address } = reservation
+    return { after: address && canonicalIpAddress(address), held: 'reserved', reservationID: id }
+  }
   switch (wanted.kind) {
     case 'own': {
-      const { id } = facts.reservations.find((one) => contains(one, wanted.address)) ?? {}
-      return { after: wanted.address, held: 'own', ...idOf(id) }
+      const found = facts.reservations.find((one) => covers(one, wanted.address))
+      return { after: wanted.address, held: 'own', reservationID: found?.id }
     }
     case 'managed':
       return { after: before, held: 'balancer' }
@@ -110,10 +103,22 @@ function endOf(of: {
   }
 }
 
-function idOf(id: string | undefined): { reservationID?: string } {
-  return id === undefined ? {} : { reservationID: id }
-}
-
-function canonical(address: string | undefined): string | undefined {
-  return address === undefined ? undefined : canonicalIpAddress(address)
+/** What decides about own addresses, from what was read. */
+function ownFacts({ cluster, services, records, reservations }: ServiceFacts, context: Context): OwnAddressFacts {
+  const { policy } = context.vendor
+  const scheme = schemeOf(cluster, context)
+  const of = (address: string) => reservations.find((one) => covers(one, address))
+  return {
+    // The predecessor announced it all the same, and a range of the cluster is found by `serve`.
+    clusterNetwork: () => undefined,
+    holder: (address) => of(address.text)?.holder,
+    isInRanges: rangeSet(context.settings.cluster.ownAddressRanges),
+    isReserved: (address) => of(address.text) !== undefined,
+    marksOfOthers: (address) => {
+      const marks = of(address.text)?.marks
+      return marks && clusterOfOthers(scheme, marks) !== undefined ? marks : undefined
+    },
+    records: (address) => records.filter(({ status }) => canonicalIpAddress(status?.address ?? '') === address.text),
+    users: (address) => services.filter((service) => usedAddresses(service, policy).includes(address)),
+  }
 }

@@ -23,8 +23,6 @@ export type PredecessorWorkload = ObjectRef & {
   isRunning: boolean
   /** The release of Helm that it belongs to. */
   helmRelease?: string
-  /** Selects its pods: none of them may be left before we lead. */
-  podSelector: Record<string, string>
 }
 
 export type PlannedLease = ObjectRef & {
@@ -91,8 +89,8 @@ export type Finding = {
   remedy: string
 }
 
-/** What a part of a plan has to say. */
-export type Findings = { blockers: Finding[]; warnings: Finding[] }
+/** What a part of the plan has to say. A blocker stands in the way; the rest is a warning. */
+export type PlanFinding = Finding & { isBlocker?: boolean }
 
 /** The predecessor's settings, translated. */
 export type PlannedSettings = {

@@ -1,7 +1,9 @@
+import { stringify } from 'yaml'
+import type { LoadBalancer } from '../../../announcers/setting.ts'
+import { dialectFacts } from '../../settings/chart-facts.ts'
 import type { Context } from '../../../inspect/facts.ts'
-import { chartValuesOf } from '../predecessors/chart-values.ts'
-import type { PlanInput } from './plan-input.ts'
-import type { Finding, PlannedSettings } from './plan.ts'
+import type { PlanInput } from './facts.ts'
+import type { PlanFinding, PlannedSettings } from './plan.ts'
 
 /** The Secret that the chart reads by default: it is in our own namespace. */
 const secretName = 'eip-admission-cloud'
@@ -35,7 +37,7 @@ export function plannedSettings({ predecessor, given, translation, flags, contex
 }
 
 /** What `serve` would warn of with these settings. */
-export function settingsWarnings({ settings, vendor }: Context): Finding[] {
+export function settingsWarnings({ settings, vendor }: Context): PlanFinding[] {
   const location = vendor.policy.locationSources.some((one) => one.kind === 'setting' && one.value !== undefined)
   const texts = [...settings.warnings, ...vendor.unsupported]
   return [
@@ -51,4 +53,47 @@ export function settingsWarnings({ settings, vendor }: Context): Finding[] {
           },
         ]),
   ]
+}
+
+type ChartSettings = {
+  dialect: string
+  cloudProvider: string
+  flags: Record<string, string>
+  secret: { name: string; key: string }
+  extraEnv: { name: string; value: string }[]
+  loadBalancer: LoadBalancer | undefined
+}
+
+/** The values file of the chart for translated settings. It holds no secret: those are in the Secret that it names. */
+export function chartValuesOf({
+  dialect,
+  cloudProvider,
+  flags,
+  secret,
+  extraEnv,
+  loadBalancer,
+}: ChartSettings): string {
+  const settings = Object.entries(chartFlags(dialect, flags))
+    .map(([flag, value]) => [flag.slice(2), value] as const)
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+  const configMap = loadBalancer && 'name' in loadBalancer ? loadBalancer.name : undefined
+  // The chart has the same name by default.
+  const isUsual = configMap === undefined || configMap === 'config'
+  return stringify({
+    cloudProvider,
+    cloudConfig: { secretName: secret.name, key: secret.key },
+    ...(settings.length > 0 && { settings: Object.fromEntries(settings) }),
+    ...(!isUsual && { metallb: { configMap } }),
+    ...(extraEnv.length > 0 && { extraEnv }),
+  })
+}
+
+/** The flags that the chart takes among its `settings`. */
+function chartFlags(dialect: string, flags: Record<string, string>): Record<string, string> {
+  const names = new Set(
+    dialectFacts()
+      .find(({ name }) => name === dialect)
+      ?.settings.map(({ name }) => `--${name}`),
+  )
+  return Object.fromEntries(Object.entries(flags).filter(([flag]) => names.has(flag) && flag !== '--api-server'))
 }

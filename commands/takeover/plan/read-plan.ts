@@ -1,23 +1,23 @@
+import { proxyOf } from '../../../clouds/http/proxy.ts'
 import type { Credentials } from '../../../kube/credentials.ts'
 import type { CloudProvider } from '../../../clouds/ports/cloud-provider.ts'
-import type { Context } from '../../../inspect/facts.ts'
-import { proxyOf } from '../../../clouds/http/proxy.ts'
+import type { Context, Workload } from '../../../inspect/facts.ts'
+import { countedProvider } from '../../../inspect/provider.ts'
+import type { Reader } from '../../../inspect/reader.ts'
 import { readSettingsFile } from '../../../settings/file.ts'
 import { SettingsError } from '../../../settings/problems.ts'
 import { ownNamespace } from '../../../settings/process.ts'
 import { type ServeSettings, serveSettings } from '../../settings/serve.ts'
-import { findPredecessors } from '../predecessors/find-predecessor.ts'
-import type { FoundPredecessors } from '../predecessors/find-predecessor.ts'
-import { type GivenSettings, readGivenSettings } from '../predecessors/given-settings.ts'
+import { type FoundPredecessors, findPredecessors } from '../../../inspect/find-predecessors.ts'
+import { type GivenSettings, dataReader, readGivenSettings } from '../../../inspect/given-settings.ts'
 import { makePlan } from './make-plan.ts'
 import { readProgress } from '../progress.ts'
-import { leaseOf } from './plan-lease.ts'
+import { leaseOf } from './plan-leases.ts'
 import { NoPlan, problemFinding, withoutPredecessor } from './no-plan.ts'
 import type { TakeoverPlan } from './plan.ts'
-import type { ProgramObject } from '../predecessors/pod-template.ts'
 import { type Predecessor, predecessors } from '../../../inspect/predecessors.ts'
-import { type Reader, dataReader, readFacts, readPods, readPrograms } from './read-facts.ts'
-import { type Translation, translate } from '../predecessors/translate.ts'
+import { readFacts, readPods, readWorkloads } from './read-facts.ts'
+import { type Translation, translate } from './translate.ts'
 
 export type PlanSource = {
   reader: Reader
@@ -41,55 +41,30 @@ export type ReadPlan = {
 /** Reads the cluster and the cloud, changes neither, and makes the plan. Throws NoPlan if it cannot know the settings. */
 export async function readPlan(source: PlanSource): Promise<ReadPlan> {
   const { reader, credentials, userAgent, env } = source
-  const programs = await readPrograms(reader)
-  const found = await findAll(reader, programs)
+  const workloads = await readWorkloads(reader)
+  const found = await findAll(reader, workloads)
   const { predecessor, given } = await chosen(found, source)
   const translation = withGivenFile(translate(predecessor, given), source.flags)
   const settings = resolved({ predecessor, flags: { ...translation.flags, ...source.flags }, translation, env })
-  const { vendor, pace } = await countedProvider(settings, source)
+  const { vendor, pace } = await countedProvider(settings.cloud, {
+    userAgent,
+    proxy: proxyOf(env),
+    signal: source.signal,
+  })
   const context: Context = { now: new Date(), env: Object.keys(env), settings, vendor }
   const { leaseNamespace, leaseName } = settings.process
   const { at } = leaseOf({ predecessor, given })
-  const facts = await readFacts({
-    reader,
-    credentials,
-    userAgent,
-    context,
-    vendor,
-    programs: { value: programs },
-    pace,
-    leasesAt: [{ namespace: leaseNamespace, name: leaseName }, at],
-  })
+  const leasesAt = [{ namespace: leaseNamespace, name: leaseName }, at]
+  const facts = await readFacts({ reader, credentials, userAgent, context, vendor, workloads, pace, leasesAt })
   const flags = { ...translation.flags, ...withoutPlace(source.flags) }
   const plan = makePlan({ found, predecessor, given, translation, flags, facts, context })
   return { plan, settings, vendor, secretFile: `${JSON.stringify(translation.file?.fields ?? {}, null, 2)}\n` }
 }
 
 /** The predecessors among all workloads, and among the pods where one may run. */
-async function findAll(reader: Reader, programs: readonly ProgramObject[]): Promise<FoundPredecessors> {
-  const namespaces = findPredecessors(programs, []).workloads.map(({ object }) => object.metadata.namespace ?? '')
-  return findPredecessors(programs, await readPods(reader, ['kube-system', ...namespaces]))
-}
-
-/** The cloud provider of the settings, and how many calls it makes. */
-async function countedProvider(
-  settings: ServeSettings,
-  { userAgent, env, signal }: PlanSource,
-): Promise<{ vendor: CloudProvider; pace: { calls: number; limited: number } }> {
-  const pace = { calls: 0, limited: 0 }
-  const vendor = await settings.cloud.dialect.makeProvider(settings.cloud.settings, {
-    userAgent,
-    proxy: proxyOf(env),
-    log: silent,
-    signal,
-    // It reserves nothing, so it needs no location.
-    reserves: false,
-    observe({ fault }) {
-      pace.calls += 1
-      if (fault === 'rate-limit') pace.limited += 1
-    },
-  })
-  return { vendor, pace }
+async function findAll(reader: Reader, workloads: readonly Workload[]): Promise<FoundPredecessors> {
+  const namespaces = findPredecessors(workloads, []).workloads.map(({ object }) => object.metadata.namespace ?? '')
+  return findPredecessors(workloads, await readPods(reader, ['kube-system', ...namespaces]))
 }
 
 /** Flags that say where `takeover` itself finds the cluster. */
@@ -125,7 +100,8 @@ function withGivenFile(translation: Translation, flags: Record<string, string>):
   const path = flags['--cloud-config'] ?? flags['--provider-config']
   if (path === undefined) return translation
   const file = readSettingsFile(path)
-  return { ...translation, file: { ...file, fields: { ...file.fields, ...translation.merged } }, blockers: [] }
+  const findings = translation.findings.filter(({ isBlocker }) => !isBlocker)
+  return { ...translation, file: { ...file, fields: { ...file.fields, ...translation.merged } }, findings }
 }
 
 type Resolving = {
@@ -147,10 +123,8 @@ function resolved({ predecessor, flags, translation, env }: Resolving): ServeSet
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error
     throw new NoPlan("the predecessor's settings cannot be used as they are", [
-      ...translation.blockers,
+      ...translation.findings.filter(({ isBlocker }) => isBlocker),
       ...error.problems.map(problemFinding),
     ])
   }
 }
-
-const silent = { debug() {}, info() {}, warn() {}, error() {} }

@@ -1,95 +1,101 @@
-import { type Service, keyOf } from '../../../kube/objects.ts'
+import { metallbSharingAnnotations } from '../../../announcers/metallb/names.ts'
+import type { Reservation } from '../../../clouds/ports/cloud.ts'
+import type { Context } from '../../../inspect/facts.ts'
+import { type KubeObject, type Service, keyOf } from '../../../kube/objects.ts'
+import type { OwnAddressFacts } from '../../../ledger/want/own-address-rules.ts'
 import type { Want } from '../../../ledger/want/want.ts'
 import { parseIpAddress } from '../../../lib/ip-address.ts'
-import type { Context } from '../../../inspect/facts.ts'
-import type { Judging } from './judged.ts'
-import type { Finding, Findings, PlannedService } from './plan.ts'
+import type { ServiceFacts } from './facts.ts'
+import type { PlanFinding, PlannedService } from './plan.ts'
+
+/** A Service, and what decides about its address. */
+export type SeenService = {
+  service: Service
+  wanted: Want
+  /** The reservation that has its marks. */
+  reservation: Reservation | undefined
+  facts: ServiceFacts
+  own: OwnAddressFacts
+  context: Context
+}
+
+/** A Service with what the plan says of it. */
+export type JudgedService = SeenService & { planned: PlannedService }
 
 /** What of a Service stands in the way, or should be known before. */
-export function findingsOf(
-  service: Service,
-  { before, after, held }: PlannedService,
-  { wanted, own, context, reservation }: Judging,
-): Findings {
+export function serviceFindings(judged: JudgedService): PlanFinding[] {
+  const { service, reservation, planned } = judged
+  const { before, after, held } = planned
   const at = `-n ${service.metadata.namespace} ${service.metadata.name}`
   const where = `Service ${keyOf(service)}`
-  if (service.metadata.deletionTimestamp !== undefined && held !== 'ignored') return blockedBy(beingDeleted(where, at))
-  if (held === 'pending' && before !== undefined) return blockedBy(missing(where, before, context))
+  if (service.metadata.deletionTimestamp !== undefined && held !== 'ignored') {
+    const what = 'it is being deleted, and the predecessor gives its address back'
+    const remedy = `wait until it is gone: kubectl wait --for=delete service ${at} --timeout=5m`
+    return [{ isBlocker: true, reason: 'service-being-deleted', where, what, remedy }]
+  }
+  if (held === 'pending') return before === undefined ? pendingFindings(judged, { where, at }) : [missing(judged)]
   if (before !== undefined && before !== after) {
     const holder = reservation ? `reservation ${reservation.id}` : 'its record'
     const what = `it shows ${before}, but ${holder} has ${after ?? 'no address yet'}`
     const remedy = `make both the same before: kubectl describe service ${at}`
-    return blockedBy({ reason: 'address-differs', where, what, remedy })
+    return [{ isBlocker: true, reason: 'address-differs', where, what, remedy }]
   }
-  if (held === 'own' && before !== undefined)
-    return { blockers: doubtful(where, before, { wanted, own, context }), warnings: [] }
-  return { blockers: [], warnings: warningsOf({ where, at, wanted, held }) }
+  return held === 'own' && before !== undefined ? doubts(judged, before) : []
 }
 
-function blockedBy(finding: Finding): Findings {
-  return { blockers: [finding], warnings: [] }
-}
-
-function beingDeleted(where: string, at: string): Finding {
-  return {
-    reason: 'service-being-deleted',
-    where,
-    what: 'it is being deleted, and the predecessor gives its address back',
-    remedy: `wait until it is gone: kubectl wait --for=delete service ${at} --timeout=5m`,
+function pendingFindings({ wanted }: JudgedService, { where, at }: { where: string; at: string }): PlanFinding[] {
+  if (wanted.kind === 'wrong') {
+    const what = wanted.problems.join('; ')
+    return [{ reason: 'contradictory-service', where, what, remedy: `correct it: kubectl edit service ${at}` }]
   }
+  const what = 'it has no address yet; `serve` reserves one for it, as the predecessor would'
+  const remedy = `nothing, or delete it before: kubectl delete service ${at}`
+  return [{ reason: 'service-pending', where, what, remedy }]
 }
 
-function warningsOf(of: { where: string; at: string; wanted: Want; held: PlannedService['held'] }): Finding[] {
-  const { where, at, wanted, held } = of
-  if (held !== 'pending') return []
-  if (wanted.kind === 'wrong')
-    return [
-      {
-        reason: 'contradictory-service',
-        where,
-        what: wanted.problems.join('; '),
-        remedy: `correct it: kubectl edit service ${at}`,
-      },
-    ]
-  return [
-    {
-      reason: 'service-pending',
-      where,
-      what: 'it has no address yet; `serve` reserves one for it, as the predecessor would',
-      remedy: `nothing, or delete it before: kubectl delete service ${at}`,
-    },
-  ]
-}
-
-function missing(where: string, address: string, { vendor }: Context): Finding {
+function missing({ service, planned, context: { vendor } }: JudgedService): PlanFinding {
   return {
+    isBlocker: true,
     reason: 'reservation-missing',
-    where,
-    what: `it shows ${address}, which no reservation of the project at ${vendor.cloud.name} has for it: the cloud may give the address to somebody else`,
+    where: `Service ${keyOf(service)}`,
+    what: `it shows ${planned.before}, which no reservation of the project at ${vendor.cloud.name} has for it: the cloud may give the address to somebody else`,
     remedy: 'reserve it again at the cloud, or delete the Service and create it again; then run takeover plan again',
   }
 }
 
 /** Why an own address would not stay for certain. */
-function doubtful(
-  where: string,
-  before: string,
-  { wanted, own, context }: Pick<Judging, 'wanted' | 'own' | 'context'>,
-): Finding[] {
+function doubts(judged: JudgedService, before: string): PlanFinding[] {
+  const { service, wanted, own } = judged
   const problem =
     wanted.kind === 'wrong' ? wanted.problems.join('; ') : wanted.kind === 'own' ? wanted.doubt?.reason : undefined
   const address = parseIpAddress(before)
   if (problem === undefined || !address) return []
+  const finding = { isBlocker: true, where: `Service ${keyOf(service)}` }
   const others = own.marksOfOthers(address)
-  if (others)
-    return [
-      {
-        reason: 'other-cluster',
-        where,
-        what: `it shows ${before}, whose reservation names another cluster (cluster=${others['cluster']})`,
-        remedy: `if that is this cluster by a former id, as after a restore from a backup: takeover plan --cluster-id=${others['cluster']}`,
-      },
-    ]
-  if (own.isReserved(address) === false && !own.isInRanges(address)) return [missing(where, before, context)]
-  return [{ reason: 'own-address', where, what: problem, remedy: 'give it another address before the takeover' }]
+  if (others) {
+    const cluster = others['cluster']
+    const what = `it shows ${before}, whose reservation names another cluster (cluster=${cluster})`
+    const remedy = `if that is this cluster by a former id, as after a restore from a backup: takeover plan --cluster-id=${cluster}`
+    return [{ ...finding, reason: 'other-cluster', what, remedy }]
+  }
+  if (own.isReserved(address) === false && !own.isInRanges(address)) return [missing(judged)]
+  return [{ ...finding, reason: 'own-address', what: problem, remedy: 'give it another address before the takeover' }]
+}
+
+/** Addresses that several Services show. MetalLB lets those with one sharing key have one address. */
+export function sharedAddresses(judged: readonly JudgedService[]): PlanFinding[] {
+  const groups = Map.groupBy(judged, ({ planned }) => planned.before)
+  return [...groups].flatMap(([address, group]) => {
+    if (address === undefined || group.length < 2) return []
+    const isBlocker = new Set(group.map(({ planned }) => planned.namespace)).size > 1
+    const keys = new Set(group.map(({ service }) => sharingKey(service)))
+    if (!isBlocker && keys.size === 1 && !keys.has(undefined)) return []
+    const where = group.map(({ service }) => `Service ${keyOf(service)}`).join(', ')
+    const what = `they show one address, ${address}`
+    return [{ isBlocker, reason: 'shared-address', where, what, remedy: 'give all but one of them another address' }]
+  })
+}
+
+function sharingKey({ metadata }: KubeObject): string | undefined {
+  return metallbSharingAnnotations.map((name) => metadata.annotations?.[name]).find((key) => key !== undefined)
 }

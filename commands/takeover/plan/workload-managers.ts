@@ -1,9 +1,9 @@
 import { keyOf } from '../../../kube/objects.ts'
 import { suspendedAnnotation } from '../annotations.ts'
-import { type FoundWorkload, helmReleaseOf } from '../predecessors/find-predecessor.ts'
-import type { ProgramObject } from '../predecessors/pod-template.ts'
+import type { Workload } from '../../../inspect/facts.ts'
+import type { FoundWorkload } from '../../../inspect/find-predecessors.ts'
 import type { Autoscaler } from './facts.ts'
-import type { Finding } from './plan.ts'
+import type { PlanFinding } from './plan.ts'
 
 /** Who would undo it when a workload is stopped: by a label or annotation that they write, or as its owner. */
 const managers: { name: string; writes: readonly string[]; remedy: string }[] = [
@@ -31,7 +31,7 @@ const managers: { name: string; writes: readonly string[]; remedy: string }[] = 
 ]
 
 /** Somebody who would start a workload again. */
-export function managerFinding(object: ProgramObject): Finding[] {
+export function managerFinding(object: Workload): PlanFinding[] {
   const { labels = {}, annotations = {}, ownerReferences = [] } = object.metadata
   if (annotations[suspendedAnnotation] === 'true') return []
   const written = { ...labels, ...annotations }
@@ -42,6 +42,7 @@ export function managerFinding(object: ProgramObject): Finding[] {
   const at = `${object.kind.toLowerCase()} -n ${object.metadata.namespace} ${object.metadata.name}`
   return [
     {
+      isBlocker: true,
       reason: 'managed-workload',
       where: `${object.kind} ${keyOf(object)}`,
       what: `${name} manages it, and would start it again while eip-admission runs`,
@@ -50,8 +51,13 @@ export function managerFinding(object: ProgramObject): Finding[] {
   ]
 }
 
-/** The release of Helm that a workload belongs to. */
-export function helmFinding(object: ProgramObject): Finding[] {
+/** The release of Helm that an object belongs to. */
+export function helmReleaseOf({ metadata: { annotations = {} } }: Workload): string | undefined {
+  return annotations['meta.helm.sh/release-name']
+}
+
+/** A workload of a release of Helm. */
+export function helmFinding(object: Workload): PlanFinding[] {
   const { kind, metadata } = object
   const { labels = {} } = metadata
   const release = helmReleaseOf(object)
@@ -67,7 +73,7 @@ export function helmFinding(object: ProgramObject): Finding[] {
 }
 
 /** An autoscaler of a workload that runs. */
-export function autoscalerFinding({ metadata, spec }: Autoscaler, running: readonly FoundWorkload[]): Finding[] {
+export function autoscalerFinding({ metadata, spec }: Autoscaler, running: readonly FoundWorkload[]): PlanFinding[] {
   const { kind, name } = spec?.scaleTargetRef ?? {}
   const target = running.find(
     ({ object }) =>

@@ -1,8 +1,8 @@
+import { plainText } from '../../../lib/plain-text.ts'
 import { names } from '../../../settings/installed-names.ts'
 import { type PredecessorWorkload, type TakeoverPlan, canApply, isDone } from '../plan/plan.ts'
 import { type TakeoverStatus, statusText } from '../takeover-status.ts'
-import { quoted } from './quoted.ts'
-import { clean } from './text.ts'
+import { quoted } from './text.ts'
 
 /** The flags that the next command needs too, and the files that were written. */
 export type Typed = { flags: Record<string, string>; values?: string | undefined; secret?: string | undefined }
@@ -11,7 +11,7 @@ export type Typed = { flags: Record<string, string>; values?: string | undefined
 export function nextText(plan: TakeoverPlan, typed: Typed): string {
   const { status } = plan
   if (isDone(plan)) return doneText(plan, typed)
-  if (status?.worker) return `Wait: ${clean(statusText(status))}. Nothing was changed.\n`
+  if (status?.worker) return `Wait: ${plainText(statusText(status))}. Nothing was changed.\n`
   if (!canApply(plan)) return blockedText(plan, typed)
   if (status) return continueText(status, typed)
   return readyText(plan, typed)
@@ -25,7 +25,7 @@ function blockedText({ blockers: { length } }: TakeoverPlan, { flags }: Typed): 
 function continueText(status: TakeoverStatus, { flags }: Typed): string {
   const [first, second] = status.recorded === 'undoing' ? (['undo', 'apply'] as const) : (['apply', 'undo'] as const)
   const other = second === 'undo' ? 'go back' : 'take over'
-  const onward = `Begun: ${clean(statusText(status))}. Nothing was changed now. To go on:\n\n${commandLine(first, flags)}`
+  const onward = `Begun: ${plainText(statusText(status))}. Nothing was changed now. To go on:\n\n${commandLine(first, flags)}`
   return `${onward}\n\nTo ${other} instead:\n\n${commandLine(second, flags)}\n`
 }
 
@@ -51,7 +51,7 @@ function removalOf({ kind, namespace, name, helmRelease }: PredecessorWorkload):
 
 function readyText({ target: { namespace } }: TakeoverPlan, { flags, values, secret }: Typed): string {
   const files = [values, secret].filter((file) => file !== undefined)
-  const written = files.length === 0 ? '' : ` Written: ${files.map(clean).join(', ')}.`
+  const written = files.length === 0 ? '' : ` Written: ${files.map(plainText).join(', ')}.`
   const areWritten = files.length === 2
   const secretFile = quoted(secret ?? 'secret.yaml')
   const chart = `helm install eip-admission manifests/chart --namespace ${namespace} --take-ownership`

@@ -1,3 +1,5 @@
+import { escapeMisleading } from '../../../lib/log-text.ts'
+import { plainText } from '../../../lib/plain-text.ts'
 import type { Finding } from '../plan/plan.ts'
 
 /** A part of a report; empty if it has no lines. */
@@ -7,7 +9,7 @@ export function section(title: string, lines: readonly string[]): string {
 
 /** Lines of columns, each as wide as its widest text. */
 export function table(rows: readonly (readonly string[])[]): string[] {
-  const cells = rows.map((row) => row.map(clean))
+  const cells = rows.map((row) => row.map(plainText))
   const columns = Math.max(0, ...cells.map((row) => row.length))
   const widths = Array.from({ length: columns }, (_, n) => Math.max(...cells.map((row) => row[n]?.length ?? 0)))
   return cells.map((row) =>
@@ -18,19 +20,27 @@ export function table(rows: readonly (readonly string[])[]): string[] {
   )
 }
 
-/** Users write names and annotations: nothing in them may look like a line of ours, or steer the terminal. */
-export function clean(text: string): string {
-  return text.replace(/[\s\p{C}]+/gu, ' ').trim()
-}
-
-/** The same for a line of YAML, whose margin counts. */
-export function cleanLine(text: string): string {
+/** A line whose margin counts, as of YAML, otherwise as plain text. */
+export function plainLine(text: string): string {
   const [margin = ''] = /^ */.exec(text) ?? []
-  return `${margin}${clean(text)}`
+  return `${margin}${plainText(text)}`
 }
 
 /** What a person should know, each with what to do. */
 export function findings(title: string, all: readonly Finding[]): string {
-  const lines = all.flatMap(({ where, what, remedy }) => [`${clean(where)}: ${clean(what)}`, `  do: ${clean(remedy)}`])
+  const lines = all.flatMap(({ where, what, remedy }) => [
+    `${plainText(where)}: ${plainText(what)}`,
+    `  do: ${plainText(remedy)}`,
+  ])
   return section(`${title} (${all.length})`, lines)
+}
+
+/** A report for programs. */
+export function asJson(value: object): string {
+  return `${escapeMisleading(JSON.stringify(value, null, 2))}\n`
+}
+
+/** A word as a shell reads it back. */
+export function quoted(word: string): string {
+  return /^[\w.,:/@=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }

@@ -1,19 +1,28 @@
 import { isOurs, isWritten } from '../../../announcers/metallb/ownership.ts'
+import {
+  type PredecessorFacts,
+  advertisementOfBoth,
+  poolsToWrite,
+  predecessorConfiguration,
+  wantedObjects,
+} from '../../../announcers/metallb/predecessor/objects.ts'
+import type { WantedPool } from '../../../announcers/metallb/predecessor/pools.ts'
+import { type IPAddressPool, bgpAdvertisements, ipAddressPools } from '../../../announcers/metallb/resources.ts'
 import { nothingToAnnounce } from '../../../controllers/announcing/configurator.ts'
 import { configureObjects } from '../../../controllers/announcing/configure-objects.ts'
 import { listAllKnown } from '../../../controllers/announcing/list-known.ts'
 import { planChanges } from '../../../controllers/announcing/plan-changes.ts'
 import type { KubeClient } from '../../../kube/client.ts'
+import type { Clock } from '../../../kube/clock.ts'
+import { KubeError, isAlreadyExists } from '../../../kube/errors.ts'
 import { listAll } from '../../../kube/list-all.ts'
 import { type KubeObject, type Service, keyOf } from '../../../kube/objects.ts'
 import { nodes, secrets, services } from '../../../kube/resource.ts'
 import { names } from '../../../settings/installed-names.ts'
 import { type Found, marksOf, metallbKinds, predecessorNamed } from '../found.ts'
 import type { Step } from '../steps.ts'
-import { type UndoFacts, predecessorConfiguration, wantedObjects } from './predecessor-objects.ts'
 import { isMarked } from './undo-service.ts'
 import type { UndoWork } from './undo-steps.ts'
-import { writePools } from './write-pools.ts'
 
 /** Gives the objects of MetalLB the names and fields that the predecessor expects, without an address without a way. */
 export function metallbStep(deps: UndoWork): Step {
@@ -24,7 +33,7 @@ export function metallbStep(deps: UndoWork): Step {
     async missing() {
       const facts = await undoFacts(client, found)
       if (!facts) return undefined
-      const existing = await readObjects(client, facts.namespace)
+      const existing = await readObjects(client, facts)
       const plan = planChanges(predecessorConfiguration(facts), existing, wantedObjects(existing, facts))
       const changes = [...plan.first.flat(), ...plan.waves.flat(2), ...plan.last]
       const waves = plan.waves.length
@@ -54,7 +63,7 @@ export function metallbStep(deps: UndoWork): Step {
 }
 
 /** Everything that decides about the objects of MetalLB; undefined where neither we nor the predecessor wrote any. */
-async function undoFacts(client: KubeClient, found: Found): Promise<UndoFacts | undefined> {
+async function undoFacts(client: KubeClient, found: Found): Promise<PredecessorFacts | undefined> {
   const namespace = found.metallb?.namespace ?? (await ownNamespace(client, found))
   if (namespace === undefined) return undefined
   const [all, allNodes, secret] = await Promise.all([
@@ -64,8 +73,8 @@ async function undoFacts(client: KubeClient, found: Found): Promise<UndoFacts | 
   ])
   const password = secret?.data?.['password']
   return {
-    found,
-    namespace,
+    marks: marksOf(predecessorNamed(found.predecessor), namespace),
+    found: found.metallb?.objects ?? [],
     services: all.filter((service) => isServed(service, found)),
     nodes: allNodes,
     password: password === undefined ? undefined : Buffer.from(password, 'base64').toString(),
@@ -90,10 +99,57 @@ function isServed(service: Service, { predecessor, services: before }: Found): b
   return isHeld || before[keyOf(service)] !== undefined
 }
 
-async function readObjects(client: KubeClient, namespace: string): Promise<KubeObject[]> {
+async function readObjects(client: KubeClient, { marks }: PredecessorFacts): Promise<KubeObject[]> {
+  const { namespace, passwordSecret: name } = marks
   const [lists, secret] = await Promise.all([
     Promise.all(metallbKinds.map((kind) => listAllKnown(client, kind, { namespace }))),
-    client.get(secrets, { namespace, name: names.bgpSecret }),
+    client.get(secrets, { namespace, name }),
   ])
   return [...lists.flat(), ...(secret ? [{ ...secret, apiVersion: 'v1' as const, kind: 'Secret' as const }] : [])]
+}
+
+const fieldManager = 'eip-admission-takeover'
+
+/** How often, and how soon again, a pool is tried that MetalLB's webhook refuses: it learns of a removal a moment later. */
+const tries = { count: 200, pauseMs: 50 }
+
+/**
+ * Gives the pools of Services that came since the names of the predecessor. MetalLB's webhook refuses two pools with one
+ * address: there the old one goes and the new one comes in the same moment. Where it refuses nothing the new one is first.
+ * The advertisement names both meanwhile.
+ */
+async function writePools(client: KubeClient, facts: PredecessorFacts, clock: Clock): Promise<void> {
+  const existing = await readObjects(client, facts)
+  const pools = poolsToWrite(existing, facts).filter(({ isThere }) => !isThere)
+  const advertisement = advertisementOfBoth(existing, pools, facts)
+  if (pools.length > 0 && advertisement) {
+    const { namespace, name } = advertisement.metadata
+    await client.patch(bgpAdvertisements, { namespace, name, patch: { merge: { spec: advertisement.spec } } })
+  }
+  for (const wanted of pools) await writePool(client, wanted, clock)
+}
+
+async function writePool(client: KubeClient, { pool, replaces }: WantedPool, clock: Clock): Promise<void> {
+  const { namespace } = pool.metadata
+  const old = replaces === undefined ? undefined : { namespace, name: replaces }
+  const isFirst = await isCreated(client, pool)
+  if (old) await client.remove(ipAddressPools, old)
+  if (isFirst) return
+  for (let n = 0; ; n += 1) {
+    if (await isCreated(client, pool, n >= tries.count)) return
+    await clock.sleep(tries.pauseMs)
+  }
+}
+
+/** Creates a pool. False if MetalLB refuses it, as it does while another pool has its address. */
+async function isCreated(client: KubeClient, pool: IPAddressPool, isLast = false): Promise<boolean> {
+  try {
+    await client.create(ipAddressPools, pool, { fieldManager })
+    return true
+  } catch (error) {
+    if (isAlreadyExists(error)) return true
+    const isRefused = error instanceof KubeError && [400, 403, 422].includes(error.status)
+    if (!isRefused || isLast) throw error
+    return false
+  }
 }

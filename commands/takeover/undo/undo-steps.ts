@@ -4,12 +4,20 @@ import type { Clock } from '../../../kube/clock.ts'
 import { isConflict, isNotFound } from '../../../kube/errors.ts'
 import { listAll } from '../../../kube/list-all.ts'
 import { type Key, type Service, keyOf } from '../../../kube/objects.ts'
-import { mutatingWebhookConfigurations, services, validatingWebhookConfigurations } from '../../../kube/resource.ts'
+import { isHeld, isOwnIdentity } from '../../../kube/lease-holder.ts'
+import {
+  leases,
+  mutatingWebhookConfigurations,
+  services,
+  validatingWebhookConfigurations,
+} from '../../../kube/resource.ts'
 import { type ElasticIP, claimKey, elasticIPs, recordFinalizer } from '../../../ledger/record/elastic-ip.ts'
 import { mapAll } from '../../../lib/map-all.ts'
 import { names } from '../../../settings/installed-names.ts'
 import { type Found, predecessorNamed } from '../found.ts'
+import { isOfTakeover } from '../lease-steps.ts'
 import type { Step } from '../steps.ts'
+import { isStopped, readWorkload, readyPods, startWorkload } from '../workloads.ts'
 import { isMarked, sharersOf, undoPatch } from './undo-service.ts'
 
 /** What steps of `undo` work with. */
@@ -23,42 +31,88 @@ export type UndoWork = {
 
 const writesAtOnce = 8
 
-/** Removes our webhook configurations: without our process they would only delay every request. */
-export function webhooksStep(client: KubeClient): Step {
-  const all = [
-    { resource: mutatingWebhookConfigurations, name: names.mutatingConfiguration },
-    { resource: validatingWebhookConfigurations, name: names.validatingConfiguration },
-  ]
+type Clearing<T> = Pick<Step, 'name' | 'title'> & {
+  things: string
+  left: () => Promise<T[]>
+  clear: (one: T) => Promise<unknown>
+}
+
+/** Clears what is left, until nothing is. What somebody else wrote or removed meanwhile, the next look decides anew. */
+function clearingStep<T>({ check }: UndoWork, { name, title, things, left, clear }: Clearing<T>): Step {
   return {
-    name: 'webhooks',
-    title: 'Remove the webhook configurations',
+    name,
+    title,
     async missing() {
-      const there = await Promise.all(all.map(({ resource, name }) => client.get(resource, { name })))
-      const count = there.filter((one) => one !== undefined).length
-      return count === 0 ? undefined : { text: `${count} webhook configurations are left` }
+      const { length } = await left()
+      return length === 0 ? undefined : { text: `${length} ${things} are left` }
     },
     async act() {
-      for (const { resource, name } of all) await client.remove(resource, { name })
+      const clearOne = async (one: T) => {
+        await check()
+        await clear(one).catch(unlessRace)
+      }
+      await mapAll(await left(), clearOne, writesAtOnce)
     },
   }
 }
 
+function unlessRace(error: unknown): void {
+  if (!isConflict(error) && !isNotFound(error)) throw error
+}
+
+const configurations = [
+  { resource: mutatingWebhookConfigurations, name: names.mutatingConfiguration },
+  { resource: validatingWebhookConfigurations, name: names.validatingConfiguration },
+]
+
+/** Removes our webhook configurations: without our process they would only delay every request. */
+export function webhooksStep(work: UndoWork): Step {
+  const { client } = work
+  return clearingStep(work, {
+    name: 'webhooks',
+    title: 'Remove the webhook configurations',
+    things: 'webhook configurations',
+    async left() {
+      const there = await Promise.all(configurations.map(({ resource, name }) => client.get(resource, { name })))
+      return configurations.filter((_one, n) => there[n] !== undefined)
+    },
+    clear: ({ resource, name }) => client.remove(resource, { name }),
+  })
+}
+
 /** Gives every Service the predecessor's finalizer, and takes away what we wrote. */
-export function servicesStep({ client, found, check }: UndoWork): Step {
+export function servicesStep(work: UndoWork): Step {
+  const { client, found } = work
   const { finalizers } = predecessorNamed(found.predecessor)
-  const marked = async () => ours(await listServices(client), finalizers)
-  return {
+  return clearingStep(work, {
     name: 'services',
     title: 'Give the Services back',
-    async missing() {
-      const { length } = await marked()
-      return length === 0 ? undefined : { text: `${length} Services are left` }
+    things: 'Services',
+    left: async () =>
+      (await listServices(client)).flatMap(({ service, record, sharers }) => {
+        const isOurs = record !== undefined || isMarked(service)
+        const merge = isOurs ? undoPatch(service, finalizers, sharers.length > 0) : undefined
+        return merge ? [{ at: service.metadata, merge }] : []
+      }),
+    clear: ({ at: { namespace, name }, merge }) => client.patch(services, { namespace, name, patch: { merge } }),
+  })
+}
+
+/** Removes our records and leaves their reservations alone: no process of ours runs that would release them. */
+export function recordsStep(work: UndoWork): Step {
+  const { client } = work
+  return clearingStep(work, {
+    name: 'records',
+    title: 'Remove the ElasticIPs, and leave their reservations',
+    things: 'ElasticIPs',
+    left: () => knownRecords(client),
+    async clear({ metadata }) {
+      const { name, uid, resourceVersion, finalizers = [] } = metadata
+      const merge = { metadata: { resourceVersion, finalizers: finalizers.filter((one) => one !== recordFinalizer) } }
+      await client.patch(elasticIPs, { name, patch: { merge } })
+      await client.remove(elasticIPs, { name, uid })
     },
-    async act() {
-      const all = await marked()
-      await mapAll(all, (one) => giveBack(client, { ...one, finalizers, check }), writesAtOnce)
-    },
-  }
+  })
 }
 
 /** A Service, and the other Services that show the address with which it is being deleted. */
@@ -75,65 +129,43 @@ export async function listServices(client: KubeClient): Promise<SharedService[]>
   }))
 }
 
-/** The Services with something of ours, or with a record and a predecessor's finalizer that would end a shared address. */
-function ours(all: readonly SharedService[], finalizers: readonly string[]): SharedService[] {
-  return all.filter(
-    ({ service, record, sharers }) =>
-      isMarked(service) ||
-      (record !== undefined &&
-        sharers.length > 0 &&
-        finalizers.some((one) => service.metadata.finalizers?.includes(one))),
-  )
-}
-
-type GivingBack = SharedService & { finalizers: readonly string[]; check: () => Promise<void> }
-
-async function giveBack(client: KubeClient, { service, sharers, finalizers, check }: GivingBack): Promise<void> {
-  await check()
-  const merge = undoPatch(service, finalizers, sharers.length > 0)
-  const { namespace, name } = service.metadata
-  // Somebody else wrote it meanwhile, or it is gone: the next look decides anew.
-  if (merge) await client.patch(services, { namespace, name, patch: { merge } }).catch(unlessRace)
-}
-
-/** Removes our records and leaves their reservations alone: no process of ours runs that would release them. */
-export function recordsStep({ client, check }: UndoWork): Step {
-  return {
-    name: 'records',
-    title: 'Remove the ElasticIPs, and leave their reservations',
-    async missing() {
-      const { length } = await knownRecords(client)
-      return length === 0 ? undefined : { text: `${length} ElasticIPs are left` }
-    },
-    async act() {
-      await mapAll(
-        await knownRecords(client),
-        async (record) => {
-          await check()
-          await forget(client, record)
-        },
-        writesAtOnce,
-      )
-    },
-  }
-}
-
-async function forget(client: KubeClient, { metadata }: ElasticIP): Promise<void> {
-  const { name, uid, resourceVersion, finalizers = [] } = metadata
-  const merge = { metadata: { resourceVersion, finalizers: finalizers.filter((one) => one !== recordFinalizer) } }
-  try {
-    await client.patch(elasticIPs, { name, patch: { merge } })
-    await client.remove(elasticIPs, { name, uid })
-  } catch (error) {
-    unlessRace(error)
-  }
-}
-
 /** The records; none if the cluster does not know them. */
 export function knownRecords(client: KubeClient): Promise<ElasticIP[]> {
   return listAllKnown(client, elasticIPs, {}) as Promise<ElasticIP[]>
 }
 
-function unlessRace(error: unknown): void {
-  if (!isConflict(error) && !isNotFound(error)) throw error
+/** Starts the predecessor as it was found, and waits until it runs and, where it elects a leader, leads. */
+export function returnStep(client: KubeClient, { workloads, lease }: Found, release: () => Promise<void>): Step {
+  const place = { namespace: lease.namespace, name: lease.name }
+  return {
+    name: 'start-predecessor',
+    title: 'Start the predecessor',
+    async missing() {
+      for (const ref of workloads) {
+        const { kind, namespace, name } = ref
+        const text = `${kind} ${namespace}/${name}`
+        const workload = await readWorkload(client, ref)
+        if (!workload)
+          return { text: `${text} does not exist`, hint: 'install the predecessor again as it was installed' }
+        if (isStopped(workload)) return { text: `starting ${text}` }
+        if (readyPods(workload) === 0)
+          return { text: `${text} has no ready pod yet`, hint: `kubectl get pods -n ${namespace}` }
+      }
+      const stored = lease.isUsed ? await client.get(leases, place) : undefined
+      const holder = stored?.spec?.holderIdentity ?? ''
+      const leads = stored && isHeld(stored, new Date()) && !isOwnIdentity(holder) && !isOfTakeover(holder)
+      if (leads || !lease.isUsed) return undefined
+      return { text: `its pod runs; waiting until it holds the lease ${place.namespace}/${place.name}` }
+    },
+    async act() {
+      for (const ref of workloads) {
+        const workload = await readWorkload(client, ref)
+        // A person may have stopped it before we came: one replica is what the manifests say.
+        if (workload && isStopped(workload)) await startWorkload(client, workload, ref.replicas || 1)
+      }
+      const read = await Promise.all(workloads.map((ref) => readWorkload(client, ref)))
+      // Until its pod can take the lease, no other program should.
+      if (read.every((workload) => workload && readyPods(workload) > 0)) await release()
+    },
+  }
 }

@@ -1,38 +1,25 @@
 import type { KubeClient } from '../../../kube/client.ts'
-import { type Clock, systemClock } from '../../../kube/clock.ts'
 import { type Key, keyOf } from '../../../kube/objects.ts'
 import { claimKey, phaseOf, reservationIdOf } from '../../../ledger/record/elastic-ip.ts'
-import { type Found, predecessorNamed } from '../found.ts'
-import { holdLease } from './hold-lease.ts'
+import { predecessorNamed } from '../found.ts'
+import { holdLease } from '../lease-steps.ts'
+import { type Progress, readProgress } from '../progress.ts'
+import { type Run, type RunDeps, lockedRun } from '../run.ts'
+import { Refusal, type Step, type StepResult } from '../steps.ts'
+import { isStopped, ownWorkloads, readWorkloads, stopStep } from '../workloads.ts'
 import { metallbStep } from './metallb-step.ts'
-import type { KeptLease } from '../kept-lease.ts'
-import { withLock } from '../lock.ts'
-import { type Progress, type ProgressStore, progressStore } from '../progress.ts'
-import { returnStep } from './return-step.ts'
-import type { BegunStep } from '../takeover-status.ts'
-import { type Step, type StepResult, runSteps } from '../steps.ts'
-import { stopStep } from '../stop-steps.ts'
 import { leavesReservation } from './undo-service.ts'
 import {
   type SharedService,
   knownRecords,
   listServices,
   recordsStep,
+  returnStep,
   servicesStep,
   webhooksStep,
 } from './undo-steps.ts'
-import { isStopped, ownWorkloads, patchWorkload, readWorkload, replicasAnnotation } from '../workloads.ts'
 
-export type UndoDeps = {
-  client: KubeClient
-  namespace: string
-  tell: (line: string) => void
-  signal: AbortSignal
-  patienceMs: number
-  /** How long the lock of a dead run counts. */
-  lockMs?: number | undefined
-  clock?: Clock
-}
+export type UndoDeps = RunDeps & { namespace: string }
 
 /** A reservation that the predecessor will not look after. The project pays for it until a person deletes it. */
 export type LeftReservation = { id: string; address: string | undefined; reason: string }
@@ -40,46 +27,60 @@ export type LeftReservation = { id: string; address: string | undefined; reason:
 /** `title`: the predecessor's name for people. */
 export type UndoResult = { title: string; steps: StepResult[]; reservations: LeftReservation[] }
 
-/** Thrown where no takeover is recorded. */
-export class NothingToUndo extends Error {
-  override readonly name = 'NothingToUndo'
-}
-
 /** Brings the predecessor back, from wherever a takeover stands. */
 export async function undoTakeover(deps: UndoDeps): Promise<UndoResult> {
-  const { client, namespace, tell, signal, lockMs, clock = systemClock } = deps
+  const { client, namespace } = deps
   // Where nothing is recorded, not even a lock is written.
-  await recorded(progressStore(client, namespace), namespace)
-  return withLock({ client, namespace, command: 'undo', tell, signal, lockMs, clock }, async (lock) => {
-    const progress = progressStore(client, namespace)
-    const { found } = await recorded(progress, namespace)
-    return carryOut({ ...deps, clock, progress, found, lock })
-  })
+  recorded(await readProgress(client, namespace), namespace)
+  return lockedRun(deps, { namespace, command: 'undo' }, (run) => carryOut(deps, run))
 }
 
 /** What an earlier run recorded. */
-async function recorded(progress: ProgressStore, namespace: string): Promise<Progress> {
-  const before = await progress.read()
+function recorded(before: Progress | undefined, namespace: string): Progress {
   if (before) return before
-  throw new NothingToUndo(
+  throw new Refusal(
     `namespace ${namespace} has no record of a takeover: \`eip-admission takeover apply\` never ran here, or its undo is done`,
   )
 }
 
-type Work = UndoDeps & { clock: Clock; progress: ProgressStore; found: Found; lock: KeptLease }
-
-async function carryOut(of: Work): Promise<UndoResult> {
-  const { client, namespace, tell, signal, patienceMs, clock, progress, found, lock } = of
-  const isPredecessorBack = () => isAnyRunning(client, found)
+async function carryOut({ client, namespace, signal }: UndoDeps, run: Run): Promise<UndoResult> {
+  const { clock } = run
+  const { found } = recorded(run.before, namespace)
+  const isPredecessorBack = async () => !(await readWorkloads(client, found.workloads)).every(isStopped)
   const hold = holdLease({ client, lease: found.ourLease, isPredecessorBack, clock })
   const check = async () => {
-    await lock.check()
+    await run.check()
     await hold.check()
   }
   const work = { client, found, signal, check, clock }
-  const left = new Map<string, LeftReservation>()
   const { finalizers, title } = predecessorNamed(found.predecessor)
-  // Read before anything goes: afterwards nobody knows of them.
+  const { left, noting } = leftNotes(client, finalizers)
+  const steps = [
+    webhooksStep(work),
+    stopStep(client, {
+      name: 'stop',
+      title: 'Stop eip-admission in the cluster',
+      workloads: () => ownWorkloads(client, namespace),
+      isOurs: true,
+    }),
+    hold.step,
+    metallbStep(work),
+    noting(servicesStep(work)),
+    noting(recordsStep(work)),
+    returnStep(client, found, hold.release),
+  ]
+  try {
+    const { steps: results } = await run.carryOut(steps, { state: 'undoing', found, check })
+    await run.progress.remove()
+    return { title, steps: results, reservations: [...left.values()] }
+  } finally {
+    await hold.release()
+  }
+}
+
+/** The reservations that nobody will look after. They are read before a step, as nobody knows of them afterwards. */
+function leftNotes(client: KubeClient, finalizers: readonly string[]) {
+  const left = new Map<string, LeftReservation>()
   const noting = (step: Step): Step => ({
     ...step,
     async act() {
@@ -88,51 +89,7 @@ async function carryOut(of: Work): Promise<UndoResult> {
       await step.act?.()
     },
   })
-  const steps = [
-    webhooksStep(client),
-    ownStopStep(client, namespace),
-    hold.step,
-    metallbStep(work),
-    noting(servicesStep(work)),
-    noting(recordsStep(work)),
-    returnStep(client, found, hold.release),
-  ]
-  const record = (step: BegunStep) => progress.write({ state: 'undoing', step, found })
-  try {
-    const results = await runSteps(steps, { record, check, tell, signal, patienceMs, clock })
-    await check()
-    await progress.remove()
-    return { title, steps: results, reservations: [...left.values()] }
-  } finally {
-    await hold.release()
-  }
-}
-
-async function isAnyRunning(client: KubeClient, { workloads }: Found): Promise<boolean> {
-  const read = await Promise.all(workloads.map(({ podSelector: _pods, ...ref }) => readWorkload(client, ref)))
-  return read.some((workload) => workload && !isStopped(workload))
-}
-
-/** Stops our workloads, and remembers on our Deployment how many replicas it had. */
-function ownStopStep(client: KubeClient, namespace: string) {
-  const own = async () =>
-    (await ownWorkloads(client, namespace)).map((workload) => ({
-      workload,
-      podSelector: workload.spec?.selector?.matchLabels ?? {},
-    }))
-  const step = stopStep({ name: 'stop', title: 'Stop eip-admission in the cluster' }, client, own)
-  return {
-    ...step,
-    async act() {
-      for (const { workload } of await own()) {
-        if (workload.kind !== 'Deployment' || isStopped(workload)) continue
-        const replicas = String(workload.spec?.replicas ?? 1)
-        const ref = { kind: workload.kind, namespace, name: workload.metadata.name }
-        await patchWorkload(client, ref, { metadata: { annotations: { [replicasAnnotation]: replicas } } })
-      }
-      await step.act()
-    },
-  }
+  return { left, noting }
 }
 
 const deletionText = ', and its deletion was requested: the cloud may not have it any more'

@@ -1,9 +1,9 @@
 // Starts a simulated Cherry Servers API as a process of its own, on 127.0.0.1, with its state in memory. Call it as
 // `node sandbox/clouds/cherry-servers/main.ts --project 218450 --token <text>`; `--help` lists the options.
 import { parseArgs } from 'node:util'
-import { runAsProcess } from '../run-as-process.ts'
+import { runAsProcess, withProxy } from '../run-as-process.ts'
 import { readPairs, cloudOptions, cloudUsage, readTokens, readWholeNumber } from '../command-line.ts'
-import { startCherryServers } from './server.ts'
+import { cherryServersHosts, startCherryServers } from './server.ts'
 
 const usage = cloudUsage('sandbox/clouds/cherry-servers/main.ts', {
   project: 'number of a project; may be repeated; without it there is project 218450',
@@ -27,7 +27,7 @@ async function start() {
     unknowns: readPairs(values.unknown),
   })
   control.latency.set({ ms: latencyMs })
-  return { ready: { url, controlUrl, projects }, close }
+  return withProxy({ ready: { url, controlUrl, projects }, close }, values['authority-file'], cherryServersHosts(url))
 }
 
 function readServer(text: string): { hostname: string; region: string } {

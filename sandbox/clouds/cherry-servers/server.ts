@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { makeRateCounter } from '../rate-limit.ts'
 import { type ListenAt, type RunningCloud, makeCloudControl, startSimulatedCloud } from '../simulated-cloud.ts'
 import type { InterceptedCalls, VendorFormat } from '../intercept-calls.ts'
+import type { VendorHosts } from '../vendor-proxy.ts'
 import { type Access, type Token, makeAccess, makeFinders } from './access.ts'
 import { accountRoutes } from './account-routes.ts'
 import { catalogueRoutes } from './catalogue-routes.ts'
@@ -37,6 +38,11 @@ export type CherryServersOptions = ListenAt &
 export type CherryServers = RunningCloud & { control: CherryServersControl }
 
 const basePath = '/v1'
+
+/** The host name of the vendor's API. */
+export function cherryServersHosts(url: string): VendorHosts {
+  return { 'api.cherryservers.com': new URL(url).origin }
+}
 
 /** Starts a simulated Cherry Servers on a loopback port; its state is in memory. */
 export async function startCherryServers(options: CherryServersOptions): Promise<CherryServers> {

@@ -1,6 +1,5 @@
 import { setServerBgp } from './bgp.ts'
 import { badRequest } from './errors.ts'
-import { hostNameFor } from './host-names.ts'
 import { type Image, defaultImage } from './images.ts'
 import { addOwnIps, removeServerIps } from './ips.ts'
 import type { Plan } from './plans.ts'
@@ -94,4 +93,15 @@ export function removeServer(state: State, server: Server): void {
   setServerBgp(state, server, false)
   removeServerIps(state, server)
   state.servers.delete(server.id)
+}
+
+const adjectives =
+  'brave calm eager fair gentle happy keen lively model noble proud quick rare swift trusted witty'.split(' ')
+const animals =
+  'badger crane dolphin eagle falcon heron ibex jackal lynx marten otter panda raven stork trout wren'.split(' ')
+
+/** Returns the host name of a server whose order has none: two words, as the vendor chooses them. */
+function hostNameFor(id: number): string {
+  const [adjective = '', animal = ''] = [adjectives[id % 16], animals[Math.floor(id / 16) % 16]]
+  return `${adjective}-${animal}`
 }

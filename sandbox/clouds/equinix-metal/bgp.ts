@@ -113,7 +113,7 @@ function renderConfig(state: State, project: Project, view: View): Json {
     requested_at: config.createdAt,
     project: renderProject(project, view),
     sessions: sessions.map((one) =>
-      view.isFull('sessions') ? renderSession(state, one, view.into('sessions')) : href('bgp/sessions', one.id),
+      view.isFull('sessions', true) ? renderSession(state, one, view.into('sessions')) : href('bgp/sessions', one.id),
     ),
     ranges: [],
     ...href('bgp-configs', config.id),

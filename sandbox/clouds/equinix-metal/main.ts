@@ -2,9 +2,9 @@
 // `node sandbox/clouds/equinix-metal/main.ts --project <uuid> --token <text>`; `--help` lists the options.
 import { randomUUID } from 'node:crypto'
 import { parseArgs } from 'node:util'
-import { runAsProcess } from '../run-as-process.ts'
+import { runAsProcess, withProxy } from '../run-as-process.ts'
 import { readPairs, cloudOptions, cloudUsage, readTokens, readWholeNumber } from '../command-line.ts'
-import { startEquinixMetal } from './server.ts'
+import { equinixMetalHosts, startEquinixMetal } from './server.ts'
 
 const usage = cloudUsage('sandbox/clouds/equinix-metal/main.ts', {
   project: 'UUID of a project; may be repeated; without it there is one project with a new id',
@@ -24,7 +24,7 @@ async function start() {
     unknowns: readPairs(values.unknown),
   })
   control.latency.set({ ms: latencyMs })
-  return { ready: { url, controlUrl, projects }, close }
+  return withProxy({ ready: { url, controlUrl, projects }, close }, values['authority-file'], equinixMetalHosts(url))
 }
 
 function readDevice(text: string): { hostname: string; metro: string } {

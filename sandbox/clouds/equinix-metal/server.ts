@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { type RateLimit, makeRateCounter } from '../rate-limit.ts'
 import { type ListenAt, type RunningCloud, makeCloudControl, startSimulatedCloud } from '../simulated-cloud.ts'
 import type { InterceptedCalls, VendorFormat } from '../intercept-calls.ts'
+import type { VendorHosts } from '../vendor-proxy.ts'
 import { type Access, type Token, makeAccess, makeFinders } from './access.ts'
 import { accountRoutes } from './account-routes.ts'
 import { makeBalancerAccess } from './balancers/access.ts'
@@ -39,6 +40,16 @@ export type EquinixMetalOptions = ListenAt & {
   unknowns?: Partial<UnknownBehaviour>
   /** The clock for late grants, the states of devices and deletions. */
   now?: () => number
+}
+
+/** The host names of the vendor's APIs; URLs of packet-ccm have no path. */
+export function equinixMetalHosts(url: string): VendorHosts {
+  return {
+    'api.equinix.com': new URL(url).origin,
+    'api.packet.net': url,
+    'lb.metalctrl.io': `${url}/lb`,
+    'iam.metalctrl.io': `${url}/iam`,
+  }
 }
 
 export type EquinixMetal = RunningCloud & { control: EquinixMetalControl }

@@ -2,8 +2,8 @@
 // `node sandbox/clouds/hetzner/main.ts --token <text>`; `--help` lists the options.
 import { parseArgs } from 'node:util'
 import { cloudOptions, cloudUsage, readPairs, readTokens, readWholeNumber } from '../command-line.ts'
-import { runAsProcess } from '../run-as-process.ts'
-import { startHetzner } from './server.ts'
+import { runAsProcess, withProxy } from '../run-as-process.ts'
+import { hetznerHosts, startHetzner } from './server.ts'
 
 const usage = cloudUsage('sandbox/clouds/hetzner/main.ts', {
   project: 'number of a project; may be repeated; without it there is project 1; the API shows none',
@@ -24,7 +24,7 @@ async function start() {
     unknowns: readPairs(values.unknown),
   })
   control.latency.set({ ms: latencyMs })
-  return { ready: { url, controlUrl, projects }, close }
+  return withProxy({ ready: { url, controlUrl, projects }, close }, values['authority-file'], hetznerHosts(url))
 }
 
 function readServer(text: string): { hostname: string; location: string } {

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { InterceptedCalls, VendorFormat } from '../intercept-calls.ts'
 import { type ListenAt, type RunningCloud, makeCloudControl, startSimulatedCloud } from '../simulated-cloud.ts'
 import { type Token, makeTokens } from '../tokens.ts'
+import type { VendorHosts } from '../vendor-proxy.ts'
 import { catalogueRoutes } from './catalogue-routes.ts'
 import { ApiError, errorBody, refused } from './errors.ts'
 import { floatingIpRoutes } from './floating-ip-routes.ts'
@@ -30,6 +31,11 @@ export type HetznerOptions = ListenAt & {
 export type Hetzner = RunningCloud & { control: HetznerControl }
 
 const basePath = '/v1'
+
+/** The host name of the vendor's API. */
+export function hetznerHosts(url: string): VendorHosts {
+  return { 'api.hetzner.cloud': new URL(url).origin }
+}
 
 /** Starts a simulated Hetzner Cloud on a loopback port; its state is in memory. */
 export async function startHetzner(options: HetznerOptions): Promise<Hetzner> {

@@ -2,24 +2,21 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { ConfigMap, KubeObject } from '../../../kube/objects.ts'
 import type { AnnouncementState, Definition, Values, Workload } from '../../../inspect/facts.ts'
-import {
-  kubeVip,
-  metallbClass,
-  metallbDefinitions,
-  metallbPrograms,
-  servedClasses,
-} from '../../../commands/doctor/checks/announcers.ts'
-import {
-  announcedAddresses,
-  announcerConfiguration,
-  metallbReports,
-  silentAnnouncer,
-  speakers,
-} from '../../../commands/doctor/checks/announcing.ts'
-import { metallbDocument, overlappingPools } from '../../../commands/doctor/checks/pools.ts'
+import { servedClasses, softwareCheck } from '../../../commands/doctor/checks/announcers.ts'
+import { announcerConfiguration, silentAnnouncer } from '../../../commands/doctor/checks/announcing.ts'
 import { addressAnnotation } from '../../../ledger/record/names.ts'
 import { makeRecord, makeService } from '../../builders.ts'
 import { judge, lines } from './context.ts'
+
+const announcedAddresses = softwareCheck('announced-addresses')
+const kubeVip = softwareCheck('kube-vip')
+const metallbClass = softwareCheck('metallb-class')
+const metallbDefinitions = softwareCheck('metallb-definitions')
+const metallbDocument = softwareCheck('metallb-document')
+const metallbPrograms = softwareCheck('metallb-programs')
+const metallbReports = softwareCheck('metallb-reports')
+const overlappingPools = softwareCheck('overlapping-pools')
+const speakers = softwareCheck('speakers')
 
 const crds = { env: { METAL_LOAD_BALANCER: 'metallb:///m?crdConfiguration=true' } }
 const object = (kind: string, name: string, more: object = {}): KubeObject => ({
@@ -108,7 +105,7 @@ test('an address of which a ConfigMap has no pool, one for layer 2, or no peers'
       { services, records, metallb: [], definitions, document: config === undefined ? undefined : documentOf(config) },
       given,
     )
-  const ok = ['ok: MetalLB is told to announce every held address']
+  const ok = ['ok: MetalLB is configured to announce every held address']
   const web = poolText('default/web', '192.0.2.1/32')
   assert.equal(of(`${peersText}address-pools:\n${web}`), ok)
   assert.equal(of(`${peersText}address-pools:\n${poolText('all', '192.0.2.0/24')}`), ok)

@@ -6,14 +6,14 @@ import type { KubeObject, Lease, Node, Service } from '../../../kube/objects.ts'
 import { serviceMarks } from '../../../ledger/record/marks.ts'
 import type { Fact } from '../../../inspect/fact.ts'
 import type { TakeoverFacts } from '../../../commands/takeover/plan/facts.ts'
-import { findPredecessors } from '../../../commands/takeover/predecessors/find-predecessor.ts'
+import { findPredecessors } from '../../../inspect/find-predecessors.ts'
 import { makePlan } from '../../../commands/takeover/plan/make-plan.ts'
 import type { TakeoverPlan } from '../../../commands/takeover/plan/plan.ts'
 import type { Progress } from '../../../commands/takeover/progress.ts'
-import type { ProgramObject } from '../../../commands/takeover/predecessors/pod-template.ts'
+import type { Pod, Workload } from '../../../inspect/facts.ts'
 import { predecessors } from '../../../inspect/predecessors.ts'
-import { formatPlan } from '../../../commands/takeover/report/report.ts'
-import { translate } from '../../../commands/takeover/predecessors/translate.ts'
+import { formatPlan } from '../../../commands/takeover/report/plan-report.ts'
+import { translate } from '../../../commands/takeover/plan/translate.ts'
 import { objectsOf } from '../../announcers/predecessors.ts'
 import { makeRecord, makeReservation, makeService } from '../../builders.ts'
 import { makeContext, now } from '../doctor/context.ts'
@@ -24,18 +24,16 @@ type Scene = Partial<Values> & {
   unread?: Partial<Record<keyof TakeoverFacts, string>>
   flags?: Record<string, string>
   env?: Record<string, string>
-  pods?: ProgramObject[]
+  pods?: Pod[]
   givenFlags?: Record<string, string>
 }
 
 const image = 'equinix/cloud-provider-equinix-metal:v3.8.1'
 
-function program(
-  facts: Partial<ProgramObject['metadata']> & { image?: string; kind?: string; replicas?: number } = {},
-) {
+function program(facts: Partial<Workload['metadata']> & { image?: string; kind?: string; replicas?: number } = {}) {
   const { image: own = image, kind = 'Deployment', replicas = 1, ...metadata } = facts
   const isDaemonSet = kind === 'DaemonSet'
-  const object: ProgramObject = {
+  const object: Workload = {
     apiVersion: 'apps/v1',
     kind,
     metadata: { namespace: 'kube-system', name: 'ccm', uid: 'u', ...metadata },
@@ -60,15 +58,14 @@ metallb.status = { readyReplicas: 1 }
 function planOf(scene: Scene = {}): TakeoverPlan {
   const { unread = {}, flags = {}, env = {}, pods = [], givenFlags = {}, ...values } = scene
   const context = makeContext({ flags, env: { METAL_LOAD_BALANCER: 'empty://', ...env } })
-  const programs = values.programs ?? [program()]
+  const workloads = values.workloads ?? [program()]
   const all: Values = {
     server: { version: 'v1.36.0', major: 1, minor: 36, clockAheadMs: 0 },
     cluster: { id: 'c', uid: 'c', ledger: undefined },
     services: [web, api],
     records: [],
     nodes: [],
-    programs,
-    workloads: programs,
+    workloads,
     definitions: [],
     metallb: [],
     sessions: [],
@@ -93,7 +90,7 @@ function planOf(scene: Scene = {}): TakeoverPlan {
       return [name, problem === undefined ? { value } : { unread: problem }]
     }),
   ) as TakeoverFacts
-  const found = findPredecessors(programs, pods)
+  const found = findPredecessors(workloads, pods)
   const predecessor = found.workloads[0]?.predecessor ?? predecessors[1]
   assert.ok(predecessor)
   const given = { flags: givenFlags, secretFlags: [], env: [], file: undefined, unread: [] }
@@ -331,7 +328,7 @@ const progress: Progress = {
     ourLease: { namespace: 'kube-system', name: 'cloud-controller-manager' },
   },
 }
-const pod = (ownerReferences?: KubeObject['metadata']['ownerReferences']): ProgramObject => ({
+const pod = (ownerReferences?: KubeObject['metadata']['ownerReferences']): Pod => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: { namespace: 'kube-system', name: 'p', ...(ownerReferences && { ownerReferences }) },
@@ -346,54 +343,54 @@ const inTheWay: { name: string; scene: Scene; blockers?: string[]; warnings?: st
   { name: 'limits that just fit', scene: { flags: { '--max-addresses': '2' } } },
   {
     name: 'a version that we do not know',
-    scene: { programs: [program({ image: 'packethost/packet-ccm:v2.0.0' })] },
+    scene: { workloads: [program({ image: 'packethost/packet-ccm:v2.0.0' })] },
     blockers: ['unknown-version'],
   },
   {
     name: 'a tag without a version',
-    scene: { programs: [program({ image: image.replace('v3.8.1', 'main') })] },
+    scene: { workloads: [program({ image: image.replace('v3.8.1', 'main') })] },
     warnings: ['unnamed-version'],
   },
   {
     name: 'a second predecessor',
-    scene: { programs: [program(), program({ name: 'x', image: 'cloud-provider-cherry:v1.35.2' })] },
+    scene: { workloads: [program(), program({ name: 'x', image: 'cloud-provider-cherry:v1.35.2' })] },
     blockers: ['several-predecessors'],
   },
   {
     name: 'a second one that is stopped',
-    scene: { programs: [program(), program({ name: 'x', image: 'cloud-provider-cherry:v1.35.2', replicas: 0 })] },
+    scene: { workloads: [program(), program({ name: 'x', image: 'cloud-provider-cherry:v1.35.2', replicas: 0 })] },
   },
   {
     name: 'two workloads of one predecessor',
-    scene: { programs: [program(), program({ name: 'x', kind: 'DaemonSet' })] },
+    scene: { workloads: [program(), program({ name: 'x', kind: 'DaemonSet' })] },
   },
   { name: 'a static pod', scene: { pods: [pod(owner('Node'))] }, blockers: ['predecessor-pod'] },
   { name: 'a pod of nobody', scene: { pods: [pod()] }, blockers: ['predecessor-pod'] },
   { name: 'pods of its workloads', scene: { pods: [pod(owner('ReplicaSet')), pod(owner('DaemonSet'))] } },
   {
     name: 'an owner',
-    scene: { programs: [program({ ownerReferences: owner('Addon') })] },
+    scene: { workloads: [program({ ownerReferences: owner('Addon') })] },
     blockers: ['managed-workload'],
   },
   {
     name: 'Flux',
-    scene: { programs: [program({ labels: { 'kustomize.toolkit.fluxcd.io/name': 'x' } })] },
+    scene: { workloads: [program({ labels: { 'kustomize.toolkit.fluxcd.io/name': 'x' } })] },
     blockers: ['managed-workload'],
   },
   {
     name: 'Argo CD',
-    scene: { programs: [program({ annotations: { 'argocd.argoproj.io/tracking-id': 'x' } })] },
+    scene: { workloads: [program({ annotations: { 'argocd.argoproj.io/tracking-id': 'x' } })] },
     blockers: ['managed-workload'],
   },
   {
     name: 'k3s',
-    scene: { programs: [program({ annotations: { 'objectset.rio.cattle.io/id': 'x' } })] },
+    scene: { workloads: [program({ annotations: { 'objectset.rio.cattle.io/id': 'x' } })] },
     blockers: ['managed-workload'],
   },
   {
     name: 'a manager that is suspended',
     scene: {
-      programs: [
+      workloads: [
         program({
           annotations: { 'argocd.argoproj.io/tracking-id': 'x', 'eip-admission.dev/manager-suspended': 'true' },
         }),
@@ -402,7 +399,7 @@ const inTheWay: { name: string; scene: Scene; blockers?: string[]; warnings?: st
   },
   {
     name: 'Helm',
-    scene: { programs: [program({ annotations: { 'meta.helm.sh/release-name': 'ccm' } })] },
+    scene: { workloads: [program({ annotations: { 'meta.helm.sh/release-name': 'ccm' } })] },
     warnings: ['helm-release'],
   },
   {
@@ -419,18 +416,22 @@ const inTheWay: { name: string; scene: Scene; blockers?: string[]; warnings?: st
     },
     warnings: ['autoscaled'],
   },
-  { name: 'a predecessor that is stopped', scene: { programs: [program({ replicas: 0 })] }, warnings: ['not-running'] },
+  {
+    name: 'a predecessor that is stopped',
+    scene: { workloads: [program({ replicas: 0 })] },
+    warnings: ['not-running'],
+  },
   {
     name: 'our own workload',
     scene: {
-      programs: [program(), program({ name: 'eip-admission', image: 'ghcr.io/eip-admission/eip-admission:1.0.0' })],
+      workloads: [program(), program({ name: 'eip-admission', image: 'ghcr.io/eip-admission/eip-admission:1.0.0' })],
     },
     blockers: ['already-running'],
   },
   {
     name: 'our own workload, stopped',
     scene: {
-      programs: [
+      workloads: [
         program(),
         program({ name: 'eip-admission', image: 'ghcr.io/eip-admission/eip-admission:1.0.0', replicas: 0 }),
       ],
@@ -459,7 +460,7 @@ const inTheWay: { name: string; scene: Scene; blockers?: string[]; warnings?: st
     warnings: ['api-server-version'],
   },
   { name: 'an announcer that is not there', scene: { env: metallbSettings }, blockers: ['metallb-programs'] },
-  { name: 'an announcer that is there', scene: { env: metallbSettings, programs: [program(), metallb] } },
+  { name: 'an announcer that is there', scene: { env: metallbSettings, workloads: [program(), metallb] } },
   {
     name: 'a fact that could not be read',
     scene: { unread: { services: 'you may not list services' } },
@@ -469,7 +470,7 @@ const inTheWay: { name: string; scene: Scene; blockers?: string[]; warnings?: st
     name: 'the trap of int32',
     scene: {
       env: metallbSettings,
-      programs: [program(), metallb],
+      workloads: [program(), metallb],
       definitions: [
         {
           apiVersion: 'apiextensions.k8s.io/v1',
@@ -566,7 +567,7 @@ test("MetalLB's objects of a predecessor keep their names, and a password in the
       { name: 'api', address: '203.0.113.2' },
     ],
   })
-  const plan = planOf({ ...network, metallb: objects, programs: [program(), metallb], env: metallbSettings })
+  const plan = planOf({ ...network, metallb: objects, workloads: [program(), metallb], env: metallbSettings })
   const { announcer } = plan
   assert.is(announcer.name, 'metallb')
   assert.not(announcer.objects.some(({ change }) => change === 'removed' || change === 'added'))
@@ -588,7 +589,7 @@ test('a ConfigMap of MetalLB that is missing stands in the way', () => {
   const old = program({ name: 'controller', namespace: 'metallb-system', image: 'metallb/controller:v0.11.0' })
   old.status = { readyReplicas: 1 }
   const env = { METAL_LOAD_BALANCER: 'metallb:///metallb-system/config' }
-  assert.equal(reasons(planOf({ env, programs: [program(), old] })), ['announcer-missing'])
+  assert.equal(reasons(planOf({ env, workloads: [program(), old] })), ['announcer-missing'])
 })
 
 const stopped = program({ replicas: 0 })
@@ -601,7 +602,7 @@ const adopted = ['web', 'api'].map((name, n) => {
   return { ...made, metadata: { ...made.metadata, name: `default.${name}` } }
 })
 const applied: Progress = { ...progress, state: 'applied', step: { name: 'verify', title: 'Verify', number: 6, of: 6 } }
-const complete: Scene = { programs: [stopped], records: adopted, leases: [lease(ours)], progress: applied }
+const complete: Scene = { workloads: [stopped], records: adopted, leases: [lease(ours)], progress: applied }
 const lockOf = (holderIdentity: string, silentMs: number): Lease => {
   const renewTime = new Date(now.getTime() - silentMs).toISOString()
   const spec = { holderIdentity, acquireTime: '2026-01-01T11:00:00.000000Z', renewTime }
@@ -624,14 +625,14 @@ const begun: { name: string; scene: Scene; says: RegExp[]; not?: RegExp[] }[] = 
     name: 'complete, and installed by Helm',
     scene: {
       ...complete,
-      programs: [program({ replicas: 0, annotations: { 'meta.helm.sh/release-name': 'cpem' } })],
+      workloads: [program({ replicas: 0, annotations: { 'meta.helm.sh/release-name': 'cpem' } })],
     },
     says: [/^ {2}helm uninstall -n kube-system cpem$/m],
     not: [/kubectl delete deployment/],
   },
   {
     name: 'complete until the predecessor was started again',
-    scene: { ...complete, programs: [program()] },
+    scene: { ...complete, workloads: [program()] },
     says: [
       /the takeover was complete, but Deployment kube-system\/ccm runs again/,
       /^ {2}eip-admission takeover apply /m,
@@ -695,14 +696,14 @@ test('the text is aligned, hides nothing that a user wrote as a line of ours, an
 })
 
 test('a warning says rightly where in the text the list of Services is', () => {
-  const plan = planOf({ programs: [program({ image: image.replace('v3.8.1', 'main') })] })
+  const plan = planOf({ workloads: [program({ image: image.replace('v3.8.1', 'main') })] })
   const text = formatPlan(plan, 'text', { flags: {} })
   const [services, warning] = [/^Services \(/m, /list of Services above/].map((pattern) => text.search(pattern))
   assert.ok(services !== undefined && warning !== undefined && services > 0 && warning > services, text)
 })
 
 test('a plan is plain data: it is the same after it was written and read', () => {
-  const plan = planOf({ ...network, programs: [program({ kind: 'DaemonSet' })] })
+  const plan = planOf({ ...network, workloads: [program({ kind: 'DaemonSet' })] })
   const read = JSON.parse(formatPlan(plan, 'json', { flags: {} })) as TakeoverPlan
   assert.is(formatPlan(read, 'text', { flags: {} }), formatPlan(plan, 'text', { flags: {} }))
   assert.equal(plan.predecessor.workloads[0]?.nodeSelector, { role: 'control-plane' })

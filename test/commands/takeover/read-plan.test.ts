@@ -6,11 +6,11 @@ import { configMaps, namespaces, secrets, services } from '../../../kube/resourc
 import type { BgpDialectName } from '../../../sandbox/dialect-names.ts'
 import { dialects } from '../../../sandbox/dialects.ts'
 import { deployments } from '../../../inspect/kinds.ts'
-import type { ProgramObject } from '../../../commands/takeover/predecessors/pod-template.ts'
+import type { Workload } from '../../../inspect/facts.ts'
 import { predecessors } from '../../../inspect/predecessors.ts'
 import { NoPlan, NothingToPlan } from '../../../commands/takeover/plan/no-plan.ts'
 import { readPlan } from '../../../commands/takeover/plan/read-plan.ts'
-import { formatPlan } from '../../../commands/takeover/report/report.ts'
+import { formatPlan } from '../../../commands/takeover/report/plan-report.ts'
 import { makeService } from '../../builders.ts'
 import { apiServer } from '../../fakes/api-server.ts'
 import { dialectOf, serviceTag } from '../../whole/dialects.ts'
@@ -36,7 +36,7 @@ async function scene(name: BgpDialectName) {
   const { client, writes } = server
   const { workload, secret } = predecessor
   const flag = name === 'packet' ? '--provider-config' : '--cloud-config'
-  const program: ProgramObject = {
+  const program: Workload = {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
     metadata: { ...workload, uid: 'u' },

@@ -2,12 +2,12 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { parse } from 'yaml'
-import { chartValuesOf } from '../../../commands/takeover/predecessors/chart-values.ts'
-import { findPredecessors } from '../../../commands/takeover/predecessors/find-predecessor.ts'
-import { type GivenSettings, readGivenSettings } from '../../../commands/takeover/predecessors/given-settings.ts'
-import type { Container, ProgramObject, Volume } from '../../../commands/takeover/predecessors/pod-template.ts'
+import { chartValuesOf } from '../../../commands/takeover/plan/planned-settings.ts'
+import { findPredecessors } from '../../../inspect/find-predecessors.ts'
+import { type GivenSettings, readGivenSettings } from '../../../inspect/given-settings.ts'
+import type { Container, Volume, Workload } from '../../../inspect/facts.ts'
 import { type Predecessor, predecessorOf, predecessors, versionOf } from '../../../inspect/predecessors.ts'
-import { translate } from '../../../commands/takeover/predecessors/translate.ts'
+import { translate } from '../../../commands/takeover/plan/translate.ts'
 
 const images: [string, Predecessor['id'] | undefined, string | undefined][] = [
   ['equinix/cloud-provider-equinix-metal:v3.8.1', 'equinix-metal', '3.8.1'],
@@ -27,7 +27,7 @@ for (const [image, id, version] of images)
 
 const mounted: Container['volumeMounts'] = [{ name: 'sa', mountPath: '/etc/cloud-sa/' }]
 
-function deployment(container: Container, volumes: Volume[] = []): ProgramObject {
+function deployment(container: Container, volumes: Volume[] = []): Workload {
   const image = 'equinix/cloud-provider-equinix-metal:v3.8.1'
   return {
     apiVersion: 'apps/v1',
@@ -128,10 +128,10 @@ test('a flag that has a variable from a Secret goes into the file, and not into 
     args: ['--project-id=$(ID)', '--eip-tag=$(ID)', '--max-addresses=$(ID)'],
     env: [{ name: 'ID', valueFrom: { secretKeyRef: { name: 'env', key: 'id' } } }],
   })
-  const { flags, merged, warnings } = translate(equinix, found)
+  const { flags, merged, findings } = translate(equinix, found)
   assert.equal([flags, merged], [{}, { projectID: 'p2', eipTag: 'p2' }])
   assert.equal(
-    warnings.map(({ reason, where }) => [reason, where]),
+    findings.map(({ reason, where }) => [reason, where]),
     [['untranslated-setting', '--max-addresses']],
   )
 })
@@ -141,7 +141,7 @@ const none: GivenSettings = { flags: {}, secretFlags: [], env: [], file: undefin
 const ref = { kind: 'Secret', namespace: 'kube-system', name: 'metal-cloud-config', key: 'cloud-sa.json' } as const
 
 test('flags of the table stay, those of the pod and without effect go, unknown ones are named', () => {
-  const { flags, notes, warnings } = translate(equinix, {
+  const { flags, notes, findings } = translate(equinix, {
     ...none,
     flags: {
       '--cloud-provider': 'equinixmetal',
@@ -160,15 +160,15 @@ test('flags of the table stay, those of the pod and without effect go, unknown o
     ['--leader-elect=false', '--secure-port', '--authentication-skip-lookup'],
   )
   assert.equal(
-    warnings.map(({ reason, where }) => [reason, where]),
+    findings.map(({ reason, where }) => [reason, where]),
     [['unknown-flag', '--tls-sni-cert-key']],
   )
-  assert.not.match(JSON.stringify(warnings), 'secret-looking')
+  assert.not.match(JSON.stringify(findings), 'secret-looking')
 })
 
 test('the environment takes precedence over the file; what is secret in it goes into the file', () => {
   const text = JSON.stringify({ APIKEY: 'old', projectID: 'p', metro: 'da', oddity: 1 })
-  const { flags, file, merged, extraEnv, warnings } = translate(sidero, {
+  const { flags, file, merged, extraEnv, findings } = translate(sidero, {
     ...none,
     file: { ref, text },
     env: [
@@ -187,7 +187,7 @@ test('the environment takes precedence over the file; what is secret in it goes 
   assert.equal(file?.fields, { metro: 'da', oddity: 1, apiKey: 't0ken', projectID: 'p2', bgpPass: 'pass' })
   assert.equal(extraEnv, [{ name: 'HTTPS_PROXY', value: 'http://proxy:3128' }])
   assert.equal(
-    warnings.map(({ reason, where }) => [reason, where]),
+    findings.map(({ reason, where }) => [reason, where]),
     [
       ['unknown-variable', 'METAL_OLD_THING'],
       ['untranslated-setting', 'EIP_MAX_ADDRESSES'],

@@ -90,6 +90,21 @@ const rows: [name: string, change: Partial<SeenService>, problems: string[]][] =
     { metallb: [pool, anAdvertisement({ name: 'adv', ipAddressPools: ['default.api'] })] },
     ['no BGPAdvertisement names IPAddressPool default.web'],
   ],
+  [
+    "a pool that a person's selector leaves out",
+    { metallb: [pool, anAdvertisement({ name: 'adv', ipAddressPoolSelectors: [{ matchLabels: { team: 'a' } }] })] },
+    ['no BGPAdvertisement names IPAddressPool default.web'],
+  ],
+  [
+    "a pool that a person's selector selects",
+    {
+      metallb: [
+        { ...pool, metadata: { ...pool.metadata, labels: { team: 'a' } } },
+        anAdvertisement({ name: 'adv', ipAddressPoolSelectors: [{ matchLabels: { team: 'a' } }] }),
+      ],
+    },
+    [],
+  ],
   ['announced before and now', { routes: { before: routesOf(2), now: routesOf(1) } }, []],
   [
     'announced before, and by nobody now',

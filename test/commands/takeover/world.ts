@@ -248,7 +248,6 @@ function planOf(all: Service[], api: ReturnType<typeof apiServer>): TakeoverPlan
           version: undefined,
           replicas: stored?.spec?.replicas ?? 0,
           isRunning: true,
-          podSelector: { app: 'ccm' },
         },
       ],
       lease: { ...lease, isUsed: true, holder: undefined },

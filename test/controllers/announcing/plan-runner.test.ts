@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Change, Plan } from '../../../controllers/announcing/plan-changes.ts'
+import type { Change, ChangePlan } from '../../../controllers/announcing/plan-changes.ts'
 import { planRunner } from '../../../controllers/announcing/plan-runner.ts'
 
 const signal = new AbortController().signal
@@ -23,7 +23,7 @@ function running() {
     },
   })
   const pass = (ms: number) => void (nowMs += ms)
-  const run = async (plan: Partial<Plan>) => {
+  const run = async (plan: Partial<ChangePlan>) => {
     done.length = 0
     const { isUnfinished } = await carryOut({ first: [], waves: [], last: [], isHolding: false, ...plan }, signal)
     return { done: [...done], isUnfinished }

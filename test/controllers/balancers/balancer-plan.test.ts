@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type BalancerPlan, planBalancer } from '../../../controllers/balancers/balancer-plan.ts'
-import type { Seen } from '../../../controllers/balancers/balancer-state.ts'
+import type { BalancerSeen } from '../../../controllers/balancers/balancer-state.ts'
 import type { Want } from '../../../ledger/want/want.ts'
 import { makeService } from '../../builders.ts'
 import { address, annotations, finalizers, makeBalancer, makePool, makeSeen, names, other, worker } from './builders.ts'
@@ -22,7 +22,7 @@ const late = makeBalancer({
 })
 const noChange = { removePorts: [], removePools: [], updatePools: [], addPorts: [] }
 
-const cases: { name: string; seen: Partial<Seen>; plan: BalancerPlan }[] = [
+const cases: { name: string; seen: Partial<BalancerSeen>; plan: BalancerPlan }[] = [
   { name: 'a Service that is served needs nothing', seen: {}, plan: {} },
   {
     name: 'the finalizer comes before everything',

@@ -1,6 +1,6 @@
 import type { Balancer } from '../../../clouds/ports/balancers.ts'
 import { balancerNames } from '../../../controllers/balancers/balancer-names.ts'
-import type { Seen } from '../../../controllers/balancers/balancer-state.ts'
+import type { BalancerSeen } from '../../../controllers/balancers/balancer-state.ts'
 import type { Node, NodeAddress } from '../../../kube/objects.ts'
 import { makeService } from '../../builders.ts'
 
@@ -30,7 +30,7 @@ export function makePool(port: number, id = `pool-${port}`, createdAt = '2026-01
 }
 
 /** default/web, served by its balancer in every respect. */
-export function makeSeen(facts: Partial<Seen> = {}): Seen {
+export function makeSeen(facts: Partial<BalancerSeen> = {}): BalancerSeen {
   return {
     service: makeService({
       finalizers,

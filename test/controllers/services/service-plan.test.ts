@@ -2,7 +2,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { empty } from '../../../announcers/empty.ts'
 import { planService } from '../../../controllers/services/service-plan.ts'
-import type { Seen } from '../../../controllers/services/service-state.ts'
+import type { ServiceSeen } from '../../../controllers/services/service-state.ts'
 import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
 import type { ServicePlan } from '../../../controllers/services/service-step.ts'
 import type { Want } from '../../../ledger/want/want.ts'
@@ -43,7 +43,7 @@ const base = {
   graceMs: 900_000,
   withdrawingForMs: 0,
   announcement: undefined,
-} satisfies Omit<Seen, 'service' | 'record'>
+} satisfies Omit<ServiceSeen, 'service' | 'record'>
 const naming = empty({ ipAnnotation: 'example.com/ip' })
 const named = { 'example.com/ip': address }
 const own = { loadBalancer: { ingress: [{ ip: '198.51.100.7' }] } }
@@ -55,7 +55,7 @@ const foreign: Extract<Want, { kind: 'foreign' }> = {
 const nothing = { kind: 'nothing', reason: 'its type is ClusterIP' } as const
 const announced = { annotations: {}, status: { loadBalancer: { ingress: [{ ip: address }] } } }
 
-const asked: Seen['announcer'] = {
+const asked: ServiceSeen['announcer'] = {
   withdrawal: { annotations: { 'metallb.io/pool': 'disabled' }, clearsStatus: true },
   request: () => ({ annotations: {} }),
 }
@@ -69,10 +69,13 @@ const withdrawing = makeService({
 const withdrawn = makeService({ ...shown, deletionTimestamp: 'now' })
 
 const restoring = ({ spec }: Service) => (spec.type === 'LoadBalancer' ? undefined : { spec: { type: 'LoadBalancer' } })
-const lasting: Seen['announcer'] = { withdrawsOnlyOnDeletion: { restoring }, request: () => ({ annotations: {} }) }
+const lasting: ServiceSeen['announcer'] = {
+  withdrawsOnlyOnDeletion: { restoring },
+  request: () => ({ annotations: {} }),
+}
 const plain = makeService({ finalizers, type: 'ClusterIP' })
 
-const cases: { name: string; seen: Partial<Seen>; plan: ServicePlan }[] = [
+const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] = [
   {
     name: 'an own address that nobody has checked yet waits',
     seen: {

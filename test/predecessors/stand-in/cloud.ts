@@ -39,7 +39,7 @@ export type PredecessorCloud = {
 /** The settings file of a predecessor, as far as both have it. */
 export type SettingsFile = {
   apiKey: string
-  projectID: string
+  projectID: string | number
   'base-url': string
   metro?: string
   region?: string

@@ -93,7 +93,9 @@ async function run(): Promise<void> {
   const seenServices = reflector<Service>({ client, resource: services, log: silentLog })
   const metallb = predecessorMetallb(client, predecessor)
   const cluster = system?.metadata.uid ?? ''
-  const deps = { predecessor, client, cloud, metallb, cluster, nodes: () => seenNodes.list() }
+  const software = settings.loadbalancer.startsWith('metallb:') ? 'metallb.io' : 'cherryservers.com'
+  const requestAnnotation = predecessor.startsWith('Cherry') ? `${software}/loadBalancerIPs` : undefined
+  const deps = { predecessor, client, cloud, metallb, cluster, requestAnnotation, nodes: () => seenNodes.list() }
   const addService = worker()
   const addNode = worker()
 

@@ -16,6 +16,8 @@ export type ServiceDeps = {
   cloud: PredecessorCloud
   metallb: PredecessorMetallb
   cluster: string
+  /** Where it writes the address; without it into `spec.loadBalancerIP`. */
+  requestAnnotation: string | undefined
   nodes: () => Node[]
 }
 
@@ -55,19 +57,31 @@ async function ensure(deps: ServiceDeps, service: Service): Promise<void> {
     await client.patch(services, { ...key, patch: { merge } })
   }
   const tags = tagsOf(deps, key)
-  let address = service.spec.loadBalancerIP ?? ''
+  let address = requestedBy(service, deps)
   if (address === '') {
     const reservation = (await reservationOf(cloud, tags)) ?? (await cloud.reserve(tags))
     ;({ address } = reservation)
     const now = await client.get(services, key)
     if (!now) return
-    await client.replace(services, { ...now, spec: { ...now.spec, loadBalancerIP: address } })
+    await client.replace(services, requesting(now, address, deps))
   }
   const peers = await peersNow(deps)
   await metallb.addPool(key, address)
   await metallb.updatePeers(peers, key)
   const reservation = await reservationOf(cloud, tags)
   if (reservation) await show(client, key, reservation.address)
+}
+
+/** The address that a Service has already: Cherry Servers' program looks into an annotation first. */
+function requestedBy({ metadata, spec }: Service, { requestAnnotation: name }: ServiceDeps): string {
+  const annotated = name === undefined ? undefined : metadata.annotations?.[name]
+  return annotated || (spec.loadBalancerIP ?? '')
+}
+
+function requesting(service: Service, address: string, { requestAnnotation: name }: ServiceDeps): Service {
+  const { metadata, spec } = service
+  if (name === undefined) return { ...service, spec: { ...spec, loadBalancerIP: address } }
+  return { ...service, metadata: { ...metadata, annotations: { ...metadata.annotations, [name]: address } } }
 }
 
 /** Writes the status, unless it says so. */

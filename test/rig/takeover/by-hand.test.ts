@@ -13,7 +13,7 @@ import { type Way, backAgain, leavesAlone, quietly } from './walk.ts'
 function byHand(program: PredecessorProgram): Way {
   return {
     there: async (scene) => {
-      await scene.predecessor.scale(0)
+      await scene.predecessor.turn('off')
       await runProduct([
         'install',
         `--kubeconfig=${scene.controlPlane.kubeconfig}`,
@@ -36,7 +36,7 @@ function byHand(program: PredecessorProgram): Way {
       await product.stop()
       const { code, stdout, stderr } = await typed(['cleanup', `--kubeconfig=${controlPlane.kubeconfig}`, '--yes'])
       assert.is(code, 0, stdout + stderr)
-      await predecessor.scale(1)
+      await predecessor.turn('on')
     },
   }
 }

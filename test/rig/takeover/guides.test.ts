@@ -9,7 +9,9 @@ import { isCommands } from '../../docs/block-modes.ts'
 import { type Page, parsePage, root } from '../../docs/pages.ts'
 import { typeCommands } from '../../docs/type-commands.ts'
 import { type PredecessorProgram, programs } from '../../predecessors/programs.ts'
-import { installPredecessor, predecessorUser, workloadControllers } from '../../predecessors/workload.ts'
+import { askedBy } from '../../predecessors/asked-by.ts'
+import { userOf } from '../../predecessors/manifests.ts'
+import { installPredecessor, workloadControllers } from '../../predecessors/workload.ts'
 import { dialectOf } from '../../whole/dialects.ts'
 import { eventually } from '../../whole/eventually.ts'
 import { loadBalancer } from '../../whole/manifests.ts'
@@ -31,7 +33,7 @@ async function onCluster(
   const stage: TestStage = await openStage<PredecessorProgram['dialect']>({
     dialect: program.dialect,
     install: 'later',
-    users: predecessorUser,
+    users: userOf(program),
     controllers: [...workloadControllers, 'job-controller', 'endpointslice-controller'],
   })
   const { cloud, project, token, controlPlane, client } = stage
@@ -49,6 +51,7 @@ async function onCluster(
     const tools = [dirname(await helmProgram())]
     const ground = await shell({ dir, file: kubeconfig, kubectl, access, dialect: program.dialect, tools })
     await play({ stage, page: parsePage(file, readFileSync(join(root, file), 'utf8')), ...ground })
+    assert.equal(predecessor.otherHosts, [])
   } finally {
     await predecessor.stop()
     await kubelet.stop()
@@ -77,10 +80,7 @@ async function typed({ page, dir, env, stage }: Reader, heading: string): Promis
 
 async function serve(stage: TestStage, name: string): Promise<string> {
   await stage.create(loadBalancer(name))
-  return eventually(
-    `${name} has an address`,
-    async (observe) => observe(await stage.service(name))?.spec.loadBalancerIP,
-  )
+  return eventually(`${name} has an address`, async (observe) => askedBy(observe(await stage.service(name))))
 }
 
 for (const { file, program } of guides)
@@ -89,7 +89,7 @@ for (const { file, program } of guides)
       const { stage } = reader
       const addresses = new Map([['web', await serve(stage, 'web')]])
       const stays = async () => {
-        for (const [name, address] of addresses) assert.is((await stage.service(name))?.spec.loadBalancerIP, address)
+        for (const [name, address] of addresses) assert.is(askedBy(await stage.service(name)), address)
         assert.is(stage.calls(routes.release), 0)
         assert.is(stage.reserved().length, addresses.size)
       }

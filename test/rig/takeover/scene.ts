@@ -4,16 +4,21 @@ import { bgpAdvertisements, bgpPeers, ipAddressPools } from '../../../announcers
 import { listAll } from '../../../kube/list-all.ts'
 import type { KubeObject, Node } from '../../../kube/objects.ts'
 import { type Resource, nodes } from '../../../kube/resource.ts'
+import { daemonSets } from '../../../inspect/kinds.ts'
 import type { Provider } from '../../../sandbox/rig/providers.ts'
 import { type Rig, setRig } from '../../../sandbox/rig/rig.ts'
+import { askedBy } from '../../predecessors/asked-by.ts'
+import { cherryServers } from '../../predecessors/stand-in/cherry-servers.ts'
 import { type PredecessorProgram, commandOf } from '../../predecessors/programs.ts'
-import { type Workload, installPredecessor, predecessorUser, workloadControllers } from '../../predecessors/workload.ts'
+import { userOf } from '../../predecessors/manifests.ts'
+import { sayReady, type Workload, installPredecessor, workloadControllers } from '../../predecessors/workload.ts'
 import { dialectOf } from '../../whole/dialects.ts'
 import { eventually } from '../../whole/eventually.ts'
 import { loadBalancer } from '../../whole/manifests.ts'
 import { cloudTaints, ipOf, simulatedNodes } from '../../whole/simulated-nodes.ts'
 import { type TestStage, openStage, routes } from '../../whole/test-stage.ts'
 import { shownIn } from '../../whole/stored.ts'
+import { pods } from '../pods/pod.ts'
 import { allLead, waysSince } from '../ways.ts'
 
 export const namespace = 'metallb-system'
@@ -58,7 +63,10 @@ const speakers = {
     selector: { matchLabels: { component: 'speaker' } },
     template: {
       metadata: { labels: { component: 'speaker' } },
-      spec: { containers: [{ name: 'speaker', image: 'quay.io/metallb/speaker:v0.16.1' }] },
+      spec: {
+        tolerations: [{ operator: 'Exists' }],
+        containers: [{ name: 'speaker', image: 'quay.io/metallb/speaker:v0.16.1' }],
+      },
     },
   },
 }
@@ -70,7 +78,7 @@ export async function onScene(options: SceneOptions, play: (scene: Scene) => Pro
   const stage: TestStage = await openStage<PredecessorProgram['dialect']>({
     dialect: program.dialect,
     install: 'later',
-    users: predecessorUser,
+    users: userOf(program),
     controllers: [...workloadControllers, 'endpoints-controller'],
   })
   const rig = await setRig({
@@ -83,31 +91,38 @@ export async function onScene(options: SceneOptions, play: (scene: Scene) => Pro
   const { cloud, project, token, controlPlane, client } = stage
   const settings = bgp.password && { bgpPass: bgp.password.value }
   const access = { url: cloud.url, project, token }
+  if (program.dialect === 'cherry-servers' && commandOf(program).isReal) await suitCherryServers(stage)
   const predecessor = await installPredecessor(
     { program, controlPlane, client, cloud: access, ...(settings && { settings }) },
     first,
   )
   try {
     await stage.send(['create'], speakers)
-    const { length: count } = options.machines
-    const status = {
-      currentNumberScheduled: count,
-      desiredNumberScheduled: count,
-      numberMisscheduled: 0,
-      numberReady: count,
-    }
-    const of = ['daemonset', 'speaker', '-n', namespace, '--subresource=status', '--type=merge']
-    await stage.run('patch', ...of, '-p', JSON.stringify({ status }))
     const scene = sceneOf({ stage, rig, provider: bgp.provider, source: bgp.source, predecessor })
     for (const name of [first, ...others]) await scene.addMachine(name)
     for (const name of options.services) await scene.addService(name)
     await isAnnounced(scene)
     await play(scene)
+    assert.equal(predecessor.otherHosts, [])
   } finally {
     await predecessor.stop()
     await rig.stop()
     await stage.close()
   }
+}
+
+/**
+ * Makes the project one in which the real program comes to rest. It reads the project's ASN once, at its start, and there is
+ * none before the first server has BGP. It leaves out a node where one of its calls was one too many.
+ */
+async function suitCherryServers(stage: TestStage): Promise<void> {
+  const { cloud, project, token } = stage as TestStage<'cherry-servers'>
+  cloud.control.setCallLimit(undefined)
+  const { id } = cloud.control.devices.add({ hostname: 'earlier' }) as { id: number }
+  const seen = cherryServers({ apiKey: token, projectID: project, 'base-url': cloud.url, loadbalancer: 'empty://' })
+  await seen.enableProject()
+  await eventually('the project has an ASN', () => seen.session(`cherryservers://${id}`).catch(() => undefined))
+  cloud.control.devices.remove(String(id))
 }
 
 type Parts = { stage: TestStage; rig: Rig; provider: Provider; source: 'public' | 'private'; predecessor: Workload }
@@ -127,12 +142,13 @@ function sceneOf({ stage, rig, provider, source, predecessor }: Parts): Scene {
       const address = ipOf(await startNode(name), 4, source)
       await rig.node({ name, address })
       machines.push({ name, address })
+      await speakersReady(stage, machines.length)
     },
     async addService(name) {
       await stage.create(loadBalancer(name, { spec: { selector: { app: 'web' } } }))
       const address = await eventually(`${name} shows its address`, async (observe) => {
         const service = observe(await stage.service(name))
-        return shownIn(service) === service?.spec.loadBalancerIP ? shownIn(service) : undefined
+        return shownIn(service) === askedBy(service) ? shownIn(service) : undefined
       })
       addresses.set(name, address)
     },
@@ -150,6 +166,16 @@ function sceneOf({ stage, rig, provider, source, predecessor }: Parts): Scene {
       addresses.delete(name)
     },
   }
+}
+
+/** Says as kubelets do that the pods of the speakers are ready, and waits until their DaemonSet says so. */
+async function speakersReady({ client }: TestStage, count: number): Promise<void> {
+  await eventually(`${count} speakers are ready`, async (observe) => {
+    const waiting = (await listAll(client, pods, { namespace })).filter(({ status }) => status?.phase !== 'Running')
+    for (const { metadata } of waiting) await sayReady(client, metadata)
+    const speaker = observe(await client.get(daemonSets, { namespace, name: 'speaker' }))
+    return speaker?.status?.numberReady === count || undefined
+  })
 }
 
 async function poolsWith({ client }: TestStage, address = ''): Promise<string[]> {
@@ -176,7 +202,7 @@ export async function seen(scene: Scene) {
     services: await Promise.all(
       [...addresses.keys()].map(async (name) => {
         const service = await scene.service(name)
-        return { name, uid: service?.metadata.uid, asked: service?.spec.loadBalancerIP, shown: shownIn(service) }
+        return { name, uid: service?.metadata.uid, asked: askedBy(service), shown: shownIn(service) }
       }),
     ),
   }

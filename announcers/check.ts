@@ -1,0 +1,70 @@
+import type { ConfigMap, KubeObject, Service } from '../kube/objects.ts'
+import type { ServerFacts } from '../kube/server-facts.ts'
+import type { IpAddress } from '../lib/ip-address.ts'
+import type { LoadBalancer } from './setting.ts'
+
+/** A Deployment or a DaemonSet, as far as a check looks at it. */
+export type RunningProgram = KubeObject & {
+  spec?: { replicas?: number; template?: { spec?: { containers?: ProgramContainer[] } } }
+  status?: { readyReplicas?: number; desiredNumberScheduled?: number; numberReady?: number }
+}
+
+export type ProgramContainer = { image?: string; args?: string[]; env?: { name: string; value?: string }[] }
+
+/** The definition of a kind, as far as a check looks at it. */
+export type KindDefinition = KubeObject & {
+  spec?: { versions?: { name: string; served?: boolean; schema?: { openAPIV3Schema?: FieldSchema } }[] }
+}
+
+type FieldSchema = { format?: string; maximum?: number; properties?: Record<string, FieldSchema | undefined> }
+
+/** An address that a Service holds for so long that it should be announced. */
+export type HeldAddress = { service: Service; address: IpAddress; text: string }
+
+/** What the checks of announcing software look at. Each names what it needs. */
+export type SoftwareFacts = {
+  server: ServerFacts
+  workloads: readonly RunningProgram[]
+  held: readonly HeldAddress[]
+  /** The definitions of MetalLB's custom resources. */
+  definitions: readonly KindDefinition[]
+  /** MetalLB's pools, peers, advertisements and reports. */
+  metallb: readonly KubeObject[]
+  /** The ConfigMap that MetalLB before 0.13 reads. */
+  document: ConfigMap | undefined
+  /** Which Services the speakers of MetalLB announce. */
+  announcements: readonly (KubeObject & {
+    status?: { serviceName?: string; serviceNamespace?: string; peers?: string[] }
+  })[]
+  /** Which sessions Cilium is configured with. */
+  ciliumSessions: readonly (KubeObject & { spec: { bgpInstances?: { peers?: { peerAddress: string }[] }[] } })[]
+}
+
+/** The routers with which an object configures BGP sessions. */
+export type ConfiguredSessions = { where: string; routers: string[] }
+
+/** What the settings say to a check. `peerDomain`: that of the annotations of nodes that have the BGP peers. */
+export type CheckSettings = { loadBalancer: LoadBalancer; classes: readonly string[]; peerDomain: string }
+
+/** Something that is wrong: what and where, why that matters, and the command that mends it. */
+export type SoftwareFinding = { level: 'error' | 'warning'; what: string; why: string; fix: string }
+
+/** A check of one announcing software, which `doctor` runs: a pure function from facts to findings. */
+export type SoftwareCheck<Need extends keyof SoftwareFacts = keyof SoftwareFacts> = {
+  id: string
+  /** What it looks for, for the reference. */
+  checks: string
+  /** What the report says if nothing is wrong. */
+  good: string
+  needs: readonly Need[]
+  /** The kinds of the load balancer setting under which it runs; all of the software where it is absent. */
+  kinds?: readonly LoadBalancer['kind'][] | 'all'
+  /** A method, so that checks with different needs fit into one list. */
+  judge(facts: Pick<SoftwareFacts, Need>, settings: CheckSettings): SoftwareFinding[]
+}
+
+/** Makes a check that reads only the facts that it names. */
+export function defineSoftwareCheck<Need extends keyof SoftwareFacts>(check: SoftwareCheck<Need>): SoftwareCheck {
+  // Whoever runs it gives all facts that it names.
+  return check
+}

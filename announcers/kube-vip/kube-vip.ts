@@ -1,0 +1,93 @@
+import type { Service } from '../../kube/objects.ts'
+import { withoutClass } from '../../settings/service-policy.ts'
+import type { Announcer } from '../announcer.ts'
+import type { Software } from '../software.ts'
+import { kubeVipCheck } from './checks.ts'
+
+/** The annotation by which a Service requests an address from kube-vip. */
+const kubeVipRequestAnnotation = 'kube-vip.io/loadbalancerIPs'
+
+/** The annotation by which a Service tells kube-vip to look at none of its events. */
+const kubeVipIgnoreAnnotation = 'kube-vip.io/ignore'
+
+/** kube-vip. It reads its BGP peers from the annotations of its node. */
+export const kubeVipSoftware: Software<'kube-vip'> = {
+  schemes: {
+    'kube-vip': {
+      written: 'kube-vip://',
+      meaning:
+        'kube-vip. It reads the address from the Service and its BGP peers from the node. kube-vip 1.0.0 to 1.1.2 cannot read these peers.',
+      parameters: [],
+      depth: 0,
+      read: () => ({ value: { kind: 'kube-vip' } }),
+    },
+  },
+  needs: 'bgp',
+  kinds: ['kube-vip'],
+  annotations: [
+    {
+      name: kubeVipRequestAnnotation,
+      on: 'Service',
+      writers: ['user'],
+      values: 'an IP address',
+      sentence:
+        'Requests an own address from kube-vip. eip-admission never adds it, because kube-vip 1.2 would then withdraw the address; it removes it with the address.',
+    },
+  ],
+  requestAnnotations: [kubeVipRequestAnnotation],
+  requests: () => ({ annotations: [kubeVipRequestAnnotation], besideSpec: true, stopsIfAdded: 'kube-vip' }),
+  silencing: {},
+  classes: [withoutClass, 'kube-vip.io/kube-vip-class'],
+  matchesFamilies: false,
+  readsNodePeers: true,
+  sessionsCommand: () => 'read the log of the pod of kube-vip on each node',
+  checks: [kubeVipCheck],
+  rules: [],
+  announcer: kubeVip,
+}
+
+/**
+ * kube-vip reads its BGP peers from annotations of its node, and the address from the Service. We never write the status:
+ * kube-vip writes it with ports, and starts over with a Service whose status another program wrote.
+ */
+export function kubeVip(): Announcer {
+  return {
+    name: 'kube-vip',
+    // spec.loadBalancerIP, which is stored with the Service, is request enough for every release. kube-vip 1.2 takes an
+    // annotation that is added later for a change, and announces nothing for the Service until it is restarted.
+    request: () => ({ annotations: {} }),
+    // An annotation of a user or a predecessor, without which kube-vip reads the address from the status.
+    withdrawal: { annotations: { [kubeVipRequestAnnotation]: null }, clearsStatus: false },
+    // Measured with 0.8.10 and 1.2.3: it keeps a route when the type of the Service changes. 1.2.3 then announces nothing
+    // for the Service, whatever becomes of it, until it is restarted.
+    withdrawsOnlyOnDeletion: { restoring },
+  }
+}
+
+/**
+ * kube-vip 0.8.10 to 1.2.3 ignores the deletion of a Service that is no LoadBalancer, and keeps the route. It does the
+ * same where an annotation tells it to ignore the Service. The address comes back too: for a Service without one
+ * kube-vip stops its work and waits.
+ */
+function restoring({ metadata, spec, status }: Service, address: string): object | undefined {
+  const isIgnored = metadata.annotations?.[kubeVipIgnoreAnnotation] === 'true'
+  const heeded = { metadata: { annotations: { [kubeVipIgnoreAnnotation]: null } } }
+  if (spec.type === 'LoadBalancer') {
+    // What kube-vip ignored from the start it never announced, and should not begin to.
+    const isShown = status?.loadBalancer?.ingress?.some(({ ip }) => ip === address) ?? false
+    return isIgnored && isShown ? heeded : undefined
+  }
+  const { ports = [] } = spec
+  return {
+    ...(isIgnored && heeded),
+    spec: {
+      type: 'LoadBalancer',
+      loadBalancerIP: address,
+      // Nobody will connect: no port of the nodes is taken, and there may be none left.
+      allocateLoadBalancerNodePorts: false,
+      ...(spec.type === 'ExternalName' && { externalName: null }),
+      // A LoadBalancer needs one, and an ExternalName does not.
+      ...(ports.length === 0 && { ports: [{ port: 80 }] }),
+    },
+  }
+}

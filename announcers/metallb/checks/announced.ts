@@ -1,0 +1,94 @@
+import { type ConfigMap, type KubeObject, keyOf } from '../../../kube/objects.ts'
+import { isInRanges } from '../../../lib/ip-range.ts'
+import { type HeldAddress, type KindDefinition, type SoftwareFinding, defineSoftwareCheck } from '../../check.ts'
+import type { LoadBalancer } from '../../setting.ts'
+import { editCommand } from '../../shared/programs.ts'
+import { announcingPool } from '../pools.ts'
+import { type DocumentPool, readMetallbDocument } from '../read-document.ts'
+import { isPeer } from '../resources.ts'
+
+export const announcedAddresses = defineSoftwareCheck({
+  id: 'announced-addresses',
+  checks:
+    'Every held address is in a pool of MetalLB for BGP, an advertisement selects that pool, and there are peers. In a ConfigMap every pool is advertised.',
+  good: 'MetalLB is configured to announce every held address',
+  needs: ['metallb', 'document', 'held', 'definitions'],
+  judge({ metallb, document, held, definitions }, { loadBalancer }) {
+    if (held.length === 0) return []
+    if (readsObjects(definitions, loadBalancer)) {
+      const peerless = metallb.some(isPeer) ? [] : [noPeers('no BGPPeer', held.length)]
+      return [...peerless, ...held.flatMap((one) => notInPool(one, metallb))]
+    }
+    // That it does not exist is a finding of its own.
+    if (!document) return []
+    const { pools, peers, problems } = readMetallbDocument(document)
+    if (problems.length > 0) return []
+    const peerless = peers > 0 ? [] : [noPeers(`no peers in ConfigMap ${keyOf(document)}`, held.length)]
+    return [...peerless, ...held.flatMap((one) => notInDocument(one, pools, document))]
+  },
+})
+
+/** Whether MetalLB reads objects; else it reads a ConfigMap. */
+export function readsObjects(definitions: readonly KindDefinition[], { kind }: LoadBalancer): boolean {
+  return kind === 'metallb' ? definitions.length > 0 : kind === 'metallb-crd'
+}
+
+function noPeers(what: string, count: number): SoftwareFinding {
+  return {
+    level: 'error',
+    what: `MetalLB has ${what}, and ${count} addresses to announce`,
+    why: 'no router learns an address',
+    fix: 'kubectl get events -A --field-selector=reason=PeeringFailed   # why no node has peers',
+  }
+}
+
+function notInDocument(
+  { service, address, text }: HeldAddress,
+  pools: readonly DocumentPool[],
+  document: ConfigMap,
+): SoftwareFinding[] {
+  const pool = pools.find(({ addresses }) => isInRanges(address, addresses))
+  if (pool?.protocol === 'bgp') return []
+  const where = pool ? `is in pool ${JSON.stringify(pool.name)} for ${pool.protocol}` : 'is in no pool for BGP'
+  return [
+    {
+      level: 'error',
+      what: `address ${text} of Service ${keyOf(service)} ${where} of ConfigMap ${keyOf(document)}`,
+      why: 'MetalLB does not announce it to the routers, so nobody reaches the Service',
+      fix: `${editCommand(document)}   # \`serve\` writes its pool; its log says what was refused`,
+    },
+  ]
+}
+
+function notInPool({ service, address, text }: HeldAddress, metallb: readonly KubeObject[]): SoftwareFinding[] {
+  const pool = announcingPool(metallb, address)
+  const what = `address ${text} of Service ${keyOf(service)}`
+  const why = 'MetalLB does not announce it, so nobody reaches the Service'
+  const fix = 'kubectl get ipaddresspools,bgpadvertisements -A   # `serve` writes them; its log says what was refused'
+  if (!pool) return [{ level: 'error', what: `${what} is in no IPAddressPool`, why, fix }]
+  if (pool.isAdvertised) return []
+  return [{ level: 'error', what: `${what}: no BGPAdvertisement selects its pool ${pool.name}`, why, fix }]
+}
+
+/** From this version on MetalLB writes down what its speakers announce. */
+const announcementKind = 'servicebgpstatuses.metallb.io'
+
+export const speakers = defineSoftwareCheck({
+  id: 'speakers',
+  checks: 'A speaker of MetalLB announces every held address to a peer, where MetalLB writes that down (from 0.15 on).',
+  good: 'the speakers of MetalLB report no held address that none of them announces',
+  needs: ['announcements', 'definitions', 'held'],
+  judge({ announcements, definitions, held }) {
+    if (!definitions.some(({ metadata }) => metadata.name === announcementKind)) return []
+    const announced = announcements.filter(({ status }) => status?.peers?.length)
+    const keys = new Set(announced.map(({ status }) => `${status?.serviceNamespace}/${status?.serviceName}`))
+    return held
+      .filter(({ service }) => !keys.has(keyOf(service)))
+      .map(({ service, text }) => ({
+        level: 'warning',
+        what: `no speaker of MetalLB announces ${text} of Service ${keyOf(service)}`,
+        why: 'it has no ready endpoint, or no node may announce it: nobody reaches the Service',
+        fix: `kubectl get endpointslices -n ${service.metadata.namespace} -l kubernetes.io/service-name=${service.metadata.name}`,
+      }))
+  },
+})

@@ -1,0 +1,120 @@
+import { keyOf } from '../../../kube/objects.ts'
+import { type IpAddress, parseIpAddress } from '../../../lib/ip-address.ts'
+import { isInRanges } from '../../../lib/ip-range.ts'
+import { type SoftwareFacts, type SoftwareFinding, defineSoftwareCheck } from '../../check.ts'
+import { describeCommand, editCommand } from '../../shared/programs.ts'
+import { readMetallbDocument } from '../read-document.ts'
+import { type ConfigurationState, configurationStates, isPool } from '../resources.ts'
+
+export const metallbReports = defineSoftwareCheck({
+  id: 'metallb-reports',
+  checks: 'MetalLB accepts its configuration, where it reports that (from 0.15.3 on).',
+  good: 'MetalLB reports no problem with its configuration',
+  needs: ['metallb'],
+  judge: ({ metallb }) =>
+    metallb
+      .filter((object): object is ConfigurationState => object.kind === configurationStates.kind)
+      .filter(({ status }) => status?.result === 'Invalid')
+      .map((state) => ({
+        level: 'error',
+        what: `ConfigurationState ${keyOf(state)}: ${state.status?.errorSummary ?? 'the configuration is invalid'}`,
+        why: 'MetalLB goes on with its last valid configuration, and announces nothing new',
+        fix: describeCommand(state),
+      })),
+})
+
+export const metallbDocumentCheck = defineSoftwareCheck({
+  id: 'metallb-document',
+  checks: 'MetalLB before 0.13 accepts its ConfigMap: it exists, it is YAML, and no part of it is refused.',
+  good: 'MetalLB can read its ConfigMap',
+  needs: ['document', 'definitions'],
+  kinds: ['metallb', 'metallb-configmap'],
+  judge({ document, definitions }, { loadBalancer }) {
+    if (document) return refusals(document)
+    if (!('name' in loadBalancer)) return []
+    // Where MetalLB's objects are known, it reads those.
+    if (loadBalancer.kind === 'metallb' && definitions.length > 0) return []
+    const { namespace, name } = loadBalancer
+    return [
+      {
+        level: 'error',
+        what: `ConfigMap ${namespace}/${name} does not exist`,
+        why: 'MetalLB has no configuration, and `serve` changes it only where there is one',
+        fix: `kubectl create configmap -n ${namespace} ${name} --from-literal=config='address-pools: []'`,
+      },
+    ]
+  },
+})
+
+function refusals(document: NonNullable<SoftwareFacts['document']>): SoftwareFinding[] {
+  return readMetallbDocument(document).problems.map((problem) => ({
+    level: 'error',
+    what: `ConfigMap ${keyOf(document)}, config: ${problem}`,
+    why: 'MetalLB refuses its whole configuration, and announces nothing new',
+    fix: editCommand(document),
+  }))
+}
+
+/** A pool of MetalLB, from either form of its configuration. */
+type Pool = { what: string; addresses: readonly string[]; look: string }
+
+export const overlappingPools = defineSoftwareCheck({
+  id: 'overlapping-pools',
+  checks: 'No two pools of MetalLB share addresses, in its objects or in its ConfigMap.',
+  good: 'no two pools of MetalLB share addresses',
+  needs: ['metallb', 'document'],
+  // One MetalLB reads one of the two forms.
+  judge: ({ metallb, document }) => [...overlaps(objectPools(metallb)), ...overlaps(documentPools(document))],
+})
+
+function objectPools(metallb: SoftwareFacts['metallb']): Pool[] {
+  return metallb.filter(isPool).map((pool) => ({
+    what: `IPAddressPool ${keyOf(pool)}`,
+    addresses: pool.spec.addresses,
+    look: describeCommand(pool),
+  }))
+}
+
+function documentPools(document: SoftwareFacts['document']): Pool[] {
+  if (!document) return []
+  return readMetallbDocument(document).pools.map(({ name, addresses }) => ({
+    what: `pool ${JSON.stringify(name)} of ConfigMap ${keyOf(document)}`,
+    addresses,
+    look: editCommand(document),
+  }))
+}
+
+function overlaps(pools: readonly Pool[]): SoftwareFinding[] {
+  return pools.flatMap((one, n) =>
+    pools.slice(n + 1).flatMap((other): SoftwareFinding[] => {
+      const shared = sharedRanges(one, other)
+      if (shared === undefined) return []
+      return [
+        {
+          level: 'error',
+          what: `${one.what} and ${other.what} share addresses: ${shared}`,
+          why: 'MetalLB refuses its whole configuration, and announces nothing new',
+          fix: `${other.look}   # remove the range from the one that a person wrote`,
+        },
+      ]
+    }),
+  )
+}
+
+function sharedRanges(one: Pool, other: Pool): string | undefined {
+  for (const first of one.addresses)
+    for (const second of other.addresses) {
+      // Either range has a known address in the other, if they share any.
+      const isShared =
+        addressesOf(first).some((address) => isInRanges(address, [second])) ||
+        addressesOf(second).some((address) => isInRanges(address, [first]))
+      if (isShared) return `${first} and ${second}`
+    }
+  return undefined
+}
+
+/** Both ends of `a-b`, or the address of a network. */
+function addressesOf(range: string): IpAddress[] {
+  const texts = range.includes('-') ? range.split('-') : [range.split('/')[0] ?? '']
+  return texts.flatMap((text) => parseIpAddress(text.trim()) ?? [])
+}

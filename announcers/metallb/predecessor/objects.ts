@@ -1,0 +1,188 @@
+import type { KubeObject, Node, Service } from '../../../kube/objects.ts'
+import { keyOf, splitKey } from '../../../kube/objects.ts'
+import type { LabelSelector } from '../../../lib/label-selector.ts'
+import type { ObjectConfiguration, WantedObject } from '../../announcer.ts'
+import { compareTexts } from '../../shared/order.ts'
+import type { AnnouncerMarks } from '../../software.ts'
+import { metallbObjects } from '../objects.ts'
+import { type Marks, isCounting, isOurs, isWritten, withoutOwnLabel } from '../ownership.ts'
+import { type BGPAdvertisement, type BGPPeer, isAdvertisement, isPeer, isPool } from '../resources.ts'
+import { predecessorPeers, regionLabel } from './peers.ts'
+import { type WantedPool, predecessorPools } from './pools.ts'
+
+/** An object of MetalLB as the predecessor wrote it, without what changes with each Service, and without a password. */
+export type FoundObject = {
+  kind: string
+  name: string
+  labels: Record<string, string>
+  annotations: Record<string, string>
+  spec: Record<string, unknown>
+}
+
+/** What decides which objects of MetalLB the predecessor would have. */
+export type PredecessorFacts = {
+  marks: Marks & AnnouncerMarks
+  /** What it had written when we came. */
+  found: readonly FoundObject[]
+  /** The Services that it will serve, with an address in spec. */
+  services: readonly Service[]
+  nodes: readonly Node[]
+  /** The password of BGP sessions, where peers refer to our Secret. */
+  password: string | undefined
+}
+
+/** What a predecessor wrote for MetalLB. Its objects are in one namespace: MetalLB reads no other. */
+export function foundObjects(
+  objects: readonly KubeObject[],
+  marks: AnnouncerMarks,
+): { namespace: string; objects: FoundObject[] } | undefined {
+  // What we wrote already in an earlier takeover says nothing about the predecessor's way to write.
+  const theirs = objects.filter(
+    (one) => isOurs({ ...marks, namespace: one.metadata.namespace ?? '' }, one) && !isWritten(one),
+  )
+  const [first] = theirs
+  if (!first) return undefined
+  const namespace = first.metadata.namespace ?? ''
+  return { namespace, objects: theirs.filter(({ metadata }) => metadata.namespace === namespace).map(strippedOf) }
+}
+
+function strippedOf(object: KubeObject & { spec?: object }): FoundObject {
+  const { name, labels = {}, annotations = {} } = object.metadata
+  // The API server shows a whole object that another program applied in an annotation, its password included.
+  const { 'kubectl.kubernetes.io/last-applied-configuration': _applied, ...kept } = annotations
+  const spec = isPeer(object) ? withoutSecrets(object) : { ...object.spec }
+  return { kind: object.kind, name, labels, annotations: kept, spec }
+}
+
+function withoutSecrets({ spec }: BGPPeer): Record<string, unknown> {
+  const { password: _password, nodeSelectors = [], ...others } = spec
+  return { ...others, nodeSelectors: nodeSelectors.filter((one) => !isCounting(one)) }
+}
+
+/** The configuration of MetalLB as the predecessor would have it. Its objects of Services that exist stay in place. */
+export function predecessorConfiguration(facts: PredecessorFacts): ObjectConfiguration {
+  const peerMode = hasSharedPeers(facts) ? 'frr' : 'native'
+  return {
+    ...metallbObjects({ ...facts.marks, peerMode }),
+    reports: [],
+    reportedProblems: () => [],
+    objects: (_state, existing) => ({ wanted: wantedObjects(existing, facts), problems: [] }),
+  }
+}
+
+/** Every object of MetalLB that the predecessor would have. Ours that are none of them go. */
+export function wantedObjects(existing: readonly KubeObject[], facts: PredecessorFacts): WantedObject[] {
+  const pools = poolsToWrite(existing, facts)
+  const known = new Set([
+    ...existing.filter(isPool).map(({ metadata }) => metadata.name),
+    ...pools.map(({ pool }) => pool.metadata.name),
+    ...foundOf(facts, 'BGPAdvertisement').flatMap(({ spec }) => (spec['ipAddressPools'] ?? []) as string[]),
+  ])
+  const stored = advertisementIn(existing, facts)
+  const peers = predecessorPeers(
+    existing.filter(isPeer).filter((one) => isOurs(facts.marks, one)),
+    {
+      found: foundOf(facts, 'BGPPeer'),
+      nodes: facts.nodes,
+      counting: countingSelectors(facts),
+      labels: labelsOf(facts),
+      usual: { holdTime: facts.marks.holdTime ?? '0s', keepaliveTime: '0s', peerPort: 179 },
+      password: facts.password,
+    },
+  )
+  const objects = [
+    ...(stored ? [unlabelled(naming(namesIn(known, advertisedNames(stored, pools)), stored), stored)] : []),
+    ...pools.map(({ pool, isThere }) => (isThere ? unlabelled(pool, pool) : pool)),
+    ...peers,
+  ]
+  return objects.map((object) => ({ object, subjects: [{ node: object.metadata.name }] }))
+}
+
+/** The pools of the predecessor among all objects of the namespace. */
+export function poolsToWrite(existing: readonly KubeObject[], facts: PredecessorFacts): WantedPool[] {
+  const { marks, services } = facts
+  const { ours = [], foreign = [] } = Object.groupBy(existing.filter(isPool), (pool) =>
+    isOurs(marks, pool) ? 'ours' : 'foreign',
+  )
+  const found = new Set(foundOf(facts, 'IPAddressPool').map(({ name }) => name))
+  return predecessorPools(ours, { namespace: marks.namespace, services, labels: labelsOf(facts), found, foreign })
+}
+
+/**
+ * The stored advertisement with the names of the pools that it has, and of those that are to exist. Undefined where it has
+ * them all, and where none is ours: a person's own announces them.
+ */
+export function advertisementOfBoth(
+  existing: readonly KubeObject[],
+  pools: readonly WantedPool[],
+  facts: PredecessorFacts,
+): BGPAdvertisement | undefined {
+  const stored = advertisementIn(existing, facts)
+  const before = stored?.spec?.ipAddressPools ?? []
+  const both = stored ? [...new Set([...before, ...advertisedNames(stored, pools)])] : []
+  return stored && both.length > before.length ? naming(both, stored) : undefined
+}
+
+function advertisementIn(existing: readonly KubeObject[], { marks }: PredecessorFacts): BGPAdvertisement | undefined {
+  return existing.filter(isAdvertisement).find((one) => isOurs(marks, one))
+}
+
+/** An empty list announces every pool, and the predecessor deletes the object with the first Service. */
+function naming(names: readonly string[], stored: BGPAdvertisement): BGPAdvertisement {
+  return { ...stored, metadata: placeOf(stored), spec: { ipAddressPools: [...names] } }
+}
+
+/** The names of an advertisement after pools got other names, in their order. */
+function advertisedNames({ spec = {} }: BGPAdvertisement, pools: readonly WantedPool[]): string[] {
+  const newName = new Map(pools.flatMap(({ pool, replaces }) => (replaces ? [[replaces, pool.metadata.name]] : [])))
+  const names = (spec.ipAddressPools ?? []).map((name) => newName.get(name) ?? name)
+  const added = pools.filter(({ isThere, replaces }) => !isThere && replaces === undefined)
+  return [...new Set([...names, ...added.map(({ pool }) => pool.metadata.name)])]
+}
+
+/** Without names of pools that are gone, such as ours that got another name. All, if none were left: none means every pool. */
+function namesIn(known: ReadonlySet<string>, names: readonly string[]): readonly string[] {
+  const left = names.filter((name) => known.has(name))
+  return left.length === 0 ? names : left
+}
+
+/** Selectors that match no node: by them the predecessor knows which Services need a peer, and when none does. */
+function countingSelectors({ services, marks: { counting } }: PredecessorFacts): LabelSelector[] {
+  return services
+    .map(keyOf)
+    .toSorted(compareTexts)
+    .map((key) => {
+      const { namespace, name } = splitKey(key)
+      return { matchLabels: { [`${counting}/service-namespace`]: namespace, [`${counting}/service-name`]: name } }
+    })
+}
+
+/** Whether the predecessor had one peer for the nodes of a region, as MetalLB with FRR needs it. */
+function hasSharedPeers(facts: PredecessorFacts): boolean {
+  return foundOf(facts, 'BGPPeer').some(({ spec }) => {
+    const selectors = (spec['nodeSelectors'] ?? []) as LabelSelector[]
+    return selectors.some((one) => !isCounting(one) && regionLabel in (one.matchLabels ?? {}))
+  })
+}
+
+function foundOf({ found }: PredecessorFacts, kind: string): FoundObject[] {
+  return found.filter((one) => one.kind === kind)
+}
+
+function labelsOf({ marks: { label } }: PredecessorFacts): Record<string, string> {
+  return { [label.name]: label.value }
+}
+
+/** The object without the label by which it is ours. */
+function unlabelled(object: KubeObject, stored: KubeObject): KubeObject {
+  if (!isWritten(stored)) return { ...object, metadata: placeOf(stored) }
+  const { labels, annotations } = object.metadata
+  return {
+    ...object,
+    metadata: { ...placeOf(stored), labels: withoutOwnLabel(labels), ...(annotations && { annotations }) },
+  }
+}
+
+function placeOf({ metadata: { name, namespace = '' } }: KubeObject): { name: string; namespace: string } {
+  return { name, namespace }
+}

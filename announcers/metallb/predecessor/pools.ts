@@ -1,0 +1,127 @@
+import { type Service, keyOf } from '../../../kube/objects.ts'
+import { isInRanges } from '../../../lib/ip-range.ts'
+import { parseAddress, prefixOf } from '../../shared/address.ts'
+import { compareTexts } from '../../shared/order.ts'
+import { metallbSharingAnnotations } from '../names.ts'
+import { isWritten } from '../ownership.ts'
+import { poolNameOf, serviceLabel } from '../pool-names.ts'
+import type { IPAddressPool } from '../resources.ts'
+
+export type PoolFacts = {
+  namespace: string
+  /** The Services that the predecessor will serve, with an address in spec. */
+  services: readonly Service[]
+  /** The labels of the predecessor's objects. */
+  labels: Record<string, string>
+  /** The names of the pools that it had written. */
+  found: ReadonlySet<string>
+  /** Pools of other people: what they hold needs no pool. */
+  foreign: readonly IPAddressPool[]
+}
+
+/** A pool that is to exist, and the name of ours that it takes the place of. */
+export type WantedPool = { pool: IPAddressPool; replaces?: string; isThere: boolean }
+
+/**
+ * The pools by the names under which the predecessor looks for them. A pool of ours with another name would stay for
+ * ever. The predecessor refuses a Service whose address is in such a pool, or never removes the pool.
+ */
+export function predecessorPools(ours: readonly IPAddressPool[], facts: PoolFacts): WantedPool[] {
+  const usersOf = usersFinder(facts.services)
+  const isNamedAsTheirs = ({ metadata, spec }: IPAddressPool) =>
+    facts.found.has(metadata.name) || usersOf(spec.addresses).some((one) => poolNameOf(keyOf(one)) === metadata.name)
+  const kept = ours.filter((pool) => !isWritten(pool) || isNamedAsTheirs(pool))
+  const taken = new Set([...kept, ...facts.foreign].map(({ metadata }) => metadata.name))
+  const others = ours.filter((pool) => !kept.includes(pool))
+  const renamed = others.flatMap((pool) => {
+    const { addresses } = pool.spec
+    return toWanted(usersOf(addresses), { facts, taken, addresses, replaces: pool.metadata.name })
+  })
+  const served = new Set([...ours, ...facts.foreign].flatMap(({ spec }) => usersOf(spec.addresses)))
+  const lacking = facts.services.filter((service) => !served.has(service))
+  const byPrefix = Map.groupBy(lacking, ({ spec }) => prefixText(spec.loadBalancerIP))
+  const added = [...byPrefix].flatMap(([prefix, users]) =>
+    prefix === undefined ? [] : toWanted(users, { facts, taken, addresses: [prefix] }),
+  )
+  const counted = kept.map((pool) =>
+    facts.found.has(pool.metadata.name) ? pool : countedIn(pool, usersOf(pool.spec.addresses)),
+  )
+  return [...counted.map((pool) => ({ pool, isThere: true })), ...renamed, ...added]
+}
+
+/** A pool that we wrote under the predecessor's name, with the marks by which it counts the Services of a pool. */
+function countedIn(pool: IPAddressPool, users: readonly Service[]): IPAddressPool {
+  if (!isWritten(pool)) return pool
+  const { metadata } = pool
+  const labels = { ...metadata.labels, ...serviceLabels(users) }
+  const { annotations } = sharedAnnotations(inOrder(users))
+  return { ...pool, metadata: { ...metadata, labels, ...(annotations && { annotations }) } }
+}
+
+function inOrder(users: readonly Service[]): Service[] {
+  return users.toSorted((one, other) => compareTexts(keyOf(one), keyOf(other)))
+}
+
+type Making = { facts: PoolFacts; taken: Set<string>; addresses: string[]; replaces?: string }
+
+function toWanted(users: readonly Service[], { facts, taken, addresses, replaces }: Making): WantedPool[] {
+  const ordered = inOrder(users)
+  const [first] = ordered
+  if (!first) return []
+  const named = poolNameOf(keyOf(first))
+  // A Service with two addresses: the predecessor has one pool for each Service.
+  const name = taken.has(named) && replaces !== undefined ? replaces : named
+  taken.add(name)
+  const pool: IPAddressPool = {
+    apiVersion: 'metallb.io/v1beta1',
+    kind: 'IPAddressPool',
+    metadata: {
+      name,
+      namespace: facts.namespace,
+      labels: { ...facts.labels, ...serviceLabels(ordered) },
+      ...sharedAnnotations(ordered),
+    },
+    spec: { addresses, autoAssign: false },
+  }
+  return [{ pool, isThere: name === replaces, ...(replaces !== undefined && name !== replaces && { replaces }) }]
+}
+
+function serviceLabels(users: readonly Service[]): Record<string, string> {
+  return Object.assign({}, ...users.map((user) => serviceLabel(keyOf(user))))
+}
+
+/** By these annotations the predecessor counts, from 3.8 on, the Services that share the address of a pool. */
+function sharedAnnotations(users: readonly Service[]): { annotations?: Record<string, string> } {
+  const keys = users.flatMap((service) => {
+    const key = metallbSharingAnnotations
+      .map((name) => service.metadata.annotations?.[name])
+      .find((one) => one !== undefined)
+    return key !== undefined && /^[A-Za-z0-9]([-\w.]{0,54}[A-Za-z0-9])?$/.test(key) ? [{ key, service }] : []
+  })
+  if (keys.length === 0) return {}
+  const byKey = Map.groupBy(keys, ({ key }) => `shared-${key}`)
+  const text = (all: typeof keys) => all.map(({ service }) => keyOf(service).replace('/', '.')).join()
+  return { annotations: Object.fromEntries([...byKey].map(([name, all]) => [name, text(all)])) }
+}
+
+/** Finds the Services with an address in ranges. Nearly all pools hold one address, so those need no search. */
+function usersFinder(services: readonly Service[]): (addresses: readonly string[]) => Service[] {
+  const placed = services.flatMap((service) => {
+    const address = parseAddress(service.spec.loadBalancerIP ?? '')
+    return address ? [{ service, address, prefix: prefixOf(address) }] : []
+  })
+  const byPrefix = Map.groupBy(placed, ({ prefix }) => prefix)
+  return (addresses) => {
+    const [only = '', ...more] = addresses
+    const found =
+      more.length === 0 && /\/(32|128)$/.test(only)
+        ? (byPrefix.get(only) ?? [])
+        : placed.filter(({ address }) => isInRanges(address, addresses))
+    return found.map(({ service }) => service)
+  }
+}
+
+function prefixText(text: string | undefined): string | undefined {
+  const address = parseAddress(text ?? '')
+  return address && prefixOf(address)
+}

@@ -1,0 +1,107 @@
+import { type Lease, keyOf } from '../../../kube/objects.ts'
+import { isFalse } from '../../../inspect/given-settings.ts'
+import { isHeld, isOwnIdentity } from '../../../kube/lease-holder.ts'
+import { livingWorker } from '../lock.ts'
+import { type TakeoverStatus, isComplete, nextCommand, statusText } from '../takeover-status.ts'
+import { type PlanInput, valueOf } from './facts.ts'
+import type { ObjectRef, PlanFinding, PlannedLease, TakeoverPlan } from './plan.ts'
+
+/** Where the predecessor's lease is, and whether it elects a leader. */
+export function leaseOf({ predecessor, given: { flags } }: Pick<PlanInput, 'predecessor' | 'given'>): {
+  at: ObjectRef
+  isUsed: boolean
+} {
+  return {
+    at: {
+      namespace: flags['--leader-elect-resource-namespace'] ?? predecessor.lease.namespace,
+      name: flags['--leader-elect-resource-name'] ?? predecessor.lease.name,
+    },
+    isUsed: !isFalse(flags['--leader-elect']),
+  }
+}
+
+/** The lease of the predecessor, and what of the leases stands in the way. Pure. */
+export function planLease(input: PlanInput): { lease: PlannedLease; findings: PlanFinding[] } {
+  const { at, isUsed } = leaseOf(input)
+  const { at: ours, leader } = ownLeader(input)
+  const { holderIdentity: holder, renewTime } = storedLease(input, at)?.spec ?? {}
+  const isOther = isUsed && (at.namespace !== ours.namespace || at.name !== ours.name)
+  const isBegun = valueOf(input.facts.progress) !== undefined
+  return {
+    lease: { ...at, isUsed, holder: holder === '' ? undefined : holder, ...(renewTime !== undefined && { renewTime }) },
+    findings: [
+      ...(leader !== undefined && !isBegun ? [alreadyLed(ours, leader)] : []),
+      ...(isOther ? [otherLease(at, ours)] : []),
+    ],
+  }
+}
+
+function storedLease({ facts }: PlanInput, { namespace, name }: ObjectRef): Lease | undefined {
+  return valueOf(facts.leases)?.find((one) => keyOf(one) === `${namespace}/${name}`)
+}
+
+/** The lease by which our program leads, and who of ours holds it now. */
+function ownLeader(input: PlanInput): { at: ObjectRef; leader: string | undefined } {
+  const { now, settings } = input.context
+  const at = { namespace: settings.process.leaseNamespace, name: settings.process.leaseName }
+  const stored = storedLease(input, at)
+  const holder = stored?.spec?.holderIdentity ?? ''
+  return { at, leader: stored && isHeld(stored, now) && isOwnIdentity(holder) ? holder : undefined }
+}
+
+function alreadyLed({ namespace, name }: ObjectRef, leader: string): PlanFinding {
+  return {
+    isBlocker: true,
+    reason: 'already-running',
+    where: `Lease ${namespace}/${name}`,
+    what: `a \`serve\` of eip-admission holds it (${leader})`,
+    remedy: 'stop it, or continue the takeover that was begun: eip-admission takeover apply',
+  }
+}
+
+function otherLease(at: ObjectRef, ours: ObjectRef): PlanFinding {
+  return {
+    reason: 'other-lease',
+    where: `Lease ${ours.namespace}/${ours.name}`,
+    what: `the predecessor leads by ${at.namespace}/${at.name}: the two leases do not exclude both programs from running`,
+    remedy: `--leader-elect-resource-name=${at.name} --leader-elect-resource-namespace=${at.namespace}`,
+  }
+}
+
+/** Where a takeover that was begun stands; undefined if none was. Pure. */
+export function planStatus(
+  input: PlanInput,
+  { predecessor: { workloads }, services }: Pick<TakeoverPlan, 'predecessor' | 'services'>,
+): TakeoverStatus | undefined {
+  const { facts, context } = input
+  const progress = valueOf(facts.progress)
+  if (!progress) return undefined
+  const { state: recorded, step } = progress
+  const { at, leader } = ownLeader(input)
+  const open = services.filter(({ held }) => held === 'reserved').length
+  const lacking = [
+    ...workloads
+      .filter(({ isRunning }) => isRunning)
+      .map(({ kind, namespace, name }) => `${kind} ${namespace}/${name} runs again`),
+    ...(leader === undefined ? [`no eip-admission holds the lease ${at.namespace}/${at.name}`] : []),
+    ...(open > 0 ? [`${open} ${open === 1 ? 'reservation has' : 'reservations have'} no ElasticIP`] : []),
+  ]
+  const worker = livingWorker(valueOf(facts.lock), context.now)
+  return { recorded, step, lacking: recorded === 'applied' ? lacking : [], worker }
+}
+
+/** What a person should know of a takeover that is not complete. */
+export function statusFindings(status: TakeoverStatus | undefined): PlanFinding[] {
+  if (!status || isComplete(status)) return []
+  const other = status.recorded === 'undoing' ? 'apply takes over again' : 'undo goes back'
+  return [
+    {
+      reason: 'takeover-begun',
+      where: 'the cluster',
+      what: `${statusText(status)}; the plan shows what is left`,
+      remedy: status.worker
+        ? 'wait until that run has ended, then run takeover plan again'
+        : `${nextCommand(status)} continues it, eip-admission takeover ${other}`,
+    },
+  ]
+}

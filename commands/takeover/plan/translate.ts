@@ -1,0 +1,155 @@
+import { cloudChoice } from '../../../clouds/cloud-choice.ts'
+import type { Dialect } from '../../../clouds/dialect/define-dialect.ts'
+import { dialects } from '../../../clouds/dialects.ts'
+import { type SettingsFile, parseSettingsFile } from '../../../settings/file.ts'
+import { fixedFlags, ignoredFlags } from '../../settings/ignored-flags.ts'
+import { processSettings } from '../../../settings/process.ts'
+import { type Places, type Setting, placesOf } from '../../../settings/setting.ts'
+import { type GivenSettings, type GivenVariable, isFalse } from '../../../inspect/given-settings.ts'
+import type { PlanFinding } from './plan.ts'
+import type { Predecessor } from '../../../inspect/predecessors.ts'
+
+/** The settings of a predecessor, as `serve` takes them. The file may hold secrets: neither it nor `merged` is printed. */
+export type Translation = {
+  flags: Record<string, string>
+  file: SettingsFile | undefined
+  /** The fields of the file that came from the predecessor's environment. */
+  merged: Record<string, string>
+  /** Variables that the pods of `serve` need too: the proxies. */
+  extraEnv: { name: string; value: string }[]
+  notes: string[]
+  /** What has no counterpart, and what could not be read. */
+  findings: PlanFinding[]
+}
+
+/** Flags that say where the predecessor's own pod runs, or which the chart sets itself, each with the reason. */
+const ownFlags: Record<string, string | undefined> = {
+  '--cloud-provider': undefined,
+  '--cloud-config': undefined,
+  '--provider-config': undefined,
+  '--kubeconfig': undefined,
+  '--master': undefined,
+  '--namespace': undefined,
+  '--bind-address': 'the chart chooses the address of health and metrics',
+  '--secure-port': 'the chart chooses the port of health and metrics',
+  '--port': undefined,
+  '--address': undefined,
+  '--load-balancer-manifest': 'the announcing software is installed already, so its manifest is not applied again',
+}
+
+const proxies = /^(https?|no)_proxy$/i
+
+/** The settings of a predecessor for `serve`, by the tables of settings. Pure. */
+export function translate(predecessor: Predecessor, given: GivenSettings): Translation {
+  const dialect = dialectOf(predecessor)
+  const rows: Setting<unknown>[] = Object.values({ ...cloudChoice, ...dialect.table, ...processSettings })
+  const known = new Map(rows.flatMap((row) => [row.flag ?? [], row.aliases ?? []].flat().map((flag) => [flag, row])))
+  const result: Translation = {
+    flags: {},
+    file: undefined,
+    merged: {},
+    extraEnv: [],
+    notes: [],
+    findings: given.unread.map(unreadFinding),
+  }
+  for (const [flag, value] of Object.entries(given.flags)) {
+    const isSecret = given.secretFlags.includes(flag)
+    translateFlag({ flag, value, isSecret }, { known, result })
+  }
+  const byEnv = new Map(rows.flatMap((row) => [row.env ?? [], row.otherEnv ?? []].flat().map((name) => [name, row])))
+  for (const variable of given.env) translateVariable(variable, { row: byEnv.get(variable.name), result })
+  const parsed = given.file && parseSettingsFile(textOf(given.file.ref), given.file.text)
+  const fields = { ...withoutFields(parsed?.fields ?? {}, Object.keys(result.merged)), ...result.merged }
+  result.file = parsed
+    ? { ...parsed, fields }
+    : { path: "the predecessor's environment", fields: result.merged, problems: [] }
+  return result
+}
+
+/** The dialect of a predecessor. */
+function dialectOf({ dialect: name }: Predecessor): Dialect {
+  const found = dialects.find((one) => one.name === name)
+  if (!found) throw new Error(`there is no dialect ${name}`)
+  return found
+}
+
+/** What a person calls a Secret or ConfigMap and its key. */
+function textOf({ kind, namespace, name, key }: { kind: string } & Record<'namespace' | 'name' | 'key', string>) {
+  return `${kind} ${namespace}/${name} (${key})`
+}
+
+type Target = { result: Translation }
+
+function translateFlag(
+  { flag, value, isSecret }: { flag: string; value: string; isSecret: boolean },
+  { known, result }: Target & { known: ReadonlyMap<string, Setting<unknown>> },
+): void {
+  const row = known.get(flag)
+  if (flag in ownFlags) {
+    if (ownFlags[flag] !== undefined) result.notes.push(`${flag} is left out: ${ownFlags[flag]}`)
+  } else if (flag === '--leader-elect') {
+    if (isFalse(value))
+      result.notes.push('--leader-elect=false is left out: two replicas run, and the lease says which one leads')
+  } else if (Object.hasOwn(ignoredFlags, flag)) {
+    result.notes.push(`${flag} has no effect: ${new Map(Object.entries(ignoredFlags)).get(flag)}`)
+  } else if (Object.hasOwn(fixedFlags, flag)) {
+    result.flags[flag] = value
+  } else if (row) {
+    if (!isSecret) result.flags[row.flag ?? flag] = value
+    else if (row.field !== undefined) result.merged[row.field] = value
+    else result.findings.push(untranslated(flag, row))
+  } else {
+    result.findings.push(unknown('flag', flag))
+  }
+}
+
+function translateVariable(
+  { name, value, isSecret }: GivenVariable,
+  { row, result }: Target & { row: Setting<unknown> | undefined },
+): void {
+  if (proxies.test(name) && !isSecret) result.extraEnv.push({ name, value })
+  if (name === 'KUBECONFIG' || name === 'POD_NAMESPACE') return
+  if (!row) {
+    if (dialects.some(({ envPrefix }) => name.startsWith(envPrefix))) result.findings.push(unknown('variable', name))
+    return
+  }
+  if (value === '') return
+  const { flag, field, format } = row
+  if ((isSecret || format.secret || flag === undefined) && field !== undefined) result.merged[field] ??= value
+  else if (flag !== undefined && !isSecret && !format.secret) result.flags[flag] ??= value
+  else result.findings.push(untranslated(name, row))
+}
+
+/** Fields without those that the environment sets: it takes precedence over the file, in any spelling. */
+function withoutFields(fields: SettingsFile['fields'], names: readonly string[]): Record<string, unknown> {
+  const taken = new Set(names.map((name) => name.toLowerCase()))
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !taken.has(name.toLowerCase())))
+}
+
+function unknown(what: 'flag' | 'variable', name: string): PlanFinding {
+  return {
+    reason: `unknown-${what}`,
+    where: name,
+    what: `the predecessor has the ${what} ${name}, which eip-admission does not know in this dialect`,
+    remedy: 'nothing has to be done if its effect is not needed; docs/reference/settings.md lists all settings',
+  }
+}
+
+function untranslated(name: string, row: Places): PlanFinding {
+  return {
+    reason: 'untranslated-setting',
+    where: name,
+    what: `the predecessor reads ${name} from a Secret, and the configuration file has no field for it`,
+    remedy: `set it yourself: ${placesOf(row).join(' or ')}`,
+  }
+}
+
+function unreadFinding({ where, what }: GivenSettings['unread'][number]): PlanFinding {
+  return {
+    isBlocker: true,
+    reason: 'settings-unread',
+    where,
+    what: `${where} ${what}, and the predecessor's settings are in it`,
+    remedy: 'run takeover plan as somebody who may read it, or give the settings by --cloud-config=FILE and flags',
+  }
+}

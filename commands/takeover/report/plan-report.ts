@@ -1,0 +1,201 @@
+import { plainText } from '../../../lib/plain-text.ts'
+import type { Format } from '../../doctor/report.ts'
+import { type Finding, type PlannedObject, type TakeoverPlan, isDone } from '../plan/plan.ts'
+import { type Typed, nextText } from './next-text.ts'
+import { asJson, plainLine, findings, section, table } from './text.ts'
+
+/** The plan for people, or for programs. */
+export function formatPlan(plan: TakeoverPlan, format: Format, typed: Typed): string {
+  return format === 'json' ? asJson(plan) : asText(plan, typed)
+}
+
+/** What stands in the way where there is no plan at all. */
+export function formatNoPlan(message: string, blockers: readonly Finding[], format: Format): string {
+  if (format === 'json') return asJson({ formatVersion: 1, blockers })
+  return `There is no plan: ${plainText(message)}.\n\n${findings('In the way', blockers)}\n`
+}
+
+/** That there is nothing to plan. */
+export function formatNothing(message: string, format: Format): string {
+  if (format === 'json') return asJson({ formatVersion: 1, blockers: [], message })
+  return `${plainText(message)}\n`
+}
+
+function asText(plan: TakeoverPlan, typed: Typed): string {
+  const parts = isDone(plan) ? doneParts(plan, typed) : allParts(plan, typed)
+  return parts.filter((part) => part !== '').join('\n')
+}
+
+function allParts(plan: TakeoverPlan, typed: Typed): string[] {
+  return [
+    head(plan),
+    predecessorText(plan),
+    settingsText(plan),
+    servicesText(plan),
+    reservationsText(plan),
+    nodesText(plan),
+    announcingText(plan),
+    costText(plan),
+    findings('Warnings', plan.warnings),
+    findings('In the way', plan.blockers),
+    nextText(plan, typed),
+  ]
+}
+
+/** What a person needs after a takeover: its settings and what it changed are done. */
+function doneParts(plan: TakeoverPlan, typed: Typed): string[] {
+  return [
+    head(plan),
+    predecessorText(plan),
+    servicesText(plan),
+    findings('Warnings', plan.warnings),
+    nextText(plan, typed),
+  ]
+}
+
+function head({ predecessor, cluster }: TakeoverPlan): string {
+  return `Takeover from ${predecessor.title}, cluster ${plainText(cluster.id)}, Kubernetes ${plainText(cluster.server)}\n`
+}
+
+/** The predecessor as it was found. */
+function predecessorText({ predecessor: { workloads, lease, finalizers }, target }: TakeoverPlan): string {
+  const rows = workloads.map(({ kind, namespace, name, image, replicas, isRunning }) => [
+    `${kind} ${namespace}/${name}`,
+    isRunning ? replicasText(replicas) : 'stopped',
+    image,
+  ])
+  const holder = lease.holder === undefined ? 'nobody holds it' : `held by ${lease.holder}`
+  const use = lease.isUsed ? holder : 'not used by the predecessor (--leader-elect=false)'
+  return section('Predecessor', [
+    ...table(rows),
+    `Lease ${lease.namespace}/${lease.name}: ${plainText(use)}; eip-admission leads by ${target.leaseNamespace}/${target.leaseName}`,
+    `its finalizer ${finalizers.join(', ')} stays on its Services, beside ours`,
+  ])
+}
+
+function replicasText(replicas: number | undefined): string {
+  if (replicas === undefined) return 'runs'
+  return replicas === 1 ? '1 replica' : `${replicas} replicas`
+}
+
+/** The predecessor's settings in our words. */
+function settingsText({ settings }: TakeoverPlan): string {
+  const { source, secret, values, notes } = settings
+  const from = source ? `Secret ${source.namespace}/${source.name} (${source.key})` : "the predecessor's environment"
+  const fields = secret.fields.map(plainText).join(', ')
+  const how = secret.how === 'copy' ? 'a copy of' : 'merged from'
+  return section('Settings', [
+    `from  ${from}: ${fields || 'no fields'}`,
+    `to    Secret ${secret.namespace}/${secret.name} (${secret.key}), ${how} the above; its values are never printed`,
+    'values of the chart:',
+    ...values
+      .trimEnd()
+      .split('\n')
+      .map((line) => `  ${plainLine(line)}`),
+    ...notes.map((note) => `note: ${plainText(note)}`),
+  ])
+}
+
+const heldTexts = {
+  reserved: 'its reservation is adopted',
+  record: 'is held already',
+  own: 'own address of the user',
+  balancer: 'managed load balancer',
+  'control-plane': 'the control-plane address',
+  pending: 'waits for an address',
+  ignored: 'not served by us',
+} as const
+
+/** Each Service and its address. */
+function servicesText({ services }: TakeoverPlan): string {
+  const rows = services.map(({ namespace, name, before, after, held, reservationID }) => [
+    `${namespace}/${name}`,
+    before ?? '-',
+    before === after ? 'stays' : `-> ${after ?? '?'}`,
+    heldTexts[held],
+    reservationID ?? '',
+  ])
+  const title = `Services (${services.length})`
+  return section(
+    title,
+    rows.length === 0 ? ['none'] : table([['SERVICE', 'BEFORE', 'AFTER', 'HOW', 'RESERVATION'], ...rows]),
+  )
+}
+
+/** Each reservation and whose it will be. */
+function reservationsText({ reservations }: TakeoverPlan): string {
+  const rows = reservations.map(({ id, address, whose, service, action }) => [
+    id,
+    address ?? 'not granted yet',
+    whose,
+    service ?? '',
+    { adopt: 'a record is written', mark: 'a record, and the mark of this cluster', keep: 'nothing is done' }[action],
+  ])
+  const title = `Reservations (${reservations.length})`
+  return section(
+    title,
+    rows.length === 0 ? ['none'] : table([['ID', 'ADDRESS', 'WHOSE', 'SERVICE', 'ACTION'], ...rows]),
+  )
+}
+
+/** What the project pays for. */
+function costText({ cost: { addressesBefore, addressesAfter } }: TakeoverPlan): string {
+  return section('Cost', [
+    `${addressesBefore} reservations before, ${addressesAfter} after: nothing is reserved and nothing is deleted at the cloud`,
+  ])
+}
+
+/** How many objects are named one by one. With 200 nodes there are hundreds of peers. */
+const maxNamed = 40
+
+/** What happens to nodes. */
+function nodesText({ nodes }: TakeoverPlan): string {
+  const changed = nodes.filter(({ change }) => change !== 'none')
+  const named = changed.slice(0, maxNamed)
+  const rest = changed.length - named.length
+  return section(`Nodes (${nodes.length})`, [
+    changed.length === 0 ? 'none changes' : `${changed.length} get other annotations; nothing else of a node changes`,
+    ...table(
+      named.map(({ name, annotations: [first = '', ...more] }) => [
+        name,
+        first,
+        more.length > 0 ? `and ${more.length} more` : '',
+      ]),
+    ),
+    ...(rest > 0 ? [`and ${rest} more: see -o json`] : []),
+  ])
+}
+
+const changeTexts = {
+  kept: 'stays as it is',
+  adopted: 'gets our labels',
+  changed: 'changes',
+  added: 'is added',
+  removed: 'is removed',
+} as const
+
+/** What happens to the objects of the announcing software. */
+function announcingText({ announcer: { name, objects, interruptedSessions } }: TakeoverPlan): string {
+  const counts = Map.groupBy(objects, ({ kind, change }) => `${kind} ${change}`)
+  const summary = [...counts.values()].flatMap((group) => {
+    const [first] = group
+    return first ? [[`${group.length} ${first.kind}`, changeTexts[first.change]]] : []
+  })
+  const notable = objects.filter(({ change }) => change !== 'kept' && change !== 'adopted')
+  const named = notable.slice(0, maxNamed).map(objectRow)
+  const rest = notable.length - named.length
+  return section(`Announcing (${name})`, [
+    ...table(summary),
+    ...table(named),
+    ...(rest > 0 ? [`and ${rest} more: see -o json`] : []),
+    ...(interruptedSessions > 0
+      ? [`${interruptedSessions} BGP sessions begin again, in waves: every address keeps a way`]
+      : objects.length > 0
+        ? ['no BGP session is interrupted']
+        : ['nothing is written for it']),
+  ])
+}
+
+function objectRow({ kind, name, change, fields }: PlannedObject): string[] {
+  return [`${kind} ${name}`, changeTexts[change], fields.join(', ')]
+}

@@ -1,0 +1,65 @@
+import { plainText } from '../../../lib/plain-text.ts'
+import type { Format } from '../../doctor/report.ts'
+import type { ServiceResult } from '../apply/adopt-steps.ts'
+import type { ApplyResult } from '../apply/apply.ts'
+import type { Routes } from '../routes.ts'
+import type { UndoResult } from '../undo/undo.ts'
+import { asJson } from './text.ts'
+
+/** What `takeover apply` says at its end. */
+export function applyReport({ plan, steps, services, routes }: ApplyResult, format: Format): string {
+  const problems = services.filter((one) => one.problems.length > 0).length
+  if (format === 'json')
+    return asJson({ state: 'applied', predecessor: plan.predecessor.id, steps, services, problems, routes })
+  const gone = services.filter(({ isGone }) => isGone).length
+  const shown = services.filter(({ isGone }) => !isGone)
+  const counts = `${shown.length - problems} Services were taken over${gone > 0 ? `, ${gone} were deleted, or left type LoadBalancer, meanwhile` : ''}`
+  return [
+    ...shown.map(serviceLine),
+    '',
+    `${counts}. eip-admission leads; ${plan.predecessor.title} is stopped.`,
+    ...(plan.announcer.name === 'metallb' ? routesText(routes) : []),
+    'Nothing was reserved or deleted at the cloud. To go back, run `eip-admission takeover undo`.',
+    '',
+  ].join('\n')
+}
+
+function serviceLine({ service, address, problems }: ServiceResult): string {
+  const first = `  ${problems.length === 0 ? 'ok   ' : 'ERROR'}  ${plainText(service)}  ${address ?? 'no address yet'}`
+  return [first, ...problems.map((problem) => `           ${plainText(problem)}`)].join('\n')
+}
+
+/** What of the routes was verified, and what a person has to look at. */
+function routesText({ announcingNodes, sessions }: Routes): string[] {
+  const announced = Object.values(announcingNodes ?? {}).length
+  return [
+    announcingNodes
+      ? `MetalLB announces ${announced} ${announced === 1 ? 'Service' : 'Services'}, by its ServiceBGPStatus objects; none that was announced before is missing.`
+      : 'Routes were not verified: this cluster has no ServiceBGPStatus, which MetalLB has from 0.15 on.',
+    sessions
+      ? `FRR-K8s has ${sessions.up} of ${sessions.all} BGP sessions up.`
+      : 'Whether sessions are up was not asked: only FRR-K8s shows it in the cluster. Reach an address from outside, or read the metric metallb_bgp_session_up.',
+  ]
+}
+
+/** What `takeover undo` says at its end. */
+export function undoReport({ title, steps, reservations }: UndoResult, format: Format): string {
+  if (format === 'json') return asJson({ state: 'undone', steps, reservations })
+  const left = reservations.map(
+    ({ id, address, reason }) => `  ${address ?? 'no address yet'}  ${id}  ${plainText(reason)}`,
+  )
+  const lines =
+    left.length === 0
+      ? []
+      : [
+          'These reservations stay at the cloud, and no program will delete them. Delete those that nobody needs:',
+          ...left,
+        ]
+  return [
+    ...lines,
+    `${title} runs again. Nothing was reserved or deleted at the cloud.`,
+    'A Service that was deleted meanwhile may have left a reservation that only the tags of the cloud name: compare its list.',
+    'What `install` applied stays, without effect; the chart can be uninstalled.',
+    '',
+  ].join('\n')
+}

@@ -1,0 +1,56 @@
+import type { KubeClient } from '../../kube/client.ts'
+import { type Clock, systemClock } from '../../kube/clock.ts'
+import type { Found } from './found.ts'
+import { withLock } from './lock.ts'
+import { type Progress, type ProgressStore, progressStore } from './progress.ts'
+import type { BegunStep, TakeoverState } from './takeover-status.ts'
+import { type Step, type StepResult, runSteps } from './steps.ts'
+
+/** What `apply` and `undo` need to run. */
+export type RunDeps = {
+  client: KubeClient
+  tell: (line: string) => void
+  signal: AbortSignal
+  patienceMs: number
+  /** How long the lock of a dead run counts. */
+  lockMs?: number | undefined
+  clock?: Clock
+}
+
+/** A run of `apply` or `undo` that has the lock. */
+export type Run = {
+  clock: Clock
+  /** What an earlier run recorded. */
+  before: Progress | undefined
+  progress: ProgressStore
+  /** Throws if another run works by now. */
+  check: () => Promise<void>
+  /** Carries out steps, and records which one begins. */
+  carryOut: (steps: readonly Step[], of: Work) => Promise<{ steps: StepResult[]; last: BegunStep | undefined }>
+}
+
+type Work = { state: TakeoverState; found: Found; check: () => Promise<void> }
+
+/** Lets one run work at a time on the takeover that a namespace records. */
+export function lockedRun<T>(
+  deps: RunDeps,
+  { namespace, command }: { namespace: string; command: 'apply' | 'undo' },
+  work: (run: Run) => Promise<T>,
+): Promise<T> {
+  const { client, tell, signal, patienceMs, lockMs, clock = systemClock } = deps
+  return withLock({ client, namespace, command, tell, signal, lockMs, clock }, async ({ check }) => {
+    const progress = progressStore(client, namespace)
+    const before = await progress.read()
+    const carryOut: Run['carryOut'] = async (steps, { state, found, check: checkAll }) => {
+      let last: BegunStep | undefined
+      const record = async (step: BegunStep) => {
+        last = step
+        await progress.write({ state, step, found })
+      }
+      const results = await runSteps(steps, { record, check: checkAll, tell, signal, patienceMs, clock })
+      await checkAll()
+      return { steps: results, last }
+    }
+    return work({ clock, before, progress, check, carryOut })
+  })
+}

@@ -1,0 +1,55 @@
+import { keyOf } from '../kube/objects.ts'
+import type { Container, Pod, Workload } from './facts.ts'
+import { type Predecessor, predecessorOf } from './predecessors.ts'
+
+/** A workload whose pods run a predecessor, and the container in it. */
+export type FoundWorkload = { object: Workload; container: Container; predecessor: Predecessor; image: string }
+
+/** What of predecessors is in the cluster. */
+export type FoundPredecessors = {
+  /** Running ones first, then in the order of their names. */
+  workloads: FoundWorkload[]
+  /** Pods of a predecessor that no such workload made: static pods, and those of other controllers. */
+  pods: Pod[]
+}
+
+/** The predecessors among all workloads and pods. Pure. */
+export function findPredecessors(workloads: readonly Workload[], pods: readonly Pod[]): FoundPredecessors {
+  const found = workloads
+    .flatMap((object) => {
+      const inside = predecessorIn(object.spec?.template?.spec?.containers)
+      return inside ? [{ object, ...inside }] : []
+    })
+    .toSorted((one, other) => orderOf(one).localeCompare(orderOf(other)))
+  const kinds = ['ReplicaSet', 'DaemonSet']
+  const own = pods.filter((pod) => predecessorIn(pod.spec?.containers) !== undefined && !isOver(pod))
+  return {
+    workloads: found,
+    pods: own.filter(({ metadata }) => !metadata.ownerReferences?.some(({ kind }) => kinds.includes(kind))),
+  }
+}
+
+/** Whether a workload has a pod, or should have one. */
+export function isRunning({ kind, spec, status }: Workload): boolean {
+  if (kind === 'DaemonSet') return (status?.desiredNumberScheduled ?? 0) + (status?.currentNumberScheduled ?? 0) > 0
+  return (spec?.replicas ?? 1) > 0 || (status?.replicas ?? 0) > 0
+}
+
+type InContainer = Omit<FoundWorkload, 'object'>
+
+/** The first container that runs a predecessor. */
+export function predecessorIn(containers: readonly Container[] = []): InContainer | undefined {
+  const found = containers.map((container) => {
+    const { image = '' } = container
+    return { container, image, predecessor: predecessorOf(image) }
+  })
+  return found.find((one): one is InContainer => one.predecessor !== undefined)
+}
+
+function orderOf({ object }: FoundWorkload): string {
+  return `${isRunning(object) ? 0 : 1} ${keyOf(object)}`
+}
+
+function isOver({ status }: Pod): boolean {
+  return status?.phase === 'Succeeded' || status?.phase === 'Failed'
+}

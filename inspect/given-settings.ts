@@ -1,0 +1,190 @@
+import { configMaps, secrets } from '../kube/resource.ts'
+import type { EnvFrom, EnvVar, Workload } from './facts.ts'
+import type { FoundWorkload } from './find-predecessors.ts'
+import type { Reader } from './reader.ts'
+
+/** A Secret or a ConfigMap, and a key in it. */
+export type KeyedRef = { kind: 'Secret' | 'ConfigMap'; namespace: string; name: string; key: string }
+
+/** The data of a Secret or ConfigMap as text; undefined if it does not exist. */
+export type ReadData = (at: Omit<KeyedRef, 'key'>) => Promise<Record<string, string> | undefined>
+
+/** Reads the data of Secrets and ConfigMaps as text. */
+export function dataReader(reader: Reader): ReadData {
+  return async ({ kind, namespace, name }) => {
+    if (kind === 'ConfigMap') {
+      const found = await reader.get(configMaps, { namespace, name })
+      return found && (found.data ?? {})
+    }
+    const found = await reader.get(secrets, { namespace, name })
+    const entries = Object.entries(found?.data ?? {})
+    return found && Object.fromEntries(entries.map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]))
+  }
+}
+
+/** A variable of the predecessor's environment. `isSecret`: it comes from a Secret, so that it is never printed. */
+export type GivenVariable = { name: string; value: string; isSecret: boolean }
+
+/** How the predecessor is set, as its pods are. */
+export type GivenSettings = {
+  flags: Record<string, string>
+  /** The flags whose values have a part from a Secret. */
+  secretFlags: readonly string[]
+  env: GivenVariable[]
+  /** Its configuration file, if it has one. `text` may hold secrets. */
+  file: { ref: KeyedRef; text: string } | undefined
+  /** What could not be read, with the reason. */
+  unread: { where: string; what: string }[]
+}
+
+/** Reads how a predecessor is set: the flags of its container, its environment, and its configuration file. */
+export async function readGivenSettings(found: FoundWorkload, readData: ReadData): Promise<GivenSettings> {
+  const { container, object } = found
+  const unread: GivenSettings['unread'] = []
+  const namespace = object.metadata.namespace ?? ''
+  const env = await readEnvironment(container, { namespace, readData, unread })
+  const words = [...(container.command ?? []), ...(container.args ?? [])]
+  const raw = Object.entries(flagsIn(words)).map(([flag, value]) => ({ flag, ...expand(value, env) }))
+  const flags = Object.fromEntries(raw.map(({ flag, text }) => [flag, text]))
+  const secretFlags = raw.filter(({ isSecret }) => isSecret).map(({ flag }) => flag)
+  const path = flags['--cloud-config'] ?? flags['--provider-config']
+  const file = path === undefined ? undefined : await readFile(found, path, { readData, unread })
+  return { flags, secretFlags, env, file, unread }
+}
+
+/** Whether a flag is set to false, as Go reads it. */
+export function isFalse(text: string | undefined): boolean {
+  return text !== undefined && /^(0|f|false)$/i.test(text)
+}
+
+type Reading = { readData: ReadData; unread: GivenSettings['unread'] }
+
+async function readEnvironment(
+  { env = [], envFrom = [] }: { env?: EnvVar[]; envFrom?: EnvFrom[] },
+  { namespace, ...reading }: Reading & { namespace: string },
+): Promise<GivenVariable[]> {
+  const variables = new Map<string, GivenVariable>()
+  for (const source of envFrom)
+    for (const one of await variablesFrom(source, { namespace, ...reading })) variables.set(one.name, one)
+  for (const one of env) {
+    const given = await variableOf(one, { namespace, ...reading })
+    if (given) variables.set(given.name, given)
+  }
+  return [...variables.values()]
+}
+
+async function variablesFrom(
+  { prefix = '', secretRef, configMapRef }: EnvFrom,
+  { namespace, readData, unread }: Reading & { namespace: string },
+): Promise<GivenVariable[]> {
+  const kind = secretRef ? 'Secret' : 'ConfigMap'
+  const name = (secretRef ?? configMapRef)?.name ?? ''
+  const data = await tryRead(readData, { kind, namespace, name }, unread)
+  return Object.entries(data ?? {}).map(([key, value]) => ({
+    name: `${prefix}${key}`,
+    value,
+    isSecret: secretRef !== undefined,
+  }))
+}
+
+async function variableOf(
+  { name, value, valueFrom }: EnvVar,
+  { namespace, readData, unread }: Reading & { namespace: string },
+): Promise<GivenVariable | undefined> {
+  if (!valueFrom) return { name, value: value ?? '', isSecret: false }
+  const { secretKeyRef, configMapKeyRef } = valueFrom
+  const ref = secretKeyRef ?? configMapKeyRef
+  // The name of the node or the address of the host: no predecessor has a setting of such a kind.
+  if (!ref) return undefined
+  const kind = secretKeyRef ? 'Secret' : 'ConfigMap'
+  const data = await tryRead(readData, { kind, namespace, name: ref.name ?? '' }, ref.optional ? undefined : unread)
+  const text = data?.[ref.key]
+  return text === undefined ? undefined : { name, value: text, isSecret: kind === 'Secret' }
+}
+
+async function tryRead(
+  readData: ReadData,
+  at: Omit<KeyedRef, 'key'>,
+  unread: GivenSettings['unread'] | undefined,
+): Promise<Record<string, string> | undefined> {
+  const where = `${at.kind} ${at.namespace}/${at.name}`
+  try {
+    const data = await readData(at)
+    if (!data) unread?.push({ where, what: 'does not exist' })
+    return data
+  } catch (error) {
+    unread?.push({ where, what: `cannot be read: ${error instanceof Error ? error.message : String(error)}` })
+    return undefined
+  }
+}
+
+/** Kubernetes replaces `$(NAME)` in the words of a container by the variable, if there is one. */
+function expand(word: string, env: readonly GivenVariable[]): { text: string; isSecret: boolean } {
+  let isSecret = false
+  const text = word.replace(/\$\(([^)]+)\)/g, (whole, name) => {
+    const found = env.find((one) => one.name === name)
+    isSecret ||= found?.isSecret === true
+    return found?.value ?? whole
+  })
+  return { text, isSecret }
+}
+
+/** The flags among the words of a container. A flag without a value is true, as in Go; the value may be the next word. */
+function flagsIn(words: readonly string[]): Record<string, string> {
+  const flags: Record<string, string> = {}
+  words.forEach((word, n) => {
+    const [, dashes, name, value] = /^(--?)([\w-]+)(?:=(.*))?$/s.exec(word) ?? []
+    if (dashes === undefined || name === undefined) return
+    const next = words[n + 1]
+    const isAlone = value === undefined && (next === undefined || next.startsWith('-'))
+    flags[`--${name}`] = value ?? (isAlone ? 'true' : (next ?? 'true'))
+  })
+  return flags
+}
+
+async function readFile(
+  { object, container }: FoundWorkload,
+  path: string,
+  { readData, unread }: Reading,
+): Promise<GivenSettings['file']> {
+  const ref = fileRef(object, container.volumeMounts ?? [], path)
+  if (!ref) {
+    unread.push({ where: `file ${path}`, what: 'is not mounted from a Secret or a ConfigMap' })
+    return undefined
+  }
+  const data = await tryRead(readData, ref, unread)
+  const text = data?.[ref.key]
+  if (data && text === undefined)
+    unread.push({ where: `${ref.kind} ${ref.namespace}/${ref.name}`, what: `has no key ${ref.key}` })
+  return text === undefined ? undefined : { ref, text }
+}
+
+/** The Secret or ConfigMap that is mounted at a path, and the key of that file. */
+function fileRef(
+  object: Workload,
+  mounts: readonly { name: string; mountPath: string; subPath?: string }[],
+  path: string,
+): KeyedRef | undefined {
+  const fits = mounts
+    .map((mount) => ({ ...mount, root: mount.mountPath.replace(/\/+$/, '') }))
+    .filter(({ root }) => path === root || path.startsWith(`${root}/`))
+    .toSorted((one, other) => other.root.length - one.root.length)
+  const [mount] = fits
+  const volume = object.spec?.template?.spec?.volumes?.find(({ name }) => name === mount?.name)
+  if (!mount || !volume) return undefined
+  const inside = mount.subPath ?? path.slice(mount.root.length + 1)
+  const namespace = object.metadata.namespace ?? ''
+  const sources = [
+    ...(volume.secret ? [{ kind: 'Secret' as const, ...volume.secret, name: volume.secret.secretName }] : []),
+    ...(volume.configMap ? [{ kind: 'ConfigMap' as const, ...volume.configMap }] : []),
+    ...(volume.projected?.sources ?? []).flatMap(({ secret, configMap }) => [
+      ...(secret ? [{ kind: 'Secret' as const, ...secret }] : []),
+      ...(configMap ? [{ kind: 'ConfigMap' as const, ...configMap }] : []),
+    ]),
+  ]
+  for (const { kind, name, items } of sources) {
+    const key = items ? items.find((item) => item.path === inside)?.key : inside
+    if (name !== undefined && key !== undefined) return { kind, namespace, name, key }
+  }
+  return undefined
+}
