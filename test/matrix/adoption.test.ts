@@ -8,8 +8,7 @@ import { eventually } from '../whole/eventually.ts'
 import { finalizer, loadBalancer, reclaim, shown } from '../whole/manifests.ts'
 import { once } from '../whole/once.ts'
 import { shownIn } from '../whole/stored.ts'
-import { routes } from '../whole/test-stage.ts'
-import { clusterTest, dialect, openStage } from './dialect.ts'
+import { clusterTest, dialect, openStage, routes } from './dialect.ts'
 
 const { here: env, usage } = dialect
 const stage = await openStage()

@@ -8,8 +8,7 @@ import { ipOf, simulatedNodes } from '../whole/simulated-nodes.ts'
 import { loadBalancer } from '../whole/manifests.ts'
 import { once } from '../whole/once.ts'
 import { metallbView, poolManifest, sessionText } from '../whole/metallb-view.ts'
-import { routes } from '../whole/test-stage.ts'
-import { dialect, openStage } from './dialect.ts'
+import { dialect, openStage, routes } from './dialect.ts'
 
 const stage = await openStage()
 const { startNode } = simulatedNodes(stage)

@@ -11,8 +11,7 @@ import { eventually } from '../whole/eventually.ts'
 import { shownIn } from '../whole/stored.ts'
 import { openTcpProxy } from '../whole/tcp-proxy.ts'
 import { loadBalancer } from '../whole/manifests.ts'
-import { routes } from '../whole/test-stage.ts'
-import { dialect, openStage } from './dialect.ts'
+import { dialect, openStage, routes } from './dialect.ts'
 
 const stage = await openStage({ ownControlPlane: true })
 const { controlPlane, kubectl } = stage

@@ -10,8 +10,7 @@ import { eventually } from '../whole/eventually.ts'
 import { chosen, loadBalancer } from '../whole/manifests.ts'
 import { provisioned, warmNames } from '../whole/available-view.ts'
 import { type Write, interceptWrites } from '../whole/write-interceptor.ts'
-import { routes } from '../whole/test-stage.ts'
-import { dialect, isCloudOnly, openStage } from './dialect.ts'
+import { dialect, isCloudOnly, openStage, routes } from './dialect.ts'
 
 const stage = await openStage()
 // The next process waits until the requests in flight of the killed one have timed out: twice the time-out. It looks

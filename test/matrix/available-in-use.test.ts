@@ -9,9 +9,8 @@ import { provisioned } from '../whole/available-view.ts'
 import { eventually } from '../whole/eventually.ts'
 import { chosen, loadBalancer } from '../whole/manifests.ts'
 import { shownIn } from '../whole/stored.ts'
-import { routes } from '../whole/test-stage.ts'
 import { warned } from '../whole/warned.ts'
-import { dialect, openStage } from './dialect.ts'
+import { dialect, openStage, routes } from './dialect.ts'
 
 const stage = await openStage()
 const { kubectl } = stage

@@ -13,8 +13,7 @@ import { eventually } from '../whole/eventually.ts'
 import { chosen, loadBalancer, reclaim } from '../whole/manifests.ts'
 import { provisioned, warmNames } from '../whole/available-view.ts'
 import { once } from '../whole/once.ts'
-import { routes } from '../whole/test-stage.ts'
-import { clusterTest, dialect, openStage } from './dialect.ts'
+import { clusterTest, dialect, openStage, routes } from './dialect.ts'
 
 const stage = await openStage()
 const running = (size: number) => ({

@@ -9,9 +9,8 @@ import type { Product } from '../../sandbox/product.ts'
 import { eventually } from '../whole/eventually.ts'
 import { finalizer, loadBalancer, shown } from '../whole/manifests.ts'
 import { once } from '../whole/once.ts'
-import { routes } from '../whole/test-stage.ts'
 import { warned } from '../whole/warned.ts'
-import { clusterTest, dialect, openStage } from './dialect.ts'
+import { clusterTest, dialect, openStage, routes } from './dialect.ts'
 
 const stage = await openStage()
 // A request with a lost answer may be in flight for twice this time; then the product calls the cloud again.

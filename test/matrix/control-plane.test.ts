@@ -13,8 +13,8 @@ const { calls, faults, latency } = stage.cloud.control
 const [a, b, c] = stage.nodes as [GuardedNode, GuardedNode, GuardedNode]
 
 /** The write that assigns the address, and all writes of a move. */
-const lastWrite = dialect.name === 'cherry-servers' ? 'PUT /ips/{id}' : 'POST /devices/{id}/ips'
-const writes = dialect.name === 'cherry-servers' ? [lastWrite] : ['DELETE /ips/{id}', lastWrite]
+const { moves: writes } = dialect
+const lastWrite = writes.at(-1) ?? ''
 const writesSoFar = () => writes.reduce((sum, route) => sum + calls.count(route), 0)
 
 await Promise.all(stage.nodes.map((node) => stage.guard(node)))
@@ -185,7 +185,9 @@ if (hasOwnApi) {
     const from = await begin()
     for (const on of writes) faults.add({ on, answer: 'reset', done: true, times: 1 })
     await moves(from, () => from.gate.set('refuses'))
-    assert.is(writesSoFar(), writes.length)
+    // Where the write begins an action, it may still run at the next look.
+    const most = dialect.name === 'hetzner' ? 2 : writes.length
+    assert.ok(writesSoFar() >= writes.length && writesSoFar() <= most, `${writesSoFar()} writes`)
   })
 
   test('two machines that the cloud refuses for a moment are tried again', async () => {

@@ -5,8 +5,7 @@ import type { ElasticIP } from '../../ledger/record/elastic-ip.ts'
 import { type Moment, processKiller, enters, ingressOf, onRecord, onService, statusOf } from '../whole/kill-at.ts'
 import { finalizer, loadBalancer } from '../whole/manifests.ts'
 import { type Write, interceptWrites } from '../whole/write-interceptor.ts'
-import { routes } from '../whole/test-stage.ts'
-import { dialect, isCloudOnly, openStage } from './dialect.ts'
+import { dialect, isCloudOnly, openStage, routes } from './dialect.ts'
 
 const stage = await openStage()
 // The next process waits until the requests in flight of the killed one have timed out; a lease would be one wait more.

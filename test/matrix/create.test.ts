@@ -2,8 +2,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Service } from '../../kube/objects.ts'
 import { finalizer, loadBalancer, shown, unnamed } from '../whole/manifests.ts'
-import { routes } from '../whole/test-stage.ts'
-import { dialect, openStage } from './dialect.ts'
+import { dialect, openStage, routes } from './dialect.ts'
 
 const stage = await openStage()
 await stage.startSwept({ env: dialect.here })

@@ -6,6 +6,9 @@ import * as whole from '../whole/test-stage.ts'
 /** The dialect that this process tests. test/run.ts sets it, by dialects-by-file.ts or by a word. */
 export const dialect = dialectOf(dialectNamed(process.env['DIALECT'] ?? 'equinix-metal'))
 
+/** The calls of its cloud about reservations. */
+export const { routes } = dialect
+
 /** Whether only those tests run in which the vendor's API has a part. */
 export const isCloudOnly = process.env['CLOUD_ONLY'] === 'true'
 

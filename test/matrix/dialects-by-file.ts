@@ -1,6 +1,6 @@
 // In which dialects a file of this folder runs unless a word names another one. A file that is not listed runs in every
-// dialect, because the vendors differ in what it tests. smoke.test.ts shows in every dialect what the others share.
-import type { DialectName } from '../../sandbox/dialect-names.ts'
+// dialect with BGP, because the vendors differ in what it tests. smoke.test.ts shows in every dialect what the others share.
+import { type DialectName, dialectNames } from '../../sandbox/dialect-names.ts'
 
 export type DialectsOfFile = {
   complete: readonly DialectName[]
@@ -25,12 +25,12 @@ export const dialectsByFile: Record<string, DialectsOfFile> = {
   // The two clouds: both have to carry the sign of life.
   clone: { complete: ['equinix-metal', 'cherry-servers'] },
   'young-copy': { complete: ['equinix-metal'] },
-  crash: { complete: ['equinix-metal'], cloudOnly: ['packet', 'cherry-servers'] },
+  crash: { complete: ['equinix-metal'], cloudOnly: ['packet', 'cherry-servers', 'hetzner'] },
   'api-server-trouble': { complete: ['packet'] },
   // The two clouds; packet differs from Equinix Metal in settings and tags alone.
   chaos: { complete: ['equinix-metal', 'cherry-servers'] },
-  // The two clouds: one moves in one call, the other in two.
-  'control-plane': { complete: ['equinix-metal'], cloudOnly: ['packet', 'cherry-servers'] },
+  // The clouds: one moves in one call, another in two, the third by an action that takes a while.
+  'control-plane': { complete: ['equinix-metal'], cloudOnly: ['packet', 'cherry-servers', 'hetzner'] },
   // Addresses that are granted late are Equinix Metal's. The other cloud has other ways to find a reservation again.
   'cloud-trouble': { complete: ['equinix-metal'], cloudOnly: ['cherry-servers'] },
   create: { complete: ['equinix-metal'] },
@@ -40,7 +40,7 @@ export const dialectsByFile: Record<string, DialectsOfFile> = {
   'handed-over': { complete: ['equinix-metal'] },
   hostile: { complete: ['packet'] },
   // Cherry Servers' cloud lists a deleted reservation for a while.
-  lifecycle: { complete: ['equinix-metal'], cloudOnly: ['cherry-servers'] },
+  lifecycle: { complete: ['equinix-metal'], cloudOnly: ['cherry-servers', 'hetzner'] },
   manifest: { complete: ['equinix-metal'] },
   // The clouds differ in the name of the Service and of the tag alone.
   'mirror-adoption': { complete: ['packet'] },
@@ -57,6 +57,8 @@ export const dialectsByFile: Record<string, DialectsOfFile> = {
   'own-addresses': { complete: ['equinix-metal'], cloudOnly: ['cherry-servers'] },
   'pending-edits': { complete: ['equinix-metal'] },
   'rejected-later': { complete: ['packet'] },
+  // Every cloud has another way to show and to delete a reservation.
+  sweep: { complete: dialectNames },
   replicas: { complete: ['equinix-metal'] },
   // The two clouds: their clients send the token in different ways.
   reload: { complete: ['equinix-metal', 'cherry-servers'] },

@@ -70,11 +70,7 @@ export async function openGuardedStage() {
     ports: [{ name: 'https', port, protocol: 'TCP' }],
   })
   if (created.code !== 0) throw new Error(created.stderr)
-  const holderIds = () => {
-    const machines = control.devices.all() as { id: string | number; ip_addresses: { address: string }[] }[]
-    const holding = machines.filter(({ ip_addresses: own }) => own.some(({ address }) => address === ordered.address))
-    return holding.map(({ id }) => String(id))
-  }
+  const holderIds = () => dialect.holdersOf(control, ordered.address)
   const nameOf = (machine: string) => nodes.find((node) => node.machine === machine)?.name ?? machine
   control.reservations.assign(ordered.id, nodes[0]?.machine)
   const guardians: Guardian[] = []

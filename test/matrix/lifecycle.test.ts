@@ -5,9 +5,8 @@ import { services } from '../../kube/resource.ts'
 import { eventually } from '../whole/eventually.ts'
 import { finalizer, loadBalancer, reclaim, shown } from '../whole/manifests.ts'
 import { shownIn } from '../whole/stored.ts'
-import { routes } from '../whole/test-stage.ts'
 import { warned } from '../whole/warned.ts'
-import { clusterTest, dialect, openStage } from './dialect.ts'
+import { clusterTest, dialect, openStage, routes } from './dialect.ts'
 
 const stage = await openStage()
 let product = await stage.startSwept({ env: dialect.here })

@@ -2,8 +2,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { finalizer, loadBalancer, reclaim, shown } from '../whole/manifests.ts'
-import { routes } from '../whole/test-stage.ts'
-import { dialect, openStage } from './dialect.ts'
+import { dialect, openStage, routes } from './dialect.ts'
 
 const stage = await openStage()
 const { calls, faults, quota } = stage.cloud.control

@@ -11,8 +11,7 @@ import { type Product, runProduct } from '../../sandbox/product.ts'
 import { eventually } from '../whole/eventually.ts'
 import { loadBalancer } from '../whole/manifests.ts'
 import { roundRobin } from '../whole/round-robin.ts'
-import { routes } from '../whole/test-stage.ts'
-import { dialect, openStage } from './dialect.ts'
+import { dialect, openStage, routes } from './dialect.ts'
 
 const stage = await openStage()
 const { client } = stage

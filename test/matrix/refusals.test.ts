@@ -6,8 +6,7 @@ import * as assert from 'uvu/assert'
 import { dialects } from '../../sandbox/dialects.ts'
 import type { Product } from '../../sandbox/product.ts'
 import { type Facts, loadBalancer, reclaim } from '../whole/manifests.ts'
-import { routes } from '../whole/test-stage.ts'
-import { dialect, openStage } from './dialect.ts'
+import { dialect, openStage, routes } from './dialect.ts'
 
 const { here, place, placeSetting, misspelt, elsewhere } = dialect
 /** Without a location, where a Service can request one. */

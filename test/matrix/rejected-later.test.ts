@@ -6,9 +6,8 @@ import * as assert from 'uvu/assert'
 import { eventually } from '../whole/eventually.ts'
 import { type Facts, loadBalancer } from '../whole/manifests.ts'
 import { interceptWrites } from '../whole/write-interceptor.ts'
-import { routes } from '../whole/test-stage.ts'
 import { once } from '../whole/once.ts'
-import { dialect, openStage } from './dialect.ts'
+import { dialect, openStage, routes } from './dialect.ts'
 
 const stage = await openStage()
 const { kubectl } = stage

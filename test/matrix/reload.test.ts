@@ -7,8 +7,7 @@ import { dialects } from '../../sandbox/dialects.ts'
 import { eventually } from '../whole/eventually.ts'
 import { loadBalancer } from '../whole/manifests.ts'
 import { typed } from '../whole/command-line.ts'
-import { routes } from '../whole/test-stage.ts'
-import { dialect, openStage } from './dialect.ts'
+import { dialect, openStage, routes } from './dialect.ts'
 
 // Another account at the same cloud, whose Secret somebody copies into this cluster.
 const other =

@@ -7,8 +7,7 @@ import { runProduct } from '../../sandbox/product.ts'
 import { eventually } from '../whole/eventually.ts'
 import { loadBalancer } from '../whole/manifests.ts'
 import { roundRobin } from '../whole/round-robin.ts'
-import { routes } from '../whole/test-stage.ts'
-import { dialect, openStage } from './dialect.ts'
+import { dialect, openStage, routes } from './dialect.ts'
 
 const stage = await openStage({ ownControlPlane: true })
 const [first = 0, second = 0] = await freePorts(2)

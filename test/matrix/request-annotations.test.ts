@@ -6,9 +6,8 @@ import { serviceTag } from '../whole/dialects.ts'
 import { eventually } from '../whole/eventually.ts'
 import { finalizer, loadBalancer, shown } from '../whole/manifests.ts'
 import { metallbView } from '../whole/metallb-view.ts'
-import { routes } from '../whole/test-stage.ts'
 import { once } from '../whole/once.ts'
-import { dialect, openStage } from './dialect.ts'
+import { dialect, openStage, routes } from './dialect.ts'
 
 const [annotationName, olderName] = ['metallb.io/loadBalancerIPs', 'metallb.universe.tf/loadBalancerIPs'] as const
 const theirs = '198.51.100.7'

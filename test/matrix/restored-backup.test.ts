@@ -6,8 +6,7 @@ import * as assert from 'uvu/assert'
 import { eventually } from '../whole/eventually.ts'
 import { loadBalancer, reclaim } from '../whole/manifests.ts'
 import { once } from '../whole/once.ts'
-import { routes } from '../whole/test-stage.ts'
-import { dialect, openStage } from './dialect.ts'
+import { dialect, openStage, routes } from './dialect.ts'
 
 const stage = await openStage({ ownControlPlane: true })
 const { controlPlane, cloud } = stage

@@ -10,8 +10,7 @@ import { ipOf, simulatedNodes } from '../whole/simulated-nodes.ts'
 import { finalizer, loadBalancer, reclaim, shown } from '../whole/manifests.ts'
 import { metallbView, sessionText } from '../whole/metallb-view.ts'
 import { shownIn } from '../whole/stored.ts'
-import { routes } from '../whole/test-stage.ts'
-import { dialect, openStage } from './dialect.ts'
+import { dialect, openStage, routes } from './dialect.ts'
 
 const stage = await openStage()
 const { kubectl } = stage

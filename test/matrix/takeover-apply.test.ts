@@ -10,8 +10,7 @@ import { eventually } from '../whole/eventually.ts'
 import { loadBalancer } from '../whole/manifests.ts'
 import { once } from '../whole/once.ts'
 import { simulatedNodes } from '../whole/simulated-nodes.ts'
-import { routes } from '../whole/test-stage.ts'
-import { dialect, openStage } from './dialect.ts'
+import { dialect, openStage, routes } from './dialect.ts'
 import {
   type Ran,
   hasReplicas,

@@ -7,8 +7,7 @@ import * as assert from 'uvu/assert'
 import { leases } from '../../kube/resource.ts'
 import { eventually } from '../whole/eventually.ts'
 import { loadBalancer } from '../whole/manifests.ts'
-import { routes } from '../whole/test-stage.ts'
-import { dialect, openStage } from './dialect.ts'
+import { dialect, openStage, routes } from './dialect.ts'
 
 const original = await openStage({ ownControlPlane: true })
 const copy = await openStage({ account: original, ownControlPlane: true })

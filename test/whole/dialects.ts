@@ -1,6 +1,6 @@
 // In what the dialects differ, as far as tests of the whole product need it.
 import { createHash } from 'node:crypto'
-import { marksOf } from '../../clouds/hetzner/labels.ts'
+import { labelsOf, marksOf } from '../../clouds/hetzner/labels.ts'
 import { fieldsOf } from '../../clouds/http/loose-json.ts'
 import type { Key } from '../../kube/objects.ts'
 import type { AccountControl, Json } from '../../sandbox/clouds/control.ts'
@@ -49,8 +49,11 @@ export type Dialect = {
   setGrants?: (controlUrl: string, grants: { mode: 'at-once' } | { mode: 'late'; afterMs: number }) => Promise<void>
   /** Allows the calls of this many machines, because the cloud limits each machine; absent without such a limit. */
   callFrom?: (controlUrl: string, machines: number) => Promise<void>
-  /** The call that lists the reservations, where it is not that of the older clouds. */
-  listing?: string
+  /** The calls about reservations, and the writes of a move, in order. */
+  routes: { reserve: string; list: string; release: string }
+  moves: string[]
+  /** The machines that have an address. */
+  holdersOf(control: Pick<AccountControl, 'devices' | 'reservations'>, address: string): string[]
   /** The calls that read the locations at a start. */
   places: string[]
   /** The cloud's messages at the quota, and for an unknown key. */
@@ -61,7 +64,26 @@ export type Dialect = {
   bgp: BgpFacts
 }
 
+/** The calls that have the same route in Equinix Metal and Cherry Servers. */
+export const routes = {
+  reserve: 'POST /projects/{id}/ips',
+  list: 'GET /projects/{id}/ips',
+  release: 'DELETE /ips/{id}',
+} as const
+
+/** Both show addresses among those of machines. */
+const common = {
+  routes,
+  holdersOf({ devices }: Pick<AccountControl, 'devices'>, address: string) {
+    const machines = devices.all() as { id: string | number; ip_addresses: { address: string }[] }[]
+    const holding = machines.filter(({ ip_addresses: own }) => own.some((one) => one.address === address))
+    return holding.map(({ id }) => String(id))
+  },
+}
+
 const metal = {
+  ...common,
+  moves: ['DELETE /ips/{id}', 'POST /devices/{id}/ips'],
   cloudName: 'Equinix Metal',
   mark: 'PATCH /ips/{id}',
   burst: 120,
@@ -119,6 +141,8 @@ const table: Record<DialectName, Omit<Dialect, 'name' | 'bgp'>> = {
       orderFrom(access, { 'x-auth-token': access.token }, { type: 'public_ipv4', quantity: 1, facility: 'da11', tags }),
   },
   'cherry-servers': {
+    ...common,
+    moves: ['PUT /ips/{id}'],
     cloudName: 'Cherry Servers',
     apiKey: 'CHERRY_API_KEY',
     loadBalancer: 'CHERRY_LOAD_BALANCER',
@@ -177,11 +201,20 @@ const table: Record<DialectName, Omit<Dialect, 'name' | 'bgp'>> = {
     separator: '/',
     mark: 'PUT /floating_ips/{id}',
     burst: 120,
-    listing: 'GET /floating_ips',
+    routes: { reserve: 'POST /floating_ips', list: 'GET /floating_ips', release: 'DELETE /floating_ips/{id}' },
+    moves: ['POST /floating_ips/{id}/actions/assign'],
+    holdersOf: ({ reservations }, address) =>
+      reservations.all().flatMap(({ ip, server }) => (ip === address && server !== null ? String(server) : [])),
     places: ['GET /locations'],
     words: { quota: 'Floating IP limit exceeded', unauthorized: 'unable to authenticate' },
     async order({ url, token }, tags = []) {
-      const labels = Object.fromEntries(tags.map(nameAndValue))
+      const ours = ['usage', 'cluster', 'service', 'sign']
+      const pairs = tags.map(nameAndValue)
+      const marks = Object.fromEntries(pairs.filter(([name]) => ours.includes(name)))
+      const labels = {
+        ...Object.fromEntries(pairs.filter(([name]) => !ours.includes(name))),
+        ...labelsOf(marks),
+      }
       const answer = await fetch(`${url}/floating_ips`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },

@@ -52,12 +52,7 @@ export type TestStageOptions<D extends DialectName> = Omit<StageOptions<D>, 'dir
 /** The default of packet, 30 s, would add calls of a sweep to those that a test counts. */
 const seldomSwept = { EIP_SWEEP_INTERVAL: '5m' }
 
-/** The calls that have the same route in every simulated cloud. */
-export const routes = {
-  reserve: 'POST /projects/{id}/ips',
-  list: 'GET /projects/{id}/ips',
-  release: 'DELETE /ips/{id}',
-} as const
+export { routes } from './dialects.ts'
 
 /** Starts a stage in a folder of its own, which is deleted when all tests of the file pass; else its logs stay. */
 export async function openStage<D extends DialectName = 'equinix-metal'>(
@@ -104,7 +99,7 @@ export async function openStage<D extends DialectName = 'equinix-metal'>(
 }
 
 function starts(stage: Stage<DialectName>): Pick<TestStage, 'start' | 'startSwept'> {
-  const { loadBalancer, places, listing = routes.list } = dialectOf(stage.dialect)
+  const { loadBalancer, places, routes: own } = dialectOf(stage.dialect)
   const answered = (route: string) => stage.cloud.control.calls.all(route).filter(({ status }) => status === 200).length
   const start: TestStage['start'] = async ({ env, flags = [] } = {}) => {
     const before = places.map(answered)
@@ -118,9 +113,9 @@ function starts(stage: Stage<DialectName>): Pick<TestStage, 'start' | 'startSwep
   return {
     start,
     async startSwept(running) {
-      const before = answered(listing)
+      const before = answered(own.list)
       const product = await start(running)
-      await eventually('the first sweep reads the cloud', () => answered(listing) > before || undefined)
+      await eventually('the first sweep reads the cloud', () => answered(own.list) > before || undefined)
       await hasReconciled(product, 'ledger-sweep')
       const isPeered = (running?.env?.[loadBalancer] ?? 'empty://') === 'empty://' && hasBgp(stage.dialect)
       if (isPeered) await hasReconciled(product, 'project-peering')

@@ -89,7 +89,8 @@ export function serverOf(state: State, project: number, given: unknown): Server 
 function readName(state: State, project: number, given: unknown): string | undefined {
   if (given === undefined || given === null || given === '') return undefined
   if (typeof given !== 'string' || given.length > 63) throw invalidInput('name', 'is too long')
-  if (ownOf(state, project).every(({ name }) => name !== given)) return given
+  // A deleted one has its name no more.
+  if (ownOf(state, project).every(({ name, isDeleting }) => name !== given || isDeleting)) return given
   const details = { fields: [{ name: 'name' }] }
   throw new ApiError(409, 'uniqueness_error', { message: 'name is already used', details })
 }
