@@ -90,15 +90,15 @@ async function deleteServices(sandbox: Sandbox): Promise<void> {
 }
 
 async function addMachine(sandbox: Sandbox): Promise<void> {
-  printHeading('When a machine joins the cluster, its node gets a provider ID, its addresses and its BGP routers')
   const { cloud, project, dialect } = sandbox.stage
-  const { scheme, routerAnnotation = '' } = dialectExamples[dialect]
+  const { scheme, routerAnnotation } = dialectExamples[dialect]
+  const also = routerAnnotation === undefined ? 'and its addresses' : 'its addresses and its BGP routers'
+  const comma = routerAnnotation === undefined ? ' ' : ', '
+  printHeading(`When a machine joins the cluster, its node gets a provider ID${comma}${also}`)
   cloud.control.devices.add({ project, hostname: 'worker-0' })
   await showKubectl(sandbox.stage, ['create', '-f', '-'], node('worker-0'))
   const taints = ['get', 'node', 'worker-0', '-o', 'jsonpath={.spec.taints[*].key}']
   await waitUntil(async () => !(await sandbox.stage.kubectl(taints)).stdout.includes(uninitialized))
-  const router = `jsonpath={.metadata.annotations.${routerAnnotation.replaceAll('.', '\\.')}}`
-  await waitUntil(async () => (await sandbox.stage.kubectl(['get', 'node', 'worker-0', '-o', router])).stdout !== '')
   const columns = [
     'ID:.spec.providerID',
     'TYPE:.metadata.labels.node\\.kubernetes\\.io/instance-type',
@@ -112,7 +112,13 @@ async function addMachine(sandbox: Sandbox): Promise<void> {
     `custom-columns=${columns.join()}`,
   ])
   check(stdout.includes(scheme), 'eip-admission found the machine, and pods can be scheduled on its node')
-  const annotation = await showKubectl(sandbox.stage, ['get', 'node', 'worker-0', '-o', router])
+  if (routerAnnotation !== undefined) await showRouter(sandbox, routerAnnotation)
+}
+
+async function showRouter({ stage }: Sandbox, name: string): Promise<void> {
+  const router = `jsonpath={.metadata.annotations.${name.replaceAll('.', '\\.')}}`
+  await waitUntil(async () => (await stage.kubectl(['get', 'node', 'worker-0', '-o', router])).stdout !== '')
+  const annotation = await showKubectl(stage, ['get', 'node', 'worker-0', '-o', router])
   check(
     /^\d+\.\d+\.\d+\.\d+\b/.test(annotation.stdout),
     'BGP is enabled for the machine, and an annotation names its router',

@@ -68,7 +68,7 @@ function place({ type, address }: { type: string; address: string }): number {
 }
 
 /** Whether a machine answers a connection, be it by a refusal. */
-async function connectionProbe({ address, port: at }: Endpoint, signal?: AbortSignal): Promise<ProbeResult> {
+export async function connectionProbe({ address, port: at }: Endpoint, signal?: AbortSignal): Promise<ProbeResult> {
   const { promise, resolve } = Promise.withResolvers<ProbeResult>()
   const socket = connect({ host: address, port: at, ...(signal && { signal }) })
   const timer = setTimeout(

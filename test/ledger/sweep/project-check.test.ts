@@ -10,6 +10,7 @@ import { ledgerMap } from '../../../ledger/sweep/ledger-map.ts'
 import { projectCheck } from '../../../ledger/sweep/project-check.ts'
 import { apiServer } from '../../fakes/api-server.ts'
 import { silentLog } from '../../fakes/log.ts'
+import { makeReservation } from '../../builders.ts'
 import { neverAborted } from '../harness.ts'
 
 const at = { namespace: 'eip', name: 'ledger' }
@@ -20,14 +21,18 @@ function makeCluster() {
   const facts: { held: string[]; listed: Reservation[] } = { held: [], listed: [] }
   let nowMs = 0
   const stored = () => api.stored(configMaps)[0] as ConfigMap
-  const check = (id: string) =>
+  let lists = 0
+  const check = (id: string, more: { isOfToken?: true } = {}) =>
     projectCheck({
       map: ledgerMap({ client: api.client, ...at, monotonicMs: () => nowMs }),
       at,
-      project: { id, setting: 'PROJECT' },
+      project: { id, setting: 'PROJECT', ...more },
       cluster: 'us',
       held: () => Promise.resolve(facts.held),
-      list: () => Promise.resolve(facts.listed),
+      list: () => {
+        lists += 1
+        return Promise.resolve(facts.listed)
+      },
       log: silentLog,
       event: (_map, { reason }) => void events.push(reason),
       clock: {
@@ -44,8 +49,27 @@ function makeCluster() {
       ...stored(),
       metadata: { ...stored().metadata, annotations: { [confirmProjectAnnotation]: id } },
     })
-  return { api, events, facts, stored, check, confirm }
+  return { api, events, facts, stored, check, confirm, lists: () => lists }
 }
+
+test('where the token decides the project, its reservations are compared at each start, and once', async () => {
+  const { check, facts, stored, lists } = makeCluster()
+  const first = check('cloud', { isOfToken: true })
+  await first.check(neverAborted)
+  assert.is(first.problem(), undefined)
+  facts.held = ['res-1']
+  const wrong = check('cloud', { isOfToken: true })
+  await wrong.check(neverAborted)
+  assert.match(wrong.problem() ?? '', /the project of the token \(PROJECT\) has none of them/)
+  assert.is(wrong.haltReason(stored()), wrong.problem())
+  facts.listed = [makeReservation({ id: 'res-1' })]
+  const right = check('cloud', { isOfToken: true })
+  await right.check(neverAborted)
+  const before = lists()
+  await right.check(neverAborted)
+  await right.check(neverAborted)
+  assert.equal([right.problem(), right.haltReason(stored()), lists() - before], [undefined, undefined, 0])
+})
 
 test('the first process remembers its project, and one with another project may do nothing', async () => {
   const { check, stored, events } = makeCluster()

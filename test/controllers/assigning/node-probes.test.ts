@@ -1,0 +1,63 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { connectionProbe, nodeProbes, nodeRules } from '../../../controllers/assigning/node-probes.ts'
+import type { Node } from '../../../kube/objects.ts'
+import { fakeClock } from '../../kube/fake-clock.ts'
+
+function node(name: string, addresses: Record<string, string>): Node {
+  const shown = Object.entries(addresses).map(([type, address]) => ({ type, address }))
+  return { apiVersion: 'v1', kind: 'Node', metadata: { name }, spec: {}, status: { addresses: shown } } as Node
+}
+
+test('a connection that is accepted or refused shows that the machine is there', async () => {
+  const server = createServer().listen({ host: '127.0.0.1', port: 0 })
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  assert.equal(await connectionProbe({ address: '127.0.0.1', port }), { isWell: true })
+  server.close()
+  await once(server, 'close')
+  assert.equal(await connectionProbe({ address: '127.0.0.1', port }), { isWell: true })
+})
+
+test('an address to which there is no way is a failure with its reason', async () => {
+  const result = await connectionProbe({ address: '255.255.255.255', port: 1 })
+  assert.is(result.isWell, false)
+  assert.ok(!result.isWell && result.reason !== '')
+})
+
+test('nodes are probed at their internal address, and a change is told once', async () => {
+  const clock = fakeClock()
+  const nodes = [node('a', { ExternalIP: '198.51.100.1', InternalIP: '10.0.0.2' }), node('b', { Hostname: 'b' })]
+  const probed = new Set<string>()
+  let isWell = true
+  let changes = 0
+  const stop = new AbortController()
+  const probes = nodeProbes({
+    nodes: () => nodes,
+    clock,
+    onChange: () => void (changes += 1),
+    async probe({ address, port }) {
+      probed.add(`${address}:${port}`)
+      return isWell ? { isWell } : { isWell: false, isDefinite: false, reason: 'no answer' }
+    },
+  })
+  probes.start(stop.signal)
+  await clock.pass(5_000)
+  assert.equal([...probed], ['10.0.0.2:10250'])
+  assert.equal([changes, probes.history('a').failures], [0, 0])
+  isWell = false
+  await clock.pass(nodeRules.failures * 1_000)
+  assert.ok(probes.history('a').failures >= nodeRules.failures)
+  assert.is(changes, 1)
+  await clock.pass(5_000)
+  assert.is(changes, 1)
+  isWell = true
+  await clock.pass(1_000)
+  assert.is(changes, 2)
+  stop.abort()
+  assert.equal(probes.history('a').successes, 0, 'a process that no longer leads knows nothing')
+})
+
+test.run()
