@@ -204,7 +204,9 @@ const table: Record<DialectName, Omit<Dialect, 'name' | 'bgp'>> = {
     routes: { reserve: 'POST /floating_ips', list: 'GET /floating_ips', release: 'DELETE /floating_ips/{id}' },
     moves: ['POST /floating_ips/{id}/actions/assign'],
     holdersOf: ({ reservations }, address) =>
-      reservations.all().flatMap(({ ip, server }) => (ip === address && typeof server === 'number' ? String(server) : [])),
+      reservations
+        .all()
+        .flatMap(({ ip, server }) => (ip === address && typeof server === 'number' ? String(server) : [])),
     places: ['GET /locations'],
     words: { quota: 'Floating IP limit exceeded', unauthorized: 'unable to authenticate' },
     async order({ url, token }, tags = []) {
