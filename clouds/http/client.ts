@@ -54,10 +54,14 @@ export function vendorHttp(options: VendorHttpOptions): VendorHttp {
 
   return {
     async call(call, signal) {
-      const request = prepareRequest(call, { ...options, baseUrl })
-      const abortError = (reason: unknown) => canceledError(request.facts, { sent: false, reason })
-      const carryOutInTime = (pace: Pace) =>
-        within(request, signal, (ends) => carryOut(request, { ...options, pace, send }, ends))
+      const prepare = () => prepareRequest(call, { ...options, baseUrl })
+      const { facts } = prepare()
+      const abortError = (reason: unknown) => canceledError(facts, { sent: false, reason })
+      const carryOutInTime = async (pace: Pace) => {
+        // The token may have changed, and the former one may be revoked, while the call waited for its turn.
+        const request = prepare()
+        return within(request, signal, (ends) => carryOut(request, { ...options, pace, send }, ends))
+      }
       return schedule(call.lane ?? (call.method === 'GET' ? 'read' : 'write'), carryOutInTime, { signal, abortError })
     },
   }

@@ -17,7 +17,7 @@ const service = (name: string) => loadBalancer(name, { namespace: 'default' }) a
 /** The API server judges every field, by its own schemas and rules. */
 async function judgePlainManifests({ run }: ChartStage): Promise<void> {
   const files = globSync('plain/*.yaml', { cwd: manifests })
-  assert.is(files.length, 3)
+  assert.is(files.length, 4)
   for (const file of files)
     await run(['apply', '--dry-run=server', '--validate=strict', '--server-side', '-f', join(manifests, file)])
 }

@@ -52,6 +52,21 @@ test('a call carries path, query, body and headers', async () => {
   assert.is(seen.headers['user-agent'], 'eip-admission/test')
 })
 
+test('a call that waited for its turn carries the token of now', async () => {
+  await using server = await startScript(() => ({ status: 204 }))
+  let current = 'former'
+  const headers = () => ({ authorization: `Bearer ${current}` })
+  const http = callerOf(server.url, { headers, rate: { calls: 1, perMs: 200 } })
+  const both = [http.call(read, neverAborted), http.call(read, neverAborted)]
+  await both[0]
+  current = 'rotated'
+  await both[1]
+  assert.equal(
+    server.seen.map((seen) => seen.headers.authorization),
+    ['Bearer former', 'Bearer rotated'],
+  )
+})
+
 test('an answer without a body has none', async () => {
   await using server = await startScript(() => ({ status: 204 }))
   const answer = await callerOf(server.url).call({ name: 'x', method: 'DELETE', path: ['things', '1'] }, neverAborted)
