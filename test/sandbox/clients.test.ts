@@ -8,6 +8,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { startCherryServers } from '../../sandbox/clouds/cherry-servers/server.ts'
 import { startEquinixMetal } from '../../sandbox/clouds/equinix-metal/server.ts'
+import { startHetzner } from '../../sandbox/clouds/hetzner/server.ts'
 import { goPrograms } from '../../sandbox/go-programs.ts'
 import * as cherry from './cherry-fixture.ts'
 import * as metal from './metal-fixture.ts'
@@ -49,6 +50,19 @@ test("Equinix Metal's Go client packngo succeeds in every step", async () => {
   const cloud = await startEquinixMetal({ projects: [{ id: project }], tokens, provisioningMs })
   try {
     assert.match(await runSession('packngo', [`${cloud.url}/`, token, project]), /^(\d+) of \1\n$/)
+  } finally {
+    await cloud.close()
+  }
+})
+
+test("Hetzner Cloud's Go client hcloud-go succeeds in every step", async () => {
+  const tokens = [
+    { token, projects: [1] },
+    { token: 'reader', projects: [1], readOnly: true },
+  ]
+  const cloud = await startHetzner({ tokens, actionMs: 100 })
+  try {
+    assert.match(await runSession('hcloudgo', [cloud.url, token, 'reader']), /^(\d+) of \1\n$/)
   } finally {
     await cloud.close()
   }

@@ -6,8 +6,8 @@ type Started = {
   project: number
   command: string
   resources: Action['resources']
-  /** What the action does; it happens when the action ends. */
-  carryOut: () => void
+  /** What the action does; it happens when the action ends. Returns whether it could. */
+  carryOut: () => boolean | void
 }
 
 /** Starts an action that ends after a while. Throws 423 where another one runs on the same object, if the cloud is so. */
@@ -30,9 +30,9 @@ export function startAction(state: State, { project, command, resources, carryOu
   }
   state.actions.set(action.id, action)
   const end = () => {
-    if (failure) action.error = failure
-    else carryOut()
-    action.status = failure ? 'error' : 'success'
+    const isDone = !failure && carryOut() !== false
+    if (!isDone) action.error = failure ?? { code: 'action_failed', message: 'Action failed' }
+    action.status = isDone ? 'success' : 'error'
     action.finishedAtMs = state.now()
   }
   if (state.actionMs > 0) state.schedule(state.actionMs, end)

@@ -5,7 +5,7 @@ import { ApiError, invalidInput } from './errors.ts'
 import { changeFloatingIp, createFloatingIp, deleteFloatingIp, serverOf } from './floating-ips.ts'
 import { renderAction, renderFloatingIp } from './render.ts'
 import { type RouteContext, findIn, page } from './route-context.ts'
-import type { FloatingIp, Server } from './state.ts'
+import type { FloatingIp, Server, State } from './state.ts'
 
 /** Registers the routes of floating IPs and their actions. */
 export function floatingIpRoutes(app: FastifyInstance, context: RouteContext): void {
@@ -35,25 +35,35 @@ export function floatingIpRoutes(app: FastifyInstance, context: RouteContext): v
   actionRoutes(app, context)
 }
 
+type Act = (
+  name: string,
+  start: (ip: FloatingIp, body: Record<string, unknown>) => Parameters<typeof startAction>[1],
+) => void
+
 function actionRoutes(app: FastifyInstance, context: RouteContext): void {
   const { state } = context
-  const act = (
-    name: string,
-    start: (ip: FloatingIp, body: Record<string, unknown>) => Parameters<typeof startAction>[1],
-  ) =>
-    app.post(`/floating_ips/:id/actions/${name}`, (request, reply) => {
+  const act: Act = (name, start) =>
+    void app.post(`/floating_ips/:id/actions/${name}`, (request, reply) => {
       const ip = findIn(context, request, state.floatingIps)
       const action = startAction(state, start(ip, objectOf(request.body)))
       return reply.code(201).send({ action: renderAction(action) })
     })
+  assignActions(act, state)
+  otherActions(act)
+}
 
+function assignActions(act: Act, state: State): void {
   act('assign', (ip, body) => {
     const server = serverOf(state, ip.project, body['server'])
     if (ip.server === server && state.behaviour.sameServer === '422')
       throw new ApiError(422, 'floating_ip_assigned', { message: 'Floating IP is already assigned to this server' })
     if ((ip.type === 'ipv4' ? server.ipv4 : server.ipv6) === undefined)
       throw new ApiError(422, 'service_error', { message: `server has no public ${ip.type} interface` })
-    const carryOut = () => void (ip.server = state.servers.has(server.id) ? server : ip.server)
+    const carryOut = () => {
+      if (!state.servers.has(server.id) || !state.floatingIps.has(ip.id)) return false
+      ip.server = server
+      return true
+    }
     return { ...about(ip, server), command: 'assign_floating_ip', carryOut }
   })
   act('unassign', (ip) => {
@@ -63,6 +73,9 @@ function actionRoutes(app: FastifyInstance, context: RouteContext): void {
       })
     return { ...about(ip, ip.server), command: 'unassign_floating_ip', carryOut: () => void (ip.server = undefined) }
   })
+}
+
+function otherActions(act: Act): void {
   act('change_protection', (ip, body) => {
     if (typeof body['delete'] !== 'boolean') throw invalidInput('delete', 'must be a boolean')
     const isProtected = body['delete']

@@ -45,7 +45,7 @@ export function page<T extends Listed>(
       (statuses.length === 0 || statuses.includes(item.status ?? '')),
   )
   const fault = context.faultOf(request)
-  const sorted = applyListFault(sortedBy(found, [query['sort'] ?? []].flat()[0]), fault)
+  const sorted = applyListFault(sortedBy(found, [query['sort'] ?? 'id'].flat()), fault)
   const perPage = applyPageSizeFault(wholeNumber(query, 'per_page', { max: maxPage, otherwise: 25 }), fault)
   const at = wholeNumber(query, 'page', { max: Infinity, otherwise: 1 })
   const last = Math.max(1, Math.ceil(sorted.length / perPage))
@@ -60,15 +60,28 @@ export function page<T extends Listed>(
   return { [field]: sorted.slice((at - 1) * perPage, at * perPage).map(render), meta: { pagination } }
 }
 
-function sortedBy<T extends Listed>(items: T[], order = 'id:asc'): T[] {
-  const [key = 'id', direction = 'asc'] = order.split(':')
-  if (!['id', 'name', 'created'].includes(key) || !['asc', 'desc'].includes(direction))
-    throw invalidInput('sort', `cannot sort by "${order}"`)
-  const sorted = items.toSorted((one, other) => {
-    const [left, right] = key === 'name' ? [one.name ?? '', other.name ?? ''] : [one.id, other.id]
-    return left < right ? -1 : 1
+const sortKeys = ['id', 'name', 'status'] as const
+type SortKey = (typeof sortKeys)[number]
+
+/** Ids grow with the time, so `created`, `started` and `finished` sort alike. */
+const alike: Record<string, SortKey> = { created: 'id', started: 'id', finished: 'id' }
+
+/** Sorts by several keys, the first one counts most: `status`, `id:desc`. */
+function sortedBy<T extends Listed>(items: T[], orders: string[]): T[] {
+  const keys = orders.map((order) => {
+    const [name = '', direction = 'asc'] = order.split(':')
+    const key = sortKeys.find((one) => one === (alike[name] ?? name))
+    if (!key || !['asc', 'desc'].includes(direction)) throw invalidInput('sort', `cannot sort by "${order}"`)
+    return { key, sign: direction === 'asc' ? 1 : -1 }
   })
-  return direction === 'desc' ? sorted.toReversed() : sorted
+  const place = (one: T, other: T) => {
+    for (const { key, sign } of keys) {
+      const [left, right] = [one[key] ?? '', other[key] ?? '']
+      if (left !== right) return left < right ? -sign : sign
+    }
+    return one.id - other.id
+  }
+  return items.toSorted(place)
 }
 
 function wholeNumber(
