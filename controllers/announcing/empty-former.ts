@@ -54,9 +54,10 @@ export function formerObjects(deps: {
     const shared = (former.shared ?? []).map(({ resource, name }) =>
       ifAllowed(undefined, () => ifKnown(undefined, () => client.get(resource, { name }, { signal }))),
     )
-    const all = [...(await Promise.all(found)).flat(), ...(await Promise.all(shared))]
+    // Together: a read that fails while nobody awaits it ends the process.
+    const all = await Promise.all([...found, ...shared])
     return former
-      .configurations(all.filter((object) => object !== undefined))
+      .configurations(all.flat().filter((object) => object !== undefined))
       .filter((configuration) => !isCurrent(configuration))
       .map((configuration) => configureObjects({ client, configuration }))
   }

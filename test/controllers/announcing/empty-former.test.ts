@@ -1,3 +1,5 @@
+import process from 'node:process'
+import { setImmediate } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Announcements } from '../../../announcers/announcer.ts'
@@ -100,6 +102,27 @@ test('objects that we have no right to read were not ours; any other failure is 
     .announces(address, signal)
     .catch((error: unknown) => error)
   assert.match(String(unknown), 'no answer')
+})
+
+test('reads that fail one after another fail together: none is left for the process to end by', async () => {
+  const unhandled: unknown[] = []
+  const note = (reason: unknown) => unhandled.push(reason)
+  process.on('unhandledRejection', note)
+  const fails = async () => {
+    throw new KubeError('aborted', { status: 0, reason: 'Aborted' })
+  }
+  const client = { list: fails, get: fails } as unknown as KubeClient
+  const formers = announcerOf({ kind: 'kube-vip' }, marks).former ?? []
+  assert.ok(formers.some(({ shared = [] }) => shared.length > 0))
+  for (const former of formers) {
+    const failure = await formerObjects({ client, former, current: undefined })
+      .announces(address, signal)
+      .catch((error: unknown) => error)
+    assert.match(String(failure), 'aborted')
+  }
+  await setImmediate()
+  process.off('unhandledRejection', note)
+  assert.equal(unhandled, [])
 })
 
 test.run()
