@@ -23,11 +23,15 @@ type Waiting = Map<string, { sinceMs: number; settle: (result: Fields | Error) =
 /** Waits for actions. One call asks for all that run: a hundred moves at once would use up the calls that the cloud allows. */
 export function makeActions(read: ReadActions): Actions {
   const waiting: Waiting = new Map()
+  let isPolling = false
   const pollAll = async () => {
+    if (isPolling) return
+    isPolling = true
     while (waiting.size > 0) {
       await sleep(pollMs)
       await pollOnce(waiting, read)
     }
+    isPolling = false
   }
   return {
     async ended(action, signal) {
@@ -38,7 +42,8 @@ export function makeActions(read: ReadActions): Actions {
       const leave = () => settleOne(waiting, String(id), actionError(`${String(id)} was not waited for`))
       signal.addEventListener('abort', leave, { once: true })
       waiting.set(String(id), { sinceMs: performance.now(), settle })
-      if (waiting.size === 1) void pollAll()
+      if (signal.aborted) leave()
+      void pollAll()
       try {
         judge(await promise)
       } finally {
