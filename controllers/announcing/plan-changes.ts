@@ -34,12 +34,13 @@ export function planChanges(configuration: Facts, existing: readonly KubeObject[
   const kept = new Set(wanted.map(({ object }) => placeOf(object)))
   const strays = existing.filter((object) => isOurs(object) && !kept.has(placeOf(object)))
   const removals = strays.map((remove): Change => ({ remove }))
+  const sessionsToExist = wanted.flatMap(({ object }) => {
+    const sessions = sessionsOf(object)
+    return sessions ? [{ sessions, isStored: places.has(placeOf(object)) }] : []
+  })
   const units = interruptingUnits({
     changes: [...changes, ...removals].flatMap((change) => withSessions(change, sessionsOf)),
-    wanted: wanted.flatMap(({ object }) => {
-      const sessions = sessionsOf(object)
-      return sessions ? [{ sessions, isStored: places.has(placeOf(object)) }] : []
-    }),
+    wanted: sessionsToExist,
     excludes: configuration.excludes ?? (() => false),
   })
   const paced = new Set(units.flatMap(({ changes: of }) => of.map(({ change }) => change)))
@@ -47,7 +48,10 @@ export function planChanges(configuration: Facts, existing: readonly KubeObject[
   const free = [...removals, ...changes].filter((change) => !paced.has(change) && !isLast(change))
   return {
     first: inOrder(kinds, free),
-    waves: wavesOf(units).map((wave) => inOrder(kinds, wave)),
+    waves: wavesOf(
+      units,
+      sessionsToExist.map(({ sessions }) => sessions),
+    ).map((wave) => inOrder(kinds, wave)),
     isHolding: units.some(({ isReady }) => !isReady),
     last: removals.filter(isLast),
   }

@@ -38,34 +38,43 @@ export function interruptingUnits<C>({ changes, wanted, excludes }: Facts<C>): U
   }))
 }
 
+/** One wave touches at most this share of the nodes of a router, but always one. */
+const share = 1 / 8
+
 /**
- * The changes of all units that are ready, in waves. In one wave no two units touch the sessions of one node, or of one
- * router. So a node keeps its session with another router, and a router keeps those with other nodes.
+ * The changes of all units that are ready, in waves. In one wave no two units touch the sessions of one node, and few touch
+ * those of one router. So a node keeps its session with another router, and a router keeps those with most other nodes.
+ * `all` are the sessions that are to exist: they tell how many nodes a router has.
  */
-export function wavesOf<C>(units: readonly Unit<C>[]): C[][] {
+export function wavesOf<C>(units: readonly Unit<C>[], all: readonly ObjectSessions[]): C[][] {
+  const routers = Map.groupBy(all, ({ router }) => router)
+  const mostNodes = new Map([...routers].map(([router, at]) => [router, Math.floor(nodesAt(router, at).size * share)]))
   const waves: C[][] = []
   let left = units.filter(({ isReady }) => isReady)
   while (left.length > 0) {
-    const chosen = firstWave(left)
+    const chosen = firstWave(left, (router) => Math.max(1, mostNodes.get(router) ?? 0))
     waves.push(chosen.flatMap(({ changes }) => changes.map(({ change }) => change)))
     left = left.filter((unit) => !chosen.includes(unit))
   }
   return waves
 }
 
-function firstWave<C>(units: readonly Unit<C>[]): Unit<C>[] {
+function firstWave<C>(units: readonly Unit<C>[], mostNodes: (router: string) => number): Unit<C>[] {
   const chosen: Unit<C>[] = []
   const touched: ObjectSessions[] = []
   for (const unit of units) {
     const sessions = unit.changes.flatMap((one) => one.sessions)
-    const isApart = sessions.every((one) =>
-      touched.every((other) => one.router !== other.router && !hasCommonNode(one, other)),
-    )
-    if (!isApart) continue
+    const isApart = !sessions.some((one) => touched.some((other) => hasCommonNode(one, other)))
+    const isFull = ({ router }: ObjectSessions) => nodesAt(router, [...touched, ...sessions]).size > mostNodes(router)
+    if (chosen.length > 0 && (!isApart || sessions.some(isFull))) continue
     chosen.push(unit)
     touched.push(...sessions)
   }
   return chosen
+}
+
+function nodesAt(router: string, all: readonly ObjectSessions[]): Set<string> {
+  return new Set(all.flatMap((one) => (one.router === router ? (one.nodes ?? []) : [])))
 }
 
 function hasCommonNode({ nodes: ones }: ObjectSessions, { nodes: others }: ObjectSessions): boolean {

@@ -102,7 +102,7 @@ for (const { predecessor, withPassword = false, changed } of fieldsOf) {
   })
 }
 
-test('a wave never touches one node or one router twice, and every peer changes once, at 80 nodes too', () => {
+test("a wave touches no node twice and an eighth of a router's nodes, and every peer changes once, at 80 nodes too", () => {
   const { existing, plan } = takeover('CPEM 3.8', { count: 80, withPassword: true })
   let now = existing
   const written = new Map<string, number>()
@@ -112,10 +112,10 @@ test('a wave never touches one node or one router twice, and every peer changes 
     const all = [...first.flat(), ...wave.flat(), ...(isUnfinished ? [] : last)]
     if (all.length === 0) break
     waves += 1
-    assert.ok(waves <= 82, 'as many waves as nodes')
+    assert.ok(waves <= 12, `${waves} waves`)
     const names = wave.flat().map((change) => ('write' in change ? change.write.object.metadata.name : 'removed'))
     assert.is(new Set(names.map((name) => name.replace(/-\d$/, ''))).size, names.length, 'nodes')
-    assert.is(new Set(names.map((name) => name.at(-1))).size, names.length, 'routers')
+    for (const router of ['0', '1']) assert.ok(names.filter((name) => name.endsWith(router)).length <= 10, 'routers')
     for (const change of all) {
       const name = textOf(change).split(' ')[1] ?? ''
       written.set(name, (written.get(name) ?? 0) + 1)

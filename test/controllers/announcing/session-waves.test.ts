@@ -98,7 +98,30 @@ for (const { name, changes, wanted, isFrr, wave, units } of cases) {
       excludes: isFrr ? excludesWithFrr : excludes,
     })
     assert.is(found.length, units)
-    assert.equal(wavesOf(found)[0] ?? [], wave)
+    const all = wanted.map(sessions)
+    assert.equal(wavesOf(found, all)[0] ?? [], wave)
+  })
+}
+
+for (const { count, most } of [
+  { count: 2, most: 1 },
+  { count: 15, most: 1 },
+  { count: 16, most: 2 },
+  { count: 200, most: 25 },
+]) {
+  test(`of ${count} nodes at two routers a wave touches at most ${most} of each router, and no node twice`, () => {
+    const all = Array.from({ length: count }, (_, n) => [`node-${n}`]).flatMap((nodes) =>
+      ['r1', 'r2'].map((router) => ({ nodes, router, localAsn: 65_000 })),
+    )
+    const changes = all.map((one) => ({ change: one, kind: 'update' as const, sessions: [one] }))
+    const wanted = all.map((one) => ({ sessions: one, isStored: true }))
+    const waves = wavesOf(interruptingUnits({ changes, wanted, excludes }), all)
+    assert.equal(waves.flat().length, all.length)
+    for (const wave of waves) {
+      assert.is(new Set(wave.flatMap(({ nodes }) => nodes)).size, wave.length)
+      for (const router of ['r1', 'r2']) assert.ok(wave.filter((one) => one.router === router).length <= most)
+    }
+    assert.ok(waves.length <= Math.ceil(count / most) + 1, `${waves.length} waves`)
   })
 }
 
