@@ -49,7 +49,7 @@ site: $(installed) docs/site/node_modules/.package-lock.json ## checks the spell
 control-plane: $(installed) ## builds etcd, kube-apiserver, kube-controller-manager and kubectl, and prints where they are
 	@npm run --silent control-plane
 
-rig: $(installed) ## builds several versions of MetalLB and gets BIRD, for the tests with real routers
+rig: $(installed) ## builds several versions of MetalLB and kube-proxy and gets BIRD, for the tests with real routers and packets
 	@node sandbox/rig/prepare.ts
 
 chart-tools: $(installed) ## builds helm, kube-score and promtool, for the tests of the chart

@@ -37,7 +37,7 @@ const selected = selectRuns(globSync('**/*.test.ts', { cwd: values.dir }), words
 const target = values.slow ? 'test-slow' : 'test'
 const runs = longestFirst(words.length > 0 ? selected : selected.filter((run) => targetOf(run) === target))
 // One unit test is to start at once: what only others need is loaded for them.
-const rigProblem = runs.some(isRigged) ? await (await import('../sandbox/rig/prepare.ts')).prepareRig() : undefined
+const rigProblem = runs.some(isRigged) ? await (await import('../sandbox/rig/prepare.ts')).prepareWholeRig() : undefined
 const notRun = rigProblem === undefined ? [] : runs.filter(isRigged)
 const workers = Math.min(Number(values.workers), runs.length)
 // Two timely runs would take the processors from each other.

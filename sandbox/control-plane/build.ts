@@ -2,6 +2,7 @@
 // programs. What envtest needs is downloaded as released, and the rest is built from the Go module in this folder. Call
 // it as `make control-plane`.
 import { type BuildOptions, type GoProgram, goPrograms } from '../go-programs.ts'
+import { join } from 'node:path'
 import type { Archive } from '../released-programs.ts'
 
 const kubernetesVersion = 'v1.36.3'
@@ -34,6 +35,12 @@ const controllerManager: GoProgram = {
   name: 'kube-controller-manager',
   package: 'k8s.io/kubernetes/cmd/kube-controller-manager',
   built: 'kube-controller-manager',
+}
+
+const kubeProxy: GoProgram = {
+  name: 'kube-proxy',
+  package: 'k8s.io/kubernetes/cmd/kube-proxy',
+  built: 'kube-proxy',
 }
 
 /**
@@ -81,6 +88,18 @@ export function controlPlanePrograms(options?: BuildOptions): Promise<string> {
 /** The same without kube-controller-manager: an API server can start without it. */
 export function apiServerPrograms(options?: BuildOptions): Promise<string> {
   return programs(apiServer, options)
+}
+
+/** Returns the kube-proxy of the same version, for tests that send packets to nodes. */
+export async function kubeProxyProgram(options?: BuildOptions): Promise<string> {
+  const takes = 'a minute on 2 cores, or five if kube-apiserver was downloaded'
+  const name = 'kube-proxy'
+  const dir = import.meta.dirname
+  const folder = await goPrograms(
+    { name, version: kubernetesVersion, dir, programs: [kubeProxy], flags, takes },
+    options,
+  )
+  return join(folder, name)
 }
 
 function programs(wanted: GoProgram[], options?: BuildOptions): Promise<string> {

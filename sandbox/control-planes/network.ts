@@ -60,10 +60,13 @@ function routerOf(hostOf: (name: string) => Host): Pick<Network, 'setLink' | 'ro
   const unplugged = new Set<string>()
   const routes = new Map<string, string | undefined>()
   // The kernel forgets the routes of a cable that is unplugged, and would then tell senders that there is none.
-  const routeCommand = (address: string, host: string | undefined) =>
-    host === undefined || unplugged.has(host)
-      ? `route replace blackhole ${address}/32`
-      : `route replace ${address}/32 dev ${cableOf(host)}`
+  const routeCommand = (address: string, host: string | undefined) => {
+    if (host === undefined || unplugged.has(host)) return `route replace blackhole ${address}/32`
+    const { addresses } = hostOf(host)
+    // The router sends to the machine, which need not answer for the address.
+    const via = addresses.includes(address) ? '' : `via ${addresses[0]} onlink `
+    return `route replace ${address}/32 ${via}dev ${cableOf(host)}`
+  }
   return {
     async setLink(name, to) {
       if (to === 'down') unplugged.add(name)
