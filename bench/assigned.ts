@@ -1,8 +1,218 @@
 // What clients notice when a node dies to which the cloud assigns addresses, and what assigning costs while all is well.
-// bench/run.ts runs this in namespaces, with a real kube-proxy on each node, and a cloud that is Hetzner Cloud's.
+// bench/run.ts runs this in namespaces: a real kube-proxy on each node, and a simulated Hetzner Cloud.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { endpointSlices, events, nodes, services } from '../kube/resource.ts'
-import { type Account, type Stage } from '../sandbox/stage.ts'
-import { type AssignedRig, podPort, setAssignedRig } from '../sandbox/rig/assigned/rig.ts'
+import { endpointSlices, nodes, services } from '../kube/resource.ts'
+import { type AssignedMachine, type AssignedRig, podPort, setAssignedRig } from '../sandbox/assigned/rig.ts'
+import type { Stage } from '../sandbox/stage.ts'
+import { inFlight } from './in-flight.ts'
 import type { Row } from './measure.ts'
 import { type Admin, loadBalancer, onStage, swept, until } from './stage.ts'
+
+const env = { HCLOUD_LOCATION: 'fsn1', HCLOUD_LOAD_BALANCER: 'assign:///', EIP_SWEEP_INTERVAL: '1h' }
+const many = 100
+const rounds = 3
+/** As many calls a second as a project gets for a while, though not for an hour. */
+const callLimit = { calls: 10, refillMs: 100 }
+const troubleMinutes = 5
+
+type Scene = {
+  stage: Stage<'hetzner'>
+  admin: Admin
+  rig: AssignedRig
+  /** Adds a machine with its node, kube-proxy and pod. */
+  join: (name: string) => Promise<void>
+  /** The node to which the cloud leads an address. */
+  nodeOf: (address: string) => string | undefined
+  addresses: () => string[]
+  /** The address of each node's pod. */
+  pods: ReadonlyMap<string, string>
+}
+
+async function setScene(stage: Stage<'hetzner'>, admin: Admin): Promise<Scene> {
+  const { control } = stage.cloud
+  control.quota.set(2 * many)
+  const machines = new Map<string, AssignedMachine>()
+  const pods = new Map<string, string>()
+  const nodeOf = (address: string) => machines.get(control.route(address) ?? '')?.name
+  const addresses = () => control.reservations.all().map(({ ip }) => String(ip))
+  const routes = () => new Map(addresses().map((address) => [address, nodeOf(address)] as const))
+  const rig = await setAssignedRig({ controlPlane: stage.controlPlane, mode: 'nftables', routes })
+  return {
+    stage,
+    admin,
+    rig,
+    nodeOf,
+    addresses,
+    pods,
+    async join(name) {
+      const device = control.devices.add({ hostname: name }) as { id: number; private_net: { ip: string }[] }
+      const machine = { name, address: device.private_net[0]?.ip ?? '', pod: `10.244.${machines.size}.2` }
+      machines.set(String(device.id), machine)
+      pods.set(name, machine.pod)
+      await admin.create(nodes, {
+        apiVersion: 'v1',
+        kind: 'Node',
+        metadata: { name, labels: { 'kubernetes.io/hostname': name } },
+        spec: { providerID: `hcloud://${device.id}` },
+        status: {
+          addresses: [{ type: 'InternalIP', address: machine.address }],
+          conditions: [{ type: 'Ready', status: 'True' }],
+        },
+      })
+      await rig.start(machine)
+    },
+  }
+}
+
+/** All addresses of a node that dies, with few calls a second, until the cloud leads the last one elsewhere. */
+async function hundredMove({ stage, admin, rig, join, nodeOf, addresses }: Scene): Promise<Row[]> {
+  await join('first')
+  await inFlight(8, many, async (n) => void (await admin.create(services, loadBalancer(`web-${n}`))))
+  const lead = (isRight: (node: string) => boolean) => () => {
+    const at = addresses().map(nodeOf)
+    return Promise.resolve(at.length === many && at.every((node) => node !== undefined && isRight(node)))
+  }
+  await until(
+    'all lead to the first node',
+    lead((node) => node === 'first'),
+  )
+  for (let n = 0; n < 5; n += 1) await join(`node-${n}`)
+  // Probes have seen each node as well.
+  await sleep(10_000)
+  stage.cloud.control.setCallLimit(callLimit)
+  stage.cloud.control.calls.clear()
+  const startedMs = performance.now()
+  await rig.gone('first')
+  await until(
+    'all lead elsewhere',
+    lead((node) => node !== 'first'),
+    20,
+  )
+  const ms = performance.now() - startedMs
+  const calls = stage.cloud.control.calls.count()
+  stage.cloud.control.setCallLimit(undefined)
+  await admin.remove(nodes, { name: 'first' })
+  return [
+    {
+      measure: `power-off until ${many} addresses lead elsewhere, 10 calls a second`,
+      unit: 'ms',
+      ours: [ms],
+      goal: { of: 'ours', atMost: 20_000 },
+    },
+    { measure: 'calls for it', unit: 'calls', ours: [calls] },
+  ]
+}
+
+async function oneMoves(scene: Scene): Promise<Row[]> {
+  const samples: number[] = []
+  for (let round = 0; round < rounds; round += 1) samples.push(await moveOne(scene, `answering-${round}`))
+  return [
+    {
+      measure: 'power-off until the next answer to a client, one address',
+      unit: 'ms',
+      ours: samples,
+      goal: { of: 'ours', atMost: 8_000 },
+    },
+  ]
+}
+
+/** How long a client of a new Service gets no answer after the node of its address dies. */
+async function moveOne({ admin, rig, nodeOf, pods }: Scene, name: string): Promise<number> {
+  const { items } = await admin.list(nodes)
+  const address = await createWithPods(
+    admin,
+    name,
+    items.flatMap(({ metadata: { name: node } }) => {
+      const pod = pods.get(node)
+      return pod === undefined ? [] : [{ node, pod }]
+    }),
+  )
+  const client = rig.client(`http://${address}/`, 50)
+  const answeredAfter = (atMs: number, isRight: (pod: string) => boolean) =>
+    client.answers().find(({ askedMs, pod }) => askedMs > atMs && pod !== undefined && isRight(pod))
+  await until('a client is answered', () => Promise.resolve(answeredAfter(0, () => true) !== undefined))
+  // Probes have seen each node as well.
+  await sleep(10_000)
+  const holder = nodeOf(address) ?? ''
+  const goneMs = Date.now()
+  await rig.gone(holder)
+  let answeredMs = 0
+  await until(
+    'a client is answered by another node',
+    () => {
+      answeredMs = answeredAfter(goneMs, (pod) => pod !== holder)?.answeredMs ?? 0
+      return Promise.resolve(answeredMs > 0)
+    },
+    20,
+  )
+  await client.stop()
+  await admin.remove(nodes, { name: holder })
+  return answeredMs - goneMs
+}
+
+/** Creates a Service under policy Local, so that each node answers by its own pod. */
+async function createWithPods(admin: Admin, name: string, pods: { node: string; pod: string }[]): Promise<string> {
+  const service = loadBalancer(name)
+  const ports = [{ port: 80, targetPort: podPort }]
+  const created = await admin.create(services, {
+    ...service,
+    spec: { ...service.spec, ports, externalTrafficPolicy: 'Local' },
+  })
+  await admin.create(endpointSlices, {
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: { namespace: 'default', name: `${name}-1`, labels: { 'kubernetes.io/service-name': name } },
+    addressType: 'IPv4',
+    endpoints: pods.map(({ node, pod }) => ({ addresses: [pod], nodeName: node, conditions: { ready: true } })),
+    ports: [{ name: '', port: podPort, protocol: 'TCP' }],
+  })
+  return created.spec.loadBalancerIP ?? ''
+}
+
+/** Nodes that are silent for a while again and again, but never for as long as a move takes. */
+async function falseMoves({ admin, rig, nodeOf, addresses, stage }: Scene): Promise<Row[]> {
+  await sleep(10_000)
+  const { calls } = stage.cloud.control
+  calls.clear()
+  await sleep(60_000)
+  const atRest = calls.count()
+  const before = new Map(addresses().map((address) => [address, nodeOf(address)]))
+  const { items } = await admin.list(nodes)
+  const endMs = Date.now() + troubleMinutes * 60_000
+  const trouble = async (name: string) => {
+    while (Date.now() < endMs) {
+      await rig.silence(name, 'begin')
+      await sleep(Math.random() * 1_700)
+      await rig.silence(name, 'end')
+      await sleep(1_500 + Math.random() * 8_000)
+    }
+  }
+  await Promise.all(items.map(({ metadata }) => trouble(metadata.name)))
+  return [
+    {
+      measure: 'cloud calls in a minute at rest, addresses assigned',
+      unit: 'calls',
+      ours: [atRest],
+      goal: { of: 'ours', atMost: 0 },
+    },
+    {
+      measure: `moves in ${troubleMinutes} minutes of nodes that fall silent again and again`,
+      unit: 'moves',
+      ours: [[...before].filter(([address, node]) => nodeOf(address) !== node).length],
+      goal: { of: 'ours', atMost: 0 },
+    },
+  ]
+}
+
+async function measure(stage: Stage<'hetzner'>, admin: Admin): Promise<Row[]> {
+  const scene = await setScene(stage, admin)
+  try {
+    await stage.serve({ env })
+    await swept(admin)
+    return [...(await hundredMove(scene)), ...(await oneMoves(scene)), ...(await falseMoves(scene))]
+  } finally {
+    await scene.rig.stop()
+  }
+}
+
+console.log(JSON.stringify(await onStage(measure, { dialect: 'hetzner' })))

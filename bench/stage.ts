@@ -10,6 +10,7 @@ import { configMaps, services } from '../kube/resource.ts'
 import type { Watcher } from '../kube/watch.ts'
 import { elasticIPs, phaseOf } from '../ledger/record/elastic-ip.ts'
 import { names } from '../settings/installed-names.ts'
+import type { DialectName } from '../sandbox/dialects.ts'
 import { type Stage, type StageOptions, setStage, unlimited } from '../sandbox/stage.ts'
 
 /** The product's namespace on a stage. */
@@ -22,12 +23,12 @@ export const env = { METAL_METRO_NAME: 'da' }
 export type Admin = KubeClient & Watcher
 
 /** Runs work on a stage and stops everything, also when the work fails or is interrupted. */
-export async function onStage<T>(
-  work: (stage: Stage, admin: Admin) => Promise<T>,
-  more: Pick<StageOptions, 'rootfs' | 'controllers'> = {},
+export async function onStage<T, D extends DialectName = 'equinix-metal'>(
+  work: (stage: Stage<D>, admin: Admin) => Promise<T>,
+  more: Pick<StageOptions<D>, 'rootfs' | 'controllers' | 'dialect'> = {},
 ): Promise<T> {
   const dir = mkdtempSync(join(tmpdir(), 'eip-admission-bench-'))
-  let stage: Stage | undefined
+  let stage: Stage<D> | undefined
   let leaving: Promise<void> | undefined
   const takeDown = async () => {
     await stage?.stop()
@@ -37,7 +38,7 @@ export async function onStage<T>(
   const interrupt = () => void leave().finally(() => process.exit(130))
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupt)
   try {
-    stage = await setStage({ dir, env: unlimited, ...more })
+    stage = await setStage<D>({ dir, env: unlimited, ...more })
     const admin = connect(kubeconfig({ file: stage.controlPlane.kubeconfig }), { userAgent: 'eip-admission-bench' })
     return await work(stage, admin)
   } catch (error) {

@@ -9,7 +9,8 @@ export type Target = (typeof targets)[number]
 
 /** Files, or folders, that run in `make test-slow` alone, with the reason. */
 export const slowFiles: Record<string, string> = {
-  'rig/': 'real routers, MetalLBs, Cilium, kube-proxy and pods; several API servers that fail; guides typed word by word',
+  'rig/':
+    'real routers, MetalLBs, Cilium, kube-proxy and pods; several API servers that fail; guides typed word by word',
   'matrix/rig/': 'real routers and MetalLBs',
   'whole/alerts/cloud.test.ts': 'makes recordings on which `make test` judges the alerts',
   'whole/alerts/guardians.test.ts': 'makes such recordings',

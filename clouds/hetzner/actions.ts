@@ -14,7 +14,7 @@ export type ReadActions = (ids: string[], signal: AbortSignal) => Promise<Fields
 
 const pollMs = 500
 /** Actions on addresses take seconds. A longer one goes on without us, and the next look tells what came of it. */
-const maxMs = 15_000
+const maxMs = 30_000
 /** As many as the vendor's own client asks for at once. */
 const maxIds = 25
 

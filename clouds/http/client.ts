@@ -8,12 +8,13 @@ import { connectionError, canceledError, isVendorBody, type ErrorFormat, refusal
 import { type LaneOptions, makeScheduler, type Pace } from './lanes.ts'
 import { redirectUrl } from './redirect.ts'
 import { prepareRequest, type Request, type Sender, type VendorCall } from './request.ts'
+import { makeThrottle, type Throttle } from './throttle.ts'
 import { makeSend, type ProxyEnvironment, type Send } from './send.ts'
 import type { Exchange } from '../ports/cloud.ts'
 
 export type VendorHttpOptions = Sender &
   ErrorFormat &
-  Partial<LaneOptions> & {
+  Partial<Omit<LaneOptions, 'throttle'>> & {
     /** The wait before the first retry; it doubles with each. */
     retryDelayMs?: number
     proxy?: ProxyEnvironment | undefined
@@ -35,7 +36,7 @@ export type VendorHttp = {
 type Failure = { error: CloudError; isTransient: boolean; redirectUrl?: string | undefined }
 type Result = { answer: VendorResponse } | Failure
 
-type Tools = VendorHttpOptions & { pace: Pace; send: Send }
+type Tools = VendorHttpOptions & { pace: Pace; send: Send; throttle: Throttle }
 
 /** Four reserves at a time, and a place for other calls. */
 const defaultInFlight = 5
@@ -50,7 +51,8 @@ const maxRateLimitWaitMs = 999
 export function vendorHttp(options: VendorHttpOptions): VendorHttp {
   const baseUrl = requireBaseUrl(options.vendor, options.baseUrl)
   const send = makeSend({ proxy: options.proxy })
-  const schedule = makeScheduler({ inFlight: options.inFlight ?? defaultInFlight, rate: options.rate })
+  const throttle = makeThrottle()
+  const schedule = makeScheduler({ inFlight: options.inFlight ?? defaultInFlight, rate: options.rate, throttle })
 
   return {
     async call(call, signal) {
@@ -60,7 +62,7 @@ export function vendorHttp(options: VendorHttpOptions): VendorHttp {
       const carryOutInTime = async (pace: Pace) => {
         // The token may have changed, and the former one may be revoked, while the call waited for its turn.
         const request = prepare()
-        return within(request, signal, (ends) => carryOut(request, { ...options, pace, send }, ends))
+        return within(request, signal, (ends) => carryOut(request, { ...options, pace, send, throttle }, ends))
       }
       return schedule(call.lane ?? (call.method === 'GET' ? 'read' : 'write'), carryOutInTime, { signal, abortError })
     },
@@ -132,6 +134,9 @@ async function exchange(request: Request, options: Tools, ends: AbortSignal): Pr
   const arrived = await receive(request, options.send, ends)
   const isLost = arrived instanceof CloudError
   const result = isLost ? { error: arrived, isTransient: !ends.aborted } : judge(request, arrived, options)
+  if ('answer' in result) options.throttle.tell('accepted', startedAt)
+  else if (result.error.fault === 'rate-limit' && result.error.retryAfterMs === undefined)
+    options.throttle.tell('refused', startedAt)
   options.observe?.({
     call: request.facts.name,
     ms: performance.now() - startedAt,

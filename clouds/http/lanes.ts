@@ -1,5 +1,6 @@
 import PQueue from 'p-queue'
 import { boundToRequest } from '../../lib/request-id.ts'
+import type { Throttle } from './throttle.ts'
 
 /** Moves go first, and wait for no other call: an address that points to a dead machine is an outage. */
 const priorities = { move: 2, write: 1, reserve: 1, read: 0 }
@@ -11,6 +12,8 @@ export type LaneOptions = {
   inFlight: number
   /** The maximum of calls that begin in any such span of time, if the cloud has a rate limit. */
   rate?: { calls: number; perMs: number } | undefined
+  /** What else each call waits for. */
+  throttle?: Pick<Throttle, 'turn'>
 }
 
 /**
@@ -30,7 +33,7 @@ export type Pace = (signal: AbortSignal) => Promise<void>
  * A queue that limits the load on one cloud. Reads never use one of its places, and reserves never use another. So slow
  * lists never delay a reservation, and reserves that hang never delay a deletion.
  */
-export function makeScheduler({ inFlight, rate }: LaneOptions): ScheduleCall {
+export function makeScheduler({ inFlight, rate, throttle }: LaneOptions): ScheduleCall {
   const all = new PQueue({ concurrency: inFlight })
   const starts = rate && new PQueue({ intervalCap: rate.calls, interval: rate.perMs, strict: true })
   const limited = () => new PQueue({ concurrency: Math.max(1, inFlight - 1) })
@@ -44,7 +47,11 @@ export function makeScheduler({ inFlight, rate }: LaneOptions): ScheduleCall {
     if (signal.aborted) leave()
     signal.addEventListener('abort', leave, { once: true })
 
-    const pace: Pace = async (ends) => starts?.add(async () => {}, { priority: priorities[lane], signal: ends })
+    const priority = priorities[lane]
+    const pace: Pace = async (ends) => {
+      await starts?.add(async () => {}, { priority, signal: ends })
+      await throttle?.turn(priority, ends)
+    }
     // The queue starts work in whatever ended before it.
     const begin = boundToRequest(async () => {
       await pace(waiting.signal)
@@ -52,7 +59,7 @@ export function makeScheduler({ inFlight, rate }: LaneOptions): ScheduleCall {
       stay()
       return work(pace)
     })
-    const turn = () => all.add(begin, { priority: priorities[lane], signal: waiting.signal })
+    const turn = () => all.add(begin, { priority, signal: waiting.signal })
     try {
       if (lane === 'move') return await begin()
       return await (queues[lane]?.add(turn, { signal: waiting.signal }) ?? turn())

@@ -16,6 +16,14 @@ export async function writeOfMove(
     const message = `${call.method} /${call.path.join('/')} was not sent: this process may no longer move the address`
     throw new CloudError(message, { fault: 'conflict', outcome: 'nothing' })
   }
-  const ends = AbortSignal.any([signal, AbortSignal.timeout(moveTimeoutMs)])
-  return http.call({ ...call, lane: 'move', timeoutMs: moveTimeoutMs - turnMs }, ends)
+  const late = AbortSignal.timeout(moveTimeoutMs)
+  try {
+    const ends = AbortSignal.any([signal, late])
+    return await http.call({ ...call, lane: 'move', timeoutMs: moveTimeoutMs - turnMs }, ends)
+  } catch (error) {
+    const isUnsent = error instanceof CloudError && error.outcome === 'nothing' && error.fault === 'unavailable'
+    if (!isUnsent || !late.aborted || signal.aborted) throw error
+    const message = `${call.method} /${call.path.join('/')} was not sent: others had their turn before it`
+    throw new CloudError(message, { fault: 'rate-limit', outcome: 'nothing', cause: error })
+  }
 }

@@ -266,10 +266,16 @@ async function carryOut(
   signal: AbortSignal,
 ): Promise<undefined> {
   const mayWrite = () => !signal.aborted
+  const { readAtMs } = entry
   // After anything but a clear answer, only the next look tells what came of it.
   entry.readAtMs = -Infinity
-  if (step.do === 'unassign') await assignments.unassign(step.id, { signal, mayWrite })
-  else if (await entry.mover.attempt(step.move, step.from, mayWrite))
+  if (step.do === 'unassign') {
+    await assignments.unassign(step.id, { signal, mayWrite })
+    return
+  }
+  const result = await entry.mover.attempt(step.move, step.from, mayWrite)
+  if (result === 'not-done') entry.readAtMs = readAtMs
+  else if (result === 'done')
     keep(entry, { found: { ...step.from, machines: [step.move.to.machine] }, atMs: clock.now() })
 }
 

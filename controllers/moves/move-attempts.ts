@@ -8,12 +8,17 @@ export type MoveAttempts = {
   succeeded(): void
   /** `retryAfterMs` is what the cloud asked for. */
   failed(error: string, retryAfterMs: number): void
+  /** The try waited in vain for its turn among many calls: the next one waits less than after a failure. */
+  postponed(error: string): void
   /** The cloud shows that the last try moved the address. */
   settle(): void
   pause(reason: MoveReason): Pause | undefined
 }
 
 const retry = { firstMs: 1_000, maxMs: 15_000 }
+/** A hundred moves take their turns within seconds. A cloud that refuses for longer is not asked for ever. */
+const turn = { firstMs: 500, maxMs: 15_000 }
+const patience = 10
 const remembered = 10
 
 /** No move and no try so far. */
@@ -21,6 +26,7 @@ export function moveAttempts({ cooldownMs, clock }: { cooldownMs: number; clock:
   let movedAtMs: number[] = []
   /** Since the last move that the cloud has shown. */
   let tries = 0
+  let postponements = 0
   let [notBeforeMs, why] = [-Infinity, '']
   const waitFor = (ms: number, because: string) => {
     notBeforeMs = clock.now() + ms
@@ -37,8 +43,13 @@ export function moveAttempts({ cooldownMs, clock }: { cooldownMs: number; clock:
       const waitMs = tries > 1 ? backoffMs(tries - 1, retry) : 0
       waitFor(Math.max(waitMs, retryAfterMs), `the last try failed: ${error}`)
     },
+    postponed(error) {
+      postponements += 1
+      waitFor(backoffMs(Math.ceil(postponements / patience), turn), `the last try failed: ${error}`)
+    },
     settle() {
       tries = 0
+      postponements = 0
       notBeforeMs = -Infinity
       movedAtMs = [...movedAtMs, clock.now()].slice(-remembered)
     },

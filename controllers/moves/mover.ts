@@ -20,9 +20,9 @@ export type TriedMove = Move & { from: MovableAddress; beganAtMs: number }
 export type Mover = {
   /**
    * Tries a move. Whatever the answer was, only the next look at the cloud tells whether it happened, and later tries
-   * wait. Returns whether the cloud said that it has carried out the move.
+   * wait. Returns what the cloud said: that it has carried out the move, or certainly has not, or nothing clear.
    */
-  attempt(move: Move, assigned: MovableAddress, mayWrite: () => boolean): Promise<boolean>
+  attempt(move: Move, assigned: MovableAddress, mayWrite: () => boolean): Promise<'done' | 'not-done' | 'unclear'>
   /** The last attempt, until `settle`. */
   tried(): TriedMove | undefined
   /** The cloud shows that the move happened. */
@@ -61,6 +61,7 @@ export function mover(options: MoverOptions): Mover {
     log.warn({ to: to.name, error: text }, `the move of ${what} failed; looking again`)
     // Another machine need not wait for what was said of this one.
     if (error instanceof CloudError && error.fault === 'invalid') refused.add(to.machine, text)
+    else if (isOnlyTurn(error)) attempts.postponed(text)
     else attempts.failed(text, retryAfterOf(error))
   }
 
@@ -74,11 +75,11 @@ export function mover(options: MoverOptions): Mover {
         attempts.succeeded()
         refused.remove(to.machine)
         onAttempt(move, undefined)
-        return true
+        return 'done'
       } catch (error) {
         fail(move, error)
         onAttempt(move, errorText(error))
-        return false
+        return error instanceof CloudError && error.outcome === 'nothing' ? 'not-done' : 'unclear'
       }
     },
     tried: () => tried,
@@ -90,6 +91,11 @@ export function mover(options: MoverOptions): Mover {
     pause: (reason) => attempts.pause(reason),
     refused: () => refused.current(),
   }
+}
+
+/** The cloud allows fewer calls than wait for their turn. Its client spreads them, so this one need not wait long. */
+function isOnlyTurn(error: unknown): boolean {
+  return error instanceof CloudError && error.fault === 'rate-limit' && error.retryAfterMs === undefined
 }
 
 /** A process that has to stop still completes what it began: half a move is an outage. */

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
-import { debianPackage } from '../debian-package.ts'
+import { debianPackage } from './debian-package.ts'
 
 /** The program BIRD 2 and the environment that it needs. */
 export type Bird = { program: string; env: NodeJS.ProcessEnv }

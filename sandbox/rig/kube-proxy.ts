@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { kubeProxyProgram } from '../control-plane/build.ts'
-import { debianPackage } from '../debian-package.ts'
+import { debianPackage } from './debian-package.ts'
 
 /** How kube-proxy makes the kernel lead packets. This machine's kernel has no IPVS. */
 export type ProxyMode = 'nftables' | 'iptables'

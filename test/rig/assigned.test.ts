@@ -3,7 +3,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { endpointSlices } from '../../kube/resource.ts'
-import { type Answer, type AssignedRig, clientAddress, podPort, setAssignedRig } from '../../sandbox/rig/assigned/rig.ts'
+import { type Answer, type AssignedRig, clientAddress, podPort, setAssignedRig } from '../../sandbox/assigned/rig.ts'
 import type { ProxyMode } from '../../sandbox/rig/kube-proxy.ts'
 import { eventually } from '../whole/eventually.ts'
 import { loadBalancer } from '../whole/manifests.ts'
@@ -22,8 +22,8 @@ async function onScene(mode: ProxyMode, play: (scene: Scene) => Promise<void>): 
   const { control } = stage.cloud
   const { register, say, settled } = simulatedNodes(stage)
   const machines = new Map<string, string>()
-  const leadsTo = (address: string) => machines.get(control.route(address) ?? '')
-  const routes = () => new Map(stage.reserved().map(({ address }) => [address, leadsTo(address)] as const))
+  const leadsTo = (address: string | null) => machines.get(control.route(address ?? '') ?? '')
+  const routes = () => new Map(stage.reserved().map(({ address }) => [address ?? '', leadsTo(address)] as const))
   const rig = await setAssignedRig({ controlPlane: stage.controlPlane, mode, routes })
   try {
     await stage.startSwept({ env: settings })
@@ -95,8 +95,11 @@ for (const mode of ['nftables', 'iptables'] as const)
       await answered(survivor, (answer) => answer.pod === other)
       assert.is(leadsTo(local), other)
       const words = `moved from ${holder} to node ${other}: 3 probes of node ${holder} failed, the last one: no answer within 1000 ms`
-      await eventually('an Event says why', async (observe) =>
-        observe(await stage.run('get', 'events', '--field-selector', 'involvedObject.name=local')).includes(words) || undefined,
+      await eventually(
+        'an Event says why',
+        async (observe) =>
+          observe(await stage.run('get', 'events', '--field-selector', 'involvedObject.name=local')).includes(words) ||
+          undefined,
       )
     }))
 

@@ -1,5 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import type { CloudError } from '../../../clouds/ports/cloud.ts'
 import type { UnknownBehaviour } from '../../../sandbox/clouds/hetzner/unknown-behaviour.ts'
 import { assignmentContract, cloudContract } from '../contract.ts'
 import { cloudErrorOf, neverAborted } from '../scripted-server.ts'
@@ -118,6 +119,33 @@ test('a move returns when its action has ended, and a hundred moves ask together
   const { calls } = cloud.control
   assert.is(calls.count('POST'), 40)
   assert.ok(calls.count('GET /actions') <= 10, `${calls.count('GET /actions')} calls`)
+})
+
+test('a hundred moves take turns where the cloud refuses some as too many', async () => {
+  await using cloud = await startCloud({}, 500)
+  const client = cloud.cloudWith(key)
+  const machines = ['a', 'b', 'c', 'd'].map((hostname) => String(cloud.control.devices.add({ hostname })['id']))
+  const some = await Promise.all(
+    Array.from({ length: 100 }, (_, n) => client.reserve({ location, marks: { service: `s${n}` } }, neverAborted)),
+  )
+  cloud.control.setCallLimit({ calls: 10, refillMs: 20 })
+  cloud.control.calls.clear()
+  const move = async (id: string, machine: string) => {
+    for (;;) {
+      const error = await client.assignments
+        .move({ id, machine, from: [] }, options)
+        .catch((failure: CloudError) => failure)
+      if (error === undefined) return
+      // It may not wait for its turn for as long as it likes: this process may lose the right to write.
+      assert.equal([error.fault, error.outcome], ['rate-limit', 'nothing'])
+    }
+  }
+  await Promise.all(some.map(({ id }, n) => move(id, machines[n % 4] ?? '')))
+  const refused = cloud.control.calls.all().filter(({ status }) => status === 429).length
+  const sent = cloud.control.calls.count()
+  assert.ok(sent - refused <= 150, `${sent - refused} calls that counted`)
+  // The first ninety begin before the first refusal.
+  assert.ok(refused <= 130, `${refused} calls that the cloud refused`)
 })
 
 test('an action that fails late says so, and nothing has moved', async () => {

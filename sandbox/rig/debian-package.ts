@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process'
 import { existsSync, globSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { cacheFolder } from './cache-folder.ts'
-import { isNamespaced } from './rig/namespace.ts'
+import { cacheFolder } from '../cache-folder.ts'
+import { isNamespaced } from './namespace.ts'
 
 /** The folder below which a package of Debian is, and the environment in which its programs find their libraries. */
 export type DebianPackage = { folder: string; env: NodeJS.ProcessEnv }

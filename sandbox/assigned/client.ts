@@ -7,7 +7,7 @@ async function ask(): Promise<void> {
   const askedMs = Date.now()
   const result = await fetch(url, { signal: AbortSignal.timeout(2_000), headers: { connection: 'close' } })
     .then((response) => response.json() as Promise<object>)
-    .catch((error: Error) => ({ error: String(error.cause ?? error) }))
+    .catch((error: Error) => ({ error: (error.cause instanceof Error ? error.cause : error).message }))
   console.log(JSON.stringify({ askedMs, answeredMs: Date.now(), ...result }))
 }
 

@@ -4,11 +4,11 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { type Socket, connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Child, startChild } from '../../child.ts'
-import type { ControlPlane } from '../../control-plane/start.ts'
-import { type Network, cloudAddress, createNetwork } from '../../control-planes/network.ts'
-import { freePorts } from '../../ports.ts'
-import { type ProxyMode, proxyArgs, proxyPrograms } from '../kube-proxy.ts'
+import { type Child, startChild } from '../child.ts'
+import type { ControlPlane } from '../control-plane/start.ts'
+import { type Network, cloudAddress, createNetwork } from '../control-planes/network.ts'
+import { freePorts } from '../ports.ts'
+import { type ProxyMode, proxyArgs, proxyPrograms } from '../rig/kube-proxy.ts'
 
 export const podPort = 8080
 export const clientAddress = '192.0.2.20'
@@ -25,7 +25,9 @@ export type AssignedRig = {
   network: Network
   /** Adds a machine to the network, and starts kube-proxy and a pod there. Its node is the caller's. */
   start: (machine: AssignedMachine) => Promise<void>
-  /** The machine loses its power: it answers nobody, and what ran there ends. */
+  /** The machine answers nobody, or does so again. It is silent: no router tells senders that there is no way. */
+  silence: (name: string, to: 'begin' | 'end') => Promise<void>
+  /** The machine loses its power: it is silent, and what ran there ends. */
   gone: (name: string) => Promise<void>
   /** Asks a URL again and again from outside of the cluster. */
   client: (url: string, intervalMs?: number) => AskingClient
@@ -41,37 +43,15 @@ export type AssignedOptions = {
 
 /** Makes the network, whose routes follow those of the cloud; there can be only one at a time. */
 export async function setAssignedRig({ controlPlane, mode, routes }: AssignedOptions): Promise<AssignedRig> {
-  const { program, env } = await proxyPrograms()
-  const { dir } = controlPlane
-  const programEnv = env(dir)
   const network = await createNetwork()
   await network.attach({ name: 'client', addresses: [clientAddress] })
   const door = await openDoor(controlPlane)
-  const programs = new Map<string, Child[]>()
+  const { end, ...machines } = await makeMachines({ network, mode, dir: controlPlane.dir, kubeconfig: door.kubeconfig })
   const clients: AskingClient[] = []
   const follower = follow(network, routes)
-  const on = (host: string, name: string, command: string[]) =>
-    startChild(network.on(host, command), { logFile: join(dir, 'logs', `${name}-${host}.log`), env: programEnv })
-  const end = (name: string) => Promise.all((programs.get(name) ?? []).map((child) => child.stop('SIGKILL')))
   return {
     network,
-    async start({ name, address, pod }) {
-      await network.attach({ name, addresses: [address] })
-      await network.setAlias(name, pod, 'present')
-      await network.route(pod, name)
-      await startChild(network.on(name, ['sh', '-c', 'echo 1 > /proc/sys/net/ipv4/ip_forward'])).exited
-      programs.set(name, [
-        on(name, 'pod', [process.execPath, join(import.meta.dirname, 'pod.ts'), name, pod, String(podPort)]),
-        on(name, 'kube-proxy', [program, ...proxyArgs({ kubeconfig: door.kubeconfig, node: name, mode })]),
-      ])
-    },
-    async gone(name) {
-      // Not by its cable: the network would tell senders that there is no way, and a dead machine is silent.
-      const rules = 'table ip gone { chain everything { type filter hook prerouting priority raw; policy drop; }; }'
-      const code = await on(name, 'nft', ['nft', rules]).exited
-      if (code !== 0) throw new Error(`nft ended with ${code}; its log: ${join(dir, 'logs', `nft-${name}.log`)}`)
-      await end(name)
-    },
+    ...machines,
     client(url, intervalMs = 100) {
       const asking = startClient(network, { url, intervalMs })
       clients.push(asking)
@@ -80,12 +60,52 @@ export async function setAssignedRig({ controlPlane, mode, routes }: AssignedOpt
     async stop() {
       await follower.stop()
       await Promise.all(clients.map((one) => one.stop()))
-      await Promise.all([...programs.keys()].map(end))
+      await end()
       door.close()
       await network.remove()
     },
   }
 }
+
+type Place = { network: Network; mode: ProxyMode; dir: string; kubeconfig: string }
+type Machines = Pick<AssignedRig, 'start' | 'silence' | 'gone'> & { end: () => Promise<void> }
+
+/** The machines, of which there is none yet. */
+async function makeMachines({ network, mode, dir, kubeconfig }: Place): Promise<Machines> {
+  const { program, env } = await proxyPrograms()
+  const programEnv = env(dir)
+  const programs = new Map<string, Child[]>()
+  const logOf = (host: string, name: string) => join(dir, 'logs', `${name}-${host}.log`)
+  const on = (host: string, name: string, command: string[]) =>
+    startChild(network.on(host, command), { logFile: logOf(host, name), env: programEnv })
+  const endOne = async (name: string) =>
+    void (await Promise.all((programs.get(name) ?? []).map((child) => child.stop('SIGKILL'))))
+  const silence = async (name: string, to: 'begin' | 'end') => {
+    const code = await on(name, 'nft', ['nft', to === 'begin' ? silentTable : 'delete table ip silent']).exited
+    if (code !== 0) throw new Error(`nft ended with ${code}; its log: ${logOf(name, 'nft')}`)
+  }
+  return {
+    silence,
+    async start({ name, address, pod }) {
+      await network.attach({ name, addresses: [address] })
+      await network.setAlias(name, pod, 'present')
+      await network.route(pod, name)
+      // As a network of pods does on each node.
+      await on(name, 'sysctl', ['sh', '-c', 'echo 1 > /proc/sys/net/ipv4/ip_forward']).exited
+      programs.set(name, [
+        on(name, 'pod', [process.execPath, join(import.meta.dirname, 'pod.ts'), name, pod, String(podPort)]),
+        on(name, 'kube-proxy', [program, ...proxyArgs({ kubeconfig, node: name, mode })]),
+      ])
+    },
+    async gone(name) {
+      await silence(name, 'begin')
+      await endOne(name)
+    },
+    end: async () => void (await Promise.all([...programs.keys()].map(endOne))),
+  }
+}
+
+const silentTable = 'table ip silent { chain everything { type filter hook prerouting priority raw; policy drop; }; }'
 
 /** Machines cannot reach the loopback address of the API server: this passes their connections on. */
 async function openDoor({ dir, url, kubeconfig }: ControlPlane): Promise<{ kubeconfig: string; close: () => void }> {
@@ -99,7 +119,10 @@ async function openDoor({ dir, url, kubeconfig }: ControlPlane): Promise<{ kubec
       [onward, socket],
     ] as const) {
       sockets.add(one)
-      one.on('error', () => other.destroy()).on('close', () => sockets.delete(one)).pipe(other)
+      one
+        .on('error', () => other.destroy())
+        .on('close', () => sockets.delete(one))
+        .pipe(other)
     }
   })
   await new Promise<void>((resolve) => door.listen(port, cloudAddress, resolve))

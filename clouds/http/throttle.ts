@@ -1,0 +1,44 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import PQueue from 'p-queue'
+
+/** Spreads calls over time after the cloud has refused one as too many without saying how long to wait. */
+export type Throttle = {
+  /** Waits for the turn of a call, the highest priority first; rejects with the reason of the signal. */
+  turn(priority: number, signal: AbortSignal): Promise<void>
+  /** What came of a call that began at this time. */
+  tell(result: 'accepted' | 'refused', beganAtMs: number): void
+}
+
+/** The pause between two calls after the first refusal, and the longest: Hetzner Cloud allows one call each second. */
+const pausesMs = { first: 100, longest: 1_000 }
+/** Each accepted call makes the pause so much shorter, while others wait for their turn. */
+const easing = 0.95
+const shortestMs = 25
+
+/** Nothing was refused yet: no call waits. */
+export function makeThrottle(): Throttle {
+  const turns = new PQueue({ concurrency: 1 })
+  let pauseMs = 0
+  let nextAtMs = -Infinity
+  let slowedAtMs = -Infinity
+  return {
+    async turn(priority, signal) {
+      if (pauseMs === 0) return
+      const wait = async () => {
+        await sleep(Math.max(0, nextAtMs - performance.now()), undefined, { signal })
+        nextAtMs = performance.now() + pauseMs
+      }
+      await turns.add(wait, { priority, signal })
+    },
+    tell(result, beganAtMs) {
+      // What began before the calls were spread says nothing about how they are spread now.
+      if (beganAtMs < slowedAtMs) return
+      if (result === 'refused') {
+        pauseMs = Math.min(pausesMs.longest, Math.max(pausesMs.first, 2 * pauseMs))
+        slowedAtMs = performance.now()
+        nextAtMs = slowedAtMs + pauseMs
+      } else if (turns.size > 0) pauseMs = pauseMs === 0 ? 0 : Math.max(shortestMs, easing * pauseMs)
+      else pauseMs = 0
+    },
+  }
+}

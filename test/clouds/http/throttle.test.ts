@@ -1,0 +1,59 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { makeThrottle } from '../../../clouds/http/throttle.ts'
+import { failureOf, neverAborted } from '../scripted-server.ts'
+
+/** Takes turns one after the other, and returns how long each waited. */
+async function waits(throttle: ReturnType<typeof makeThrottle>, count: number): Promise<number[]> {
+  const times: number[] = []
+  for (let n = 0; n < count; n += 1) {
+    const fromMs = performance.now()
+    await throttle.turn(0, neverAborted)
+    times.push(performance.now() - fromMs)
+  }
+  return times
+}
+
+test('nothing waits before the first refusal, and after calls were accepted again while nobody waited', async () => {
+  const throttle = makeThrottle()
+  assert.ok((await waits(throttle, 3)).every((ms) => ms < 50))
+  throttle.tell('refused', performance.now())
+  throttle.tell('accepted', performance.now())
+  assert.ok((await waits(throttle, 3)).every((ms) => ms < 50))
+})
+
+test('after a refusal calls begin one after the other, with a pause that grows with each further refusal', async () => {
+  const throttle = makeThrottle()
+  throttle.tell('refused', performance.now())
+  assert.ok((await waits(throttle, 2)).every((ms) => ms > 90))
+  throttle.tell('refused', performance.now())
+  assert.ok((await waits(throttle, 2)).every((ms) => ms > 190))
+})
+
+test('refusals of calls that began together slow the calls down once', async () => {
+  const throttle = makeThrottle()
+  const beganAtMs = performance.now()
+  await waits(throttle, 1)
+  for (let n = 0; n < 100; n += 1) throttle.tell('refused', beganAtMs)
+  const [first = 0] = await waits(throttle, 1)
+  assert.ok(first > 90 && first < 600, `${first} ms`)
+})
+
+test('the highest priority has the next turn, and a caller who leaves has none', async () => {
+  const throttle = makeThrottle()
+  throttle.tell('refused', performance.now())
+  const order: string[] = []
+  const leaving = new AbortController()
+  const all = [
+    throttle.turn(0, neverAborted).then(() => order.push('first')),
+    throttle.turn(0, neverAborted).then(() => order.push('read')),
+    throttle.turn(2, neverAborted).then(() => order.push('move')),
+  ]
+  const left = failureOf(throttle.turn(2, leaving.signal))
+  leaving.abort(new Error('left'))
+  await Promise.all(all)
+  assert.equal(order, ['first', 'move', 'read'])
+  assert.match(String(await left), 'left')
+})
+
+test.run()
