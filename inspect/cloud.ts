@@ -1,3 +1,4 @@
+import { softwareOf } from '../announcers/announcers.ts'
 import type { AssignedAddress } from '../clouds/ports/assignments.ts'
 import type { Machine } from '../clouds/ports/machines.ts'
 import type { Peer, SeenSessions } from '../clouds/ports/peering.ts'
@@ -8,7 +9,15 @@ import type { CloudReader } from './reader.ts'
 
 /** The names of the facts that the cloud gives. */
 export type CloudFactName =
-  'cloudReads' | 'cloudPace' | 'reservations' | 'locations' | 'machines' | 'peers' | 'seenSessions' | 'controlPlane'
+  | 'cloudReads'
+  | 'cloudPace'
+  | 'reservations'
+  | 'locations'
+  | 'machines'
+  | 'peers'
+  | 'seenSessions'
+  | 'assigned'
+  | 'controlPlane'
 
 type CloudFacts = Pick<Facts, CloudFactName>
 
@@ -27,32 +36,51 @@ export async function cloudFacts(
     readFact(() => reader.machines.machines(signal)),
     readFact(() => reader.cloud.locations(signal)),
   ])
-  const usesBgp = vendor.bgp.isOn && reader.peering !== undefined
-  const project = await readFact(async () => (usesBgp ? reader.peering?.project(signal) : undefined))
-  const seenSessions = await readFact(
-    async () => (usesBgp ? await reader.peering?.sessions(signal) : undefined) ?? new Map<string, SeenSessions>(),
-  )
-  const peers = await readFact(async () =>
-    usesBgp ? peersOf(reader, { machines, seenSessions }, signal) : new Map<string, Peer[]>(),
-  )
+  const { project, seenSessions, peers } = await bgpFacts(reader, { usesBgp: vendor.bgp.isOn, machines }, signal)
+  const assigned = await readFact(() => assignedAddresses(reader, vendor, signal))
   const controlPlane = await readFact(() => controlPlaneAddresses(reader, vendor.controlPlane?.tag, signal))
-  const cloudReads = [
-    toRead('the reservations of the project', reservations),
-    toRead('the machines of the project', machines),
-    toRead('the locations', locations),
-    toRead('BGP of the project', project),
-    toRead('the control-plane address', controlPlane),
-  ]
+  const cloudReads = Object.entries({
+    'the reservations of the project': reservations,
+    'the machines of the project': machines,
+    'the locations': locations,
+    'BGP of the project': project,
+    'the machines of the addresses': assigned,
+    'the control-plane address': controlPlane,
+  }).map(([what, fact]) => toRead(what, fact))
   return {
     reservations,
     locations,
     machines,
     peers,
     seenSessions,
+    assigned,
     controlPlane,
     cloudReads: { value: cloudReads },
     cloudPace: { value: pace },
   }
+}
+
+async function bgpFacts(
+  reader: CloudReader,
+  { usesBgp, machines }: { usesBgp: boolean; machines: Fact<Machine[]> },
+  signal: AbortSignal,
+) {
+  const peering = usesBgp ? reader.peering : undefined
+  const project = await readFact(async () => peering?.project(signal))
+  const seenSessions = await readFact(async () => (await peering?.sessions(signal)) ?? new Map<string, SeenSessions>())
+  const peers = await readFact(async () =>
+    peering ? peersOf(reader, { machines, seenSessions }, signal) : new Map<string, Peer[]>(),
+  )
+  return { project, seenSessions, peers }
+}
+
+async function assignedAddresses(
+  { assignments }: CloudReader,
+  { loadBalancer }: Context['vendor'],
+  signal: AbortSignal,
+): Promise<AssignedAddress[]> {
+  const isAssigned = softwareOf(loadBalancer)?.needs === 'assignment'
+  return isAssigned ? ((await assignments?.assignedAddresses(undefined, signal)) ?? []) : []
 }
 
 async function controlPlaneAddresses(

@@ -136,6 +136,8 @@ export type Values = {
   peers: Map<string, Peer[]>
   /** What the cloud's routers see of the sessions of a machine, by its id. */
   seenSessions: Map<string, SeenSessions>
+  /** The addresses of the project, with the machines that they are assigned to; none where the setting assigns none. */
+  assigned: AssignedAddress[]
   /** The reservations with the tag of the control-plane address. */
   controlPlane: AssignedAddress[]
   mirror: Service | undefined

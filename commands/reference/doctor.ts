@@ -58,6 +58,7 @@ const rights: Record<FactName, string> = {
   machines: 'the token: servers of the project',
   peers: 'the token: BGP of the servers',
   seenSessions: 'the token: BGP of the servers',
+  assigned: 'the token: addresses of the project',
   controlPlane: 'the token: addresses of the project',
   mirror: 'get the mirror Service in kube-system',
 }

@@ -4,6 +4,8 @@ import * as assert from 'uvu/assert'
 import { endpointSlices } from '../../kube/resource.ts'
 import { dialects } from '../../sandbox/dialects.ts'
 import type { Product } from '../../sandbox/product.ts'
+import type { Result } from '../../commands/doctor/check.ts'
+import { typed } from './command-line.ts'
 import { eventually } from './eventually.ts'
 import { loadBalancer, reclaim } from './manifests.ts'
 import { simulatedNodes } from './simulated-nodes.ts'
@@ -175,6 +177,18 @@ test('a cloud that is busy, and an action that fails late, delay a move and lose
   control.setActions({ ms: 300, error: null })
   assert.is(await shows('busy'), spec.loadBalancerIP)
   await leadsTo(spec.loadBalancerIP)
+})
+
+test('doctor reads where the cloud leads the addresses', async () => {
+  const { cloud, project, token, controlPlane } = stage
+  const place = ['--cloud-provider=hetzner', `--base-url=${cloud.url}`, `--kubeconfig=${controlPlane.kubeconfig}`]
+  const env = { ...dialects.hetzner.env({ url: cloud.url, project, token }), ...settings }
+  const { stdout } = await typed(['doctor', ...place, '-o', 'json'], env)
+  const { results } = JSON.parse(stdout) as { results: Result[] }
+  assert.equal(
+    results.filter(({ check }) => ['assigned-addresses', 'cloud-access'].includes(check)).map(({ level }) => level),
+    ['ok', 'ok'],
+  )
 })
 
 test('mistakes are refused in the words of this cloud', async () => {

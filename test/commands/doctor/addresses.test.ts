@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Reservation } from '../../../clouds/ports/cloud.ts'
-import type { Service } from '../../../kube/objects.ts'
+import type { Node, Service } from '../../../kube/objects.ts'
 import { serviceMarks } from '../../../ledger/record/marks.ts'
 import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
 import type { Check } from '../../../commands/doctor/check.ts'
@@ -13,6 +13,7 @@ import {
   pendingAddresses,
   shownAddressesHeld,
 } from '../../../commands/doctor/checks/addresses.ts'
+import { assignedAddresses } from '../../../commands/doctor/checks/assigned.ts'
 import { leakedReservations } from '../../../commands/doctor/checks/reservations.ts'
 import { makeRecord, makeReservation, makeService } from '../../builders.ts'
 import { judge as judgeWith, lines as linesWith, makeContext } from './context.ts'
@@ -120,6 +121,38 @@ test('reservations by the rules of the sweep: leaked, not adopted, surplus, anot
   )
   assert.match(of([makeReservation({ marks: serviceMarks({ ...scheme, cluster: 'theirs' }, 'default/gone') })]), /^ok/)
   assert.match(of([makeReservation()]), /^ok/)
+})
+
+test('where the cloud assigns addresses, each leads to a node that is Ready', () => {
+  const given = {
+    flags: { '--cloud-provider': 'hetzner' },
+    env: { HCLOUD_TOKEN: 'key', HCLOUD_LOCATION: 'fsn1', HCLOUD_LOAD_BALANCER: 'assign:///' },
+  }
+  const node = (status: 'True' | 'Unknown'): Node => ({
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name: 'a' },
+    spec: { providerID: 'hcloud://7' },
+    status: { conditions: [{ type: 'Ready', status }] },
+  })
+  const old = makeService({ creationTimestamp: '2026-01-31T09:00:00Z' })
+  const of = (machines: string[] | undefined, ready: 'True' | 'Unknown' = 'True') =>
+    linesWith(
+      assignedAddresses,
+      {
+        assigned: machines ? [{ id: 'res-1', address, machines, tags: [] }] : [],
+        services: [old],
+        records: [bound],
+        nodes: [node(ready)],
+      },
+      given,
+    )[0] ?? ''
+  assert.match(of(['7']), /^ok/)
+  assert.match(of(undefined), /^ok/, 'other checks say that the cloud does not have it')
+  assert.is(of([]), `error: address ${address} of Service default/web leads to no machine`)
+  assert.match(of(['8']), /^error: .* leads to machine 8, which is no node of this cluster$/)
+  assert.match(of(['7'], 'Unknown'), /^warning: .* leads to node a, which is not Ready$/)
+  assert.equal(lines(assignedAddresses, {}), [], 'not with other software')
 })
 
 test.run()
