@@ -9,7 +9,7 @@ export type Throttle = {
   tell(result: 'accepted' | 'refused', beganAtMs: number): void
 }
 
-/** The pause between two calls after the first refusal, and the longest: Hetzner Cloud allows one call each second. */
+/** The pause between two calls after the first refusal, and the longest: no vendor that we know allows fewer calls. */
 const pausesMs = { first: 100, longest: 1_000 }
 /** Each accepted call makes the pause so much shorter, while others wait for their turn. */
 const easing = 0.95

@@ -5,6 +5,7 @@
 //   has no reservation of ours | a Service shows it                        | -, says why it leads nowhere
 //   is gone at the cloud       |                                           | -, the sweep tells
 //   no Service shows it        | it is to be freed, and a machine has it   | look, then unassign
+//                              | (a release waits for it, or has begun)    |
 //   no Service shows it        |                                           | -
 //   a Service shows it         | as move-plan.ts decides                   | look, then move; or wait
 import type { Assignments } from '../../clouds/ports/assignments.ts'
@@ -29,6 +30,8 @@ export type AssigningDeps = {
   showing: (address: string) => Key[]
   /** The reservation of an address that the ledger has. */
   reservationOf: (address: string) => string | undefined
+  /** Whether the ledger has begun to delete the reservation of an address. */
+  isReleasing: (address: string) => boolean
   /** The nodes that may have an address, the best one first. */
   nodes: (address: string, of: { holder: string | undefined; load: (machine: string) => number }) => MovableNode[]
   /** Receives a problem once, and again if it was gone in between. */
@@ -62,6 +65,8 @@ type Entry = {
   readAtMs: number
   /** Whether the service controller waits until no machine has it. */
   isLeaving: boolean
+  /** Whether a move or an unassignment is under way: a list that is read meanwhile may be from before it. */
+  isChanging: boolean
   former: string | undefined
   strangerSinceMs: number | undefined
   problem: string | undefined
@@ -105,7 +110,7 @@ export function assigning(deps: AssigningDeps): Assigning {
       if (services.length > 0) return { services }
       if (deps.reservationOf(address) === undefined) return undefined
       const entry = memory.entryOf(address)
-      const isRecent = deps.clock.now() - entry.readAtMs <= freeMs
+      const isRecent = !entry.isChanging && deps.clock.now() - entry.readAtMs <= freeMs
       if (isRecent && (entry.known?.machines.length ?? 0) === 0) return undefined
       entry.isLeaving = true
       if (!isRecent) entry.readAtMs = -Infinity
@@ -137,6 +142,7 @@ function makeMemory(deps: AssigningDeps, changed: (address: string) => void): Me
       const { address, machines } = found
       if (reservationOf(address) !== found.id) continue
       const entry = entryOf(address)
+      if (entry.isChanging) continue
       const isNew = entry.known?.machines.join() !== machines.join()
       keep(entry, { found, atMs })
       if (isNew) changed(address)
@@ -154,7 +160,7 @@ async function look(
   { memory, address }: { memory: Memory; address: string },
   signal: AbortSignal,
 ): Promise<Seen> {
-  const { assignments, clock, showing, reservationOf } = deps
+  const { assignments, clock, showing, reservationOf, isReleasing } = deps
   const [entry, services, id] = [memory.entryOf(address), showing(address), reservationOf(address)]
   if (services.length > 0) entry.isLeaving = false
   if (id !== undefined && (entry.known?.id !== id || entry.readAtMs === -Infinity)) {
@@ -162,6 +168,8 @@ async function look(
     keep(entry, { found: await assignments.assignedAddress(id, signal), atMs })
   }
   if (services.length > 0) arrive(deps, entry, { address, services })
+  // A leader before us may have begun the release while another one moved the address.
+  if (services.length === 0 && isReleasing(address)) entry.isLeaving = true
   return { address, services, id, entry, isLive: clock.now() - entry.readAtMs <= liveMs }
 }
 
@@ -178,6 +186,7 @@ function newEntry({ assignments, clock, log }: AssigningDeps): Entry {
     known: undefined,
     readAtMs: -Infinity,
     isLeaving: false,
+    isChanging: false,
     former: undefined,
     strangerSinceMs: undefined,
     problem: undefined,
@@ -269,14 +278,19 @@ async function carryOut(
   const { readAtMs } = entry
   // After anything but a clear answer, only the next look tells what came of it.
   entry.readAtMs = -Infinity
-  if (step.do === 'unassign') {
-    await assignments.unassign(step.id, { signal, mayWrite })
-    return
+  entry.isChanging = true
+  try {
+    if (step.do === 'unassign') {
+      await assignments.unassign(step.id, { signal, mayWrite })
+      return
+    }
+    const result = await entry.mover.attempt(step.move, step.from, mayWrite)
+    if (result === 'not-done') entry.readAtMs = readAtMs
+    else if (result === 'done')
+      keep(entry, { found: { ...step.from, machines: [step.move.to.machine] }, atMs: clock.now() })
+  } finally {
+    entry.isChanging = false
   }
-  const result = await entry.mover.attempt(step.move, step.from, mayWrite)
-  if (result === 'not-done') entry.readAtMs = readAtMs
-  else if (result === 'done')
-    keep(entry, { found: { ...step.from, machines: [step.move.to.machine] }, atMs: clock.now() })
 }
 
 /** Reports the problem of a plan if it is new. */

@@ -4,7 +4,7 @@ import { systemClock } from '../../kube/clock.ts'
 import type { EndpointSlice, Key, Node } from '../../kube/objects.ts'
 import { type Reflector, reflector } from '../../kube/reflector.ts'
 import { endpointSlices } from '../../kube/resource.ts'
-import { reservationIdOf } from '../../ledger/record/elastic-ip.ts'
+import { phaseOf, reservationIdOf } from '../../ledger/record/elastic-ip.ts'
 import { announcedAddress, announcedAddresses, mentionsAddress } from '../announcing/announced.ts'
 import { problemReporter } from '../announcing/declaration.ts'
 import { serviceStates } from '../announcing/service-states.ts'
@@ -87,6 +87,8 @@ function makeReconciler(deps: Deps, { assignments, slices, probes, arrived }: Pa
       const record = caches.records.list().find(({ status }) => status?.address === address)
       return record && reservationIdOf(record)
     },
+    isReleasing: (address) =>
+      caches.records.list().some((record) => record.status?.address === address && phaseOf(record) === 'Releasing'),
     nodes: (address, { holder, load }) =>
       serviceNodes({
         address,

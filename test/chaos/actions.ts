@@ -4,6 +4,8 @@ import { namespaces, services } from '../../kube/resource.ts'
 import type { Fault } from '../../sandbox/clouds/faults.ts'
 import type { Arena } from './arena.ts'
 import type { Random } from './random.ts'
+import { hasBgp } from '../../sandbox/dialect-names.ts'
+import { dialectOf } from '../whole/dialects.ts'
 import { type Trouble, troubleOf } from './troubles.ts'
 
 export type Tally = {
@@ -27,35 +29,43 @@ type Action = {
 const chaosNamespaces = ['chaos-a', 'chaos-b']
 const names = ['web', 'shop', 'mail', 'blog', 'game', 'wiki']
 
-const reserve = 'POST /projects/*/ips'
-const list = 'GET /projects/*/ips'
-const release = 'DELETE /ips/*'
-
 /** Faults of the cloud; each hits a few calls. */
-const faults: Fault[] = [
-  { on: reserve, answer: 'reset' },
-  { on: reserve, answer: 'reset', done: true },
-  { on: reserve, answer: 500 },
-  { on: reserve, answer: 500, done: true },
-  { on: reserve, answer: 502 },
-  { on: reserve, answer: 'hang' },
-  { on: reserve, answer: 'hang', done: true },
-  { on: reserve, answer: 429 },
-  { on: reserve, answer: 429, retryAfterSeconds: 1 },
-  { on: reserve, answer: 422, message: 'quota reached' },
-  { on: list, answer: 500 },
-  { on: list, answer: 401 },
-  { on: list, answer: 'empty-list' },
-  { on: list, answer: 'short-pages', perPage: 2 },
-  { on: list, answer: 'shuffled-list' },
-  { on: list, answer: 'hang' },
-  { on: release, answer: 'reset' },
-  { on: release, answer: 'reset', done: true },
-  { on: release, answer: 500, done: true },
-  { on: release, answer: 'hang', done: true },
-  { on: release, answer: 403 },
-  { answer: 503 },
-]
+function faultsOf({ stage }: Arena): Fault[] {
+  const { moves, routes } = dialectOf(stage.dialect)
+  const { reserve, list, release } = routes
+  return [
+    { on: reserve, answer: 'reset' },
+    { on: reserve, answer: 'reset', done: true },
+    { on: reserve, answer: 500 },
+    { on: reserve, answer: 500, done: true },
+    { on: reserve, answer: 502 },
+    { on: reserve, answer: 'hang' },
+    { on: reserve, answer: 'hang', done: true },
+    { on: reserve, answer: 429 },
+    { on: reserve, answer: 429, retryAfterSeconds: 1 },
+    { on: reserve, answer: 422, message: 'quota reached' },
+    { on: list, answer: 500 },
+    { on: list, answer: 401 },
+    { on: list, answer: 'empty-list' },
+    { on: list, answer: 'short-pages', perPage: 2 },
+    { on: list, answer: 'shuffled-list' },
+    { on: list, answer: 'hang' },
+    { on: release, answer: 'reset' },
+    { on: release, answer: 'reset', done: true },
+    { on: release, answer: 500, done: true },
+    { on: release, answer: 'hang', done: true },
+    { on: release, answer: 403 },
+    { answer: 503 },
+    ...(hasBgp(stage.dialect)
+      ? []
+      : moves.flatMap((on): Fault[] => [
+          { on, answer: 'reset', done: true },
+          { on, answer: 500 },
+          { on, answer: 'hang', done: true },
+          { on, answer: 429 },
+        ])),
+  ]
+}
 
 function place(random: Random): { namespace: string; name: string } {
   return { namespace: random.pick(chaosNamespaces), name: random.pick(names) }
@@ -107,8 +117,9 @@ const actions: Action[] = [
   {
     often: 10,
     name: 'fault',
-    run: async ({ stage }, random, tally) => {
-      const fault = random.pick(faults)
+    run: async (arena, random, tally) => {
+      const { stage } = arena
+      const fault = random.pick(faultsOf(arena))
       stage.cloud.control.faults.add({ ...fault, times: 1 + random.whole(3) })
       tally.faults += 1
       tally.troubles.add(troubleOf(fault))
@@ -149,12 +160,18 @@ const actions: Action[] = [
   },
 ]
 
-const total = actions.reduce((sum, { often }) => sum + often, 0)
+/** Where the cloud leads each address to one node. */
+const ofNodes: Action = {
+  often: 8,
+  name: 'a node fails, or is well again',
+  run: ({ nodes }, random) => nodes.toggle(random.pick(nodes.names)),
+}
 
 /** Picks an action by its weight `often`. */
-export function nextAction(random: Random): Action {
-  let left = random.whole(total)
-  return actions.find(({ often }) => (left -= often) < 0) ?? random.pick(actions)
+export function nextAction({ nodes }: Arena, random: Random): Action {
+  const all = nodes.names.length > 0 ? [...actions, ofNodes] : actions
+  let left = random.whole(all.reduce((sum, { often }) => sum + often, 0))
+  return all.find(({ often }) => (left -= often) < 0) ?? random.pick(all)
 }
 
 /** Creates deleted namespaces again, as soon as the API server allows it. */

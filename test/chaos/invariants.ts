@@ -3,11 +3,11 @@ import { listAll } from '../../kube/list-all.ts'
 import { keyOf } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
 import { elasticIPs } from '../../ledger/record/elastic-ip.ts'
-import { reservationsIn } from '../whole/dialects.ts'
+import { dialectOf, reservationsIn } from '../whole/dialects.ts'
 import type { Arena } from './arena.ts'
 
 /** What is wrong now; some of it only because something is still in progress. */
-async function violations({ client, stage }: Arena): Promise<string[]> {
+async function violations({ client, stage, nodes }: Arena): Promise<string[]> {
   const [all, records] = await Promise.all([listAll(client, services), listAll(client, elasticIPs)])
   const reserved = reservationsIn(stage.dialect, stage.cloud.control)
   const live = all.filter(({ spec, metadata }) => spec.type === 'LoadBalancer' && !metadata.deletionTimestamp)
@@ -23,6 +23,12 @@ async function violations({ client, stage }: Arena): Promise<string[]> {
     else if (shown.has(address)) wrong.push(`${key} and ${shown.get(address)} both show ${address}`)
     if (address !== undefined) shown.set(address, key)
   }
+  if (nodes.names.length > 0)
+    for (const [address, key] of shown) {
+      const holders = dialectOf(stage.dialect).holdersOf(stage.cloud.control, address)
+      if (holders.length !== 1 || !holders.every(nodes.has))
+        wrong.push(`${key}: ${address} leads to no node (${holders.join()})`)
+    }
   for (const { address, id } of reserved) {
     if (!shown.has(address ?? '')) wrong.push(`reservation ${id} (${address}) has no Service`)
   }
@@ -41,6 +47,7 @@ export async function atRest(arena: Arena, withinMs: number): Promise<string[]> 
   const { faults, latency } = arena.stage.cloud.control
   faults.clear()
   latency.clear()
+  await arena.nodes.recover()
   for (const replica of arena.replicas) if (!replica.isRunning()) await replica.start()
   const endMs = performance.now() + withinMs
   for (;;) {

@@ -58,7 +58,7 @@ async function walkWatched(arena: Arena, tally: Tally, options: WalkOptions): Pr
 async function runLeg(arena: Arena, dice: Random, { tally, until }: { tally: Tally; until: number }): Promise<void> {
   const under: Promise<void>[] = []
   for (; tally.steps < until; tally.steps += 1) {
-    const { name, run, isAlone } = nextAction(dice)
+    const { name, run, isAlone } = nextAction(arena, dice)
     const step = attempt(name, tally, async () => {
       if (name === 'create') await ensureNamespaces(arena)
       await run(arena, dice, tally)

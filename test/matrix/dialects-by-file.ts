@@ -27,8 +27,8 @@ export const dialectsByFile: Record<string, DialectsOfFile> = {
   'young-copy': { complete: ['equinix-metal'] },
   crash: { complete: ['equinix-metal'], cloudOnly: ['packet', 'cherry-servers', 'hetzner'] },
   'api-server-trouble': { complete: ['packet'] },
-  // The two clouds; packet differs from Equinix Metal in settings and tags alone.
-  chaos: { complete: ['equinix-metal', 'cherry-servers'] },
+  // The clouds; packet differs from Equinix Metal in settings and tags alone. On Hetzner Cloud nodes fail, and addresses move.
+  chaos: { complete: ['equinix-metal', 'cherry-servers', 'hetzner'] },
   // The clouds: one moves in one call, another in two, the third by an action that takes a while.
   'control-plane': { complete: ['equinix-metal'], cloudOnly: ['packet', 'cherry-servers', 'hetzner'] },
   // Addresses that are granted late are Equinix Metal's. The other cloud has other ways to find a reservation again.

@@ -45,7 +45,6 @@ function kubelets({ client }: Pick<TestStage, 'client'>) {
 
 /** A machine as each simulated cloud shows it. */
 export type Device = {
-  /** A number at Cherry Servers. */
   id: string
   ip_addresses: { address: string; address_family: number; public?: boolean; type?: string }[]
 }
@@ -53,7 +52,10 @@ export type Device = {
 /** Adds machines to the simulated cloud, and nodes for them to the cluster. */
 export function simulatedNodes(stage: Pick<TestStage, 'client' | 'cloud'>) {
   const kubelet = kubelets(stage)
-  const device = (name: string) => stage.cloud.control.devices.add({ hostname: name }) as unknown as Device
+  const device = (name: string): Device => {
+    const added = stage.cloud.control.devices.add({ hostname: name })
+    return { ...(added as unknown as Device), id: String(added['id']) }
+  }
   const settled = (name: string) =>
     kubelet.seen('it is initialized', name, (node) => (isInitialized(node) ? node : undefined))
   return {

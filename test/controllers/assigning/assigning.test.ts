@@ -20,18 +20,19 @@ function world(addresses = ['203.0.113.1']) {
   )
   const shown = new Map(addresses.map((address) => [address, [`default/${address}`]]))
   const failed = new Set<string>()
+  const releasing = new Set<string>()
   const reads: string[] = []
   const writes: string[] = []
   const problems: Problem[] = []
   const arrivals: Arrival[] = []
   /** What happens to the next write, or read. */
-  let fault: ((done: () => void) => void) | undefined
+  let fault: ((done: () => void) => void | Promise<void>) | undefined
   let isDown = false
-  const write = (text: string, done: () => void) => {
+  const write = async (text: string, done: () => void) => {
     writes.push(text)
     const failing = fault
     fault = undefined
-    if (failing) failing(done)
+    if (failing) await failing(done)
     else done()
   }
   const assignments: Assignments = {
@@ -45,10 +46,10 @@ function world(addresses = ['203.0.113.1']) {
       return cloud.get(id)
     },
     async move({ id, machine }) {
-      write(`${id} -> ${machine}`, () => set(id, [machine]))
+      await write(`${id} -> ${machine}`, () => set(id, [machine]))
     },
     async unassign(id) {
-      write(`${id} -> nobody`, () => set(id, []))
+      await write(`${id} -> nobody`, () => set(id, []))
     },
   }
   const set = (id: string, machines: string[]) => {
@@ -63,6 +64,7 @@ function world(addresses = ['203.0.113.1']) {
     assignments,
     showing: (address) => shown.get(address) ?? [],
     reservationOf: (address) => (cloud.has(`id-${address}`) ? `id-${address}` : undefined),
+    isReleasing: (address) => releasing.has(address),
     nodes: (_address, of) => nodes(of),
     report: (problem) => problems.push(problem),
     onArrival: (arrival) => arrivals.push(arrival),
@@ -75,12 +77,13 @@ function world(addresses = ['203.0.113.1']) {
     cloud,
     shown,
     failed,
+    releasing,
     reads,
     writes,
     problems,
     arrivals,
     set,
-    fail: (how: (done: () => void) => void) => void (fault = how),
+    fail: (how: (done: () => void) => void | Promise<void>) => void (fault = how),
     fall: () => void (isDown = true),
     at: (address = '203.0.113.1') => cloud.get(`id-${address}`)?.machines.join(),
     run: (address = '203.0.113.1') => reconciler.reconcile(address, signal),
@@ -190,6 +193,34 @@ test('an address is taken from its machine only when the ledger is about to free
   await run()
   assert.is(at(), '')
   assert.is(await findAnnouncement('203.0.113.1', signal), undefined)
+})
+
+test('an address is not free while it is being moved, whatever a list shows that was read meanwhile', async () => {
+  const { run, at, shown, fail, readAll, findAnnouncement } = world()
+  await readAll(signal)
+  let free: unknown = 'not asked'
+  fail(async (done) => {
+    shown.clear()
+    await readAll(signal)
+    free = await findAnnouncement('203.0.113.1', signal)
+    lost(true)(done)
+  })
+  await run()
+  assert.equal(free, { services: [] })
+  await run()
+  assert.is(at(), '')
+  assert.is(await findAnnouncement('203.0.113.1', signal), undefined)
+})
+
+test('an address whose release has begun is taken from its machine, also by the next leader', async () => {
+  const { run, at, set, shown, releasing } = world()
+  set('id-203.0.113.1', ['A'])
+  shown.clear()
+  await run()
+  assert.is(at(), 'A')
+  releasing.add('203.0.113.1')
+  await run()
+  assert.is(at(), '')
 })
 
 test('what a release sees as free may be a minute old, so it is looked at again', async () => {
