@@ -94,7 +94,7 @@ const floors: Record<string, (string | string[])[]> = {
     'ports',
     'http',
     'dialect',
-    ['equinix-metal', 'cherry-servers', 'hetzner'],
+    ['equinix-metal', 'cherry-servers', 'hetzner', 'scaleway'],
     'dialects.ts',
     'cloud-choice.ts',
   ],

@@ -9,7 +9,13 @@ const root = join(import.meta.dirname, '..', '..')
 const tools = ['sandbox', 'test', 'bench', 'docs', 'packaging', 'node_modules']
 
 /** The folders of vendors, and their list. */
-const ofVendors = ['clouds/equinix-metal/', 'clouds/cherry-servers/', 'clouds/hetzner/', 'clouds/dialects.ts']
+const ofVendors = [
+  'clouds/equinix-metal/',
+  'clouds/cherry-servers/',
+  'clouds/hetzner/',
+  'clouds/scaleway/',
+  'clouds/dialects.ts',
+]
 
 /** What names a vendor outside, and why. */
 const exceptions: Record<string, string> = {
@@ -46,7 +52,9 @@ test('only the folder of a vendor names it', () => {
 })
 
 test('a name is found where there is one', () => {
-  const settings = ['equinix-metal/packet', 'cherry-servers', 'hetzner'].map((folder) => `clouds/${folder}/settings.ts`)
+  const settings = ['equinix-metal/packet', 'cherry-servers', 'hetzner', 'scaleway'].map(
+    (folder) => `clouds/${folder}/settings.ts`,
+  )
   assert.equal(naming(settings), settings.toSorted())
 })
 

@@ -182,6 +182,7 @@ const tagSettings = {
   packet: 'PACKET_EIP_TAG',
   'cherry-servers': 'CHERRY_FIP_TAG',
   hetzner: 'HCLOUD_FIP_LABEL',
+  scaleway: 'SCW_FIP_TAG',
 }
 
 for (const flags of [[], ['--only=control-plane']])

@@ -23,13 +23,18 @@ const images = {
   packet: 'packethost/packet-ccm:v1.1.0',
   'cherry-servers': 'ghcr.io/cherryservers/cloud-provider-cherry:v1.35.2',
   hetzner: 'it replaces no program',
+  scaleway: 'it replaces no program',
 }
 const uid = await stage.run('get', 'namespace', 'kube-system', '-o', 'jsonpath={.metadata.uid}')
 const { workload, secret, finalizers, provider } = predecessor
 const [place = ''] = Object.values(dialect.here)
-const placeField = { 'equinix-metal': 'metro', packet: 'facility', 'cherry-servers': 'region', hetzner: 'location' }[
-  dialect.name
-]
+const placeField = {
+  'equinix-metal': 'metro',
+  packet: 'facility',
+  'cherry-servers': 'region',
+  hetzner: 'location',
+  scaleway: 'zone',
+}[dialect.name]
 
 type Ran = { stdout: string; stderr: string; code: number }
 
@@ -114,7 +119,7 @@ const marksOf = (name: string) => [
 ]
 
 const nodes = simulatedNodes(stage)
-await nodes.register('node-a', { cloudProvider: 'internal', providerID: `${dialect.scheme}://${machine('node-a')}` })
+await nodes.register('node-a', { cloudProvider: 'internal', providerID: `${dialect.scheme}${machine('node-a')}` })
 const held = { web: await stage.order(marksOf('web')), api: await stage.order(marksOf('api')) }
 const own = await stage.order(['mine'])
 

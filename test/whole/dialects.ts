@@ -1,6 +1,7 @@
 // In what the dialects differ, as far as tests of the whole product need it.
 import { createHash } from 'node:crypto'
 import { labelsOf, marksOf } from '../../clouds/hetzner/labels.ts'
+import { marksOf as marksOfTags, withMarks } from '../../clouds/scaleway/tags.ts'
 import { fieldsOf } from '../../clouds/http/loose-json.ts'
 import type { Key } from '../../kube/objects.ts'
 import type { AccountControl, Json } from '../../sandbox/clouds/control.ts'
@@ -34,7 +35,7 @@ export type Dialect = {
   controlPlaneService: string
   /** The prefix of our annotations on nodes. */
   prefix: string
-  /** The scheme of providerIDs. */
+  /** How the providerID of a machine begins. */
   scheme: string
   /** The tag of our reservations, and the separator of namespace and name in the hashed tag of a Service. */
   usage: string
@@ -114,7 +115,7 @@ const table: Record<DialectName, Omit<Dialect, 'name' | 'bgp'>> = {
     elsewhere: { annotation: 'metal.equinix.com/eip-metro', place: 'sv' },
     controlPlaneService: 'cloud-provider-equinix-metal-kubernetes-external',
     prefix: 'metal.equinix.com/',
-    scheme: 'equinixmetal',
+    scheme: 'equinixmetal://',
     usage: 'usage=cloud-provider-equinix-metal-auto',
     separator: '/',
     order: (access, tags = []) =>
@@ -133,7 +134,7 @@ const table: Record<DialectName, Omit<Dialect, 'name' | 'bgp'>> = {
     },
     controlPlaneService: 'packet-ccm-kubernetes-external',
     prefix: 'packet.com/',
-    scheme: 'packet',
+    scheme: 'packet://',
     usage: 'usage=packet-ccm-auto',
     separator: '/',
     adoptsUnmarked: true,
@@ -160,7 +161,7 @@ const table: Record<DialectName, Omit<Dialect, 'name' | 'bgp'>> = {
     elsewhere: { annotation: 'cherryservers.com/fip-region', place: 'NL-Amsterdam' },
     controlPlaneService: 'cloud-provider-cherry-kubernetes-external',
     prefix: 'cherryservers.com/',
-    scheme: 'cherryservers',
+    scheme: 'cherryservers://',
     usage: 'usage=cloud-provider-cherry-auto',
     separator: '/',
     mark: 'PUT /ips/{id}',
@@ -196,7 +197,7 @@ const table: Record<DialectName, Omit<Dialect, 'name' | 'bgp'>> = {
     elsewhere: { annotation: 'eip-admission.dev/location', place: 'hel1' },
     controlPlaneService: 'eip-admission-kubernetes-external',
     prefix: 'eip-admission.dev/',
-    scheme: 'hcloud',
+    scheme: 'hcloud://',
     usage: 'usage=eip-admission',
     separator: '/',
     mark: 'PUT /floating_ips/{id}',
@@ -231,6 +232,61 @@ const table: Record<DialectName, Omit<Dialect, 'name' | 'bgp'>> = {
       state: 'created',
       place: fieldOf(home_location, 'name') ?? '',
       tags: Object.entries(marksOf(fieldsOf(labels))).map(([name, value]) => `${name}=${value}`),
+    }),
+  },
+  scaleway: {
+    cloudName: 'Scaleway',
+    apiKey: 'SCW_SECRET_KEY',
+    loadBalancer: 'SCW_LOAD_BALANCER',
+    here: { SCW_DEFAULT_ZONE: 'fr-par-1' },
+    place: 'fr-par-1',
+    placeSetting: { name: 'SCW_DEFAULT_ZONE', other: 'nl-ams-1' },
+    misspelt: {
+      place: 'fr-par',
+      expected: ['"fr-par" is not a known zone, did you mean "fr-par-1"?', 'known: ', 'nl-ams-1 (Amsterdam 1)'],
+    },
+    controlPlaneService: 'eip-admission-kubernetes-external',
+    prefix: 'eip-admission.dev/',
+    scheme: 'scaleway://baremetal/fr-par-1/',
+    usage: 'usage=eip-admission',
+    separator: '/',
+    mark: 'PATCH /flexible-ip/v1alpha1/zones/{zone}/fips/{id}',
+    burst: 120,
+    routes: {
+      reserve: 'POST /flexible-ip/v1alpha1/zones/{zone}/fips',
+      list: 'GET /flexible-ip/v1alpha1/zones/{zone}/fips',
+      release: 'DELETE /flexible-ip/v1alpha1/zones/{zone}/fips/{id}',
+    },
+    moves: ['POST /flexible-ip/v1alpha1/zones/{zone}/fips/attach'],
+    holdersOf: ({ reservations }, address) =>
+      reservations
+        .all()
+        .flatMap(({ ip_address: ip, server_id: server }) =>
+          ip === address && typeof server === 'string' ? server : [],
+        ),
+    places: [],
+    words: { quota: 'quota(s) exceeded', unauthorized: 'authentication is denied' },
+    async order({ url, project, token }, tags = []) {
+      const ours = ['usage', 'cluster', 'service', 'sign']
+      const pairs = tags.map(nameAndValue)
+      const marks = Object.fromEntries(pairs.filter(([name]) => ours.includes(name)))
+      const others = tags.filter((tag) => !ours.includes(nameAndValue(tag)[0]))
+      const answer = await fetch(`${url}/flexible-ip/v1alpha1/zones/fr-par-1/fips`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-auth-token': token },
+        body: JSON.stringify({ project_id: project, tags: withMarks(others, marks) }),
+      })
+      const { id, ip_address: address } = (await answer.json()) as { id: string; ip_address: string }
+      return { id, address }
+    },
+    reservation: ({ id, ip_address: address, zone, tags }) => ({
+      id: String(id),
+      address: typeof address === 'string' ? address : null,
+      state: 'created',
+      place: String(zone),
+      tags: Object.entries(marksOfTags(Array.isArray(tags) ? tags.map(String) : [])).map(
+        ([name, value]) => `${name}=${value}`,
+      ),
     }),
   },
 }
