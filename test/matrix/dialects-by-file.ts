@@ -1,5 +1,5 @@
 // In which dialects a file of this folder runs unless a word names another one. A file that is not listed runs in every
-// dialect with BGP, because the vendors differ in what it tests. smoke.test.ts shows in every dialect what the others share.
+// dialect with BGP, because the vendors differ in what it tests. smoke.test.ts shows in each of them what the others share.
 import { type DialectName, dialectNames } from '../../sandbox/dialect-names.ts'
 
 export type DialectsOfFile = {

@@ -25,8 +25,10 @@ export type Dialect = {
   here: Record<string, string>
   /** The name of that location in records. */
   place: string
-  /** The setting that names it, and another location that it may name. */
-  placeSetting: { name: string; other: string }
+  /** The setting that names it, its field in the configuration file, and another location that it may name. */
+  placeSetting: { name: string; field: string; other: string }
+  /** The setting that names the tag of the control-plane address. */
+  tagSetting: string
   /** A misspelt name of it, and what the refusal contains. */
   misspelt: { place: string; expected: string[] }
   /** How a Service requests another location; absent where it cannot. */
@@ -107,7 +109,8 @@ const table: Record<DialectName, Omit<Dialect, 'name' | 'bgp'>> = {
     loadBalancer: 'METAL_LOAD_BALANCER',
     here: { METAL_METRO_NAME: 'da' },
     place: 'da',
-    placeSetting: { name: 'METAL_METRO_NAME', other: 'sv' },
+    placeSetting: { name: 'METAL_METRO_NAME', field: 'metro', other: 'sv' },
+    tagSetting: 'METAL_EIP_TAG',
     misspelt: {
       place: 'dallas',
       expected: ['"dallas" is not a known metro, did you mean "da"?', 'known: ', 'sv (Silicon Valley)'],
@@ -127,7 +130,8 @@ const table: Record<DialectName, Omit<Dialect, 'name' | 'bgp'>> = {
     loadBalancer: 'PACKET_LOAD_BALANCER',
     here: { PACKET_FACILITY_NAME: 'da11', PACKET_LOAD_BALANCER: 'empty://' },
     place: 'da11',
-    placeSetting: { name: 'PACKET_FACILITY_NAME', other: 'sv15' },
+    placeSetting: { name: 'PACKET_FACILITY_NAME', field: 'facility', other: 'sv15' },
+    tagSetting: 'PACKET_EIP_TAG',
     misspelt: {
       place: 'dallas',
       expected: ['"dallas" is not a known facility, did you mean "da11"?', 'known: ', 'sv15 (Silicon Valley 15)'],
@@ -149,7 +153,8 @@ const table: Record<DialectName, Omit<Dialect, 'name' | 'bgp'>> = {
     loadBalancer: 'CHERRY_LOAD_BALANCER',
     here: { CHERRY_REGION_NAME: 'LT-Siauliai' },
     place: 'LT-Siauliai',
-    placeSetting: { name: 'CHERRY_REGION_NAME', other: 'NL-Amsterdam' },
+    placeSetting: { name: 'CHERRY_REGION_NAME', field: 'region', other: 'NL-Amsterdam' },
+    tagSetting: 'CHERRY_FIP_TAG',
     misspelt: {
       place: 'Siauliai',
       expected: [
@@ -189,7 +194,8 @@ const table: Record<DialectName, Omit<Dialect, 'name' | 'bgp'>> = {
     loadBalancer: 'HCLOUD_LOAD_BALANCER',
     here: { HCLOUD_LOCATION: 'fsn1' },
     place: 'fsn1',
-    placeSetting: { name: 'HCLOUD_LOCATION', other: 'hel1' },
+    placeSetting: { name: 'HCLOUD_LOCATION', field: 'location', other: 'hel1' },
+    tagSetting: 'HCLOUD_FIP_LABEL',
     misspelt: {
       place: 'fsn',
       expected: ['"fsn" is not a known location, did you mean "fsn1"?', 'known: ', 'hel1 (Helsinki)'],
@@ -240,7 +246,8 @@ const table: Record<DialectName, Omit<Dialect, 'name' | 'bgp'>> = {
     loadBalancer: 'SCW_LOAD_BALANCER',
     here: { SCW_DEFAULT_ZONE: 'fr-par-1' },
     place: 'fr-par-1',
-    placeSetting: { name: 'SCW_DEFAULT_ZONE', other: 'nl-ams-1' },
+    placeSetting: { name: 'SCW_DEFAULT_ZONE', field: 'zone', other: 'nl-ams-1' },
+    tagSetting: 'SCW_FIP_TAG',
     misspelt: {
       place: 'fr-par',
       expected: ['"fr-par" is not a known zone, did you mean "fr-par-1"?', 'known: ', 'nl-ams-1 (Amsterdam 1)'],
