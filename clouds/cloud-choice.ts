@@ -52,4 +52,6 @@ export function shownBalancer(
 }
 
 /** The Services that show the control-plane address, one for each dialect, as `namespace/name`. */
-export const controlPlaneServices: readonly string[] = dialects.map(({ names }) => names.controlPlaneService)
+export const controlPlaneServices: readonly string[] = [
+  ...new Set(dialects.map(({ names }) => names.controlPlaneService)),
+]

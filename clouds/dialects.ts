@@ -3,6 +3,13 @@ import type { Dialect } from './dialect/define-dialect.ts'
 import { packetDialect } from './equinix-metal/packet/provider.ts'
 import { equinixMetalDialect } from './equinix-metal/provider.ts'
 import { hetznerDialect } from './hetzner/provider.ts'
+import { scalewayDialect } from './scaleway/provider.ts'
 
 /** Every dialect of every cloud, in the order of the documentation. */
-export const dialects: readonly Dialect[] = [equinixMetalDialect, packetDialect, cherryServersDialect, hetznerDialect]
+export const dialects: readonly Dialect[] = [
+  equinixMetalDialect,
+  packetDialect,
+  cherryServersDialect,
+  hetznerDialect,
+  scalewayDialect,
+]

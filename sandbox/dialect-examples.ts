@@ -53,4 +53,8 @@ export const dialectExamples: Record<DialectName, DialectExamples> = {
     },
     scheme: 'hcloud://',
   },
+  scaleway: {
+    mistake: { annotations: { 'eip-admission.dev/reclaim-polcy': 'Retain' }, hint: 'reclaim-policy' },
+    scheme: 'scaleway://baremetal/fr-par-1/',
+  },
 }

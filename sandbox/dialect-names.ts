@@ -2,7 +2,7 @@
 export const bgpDialectNames = ['equinix-metal', 'packet', 'cherry-servers'] as const
 
 /** The dialects, apart from their simulated clouds, which take long to load. */
-export const dialectNames = [...bgpDialectNames, 'hetzner'] as const
+export const dialectNames = [...bgpDialectNames, 'hetzner', 'scaleway'] as const
 
 export type DialectName = (typeof dialectNames)[number]
 export type BgpDialectName = (typeof bgpDialectNames)[number]

@@ -3,6 +3,7 @@ import { cherryServersHosts, startCherryServers } from './clouds/cherry-servers/
 import type { Json } from './clouds/control.ts'
 import { type EquinixMetal, equinixMetalHosts, startEquinixMetal } from './clouds/equinix-metal/server.ts'
 import { hetznerHosts, startHetzner } from './clouds/hetzner/server.ts'
+import { scalewayHosts, startScaleway } from './clouds/scaleway/server.ts'
 import type { DialectName } from './dialect-names.ts'
 
 /** The access to an account that the product is configured with: the URL of the API, the project and its token. */
@@ -66,6 +67,20 @@ export const dialects = {
     isOrdered: ({ type }: Json) => type === 'ipv4',
     vendorHosts: hetznerHosts,
   },
+  scaleway: {
+    cloudName: 'Scaleway',
+    provider: 'scaleway',
+    env: ({ project, token }: Access) => ({
+      SCW_SECRET_KEY: token,
+      SCW_DEFAULT_PROJECT_ID: project,
+      SCW_DEFAULT_ZONE: 'fr-par-1',
+      SCW_LOAD_BALANCER: 'empty://',
+    }),
+    open: openScaleway,
+    defaultLocation: {},
+    isOrdered: ({ ip_address }: Json) => !String(ip_address).includes(':'),
+    vendorHosts: scalewayHosts,
+  },
 } as const satisfies Record<DialectName, object>
 
 export type { DialectName }
@@ -113,6 +128,16 @@ async function openHetzner({ readOnly, other }: OpenOptions = {}) {
   // A new project may have ten; the examples and tests need more.
   const cloud = await startHetzner({ tokens, quota: 200, actionMs: 300 })
   return { cloud, project: '1', token }
+}
+
+async function openScaleway({ readOnly, other }: OpenOptions = {}) {
+  const project = randomUUID()
+  const token = newToken()
+  const others = other ? [{ id: other.project, token: other.token }] : []
+  const tokens = [...tokensFor(project, token, readOnly), ...others.map(tokenOfOther)]
+  // The vendor takes five seconds for each change of an address; the examples and tests need more addresses.
+  const cloud = await startScaleway({ tokens, quota: 200, changeMs: 300 })
+  return { cloud, project, token }
 }
 
 function tokenOfOther<Id>({ id, token }: { id: Id; token: string }) {

@@ -94,7 +94,7 @@ const floors: Record<string, (string | string[])[]> = {
     'ports',
     'http',
     'dialect',
-    ['equinix-metal', 'cherry-servers', 'hetzner'],
+    globSync('clouds/*/provider.ts', { cwd: root }).map((file) => file.split('/')[1] ?? ''),
     'dialects.ts',
     'cloud-choice.ts',
   ],

@@ -46,7 +46,7 @@ export function annotationsReference(): string {
     opening,
     section('Services, in every dialect', serviceAnnotations.map(annotationRow)),
     section('By announcing software', announcerAnnotations.map(annotationRow), announcerIntro),
-    ...dialects.map(dialectSection),
+    ...dialects.flatMap(dialectSection),
     section(
       'Other objects, in every dialect',
       [
@@ -68,15 +68,18 @@ function section(heading: string, rows: string[][], intro?: string): string {
   return [`## ${heading}\n`, ...(intro === undefined ? [] : [intro]), `${table}\n`].join('\n')
 }
 
-function dialectSection({ name, title, rows, annotations }: Dialect): string {
+/** Nothing for a dialect without annotations of its own. */
+function dialectSection({ name, title, rows, annotations }: Dialect): string[] {
   const named = Object.values(rows).flatMap((setting: Setting<unknown>) => {
     const { annotation, flag } = setting
     if (annotation === undefined || !('default' in setting)) return []
     const [first = '', ...others] = annotationRow({ name: setting.default, ...annotation })
     return [[`${first} (${code(flag)})`, ...others]]
   })
+  const own = [...named, ...annotations.map(annotationRow)]
+  if (own.length === 0) return []
   const intro = `Annotations of the dialect \`${name}\`. The flag in brackets changes the name of the annotation.\n`
-  return section(title, [...named, ...annotations.map(annotationRow)], intro)
+  return [section(title, own, intro)]
 }
 
 function annotationRow({ name, on, values, default: fallback = '', writers, sentence }: Annotation): string[] {

@@ -6,15 +6,18 @@ export type ProviderId =
   { kind: 'machine'; id: string } | { kind: 'invalid' } | { kind: 'absent' } | { kind: 'foreign' }
 
 /** Reads a providerID in any form that we or a predecessor wrote. */
-export function readProviderId(providerID: string | undefined, { scheme, older, id }: ProviderIds): ProviderId {
+export function readProviderId(providerID: string | undefined, ids: ProviderIds): ProviderId {
+  const { scheme, older, path = '', id } = ids
   if (!providerID) return { kind: 'absent' }
   const [, prefix, name = ''] = /^(?:([^:/]+):\/\/)?(.*)$/s.exec(providerID) ?? []
   if (prefix === undefined) return id.test(name) ? { kind: 'machine', id: name } : { kind: 'foreign' }
   if (prefix !== scheme && !older.includes(prefix)) return { kind: 'foreign' }
-  return id.test(name) ? { kind: 'machine', id: name } : { kind: 'invalid' }
+  if (!name.startsWith(path)) return { kind: 'foreign' }
+  const inPath = name.slice(path.length)
+  return id.test(inPath) ? { kind: 'machine', id: inPath } : { kind: 'invalid' }
 }
 
 /** The providerID of a machine as we write it. */
-export function formatProviderId(id: string, { scheme }: ProviderIds): string {
-  return `${scheme}://${id}`
+export function formatProviderId(id: string, { scheme, path = '' }: ProviderIds): string {
+  return `${scheme}://${path}${id}`
 }

@@ -164,7 +164,10 @@ const actions: Action[] = [
 const ofNodes: Action = {
   often: 8,
   name: 'a node fails, or is well again',
-  run: ({ nodes }, random) => nodes.toggle(random.pick(nodes.names)),
+  run: ({ nodes }, random, tally) => {
+    tally.troubles.add('failed node')
+    return nodes.toggle(random.pick(nodes.names))
+  },
 }
 
 /** Picks an action by its weight `often`. */

@@ -16,6 +16,7 @@ import {
   equinixMetalContract,
   packetContract,
   required,
+  scalewayContract,
 } from '../settings/contract.ts'
 
 const contracts: Record<string, Record<string, Promised>> = {
@@ -23,6 +24,7 @@ const contracts: Record<string, Record<string, Promised>> = {
   packet: packetContract,
   'cherry-servers': cherryServersContract,
   hetzner: hetznerContract,
+  scaleway: scalewayContract,
 }
 
 const none: Sources = { flags: {}, env: {} }

@@ -9,7 +9,8 @@ const root = join(import.meta.dirname, '..', '..')
 const tools = ['sandbox', 'test', 'bench', 'docs', 'packaging', 'node_modules']
 
 /** The folders of vendors, and their list. */
-const ofVendors = ['clouds/equinix-metal/', 'clouds/cherry-servers/', 'clouds/hetzner/', 'clouds/dialects.ts']
+const vendors = globSync('clouds/*/provider.ts', { cwd: root }).map((file) => file.replace('provider.ts', ''))
+const ofVendors = [...vendors, 'clouds/dialects.ts']
 
 /** What names a vendor outside, and why. */
 const exceptions: Record<string, string> = {
@@ -46,7 +47,8 @@ test('only the folder of a vendor names it', () => {
 })
 
 test('a name is found where there is one', () => {
-  const settings = ['equinix-metal/packet', 'cherry-servers', 'hetzner'].map((folder) => `clouds/${folder}/settings.ts`)
+  const settings = globSync('clouds/*/**/settings.ts', { cwd: root })
+  assert.ok(settings.length > 4)
   assert.equal(naming(settings), settings.toSorted())
 })
 

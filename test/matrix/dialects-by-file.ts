@@ -1,5 +1,5 @@
 // In which dialects a file of this folder runs unless a word names another one. A file that is not listed runs in every
-// dialect with BGP, because the vendors differ in what it tests. smoke.test.ts shows in every dialect what the others share.
+// dialect with BGP, because the vendors differ in what it tests. smoke.test.ts shows in each of them what the others share.
 import { type DialectName, dialectNames } from '../../sandbox/dialect-names.ts'
 
 export type DialectsOfFile = {
@@ -25,12 +25,12 @@ export const dialectsByFile: Record<string, DialectsOfFile> = {
   // The two clouds: both have to carry the sign of life.
   clone: { complete: ['equinix-metal', 'cherry-servers'] },
   'young-copy': { complete: ['equinix-metal'] },
-  crash: { complete: ['equinix-metal'], cloudOnly: ['packet', 'cherry-servers', 'hetzner'] },
+  crash: { complete: ['equinix-metal'], cloudOnly: ['packet', 'cherry-servers', 'hetzner', 'scaleway'] },
   'api-server-trouble': { complete: ['packet'] },
   // The clouds; packet differs from Equinix Metal in settings and tags alone. On Hetzner Cloud nodes fail, and addresses move.
   chaos: { complete: ['equinix-metal', 'cherry-servers', 'hetzner'] },
   // The clouds: one moves in one call, another in two, the third by an action that takes a while.
-  'control-plane': { complete: ['equinix-metal'], cloudOnly: ['packet', 'cherry-servers', 'hetzner'] },
+  'control-plane': { complete: ['equinix-metal'], cloudOnly: ['packet', 'cherry-servers', 'hetzner', 'scaleway'] },
   // Addresses that are granted late are Equinix Metal's. The other cloud has other ways to find a reservation again.
   'cloud-trouble': { complete: ['equinix-metal'], cloudOnly: ['cherry-servers'] },
   create: { complete: ['equinix-metal'] },
@@ -40,7 +40,7 @@ export const dialectsByFile: Record<string, DialectsOfFile> = {
   'handed-over': { complete: ['equinix-metal'] },
   hostile: { complete: ['packet'] },
   // Cherry Servers' cloud lists a deleted reservation for a while.
-  lifecycle: { complete: ['equinix-metal'], cloudOnly: ['cherry-servers', 'hetzner'] },
+  lifecycle: { complete: ['equinix-metal'], cloudOnly: ['cherry-servers', 'hetzner', 'scaleway'] },
   manifest: { complete: ['equinix-metal'] },
   // The clouds differ in the name of the Service and of the tag alone.
   'mirror-adoption': { complete: ['packet'] },

@@ -10,12 +10,13 @@ import { eventually } from '../whole/eventually.ts'
 import { type TcpProxy, openTcpProxy } from '../whole/tcp-proxy.ts'
 import { dialect, openStage } from './dialect.ts'
 
-const tag = ['cherry-servers', 'hetzner'].includes(dialect.name) ? 'k8s=cp' : 'k8s-cp'
+const tag = ['cherry-servers', 'hetzner', 'scaleway'].includes(dialect.name) ? 'k8s=cp' : 'k8s-cp'
 const settings = {
   'equinix-metal': { METAL_LOAD_BALANCER: '', METAL_EIP_TAG: tag, METAL_EIP_HEALTH_CHECK_USE_HOST_IP: 'true' },
   packet: { PACKET_DISABLE_LB: 'true', PACKET_EIP_TAG: tag },
   'cherry-servers': { CHERRY_LOAD_BALANCER: '', CHERRY_FIP_TAG: tag, CHERRY_FIP_HEALTH_CHECK_USE_HOST_IP: 'true' },
   hetzner: { HCLOUD_LOAD_BALANCER: 'none', HCLOUD_FIP_LABEL: tag, HCLOUD_FIP_HEALTH_CHECK_USE_HOST_IP: 'true' },
+  scaleway: { SCW_LOAD_BALANCER: 'none', SCW_FIP_TAG: tag, SCW_FIP_HEALTH_CHECK_USE_HOST_IP: 'true' },
 }[dialect.name]
 
 export const probeIntervalMs = 250
@@ -50,7 +51,7 @@ export async function openGuardedStage() {
       apiVersion: 'v1',
       kind: 'Node',
       metadata: { name, labels: { 'node-role.kubernetes.io/control-plane': '' } },
-      spec: { providerID: `${dialect.scheme}://${machine}` },
+      spec: { providerID: `${dialect.scheme}${machine}` },
     })
     const addresses = [{ type: 'InternalIP', address: gate.address }]
     await stage.client.patch(

@@ -177,13 +177,6 @@ test('another port at the address leads to the port of the API servers', async (
   await eventually('without it, theirs', async () => (await get())?.spec.ports?.[0]?.port === port || undefined)
 })
 
-const tagSettings = {
-  'equinix-metal': 'METAL_EIP_TAG',
-  packet: 'PACKET_EIP_TAG',
-  'cherry-servers': 'CHERRY_FIP_TAG',
-  hetzner: 'HCLOUD_FIP_LABEL',
-}
-
 for (const flags of [[], ['--only=control-plane']])
   test(`the product keeps it for the address with its tag (serve ${flags.join(' ')})`, async () => {
     await removed()
@@ -191,7 +184,7 @@ for (const flags of [[], ['--only=control-plane']])
     const tag = `control-plane=${flags.length}`
     const ordered = await stage.order([tag])
     await product.stop()
-    product = await stage.serve({ env: { ...dialect.here, [tagSettings[dialect.name]]: tag }, flags })
+    product = await stage.serve({ env: { ...dialect.here, [dialect.tagSetting]: tag }, flags })
     await eventually('it shows the address', async () => (await shownIs(ordered.address)) || undefined)
     assert.equal(placesOf(await slices()), both)
     await client.remove(services, at)

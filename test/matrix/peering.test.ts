@@ -74,7 +74,7 @@ const waitForCall = (again = '') => {
 
 test('a replica with --only=webhooks does not enable BGP', async () => {
   await run({}, '--only=webhooks')
-  await register('early', { providerID: `${scheme}://${device('early').id}` })
+  await register('early', { providerID: `${scheme}${device('early').id}` })
   await sleep(1000)
   assert.equal(bgpCalls(), [])
   await stage.run('delete', 'node', 'early')

@@ -17,9 +17,7 @@ const other =
 const accounts = await dialects[dialect.name].open({ other })
 const stage = await openStage({ account: accounts })
 const { calls, tokens } = stage.cloud.control
-const placeField = { 'equinix-metal': 'metro', packet: 'facility', 'cherry-servers': 'region', hetzner: 'location' }[
-  dialect.name
-]
+const { field: placeField } = dialect.placeSetting
 const before = { apiKey: stage.token, projectID: stage.project, [placeField]: dialect.place }
 const folder = join(stage.dir, 'cloud')
 const file = join(folder, 'cloud-sa.json')

@@ -7,6 +7,7 @@ import * as assert from 'uvu/assert'
 import { parse } from 'yaml'
 import type { TakeoverPlan } from '../../commands/takeover/plan/plan.ts'
 import { type Predecessor, predecessors } from '../../inspect/predecessors.ts'
+import type { DialectName } from '../../sandbox/dialect-names.ts'
 import { typed } from '../whole/command-line.ts'
 import { serviceTag } from '../whole/dialects.ts'
 import { loadBalancer } from '../whole/manifests.ts'
@@ -18,18 +19,15 @@ const stage = await openStage()
 const { cloud, project, token, controlPlane } = stage
 const apiServer = await recordRequests(controlPlane)
 const predecessor = predecessors.find(({ id }) => id === dialect.name) ?? ({} as Predecessor)
-const images = {
+const images: Partial<Record<DialectName, string>> = {
   'equinix-metal': 'quay.io/equinix-oss/cloud-provider-equinix-metal:v3.8.1',
   packet: 'packethost/packet-ccm:v1.1.0',
   'cherry-servers': 'ghcr.io/cherryservers/cloud-provider-cherry:v1.35.2',
-  hetzner: 'it replaces no program',
 }
 const uid = await stage.run('get', 'namespace', 'kube-system', '-o', 'jsonpath={.metadata.uid}')
 const { workload, secret, finalizers, provider } = predecessor
 const [place = ''] = Object.values(dialect.here)
-const placeField = { 'equinix-metal': 'metro', packet: 'facility', 'cherry-servers': 'region', hetzner: 'location' }[
-  dialect.name
-]
+const { field: placeField } = dialect.placeSetting
 
 type Ran = { stdout: string; stderr: string; code: number }
 
@@ -114,7 +112,7 @@ const marksOf = (name: string) => [
 ]
 
 const nodes = simulatedNodes(stage)
-await nodes.register('node-a', { cloudProvider: 'internal', providerID: `${dialect.scheme}://${machine('node-a')}` })
+await nodes.register('node-a', { cloudProvider: 'internal', providerID: `${dialect.scheme}${machine('node-a')}` })
 const held = { web: await stage.order(marksOf('web')), api: await stage.order(marksOf('api')) }
 const own = await stage.order(['mine'])
 

@@ -9,6 +9,7 @@ import * as assert from 'uvu/assert'
 import { startCherryServers } from '../../sandbox/clouds/cherry-servers/server.ts'
 import { startEquinixMetal } from '../../sandbox/clouds/equinix-metal/server.ts'
 import { startHetzner } from '../../sandbox/clouds/hetzner/server.ts'
+import { startScaleway } from '../../sandbox/clouds/scaleway/server.ts'
 import { goPrograms } from '../../sandbox/go-programs.ts'
 import * as cherry from './cherry-fixture.ts'
 import * as metal from './metal-fixture.ts'
@@ -63,6 +64,24 @@ test("Hetzner Cloud's Go client hcloud-go succeeds in every step", async () => {
   const cloud = await startHetzner({ tokens, actionMs: 100 })
   try {
     assert.match(await runSession('hcloudgo', [cloud.url, token, 'reader']), /^(\d+) of \1\n$/)
+  } finally {
+    await cloud.close()
+  }
+})
+
+test("Scaleway's Go SDK succeeds in every step", async () => {
+  const key = '00000000-0000-4000-8000-000000000001'
+  const reader = '00000000-0000-4000-8000-000000000002'
+  const project = '00000000-0000-4000-8000-000000000003'
+  const tokens = [
+    { token: key, projects: [project] },
+    { token: reader, projects: [project], readOnly: true },
+  ]
+  const servers = ['one', 'two'].map((hostname) => ({ hostname }))
+  const cloud = await startScaleway({ tokens, servers, quota: 2, changeMs: 100 })
+  try {
+    const ids = cloud.control.devices.all().map(({ id }) => String(id))
+    assert.match(await runSession('scalewaygo', [cloud.url, key, reader, project, ...ids]), /^(\d+) of \1\n$/)
   } finally {
     await cloud.close()
   }

@@ -191,6 +191,24 @@ export const cherryServersContract = {
   ),
 }
 
+export const scalewayContract = {
+  apiKey: row([undefined, 'SCW_SECRET_KEY', 'secretKey'], required, texts),
+  projectId: row(['--project-id', 'SCW_DEFAULT_PROJECT_ID', 'projectID'], required, texts),
+  baseUrl: row(['--base-url', 'SCW_API_URL', 'apiURL'], 'https://api.scaleway.com', urls),
+  zone: row(['--zone', 'SCW_DEFAULT_ZONE', 'zone'], required, texts),
+  loadBalancer: row(['--loadbalancer', 'SCW_LOAD_BALANCER', 'loadbalancer'], none, {
+    one: 'assign:///?probe=off',
+    other: 'empty://',
+  }),
+  fipTag: row(['--fip-tag', 'SCW_FIP_TAG', 'fipTag'], undefined, { one: 'k8s=cp', other: 'k8s' }),
+  apiServerPort: row(['--api-server-port', 'SCW_API_SERVER_PORT', 'apiServerPort'], 0, numbers),
+  fipHealthCheckUseHostIp: row(
+    ['--fip-health-check-use-host-ip', 'SCW_FIP_HEALTH_CHECK_USE_HOST_IP', 'fipHealthCheckUseHostIP'],
+    false,
+    switches,
+  ),
+}
+
 export const hetznerContract = {
   apiKey: row([undefined, 'HCLOUD_TOKEN', 'token'], required, texts),
   baseUrl: row(['--base-url', 'HCLOUD_ENDPOINT', 'endpoint'], 'https://api.hetzner.cloud/v1', urls),

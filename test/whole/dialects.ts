@@ -1,6 +1,7 @@
 // In what the dialects differ, as far as tests of the whole product need it.
 import { createHash } from 'node:crypto'
 import { labelsOf, marksOf } from '../../clouds/hetzner/labels.ts'
+import { marksOf as marksOfTags, withMarks } from '../../clouds/scaleway/tags.ts'
 import { fieldsOf } from '../../clouds/http/loose-json.ts'
 import type { Key } from '../../kube/objects.ts'
 import type { AccountControl, Json } from '../../sandbox/clouds/control.ts'
@@ -24,8 +25,10 @@ export type Dialect = {
   here: Record<string, string>
   /** The name of that location in records. */
   place: string
-  /** The setting that names it, and another location that it may name. */
-  placeSetting: { name: string; other: string }
+  /** The setting that names it, its field in the configuration file, and another location that it may name. */
+  placeSetting: { name: string; field: string; other: string }
+  /** The setting that names the tag of the control-plane address. */
+  tagSetting: string
   /** A misspelt name of it, and what the refusal contains. */
   misspelt: { place: string; expected: string[] }
   /** How a Service requests another location; absent where it cannot. */
@@ -34,7 +37,7 @@ export type Dialect = {
   controlPlaneService: string
   /** The prefix of our annotations on nodes. */
   prefix: string
-  /** The scheme of providerIDs. */
+  /** How the providerID of a machine begins. */
   scheme: string
   /** The tag of our reservations, and the separator of namespace and name in the hashed tag of a Service. */
   usage: string
@@ -106,7 +109,8 @@ const table: Record<DialectName, Omit<Dialect, 'name' | 'bgp'>> = {
     loadBalancer: 'METAL_LOAD_BALANCER',
     here: { METAL_METRO_NAME: 'da' },
     place: 'da',
-    placeSetting: { name: 'METAL_METRO_NAME', other: 'sv' },
+    placeSetting: { name: 'METAL_METRO_NAME', field: 'metro', other: 'sv' },
+    tagSetting: 'METAL_EIP_TAG',
     misspelt: {
       place: 'dallas',
       expected: ['"dallas" is not a known metro, did you mean "da"?', 'known: ', 'sv (Silicon Valley)'],
@@ -114,7 +118,7 @@ const table: Record<DialectName, Omit<Dialect, 'name' | 'bgp'>> = {
     elsewhere: { annotation: 'metal.equinix.com/eip-metro', place: 'sv' },
     controlPlaneService: 'cloud-provider-equinix-metal-kubernetes-external',
     prefix: 'metal.equinix.com/',
-    scheme: 'equinixmetal',
+    scheme: 'equinixmetal://',
     usage: 'usage=cloud-provider-equinix-metal-auto',
     separator: '/',
     order: (access, tags = []) =>
@@ -126,14 +130,15 @@ const table: Record<DialectName, Omit<Dialect, 'name' | 'bgp'>> = {
     loadBalancer: 'PACKET_LOAD_BALANCER',
     here: { PACKET_FACILITY_NAME: 'da11', PACKET_LOAD_BALANCER: 'empty://' },
     place: 'da11',
-    placeSetting: { name: 'PACKET_FACILITY_NAME', other: 'sv15' },
+    placeSetting: { name: 'PACKET_FACILITY_NAME', field: 'facility', other: 'sv15' },
+    tagSetting: 'PACKET_EIP_TAG',
     misspelt: {
       place: 'dallas',
       expected: ['"dallas" is not a known facility, did you mean "da11"?', 'known: ', 'sv15 (Silicon Valley 15)'],
     },
     controlPlaneService: 'packet-ccm-kubernetes-external',
     prefix: 'packet.com/',
-    scheme: 'packet',
+    scheme: 'packet://',
     usage: 'usage=packet-ccm-auto',
     separator: '/',
     adoptsUnmarked: true,
@@ -148,7 +153,8 @@ const table: Record<DialectName, Omit<Dialect, 'name' | 'bgp'>> = {
     loadBalancer: 'CHERRY_LOAD_BALANCER',
     here: { CHERRY_REGION_NAME: 'LT-Siauliai' },
     place: 'LT-Siauliai',
-    placeSetting: { name: 'CHERRY_REGION_NAME', other: 'NL-Amsterdam' },
+    placeSetting: { name: 'CHERRY_REGION_NAME', field: 'region', other: 'NL-Amsterdam' },
+    tagSetting: 'CHERRY_FIP_TAG',
     misspelt: {
       place: 'Siauliai',
       expected: [
@@ -160,7 +166,7 @@ const table: Record<DialectName, Omit<Dialect, 'name' | 'bgp'>> = {
     elsewhere: { annotation: 'cherryservers.com/fip-region', place: 'NL-Amsterdam' },
     controlPlaneService: 'cloud-provider-cherry-kubernetes-external',
     prefix: 'cherryservers.com/',
-    scheme: 'cherryservers',
+    scheme: 'cherryservers://',
     usage: 'usage=cloud-provider-cherry-auto',
     separator: '/',
     mark: 'PUT /ips/{id}',
@@ -188,7 +194,8 @@ const table: Record<DialectName, Omit<Dialect, 'name' | 'bgp'>> = {
     loadBalancer: 'HCLOUD_LOAD_BALANCER',
     here: { HCLOUD_LOCATION: 'fsn1' },
     place: 'fsn1',
-    placeSetting: { name: 'HCLOUD_LOCATION', other: 'hel1' },
+    placeSetting: { name: 'HCLOUD_LOCATION', field: 'location', other: 'hel1' },
+    tagSetting: 'HCLOUD_FIP_LABEL',
     misspelt: {
       place: 'fsn',
       expected: ['"fsn" is not a known location, did you mean "fsn1"?', 'known: ', 'hel1 (Helsinki)'],
@@ -196,7 +203,7 @@ const table: Record<DialectName, Omit<Dialect, 'name' | 'bgp'>> = {
     elsewhere: { annotation: 'eip-admission.dev/location', place: 'hel1' },
     controlPlaneService: 'eip-admission-kubernetes-external',
     prefix: 'eip-admission.dev/',
-    scheme: 'hcloud',
+    scheme: 'hcloud://',
     usage: 'usage=eip-admission',
     separator: '/',
     mark: 'PUT /floating_ips/{id}',
@@ -231,6 +238,62 @@ const table: Record<DialectName, Omit<Dialect, 'name' | 'bgp'>> = {
       state: 'created',
       place: fieldOf(home_location, 'name') ?? '',
       tags: Object.entries(marksOf(fieldsOf(labels))).map(([name, value]) => `${name}=${value}`),
+    }),
+  },
+  scaleway: {
+    cloudName: 'Scaleway',
+    apiKey: 'SCW_SECRET_KEY',
+    loadBalancer: 'SCW_LOAD_BALANCER',
+    here: { SCW_DEFAULT_ZONE: 'fr-par-1' },
+    place: 'fr-par-1',
+    placeSetting: { name: 'SCW_DEFAULT_ZONE', field: 'zone', other: 'nl-ams-1' },
+    tagSetting: 'SCW_FIP_TAG',
+    misspelt: {
+      place: 'fr-par',
+      expected: ['"fr-par" is not a known zone, did you mean "fr-par-1"?', 'known: ', 'nl-ams-1 (Amsterdam 1)'],
+    },
+    controlPlaneService: 'eip-admission-kubernetes-external',
+    prefix: 'eip-admission.dev/',
+    scheme: 'scaleway://baremetal/fr-par-1/',
+    usage: 'usage=eip-admission',
+    separator: '/',
+    mark: 'PATCH /flexible-ip/v1alpha1/zones/{zone}/fips/{id}',
+    burst: 120,
+    routes: {
+      reserve: 'POST /flexible-ip/v1alpha1/zones/{zone}/fips',
+      list: 'GET /flexible-ip/v1alpha1/zones/{zone}/fips',
+      release: 'DELETE /flexible-ip/v1alpha1/zones/{zone}/fips/{id}',
+    },
+    moves: ['POST /flexible-ip/v1alpha1/zones/{zone}/fips/attach'],
+    holdersOf: ({ reservations }, address) =>
+      reservations
+        .all()
+        .flatMap(({ ip_address: ip, server_id: server }) =>
+          ip === address && typeof server === 'string' ? server : [],
+        ),
+    places: [],
+    words: { quota: 'quota(s) exceeded', unauthorized: 'authentication is denied' },
+    async order({ url, project, token }, tags = []) {
+      const ours = ['usage', 'cluster', 'service', 'sign']
+      const pairs = tags.map(nameAndValue)
+      const marks = Object.fromEntries(pairs.filter(([name]) => ours.includes(name)))
+      const others = tags.filter((tag) => !ours.includes(nameAndValue(tag)[0]))
+      const answer = await fetch(`${url}/flexible-ip/v1alpha1/zones/fr-par-1/fips`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-auth-token': token },
+        body: JSON.stringify({ project_id: project, tags: withMarks(others, marks) }),
+      })
+      const { id, ip_address: address } = (await answer.json()) as { id: string; ip_address: string }
+      return { id, address }
+    },
+    reservation: ({ id, ip_address: address, zone, tags }) => ({
+      id: String(id),
+      address: typeof address === 'string' ? address : null,
+      state: 'created',
+      place: String(zone),
+      tags: Object.entries(marksOfTags(Array.isArray(tags) ? tags.map(String) : [])).map(
+        ([name, value]) => `${name}=${value}`,
+      ),
     }),
   },
 }

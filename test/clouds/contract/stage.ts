@@ -16,6 +16,8 @@ export type Stage<V extends Vendor = Vendor> = AsyncDisposable & {
   /** Every key in use here: no message may hold one. */
   keys: string[]
   location: string
+  /** The region of its machines, if addresses are reserved by another place. */
+  region?: string
   /** Whether the cloud refuses a key of another project; one that does not shows another project without a word. */
   refusesForeignKey?: false
   control: AccountControl
@@ -44,8 +46,8 @@ export type MachineRoom = {
   /** It is between on and off for long. */
   reinstall(id: string): void
   remove(id: string): void
-  /** Whether a machine is read with its private network, and with addresses that are lent to it; both by default. */
-  shows?: { privateNetwork: false; lent: false }
+  /** With what a machine is read: its private address and network, and addresses that are lent to it; all by default. */
+  shows?: { privateAddress?: false; privateNetwork?: false; lent?: boolean }
   /** Lends a reserved address to it. */
   lend(id: string, address: string): Promise<void>
 }
@@ -72,6 +74,11 @@ export type AssignmentStage = Stage<Vendor & { assignments: Assignments }> & {
   /** The calls that move an address from a machine to another, in order. */
   moveRoutes: string[]
   writesOfMove: number
+  /**
+   * The first write of a move is an attempt that is refused while a machine has the address. The second takes the address
+   * from whichever machine has it then.
+   */
+  isTriedFirst?: boolean
   /** What a mark's name begins with where the cloud shows it as a tag. */
   tagPrefix?: string
   /** A machine in another place than the addresses; absent where an address goes to every place. */

@@ -24,8 +24,21 @@ for (const { said, read } of cases)
   test(`the providerID ${JSON.stringify(said)} is ${JSON.stringify(read)}`, () =>
     assert.equal(readProviderId(said, ids), read))
 
-test('what is written is read again', () => {
-  assert.equal(readProviderId(formatProviderId('m-7', ids), ids), { kind: 'machine', id: 'm-7' })
-})
+const inZone = { ...ids, scheme: 'cloud', path: 'metal/a-1/' }
+const casesInZone = [
+  { said: 'cloud://metal/a-1/m-1', read: { kind: 'machine', id: 'm-1' } },
+  { said: 'm-1', read: { kind: 'machine', id: 'm-1' } },
+  { said: 'cloud://metal/a-2/m-1', read: { kind: 'foreign' } },
+  { said: 'cloud://virtual/a-1/m-1', read: { kind: 'foreign' } },
+  { said: 'cloud://m-1', read: { kind: 'foreign' } },
+  { said: 'cloud://metal/a-1/x', read: { kind: 'invalid' } },
+]
+for (const { said, read } of casesInZone)
+  test(`where ids have a path, the providerID ${JSON.stringify(said)} is ${JSON.stringify(read)}`, () =>
+    assert.equal(readProviderId(said, inZone), read))
+
+for (const one of [ids, inZone])
+  test(`what is written is read again${one === inZone ? ' where ids have a path' : ''}`, () =>
+    assert.equal(readProviderId(formatProviderId('m-7', one), one), { kind: 'machine', id: 'm-7' }))
 
 test.run()

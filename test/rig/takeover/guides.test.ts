@@ -42,7 +42,7 @@ async function onCluster(
     runs: ({ metadata }) => metadata.namespace === 'eip-admission',
   })
   const machine = cloud.control.devices.add({ hostname: 'node-a' }) as { id: unknown }
-  const providerID = `${dialectOf(program.dialect).scheme}://${String(machine.id)}`
+  const providerID = `${dialectOf(program.dialect).scheme}${String(machine.id)}`
   await stage.run('patch', 'node', 'node-a', '-p', JSON.stringify({ spec: { providerID } }))
   const settings = { loadbalancer: 'empty://' }
   const predecessor = await installPredecessor({ program, controlPlane, client, cloud: access, settings }, 'node-a')

@@ -1,0 +1,165 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { writeOfMove } from '../http/move-write.ts'
+import type { AssignedAddress, Assignments, MoveOptions } from '../ports/assignments.ts'
+import { CloudError } from '../ports/cloud.ts'
+import { refusal } from './errors.ts'
+import { findFlexibleIp } from './find-flexible-ip.ts'
+import { findMachine } from './machines.ts'
+import type { FlexibleIp } from './parse-flexible-ip.ts'
+import { type Project, pathOf } from './project.ts'
+
+/** The servers that the addresses of a project are attached to. One that is on its way is on none. */
+export function assignmentsOf(project: Project): Assignments {
+  return {
+    async assignedAddresses(tag, signal) {
+      const all = await project.addresses.fresh(signal)
+      return all.filter(({ tags }) => tag === undefined || tags.includes(tag)).map(shown)
+    },
+    async assignedAddress(id, signal) {
+      const found = await findFlexibleIp(project, { id, lane: 'move' }, signal)
+      return found && shown(found)
+    },
+    move: (target, options) => move(project, target, options),
+    unassign: (id, options) => unassign(project, id, options),
+  }
+}
+
+function shown({ reservation: { id, address }, tags, server }: FlexibleIp): AssignedAddress {
+  return { id, address, machines: server === undefined ? [] : [server], tags }
+}
+
+type Target = Parameters<Assignments['move']>[0]
+
+/** One call moves an address, if the vendor takes it so: nobody has recorded it. Otherwise it is detached first. */
+async function move(project: Project, { id, machine, from }: Target, options: MoveOptions): Promise<void> {
+  const before = from ?? shown(await present(project, id, options.signal)).machines
+  if (before.includes(machine)) return
+  const refused = await tryToAttach(project, { id, machine }, options)
+  if (!refused) return
+  const { isChanging } = await present(project, id, options.signal)
+  const now = await settled(project, id, options.signal)
+  if (now.server === machine) return
+  // The refusal was about a change that has ended meanwhile.
+  if (isChanging) return attach(project, { id, machine }, options)
+  if (now.server === undefined && !now.isBroken) throw refused
+  if (now.server !== undefined && !before.includes(now.server)) throw betweenError(now, now.server, 'nothing')
+  // The refusal may be about the server. An address is taken from none for one that cannot have it.
+  if ((await findMachine(project, machine, options.signal))?.state !== 'on') throw refused
+  await detach(project, id, options)
+  await attachAfterDetach(project, { now, machine }, options)
+}
+
+async function attachAfterDetach(
+  project: Project,
+  { now: { reservation, server }, machine }: { now: FlexibleIp; machine: string },
+  options: MoveOptions,
+): Promise<void> {
+  const free = await settledAfterWrite(project, reservation.id, options.signal)
+  if (free.server === machine) return
+  if (free.server !== undefined) throw betweenError(free, free.server, 'unknown')
+  try {
+    await attach(project, { id: reservation.id, machine }, options)
+  } catch (error) {
+    if (!(error instanceof CloudError)) throw error
+    const { fault, retryAfterMs } = error
+    const taken = `${error.message}; address ${reservation.address} was taken from machine ${server ?? 'none'}`
+    throw new CloudError(taken, { fault, outcome: 'unknown', retryAfterMs, cause: error })
+  }
+}
+
+/** Attaches an address to a server, and waits for it. Returns the refusal, if the cloud refused it as it is now. */
+async function tryToAttach(
+  project: Project,
+  target: { id: string; machine: string },
+  options: MoveOptions,
+): Promise<CloudError | undefined> {
+  let isSent = false
+  const mayWrite = () => (isSent = options.mayWrite())
+  try {
+    await attach(project, target, { ...options, mayWrite })
+    return undefined
+  } catch (error) {
+    const isRefusal = isSent && error instanceof CloudError && error.outcome === 'nothing'
+    if (isRefusal && ['conflict', 'invalid', 'auth'].includes(error.fault)) {
+      await present(project, target.id, options.signal)
+      if (error.fault !== 'auth') return error
+    }
+    throw error
+  }
+}
+
+async function attach(
+  project: Project,
+  { id, machine }: { id: string; machine: string },
+  options: MoveOptions,
+): Promise<void> {
+  const hints = { invalid: `check that address ${id} and server ${machine} exist in zone ${project.zone}` }
+  const body = { fips_ids: [id], server_id: machine }
+  const path = [...pathOf.addresses(project), 'attach']
+  await writeOfMove(project.http, { name: 'attach', method: 'POST', path, body, hints }, options)
+  const now = await settledAfterWrite(project, id, options.signal)
+  if (now.server === machine) return
+  if (now.server !== undefined) throw betweenError(now, now.server, 'unknown')
+  const { address } = now.reservation
+  throw refusal(`address ${address} was not attached to server ${machine}, though that began`, 'unavailable', 'unknown')
+}
+
+async function detach(project: Project, id: string, options: MoveOptions): Promise<void> {
+  const path = [...pathOf.addresses(project), 'detach']
+  await writeOfMove(project.http, { name: 'detach', method: 'POST', path, body: { fips_ids: [id] } }, options)
+}
+
+/** An address that no server has is success, and so is one that is gone. */
+async function unassign(project: Project, id: string, options: MoveOptions): Promise<void> {
+  if (!(await findFlexibleIp(project, { id, lane: 'move' }, options.signal))) return
+  const now = await settled(project, id, options.signal)
+  if (now.server === undefined && !now.isBroken) return
+  await detach(project, id, options)
+  const after = await settledAfterWrite(project, id, options.signal)
+  if (after.server !== undefined) throw betweenError(after, after.server, 'unknown')
+}
+
+async function present(project: Project, id: string, signal: AbortSignal): Promise<FlexibleIp> {
+  const found = await findFlexibleIp(project, { id, lane: 'move' }, signal)
+  if (!found) throw goneError(id)
+  return found
+}
+
+/** Servers make their changes one after another, ten seconds each. A later one goes on without us. */
+const maxMs = 20_000
+
+/** An address when no change of it runs any more. One list serves all that wait. */
+async function settled(project: Project, id: string, signal: AbortSignal): Promise<FlexibleIp> {
+  const endsAtMs = performance.now() + maxMs
+  for (;;) {
+    const listed = await project.addressesForMoves.fresh(signal)
+    const found = listed.find(({ reservation }) => reservation.id === id)
+    if (!found) throw goneError(id)
+    if (!found.isChanging) return found
+    const text = `address ${found.reservation.address} is still being attached or detached`
+    if (performance.now() > endsAtMs) throw refusal(text, 'unavailable')
+    // All wake up together, so that they share a list.
+    await sleep(project.pollMs - (performance.now() % project.pollMs), undefined, { signal }).catch(() => {
+      throw refusal(`${text}, and nobody waits for it any more`, 'unavailable')
+    })
+  }
+}
+
+/** The same after a write that was carried out: a read that fails then does not say what came of it. */
+async function settledAfterWrite(project: Project, id: string, signal: AbortSignal): Promise<FlexibleIp> {
+  try {
+    return await settled(project, id, signal)
+  } catch (error) {
+    if (!(error instanceof CloudError)) throw error
+    const { message, fault, retryAfterMs } = error
+    throw new CloudError(message, { fault, outcome: 'unknown', retryAfterMs, cause: error })
+  }
+}
+
+function goneError(id: string): CloudError {
+  return refusal(`address ${id} cannot be moved: its reservation is gone`, 'invalid')
+}
+
+function betweenError({ reservation }: FlexibleIp, server: string, outcome: CloudError['outcome']): CloudError {
+  return refusal(`address ${reservation.address} was assigned to machine ${server} in between`, 'conflict', outcome)
+}

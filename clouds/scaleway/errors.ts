@@ -1,0 +1,52 @@
+import { CloudError, type Fault } from '../ports/cloud.ts'
+import type { Refusal } from '../http/faults.ts'
+import { countOf, fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
+
+export const vendor = 'Scaleway'
+
+/** What the API says of a refusal: its text, its type, and the argument that is wrong. */
+export function errorText(body: unknown): string | undefined {
+  const { message, type, details, help_message: help } = fieldsOf(body)
+  const code = textOf(type)
+  const parts = [textOf(message) ?? code, textOf(help), ...(itemsOf(details)?.map(detailText) ?? [])]
+  const text = parts.filter((part) => part !== undefined && part !== '').join('; ')
+  return textOf(code === undefined || text === code ? text : `${text} (${code})`)
+}
+
+function detailText(detail: unknown): string {
+  const { argument_name: argument, help_message: help, reason, action, resource, quota, current } = fieldsOf(detail)
+  if (textOf(argument) !== undefined) return `${textOf(argument)}: ${textOf(help) ?? textOf(reason) ?? 'wrong'}`
+  if (countOf(quota) !== undefined)
+    return `${textOf(resource) ?? 'quota'}: ${countOf(current) ?? '?'} of ${countOf(quota)}`
+  return [action, resource].flatMap((one) => textOf(one) ?? []).join(' ')
+}
+
+/** The statuses of some types are not documented, so the type counts first. */
+const faults: Record<string, Fault> = {
+  denied_authentication: 'auth',
+  permissions_denied: 'auth',
+  quotas_exceeded: 'quota',
+  too_many_requests: 'rate-limit',
+  // Another change works on it, the vendor locks it, or it is in no state for this change.
+  transient_state: 'conflict',
+  locked: 'conflict',
+  precondition_failed: 'conflict',
+  invalid_arguments: 'invalid',
+  resource_expired: 'invalid',
+  out_of_stock: 'unavailable',
+}
+
+/** The fault of a refusal, where its type says it. */
+export function faultOf({ body }: Refusal): Fault | undefined {
+  return faults[textOf(fieldsOf(body).type) ?? '']
+}
+
+/** The error of a response that lacks what the call requested. */
+export function unreadableError(call: string, what: string, outcome: CloudError['outcome'] = 'nothing'): CloudError {
+  return new CloudError(`${vendor} answered "${call}" with ${what}`, { fault: 'unavailable', outcome })
+}
+
+/** A refusal of our own: nothing was sent, or what was sent before is said in the text. */
+export function refusal(text: string, fault: Fault, outcome: CloudError['outcome'] = 'nothing'): CloudError {
+  return new CloudError(`${vendor}: ${text}`, { fault, outcome })
+}

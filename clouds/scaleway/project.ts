@@ -1,0 +1,67 @@
+import type { VendorHttp } from '../http/client.ts'
+import type { Lane } from '../http/lanes.ts'
+import { type Fields, countOf, fieldsOf, itemsOf } from '../http/loose-json.ts'
+import { sharedList } from '../http/shared-list.ts'
+import { incompleteError, wholeList } from '../http/whole-list.ts'
+import type { SharedRead } from '../../lib/shared-read.ts'
+import { vendor } from './errors.ts'
+import { type FlexibleIp, parseFlexibleIp } from './parse-flexible-ip.ts'
+
+/** A project in one zone, its HTTP client and its lists, which all callers share. */
+export type Project = {
+  http: VendorHttp
+  id: string
+  zone: string
+  /** As the API shows them. */
+  servers: SharedRead<Fields[]>
+  /** The IPv4 addresses. */
+  addresses: SharedRead<FlexibleIp[]>
+  /** The same for callers that move an address, who wait for nobody else. */
+  addressesForMoves: SharedRead<FlexibleIp[]>
+  /** How often a change that runs is looked at. */
+  pollMs: number
+}
+
+/** The paths of the two products that we need. */
+export const pathOf = {
+  addresses: ({ zone }: Pick<Project, 'zone'>) => ['flexible-ip', 'v1alpha1', 'zones', zone, 'fips'],
+  servers: ({ zone }: Pick<Project, 'zone'>) => ['baremetal', 'v1', 'zones', zone, 'servers'],
+}
+
+/** The most that the vendor's own clients ask for. */
+const pageSize = 100
+
+type List = { name: string; path: string[]; field: string; lane: Lane; project: string }
+
+/** The project of these settings; nothing has been read yet. */
+export function projectAt(http: VendorHttp, of: Pick<Project, 'id' | 'zone' | 'pollMs'>): Project {
+  const listed = <T>(list: Omit<List, 'project'>, parse: (item: Fields) => T | undefined) => {
+    const read = async (signal: AbortSignal) =>
+      (await readList(http, { ...list, project: of.id }, signal)).flatMap((item) => parse(item) ?? [])
+    return sharedList({ what: `the ${list.name} of ${vendor}`, read })
+  }
+  const fips = { name: 'reservations', path: pathOf.addresses(of), field: 'flexible_ips' }
+  return {
+    ...of,
+    http,
+    servers: listed({ name: 'machines', path: pathOf.servers(of), field: 'servers', lane: 'read' }, (item) => item),
+    addresses: listed({ ...fips, lane: 'read' }, parseFlexibleIp),
+    addressesForMoves: listed({ ...fips, lane: 'move' }, parseFlexibleIp),
+  }
+}
+
+async function readList(http: VendorHttp, list: List, signal: AbortSignal): Promise<Fields[]> {
+  const { name, path, field, lane, project } = list
+  const pages = { vendor, name }
+  const read = async (before: { pages: number; items: number }, aborted: AbortSignal) => {
+    const page = before.pages + 1
+    const query = { project_id: project, order_by: 'created_at_asc', page, page_size: pageSize }
+    const { body } = await http.call({ name, method: 'GET', lane, path, query }, aborted)
+    const fields = fieldsOf(body)
+    const items = itemsOf(fields[field])?.map(fieldsOf)
+    const total = countOf(fields['total_count'])
+    if (!items || total === undefined) throw incompleteError(pages, `page ${page} has no ${field} or no total`)
+    return { items, promised: total, isLast: before.items + items.length >= total || items.length === 0 }
+  }
+  return wholeList({ ...pages, read }, signal)
+}

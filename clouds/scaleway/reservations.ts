@@ -1,0 +1,88 @@
+import { type Cloud, CloudError, type Reservation, type ReservationRequest } from '../ports/cloud.ts'
+import { hasMarks } from '../ports/marks.ts'
+import { refusal, unreadableError } from './errors.ts'
+import { findFlexibleIp, isListed } from './find-flexible-ip.ts'
+import { parseFlexibleIp } from './parse-flexible-ip.ts'
+import { type Project, pathOf } from './project.ts'
+import { tagsOfNew, withMarks } from './tags.ts'
+import { zones } from './zones.ts'
+
+/** The flexible IPv4 addresses of a project in its zone. */
+export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
+  return {
+    reservations: async (marks, signal) =>
+      (await project.addresses.fresh(signal))
+        .map(({ reservation }) => reservation)
+        .filter((reservation) => hasMarks(reservation.marks, marks)),
+    reservation: async (id, signal) => (await findFlexibleIp(project, { id }, signal))?.reservation,
+    reserve: (request, signal) => reserve(project, request, signal),
+    mark: (id, marks, signal) => mark(project, { id, marks }, signal),
+    release: (id, signal) => release(project, id, signal),
+    // The API lists no zones.
+    locations: async () => [...zones],
+  }
+}
+
+/** Orders an address, once: the API has no name or key by which it would recognize a second attempt. */
+async function reserve(
+  project: Project,
+  { location, marks }: ReservationRequest,
+  signal: AbortSignal,
+): Promise<Reservation> {
+  const { zone, id, http } = project
+  if (location !== zone)
+    throw refusal(`"${location}" is not the zone in which addresses are reserved, ${zone}`, 'invalid')
+  const body = { project_id: id, description: '', tags: tagsOfNew(marks, new Date()), is_ipv6: false }
+  const path = pathOf.addresses(project)
+  const answer = await http.call({ name: 'reserve', method: 'POST', lane: 'reserve', path, body }, signal)
+  const created = parseFlexibleIp(answer.body)
+  if (!created) throw unreadableError('reserve', 'an object without an id and an IPv4 address', 'unknown')
+  return created.reservation
+}
+
+/** Changes the tags of our marks. A PATCH replaces all tags, which people edit too, so we read them first. */
+async function mark(
+  project: Project,
+  { id, marks }: { id: string; marks: Record<string, string | undefined> },
+  signal: AbortSignal,
+): Promise<void> {
+  const found = await findFlexibleIp(project, { id }, signal)
+  if (!found || Object.entries(marks).every(([name, value]) => found.reservation.marks[name] === value)) return
+  const body = { tags: withMarks(found.tags, marks) }
+  const path = [...pathOf.addresses(project), id]
+  await unlessGone(project, { id, signal }, () =>
+    project.http.call({ name: 'mark', method: 'PATCH', path, body, accept: [404] }, signal),
+  )
+}
+
+/**
+ * Deletes an address that no server has; while one has it, somebody may use it. Ids come back: one without our tags is
+ * another reservation by now, and each deletion reads them anew.
+ */
+async function release(project: Project, id: string, signal: AbortSignal): Promise<void> {
+  const found = await findFlexibleIp(project, { id }, signal)
+  if (!found) return
+  const { address, holder, marks } = found.reservation
+  if (holder !== undefined)
+    throw refusal(`${address} is attached to ${holder}, so it is not deleted; detach it`, 'conflict')
+  if (Object.keys(marks).length === 0)
+    throw refusal(`${address} has no tag of eip-admission, so it is not deleted; delete it in the console`, 'conflict')
+  const path = [...pathOf.addresses(project), id]
+  await unlessGone(project, { id, signal }, () =>
+    project.http.call({ name: 'release', method: 'DELETE', path, accept: [404] }, signal),
+  )
+}
+
+/** A 403 after a successful read means a key that may only read, or an address that was deleted in between. */
+async function unlessGone(
+  project: Project,
+  { id, signal }: { id: string; signal: AbortSignal },
+  write: () => Promise<unknown>,
+): Promise<void> {
+  try {
+    await write()
+  } catch (error) {
+    const isDenied = error instanceof CloudError && error.fault === 'auth'
+    if (!isDenied || (await isListed(project, { id, lane: 'read' }, signal))) throw error
+  }
+}

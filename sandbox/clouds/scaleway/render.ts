@@ -1,0 +1,72 @@
+import type { Json } from '../control.ts'
+import type { FlexibleIp, Server, State } from './state.ts'
+
+/** The organization of every project here. */
+const organization = '0a6f0000-0000-4000-8000-00000000000f'
+
+/** The API writes six or nine digits. */
+const time = (ms: number) => new Date(ms).toISOString().replace('Z', '000Z')
+
+/** A flexible IP as the API shows it. */
+export function renderFlexibleIp({ behaviour }: State, ip: FlexibleIp): Json {
+  const isMoving = ip.status === 'updating' && behaviour.movingShows === 'nothing'
+  return {
+    id: ip.id,
+    organization_id: organization,
+    project_id: ip.project,
+    description: ip.description,
+    tags: ip.tags,
+    created_at: time(ip.createdAtMs),
+    updated_at: time(ip.updatedAtMs),
+    status: ip.status,
+    ip_address: ip.isIpv6 || behaviour.mask === 'none' ? ip.address : `${ip.address}/32`,
+    mac_address: null,
+    server_id: isMoving ? null : (ip.server?.id ?? null),
+    reverse: ip.reverse ?? (ip.isIpv6 ? null : `${ip.address.replaceAll('.', '-')}.rev.poneytelecom.eu.`),
+    zone: ip.zone,
+  }
+}
+
+/** An Elastic Metal server as the API shows it. */
+export function renderServer(state: State, server: Server): Json {
+  const { id, zone, name } = server
+  const attached = [...state.flexibleIps.values()].filter((ip) => ip.server === server && ip.status === 'attached')
+  const shown = state.behaviour.serverShowsAddresses === 'at-once' ? attached : []
+  return {
+    id,
+    organization_id: organization,
+    project_id: server.project,
+    name,
+    description: '',
+    zone,
+    status: server.status,
+    ping_status: server.status === 'ready' ? 'ping_status_up' : 'ping_status_down',
+    tags: server.tags,
+    offer_id: 'd1a60000-0000-4000-8000-00000000000e',
+    offer_name: 'EM-B112X-SSD',
+    boot_type: 'normal',
+    domain: `${id}.${zone}.baremetal.scw.cloud`,
+    ips: [ownAddress(server), ...shown.map(({ id: of, address }) => addressOf(of, address))],
+    install: {
+      status: 'completed',
+      hostname: name,
+      os_id: 'e2f10000-0000-4000-8000-00000000000a',
+      user: 'root',
+      ssh_key_ids: [],
+    },
+    options: [],
+    rescue_server: null,
+    protected: false,
+    created_at: time(server.createdAtMs),
+    updated_at: time(server.createdAtMs),
+  }
+}
+
+function ownAddress({ id, address }: Server): Json {
+  return addressOf(id, address)
+}
+
+function addressOf(id: string, address: string): Json {
+  const reverse = { reverse: `${address.replaceAll('.', '-')}.rev.poneytelecom.eu.`, reverse_status: 'active' }
+  return { id, address, version: 'IPv4', ...reverse, reverse_status_message: '' }
+}

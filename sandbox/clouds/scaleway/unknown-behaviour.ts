@@ -1,0 +1,27 @@
+import { type BehaviourOf, chooseValues } from '../unknown-behaviour.ts'
+
+/** What the vendor's documentation leaves open; the first value is the default. */
+export const behaviourChoices = {
+  /** Attaching an address that another server has: it moves, or is refused with one of two errors. */
+  attachElsewhere: ['accept', 'precondition', 'invalid'],
+  /** Attaching to a server that is not in the zone. */
+  unknownServer: ['400', '404'],
+  /** Attaching or detaching an address that is gone. */
+  unknownAddress: ['404', '403'],
+  /** What `server_id` shows while an address moves: nothing, or the former server. */
+  movingShows: ['nothing', 'former'],
+  /** Deleting an address once more while its deletion runs. */
+  deleteAgain: ['204', '409'],
+  /** How an IPv4 address is written. */
+  mask: ['none', '/32'],
+  /** Whether `ips` of a server shows the addresses that are attached to it. */
+  serverShowsAddresses: ['never', 'at-once'],
+  /** The status of an error about the quota; its type is the same. */
+  quotaStatus: ['403', '400'],
+} as const
+
+export type UnknownBehaviour = BehaviourOf<typeof behaviourChoices>
+
+/** Returns one answer for each open question. */
+export const chooseBehaviour = (given?: Partial<UnknownBehaviour>): UnknownBehaviour =>
+  chooseValues(behaviourChoices, given)

@@ -1,0 +1,234 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { UnknownBehaviour } from '../../../sandbox/clouds/scaleway/unknown-behaviour.ts'
+import { assignmentContract, cloudContract } from '../contract.ts'
+import { cloudErrorOf, neverAborted } from '../scripted-server.ts'
+import { key, project, routes, startCloud, startStage, zone } from './stage.ts'
+
+// The other answer to every question that nobody outside the vendor can answer.
+const otherwise: Partial<UnknownBehaviour> = {
+  attachElsewhere: 'precondition',
+  unknownServer: '404',
+  unknownAddress: '403',
+  movingShows: 'former',
+  mask: '/32',
+  serverShowsAddresses: 'at-once',
+  quotaStatus: '400',
+}
+for (const { name, unknowns } of [
+  { name: 'Scaleway', unknowns: {} },
+  { name: 'Scaleway, if it is otherwise', unknowns: otherwise },
+]) {
+  const start = () => startStage(unknowns)
+  cloudContract(name, start)
+  assignmentContract(name, start)
+}
+
+const marks = { usage: 'eip-admission', cluster: 'one', service: 'wc5Jyo1cRfBe7Qj+OQ/MKgKyKUyB7yeNX8OoHqbYjXk=' }
+const location = zone
+const options = { signal: neverAborted, mayWrite: () => true }
+const headers = { 'x-auth-token': key, 'content-type': 'application/json' }
+
+/** A cloud, its client, and a call of somebody else with the same key. */
+async function open(given: Parameters<typeof startCloud>[0] = {}) {
+  const cloud = await startCloud(given)
+  const client = cloud.cloudWith(key)
+  const reserve = (service = marks.service) => client.reserve({ location, marks: { ...marks, service } }, neverAborted)
+  const call = async (method: string, path: string, body?: object) => {
+    const url = `${cloud.url}/flexible-ip/v1alpha1/zones/${zone}/fips${path}`
+    const answer = await fetch(url, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+    const text = await answer.text()
+    return (text ? JSON.parse(text) : {}) as { id: string; tags: string[]; status: string; created_at: string }
+  }
+  const add = (hostname: string) => String(cloud.control.devices.add({ hostname })['id'])
+  const machinesOf = async (id: string) => (await client.assignments.assignedAddress(id, neverAborted))?.machines
+  return { ...cloud, client, reserve, call, add, machinesOf }
+}
+
+test('tags of people stay, and ours are found among them', async () => {
+  await using cloud = await open()
+  const { id } = await cloud.reserve()
+  const { tags } = await cloud.call('GET', `/${id}`)
+  await cloud.call('PATCH', `/${id}`, { tags: ['team', 'cluster=k3s', ...tags, 'eip-admission.dev/'] })
+  await cloud.client.mark(id, { cluster: 'two' }, neverAborted)
+  const now = (await cloud.call('GET', `/${id}`)).tags
+  assert.equal(now.slice(0, 2), ['team', 'cluster=k3s'])
+  assert.ok(now.includes('eip-admission.dev/'))
+  assert.is(now.length, tags.length + 3)
+  assert.equal((await cloud.client.reservation(id, neverAborted))?.marks, { ...marks, cluster: 'two' })
+})
+
+test('a mark that does not fit into a tag is refused, and nothing is bought', async () => {
+  await using cloud = await open()
+  const error = await cloudErrorOf(cloud.reserve('x'.repeat(240)))
+  assert.equal([error.fault, error.outcome], ['invalid', 'nothing'])
+  assert.match(error.message, 'does not fit into a tag of 255 characters')
+  assert.is(cloud.control.calls.count(), 0)
+})
+
+test('an id that comes back is a new reservation, with its own marks and its own time', async () => {
+  const time = { ms: Date.parse('2024-08-28T11:36:00Z') }
+  await using cloud = await open({ now: () => time.ms })
+  const former = await cloud.reserve()
+  await cloud.client.release(former.id, neverAborted)
+  time.ms += 1_000
+  const later = await cloud.reserve('another')
+  assert.equal([later.id, later.address], [former.id, former.address])
+  assert.is((await cloud.call('GET', `/${later.id}`)).created_at.slice(0, 19), '2024-08-28T11:36:00')
+  assert.ok(Math.abs(Date.parse(later.createdAt ?? '') - Date.now()) < 60_000)
+  assert.equal(later.marks, { ...marks, service: 'another' })
+})
+
+test('an id that came back without our tags is not deleted', async () => {
+  await using cloud = await open()
+  const { id } = await cloud.reserve()
+  await cloud.client.release(id, neverAborted)
+  assert.is((await cloud.call('POST', '', { project_id: project, tags: ['web'] })).id, id)
+  const error = await cloudErrorOf(cloud.client.release(id, neverAborted))
+  assert.is(error.fault, 'conflict')
+  assert.match(error.message, 'has no tag of eip-admission, so it is not deleted')
+  assert.is(cloud.control.reservations.all().length, 1)
+})
+
+test('an address that a server has, or is about to have, stays', async () => {
+  await using cloud = await open({ changeMs: 60_000 })
+  const { id } = await cloud.reserve()
+  const machine = cloud.add('node-1')
+  cloud.control.reservations.assign(id, machine)
+  const attached = await cloudErrorOf(cloud.client.release(id, neverAborted))
+  assert.match(attached.message, `is attached to server ${machine}, so it is not deleted; detach it`)
+  cloud.control.reservations.assign(id, undefined)
+  await cloud.call('POST', '/attach', { fips_ids: [id], server_id: machine })
+  assert.match((await cloudErrorOf(cloud.client.release(id, neverAborted))).message, 'a server, in a moment')
+  assert.is(cloud.control.calls.count(routes.release), 0)
+})
+
+test('a deletion that runs is not asked for with success twice, if the cloud refuses that', async () => {
+  await using cloud = await open({ unknowns: { deleteAgain: '409' } })
+  cloud.control.setDeletion({ reservationsMs: 60_000 })
+  const { id } = await cloud.reserve()
+  await cloud.client.release(id, neverAborted)
+  assert.is((await cloudErrorOf(cloud.client.release(id, neverAborted))).fault, 'conflict')
+})
+
+test('an address that the cloud hides is not gone while the list has it', async () => {
+  await using cloud = await open()
+  const { id } = await cloud.reserve()
+  for (const answer of [403, 404]) {
+    cloud.control.faults.clear()
+    cloud.control.faults.add({ on: 'GET /flexible-ip/v1alpha1/zones/*/fips/*', answer })
+    for (const call of [cloud.client.reservation(id, neverAborted), cloud.client.release(id, neverAborted)]) {
+      const error = await cloudErrorOf(call)
+      assert.is(error.fault, answer === 403 ? 'auth' : 'unavailable')
+      assert.match(error.message, 'the list has')
+    }
+  }
+})
+
+test('a move returns when the address is there, and forty moves look together', async () => {
+  await using cloud = await open({ changeMs: 150 })
+  const machines = ['a', 'b', 'c', 'd'].map(cloud.add)
+  const all = await Promise.all(Array.from({ length: 40 }, (_, n) => cloud.reserve(`s${n}`)))
+  const client = cloud.cloudWith(key, { pollMs: 250 })
+  cloud.control.calls.clear()
+  await Promise.all(
+    all.map(({ id }, n) => client.assignments.move({ id, machine: machines[n % 4] ?? '', from: [] }, options)),
+  )
+  const after = await client.assignments.assignedAddresses(undefined, neverAborted)
+  assert.ok(after.every((one) => one.machines.length === 1))
+  const { calls } = cloud.control
+  assert.is(calls.count(routes.attach), 40)
+  assert.ok(calls.count('GET') <= 40, `${calls.count('GET')} calls`)
+})
+
+test('an address on its way is on no machine, and a second move waits for the first', async () => {
+  await using cloud = await open({ changeMs: 300 })
+  const { id } = await cloud.reserve()
+  const [one, two] = [cloud.add('one'), cloud.add('two')]
+  await cloud.call('POST', '/attach', { fips_ids: [id], server_id: one })
+  assert.equal(await cloud.machinesOf(id), [])
+  await cloud.client.assignments.move({ id, machine: one, from: [] }, options)
+  assert.equal(await cloud.machinesOf(id), [one])
+  await cloud.call('POST', '/attach', { fips_ids: [id], server_id: two })
+  await cloud.client.assignments.move({ id, machine: one }, options)
+  assert.equal(await cloud.machinesOf(id), [one])
+})
+
+test('a caller who stops waiting learns that the move may still happen', async () => {
+  await using cloud = await open({ changeMs: 60_000 })
+  const { id } = await cloud.reserve()
+  const stop = new AbortController()
+  const moving = cloud.client.assignments.move({ id, machine: cloud.add('one') }, { ...options, signal: stop.signal })
+  while (cloud.control.calls.count(routes.attach) === 0) await new Promise((soon) => setTimeout(soon, 5))
+  stop.abort()
+  assert.is((await cloudErrorOf(moving)).outcome, 'unknown')
+})
+
+test('a look that fails after the write does not say that nothing happened', async () => {
+  await using cloud = await open({ changeMs: 60_000 })
+  const { id } = await cloud.reserve()
+  const machine = cloud.add('one')
+  cloud.control.faults.add({ on: routes.list, answer: 500 })
+  const error = await cloudErrorOf(cloud.client.assignments.move({ id, machine, from: [] }, options))
+  assert.equal([error.fault, error.outcome], ['unavailable', 'unknown'])
+})
+
+test('a change that fails after it was accepted says so, and the next move repairs it', async () => {
+  await using cloud = await open()
+  const { id } = await cloud.reserve()
+  const machine = cloud.add('one')
+  cloud.control.setChanges({ fail: true })
+  const error = await cloudErrorOf(cloud.client.assignments.move({ id, machine }, options))
+  assert.equal([error.fault, error.outcome], ['unavailable', 'unknown'])
+  assert.match(error.message, `was not attached to server ${machine}, though that began`)
+  assert.is((await cloud.call('GET', `/${id}`)).status, 'error')
+  cloud.control.setChanges({ fail: false })
+  await cloud.client.assignments.move({ id, machine }, options)
+  assert.equal(await cloud.machinesOf(id), [machine])
+})
+
+for (const attachElsewhere of ['precondition', 'invalid'] as const)
+  test(`where a move is refused (${attachElsewhere}), no address is taken for a server that cannot have it`, async () => {
+    await using cloud = await open({ unknowns: { attachElsewhere } })
+    const { id } = await cloud.reserve()
+    const [one, two] = [cloud.add('one'), cloud.add('two')]
+    const { assignments } = cloud.client
+    await assignments.move({ id, machine: one }, options)
+    cloud.control.devices.powerOff(two)
+    await cloudErrorOf(assignments.move({ id, machine: two }, options))
+    assert.equal([await cloud.machinesOf(id), cloud.control.calls.count(routes.detach)], [[one], 0])
+    cloud.control.devices.powerOn(two)
+    await assignments.move({ id, machine: two }, options)
+    assert.equal(await cloud.machinesOf(id), [two])
+  })
+
+test('the words of a used-up quota, of a key that may only read, and of a locked address reach the person', async () => {
+  await using cloud = await open()
+  const { id } = await cloud.reserve()
+  cloud.control.quota.set(1)
+  const quota = await cloudErrorOf(cloud.reserve('second'))
+  assert.match(
+    quota.message,
+    /quota\(s\) exceeded; FlexibleIPs: 1 of 1 \(quotas_exceeded\).*quota of the organization raised/,
+  )
+  const reader = cloud.cloudWith('5ca1e0ff-0000-4000-8000-00read-0nly0')
+  const readOnly = await cloudErrorOf(reader.mark(id, { cluster: 'two' }, neverAborted))
+  assert.match(
+    readOnly.message,
+    /insufficient permissions; write flexible-ip \(permissions_denied\).*check that the API key/,
+  )
+  cloud.control.lock(id)
+  const locked = await cloudErrorOf(cloud.client.release(id, neverAborted))
+  assert.equal([locked.fault, locked.outcome], ['conflict', 'nothing'])
+  assert.match(locked.message, 'resource is locked (locked)')
+})
+
+test('a network of IPv6 is no reservation of ours', async () => {
+  await using cloud = await open()
+  const { id } = await cloud.call('POST', '', { project_id: project, is_ipv6: true })
+  assert.equal(await cloud.client.reservations({}, neverAborted), [])
+  const error = await cloudErrorOf(cloud.client.release(id, neverAborted))
+  assert.match(error.message, 'is not a flexible IPv4 address')
+})
+
+test.run()

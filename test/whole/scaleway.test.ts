@@ -1,0 +1,114 @@
+// What only a cluster on Scaleway has: servers of a zone, changes that take seconds, and ids that come back.
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { nodes } from '../../kube/resource.ts'
+import { eventually } from './eventually.ts'
+import { loadBalancer } from './manifests.ts'
+import { simulatedNodes } from './simulated-nodes.ts'
+import { shownIn } from './stored.ts'
+import { openStage } from './test-stage.ts'
+
+const stage = await openStage({ dialect: 'scaleway' })
+const { control } = stage.cloud
+const { register, say, settled } = simulatedNodes(stage)
+// Without probes: nothing may be sent to the addresses of machines that do not exist.
+const env = { SCW_DEFAULT_ZONE: 'fr-par-1', SCW_LOAD_BALANCER: 'assign:///?probe=off' }
+let product = await stage.startSwept({ env })
+
+const machines = new Map<string, string>()
+
+/** Adds a server and its node, which is ready. */
+async function startNode(name: string): Promise<void> {
+  machines.set(name, String(control.devices.add({ hostname: name })['id']))
+  await register(name, { nodeIp: '10.0.0.1' })
+  await settled(name)
+  await say(name, 'True')
+}
+
+const nodeOf = (address: string | undefined) =>
+  [...machines].find(([, machine]) => machine === control.route(address ?? ''))?.[0]
+const leadsTo = (address: string | undefined, isRight: (node: string) => boolean = () => true) =>
+  eventually(`${address} leads to a node`, () => {
+    const node = nodeOf(address)
+    return node !== undefined && isRight(node) ? node : undefined
+  })
+const shows = (name: string) => eventually('its status shows it', async () => shownIn(await stage.service(name)))
+const idOf = (address: string | undefined) => stage.reserved().find((one) => one.address === address)?.id
+
+test('a node gets the providerID of its zone, and the address of a Service leads there', async () => {
+  await startNode('a')
+  const node = await stage.client.get(nodes, { name: 'a' })
+  assert.is(node?.spec.providerID, `scaleway://baremetal/fr-par-1/${machines.get('a')}`)
+  assert.is(node?.metadata.labels?.['topology.kubernetes.io/zone'], 'fr-par-1')
+  const { spec } = await stage.create(loadBalancer('web'))
+  assert.is(await shows('web'), spec.loadBalancerIP)
+  assert.is(nodeOf(spec.loadBalancerIP), 'a')
+})
+
+test('a node of another zone, and one of an Instance, keep what they are, and get no address', async () => {
+  const id = '00000000-0000-4000-8000-000000000000'
+  const others = { far: `scaleway://baremetal/nl-ams-1/${id}`, virtual: `scaleway://instance/fr-par-1/${id}` }
+  for (const [name, providerID] of Object.entries(others)) {
+    await register(name, { providerID, cloudProvider: 'internal' })
+    await say(name, 'True')
+  }
+  await say('a', 'Unknown')
+  await eventually('an Event says that no other node is there', async () => {
+    const events = await stage.run('get', 'events', '--field-selector=involvedObject.name=web')
+    return events.includes('no other node can take it') || undefined
+  })
+  await say('a', 'True')
+  for (const name of Object.keys(others)) assert.ok(await stage.client.get(nodes, { name }))
+})
+
+test('an address moves when its node fails, and the Service shows it meanwhile', async () => {
+  await startNode('b')
+  const address = await shows('web')
+  await say('a', 'Unknown')
+  await leadsTo(address, (node) => node === 'b')
+  assert.is(shownIn(await stage.service('web')), address)
+  await say('a', 'True')
+})
+
+test('a change that fails after the cloud accepted it is made again', async () => {
+  control.setChanges({ fail: true })
+  const { spec } = await stage.create(loadBalancer('unlucky'))
+  await eventually('it failed', () => control.reservations.all().some(({ status }) => status === 'error') || undefined)
+  control.setChanges({ fail: false })
+  assert.is(await shows('unlucky'), spec.loadBalancerIP)
+  await leadsTo(spec.loadBalancerIP)
+})
+
+test('a deleted Service has its address detached first; the next reservation has its id, and another Service', async () => {
+  const address = await shows('unlucky')
+  const id = idOf(address)
+  control.calls.clear()
+  await stage.run('delete', 'service', 'unlucky', '--timeout=120s')
+  await stage.gone('unlucky')
+  const writes = control.calls.all().filter(({ method }) => method !== 'GET')
+  assert.equal(
+    writes.map(({ method, path }) => `${method} ${path.split('/').at(-1)}`),
+    ['POST detach', `DELETE ${id}`],
+  )
+  await stage.create(loadBalancer('next'))
+  assert.is(await shows('next'), address)
+  assert.is(idOf(address), id)
+  await leadsTo(address)
+  await product.stop()
+  product = await stage.startSwept({ env })
+  assert.is(await shows('next'), address)
+  assert.is(idOf(address), id)
+})
+
+test('a misspelt zone is refused with the one that was meant', async () => {
+  await product.stop()
+  const misspelt = await stage.start({ env: { SCW_DEFAULT_ZONE: 'fr-par-11' } })
+  const { code, stderr } = await stage.kubectl(['create', '-f', '-'], loadBalancer('victim'))
+  assert.is(code, 1)
+  assert.match(stderr, 'setting SCW_DEFAULT_ZONE: "fr-par-11" is not a known zone, did you mean "fr-par-1"?')
+  await misspelt.stop()
+})
+
+test.after(() => stage.close())
+
+test.run()
