@@ -5,6 +5,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Service } from '../../kube/objects.ts'
 import { mutatingWebhookConfigurations, secrets, services } from '../../kube/resource.ts'
+import { dialectNames } from '../../sandbox/dialect-names.ts'
 import { eventually } from '../whole/eventually.ts'
 import { loadBalancer } from '../whole/manifests.ts'
 import { untilReviewed } from '../whole/reviewed.ts'
@@ -17,7 +18,7 @@ const service = (name: string) => loadBalancer(name, { namespace: 'default' }) a
 /** The API server judges every field, by its own schemas and rules. */
 async function judgePlainManifests({ run }: ChartStage): Promise<void> {
   const files = globSync('plain/*.yaml', { cwd: manifests })
-  assert.is(files.length, 4)
+  assert.is(files.length, dialectNames.length)
   for (const file of files)
     await run(['apply', '--dry-run=server', '--validate=strict', '--server-side', '-f', join(manifests, file)])
 }
