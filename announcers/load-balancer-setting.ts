@@ -16,11 +16,22 @@ export const loadBalancerValues: readonly { written: string; meaning: string }[]
   ...Object.values(schemesOf(softwares)),
 ]
 
+function knownIn({ offers = everyReach, managed }: LoadBalancerDialect): [name: string, scheme: LoadBalancerScheme][] {
+  const offered = softwares.filter(({ needs }) => needs === undefined || offers.includes(needs))
+  return Object.entries({ ...schemesOf(offered), ...managed })
+}
+
+const everyReach: readonly Reach[] = ['bgp', 'assignment']
+
+/** The values of the setting that a dialect's cloud offers, without what may follow each. */
+export function schemesFor(dialect: LoadBalancerDialect): string[] {
+  return knownIn(dialect).map(([, { written }]) => written.split('[')[0] ?? written)
+}
+
 /** The format of the load balancer setting in a dialect. */
 export function loadBalancer(dialect: LoadBalancerDialect): Format<LoadBalancer> {
-  const { offers = ['bgp', 'assignment'] } = dialect
-  const offered = softwares.filter(({ needs }) => needs === undefined || offers.includes(needs))
-  const known = Object.entries({ ...schemesOf(offered), ...dialect.managed })
+  const { offers = everyReach } = dialect
+  const known = knownIn(dialect)
   const right = `one of ${['none', ...known.map(([, scheme]) => scheme.written)].join(', ')}`
   return {
     placeholder: 'url',

@@ -51,7 +51,7 @@ async function listenerOf(admin: Admin): Promise<{ port: number; path: string }>
 async function startBare(): Promise<{ bare: Server; child: Child }> {
   const says = Promise.withResolvers<string>()
   const entry = join(import.meta.dirname, 'bare-webhook.ts')
-  const child = startChild([process.execPath, entry], { env: { PATH: process.env.PATH }, onStdout: says.resolve })
+  const child = startChild([process.execPath, entry], { env: { PATH: process.env.PATH }, onLine: says.resolve })
   const { port } = JSON.parse(await says.promise) as { port: number }
   return { bare: { pid: child.pid, port, path: '/' }, child }
 }

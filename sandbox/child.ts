@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, openSync } from 'node:fs'
+import { createInterface } from 'node:readline'
 
 export type Child = {
   readonly pid: number
@@ -11,7 +12,7 @@ export type Child = {
   stop(signal?: NodeJS.Signals, graceMs?: number): Promise<number | null>
 }
 
-export type ChildOptions = { logFile?: string; env?: NodeJS.ProcessEnv; onStdout?: (text: string) => void }
+export type ChildOptions = { logFile?: string; env?: NodeJS.ProcessEnv; onLine?: (line: string) => void }
 
 const setpriv = '/usr/bin/setpriv'
 
@@ -20,10 +21,10 @@ export function startChild(command: string[], options: ChildOptions = {}): Child
   const wrapped = existsSync(setpriv) ? [setpriv, '--pdeathsig', 'KILL', '--', ...command] : command
   const log = options.logFile === undefined ? 'ignore' : openSync(options.logFile, 'a')
   const child = spawn(wrapped[0] ?? '', wrapped.slice(1), {
-    stdio: ['ignore', options.onStdout ? 'pipe' : log, log],
+    stdio: ['ignore', options.onLine ? 'pipe' : log, log],
     env: options.env ?? process.env,
   })
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => options.onStdout?.(text))
+  if (child.stdout && options.onLine) createInterface({ input: child.stdout }).on('line', options.onLine)
   return childOf(child)
 }
 

@@ -1,10 +1,10 @@
 import type { Annotation } from '../../lib/annotation.ts'
-import { annotation, boolean, number, numericId, text, token, url } from '../../settings/formats.ts'
-import { loadBalancer } from '../../announcers/load-balancer-setting.ts'
+import { annotation, numericId, text, token } from '../../settings/formats.ts'
 import type { SettingsTable } from '../../settings/setting.ts'
 import { serviceLocation } from '../dialect/annotations.ts'
 import { bgp } from './bgp-settings.ts'
 import { defineDialect } from '../dialect/define-dialect.ts'
+import { apiServerPort, baseUrl, healthCheckUseHostIp, loadBalancerChoice } from '../dialect/settings.ts'
 
 /** The annotation into which the predecessor writes an address that no software announces. */
 const ipAnnotation: Annotation = {
@@ -44,14 +44,7 @@ const access = {
     required: true,
     sentence: 'Id of the project that pays for the addresses and owns the machines.',
   },
-  baseUrl: {
-    title: 'API base URL',
-    flag: '--base-url',
-    field: 'base-url',
-    format: url('loopback'),
-    default: 'https://api.cherryservers.com/v1',
-    sentence: 'URL of the API. Plain http is allowed only to a loopback address.',
-  },
+  baseUrl: baseUrl('https://api.cherryservers.com/v1'),
 } as const satisfies SettingsTable
 
 const addresses = {
@@ -65,16 +58,7 @@ const addresses = {
     sentence: 'Region in which new addresses are reserved: its slug, full name, ISO-2 code or id.',
     isReloaded: true,
   },
-  loadBalancer: {
-    title: 'load balancer',
-    flag: '--loadbalancer',
-    env: 'CHERRY_LOAD_BALANCER',
-    field: 'loadbalancer',
-    format: loadBalancer({ namespaceAlone: 'crd', ipAnnotation: ipAnnotation.name }),
-    default: 'none',
-    sentence:
-      'Software that announces addresses: metallb:///, kube-vip:// or empty://. With none, there is no load balancing.',
-  },
+  loadBalancer: loadBalancerChoice('CHERRY_LOAD_BALANCER', { namespaceAlone: 'crd', ipAnnotation: ipAnnotation.name }),
   annotationFipRegion: {
     title: 'region annotation',
     flag: '--annotation-fip-region',
@@ -98,25 +82,8 @@ const controlPlane = {
     sentence:
       'Tag of the floating IP that is the control-plane address. It is moved when its holder fails, and never ordered or deleted.',
   },
-  apiServerPort: {
-    title: 'control-plane port',
-    flag: '--api-server-port',
-    env: 'CHERRY_API_SERVER_PORT',
-    field: 'apiServerPort',
-    format: number(0, 65_535),
-    default: '0',
-    sentence: "Port at the control-plane address, for users and probes of it. 0 means the API server's own port.",
-  },
-  fipHealthCheckUseHostIp: {
-    title: 'control-plane probe by host address',
-    flag: '--fip-health-check-use-host-ip',
-    env: 'CHERRY_FIP_HEALTH_CHECK_USE_HOST_IP',
-    field: 'fipHealthCheckUseHostIP',
-    format: boolean,
-    default: 'false',
-    sentence:
-      'Probes the API servers only by their own addresses. Otherwise the control-plane address itself is probed too, where it leads away from the machine that probes.',
-  },
+  apiServerPort: apiServerPort('CHERRY_'),
+  fipHealthCheckUseHostIp: healthCheckUseHostIp('CHERRY_', 'fip'),
 } as const satisfies SettingsTable
 
 /** The settings of Cherry Servers' cloud controller manager, in all its versions. */

@@ -1,5 +1,5 @@
 import type { AssignedAddress, Assignments, MoveOptions } from '../ports/assignments.ts'
-import { CloudError } from '../ports/cloud.ts'
+import { CloudError, afterWrite } from '../ports/cloud.ts'
 import { type Fields, fieldsOf, itemsOf } from '../http/loose-json.ts'
 import { writeOfMove } from '../http/move-write.ts'
 import { type Assignment, parseAssignments } from './parse-assignment.ts'
@@ -80,7 +80,9 @@ async function move(project: Project, target: Target, options: MoveOptions): Pro
     }
     if (others.length === found.assignments.length) await assign(project, { ...target, ...found }, options)
   } catch (error) {
-    throw freed.length > 0 && error instanceof CloudError ? halfDoneError(error, found, freed) : error
+    if (freed.length === 0) throw error
+    const machines = freed.map(({ machine }) => machine).join(', ')
+    throw afterWrite(error, `; before that, address ${found.address} was taken from machine ${machines}`)
   }
 }
 
@@ -109,13 +111,6 @@ async function isThere(project: Project, { id, machine }: Target, { signal }: Mo
   if (found && other)
     throw refusal(`address ${found.address} was assigned to machine ${other.machine} in between`, 'conflict')
   return (found?.assignments.length ?? 0) > 0
-}
-
-function halfDoneError(error: CloudError, { address }: Found, freed: Assignment[]): CloudError {
-  const machines = freed.map(({ machine }) => machine).join(', ')
-  const message = `${error.message}; before that, address ${address} was taken from machine ${machines}`
-  const { fault, retryAfterMs } = error
-  return new CloudError(message, { fault, retryAfterMs, outcome: 'unknown', cause: error })
 }
 
 function refusal(text: string, fault: CloudError['fault']): CloudError {

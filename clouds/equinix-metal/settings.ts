@@ -1,9 +1,9 @@
 import type { Annotation } from '../../lib/annotation.ts'
-import { annotation, boolean, number, text, token, url } from '../../settings/formats.ts'
-import { loadBalancer } from '../../announcers/load-balancer-setting.ts'
+import { annotation, text, token, url } from '../../settings/formats.ts'
 import type { SettingsTable } from '../../settings/setting.ts'
 import { serviceLocation } from '../dialect/annotations.ts'
 import { defineDialect } from '../dialect/define-dialect.ts'
+import { apiServerPort, baseUrl, healthCheckUseHostIp, loadBalancerChoice } from '../dialect/settings.ts'
 import { bgp, oldNodeAnnotations } from './bgp-settings.ts'
 import { managedSchemes } from './balancers/scheme.ts'
 
@@ -26,14 +26,7 @@ const access = {
     required: true,
     sentence: 'Id of the project that pays for the addresses and owns the machines.',
   },
-  baseUrl: {
-    title: 'API base URL',
-    flag: '--base-url',
-    field: 'base-url',
-    format: url('loopback'),
-    default: 'https://api.equinix.com/metal/v1',
-    sentence: 'URL of the API. Plain http is allowed only to a loopback address.',
-  },
+  baseUrl: baseUrl('https://api.equinix.com/metal/v1'),
   balancersUrl: {
     title: 'load balancer API URL',
     flag: '--load-balancer-api-url',
@@ -74,17 +67,7 @@ const addresses = {
     sentence: 'Facility in which new addresses are reserved. It takes precedence over the metro.',
     isReloaded: true,
   },
-  loadBalancer: {
-    title: 'load balancer',
-    flag: '--loadbalancer',
-    env: 'METAL_LOAD_BALANCER',
-    field: 'loadbalancer',
-    format: loadBalancer({ namespaceAlone: 'undecided', managed: managedSchemes }),
-    default: 'none',
-    sentence:
-      'Software that announces addresses: metallb:///, kube-vip:// or empty://; or emlb:///metro, managed load balancers. ' +
-      'With none, there is no load balancing.',
-  },
+  loadBalancer: loadBalancerChoice('METAL_LOAD_BALANCER', { namespaceAlone: 'undecided', managed: managedSchemes }),
   annotationEipMetro: {
     title: 'metro annotation',
     flag: '--annotation-eip-metro',
@@ -128,25 +111,8 @@ const controlPlane = {
     sentence:
       'Id of the managed load balancer in front of the control plane, with emlb:///metro. Its origins are the control-plane nodes that answer.',
   },
-  apiServerPort: {
-    title: 'control-plane port',
-    flag: '--api-server-port',
-    env: 'METAL_API_SERVER_PORT',
-    field: 'apiServerPort',
-    format: number(0, 65_535),
-    default: '0',
-    sentence: "Port at the control-plane address, for users and probes of it. 0 means the API server's own port.",
-  },
-  eipHealthCheckUseHostIp: {
-    title: 'control-plane probe by host address',
-    flag: '--eip-health-check-use-host-ip',
-    env: 'METAL_EIP_HEALTH_CHECK_USE_HOST_IP',
-    field: 'eipHealthCheckUseHostIP',
-    format: boolean,
-    default: 'false',
-    sentence:
-      'Probes the API servers only by their own addresses. Otherwise the control-plane address itself is probed too, where it leads away from the machine that probes.',
-  },
+  apiServerPort: apiServerPort('METAL_'),
+  eipHealthCheckUseHostIp: healthCheckUseHostIp('METAL_', 'eip'),
 } as const satisfies SettingsTable
 
 /** The annotations by which a Service shows its managed load balancer. The predecessor wrote them too. */

@@ -1,7 +1,7 @@
 import { fieldsOf, textOf } from '../http/loose-json.ts'
 import { writeOfMove } from '../http/move-write.ts'
 import type { AssignedAddress, Assignments, MoveOptions } from '../ports/assignments.ts'
-import { CloudError } from '../ports/cloud.ts'
+import { CloudError, afterWrite } from '../ports/cloud.ts'
 import { findFloatingIp } from './find-floating-ip.ts'
 import type { FloatingIp } from './parse-floating-ip.ts'
 import { refusal } from './errors.ts'
@@ -68,21 +68,12 @@ async function act(project: Project, { name, id, body, hints, isDone }: Act, opt
   const path = ['floating_ips', id, 'actions', name]
   try {
     const answer = await writeOfMove(project.http, { name, method: 'POST', path, body, hints }, options)
-    await ended(project, fieldsOf(answer.body).action, options.signal)
+    await project.actions.ended(fieldsOf(answer.body).action, options.signal).catch((error: unknown) => {
+      throw afterWrite(error)
+    })
   } catch (error) {
     // The API refuses what is so already, with codes of which the documentation is silent.
     const isRefused = error instanceof CloudError && error.fault === 'invalid' && error.outcome === 'nothing'
     if (!isRefused || !isDone(await findFloatingIp(project, { id, lane: 'move' }, options.signal))) throw error
-  }
-}
-
-/** Waits for an action of a write that the cloud has accepted: a read that fails then does not say what came of it. */
-async function ended(project: Project, action: unknown, signal: AbortSignal): Promise<void> {
-  try {
-    await project.actions.ended(action, signal)
-  } catch (error) {
-    if (!(error instanceof CloudError)) throw error
-    const { message, fault, retryAfterMs } = error
-    throw new CloudError(message, { fault, outcome: 'unknown', retryAfterMs, cause: error })
   }
 }

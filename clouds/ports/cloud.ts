@@ -81,6 +81,13 @@ export class CloudError extends Error {
   }
 }
 
+/** The error of a later call, after a write that the cloud has accepted: it does not say what came of that write. */
+export function afterWrite(error: unknown, addition = ''): unknown {
+  if (!(error instanceof CloudError)) return error
+  const { message, fault, retryAfterMs } = error
+  return new CloudError(`${message}${addition}`, { fault, outcome: 'unknown', retryAfterMs, cause: error })
+}
+
 /** How a dialect marks its reservations: in its predecessor's words, so that we find its reservations, and it ours. */
 export type MarkScheme = {
   usage: string

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { writeOfMove } from '../http/move-write.ts'
 import type { AssignedAddress, Assignments, MoveOptions } from '../ports/assignments.ts'
-import { CloudError } from '../ports/cloud.ts'
+import { CloudError, afterWrite } from '../ports/cloud.ts'
 import { refusal } from './errors.ts'
 import { findFlexibleIp } from './find-flexible-ip.ts'
 import { findMachine } from './machines.ts'
@@ -60,10 +60,7 @@ async function attachAfterDetach(
   try {
     await attach(project, { id: reservation.id, machine }, options)
   } catch (error) {
-    if (!(error instanceof CloudError)) throw error
-    const { fault, retryAfterMs } = error
-    const taken = `${error.message}; address ${reservation.address} was taken from machine ${server ?? 'none'}`
-    throw new CloudError(taken, { fault, outcome: 'unknown', retryAfterMs, cause: error })
+    throw afterWrite(error, `; address ${reservation.address} was taken from machine ${server ?? 'none'}`)
   }
 }
 
@@ -145,15 +142,10 @@ async function settled(project: Project, id: string, signal: AbortSignal): Promi
   }
 }
 
-/** The same after a write that was carried out: a read that fails then does not say what came of it. */
 async function settledAfterWrite(project: Project, id: string, signal: AbortSignal): Promise<FlexibleIp> {
-  try {
-    return await settled(project, id, signal)
-  } catch (error) {
-    if (!(error instanceof CloudError)) throw error
-    const { message, fault, retryAfterMs } = error
-    throw new CloudError(message, { fault, outcome: 'unknown', retryAfterMs, cause: error })
-  }
+  return settled(project, id, signal).catch((error: unknown) => {
+    throw afterWrite(error)
+  })
 }
 
 function goneError(id: string): CloudError {

@@ -285,7 +285,7 @@ async function carryOut(
       return
     }
     const result = await entry.mover.attempt(step.move, step.from, mayWrite)
-    if (result === 'not-done') entry.readAtMs = readAtMs
+    if (result === 'postponed') entry.readAtMs = readAtMs
     else if (result === 'done')
       keep(entry, { found: { ...step.from, machines: [step.move.to.machine] }, atMs: clock.now() })
   } finally {

@@ -19,10 +19,10 @@ export type TriedMove = Move & { from: MovableAddress; beganAtMs: number }
 
 export type Mover = {
   /**
-   * Tries a move. Whatever the answer was, only the next look at the cloud tells whether it happened, and later tries
-   * wait. Returns what the cloud said: that it has carried out the move, or certainly has not, or nothing clear.
+   * Tries a move; later tries wait. `postponed`: too many calls came before it, so that nothing was changed or refused.
+   * After `unclear` only a look at the cloud tells where the address leads.
    */
-  attempt(move: Move, assigned: MovableAddress, mayWrite: () => boolean): Promise<'done' | 'not-done' | 'unclear'>
+  attempt(move: Move, assigned: MovableAddress, mayWrite: () => boolean): Promise<'done' | 'postponed' | 'unclear'>
   /** The last attempt, until `settle`. */
   tried(): TriedMove | undefined
   /** The cloud shows that the move happened. */
@@ -61,7 +61,7 @@ export function mover(options: MoverOptions): Mover {
     log.warn({ to: to.name, error: text }, `the move of ${what} failed; looking again`)
     // Another machine need not wait for what was said of this one.
     if (error instanceof CloudError && error.fault === 'invalid') refused.add(to.machine, text)
-    else if (isOnlyTurn(error)) attempts.postponed(text)
+    else if (isPostponed(error)) attempts.postponed(text)
     else attempts.failed(text, retryAfterOf(error))
   }
 
@@ -79,7 +79,7 @@ export function mover(options: MoverOptions): Mover {
       } catch (error) {
         fail(move, error)
         onAttempt(move, errorText(error))
-        return error instanceof CloudError && error.outcome === 'nothing' ? 'not-done' : 'unclear'
+        return isPostponed(error) ? 'postponed' : 'unclear'
       }
     },
     tried: () => tried,
@@ -94,8 +94,9 @@ export function mover(options: MoverOptions): Mover {
 }
 
 /** The cloud allows fewer calls than wait for their turn. Its client spreads them, so this one need not wait long. */
-function isOnlyTurn(error: unknown): boolean {
-  return error instanceof CloudError && error.fault === 'rate-limit' && error.retryAfterMs === undefined
+function isPostponed(error: unknown): boolean {
+  if (!(error instanceof CloudError) || error.outcome !== 'nothing') return false
+  return error.fault === 'rate-limit' && error.retryAfterMs === undefined
 }
 
 /** A process that has to stop still completes what it began: half a move is an outage. */

@@ -164,13 +164,8 @@ function follow(network: Network, routes: AssignedOptions['routes']): { stop: ()
 
 function startClient(network: Network, { url, intervalMs }: { url: string; intervalMs: number }): AskingClient {
   const answers: Answer[] = []
-  let rest = ''
-  const onStdout = (text: string) => {
-    const lines = (rest + text).split('\n')
-    rest = lines.pop() ?? ''
-    for (const line of lines) answers.push(JSON.parse(line) as Answer)
-  }
+  const onLine = (line: string) => answers.push(JSON.parse(line) as Answer)
   const program = [process.execPath, join(import.meta.dirname, 'client.ts'), url, String(intervalMs)]
-  const child = startChild(network.on('client', program), { onStdout })
+  const child = startChild(network.on('client', program), { onLine })
   return { answers: () => answers, stop: async () => void (await child.stop('SIGKILL')) }
 }

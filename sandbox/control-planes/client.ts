@@ -25,14 +25,9 @@ export function startClient(options: {
 }): Client {
   const { on, url, authorityFile, token, logFile } = options
   const reads: Read[] = []
-  let rest = ''
-  const onStdout = (text: string) => {
-    const lines = (rest + text).split('\n')
-    rest = lines.pop() ?? ''
-    for (const line of lines) reads.push(JSON.parse(line) as Read)
-  }
+  const onLine = (line: string) => reads.push(JSON.parse(line) as Read)
   const program = join(import.meta.dirname, 'reader.ts')
-  const child: Child = startChild(on([process.execPath, program, url, authorityFile, token]), { logFile, onStdout })
+  const child: Child = startChild(on([process.execPath, program, url, authorityFile, token]), { logFile, onLine })
   return {
     async lossSince(fromMs) {
       const toMs = Date.now()

@@ -1,9 +1,9 @@
 import { common } from '../../../settings/common.ts'
 import { annotation, asn, boolean, duration, text, token, url } from '../../../settings/formats.ts'
-import { loadBalancer } from '../../../announcers/load-balancer-setting.ts'
 import type { SettingsTable } from '../../../settings/setting.ts'
 import { nodeAnnotations } from '../../dialect/annotations.ts'
 import { defineDialect } from '../../dialect/define-dialect.ts'
+import { baseUrl, loadBalancerChoice } from '../../dialect/settings.ts'
 
 const access = {
   apiKey: {
@@ -24,14 +24,7 @@ const access = {
     required: true,
     sentence: 'Id of the project that pays for the addresses and owns the machines.',
   },
-  baseUrl: {
-    title: 'API base URL',
-    flag: '--base-url',
-    field: 'base-url',
-    format: url('loopback'),
-    default: 'https://api.equinix.com/metal/v1',
-    sentence: 'URL of the API. Plain http is allowed only to a loopback address.',
-  },
+  baseUrl: baseUrl('https://api.equinix.com/metal/v1'),
 } as const satisfies SettingsTable
 
 const addresses = {
@@ -54,14 +47,8 @@ const addresses = {
     sentence: 'URL of the metadata service. It is read only if no facility is set.',
   },
   loadBalancer: {
-    title: 'load balancer',
-    flag: '--loadbalancer',
-    env: 'PACKET_LOAD_BALANCER',
-    field: 'loadbalancer',
-    format: loadBalancer({ namespaceAlone: 'undecided' }),
+    ...loadBalancerChoice('PACKET_LOAD_BALANCER', { namespaceAlone: 'undecided' }),
     default: 'metallb:///metallb-system/config',
-    sentence:
-      'Software that announces addresses: metallb:///, kube-vip:// or empty://. With none, there is no load balancing.',
   },
   disableLoadBalancer: {
     title: 'load balancing disabled',

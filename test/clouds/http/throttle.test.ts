@@ -30,6 +30,16 @@ test('after a refusal calls begin one after the other, with a pause that grows w
   assert.ok((await waits(throttle, 2)).every((ms) => ms > 190))
 })
 
+test('a call whose caller gives up leaves its place, and the next has its turn', async () => {
+  const throttle = makeThrottle()
+  throttle.tell('refused', performance.now())
+  const caller = new AbortController()
+  const turns = [throttle.turn(0, caller.signal), throttle.turn(0, caller.signal), throttle.turn(0, neverAborted)]
+  caller.abort(new Error('nobody waits for it'))
+  assert.equal(await Promise.all(turns.slice(0, 2).map(failureOf)), Array(2).fill(caller.signal.reason))
+  await turns[2]
+})
+
 test('refusals of calls that began together slow the calls down once', async () => {
   const throttle = makeThrottle()
   const beganAtMs = performance.now()

@@ -165,6 +165,60 @@ test('a machine that the cloud refuses is passed over', async () => {
   assert.is(at(), 'B')
 })
 
+test('after a refusal because of another assignment the cloud is looked at before the next move', async () => {
+  const { run, at, set, failed, fail, reads, writes, clock } = world()
+  await run()
+  failed.add('a')
+  fail(() => {
+    set('id-203.0.113.1', ['C'])
+    throw new CloudError('was assigned to machine C in between', { fault: 'conflict', outcome: 'nothing' })
+  })
+  reads.length = 0
+  await run()
+  await clock.pass(500)
+  await run()
+  assert.equal([at(), reads.length, writes.length], ['C', 1, 2])
+})
+
+test('a move that many calls came before is repeated without a look', async () => {
+  const { run, at, fail, reads, clock } = world()
+  fail(() => {
+    throw new CloudError('too many requests', { fault: 'rate-limit', outcome: 'nothing' })
+  })
+  await run()
+  assert.is(at(), '')
+  await clock.pass(1_000)
+  await run()
+  assert.match(at() ?? '', /^[ABC]$/)
+  assert.equal(reads, ['id-203.0.113.1'])
+})
+
+test('a move that a refused call left half done is looked at', async () => {
+  const { run, at, set, fail, reads, writes } = world()
+  fail(() => {
+    set('id-203.0.113.1', ['B'])
+    throw new CloudError('too many requests', { fault: 'rate-limit', outcome: 'unknown' })
+  })
+  await run()
+  assert.equal([at(), reads.length, writes.length], ['B', 2, 1])
+})
+
+test('an address that a write of a dead leader assigns during its release is taken from that machine', async () => {
+  const { run, at, set, shown, releasing, readAll, watch } = world()
+  const due: string[] = []
+  watch((key) => due.push(key))
+  await run()
+  shown.clear()
+  releasing.add('203.0.113.1')
+  await run()
+  assert.is(at(), '')
+  set('id-203.0.113.1', ['B'])
+  await readAll(signal)
+  assert.equal(due, ['203.0.113.1'])
+  await run()
+  assert.is(at(), '')
+})
+
 test('an address that a person moves to a node stays there; one on a strange machine comes back', async () => {
   const { run, at, set, readAll, clock } = world()
   await run()

@@ -1,0 +1,61 @@
+import { loadBalancer, schemesFor } from '../../announcers/load-balancer-setting.ts'
+import type { LoadBalancerDialect } from '../../announcers/setting.ts'
+import { boolean, number, url } from '../../settings/formats.ts'
+import type { Flag } from '../../settings/setting.ts'
+import { oneOf } from '../../settings/words.ts'
+
+// Settings that vendors share. Each vendor has names of its own for their sources.
+
+/** The URL of the vendor's API. */
+export function baseUrl(value: string) {
+  return {
+    title: 'API base URL',
+    flag: '--base-url',
+    field: 'base-url',
+    format: url('loopback'),
+    default: value,
+    sentence: 'URL of the API. Plain http is allowed only to a loopback address.',
+  } as const
+}
+
+/** What brings traffic to the nodes. */
+export function loadBalancerChoice(env: string, dialect: LoadBalancerDialect) {
+  return {
+    title: 'load balancer',
+    flag: '--loadbalancer',
+    env,
+    field: 'loadbalancer',
+    format: loadBalancer(dialect),
+    default: 'none',
+    sentence: `What brings traffic to the nodes: ${oneOf(schemesFor(dialect))}. With none, there is no load balancing.`,
+  } as const
+}
+
+/** The port of the control plane. */
+export function apiServerPort(envPrefix: string) {
+  return {
+    title: 'control-plane port',
+    flag: '--api-server-port',
+    env: `${envPrefix}API_SERVER_PORT`,
+    field: 'apiServerPort',
+    format: number(0, 65_535),
+    default: '0',
+    sentence: "Port at the control-plane address, for users and probes of it. 0 means the API server's own port.",
+  } as const
+}
+
+/** Where API servers are probed. `address` is the vendor's short word for an address. */
+export function healthCheckUseHostIp(envPrefix: string, address: 'eip' | 'fip') {
+  const flag: Flag = `--${address}-health-check-use-host-ip`
+  return {
+    title: 'control-plane probe by host address',
+    flag,
+    env: `${envPrefix}${address.toUpperCase()}_HEALTH_CHECK_USE_HOST_IP`,
+    field: `${address}HealthCheckUseHostIP`,
+    format: boolean,
+    default: 'false',
+    sentence:
+      'Probes the API servers only by their own addresses. Otherwise the control-plane address itself is probed too, ' +
+      'where it leads away from the machine that probes.',
+  } as const
+}
