@@ -4,7 +4,7 @@ import type { SettingsTable } from '../../settings/setting.ts'
 import { serviceLocation } from '../dialect/annotations.ts'
 import { bgp } from './bgp-settings.ts'
 import { defineDialect } from '../dialect/define-dialect.ts'
-import { apiServerPort, baseUrl, healthCheckUseHostIp, loadBalancerChoice } from '../dialect/settings.ts'
+import { apiServerPort, baseUrl, healthCheckUseHostIp, loadBalancerChoice } from '../dialect/shared-settings.ts'
 
 /** The annotation into which the predecessor writes an address that no software announces. */
 const ipAnnotation: Annotation = {

@@ -3,7 +3,7 @@ import { annotation, text, token, url } from '../../settings/formats.ts'
 import type { SettingsTable } from '../../settings/setting.ts'
 import { serviceLocation } from '../dialect/annotations.ts'
 import { defineDialect } from '../dialect/define-dialect.ts'
-import { apiServerPort, baseUrl, healthCheckUseHostIp, loadBalancerChoice } from '../dialect/settings.ts'
+import { apiServerPort, baseUrl, healthCheckUseHostIp, loadBalancerChoice } from '../dialect/shared-settings.ts'
 import { bgp, oldNodeAnnotations } from './bgp-settings.ts'
 import { managedSchemes } from './balancers/scheme.ts'
 

@@ -3,7 +3,7 @@ import { text, token } from '../../settings/formats.ts'
 import type { SettingsTable } from '../../settings/setting.ts'
 import { serviceLocation } from '../dialect/annotations.ts'
 import { defineDialect } from '../dialect/define-dialect.ts'
-import { apiServerPort, baseUrl, healthCheckUseHostIp, loadBalancerChoice } from '../dialect/settings.ts'
+import { apiServerPort, baseUrl, healthCheckUseHostIp, loadBalancerChoice } from '../dialect/shared-settings.ts'
 
 /** The annotation by which a Service requests a location. */
 export const locationAnnotation: Annotation = {

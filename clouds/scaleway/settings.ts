@@ -1,7 +1,7 @@
 import { text, token } from '../../settings/formats.ts'
 import type { SettingsTable } from '../../settings/setting.ts'
 import { defineDialect } from '../dialect/define-dialect.ts'
-import { apiServerPort, baseUrl, healthCheckUseHostIp, loadBalancerChoice } from '../dialect/settings.ts'
+import { apiServerPort, baseUrl, healthCheckUseHostIp, loadBalancerChoice } from '../dialect/shared-settings.ts'
 
 const access = {
   apiKey: {

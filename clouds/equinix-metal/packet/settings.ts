@@ -3,7 +3,7 @@ import { annotation, asn, boolean, duration, text, token, url } from '../../../s
 import type { SettingsTable } from '../../../settings/setting.ts'
 import { nodeAnnotations } from '../../dialect/annotations.ts'
 import { defineDialect } from '../../dialect/define-dialect.ts'
-import { baseUrl, loadBalancerChoice } from '../../dialect/settings.ts'
+import { baseUrl, loadBalancerChoice } from '../../dialect/shared-settings.ts'
 
 const access = {
   apiKey: {
