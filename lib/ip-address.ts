@@ -5,6 +5,9 @@ import { isIPv4, isIPv6 } from 'node:net'
 
 export type IpFamily = 'ipv4' | 'ipv6'
 
+/** The names of the families, as people and Kubernetes write them. */
+export const familyNames = { ipv4: 'IPv4', ipv6: 'IPv6' } as const satisfies Record<IpFamily, string>
+
 /** An IP address in its canonical text (RFC 5952): equal addresses have equal texts. */
 export type IpAddress = { text: string; family: IpFamily }
 
@@ -28,4 +31,11 @@ export function isIpv4Mapped({ text }: IpAddress): boolean {
 /** Whether a canonical address is `0.0.0.0` or `::`, which name a family and no address. */
 export function isUnspecified(address: string): boolean {
   return address === '0.0.0.0' || address === '::'
+}
+
+/** The first address for a host in an IPv6 network, `2001:db8:1:2::1` of `2001:db8:1:2::/64`; undefined for any other text. */
+export function firstHostOf(network: string): string | undefined {
+  const [text = '', length] = network.split('/')
+  const address = length === undefined ? undefined : canonicalIpAddress(text)
+  return address?.endsWith('::') ? `${address}1` : undefined
 }

@@ -24,6 +24,12 @@ const rules = [
     message:
       'location is fixed once the address is reserved: restore it, or delete this ElasticIP and create another one',
   },
+  {
+    rule:
+      '!(has(oldSelf.status) && has(oldSelf.status.address)) || ' +
+      '(has(self.spec.ipFamily) ? self.spec.ipFamily : "") == (has(oldSelf.spec.ipFamily) ? oldSelf.spec.ipFamily : "")',
+    message: 'ipFamily is fixed once the address is known: restore it, or delete this ElasticIP and create another one',
+  },
 ]
 
 const columns = [

@@ -64,6 +64,13 @@ export const elasticIPSpec = {
         "Where the address is reserved: the cloud's code of a metro, facility or region, such as da or eu_nord_1. " +
         'It cannot change once the address is reserved.',
     },
+    ipFamily: {
+      ...text,
+      enum: ['IPv4', 'IPv6'],
+      description:
+        'The family of the address to reserve; IPv4 if absent. It says nothing where reservationID names the address. ' +
+        'It cannot change once the address is known.',
+    },
     reclaimPolicy: {
       ...text,
       enum: ['Delete', 'Retain'],

@@ -1,4 +1,5 @@
 import type { Service } from '../kube/objects.ts'
+import type { IpFamily } from '../lib/ip-address.ts'
 
 /** Stands for Services without a class. */
 export const withoutClass = 'none'
@@ -24,6 +25,8 @@ export type Policy = ValuePolicy & {
   locationSources: LocationSource[]
   annotations: AnnotationNames
   requestAnnotations: RequestAnnotations
+  /** The families of the addresses that the cloud has for Services. */
+  families: readonly IpFamily[]
   /** Whether the announcing software refuses an address of other families than the Service has. */
   matchesFamilies: boolean
   /** Present where the cloud's managed load balancers serve Services, instead of addresses from the ledger. */

@@ -79,6 +79,7 @@ export function makePolicy({ metro, facility }: { metro?: string; facility?: str
       prefixes: ['metal.equinix.com/'],
     },
     requestAnnotations: { annotations: ['metallb.io/loadBalancerIPs'], besideSpec: false },
+    families: ['ipv4'],
     matchesFamilies: true,
     reclaimPolicy: 'Delete',
     allowRetain: true,

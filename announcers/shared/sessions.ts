@@ -1,5 +1,5 @@
 import type { NodePeers, Peer, Problem } from '../announcer.ts'
-import type { IpAddress, IpFamily } from '../../lib/ip-address.ts'
+import { type IpAddress, type IpFamily, familyNames } from '../../lib/ip-address.ts'
 import { isLabelValue } from '../../lib/names.ts'
 import { parseAddress } from './address.ts'
 import { compareTexts, distinctProblems, mostCommon } from './order.ts'
@@ -82,7 +82,7 @@ function readSession(at: { node: string; hostname: string }, peer: Peer, familie
   if (at.hostname === '' || !isLabelValue(at.hostname)) return 'the node has no label kubernetes.io/hostname'
   if (!router) return `the router's address ${JSON.stringify(peer.peerAddress)} is not an IP address`
   if (!families.possible.includes(router.family))
-    return `router ${router.text} is ${router.family === 'ipv6' ? 'IPv6' : 'IPv4'}, ${families.otherwise}`
+    return `router ${router.text} is ${familyNames[router.family]}, ${families.otherwise}`
   if (source?.family !== router.family)
     return `the node's own address ${JSON.stringify(peer.sourceAddress)} is not of the family of router ${router.text}`
   if (!isAsn(localAsn) || !isAsn(peerAsn))

@@ -1,5 +1,6 @@
 import { softwareOf } from '../../announcers/announcers.ts'
 import type { Policy, LocationSource, ManagedPolicy } from '../../settings/service-policy.ts'
+import type { IpFamily } from '../../lib/ip-address.ts'
 import type { common } from '../../settings/common.ts'
 import type { LoadBalancer } from '../../announcers/setting.ts'
 import type { ValuesOf } from '../../settings/setting.ts'
@@ -10,6 +11,8 @@ type CommonSettings = ValuesOf<typeof common>
 export type DialectPolicy = {
   loadBalancer: LoadBalancer
   controlPlaneService: string
+  /** The families of the addresses that Services can have; IPv4 alone by default. */
+  families?: readonly IpFamily[]
   /** The Service annotations of the dialect. */
   annotations: string[]
   /** The prefix of the dialect's annotations; an unknown annotation that has it is a mistake of the user. */
@@ -44,6 +47,7 @@ export function makePolicy(settings: CommonSettings, dialect: DialectPolicy): Po
     },
     requestAnnotations,
     ...(dialect.managed && { managed: dialect.managed }),
+    families: dialect.families ?? ['ipv4'],
     matchesFamilies: software?.matchesFamilies ?? false,
     // The predecessors' code contradicted their READMEs: there the Service won, and the weaker source came first.
     locationSources: settings.serviceLocationWins

@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net'
 import { fieldsOf, textOf } from '../http/loose-json.ts'
 import { writeOfMove } from '../http/move-write.ts'
 import type { AssignedAddress, Assignments, MoveOptions } from '../ports/assignments.ts'
@@ -13,7 +14,8 @@ export function assignmentsOf(project: Project): Assignments {
     async assignedAddresses(tag, signal) {
       const [key = '', ...rest] = tag?.split('=') ?? []
       const all = await project.addresses.fresh(signal)
-      return all.filter(({ labels }) => tag === undefined || labels[key] === rest.join('=')).map(shown)
+      const isTagged = ({ labels }: FloatingIp) => labels[key] === rest.join('=')
+      return all.filter((ip) => tag === undefined || (isTagged(ip) && isIPv4(ip.reservation.address))).map(shown)
     },
     async assignedAddress(id, signal) {
       const found = await findFloatingIp(project, { id, lane: 'move' }, signal)

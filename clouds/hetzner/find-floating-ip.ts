@@ -5,7 +5,7 @@ import { errorCode, refusal, unreadableError } from './errors.ts'
 import { type FloatingIp, parseFloatingIp } from './parse-floating-ip.ts'
 import type { Project } from './project.ts'
 
-/** A floating IPv4 address, read live; undefined is a proof that it is gone. */
+/** A floating IP, read live; undefined is a proof that it is gone. */
 export async function findFloatingIp(
   project: Project,
   { id, lane = 'read' }: { id: string; lane?: Lane },
@@ -19,6 +19,6 @@ export async function findFloatingIp(
     throw unreadableError('reservation', '404 and another reason than "not_found"')
   }
   const found = parseFloatingIp(fieldsOf(body).floating_ip)
-  if (!found) throw refusal(`${id} is not a floating IPv4 address`, 'invalid')
+  if (!found) throw refusal(`${id} is no floating IP with an address`, 'invalid')
   return found
 }

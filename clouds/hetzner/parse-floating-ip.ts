@@ -1,4 +1,5 @@
 import { isIPv4 } from 'node:net'
+import { firstHostOf } from '../../lib/ip-address.ts'
 import type { Reservation } from '../ports/cloud.ts'
 import { type Fields, fieldsOf, textOf } from '../http/loose-json.ts'
 import { marksOf } from './labels.ts'
@@ -13,12 +14,13 @@ export type FloatingIp = {
   server: string | undefined
 }
 
-/** The IPv4 address in a response; undefined if it is something else, such as an IPv6 network. */
+/** The address in a response; undefined if there is none. Of an IPv6 network a Service has the first address, for ever. */
 export function parseFloatingIp(body: unknown): FloatingIp | undefined {
   const item = fieldsOf(body)
   const id = idOf(item.id)
-  const address = textOf(item.ip) ?? ''
-  if (id === undefined || item.type !== 'ipv4' || !isIPv4(address)) return undefined
+  const text = textOf(item.ip) ?? ''
+  const address = isIPv4(text) ? text : firstHostOf(text)
+  if (id === undefined || address === undefined) return undefined
   const labels = fieldsOf(item.labels)
   const server = idOf(item.server)
   return {

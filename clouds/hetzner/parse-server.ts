@@ -1,4 +1,4 @@
-import { canonicalIpAddress } from '../../lib/ip-address.ts'
+import { canonicalIpAddress, firstHostOf } from '../../lib/ip-address.ts'
 import { fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
 import type { Machine, MachineAddress } from '../ports/machines.ts'
 import { idOf } from './id.ts'
@@ -31,9 +31,7 @@ function stateOf(status: unknown): Machine['state'] {
 /** A server without a Primary IP of a family has none there. Of its IPv6 network the host usually has the first address. */
 function publicAddresses(net: unknown): MachineAddress[] {
   const { ipv4, ipv6 } = fieldsOf(net)
-  const network = textOf(fieldsOf(ipv6).ip)
-  const texts = [textOf(fieldsOf(ipv4).ip), network?.replace(/::\/\d+$/, '::1')]
-  return addressesOf(texts, true)
+  return addressesOf([textOf(fieldsOf(ipv4).ip), firstHostOf(textOf(fieldsOf(ipv6).ip) ?? '')], true)
 }
 
 function privateAddresses(nets: unknown): MachineAddress[] {

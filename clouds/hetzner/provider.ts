@@ -31,6 +31,7 @@ function makeProvider(
     policy: makePolicy(settings, {
       loadBalancer,
       controlPlaneService,
+      families: ['ipv4', 'ipv6'],
       annotations: serviceAnnotationNames(hetznerCloud, settings),
       locationSettings: [{ kind: 'setting', word: 'location', name: 'HCLOUD_LOCATION', value: location }],
       locationAnnotations: [{ kind: 'annotation', word: 'location', name: locationAnnotation.name }],

@@ -1,13 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { fieldsOf, textOf } from '../http/loose-json.ts'
-import {
-  type Cloud,
-  CloudError,
-  type Location,
-  type Marks,
-  type Reservation,
-  type ReservationRequest,
-} from '../ports/cloud.ts'
+import { type Cloud, CloudError, type Location, type Reservation, type ReservationRequest } from '../ports/cloud.ts'
 import { hasMarks } from '../ports/marks.ts'
 import { findFloatingIp } from './find-floating-ip.ts'
 import { labelsOf } from './labels.ts'
@@ -16,7 +9,7 @@ import { refusal, unreadableError } from './errors.ts'
 import { idOf } from './id.ts'
 import { type Project, readList } from './project.ts'
 
-/** The floating IPv4 addresses of a project. */
+/** The floating IPs of a project. */
 export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
   return {
     reservations: async (marks, signal) =>
@@ -36,7 +29,7 @@ export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
  * attempt after a lost answer, get one address.
  */
 async function reserve(project: Project, request: ReservationRequest, signal: AbortSignal): Promise<Reservation> {
-  const name = nameOf(request.marks)
+  const name = nameOf(request)
   try {
     return await create(project, { ...request, name }, signal)
   } catch (error) {
@@ -49,22 +42,23 @@ async function reserve(project: Project, request: ReservationRequest, signal: Ab
   }
 }
 
-function nameOf(marks: Marks): string {
+function nameOf({ marks, family }: ReservationRequest): string {
   const text = JSON.stringify(Object.entries(marks).toSorted(([one], [other]) => (one < other ? -1 : 1)))
-  return `eip-admission-${createHash('sha256').update(text).digest('hex').slice(0, 20)}`
+  const hash = createHash('sha256').update(text).digest('hex').slice(0, 20)
+  return `eip-admission-${hash}${family === 'ipv6' ? '-ipv6' : ''}`
 }
 
 async function create(
   { http }: Project,
-  { name, location, marks }: ReservationRequest & { name: string },
+  { name, location, marks, family = 'ipv4' }: ReservationRequest & { name: string },
   signal: AbortSignal,
 ): Promise<Reservation> {
-  const body = { type: 'ipv4', name, home_location: location, labels: labelsOf(marks) }
+  const body = { type: family, name, home_location: location, labels: labelsOf(marks) }
   const hints = { invalid: `check that "${location}" is a location of Hetzner Cloud` }
   const path = ['floating_ips']
   const answer = await http.call({ name: 'reserve', method: 'POST', lane: 'reserve', path, body, hints }, signal)
   const created = parseFloatingIp(fieldsOf(answer.body).floating_ip)
-  if (!created) throw unreadableError('reserve', 'an object without an id and an IPv4 address', 'unknown')
+  if (!created) throw unreadableError('reserve', 'an object without an id and an address', 'unknown')
   return created.reservation
 }
 

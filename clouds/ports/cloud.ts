@@ -2,6 +2,7 @@
  * The port between us and a cloud. A vendor's client implements `Cloud`; nothing here knows Kubernetes. Every call takes
  * an AbortSignal and has its own time limit. A read returns undefined if the object does not exist.
  */
+import type { IpFamily } from '../../lib/ip-address.ts'
 
 /** The facts that we write on a reservation to recognize it. A vendor's client stores them as tags. */
 export type Marks = Record<string, string>
@@ -23,7 +24,8 @@ export type Reservation = {
   createdAt: string | undefined
 }
 
-export type ReservationRequest = { location: string; marks: Marks }
+/** An IPv4 address, unless the family is named. */
+export type ReservationRequest = { location: string; marks: Marks; family?: IpFamily }
 
 /** A place where addresses can be reserved. */
 export type Location = {

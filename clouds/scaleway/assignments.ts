@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { writeOfMove } from '../http/move-write.ts'
 import type { AssignedAddress, Assignments, MoveOptions } from '../ports/assignments.ts'
@@ -13,7 +14,8 @@ export function assignmentsOf(project: Project): Assignments {
   return {
     async assignedAddresses(tag, signal) {
       const all = await project.addresses.fresh(signal)
-      return all.filter(({ tags }) => tag === undefined || tags.includes(tag)).map(shown)
+      const isTagged = (ip: FlexibleIp, of: string) => ip.tags.includes(of) && isIPv4(ip.reservation.address)
+      return all.filter((ip) => tag === undefined || isTagged(ip, tag)).map(shown)
     },
     async assignedAddress(id, signal) {
       const found = await findFlexibleIp(project, { id, lane: 'move' }, signal)

@@ -21,7 +21,7 @@ export async function findFlexibleIp(
     throw refusal(`403 (${text}) for address ${id}, which the list has: check that the API key may read it`, 'auth')
   }
   const found = parseFlexibleIp(body)
-  if (!found) throw refusal(`${id} is not a flexible IPv4 address`, 'invalid')
+  if (!found) throw refusal(`${id} is no flexible IP with an address`, 'invalid')
   return found
 }
 

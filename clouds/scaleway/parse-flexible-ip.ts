@@ -1,4 +1,5 @@
 import { isIPv4 } from 'node:net'
+import { firstHostOf } from '../../lib/ip-address.ts'
 import type { Reservation } from '../ports/cloud.ts'
 import { fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
 import { marksOf, reservedAtOf } from './tags.ts'
@@ -16,12 +17,13 @@ export type FlexibleIp = {
   isBroken: boolean
 }
 
-/** The IPv4 address in a response; undefined if it is something else, such as an IPv6 network. */
+/** The address in a response; undefined if there is none. Of an IPv6 network a Service has the first address, for ever. */
 export function parseFlexibleIp(body: unknown): FlexibleIp | undefined {
   const item = fieldsOf(body)
   const id = textOf(item.id)
-  const address = textOf(item.ip_address)?.replace(/\/32$/, '') ?? ''
-  if (id === undefined || !isIPv4(address)) return undefined
+  const text = textOf(item.ip_address)?.replace(/\/32$/, '') ?? ''
+  const address = isIPv4(text) ? text : firstHostOf(text)
+  if (id === undefined || address === undefined) return undefined
   const tags = itemsOf(item.tags)?.flatMap((tag) => textOf(tag) ?? []) ?? []
   const { status } = item
   const server = status === 'attached' ? textOf(item.server_id) : undefined

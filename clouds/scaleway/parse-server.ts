@@ -29,14 +29,17 @@ function stateOf(status: unknown): Machine['state'] {
   return changing.some((one) => one === status) ? 'changing' : 'unknown'
 }
 
-/** Whether some of its addresses may be flexible IPs: each server has one IPv4 address of its own. */
+/** Whether some of its addresses may be flexible IPs: each server has one address of its own in each family. */
 export function mayShowAttached(body: unknown): boolean {
-  const ips = itemsOf(fieldsOf(body).ips) ?? []
-  return ips.filter((ip) => fieldsOf(ip).version === 'IPv4').length > 1
+  const versions = (itemsOf(fieldsOf(body).ips) ?? []).map((ip) => fieldsOf(ip).version)
+  return new Set(versions).size < versions.length
 }
 
 function addressesOf(ips: unknown, attached: ReadonlySet<string>): MachineAddress[] {
   const texts = itemsOf(ips)?.map((ip) => canonicalIpAddress(textOf(fieldsOf(ip).address) ?? '')) ?? []
   const known = texts.filter((address) => address !== undefined)
-  return known.map((address) => ({ address, isPublic: true, isElastic: attached.has(address) }))
+  // Of a flexible network a Service has the first address.
+  const isElastic = (address: string) =>
+    attached.has(address) || (address.endsWith('::') && attached.has(`${address}1`))
+  return known.map((address) => ({ address, isPublic: true, isElastic: isElastic(address) }))
 }

@@ -14,7 +14,7 @@ export type Project = {
   zone: string
   /** As the API shows them. */
   servers: SharedRead<Fields[]>
-  /** The IPv4 addresses. */
+  /** The flexible IPs. */
   addresses: SharedRead<FlexibleIp[]>
   /** The same for callers that move an address, who wait for nobody else. */
   addressesForMoves: SharedRead<FlexibleIp[]>

@@ -34,6 +34,7 @@ function makeProvider(
     policy: makePolicy(settings, {
       loadBalancer,
       controlPlaneService,
+      families: ['ipv4', 'ipv6'],
       annotations: serviceAnnotationNames(scalewayMetal, settings),
       locationSettings: [{ kind: 'setting', word: 'zone', name: 'SCW_DEFAULT_ZONE', value: zone }],
       locationAnnotations: [],

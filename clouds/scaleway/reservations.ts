@@ -7,7 +7,7 @@ import { type Project, pathOf } from './project.ts'
 import { tagsOfNew, withMarks } from './tags.ts'
 import { zones } from './zones.ts'
 
-/** The flexible IPv4 addresses of a project in its zone. */
+/** The flexible IPs of a project in its zone. */
 export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
   return {
     reservations: async (marks, signal) =>
@@ -26,17 +26,17 @@ export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
 /** Orders an address, once: the API has no name or key by which it would recognize a second attempt. */
 async function reserve(
   project: Project,
-  { location, marks }: ReservationRequest,
+  { location, marks, family }: ReservationRequest,
   signal: AbortSignal,
 ): Promise<Reservation> {
   const { zone, id, http } = project
   if (location !== zone)
     throw refusal(`"${location}" is not the zone in which addresses are reserved, ${zone}`, 'invalid')
-  const body = { project_id: id, description: '', tags: tagsOfNew(marks, new Date()), is_ipv6: false }
+  const body = { project_id: id, description: '', tags: tagsOfNew(marks, new Date()), is_ipv6: family === 'ipv6' }
   const path = pathOf.addresses(project)
   const answer = await http.call({ name: 'reserve', method: 'POST', lane: 'reserve', path, body }, signal)
   const created = parseFlexibleIp(answer.body)
-  if (!created) throw unreadableError('reserve', 'an object without an id and an IPv4 address', 'unknown')
+  if (!created) throw unreadableError('reserve', 'an object without an id and an address', 'unknown')
   return created.reservation
 }
 

@@ -12,6 +12,7 @@
 //   its own address         | it has a record that is not Released             | release or retain
 //   its own address         | it may not have it, but shows it already         | report-problems
 //   a reserved address      | the record was claimed for another want          | wait, then release or retain
+//   a reserved address      | the record asks for one of the other family      | wait, then release
 //   a reserved address      | the record lost the address, the Service shows it| withdraw, wait, clear-status
 //   a reserved address      | no record holds one                              | claim
 //   the address it holds    | the Service shows another, or none               | show-address
@@ -22,7 +23,7 @@
 import type { Service } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { claimSpecOf } from '../../ledger/claim/claim-spec.ts'
-import { type ElasticIP, heldAddress, phaseOf } from '../../ledger/record/elastic-ip.ts'
+import { type ElasticIP, familyOf, heldAddress, phaseOf } from '../../ledger/record/elastic-ip.ts'
 import { addressAnnotation } from '../../ledger/record/names.ts'
 import { outdatedRequestAnnotations } from '../../ledger/want/own-address.ts'
 import { isAnnounceable } from '../../ledger/want/own-address-rules.ts'
@@ -75,6 +76,7 @@ export function planReservedAddress(
     // The address that it shows is no longer its own. It must not be announced while another one is claimed.
     const shown = service.metadata.annotations?.[addressAnnotation]
     if (record && shown !== undefined && shownInStatus(service) === shown) return planWithdrawal(seen, service)
+    if (record && familyOf(record) !== wanted.family) return releaseAfterGrace(seen, record)
     return { step: { do: 'claim', ...claimSpecOf(wanted) } }
   }
   if (isForAnotherWant(record, { service, wanted })) return releaseAfterGrace(seen, record)

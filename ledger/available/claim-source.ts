@@ -1,7 +1,8 @@
 import { isConflict, isNotFound } from '../../kube/errors.ts'
 import type { Key } from '../../kube/objects.ts'
+import type { IpFamily } from '../../lib/ip-address.ts'
 import { AddressInUse, findUsers, type UsedAddress } from '../record/address-use.ts'
-import { claimKey, type ElasticIP, phaseOf, recordName } from '../record/elastic-ip.ts'
+import { claimKey, type ElasticIP, familyOf, phaseOf, recordName } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { claimRefOf, isAvailableFor, isClaimedBy, isKeptForService, unavailableReason } from '../record/source.ts'
 import { randomInt } from 'node:crypto'
@@ -35,24 +36,28 @@ async function claimProvisioned(
 ): Promise<SourceClaim> {
   const name = record.spec.source?.name ?? ''
   const key = claimKey(record) ?? ''
+  const family = familyOf(record)
   for (let source = preferred ?? (await deps.records.get(name)); ; source = await deps.records.get(name)) {
     const inUse = source && (await findOtherUsers(deps, { source, record }))
     const claimed = source && !inUse && (await tryToClaim(deps, record, source))
     if (claimed) return { record, source: claimed }
-    const reason = inUse ? await describeUse(deps, inUse, { name, key }) : unavailableReason(source, { name, key })
+    const reason = inUse
+      ? await describeUse(deps, inUse, { name, key })
+      : unavailableReason(source, { name, key, family })
     if (reason !== undefined) return { record, reason }
   }
 }
 
 async function claimWarm(deps: SourceDeps, record: ElasticIP, preferred: ElasticIP | undefined): Promise<SourceClaim> {
   const { source: sourceRef, location = '' } = record.spec
+  const family = familyOf(record)
   let current = record
   let source = preferred ?? (sourceRef ? await deps.records.get(sourceRef.name) : undefined)
   for (;;) {
-    const isFree = source && !(await findOtherUsers(deps, { source, record: current }))
+    const isFree = source && familyOf(source) === family && !(await findOtherUsers(deps, { source, record: current }))
     const claimed = source && isFree && (await tryToClaim(deps, current, source))
     if (claimed) return { record: current, source: claimed }
-    source = deps.warmCandidates.pick(location)
+    source = deps.warmCandidates.pick({ location, family })
     current = await setSource(deps, current, source)
     if (!source) return { record: current }
   }
@@ -93,9 +98,9 @@ async function describeUse(
 export async function findObstacle(
   deps: Pick<LedgerDeps, 'records' | 'possibleUsers'>,
   source: ElasticIP | undefined,
-  { name, key, signal }: { name: string; key: Key; signal: AbortSignal },
+  { name, key, family, signal }: { name: string; key: Key; family: IpFamily; signal: AbortSignal },
 ): Promise<string | undefined> {
-  const reason = unavailableReason(source, { name, key })
+  const reason = unavailableReason(source, { name, key, family })
   if (reason !== undefined) return reason
   const { address, reservationID } = source?.status ?? {}
   const names = [name, recordName(key)]
@@ -146,7 +151,7 @@ export async function makeAvailable(
 /** The warm addresses that this process may try to claim, as its cache of the records shows them. */
 export type WarmCandidates = {
   /** One that seems to be available; this process picks the same one again only after its record has changed. */
-  pick(location: string): ElasticIP | undefined
+  pick(of: { location: string; family: IpFamily }): ElasticIP | undefined
   /** Makes one available to `pick` again that was not tried after all. */
   unpick(source: ElasticIP): void
 }
@@ -155,9 +160,10 @@ export type WarmCandidates = {
 export function warmCandidates(listAvailable: () => ElasticIP[]): WarmCandidates {
   const picked = new Map<string, string | undefined>()
   return {
-    pick(location) {
+    pick({ location, family }) {
+      const isNew = ({ metadata }: ElasticIP) => picked.get(metadata.name) !== metadata.resourceVersion
       const candidates = listAvailable().filter(
-        ({ metadata, spec }) => spec.location === location && picked.get(metadata.name) !== metadata.resourceVersion,
+        (record) => record.spec.location === location && familyOf(record) === family && isNew(record),
       )
       const source = candidates[randomInt(Math.max(1, candidates.length))]
       if (source) picked.set(source.metadata.name, source.metadata.resourceVersion)

@@ -1,11 +1,13 @@
 import type { Key } from '../../kube/objects.ts'
+import { type IpFamily, familyNames } from '../../lib/ip-address.ts'
 import type { ElasticIP, ReclaimPolicy } from '../record/elastic-ip.ts'
 import type { Want } from '../want/want.ts'
 
 /** Which address to claim: one in a location, or that of a provisioned ElasticIP. */
-export type ClaimSpec =
+export type ClaimSpec = { family: IpFamily } & (
   | { location: string; reclaim: ReclaimPolicy; elasticIP?: undefined }
   | { elasticIP: string; location?: undefined; reclaim?: undefined }
+)
 
 export type Claim = ClaimSpec & {
   key: Key
@@ -29,8 +31,9 @@ export const busy: ClaimResult = { kind: 'busy', reason: 'its reservation is sti
 
 /** The claim that a Service's want leads to. */
 export function claimSpecOf(wanted: Extract<Want, { kind: 'reserve' | 'named' }>): ClaimSpec {
-  if (wanted.kind === 'named') return { elasticIP: wanted.elasticIP }
-  return { location: wanted.location, reclaim: wanted.reclaim }
+  const { family } = wanted
+  if (wanted.kind === 'named') return { elasticIP: wanted.elasticIP, family }
+  return { location: wanted.location, reclaim: wanted.reclaim, family }
 }
 
 /** The spec of a claim's new record, with the available address to try first, if any. */
@@ -39,9 +42,15 @@ export function recordSpecOf(claim: ClaimSpec, source: ElasticIP | undefined): O
   const sourceRef = namedSource(claim) ?? (source && ({ name: source.metadata.name, type: 'WarmPool' } as const))
   return {
     ...(location === undefined ? {} : { location }),
+    ...ipFamilyOf(claim),
     reclaimPolicy: claim.reclaim ?? 'Delete',
     ...(sourceRef ? { source: sourceRef } : {}),
   }
+}
+
+/** The family in a record's spec, where it is not the usual one. */
+function ipFamilyOf({ family }: ClaimSpec): Pick<ElasticIP['spec'], 'ipFamily'> {
+  return family === 'ipv6' ? { ipFamily: familyNames[family] } : {}
 }
 
 /** The source of a claim that names a provisioned ElasticIP. */

@@ -2,11 +2,12 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isAlreadyExists, isConflict } from '../../kube/errors.ts'
+import { type IpFamily, familyNames } from '../../lib/ip-address.ts'
 import { currentRequestId } from '../../lib/request-id.ts'
 import type { TimeLimit } from '../../lib/time-limit.ts'
 import { untilAborted } from '../../lib/until-aborted.ts'
 import { claimSource, findObstacle, inUseBy, type SourceClaim, type SourceDeps } from '../available/claim-source.ts'
-import { claimKey, type ElasticIP, heldAddress } from '../record/elastic-ip.ts'
+import { claimKey, type ElasticIP, familyOf, heldAddress } from '../record/elastic-ip.ts'
 import { newRecord } from '../record/records.ts'
 import { isClaimedBy, isSource } from '../record/source.ts'
 import { busy, type Claim, type ClaimResult, type ClaimSpec, recordSpecOf } from './claim-spec.ts'
@@ -97,13 +98,13 @@ async function tryClaim(deps: ProcessDeps, claim: Claim, signal: AbortSignal): P
   if (obstacle?.kind === 'busy') return obstacle
   // 3. Create the record. The API server lets one process succeed: that one goes on to the address.
   const created = obstacle ? undefined : await createRecord(deps, { claim, source }, signal)
-  if (created) return start(deps, { record: created, isFresh, source }, timeLimit)
+  if (created) return start(deps, claim, { record: created, isFresh, source }, timeLimit)
   // 4. Else read the record that exists. If it disappeared in between, the next attempt creates it.
   const stored = await deps.records.get(claim.key, { signal })
   if (!stored) return obstacle ?? busy
   // 5. Share the request of another claim in this process: it will have the result first.
   const shared = deps.running.get(stored.metadata.name)
-  if (shared) return shared
+  if (shared && familyOf(stored) === claim.family) return shared
   // 6. Return what the record says. Write nothing for a claim that would only be refused again. But go on where the
   //    record had claimed the address before the process that served it died: then only this claim uses the address.
   const result = await answerFromRecord(deps, { record: stored, claim }, signal)
@@ -111,7 +112,7 @@ async function tryClaim(deps: ProcessDeps, claim: Claim, signal: AbortSignal): P
   if (obstacle && !(source?.status?.address !== undefined && isClaimedBy(source, stored))) return obstacle
   // 7. Take over an unanswered record; a process that tries at the same time meets a conflict. An earlier request may
   //    have bought something, so the record is not fresh.
-  return start(deps, { record: await takeOverRecord(deps, stored, claim), isFresh: false }, timeLimit)
+  return start(deps, claim, { record: await takeOverRecord(deps, stored, claim), isFresh: false }, timeLimit)
 }
 
 /**
@@ -142,7 +143,7 @@ export async function obtainAddress(deps: ClaimDeps, task: Task, timeLimit: Time
     // 12. When the time is over other processes may have taken over, and only they may send a request.
     if (timeLimit.isOver()) return { kind: 'pending', reason: 'the cloud was too slow; the controller tries again' }
     // 13. Reserve: one call, never repeated blindly.
-    const request = { location: record.spec.location ?? '', marks: marksOf(deps, record) }
+    const request = { location: record.spec.location ?? '', family: familyOf(record), marks: marksOf(deps, record) }
     return await storeReservation(deps, record, await deps.cloud.reserve(request, timeLimit.signal))
   } catch (error) {
     if (!(error instanceof CloudError)) throw error
@@ -168,15 +169,15 @@ async function answerWhileHalted(
 /** The available address of a new record, and what prevents the claim if that address is named and cannot be had. */
 async function chooseSource(
   deps: ClaimDeps,
-  { key, elasticIP, location, isFresh }: Claim & { isFresh: boolean },
+  { key, elasticIP, location, family, isFresh }: Claim & { isFresh: boolean },
   signal: AbortSignal,
 ): Promise<{ source: ElasticIP | undefined; obstacle?: ClaimResult }> {
-  if (elasticIP === undefined) return { source: isFresh ? deps.warmCandidates.pick(location) : undefined }
+  if (elasticIP === undefined) return { source: isFresh ? deps.warmCandidates.pick({ location, family }) : undefined }
   const source = await deps.records.get(elasticIP)
   // It was created a moment ago, perhaps together with the Service: a controller is about to provision it.
   const isNew = source && isSource(source) && source.status === undefined && !source.metadata.deletionTimestamp
   if (isNew) return { source, obstacle: busy }
-  const reason = await findObstacle(deps, source, { name: elasticIP, key, signal })
+  const reason = await findObstacle(deps, source, { name: elasticIP, key, family, signal })
   return reason === undefined ? { source } : { source, obstacle: { kind: 'refused', reason } }
 }
 
@@ -197,11 +198,18 @@ async function createRecord(
   }
 }
 
-function start(deps: ProcessDeps, task: Task, timeLimit: TimeLimit): Promise<ClaimResult> {
+function start(deps: ProcessDeps, { family }: Claim, task: Task, timeLimit: TimeLimit): Promise<ClaimResult> {
   const { name } = task.record.metadata
+  // A definition of an older version drops what it does not know, and we would buy an address of the other family.
+  if (familyOf(task.record) !== family) return refuse(deps, task, `ElasticIP ${name} ${withoutFamily(family)}`)
   const result = obtainAddress(deps, task, timeLimit).finally(() => deps.running.delete(name))
   deps.running.set(name, result)
   return result
+}
+
+function withoutFamily(family: IpFamily): string {
+  const field = `spec.ipFamily: ${familyNames[family]}`
+  return `does not keep ${field}: the definition of ElasticIP is of an older version; upgrade it with eip-admission install or the chart`
 }
 
 /**
@@ -255,16 +263,17 @@ async function previewClaim(
   claim: ClaimSpec & { key: string },
   signal: AbortSignal,
 ): Promise<ClaimPreview> {
-  const { key, elasticIP, location } = claim
+  const { key, elasticIP, location, family } = claim
   const overLimit = (source: ElasticIP | undefined) =>
     deps.overLimit(newRecord(key, recordSpecOf(claim, source), { identity: '' }), signal)
   if (elasticIP === undefined) {
-    const source = deps.warmCandidates.pick(location)
+    const source = deps.warmCandidates.pick({ location, family })
     if (source) deps.warmCandidates.unpick(source)
     return { reason: await overLimit(source) }
   }
   const source = await deps.records.get(elasticIP, { signal })
-  const reason = (await findObstacle(deps, source, { name: elasticIP, key, signal })) ?? (await overLimit(source))
+  const reason =
+    (await findObstacle(deps, source, { name: elasticIP, key, family, signal })) ?? (await overLimit(source))
   return reason === undefined ? { address: source?.status?.address } : { reason }
 }
 

@@ -3,6 +3,7 @@
 //   the address                                       | the record
 //   --------------------------------------------------+-----------------------------------------------------------
 //   is no IP address, or a special one                | keeps the reservation and gets no address
+//   is of another family than the record asks for    | keeps the reservation and gets no address
 //   is in a Service or pod range of the cluster       | keeps the reservation and gets no address
 //   or its reservation is in another record           | keeps the reservation and gets no address
 //   is shown by another Service, and not by its own   | keeps the reservation and gets no address
@@ -11,7 +12,7 @@
 // The caches name who might hold it. Only what the API server has now counts: a Service may have been deleted a moment ago,
 // and clouds grant its address again.
 import { type Service, keyOf } from '../../kube/objects.ts'
-import { type IpAddress, canonicalIpAddress, parseIpAddress } from '../../lib/ip-address.ts'
+import { type IpAddress, canonicalIpAddress, familyNames, parseIpAddress } from '../../lib/ip-address.ts'
 import { quote } from '../../lib/quote.ts'
 import { usesOf } from '../record/address-use.ts'
 import { type ElasticIP, claimKey, reservationIdOf } from '../record/elastic-ip.ts'
@@ -46,7 +47,10 @@ export function grantedCheck(facts: GrantedFacts): LedgerDeps['grantedProblem'] 
     const holder = holderOf(facts, recent, { record, used })
     recent.remember({ ...record, status: { ...record.status, phase: 'Reserved', ...used } })
     const problem =
-      unusable(address, facts.clusterNetwork) ?? (await holder) ?? (await viewerOf(facts, record, address.text))
+      unusable(address, facts.clusterNetwork) ??
+      wrongFamily(record, address) ??
+      (await holder) ??
+      (await viewerOf(facts, record, address.text))
     if (problem === undefined) return undefined
     recent.forget(record)
     return `reservation ${id} is ${address.text}, which ${problem}`
@@ -70,6 +74,12 @@ function recentGrants(monotonicMs: () => number) {
     has: (name: string): boolean => grants.has(name),
     records: (): ElasticIP[] => [...grants.values()].map(({ record }) => record),
   }
+}
+
+/** Whether a new address is not of the family that was ordered, for a message. One that a person named has any. */
+function wrongFamily({ spec }: ElasticIP, { family }: IpAddress): string | undefined {
+  const { ipFamily = 'IPv4', reservationID } = spec
+  return reservationID !== undefined || familyNames[family] === ipFamily ? undefined : `is no ${ipFamily} address`
 }
 
 /** Which other record has the address or the reservation, for a message. */

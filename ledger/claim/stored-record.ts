@@ -1,11 +1,13 @@
 import {
   type ElasticIP,
+  familyOf,
   heldAddress,
   isUnbound,
   phaseOf,
   provisionedSourceOf,
   reservationIdOf,
 } from '../record/elastic-ip.ts'
+import { familyNames } from '../../lib/ip-address.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { droppedRequestAnnotation, elasticIPAnnotation } from '../record/names.ts'
 import { type StatusChange, assigned, isBeingRemoved } from '../record/records.ts'
@@ -21,12 +23,13 @@ export async function answerFromRecord(
   { record, claim }: { record: ElasticIP; claim: Claim },
   signal: AbortSignal,
 ): Promise<ClaimResult | undefined> {
-  const mismatch = sourceMismatch(record, claim) ?? locationMismatch(record, claim)
+  const mismatch = sourceMismatch(record, claim) ?? familyMismatch(record, claim) ?? locationMismatch(record, claim)
   // A bound address that no longer fits is released by the controller; then the claim gets another one.
   if (mismatch !== undefined) return hasUnusedAddress(record) ? { kind: 'refused', reason: mismatch } : busy
   const held = await holdStored(deps, record, signal)
   if (held) return held
   if (phaseOf(record) !== 'Requested' || isBeingRemoved(record) || deps.requestsInFlight.isInFlight(record)) return busy
+  if (familyOf(record) !== claim.family) return { kind: 'pending', reason: formerFamily(record) }
   return (await isSourceBeingReturned(deps, { record, claim }, signal)) ? busy : undefined
 }
 
@@ -71,6 +74,19 @@ function sourceMismatch(record: ElasticIP, { elasticIP }: Claim): string | undef
       ? `remove annotation ${elasticIPAnnotation}`
       : `set annotation ${elasticIPAnnotation} to ${source}`
   return `${kept} is kept for it, but ${requested}; ${change}, or ${releaseHint(record)}`
+}
+
+/** Why the record's address does not fit: no Service uses it, and it is of the other family. */
+function familyMismatch(record: ElasticIP, { family }: Claim): string | undefined {
+  const { address } = record.status ?? {}
+  if (!hasUnusedAddress(record) || address === undefined || familyOf(record) === family) return undefined
+  return `${address} is kept for it, but it requests an ${familyNames[family]} address; ${releaseHint(record)}`
+}
+
+/** Why a claim has to wait: what was ordered in the other family is found and released before. */
+function formerFamily(record: ElasticIP): string {
+  const former = `an ${familyNames[familyOf(record)]} address was ordered for an earlier Service of this name`
+  return `${former}, and is released first; to have that done now, ${releaseHint(record)}`
 }
 
 /** Why the record's address does not fit: no Service uses it, and it is not in the location that the Service requests. */

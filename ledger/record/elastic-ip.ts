@@ -1,3 +1,4 @@
+import { type IpFamily, parseIpAddress } from '../../lib/ip-address.ts'
 import { hashForName } from '../../lib/names.ts'
 import type { Condition, Key, KubeObject } from '../../kube/objects.ts'
 import { defineResource } from '../../kube/resource.ts'
@@ -31,6 +32,8 @@ export type ElasticIP = KubeObject & {
   spec: {
     claimRef?: ClaimRef
     location?: string
+    /** The family of the address to reserve; IPv4 if absent. */
+    ipFamily?: 'IPv4' | 'IPv6'
     reclaimPolicy: ReclaimPolicy
     /** A reservation that is older than the record: adopted, or provisioned. */
     reservationID?: string
@@ -100,6 +103,12 @@ export function isUnbound(record: ElasticIP): boolean {
   const phase = phaseOf(record)
   const { claimRef } = record.spec
   return (phase === 'Requested' || phase === 'Reserved') && claimRef !== undefined && claimRef.uid === undefined
+}
+
+/** The family of a record's address, or of the one that it asks for. */
+export function familyOf({ spec, status }: ElasticIP): IpFamily {
+  const known = parseIpAddress(status?.address ?? '')?.family
+  return known ?? (spec.ipFamily === 'IPv6' ? 'ipv6' : 'ipv4')
 }
 
 /** The provisioned ElasticIP whose address a Service's record uses. */

@@ -1,8 +1,8 @@
 import type { Marks, Reservation } from '../../clouds/ports/cloud.ts'
 import { type Key, type Service, keyOf } from '../../kube/objects.ts'
-import { canonicalIpAddress } from '../../lib/ip-address.ts'
+import { type IpFamily, canonicalIpAddress, parseIpAddress } from '../../lib/ip-address.ts'
 import { shownAddresses } from './address-use.ts'
-import { type ElasticIP, claimKey, releaseRecordName, reservationIdOf } from './elastic-ip.ts'
+import { type ElasticIP, claimKey, familyOf, releaseRecordName, reservationIdOf } from './elastic-ip.ts'
 import type { LedgerDeps } from './ledger-deps.ts'
 import { adoptionMarks, clusterMarks, isOfService, isUnmarked, serviceMarks, sourceMarks } from './marks.ts'
 import { hasSource, isSource, isWarm } from './source.ts'
@@ -18,12 +18,17 @@ export async function findReservation(
   const id = reservationIdOf(record)
   const byId = id === undefined ? undefined : await deps.cloud.reservation(id, signal)
   if (byId) return byId
-  const marked = await listMarked(deps, record, signal)
+  const marked = (await listMarked(deps, record, signal)).filter((one) => hasFamily(one, familyOf(record)))
   const free = marked.length === 0 ? marked : withoutProvisioned(marked, await deps.records.list({ signal }), record)
   for (const reservation of oldestFirst(free)) {
     if (!(await isBeingReleased(deps, reservation.id, signal))) return reservation
   }
   return undefined
+}
+
+/** Whether the address of a reservation is of this family, as far as it is known. */
+export function hasFamily({ address }: Reservation, family: IpFamily): boolean {
+  return address === undefined || parseIpAddress(address)?.family === family
 }
 
 /** Without those of provisioned ElasticIPs: one that was moved from a Service keeps the marks of that Service. */

@@ -1,5 +1,14 @@
 import { type Key, splitKey } from '../../kube/objects.ts'
-import { type ClaimRef, type ElasticIP, claimKey, isReleaseRecord, phaseOf, recordName } from './elastic-ip.ts'
+import {
+  type ClaimRef,
+  type ElasticIP,
+  claimKey,
+  familyOf,
+  isReleaseRecord,
+  phaseOf,
+  recordName,
+} from './elastic-ip.ts'
+import { type IpFamily, familyNames } from '../../lib/ip-address.ts'
 import { warmLabel } from './names.ts'
 
 /** Whether a record is no Service's own, but an available address, or one that a Service's record has claimed. */
@@ -99,11 +108,14 @@ function keptText(source: ElasticIP): string {
 /** Why a Service cannot have the address that it requests by name, and what its user can do. */
 export function unavailableReason(
   source: ElasticIP | undefined,
-  { name, key }: { name: string; key: Key },
+  { name, key, family }: { name: string; key: Key; family?: IpFamily },
 ): string | undefined {
   if (!source) return `ElasticIP ${name} does not exist; list them with: kubectl get eip`
   const excluded = exclusionReason(source, key)
   if (excluded !== undefined) return `ElasticIP ${name} ${excluded}; name another one`
+  const { address } = source.status ?? {}
+  if (address !== undefined && family !== undefined && familyOf(source) !== family)
+    return `ElasticIP ${name} is ${address}, and the Service needs an ${familyNames[family]} address; name another one`
   if (isAvailableFor(key, source) && !isWarm(source)) return undefined
   return `ElasticIP ${name} ${problemOf(source, key)}`
 }

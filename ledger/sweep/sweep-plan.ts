@@ -3,7 +3,7 @@ import { type Key, type Service, ingressOf, keyOf } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { type ShownAddress, shownAddresses, usesOf } from '../record/address-use.ts'
 import { type ElasticIP, claimKey, phaseOf, reservationIdOf } from '../record/elastic-ip.ts'
-import { isShownBy } from '../record/find-reservation.ts'
+import { hasFamily, isShownBy } from '../record/find-reservation.ts'
 import { isUnmarked, ownerMark, ownerMarks, wasUnmarked } from '../record/marks.ts'
 import { droppedRequestAnnotation } from '../record/names.ts'
 import { isAvailable, isSource, isWarm } from '../record/source.ts'
@@ -82,8 +82,8 @@ export function planSweep(seen: SweepSeen): SweepPlan {
   const release = orphans.filter((orphan) => isDue(orphan, seen) && !isUsed(orphan)).slice(0, max)
   const suspects = new Set(orphans.map(({ id }) => id))
   const isComplete = orphans.every(isUsed) && surplus.every(isSettled)
-  const settled = surplus.filter(isSettled)
-  return { adopt, release, surplus: settled, untagged, suspects, alreadyTransferred: transferredIn(seen), isComplete }
+  const reported = surplus.filter((one) => isSettled(one) || isOfOtherFamily(one))
+  return { adopt, release, surplus: reported, untagged, suspects, alreadyTransferred: transferredIn(seen), isComplete }
 }
 
 /** What each reservation without a record is. */
@@ -156,7 +156,7 @@ function canAdopt(
   const isProven = isOurs || isShownBy(service, reservation, requestAnnotations)
   if (!isProven && !(sweepsUntagged && showsNone(service))) return false
   if (wanted.kind === 'own') return wanted.address === reservation.address
-  return wanted.kind === 'reserve' || wanted.kind === 'wrong'
+  return wanted.kind === 'reserve' ? hasFamily(reservation, wanted.family) : wanted.kind === 'wrong'
 }
 
 /** A Service that shows no address may be the one that a predecessor reserved an address for. */
@@ -188,6 +188,11 @@ function holderOf(service: Service, records: ElasticIP[]): ElasticIP | undefined
 /** Whether a Service needs no surplus reservation any more, so that a claim of it would not look for one. */
 function isSettled({ holder, wanted }: Surplus): boolean {
   return holder ? phaseOf(holder) !== 'Releasing' : !['reserve', 'wrong'].includes(wanted.kind)
+}
+
+/** Whether a Service cannot use a reservation. The next Service of that name may. */
+function isOfOtherFamily({ reservation, wanted }: Surplus): boolean {
+  return wanted.kind === 'reserve' && !hasFamily(reservation, wanted.family)
 }
 
 /** Whether the cloud may have reserved an address for a record that the record does not know of. */

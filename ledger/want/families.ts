@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Service } from '../../kube/objects.ts'
-import { parseIpAddress } from '../../lib/ip-address.ts'
+import { type IpFamily, familyNames, parseIpAddress } from '../../lib/ip-address.ts'
+import type { Policy } from '../../settings/service-policy.ts'
 
 type Family = NonNullable<Service['spec']['ipFamilies']>[number]
 
@@ -8,26 +9,32 @@ type Family = NonNullable<Service['spec']['ipFamilies']>[number]
 export type ClusterFamilies = { primary: Family; isDual: boolean | undefined }
 
 /**
- * Why one IPv4 address, all that clouds have for a Service, is not what it requests. `matchesFamilies`: the announcing
- * software refuses an address unless its families are exactly those of the Service's cluster IPs.
+ * The family of the one address that a Service gets from the cloud, and why that is not what it requests. A Service that has
+ * both gets IPv4. `matchesFamilies`: the announcing software refuses an address unless its families are exactly those of the
+ * Service's cluster IPs.
  */
-export function familyProblem({ spec }: Service, matchesFamilies: boolean): string | undefined {
+export function familyWanted(
+  { spec }: Service,
+  { families: offered, matchesFamilies }: Pick<Policy, 'families' | 'matchesFamilies'>,
+): { family: IpFamily; problem?: string } {
   const { ipFamilyPolicy: policy, ipFamilies: families = [], clusterIPs = [] } = spec
-  if (policy === 'RequireDualStack') {
-    return `spec.ipFamilyPolicy: "RequireDualStack" requests an IPv4 and an IPv6 address, ${onlyOne}`
-  }
-  if (families.length > 0 && !families.includes('IPv4')) {
-    return `spec.ipFamilies: "${families.join()}" requests an IPv6 address, ${onlyOne}`
-  }
+  const isSix = families.length > 0 && !families.includes('IPv4')
+  const family = isSix && offered.includes('ipv6') ? 'ipv6' : 'ipv4'
+  const only = onlyOne(offered)
+  if (policy === 'RequireDualStack')
+    return { family, problem: `spec.ipFamilyPolicy: "${policy}" requests an IPv4 and an IPv6 address, ${only}` }
+  if (isSix && family === 'ipv4')
+    return { family, problem: `spec.ipFamilies: "${families.join()}" requests an IPv6 address, ${only}` }
   const hasBoth = families.length > 1 || clusterIPs.length > 1
-  return policy === 'PreferDualStack' && hasBoth && matchesFamilies
-    ? `spec.ipFamilyPolicy: "PreferDualStack" with two families: MetalLB announces no single address for the Service, ${onlyOne}`
-    : undefined
+  if (policy !== 'PreferDualStack' || !hasBoth || !matchesFamilies) return { family }
+  const refused = `with two families: MetalLB announces no single address for the Service, ${only}`
+  return { family, problem: `spec.ipFamilyPolicy: "${policy}" ${refused}` }
 }
 
-const onlyOne =
-  'and an address from the cloud is one IPv4 address: set spec.ipFamilyPolicy to "SingleStack" and spec.ipFamilies to ' +
-  '["IPv4"], or name an own address'
+function onlyOne(offered: readonly IpFamily[]): string {
+  const [what, set] = offered.includes('ipv6') ? ['address', '["IPv4"] or ["IPv6"]'] : ['IPv4 address', '["IPv4"]']
+  return `and a Service gets one ${what} from the cloud: set spec.ipFamilyPolicy to "SingleStack" and spec.ipFamilies to ${set}, or name an own address`
+}
 
 /**
  * A Service with the policy and the families that the API server will store. It sets them after the mutating webhooks, and
@@ -78,6 +85,6 @@ function namedFamilies({ spec }: Service): Family[] {
   const addresses = spec.clusterIPs ?? (spec.clusterIP === undefined ? [] : [spec.clusterIP])
   return addresses.flatMap((text) => {
     const address = parseIpAddress(text)
-    return address ? [address.family === 'ipv4' ? 'IPv4' : 'IPv6'] : []
+    return address ? [familyNames[address.family]] : []
   })
 }

@@ -1,9 +1,9 @@
 import type { Location } from '../../clouds/ports/cloud.ts'
 import { keyOf, type Service } from '../../kube/objects.ts'
-import { canonicalIpAddress } from '../../lib/ip-address.ts'
+import { type IpFamily, canonicalIpAddress } from '../../lib/ip-address.ts'
 import { quote } from '../../lib/quote.ts'
-import { type ElasticIP, provisionedSourceOf, type ReclaimPolicy } from '../record/elastic-ip.ts'
-import { familyProblem } from './families.ts'
+import { type ElasticIP, familyOf, provisionedSourceOf, type ReclaimPolicy } from '../record/elastic-ip.ts'
+import { familyWanted } from './families.ts'
 import { locate } from './location.ts'
 import { managedProblems, managedWarnings } from './managed.ts'
 import { elasticIPAnnotation, ownPrefix, protectAnnotation, reclaimAnnotation } from '../record/names.ts'
@@ -39,8 +39,8 @@ export type Want =
   | { kind: 'nothing'; reason: string }
   /** The address is in canonical text. With a doubt it is announced only where the Service shows it already. */
   | { kind: 'own'; address: string; where: string; doubt?: OwnAddressDoubt }
-  | { kind: 'reserve'; location: string; reclaim: ReclaimPolicy; warnings: string[] }
-  | { kind: 'named'; elasticIP: string; warnings: string[] }
+  | { kind: 'reserve'; location: string; family: IpFamily; reclaim: ReclaimPolicy; warnings: string[] }
+  | { kind: 'named'; elasticIP: string; family: IpFamily; warnings: string[] }
   /** Where a new balancer is created. One that exists stays where it is. */
   | { kind: 'managed'; location: string; warnings: string[] }
   /** `forbiddenAddress`: an own address that the Service must not keep, even if it shows it. */
@@ -77,7 +77,7 @@ export function isWanted(record: ElasticIP, wanted: Want): boolean {
       // A user wrote the address that the record holds: it is the Service's after all.
       return wanted.doubt?.isDecided === false || record.status?.address === wanted.address
     case 'reserve':
-      return provisionedSourceOf(record) === undefined
+      return provisionedSourceOf(record) === undefined && familyOf(record) === wanted.family
     case 'named':
       return provisionedSourceOf(record) === wanted.elasticIP
     case 'ignored':
@@ -144,9 +144,9 @@ function wantOfLoadBalancer(service: Service, policy: Policy, known: Location[] 
   const own = ownAddress(service, policy.requestAnnotations)
   const elasticIP = annotations[elasticIPAnnotation]
   const isFromCloud = own === undefined || elasticIP !== undefined
-  const mismatch = isFromCloud ? familyProblem(service, policy.matchesFamilies) : undefined
-  if (mismatch !== undefined) problems.push(mismatch)
-  if (elasticIP !== undefined) return named(service, { elasticIP, own, problems, policy })
+  const { family, problem } = familyWanted(service, policy)
+  if (isFromCloud && problem !== undefined) problems.push(problem)
+  if (elasticIP !== undefined) return named(service, { elasticIP, family, own, problems, policy })
   if (own !== undefined) {
     const address = canonicalIpAddress(own.address)
     if (address === undefined) problems.push(`${own.where}: ${quote(own.address)} is not an IP address`)
@@ -160,6 +160,7 @@ function wantOfLoadBalancer(service: Service, policy: Policy, known: Location[] 
   return {
     kind: 'reserve',
     location: located.location,
+    family,
     reclaim: reclaim === 'Retain' ? 'Retain' : 'Delete',
     warnings: located.warnings,
   }
@@ -178,13 +179,14 @@ function wantManaged(
 
 type Named = {
   elasticIP: string
+  family: IpFamily
   own: ReturnType<typeof ownAddress>
   problems: string[]
   policy: Policy
 }
 
 /** The named ElasticIP decides location and reclaim policy; the Service's other annotations about them are ignored. */
-function named({ metadata }: Service, { elasticIP, own, problems, policy }: Named): Want {
+function named({ metadata }: Service, { elasticIP, family, own, problems, policy }: Named): Want {
   if (!/^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/.test(elasticIP)) {
     problems.push(`annotation ${elasticIPAnnotation}: ${quote(elasticIP)} is not the name of an ElasticIP`)
   }
@@ -197,6 +199,7 @@ function named({ metadata }: Service, { elasticIP, own, problems, policy }: Name
   return {
     kind: 'named',
     elasticIP,
+    family,
     warnings: ignored.map((what) => `${what} is ignored, ElasticIP ${elasticIP} decides`),
   }
 }

@@ -44,3 +44,8 @@ export function makePool(ranges: Range[]): Pool {
   }
   return { allocateFirst: (cidr) => allocate(cidr, false), allocateLast: (cidr) => allocate(cidr, true) }
 }
+
+/** Whether an address is the one of a reservation, or in its IPv6 network, which ends with `::/64`. */
+export function contains(reserved: string, address: string): boolean {
+  return reserved === address || (reserved.endsWith('::/64') && address.startsWith(reserved.slice(0, -'/64'.length)))
+}

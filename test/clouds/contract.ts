@@ -1,5 +1,6 @@
 import { assignmentFailureRules } from './contract/assignment-failures.ts'
 import { assignmentRules } from './contract/assignments.ts'
+import { familyRules } from './contract/families.ts'
 import { grantRules } from './contract/grants.ts'
 import { machineRules } from './contract/machines.ts'
 import { passwordRules } from './contract/passwords.ts'
@@ -48,4 +49,9 @@ export function assignmentContract(name: string, start: () => Promise<Assignment
 /** What the client of a vendor whose BGP may have a password owes beside that. */
 export function passwordContract(name: string, start: () => Promise<PasswordStage>): void {
   passwordRules(rulesOn(name, start))
+}
+
+/** What the client of a vendor that assigns addresses of both families owes beside that. */
+export function familyContract(name: string, start: () => Promise<AssignmentStage>): void {
+  familyRules(rulesOn(name, start))
 }

@@ -1,4 +1,12 @@
-import { type Cloud, CloudError, type Fault, type Marks, type Reservation } from '../../clouds/ports/cloud.ts'
+import {
+  type Cloud,
+  CloudError,
+  type Fault,
+  type Marks,
+  type Reservation,
+  type ReservationRequest,
+} from '../../clouds/ports/cloud.ts'
+import { parseIpAddress } from '../../lib/ip-address.ts'
 import { copyOf } from './copy.ts'
 
 /**
@@ -51,6 +59,8 @@ export function scriptedCloud(now: () => Date = () => new Date()): ScriptedCloud
   const book = new Map<string, Reservation>()
   const unlisted = new Set<string>()
   const dying = new Set<string>()
+  /** The ids of the IPv6 addresses. */
+  const sixes = new Set<string>()
   const gone = (id: string) => book.delete(id)
   const read = <T>(what: T): T => {
     if (script.unreadable) throw fault('unavailable', 'nothing')
@@ -100,13 +110,13 @@ export function scriptedCloud(now: () => Date = () => new Date()): ScriptedCloud
         throwIfUnsent(signal)
         return read(script.idsLate ? undefined : book.get(id))
       },
-      async reserve({ location, marks }, signal) {
+      async reserve({ location, marks, family = 'ipv4' }, signal) {
         script.calls.reserve += 1
         throwIfUnsent(signal)
         const fate = script.fates.shift() ?? script.otherwise
         if (fate === 'unsaid') throw fault('unavailable', 'unknown')
         if (!['reserved', 'requested', 'lost', 'doubled'].includes(fate)) throw fault(fate as Fault, 'nothing')
-        const reservation = buy(fate, location, marks)
+        const reservation = buy(fate, { location, marks, family })
         if (fate === 'lost') throw fault('unavailable', 'unknown')
         return copyOf(reservation)
       },
@@ -132,10 +142,16 @@ export function scriptedCloud(now: () => Date = () => new Date()): ScriptedCloud
     },
   }
 
-  function buy(fate: ReserveFate, location: string, marks: Marks): Reservation {
+  function addressOf(id: string): string {
+    return `${sixes.has(id) ? '2001:db8::' : '203.0.113.'}${id.replace('res-', '')}`
+  }
+
+  function buy(fate: ReserveFate, { location, marks, family }: Required<ReservationRequest>): Reservation {
     const id = `res-${script.bought.length + 1}`
+    if (family === 'ipv6') sixes.add(id)
     const granted = fate !== 'requested'
-    const address = fate === 'doubled' ? script.doubles().at(-1) : undefined
+    const isOfFamily = (text: string) => parseIpAddress(text)?.family === family
+    const address = fate === 'doubled' ? script.doubles().findLast(isOfFamily) : undefined
     const reservation: Reservation = {
       id,
       address: granted ? (address ?? addressOf(id)) : undefined,
@@ -159,7 +175,6 @@ export function scriptedCloud(now: () => Date = () => new Date()): ScriptedCloud
 }
 
 /** The address of a reservation, from its number. */
-const addressOf = (id: string) => `203.0.113.${id.replace('res-', '')}`
 
 function carries({ marks }: Pick<Reservation, 'marks'>, wanted: Marks): boolean {
   return Object.entries(wanted).every(([name, value]) => marks[name] === value)

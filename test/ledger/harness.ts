@@ -120,7 +120,7 @@ const requestAnnotations = [
   'metallb.universe.tf/loadBalancerIPs',
   'kube-vip.io/loadbalancerIPs',
 ]
-const usualPolicy = makePolicy({ metro: 'da' })
+const usualPolicy: Policy = { ...makePolicy({ metro: 'da' }), families: ['ipv4', 'ipv6'] }
 
 export function makeHarness(marked: HarnessMarks = { scheme, sweepsUntagged: false }): Harness {
   let elapsedMs = 0
@@ -307,10 +307,11 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
         elasticIP,
         location = 'da',
         reclaim = 'Delete',
+        family = 'ipv4',
         isShown = false,
         wait = false,
       } = claim
-      return own.claim({ ...(elasticIP ? { elasticIP } : { location, reclaim }), key, isShown, wait }, signal)
+      return own.claim({ ...(elasticIP ? { elasticIP } : { location, reclaim }), family, key, isShown, wait }, signal)
     },
     reconcileSource: (name) => sourceReconciler.reconcile(name, neverAborted),
     fillPool: () => poolReconciler.reconcile(warmPoolKey, neverAborted),
@@ -348,6 +349,8 @@ function brokenRule(before: KubeObject | undefined, after: KubeObject): string |
   const [stored, next] = [before as ElasticIP | undefined, after as ElasticIP]
   if (stored?.status?.reservationID !== undefined && (stored.spec.location ?? '') !== (next.spec.location ?? ''))
     return 'location is fixed once the address is reserved'
+  if (stored?.status?.address !== undefined && stored.spec.ipFamily !== next.spec.ipFamily)
+    return 'ipFamily is fixed once the address is known'
   const { claimRef, location, reservationID, source } = next.spec
   const { name } = next.metadata
   if (/^[^.]+[.][^.]+$/.test(name) && name !== `${claimRef?.namespace}.${claimRef?.name}`)

@@ -16,7 +16,8 @@ export function create({ harness, random, log, go, gate, note }: Walker, actor: 
   const key = keyOf(service)
   const { [elasticIPAnnotation]: elasticIP } = service.metadata.annotations ?? {}
   const spec = elasticIP === undefined ? { reclaim: 'Delete' as const } : { elasticIP }
-  const claiming = actor.claim({ key, ...spec }).catch((error: unknown) => {
+  const family = service.spec.ipFamilies?.includes('IPv6') ? 'ipv6' : 'ipv4'
+  const claiming = actor.claim({ key, family, ...spec }).catch((error: unknown) => {
     if (error instanceof KubeError) return undefined
     throw error
   })

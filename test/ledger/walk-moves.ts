@@ -1,8 +1,9 @@
 // What may happen in a random walk: users, processes, calls and the cloud change something.
 import * as assert from 'uvu/assert'
 import type { Reservation } from '../../clouds/ports/cloud.ts'
+import { type Service, keyOf } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
-import { elasticIPs } from '../../ledger/record/elastic-ip.ts'
+import { elasticIPs, recordName, reservationIdOf } from '../../ledger/record/elastic-ip.ts'
 import { makeReservation, makeService } from '../builders.ts'
 import { type ReserveFate, type ScriptedCloud, scriptedCloud } from '../fakes/scripted-cloud.ts'
 import { serviceMarks } from '../../ledger/record/marks.ts'
@@ -52,6 +53,10 @@ export type Move = { weight: number; move: (walk: Walk) => void | Promise<void> 
 /** What may happen next in any walk. */
 export const moves: Move[] = [
   { weight: 10, move: (walk) => create(walk, one(walk, walk.actors), makeService({ name: one(walk, names) })) },
+  {
+    weight: 4,
+    move: (walk) => create(walk, one(walk, walk.actors), makeService({ name: one(walk, names), ipFamilies: ['IPv6'] })),
+  },
   { weight: 1, move: (walk) => create(walk, walk.astray.actor, makeService({ name: one(walk, names) })) },
   {
     weight: 1,
@@ -163,6 +168,25 @@ export function watchOthers({ harness, astray }: Walk): void {
 /** The reservations that this cluster pays for. */
 export function ownReservations({ harness }: Pick<Walk, 'harness'>): Reservation[] {
   return harness.cloud.reserved().filter(({ id }) => !id.startsWith('foreign-'))
+}
+
+/**
+ * The reservations of ours that no record has. A user deleted the record that knew of an earlier request: what that bought
+ * is kept for the Service, and reported.
+ */
+export function leftByUsers({ harness, log }: Pick<Walker, 'harness' | 'log'>, wanting: Service[]): Reservation[] {
+  const held = new Set(harness.api.stored(elasticIPs).map(reservationIdOf))
+  const left = ownReservations({ harness }).filter(({ id }) => !held.has(id) && !id.startsWith('old-'))
+  for (const { id, marks } of left) {
+    const key =
+      wanting.map(keyOf).find((one) => serviceMarks(scheme, one)['service'] === marks['service']) ?? 'no Service'
+    const isReported = harness.warnings.some((warning) => warning.startsWith(`${key}: Reservation ${id} `))
+    assert.ok(isReported, `${id} is reported`)
+    const deleted = `a user deletes ElasticIP ${recordName(key)}`
+    const isDeleted = log.some((line) => line.includes(deleted))
+    assert.ok(isDeleted, `${id} was bought for a record that a user deleted`)
+  }
+  return left
 }
 
 /** A walk with three processes: one leads, one serves reviews, and one does so with a key of another account. */

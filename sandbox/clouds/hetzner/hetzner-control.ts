@@ -1,3 +1,4 @@
+import { contains } from '../address-pool.ts'
 import { ControlError, findById } from '../control-error.ts'
 import type { AccountControl, CloudControl, Json } from '../control.ts'
 import { removeFloatingIp } from './floating-ips.ts'
@@ -50,7 +51,7 @@ export function makeHetznerControl(
     devices: deviceControl(state),
     route(address) {
       state.runDue()
-      const { server } = [...state.floatingIps.values()].find(({ ip }) => ip === address) ?? {}
+      const { server } = [...state.floatingIps.values()].find(({ ip }) => contains(ip, address)) ?? {}
       return server?.status === 'running' ? String(server.id) : undefined
     },
     setActions({ ms, error }) {

@@ -1,3 +1,4 @@
+import { contains } from '../address-pool.ts'
 import { ControlError, findById } from '../control-error.ts'
 import type { AccountControl, CloudControl, Json } from '../control.ts'
 import { removeServer, settle } from './flexible-ips.ts'
@@ -54,7 +55,7 @@ export function makeScalewayControl(
     },
     lock: (id) => void (ipOf(id).status = 'locked'),
     route(address) {
-      const { server } = all().find((ip) => ip.address === address) ?? {}
+      const { server } = all().find((ip) => contains(ip.address, address)) ?? {}
       return server?.status === 'ready' ? server.id : undefined
     },
     setDeletion: (deletion) => void Object.assign(state.deletion, deletion),

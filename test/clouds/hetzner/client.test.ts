@@ -2,7 +2,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { CloudError } from '../../../clouds/ports/cloud.ts'
 import type { UnknownBehaviour } from '../../../sandbox/clouds/hetzner/unknown-behaviour.ts'
-import { assignmentContract, cloudContract } from '../contract.ts'
+import { assignmentContract, cloudContract, familyContract } from '../contract.ts'
 import { cloudErrorOf, neverAborted } from '../scripted-server.ts'
 import { key, startCloud, startStage } from './stage.ts'
 
@@ -21,6 +21,7 @@ for (const { name, unknowns } of [
   const start = () => startStage(unknowns)
   cloudContract(name, start)
   assignmentContract(name, start)
+  familyContract(name, start)
 }
 
 const marks = { usage: 'eip-admission', cluster: 'one', service: 'wc5Jyo1cRfBe7Qj+OQ/MKgKyKUyB7yeNX8OoHqbYjXk=' }
@@ -169,18 +170,6 @@ test('when the cloud has accepted a move and then refuses to say how it ended, n
   cloud.control.faults.add({ on: 'GET /actions', answer: 401 })
   const error = await cloudErrorOf(client.assignments.move({ id, machine, from: [] }, options))
   assert.equal([error.fault, error.outcome], ['auth', 'unknown'])
-})
-
-test('a network of IPv6 is no reservation of ours', async () => {
-  await using cloud = await startCloud()
-  const client = cloud.cloudWith(key)
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-  const body = JSON.stringify({ type: 'ipv6', home_location: location })
-  const made = await fetch(`${cloud.url}/floating_ips`, { method: 'POST', headers, body })
-  const { floating_ip } = (await made.json()) as { floating_ip: { id: number } }
-  assert.equal(await client.reservations({}, neverAborted), [])
-  const error = await cloudErrorOf(client.release(String(floating_ip.id), neverAborted))
-  assert.match(error.message, 'is not a floating IPv4 address')
 })
 
 test.run()

@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { UnknownBehaviour } from '../../../sandbox/clouds/scaleway/unknown-behaviour.ts'
-import { assignmentContract, cloudContract } from '../contract.ts'
+import { assignmentContract, cloudContract, familyContract } from '../contract.ts'
 import { cloudErrorOf, neverAborted } from '../scripted-server.ts'
 import { key, project, routes, startCloud, startStage, zone } from './stage.ts'
 
@@ -22,6 +22,7 @@ for (const { name, unknowns } of [
   const start = () => startStage(unknowns)
   cloudContract(name, start)
   assignmentContract(name, start)
+  familyContract(name, start)
 }
 
 const marks = { usage: 'eip-admission', cluster: 'one', service: 'wc5Jyo1cRfBe7Qj+OQ/MKgKyKUyB7yeNX8OoHqbYjXk=' }
@@ -221,14 +222,6 @@ test('the words of a used-up quota, of a key that may only read, and of a locked
   const locked = await cloudErrorOf(cloud.client.release(id, neverAborted))
   assert.equal([locked.fault, locked.outcome], ['conflict', 'nothing'])
   assert.match(locked.message, 'resource is locked (locked)')
-})
-
-test('a network of IPv6 is no reservation of ours', async () => {
-  await using cloud = await open()
-  const { id } = await cloud.call('POST', '', { project_id: project, is_ipv6: true })
-  assert.equal(await cloud.client.reservations({}, neverAborted), [])
-  const error = await cloudErrorOf(cloud.client.release(id, neverAborted))
-  assert.match(error.message, 'is not a flexible IPv4 address')
 })
 
 test.run()

@@ -13,9 +13,9 @@ import { makeRecord, makeService } from '../../builders.ts'
 const address = '203.0.113.40'
 const shown = makeService({ loadBalancerIP: address })
 const held = makeRecord({ phase: 'Bound', address })
-const reserve: Want = { kind: 'reserve', location: 'da', reclaim: 'Delete', warnings: [] }
+const reserve: Want = { kind: 'reserve', location: 'da', family: 'ipv4', reclaim: 'Delete', warnings: [] }
 const wrong: Want = { kind: 'wrong', problems: ['a problem'] }
-const named: Want = { kind: 'named', elasticIP: 'office', warnings: [] }
+const named: Want = { kind: 'named', elasticIP: 'office', family: 'ipv4', warnings: [] }
 const foreign: Want = { kind: 'foreign', reason: 'its class is other', requested: [] }
 const own: Want = { kind: 'own', address, where: 'spec.loadBalancerIP' }
 

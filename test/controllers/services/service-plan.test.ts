@@ -36,7 +36,7 @@ const releasing = makeRecord({ phase: 'Releasing', address, reservationID: 'res-
 const keeping = { ...annotations, 'eip-admission.dev/reclaim-policy': 'Retain' }
 const base = {
   key: 'default/web',
-  wanted: { kind: 'reserve', location: 'da', reclaim: 'Delete', warnings: [] },
+  wanted: { kind: 'reserve', location: 'da', family: 'ipv4', reclaim: 'Delete', warnings: [] },
   announcer: empty(),
   requestAnnotations: { annotations: ['metallb.io/loadBalancerIPs'], besideSpec: false },
   unboundForMs: 0,
@@ -116,12 +116,12 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
   {
     name: 'then its address is claimed',
     seen: { service: makeService({ finalizers }) },
-    plan: { step: { do: 'claim', location: 'da', reclaim: 'Delete' } },
+    plan: { step: { do: 'claim', location: 'da', family: 'ipv4', reclaim: 'Delete' } },
   },
   {
     name: 'a record without an address is claimed again',
     seen: { service: makeService({ finalizers }), record: makeRecord({ phase: 'Requested' }) },
-    plan: { step: { do: 'claim', location: 'da', reclaim: 'Delete' } },
+    plan: { step: { do: 'claim', location: 'da', family: 'ipv4', reclaim: 'Delete' } },
   },
   {
     name: 'an address that the cloud has lost is shown no more',
@@ -131,7 +131,7 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
   {
     name: 'then another one is claimed',
     seen: { service: makeService(shown), record: makeRecord({ phase: 'Requested' }) },
-    plan: { step: { do: 'claim', location: 'da', reclaim: 'Delete' } },
+    plan: { step: { do: 'claim', location: 'da', family: 'ipv4', reclaim: 'Delete' } },
   },
   {
     name: 'then the Service shows it',
@@ -169,7 +169,7 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
   {
     name: 'a Service that shows an address of ours without a record gets a new one',
     seen: { service: makeService(shown) },
-    plan: { step: { do: 'claim', location: 'da', reclaim: 'Delete' } },
+    plan: { step: { do: 'claim', location: 'da', family: 'ipv4', reclaim: 'Delete' } },
   },
   {
     name: "a predecessor's Service keeps its address, marked as ours",

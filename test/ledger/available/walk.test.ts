@@ -5,18 +5,10 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { keyOf } from '../../../kube/objects.ts'
 import { services } from '../../../kube/resource.ts'
-import {
-  type ElasticIP,
-  elasticIPs,
-  heldAddress,
-  recordName,
-  reservationIdOf,
-} from '../../../ledger/record/elastic-ip.ts'
-import { serviceMarks } from '../../../ledger/record/marks.ts'
+import { type ElasticIP, elasticIPs, heldAddress, reservationIdOf } from '../../../ledger/record/elastic-ip.ts'
 import { elasticIPAnnotation } from '../../../ledger/record/names.ts'
 import { isAvailable, isWarm } from '../../../ledger/record/source.ts'
 import { makeLot, makeReservation, makeService } from '../../builders.ts'
-import { scheme } from '../harness.ts'
 import { comeToRest, create } from '../walk-life.ts'
 import {
   type Move,
@@ -24,6 +16,7 @@ import {
   beginWalk,
   keys,
   lead,
+  leftByUsers,
   moves,
   names,
   one,
@@ -110,22 +103,7 @@ function judge({ harness, surprises, log }: Walk): void {
     warm.map((source) => `${source.metadata.name} ${isAvailable(source)}`).toSorted(),
     Array.from({ length: size }, (_, n) => `warm-da-${n + 1} true`),
   )
-  const held = new Set(records.map(reservationIdOf))
-  const left = ownReservations({ harness }).filter(({ id }) => !held.has(id))
-  // A user deleted the record that knew of an earlier request: what it bought is kept for the Service, and reported.
-  for (const { id, marks } of left) {
-    const key =
-      wanting.map(keyOf).find((one) => serviceMarks(scheme, one)['service'] === marks['service']) ?? 'no Service'
-    assert.ok(
-      harness.warnings.some((warning) => warning.startsWith(`${key}: Reservation ${id} `)),
-      `${id} is reported`,
-    )
-    const deleted = `a user deletes ElasticIP ${recordName(key)}`
-    assert.ok(
-      log.some((line) => line.includes(deleted)),
-      `${id} was bought for a record that a user deleted`,
-    )
-  }
+  const left = leftByUsers({ harness, log }, wanting)
   // A Service that waits for an address by name keeps what its record had requested before.
   const plain = owners.filter((record) => record?.status?.reservationID && !record.spec.source).length
   const expected = plain + size + 1 + left.length

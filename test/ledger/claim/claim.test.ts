@@ -37,7 +37,7 @@ test('a claim reads the halt and the adoption mark at the same time, and their C
     isAdopted: () => started(1).then(() => true),
     records: { get: () => Promise.resolve(undefined) },
   } as unknown as ClaimDeps)
-  const wanted = { key: 'default/web', location: 'da', reclaim: 'Delete', wait: false } as const
+  const wanted = { key: 'default/web', location: 'da', family: 'ipv4', reclaim: 'Delete', wait: false } as const
   assert.equal(await process.claim(wanted, AbortSignal.timeout(5_000)), {
     kind: 'pending',
     reason: 'another cluster uses the id',

@@ -5,7 +5,8 @@ import type { ClaimResult } from '../../../ledger/claim/claim-spec.ts'
 import { type UnboundLimitOptions, limitUnbound } from '../../../ledger/claim/limits.ts'
 import { makeRecord } from '../../builders.ts'
 
-const claimOf = (key: string) => ({ key, location: 'da', reclaim: 'Delete', wait: true, quotaUse: {} }) as const
+const claimOf = (key: string) =>
+  ({ key, location: 'da', family: 'ipv4', reclaim: 'Delete', wait: true, quotaUse: {} }) as const
 const wanted = claimOf('default/web')
 const held: ClaimResult = { kind: 'held', record: makeRecord(), address: '203.0.113.40' }
 const signal = new AbortController().signal

@@ -98,7 +98,7 @@ test('where predecessors marked the cluster, unmarked reservations are not liste
   assert.is(cloud.calls.reservations, 0)
 })
 
-const wanted: Want = { kind: 'reserve', location: 'da11', reclaim: 'Delete', warnings: [] }
+const wanted: Want = { kind: 'reserve', location: 'da11', family: 'ipv4', reclaim: 'Delete', warnings: [] }
 const base = {
   reservations: [makeReservation({ marks: left, address: '203.0.113.40' })],
   records: [],

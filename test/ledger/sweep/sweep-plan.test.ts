@@ -7,7 +7,7 @@ import { makeRecord, makeReservation, makeService } from '../../builders.ts'
 
 const scheme = { usage: 'cloud-provider-equinix-metal-auto', separator: '/', cluster: 'cluster-1' } as const
 const marks = serviceMarks(scheme, 'default/web')
-const reserve: Want = { kind: 'reserve', location: 'da', reclaim: 'Delete', warnings: [] }
+const reserve: Want = { kind: 'reserve', location: 'da', family: 'ipv4', reclaim: 'Delete', warnings: [] }
 const reservation = makeReservation({ marks })
 const longAgo = new Map([['res-1', 15 * 60_000 + 1]])
 const base: SweepSeen = {
@@ -51,6 +51,14 @@ test('a reservation whose record waits for its answer goes into that record', ()
   assert.equal(seen, { adopt: ['default/web res-1 into its record'], release: [], suspects: [], isComplete: true })
 })
 
+test('a reservation of the other family is reported and kept, for the next Service of that name may use it', () => {
+  const services = [{ service: makeService(), wanted: { ...reserve, family: 'ipv6' } as const }]
+  const seen = { adopt: [], release: [], suspects: [], surplus: ['res-1'], isComplete: false }
+  assert.equal(plan({ services }), seen)
+  const records = [makeRecord({ phase: 'Requested' }, { ipFamily: 'IPv6' })]
+  assert.equal(plan({ services, records }), seen)
+})
+
 test('a record that is being released adopts nothing', () => {
   const seen = plan({
     records: [makeRecord({ phase: 'Releasing' })],
@@ -74,7 +82,7 @@ test('of two reservations for one Service the older is adopted, and the younger 
 const kept: [name: string, wanted: Want, service: Parameters<typeof makeService>[0], record: boolean][] = [
   ['that has another one of ours', reserve, {}, true],
   ['that has an own address', { kind: 'own', address: '192.0.2.7', where: '' }, { loadBalancerIP: '192.0.2.7' }, false],
-  ['that requests an ElasticIP', { kind: 'named', elasticIP: 'mine', warnings: [] }, {}, false],
+  ['that requests an ElasticIP', { kind: 'named', elasticIP: 'mine', family: 'ipv4', warnings: [] }, {}, false],
   ['of another class', { kind: 'ignored', reason: 'its class is other' }, {}, false],
 ]
 for (const [name, wanted, service, hasRecord] of kept) {

@@ -2,11 +2,12 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import {
   type ClusterFamilies,
-  familyProblem,
+  familyWanted,
   hasOpenFamilies,
   isDualStack,
   withStoredFamilies,
 } from '../../../ledger/want/families.ts'
+import type { IpFamily } from '../../../lib/ip-address.ts'
 import { makeService } from '../../builders.ts'
 
 const four: ClusterFamilies = { primary: 'IPv4', isDual: false }
@@ -88,20 +89,71 @@ test('stored Services show whether the cluster has two families', () => {
   )
 })
 
-const problems: [name: string, facts: Facts, matchesFamilies: boolean, problem: RegExp | undefined][] = [
-  ['IPv4', { ipFamilies: ['IPv4'] }, true, undefined],
-  ['IPv6', { ipFamilies: ['IPv6'] }, true, /spec\.ipFamilies: "IPv6" requests an IPv6 address/],
-  ['IPv6, of any software', { ...prefers, ipFamilies: ['IPv6'] }, false, /spec\.ipFamilies: "IPv6"/],
-  ['both', { ipFamilyPolicy: 'RequireDualStack' }, false, /"RequireDualStack" requests an IPv4 and an IPv6/],
-  ['both if possible, and has both', both, true, /"PreferDualStack" with two families: MetalLB announces no/],
-  ['both if possible, and has both, of other software', both, false, undefined],
-  ['both if possible, and has one', stored, true, undefined],
+const ipv4Alone = ['ipv4'] as const
+const bothFamilies = ['ipv4', 'ipv6'] as const
+const wants: {
+  name: string
+  facts: Facts
+  families: readonly IpFamily[]
+  matchesFamilies?: boolean
+  family?: IpFamily
+  problem?: RegExp
+}[] = [
+  { name: 'IPv4', facts: { ipFamilies: ['IPv4'] }, families: ipv4Alone, family: 'ipv4' },
+  { name: 'IPv4, where the cloud has both', facts: { ipFamilies: ['IPv4'] }, families: bothFamilies, family: 'ipv4' },
+  {
+    name: 'IPv6',
+    facts: { ipFamilies: ['IPv6'] },
+    families: ipv4Alone,
+    problem: /: "IPv6" requests an IPv6 address.*IPv4/,
+  },
+  { name: 'IPv6, where the cloud has both', facts: { ipFamilies: ['IPv6'] }, families: bothFamilies, family: 'ipv6' },
+  {
+    name: 'IPv6, of any software',
+    facts: { ...prefers, ipFamilies: ['IPv6'] },
+    families: ipv4Alone,
+    matchesFamilies: false,
+    problem: /spec\.ipFamilies: "IPv6"/,
+  },
+  {
+    name: 'both',
+    facts: { ipFamilyPolicy: 'RequireDualStack' },
+    families: ipv4Alone,
+    problem: /"RequireDualStack" requests an IPv4 and an IPv6.* one IPv4 address from the cloud.*to \["IPv4"\],/,
+  },
+  {
+    name: 'both, where the cloud has both',
+    facts: { ipFamilyPolicy: 'RequireDualStack' },
+    families: bothFamilies,
+    problem: /one address from the cloud.*\["IPv4"\] or \["IPv6"\]/,
+  },
+  {
+    name: 'both if possible, and has both',
+    facts: both,
+    families: ipv4Alone,
+    problem: /"PreferDualStack" with two families: MetalLB announces no/,
+  },
+  {
+    name: 'both if possible, and has both, of other software',
+    facts: both,
+    families: bothFamilies,
+    matchesFamilies: false,
+    family: 'ipv4',
+  },
+  { name: 'both if possible, and has one', facts: stored, families: ipv4Alone, family: 'ipv4' },
+  {
+    name: 'IPv6 before IPv4',
+    facts: { ipFamilies: ['IPv6', 'IPv4'] },
+    families: bothFamilies,
+    matchesFamilies: false,
+    family: 'ipv4',
+  },
 ]
-for (const [name, facts, matchesFamilies, problem] of problems) {
-  test(`a Service of ${name}: ${problem ? 'is refused' : 'gets an address'}`, () => {
-    const text = familyProblem(makeService(facts), matchesFamilies)
-    if (problem) assert.match(text ?? '', problem)
-    else assert.is(text, undefined)
+for (const { name, facts, families, matchesFamilies = true, family, problem } of wants) {
+  test(`a Service of ${name}: ${problem ? 'is refused' : `gets an ${family} address`}`, () => {
+    const wanted = familyWanted(makeService(facts), { families, matchesFamilies })
+    if (problem) assert.match(wanted.problem ?? '', problem)
+    else assert.equal(wanted, { family })
   })
 }
 

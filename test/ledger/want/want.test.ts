@@ -23,25 +23,25 @@ const cases: { name: string; service: Service; policy: Policy; wanted: Want }[] 
     name: 'Retain, where it is the default that no Service may request',
     service: makeService({ annotations: { 'eip-admission.dev/reclaim-policy': 'Retain' } }),
     policy: { ...makePolicy({ metro: 'da' }), allowRetain: false, reclaimPolicy: 'Retain' },
-    wanted: { kind: 'reserve', location: 'da', reclaim: 'Retain', warnings: [] },
+    wanted: { kind: 'reserve', location: 'da', family: 'ipv4', reclaim: 'Retain', warnings: [] },
   },
   {
     name: 'a LoadBalancer requests an address in the location of the setting',
     service: makeService(),
     policy: makePolicy({ metro: 'da' }),
-    wanted: { kind: 'reserve', location: 'da', reclaim: 'Delete', warnings: [] },
+    wanted: { kind: 'reserve', location: 'da', family: 'ipv4', reclaim: 'Delete', warnings: [] },
   },
   {
     name: 'the annotation decides the location where no setting does',
     service: makeService({ annotations: { 'metal.equinix.com/eip-metro': 'SV' } }),
     policy: makePolicy({}),
-    wanted: { kind: 'reserve', location: 'sv', reclaim: 'Delete', warnings: [] },
+    wanted: { kind: 'reserve', location: 'sv', family: 'ipv4', reclaim: 'Delete', warnings: [] },
   },
   {
     name: 'an annotation names the ElasticIP whose address the Service requests',
     service: makeService({ annotations: { 'eip-admission.dev/elastic-ip': 'office' } }),
     policy: makePolicy({}),
-    wanted: { kind: 'named', elasticIP: 'office', warnings: [] },
+    wanted: { kind: 'named', elasticIP: 'office', family: 'ipv4', warnings: [] },
   },
   {
     name: 'with a named ElasticIP other annotations are ignored, with warnings',
@@ -57,6 +57,7 @@ const cases: { name: string; service: Service; policy: Policy; wanted: Want }[] 
     wanted: {
       kind: 'named',
       elasticIP: 'office',
+      family: 'ipv4',
       warnings: [
         'annotation metal.equinix.com/eip-metro: "sv" is ignored, ElasticIP office decides',
         'annotation eip-admission.dev/reclaim-policy: "Delete" is ignored, ElasticIP office decides',
@@ -68,7 +69,7 @@ const cases: { name: string; service: Service; policy: Policy; wanted: Want }[] 
     name: 'a facility setting wins over a metro setting',
     service: makeService(),
     policy: makePolicy({ metro: 'da', facility: 'da11' }),
-    wanted: { kind: 'reserve', location: 'da11', reclaim: 'Delete', warnings: [] },
+    wanted: { kind: 'reserve', location: 'da11', family: 'ipv4', reclaim: 'Delete', warnings: [] },
   },
   {
     name: 'a facility annotation wins over a metro annotation',
@@ -79,6 +80,7 @@ const cases: { name: string; service: Service; policy: Policy; wanted: Want }[] 
     wanted: {
       kind: 'reserve',
       location: 'da11',
+      family: 'ipv4',
       reclaim: 'Delete',
       warnings: ['annotation metal.equinix.com/eip-metro: "sv" is ignored, metal.equinix.com/eip-facility says "da11"'],
     },
@@ -90,6 +92,7 @@ const cases: { name: string; service: Service; policy: Policy; wanted: Want }[] 
     wanted: {
       kind: 'reserve',
       location: 'da',
+      family: 'ipv4',
       reclaim: 'Delete',
       warnings: ['annotation metal.equinix.com/eip-metro: "sv" is ignored, METAL_METRO_NAME says "da"'],
     },
@@ -98,7 +101,7 @@ const cases: { name: string; service: Service; policy: Policy; wanted: Want }[] 
     name: 'an annotation requests Retain',
     service: makeService({ annotations: { 'eip-admission.dev/reclaim-policy': 'Retain' } }),
     policy: makePolicy({ metro: 'da' }),
-    wanted: { kind: 'reserve', location: 'da', reclaim: 'Retain', warnings: [] },
+    wanted: { kind: 'reserve', location: 'da', family: 'ipv4', reclaim: 'Retain', warnings: [] },
   },
   {
     name: 'an address in the spec is an own address',
@@ -150,7 +153,7 @@ const cases: { name: string; service: Service; policy: Policy; wanted: Want }[] 
     name: 'an address that we wrote is no own address',
     service: makeService({ loadBalancerIP: '192.0.2.9', annotations: { 'eip-admission.dev/address': '192.0.2.9' } }),
     policy: makePolicy({ metro: 'da' }),
-    wanted: { kind: 'reserve', location: 'da', reclaim: 'Delete', warnings: [] },
+    wanted: { kind: 'reserve', location: 'da', family: 'ipv4', reclaim: 'Delete', warnings: [] },
   },
   {
     name: 'a Service that is no LoadBalancer wants no address',
@@ -174,7 +177,7 @@ const cases: { name: string; service: Service; policy: Policy; wanted: Want }[] 
     name: 'a Service of a class that we serve wants an address',
     service: makeService({ loadBalancerClass: 'example.com/ours' }),
     policy: { ...makePolicy({ metro: 'da' }), classes: ['example.com/ours'] },
-    wanted: { kind: 'reserve', location: 'da', reclaim: 'Delete', warnings: [] },
+    wanted: { kind: 'reserve', location: 'da', family: 'ipv4', reclaim: 'Delete', warnings: [] },
   },
   {
     name: 'a Service without a class is ignored where we serve classes only',

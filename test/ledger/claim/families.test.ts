@@ -1,0 +1,97 @@
+// Addresses of the two families: what a claim orders, and what it does not take for its own.
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { bind } from '../../../ledger/claim/bind.ts'
+import type { ClaimResult } from '../../../ledger/claim/claim-spec.ts'
+import { type ElasticIP, elasticIPs } from '../../../ledger/record/elastic-ip.ts'
+import { serviceMarks } from '../../../ledger/record/marks.ts'
+import { retain } from '../../../ledger/release/release.ts'
+import { makeLot, makeReservation } from '../../builders.ts'
+import { neverAborted } from '../../clouds/scripted-server.ts'
+import { makeHarness, scheme } from '../harness.ts'
+
+const six = { family: 'ipv6' } as const
+const marks = serviceMarks(scheme, 'default/web')
+const verdict = (claimed: ClaimResult) =>
+  claimed.kind === 'held' ? claimed.address : `${claimed.kind}: ${claimed.reason}`
+
+test('a claim of an IPv6 address orders one, and the record says so', async () => {
+  const harness = makeHarness()
+  harness.setAdoptionMark()
+  assert.is(verdict(await harness.process('a').claim(six)), '2001:db8::1')
+  assert.is(harness.record()?.spec.ipFamily, 'IPv6')
+  assert.is(verdict(await harness.process('b').claim(six)), '2001:db8::1')
+  assert.is(harness.cloud.calls.reserve, 1)
+})
+
+test("a reservation with the Service's marks is not used by a claim of the other family", async () => {
+  const harness = makeHarness()
+  harness.cloud.put(makeReservation({ id: 'res-9', marks }))
+  assert.is(verdict(await harness.process('a').claim(six)), '2001:db8::1')
+  assert.equal(harness.reservationsOf().toSorted(), ['res-1', 'res-9'])
+})
+
+test('a retained address of the other family stays retained, and the claim says how to release it', async () => {
+  const harness = makeHarness()
+  harness.setAdoptionMark()
+  const process = harness.process('a')
+  await process.claim({ reclaim: 'Retain' })
+  await bind(process.deps, { record: harness.record() as ElasticIP, uid: 'uid-0' }, neverAborted)
+  await retain(process.deps, harness.record() as ElasticIP, neverAborted)
+  assert.match(
+    verdict(await process.claim(six)),
+    /^refused: 203\.0\.113\.1 is kept for it, but it requests an IPv6 address; release .*kubectl delete eip default\.web/,
+  )
+  assert.equal([harness.record()?.status?.phase, harness.cloud.released], ['Released', []])
+})
+
+test('an ElasticIP of the other family is refused by name', async () => {
+  const harness = makeHarness()
+  const address = '2001:db8:7::1'
+  harness.cloud.put(makeReservation({ id: 'res-7', address }))
+  const status = { phase: 'Available', address, reservationID: 'res-7' } as const
+  harness.api.put(elasticIPs, makeLot('office', { reclaimPolicy: 'Retain', reservationID: 'res-7' }, status))
+  const process = harness.process('a')
+  assert.is(
+    verdict(await process.claim({ elasticIP: 'office' })),
+    `refused: ElasticIP office is ${address}, and the Service needs an IPv4 address; name another one`,
+  )
+  assert.is(verdict(await process.claim({ elasticIP: 'office', ...six })), address)
+})
+
+test('a warm IPv4 address is not for a Service of IPv6', async () => {
+  const harness = makeHarness()
+  harness.setAdoptionMark()
+  const process = harness.process('a', { warmPool: 1 })
+  await process.fillPool()
+  await process.reconcileSource('warm-da-1')
+  assert.is(verdict(await process.claim(six)), '2001:db8::2')
+  assert.is(verdict(await process.claim({ key: 'default/db' })), '203.0.113.1')
+})
+
+test('an address of another family than the ordered one is kept, and is no Service’s', async () => {
+  const harness = makeHarness()
+  harness.setAdoptionMark()
+  harness.cloud.fates = ['requested']
+  const process = harness.process('a')
+  await process.claim(six)
+  harness.cloud.put(makeReservation({ marks }))
+  assert.match(
+    verdict(await process.claim(six)),
+    /pending: .*203\.0\.113\.40, which is no IPv6 address; it stays reserved/,
+  )
+  assert.equal([harness.record()?.status?.address, harness.cloud.released], [undefined, []])
+})
+
+test('a definition of ElasticIP that drops the family leads to no order', async () => {
+  const harness = makeHarness()
+  harness.setAdoptionMark()
+  const process = harness.process('a')
+  const { records } = process.deps
+  const { create } = records
+  records.create = ({ spec: { ipFamily: _, ...spec }, ...record }, options) => create({ ...record, spec }, options)
+  assert.match(verdict(await process.claim(six)), /^refused: .* does not keep spec\.ipFamily: IPv6.*install/)
+  assert.equal([harness.cloud.calls.reserve, harness.record()], [0, undefined])
+})
+
+test.run()
