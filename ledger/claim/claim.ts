@@ -98,7 +98,7 @@ async function tryClaim(deps: ProcessDeps, claim: Claim, signal: AbortSignal): P
   if (obstacle?.kind === 'busy') return obstacle
   // 3. Create the record. The API server lets one process succeed: that one goes on to the address.
   const created = obstacle ? undefined : await createRecord(deps, { claim, source }, signal)
-  if (created) return start(deps, claim, { record: created, isFresh, source }, timeLimit)
+  if (created) return start(deps, { record: created, isFresh, source, family: claim.family }, timeLimit)
   // 4. Else read the record that exists. If it disappeared in between, the next attempt creates it.
   const stored = await deps.records.get(claim.key, { signal })
   if (!stored) return obstacle ?? busy
@@ -112,7 +112,8 @@ async function tryClaim(deps: ProcessDeps, claim: Claim, signal: AbortSignal): P
   if (obstacle && !(source?.status?.address !== undefined && isClaimedBy(source, stored))) return obstacle
   // 7. Take over an unanswered record; a process that tries at the same time meets a conflict. An earlier request may
   //    have bought something, so the record is not fresh.
-  return start(deps, claim, { record: await takeOverRecord(deps, stored, claim), isFresh: false }, timeLimit)
+  const record = await takeOverRecord(deps, stored, claim)
+  return start(deps, { record, isFresh: false, family: claim.family }, timeLimit)
 }
 
 /**
@@ -198,10 +199,11 @@ async function createRecord(
   }
 }
 
-function start(deps: ProcessDeps, { family }: Claim, task: Task, timeLimit: TimeLimit): Promise<ClaimResult> {
+function start(deps: ProcessDeps, task: Task & Pick<Claim, 'family'>, timeLimit: TimeLimit): Promise<ClaimResult> {
   const { name } = task.record.metadata
   // A definition of an older version drops what it does not know, and we would buy an address of the other family.
-  if (familyOf(task.record) !== family) return refuse(deps, task, `ElasticIP ${name} ${withoutFamily(family)}`)
+  if (familyOf(task.record) !== task.family)
+    return refuse(deps, task, `ElasticIP ${name} ${withoutFamily(task.family)}`)
   const result = obtainAddress(deps, task, timeLimit).finally(() => deps.running.delete(name))
   deps.running.set(name, result)
   return result
