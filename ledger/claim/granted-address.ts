@@ -137,7 +137,8 @@ function holdersIn(all: readonly ElasticIP[], record: ElasticIP, used: UsedAddre
     const isSame = status.reservationID === used.reservationID
     return isSame || canonicalIpAddress(status.address ?? '') === used.address
   })
-  return holders
-    .filter((other) => !hasSource(record, other) && !hasSource(other, record))
-    .map(({ metadata }) => metadata.name)
+  // A warm record may have the name of an older one, whose reservation went to a Service.
+  const isShared = (other: ElasticIP) =>
+    other.status?.reservationID === used.reservationID && (hasSource(record, other) || hasSource(other, record))
+  return holders.filter((other) => !isShared(other)).map(({ metadata }) => metadata.name)
 }

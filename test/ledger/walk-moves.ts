@@ -53,10 +53,6 @@ export type Move = { weight: number; move: (walk: Walk) => void | Promise<void> 
 /** What may happen next in any walk. */
 export const moves: Move[] = [
   { weight: 10, move: (walk) => create(walk, one(walk, walk.actors), makeService({ name: one(walk, names) })) },
-  {
-    weight: 4,
-    move: (walk) => create(walk, one(walk, walk.actors), makeService({ name: one(walk, names), ipFamilies: ['IPv6'] })),
-  },
   { weight: 1, move: (walk) => create(walk, walk.astray.actor, makeService({ name: one(walk, names) })) },
   {
     weight: 1,

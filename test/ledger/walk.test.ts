@@ -9,11 +9,31 @@ import { parseIpAddress } from '../../lib/ip-address.ts'
 import { elasticIPs } from '../../ledger/record/elastic-ip.ts'
 import { serviceMarks } from '../../ledger/record/marks.ts'
 import { addressAnnotation } from '../../ledger/record/names.ts'
-import { makeReservation } from '../builders.ts'
-import { comeToRest } from './walk-life.ts'
-import { type Walk, beginWalk, keys, leftByUsers, moves, ownReservations, walkOn, watchOthers } from './walk-moves.ts'
+import { makeReservation, makeService } from '../builders.ts'
+import { comeToRest, create } from './walk-life.ts'
+import {
+  type Move,
+  type Walk,
+  beginWalk,
+  keys,
+  leftByUsers,
+  moves,
+  names,
+  one,
+  ownReservations,
+  walkOn,
+  watchOthers,
+} from './walk-moves.ts'
 import { makeWalker } from './walker.ts'
 import { scheme } from './harness.ts'
+
+const movesOfBothFamilies: Move[] = [
+  ...moves,
+  {
+    weight: 4,
+    move: (walk) => create(walk, one(walk, walk.actors), makeService({ name: one(walk, names), ipFamilies: ['IPv6'] })),
+  },
+]
 
 /** What must hold at every moment. */
 function watch(walk: Walk): void {
@@ -71,7 +91,7 @@ async function walkFrom(seed: number, steps: number): Promise<void> {
   const walk = beginWalk(walker)
   seedOf(walk)
   try {
-    await walkOn(walk, { steps, moves, watch })
+    await walkOn(walk, { steps, moves: movesOfBothFamilies, watch })
     await comeToRest(walk, keys)
     watch(walk)
     judge(walk)

@@ -37,16 +37,25 @@ function doubledRecords(records: readonly ElasticIP[]): Finding[] {
   const byAddress = Map.groupBy(known, ({ held }) => held)
   return [...byAddress].flatMap(([held, all]): Finding[] => {
     if (all.length < 2) return []
-    const names = all.map(({ record }) => record.metadata.name)
+    const names = all
+      .toSorted((one, other) => ageOf(one.record).localeCompare(ageOf(other.record)))
+      .map(({ record }) => record.metadata.name)
+    const last = names.at(-1) ?? ''
+    // A deletion would release the reservation, or wait for ever because the other Service shows the address.
+    const forget = `kubectl patch eip ${last} --type=merge -p '{"metadata":{"finalizers":null}}' && kubectl delete eip ${last}`
     return [
       {
         level: 'error',
         what: `${held} is held by ${names.length} ElasticIPs: ${names.join(', ')}`,
         why: 'traffic of one Service reaches the other, and the release of one ends both',
-        fix: `kubectl get eip ${names.join(' ')} -o yaml   # then delete and create again the Service that came last`,
+        fix: `kubectl get eip ${names.join(' ')} -o yaml   # then give the last one's Service another address: ${forget}`,
       },
     ]
   })
+}
+
+function ageOf({ metadata }: ElasticIP): string {
+  return metadata.creationTimestamp ?? ''
 }
 
 function doubledServices(services: readonly Service[]): Finding[] {

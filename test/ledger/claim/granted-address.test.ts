@@ -76,6 +76,14 @@ test('a record may have the address of the ElasticIP that it came from', async (
   assert.is(await check({ records: [source] })(record, { id: 'res-9', address }), undefined)
 })
 
+test('a new warm record does not get the address that went from an older one of its name to a Service', async () => {
+  const warm = makeLot('warm-da-1', { location: 'da', reclaimPolicy: 'Delete' })
+  const bound = { phase: 'Bound', address, reservationID: 'res-1' } as const
+  const holder = makeRecord(bound, { source: { name: 'warm-da-1', type: 'WarmPool' } })
+  assert.match((await check({ records: [holder] })(warm, { id: 'res-2', address })) ?? '', 'holds already')
+  assert.is(await check({ records: [holder] })(warm, { id: 'res-1', address }), undefined)
+})
+
 test('of two claims at the same time one gets a reservation that the cloud grants twice', async () => {
   const [web, other] = [makeRecord(), held({ phase: 'Requested' })]
   const records = new Map([web, other].map((record) => [record.metadata.name, record]))
