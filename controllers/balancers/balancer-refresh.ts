@@ -1,10 +1,6 @@
 import type { Balancers, ListedBalancer, BalancerAnnotations } from '../../clouds/ports/balancers.ts'
 import { type Key, type Service, keyOf } from '../../kube/objects.ts'
-import type { Reconciler } from '../loop/reconciler.ts'
 import { namedBalancer } from './balancer-state.ts'
-
-/** The only key of the refresh: one list serves all Services. */
-export const refreshKey = 'all'
 
 export type BalancerRefreshDeps = {
   balancers: Pick<Balancers, 'list'>
@@ -13,7 +9,8 @@ export type BalancerRefreshDeps = {
   served: () => readonly Service[]
 }
 
-export type BalancerRefresh = Reconciler & {
+export type BalancerRefresh = {
+  run: (signal: AbortSignal) => Promise<undefined>
   /** Calls the listener with each Service whose balancer the list lacks. */
   onChange(listener: (key: Key) => void): void
 }
@@ -23,13 +20,11 @@ export function balancerRefresh({ balancers, annotations, served }: BalancerRefr
   const listeners: ((key: Key) => void)[] = []
   return {
     onChange: (listener) => void listeners.push(listener),
-    name: 'balancer-refresh',
-    async reconcile(_key, signal) {
-      if (!served().some((service) => namedBalancer(service, annotations) !== undefined)) return {}
+    async run(signal) {
+      if (!served().some((service) => namedBalancer(service, annotations) !== undefined)) return
       const listed = await balancers.list(signal)
       for (const key of withoutBalancer(served(), { listed, annotations }))
         for (const listener of listeners) listener(key)
-      return {}
     },
   }
 }

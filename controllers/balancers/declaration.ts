@@ -1,9 +1,10 @@
 import { balancerNames } from './balancer-names.ts'
-import { type BalancerRefresh, balancerRefresh, refreshKey } from './balancer-refresh.ts'
+import { type BalancerRefresh, balancerRefresh } from './balancer-refresh.ts'
 import { isConcerned, serviceBalancer } from './service-balancer.ts'
 import { type NodeOrigin, nodeOrigins, originFacts } from './node-origins.ts'
 import { balancerRequests } from './requests-in-flight.ts'
 import type { ControllerDeclaration } from '../loop/controller.ts'
+import { periodicWork } from '../loop/periodic-work.ts'
 import { watch } from '../loop/watch.ts'
 import { serviceMarks } from '../../ledger/record/marks.ts'
 import { type Key, type Service, keyOf } from '../../kube/objects.ts'
@@ -39,10 +40,8 @@ export function balancerControllers(deps: Deps): ControllerDeclaration[] {
 
 function refreshController({ caches }: Deps, refresh: BalancerRefresh): ControllerDeclaration {
   return {
-    reconciler: refresh,
+    ...periodicWork({ name: 'balancer-refresh', run: refresh.run, everyMs: refreshMs }),
     needs: [caches.services],
-    keys: () => [refreshKey],
-    resyncMs: refreshMs,
     retry: { firstMs: 1000, maxMs: resyncMs },
   }
 }

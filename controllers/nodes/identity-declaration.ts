@@ -1,7 +1,8 @@
 import type { ControllerDeclaration } from '../loop/controller.ts'
 import { firstSeen } from './first-seen.ts'
-import { type MachineRefresh, refreshKey } from './machine-refresh.ts'
+import type { MachineRefresh } from './machine-refresh.ts'
 import { nodeIdentity } from './node-identity.ts'
+import { periodicWork } from '../loop/periodic-work.ts'
 import { watch } from '../loop/watch.ts'
 import { keyOf } from '../../kube/objects.ts'
 import type { Dependencies } from '../dependencies.ts'
@@ -46,12 +47,10 @@ export function machineRefreshController(
   { caches, settings }: Pick<Dependencies, 'caches' | 'settings'>,
   refresh: MachineRefresh,
 ): ControllerDeclaration {
-  const { nodeStatusUpdateMs: resyncMs } = settings.process
+  const { nodeStatusUpdateMs: everyMs } = settings.process
   return {
-    reconciler: refresh,
+    ...periodicWork({ name: 'machine-refresh', run: refresh.run, everyMs }),
     needs: [caches.nodes],
-    keys: () => [refreshKey],
-    resyncMs,
-    retry: { firstMs: 1000, maxMs: resyncMs },
+    retry: { firstMs: 1000, maxMs: everyMs },
   }
 }

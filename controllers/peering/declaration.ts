@@ -3,9 +3,10 @@ import type { ControllerDeclaration } from '../loop/controller.ts'
 import { type InitialPeering, initialPeering } from './initial-peering.ts'
 import { nodePeering } from './node-peering.ts'
 import { type PeerStore, peerStore, peerStoreKey } from './peer-store.ts'
-import { projectKey, projectPeering, projectRefresh } from './project-peering.ts'
+import { projectPeering } from './project-peering.ts'
 import { Unsettled } from '../loop/reconciler.ts'
 import { type RecentRead, recentRead } from '../../lib/recent-read.ts'
+import { periodicWork } from '../loop/periodic-work.ts'
 import { watch } from '../loop/watch.ts'
 import { keyOf } from '../../kube/objects.ts'
 import { names } from '../../settings/installed-names.ts'
@@ -106,13 +107,21 @@ function makeNodePeering(deps: Deps, peering: Peering, project: RecentRead<void>
   })
 }
 
-/** BGP on the project, which needs no node. */
-function projectPeeringController({ settings }: Deps, project: RecentRead<void>): ControllerDeclaration {
-  const { peerRefreshMs: refreshMs } = settings.cluster
+/** BGP on the project, whether or not a node needs it. */
+export function projectPeeringController(
+  { settings }: { settings: { cluster: { peerRefreshMs: number } } },
+  project: RecentRead<void>,
+): ControllerDeclaration {
+  const { peerRefreshMs: everyMs } = settings.cluster
   return {
-    reconciler: projectRefresh({ project, refreshMs }),
-    keys: () => [projectKey],
-    resyncMs: refreshMs,
+    ...periodicWork({
+      name: 'project-peering',
+      async run(signal) {
+        await project.within(everyMs, signal)
+        return undefined
+      },
+      everyMs,
+    }),
     retry: { firstMs: 1000 },
   }
 }

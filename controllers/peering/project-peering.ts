@@ -1,7 +1,5 @@
 import type { Peering, ProjectPeering } from '../../clouds/ports/peering.ts'
 import type { Log } from '../../kube/log.ts'
-import type { Reconciler } from '../loop/reconciler.ts'
-import type { RecentRead } from '../../lib/recent-read.ts'
 
 export type ProjectPeeringDeps = {
   peering: Pick<Peering, 'project' | 'enable'>
@@ -40,19 +38,4 @@ export function overruled(wanted: ProjectPeering, found: ProjectPeering): string
   ]
   if (differences.length === 0) return undefined
   return `BGP was already enabled, and the project keeps its values instead of the settings': ${differences.join(', and ')}`
-}
-
-/** The only key of the refresh, as a cluster has one project. */
-export const projectKey = 'project'
-
-/** Checks the project, whether or not a node needs it. */
-export function projectRefresh(deps: { project: RecentRead<void>; refreshMs: number }): Reconciler {
-  const { project, refreshMs } = deps
-  return {
-    name: 'project-peering',
-    async reconcile(_key, signal) {
-      await project.within(refreshMs, signal)
-      return {}
-    },
-  }
 }

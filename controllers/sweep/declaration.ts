@@ -1,4 +1,5 @@
 import type { ControllerDeclaration } from '../loop/controller.ts'
+import { periodicKey, periodicWork } from '../loop/periodic-work.ts'
 import { patch } from '../services/patch-service.ts'
 import { watch } from '../loop/watch.ts'
 import { isReleaseRecord } from '../../ledger/record/elastic-ip.ts'
@@ -6,10 +7,6 @@ import { type Sweep, sweep } from '../../ledger/sweep/sweep.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { sweepObserver } from '../../ledger/ledger-metrics.ts'
 import { allRequestAnnotations } from '../../ledger/users/possible-users.ts'
-import type { Reconciler } from '../loop/reconciler.ts'
-
-/** The only key of the sweep, which compares everything at once. */
-const sweepKey = 'all'
 
 type Deps = Pick<Dependencies, 'client' | 'caches' | 'ledger' | 'want' | 'vendor' | 'settings' | 'events' | 'metrics'>
 
@@ -21,17 +18,15 @@ export function ledgerSweepController(deps: Deps): ControllerDeclaration {
   const { services, records } = deps.caches
   const { sweepIntervalMs } = deps.settings.cluster
   return {
-    reconciler: ledgerSweep(makeSweep(deps)),
+    ...periodicWork({ name: 'ledger-sweep', run: makeSweep(deps), everyMs: sweepIntervalMs }),
     watches: [
       watch(
         records,
-        (_name, current, previous) => (current && !previous && isReleaseRecord(current) ? [sweepKey] : []),
+        (_name, current, previous) => (current && !previous && isReleaseRecord(current) ? [periodicKey] : []),
         deletionMs,
       ),
     ],
     needs: [services, records],
-    keys: () => [sweepKey],
-    resyncMs: sweepIntervalMs,
     // Releases wait for the first sweep.
     retry: { firstMs: 1000, maxMs: Math.min(sweepIntervalMs, 60_000) },
   }
@@ -55,15 +50,4 @@ function makeSweep({ client, ledger, caches, want, vendor, settings, events, met
     observe: sweepObserver(metrics),
     warn: (service, reason, message) => recorder.record(service, { type: 'Warning', reason, message }),
   })
-}
-
-/** The reconciler that runs the sweep. */
-function ledgerSweep(run: Sweep): Reconciler {
-  return {
-    name: 'ledger-sweep',
-    async reconcile(_key, signal) {
-      const againInMs = await run(signal)
-      return againInMs === undefined ? {} : { againInMs }
-    },
-  }
 }

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { balancerRefresh, refreshKey, withoutBalancer } from '../../../controllers/balancers/balancer-refresh.ts'
+import { balancerRefresh, withoutBalancer } from '../../../controllers/balancers/balancer-refresh.ts'
 import type { Service } from '../../../kube/objects.ts'
 import { makeService } from '../../builders.ts'
 import { annotations, makeBalancer } from './builders.ts'
@@ -28,10 +28,10 @@ test('one list serves all Services, and without a balancer there is none', async
   const looked: string[] = []
   refresh.onChange((key) => void looked.push(key))
   const { signal } = new AbortController()
-  await refresh.reconcile(refreshKey, signal)
+  await refresh.run(signal)
   assert.is(lists, 0)
   services = [naming('one', 'b1'), naming('two', 'b2'), naming('three', 'b3')]
-  await refresh.reconcile(refreshKey, signal)
+  await refresh.run(signal)
   assert.equal([lists, looked], [1, ['default/two', 'default/three']])
 })
 

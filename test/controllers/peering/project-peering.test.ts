@@ -1,7 +1,9 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { ProjectPeering } from '../../../clouds/ports/peering.ts'
-import { overruled, projectKey, projectPeering, projectRefresh } from '../../../controllers/peering/project-peering.ts'
+import { projectPeeringController } from '../../../controllers/peering/declaration.ts'
+import { periodicKey } from '../../../controllers/loop/periodic-work.ts'
+import { overruled, projectPeering } from '../../../controllers/peering/project-peering.ts'
 import { recentRead } from '../../../lib/recent-read.ts'
 import { fakePeering, password } from './builders.ts'
 
@@ -82,11 +84,12 @@ test('the project is looked at again after each interval, unless somebody has ju
   const time = { ms: 0 }
   const { cloud, peering, log } = makeProject(usual, usual)
   const project = recentRead({ read: projectPeering({ peering, wanted: usual, log }), now: () => time.ms })
-  const refresh = projectRefresh({ project, refreshMs: 1_000 })
-  await refresh.reconcile(projectKey, signal)
+  const settings = { cluster: { peerRefreshMs: 1_000 } }
+  const { reconciler } = projectPeeringController({ settings }, project)
+  await reconciler.reconcile(periodicKey, signal)
   time.ms = 1_001
   await project.within(1_000, signal)
-  await refresh.reconcile(projectKey, signal)
+  await reconciler.reconcile(periodicKey, signal)
   assert.equal(cloud.asked, ['project', 'project'])
 })
 
