@@ -98,6 +98,7 @@ function grantedFacts(
       record: (name) => client.get(elasticIPs, { name }),
       service: ({ metadata }) => client.get(services, metadata),
     },
+    reservation: (id, signal) => vendor.cloud.reservation(id, signal),
     monotonicMs,
   }
 }

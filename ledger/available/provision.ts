@@ -35,7 +35,7 @@ async function findNamedReservation(
   const reason = unusableReason(deps, source, found)
   if (reason !== undefined) return reason
   if (found.state === 'requested' || found.address === undefined) return `${name} has not granted reservation ${id} yet`
-  const wrong = await deps.grantedProblem(source, found)
+  const wrong = await deps.grantedProblem(source, found, signal)
   if (wrong !== undefined) return `${name} says that ${wrong}: no Service can have it`
   const { location = found.location } = source.spec
   if (location === found.location) return found

@@ -6,11 +6,13 @@
 //   is of another family than the record asks for    | keeps the reservation and gets no address
 //   is in a Service or pod range of the cluster       | keeps the reservation and gets no address
 //   or its reservation is in another record           | keeps the reservation and gets no address
+//   has a reservation still that we asked to delete   | keeps the reservation and gets no address until that one is gone
 //   is shown by another Service, and not by its own   | keeps the reservation and gets no address
 //   anything else                                     | gets it; Services may share what all of them show
 //
 // The caches name who might hold it. Only what the API server has now counts: a Service may have been deleted a moment ago,
 // and clouds grant its address again.
+import type { Cloud } from '../../clouds/ports/cloud.ts'
 import { type Service, keyOf } from '../../kube/objects.ts'
 import { type IpAddress, canonicalIpAddress, familyNames, parseIpAddress } from '../../lib/ip-address.ts'
 import { quote } from '../../lib/quote.ts'
@@ -31,6 +33,8 @@ export type GrantedFacts = {
     record: (name: string) => Promise<ElasticIP | undefined>
     service: (of: Service) => Promise<Service | undefined>
   }
+  /** What the cloud has now. */
+  reservation: Cloud['reservation']
   monotonicMs: () => number
 }
 
@@ -39,7 +43,7 @@ type UsedAddress = { address: string; reservationID: string }
 /** Checks the grants of one process. It remembers its own, so that no two claims at the same time share a reservation. */
 export function grantedCheck(facts: GrantedFacts): LedgerDeps['grantedProblem'] {
   const recent = recentGrants(facts.monotonicMs)
-  return async (record, { id, address: text = '' }) => {
+  return async (record, { id, address: text = '' }, signal) => {
     const address = parseIpAddress(text)
     if (!address) return `reservation ${id} is ${quote(text)}, which is no IP address`
     const used = { address: address.text, reservationID: id }
@@ -50,6 +54,7 @@ export function grantedCheck(facts: GrantedFacts): LedgerDeps['grantedProblem'] 
       unusable(address, facts.clusterNetwork) ??
       wrongFamily(record, address) ??
       (await holder) ??
+      (await undeletedHolderOf(facts, { record, used }, signal)) ??
       (await viewerOf(facts, record, address.text))
     if (problem === undefined) return undefined
     recent.forget(record)
@@ -98,6 +103,27 @@ async function holderOf(
           // What this process is about to store.
           (recent.has(name) && reservationIdOf(current) === undefined)))
     if (isHolder) return `ElasticIP ${name} holds already`
+  }
+  return undefined
+}
+
+/**
+ * Which other reservation has the address still, although we asked the cloud to delete it, for a message. A Service that
+ * showed the address would keep that deletion from being sent again.
+ */
+async function undeletedHolderOf(
+  { cached, reservation }: GrantedFacts,
+  { record, used }: { record: ElasticIP; used: UsedAddress },
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  for (const { metadata, status = {} } of cached.records()) {
+    const { deletionRequestedAt, reservationID: id } = status
+    const isElse = metadata.name !== record.metadata.name && id !== used.reservationID
+    if (!isElse || id === undefined || deletionRequestedAt === undefined) continue
+    if (canonicalIpAddress(status.address ?? '') !== used.address) continue
+    const left = await reservation(id, signal).catch(unread)
+    const hasIt = left === 'unread' || canonicalIpAddress(left?.address ?? '') === used.address
+    if (hasIt) return `reservation ${id} has until it is deleted`
   }
   return undefined
 }

@@ -48,7 +48,7 @@ export async function storeReservation(
     await write(deps, record, change)
     return { kind: 'pending', reason: message }
   }
-  const problem = await deps.grantedProblem(record, reservation)
+  const problem = await deps.grantedProblem(record, reservation, noDeadline)
   if (problem !== undefined) return keepUnusable(deps, { record, id }, problem)
   const phase = isSource(record) ? 'Available' : 'Reserved'
   const facts = { reason: 'Granted', message: `reservation ${id}`, now: deps.now() }

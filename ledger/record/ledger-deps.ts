@@ -18,7 +18,11 @@ export type LedgerDeps = {
   clusterState: () => ClusterState
   possibleUsers: ReadPossibleUsers
   /** Why a record gets no address from a reservation, although the cloud grants it. */
-  grantedProblem: (record: ElasticIP, reservation: Pick<Reservation, 'id' | 'address'>) => Promise<string | undefined>
+  grantedProblem: (
+    record: ElasticIP,
+    reservation: Pick<Reservation, 'id' | 'address'>,
+    signal: AbortSignal,
+  ) => Promise<string | undefined>
   /** The network of this cluster that contains an address, for a message. */
   clusterNetwork: (address: IpAddress) => string | undefined
   /** The name of this process among all processes; no two ever have the same. */

@@ -26,7 +26,8 @@ export async function adopt(
     // Once the record exists no process releases the reservation; one that had begun to was quicker than our list.
     const exists = (await deps.cloud.reservation(reservation.id, signal)) !== undefined
     const isForeign = deps.listRecords().some((other) => isProvisionedFrom(other, reservation))
-    const problem = reservation.state === 'reserved' ? await deps.grantedProblem(current, reservation) : undefined
+    const problem =
+      reservation.state === 'reserved' ? await deps.grantedProblem(current, reservation, signal) : undefined
     if (problem !== undefined) deps.log.error({ service: key }, `not adopted: ${deps.cloud.name} says that ${problem}`)
     const isUnusable = problem !== undefined || isForeign
     if (!exists || isUnusable || (await isBeingReleased(deps, reservation.id, signal))) {

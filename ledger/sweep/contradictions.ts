@@ -3,7 +3,7 @@ import { canonicalIpAddress, parseIpAddress } from '../../lib/ip-address.ts'
 import { unusable } from '../claim/granted-address.ts'
 import { type ElasticIP, phaseOf, reservationIdOf } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
-import { hasSource } from '../record/source.ts'
+import { hasSource, isAvailable, isWarm } from '../record/source.ts'
 
 /** What the cloud's list and a record say that cannot both be right, for people. */
 export type Contradiction = { record: ElasticIP; message: string }
@@ -18,6 +18,7 @@ export type Contradiction = { record: ElasticIP; message: string }
  * | has the record's address in two reservations          | the same                                               |
  * | has one reservation, which another record holds, too  | the same, unless one got the address from the other    |
  * | has an address that no Service can have               | the same                                               |
+ * | has a free warm reservation with another address      | is read anew, see `outdatedWarm`: no network knows it  |
  */
 export function contradictions(
   reservations: readonly Reservation[],
@@ -46,6 +47,16 @@ export function contradictions(
       other && `ElasticIP ${other.metadata.name} has reservation ${id} as well`,
     ]
     return texts.filter((text) => typeof text === 'string').map((message) => ({ record, message }))
+  })
+}
+
+/** The free warm records whose reservation the cloud lists with another address: no Service has seen theirs. */
+export function outdatedWarm(reservations: readonly Reservation[], records: readonly ElasticIP[]): ElasticIP[] {
+  const listed = new Map(reservations.map(({ id, address }) => [id, canonicalIpAddress(address ?? '')]))
+  return records.filter((record) => {
+    const address = listed.get(reservationIdOf(record) ?? '')
+    const isFree = isWarm(record) && isAvailable(record)
+    return isFree && address && address !== canonicalIpAddress(record.status?.address ?? '')
   })
 }
 

@@ -7,7 +7,7 @@ import { releaseOrphan, resumeRelease } from '../release/delete-reservation.ts'
 import { adopt } from './adopt.ts'
 import type { AdoptionMark } from './adoption-mark.ts'
 import type { ClusterSigns } from './cluster-signs.ts'
-import { type Contradiction, contradictions } from './contradictions.ts'
+import { type Contradiction, contradictions, outdatedWarm } from './contradictions.ts'
 import { type Failures, failures } from './failures.ts'
 import { hasOneOfOurs } from './project-plan.ts'
 import { type LiveService, planSweep, type Surplus, type SweepPlan } from './sweep-plan.ts'
@@ -94,7 +94,7 @@ export function sweep(deps: SweepDeps): Sweep {
       else await failed.isolate(() => release(deps, { reservation, isOrphan: isOrphan(reservation.id) }, signal))
     }
     reportKept(deps, plan)
-    for (const one of contradictions(reservations, deps.listRecords(), deps)) reportContradiction(deps, one)
+    await compareAddresses(deps, { reservations, failed }, signal)
     for (const record of plan.alreadyTransferred) await removeTransferred(deps, record, signal)
     missing = await writeOffMissing(deps, { reservations, missing }, signal)
     if (isComplete) await deps.mark.set(signal)
@@ -147,6 +147,26 @@ async function resumeReleases(
     await failed.isolate(() => resumeRelease(deps, { record, isListed: ids.has(id) }, signal))
   }
   return deleted
+}
+
+/** Reports each record whose address cannot be right by the cloud's list, and corrects what no Service has seen. */
+async function compareAddresses(
+  deps: SweepDeps,
+  { reservations, failed }: { reservations: Reservation[]; failed: Failures },
+  signal: AbortSignal,
+): Promise<void> {
+  for (const one of contradictions(reservations, deps.listRecords(), deps)) reportContradiction(deps, one)
+  for (const one of outdatedWarm(reservations, deps.listRecords())) {
+    await failed.isolate(() => readAnew(deps, one, signal))
+  }
+}
+
+/** Takes the address off a warm record; its controller reads what the cloud grants for the reservation. */
+async function readAnew({ records, cloud, log }: SweepDeps, record: ElasticIP, signal: AbortSignal): Promise<void> {
+  const { address, reservationID } = record.status ?? {}
+  const message = `${cloud.name} lists another address than ${address} for reservation ${reservationID}`
+  log.warn({ record: record.metadata.name, reason: message }, 'warm address is read anew')
+  await records.writeStatus(record, { phase: 'Requested', address: undefined, message }, { signal })
 }
 
 function reportOrphan({ log }: SweepDeps, { id, address }: Reservation): void {

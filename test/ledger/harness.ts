@@ -232,6 +232,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
         record: (name) => client.get(elasticIPs, { name }),
         service: ({ metadata: { namespace = '', name } }) => client.get(services, { namespace, name }),
       },
+      reservation: (id, signal) => cloud.reservation(id, signal),
       monotonicMs: elapsedMs,
     }),
     isAdopted: (signal: AbortSignal) => mark.isSet(signal),

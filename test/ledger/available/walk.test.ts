@@ -36,6 +36,10 @@ const availableMoves: Move[] = [
     weight: 6,
     move: (walk) => create(walk, one(walk, walk.actors), makeService({ name: one(walk, names), annotations: chosen })),
   },
+  {
+    weight: 2,
+    move: (walk) => create(walk, one(walk, walk.actors), makeService({ name: one(walk, names), ipFamilies: ['IPv6'] })),
+  },
   { weight: 6, move: (walk) => lead(walk, 'the pool', () => walk.leader.fillPool()) },
   {
     weight: 14,
@@ -99,9 +103,12 @@ function judge({ harness, surprises, log }: Walk): void {
     assert.is(owners[n]?.spec.source?.name, name, keyOf(service))
   }
   const warm = records.filter(isWarm)
+  // The record of a Service that waits for an address by name keeps the warm one that it had claimed before.
+  const isKept = (name: string) =>
+    owners.some((record) => record?.spec.source?.name === name && record.status?.phase !== 'Bound')
   assert.equal(
     warm.map((source) => `${source.metadata.name} ${isAvailable(source)}`).toSorted(),
-    Array.from({ length: size }, (_, n) => `warm-da-${n + 1} true`),
+    Array.from({ length: size }, (_, n) => `warm-da-${n + 1} ${!isKept(`warm-da-${n + 1}`)}`),
   )
   const left = leftByUsers({ harness, log }, wanting)
   // A Service that waits for an address by name keeps what its record had requested before.

@@ -1,11 +1,12 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import type { Reservation } from '../../../clouds/ports/cloud.ts'
 import { grantedCheck } from '../../../ledger/claim/granted-address.ts'
 import type { Service } from '../../../kube/objects.ts'
 import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
 import { isInRanges } from '../../../lib/ip-range.ts'
-import { makeLot, makeRecord, makeService } from '../../builders.ts'
-import { makeHarness } from '../harness.ts'
+import { makeLot, makeRecord, makeReservation, makeService } from '../../builders.ts'
+import { makeHarness, neverAborted } from '../harness.ts'
 
 const address = '203.0.113.7'
 const held = (facts: object, name = 'default.other'): ElasticIP => {
@@ -13,10 +14,22 @@ const held = (facts: object, name = 'default.other'): ElasticIP => {
   return { ...record, metadata: { ...record.metadata, name } }
 }
 
-type Facts = { records?: ElasticIP[]; services?: Service[]; stored?: { record?: ElasticIP; service?: Service } }
+const releasing = held({
+  phase: 'Releasing',
+  address,
+  reservationID: 'res-1',
+  deletionRequestedAt: '2026-01-31T09:00:00Z',
+})
+
+type Facts = {
+  records?: ElasticIP[]
+  services?: Service[]
+  stored?: { record?: ElasticIP; service?: Service }
+  cloud?: Reservation[]
+}
 
 /** A process whose caches have these objects; the API server has the same, unless `stored` is given. */
-function check({ records = [], services = [], stored }: Facts) {
+function check({ records = [], services = [], stored, cloud = [] }: Facts) {
   return grantedCheck({
     clusterNetwork: (one) => (isInRanges(one, ['10.96.0.0/12']) ? 'in a Service range' : undefined),
     classes: ['none'],
@@ -25,6 +38,7 @@ function check({ records = [], services = [], stored }: Facts) {
       record: async (name) => (stored ? stored.record : records.find(({ metadata }) => metadata.name === name)),
       service: async (of) => (stored ? stored.service : of),
     },
+    reservation: async (id) => cloud.find((one) => one.id === id),
     monotonicMs: () => 0,
   })
 }
@@ -52,10 +66,16 @@ const cases: [name: string, granted: string, facts: Facts, problem: string | und
     'ElasticIP default.other holds already',
   ],
   [
-    'the address of a record whose reservation the cloud was asked to delete',
+    'the address of a reservation that the cloud was asked to delete, and has deleted',
     address,
-    { records: [held({ phase: 'Releasing', address, deletionRequestedAt: '2026-01-31T09:00:00Z' })] },
+    { records: [releasing] },
     undefined,
+  ],
+  [
+    'the address of a reservation that the cloud was asked to delete, and has still',
+    address,
+    { records: [releasing], cloud: [makeReservation({ id: 'res-1', address })] },
+    'reservation res-9 is 203.0.113.7, which reservation res-1 has until it is deleted',
   ],
   ['the address of a deleted record', address, { records: [held({ address })], stored: {} }, undefined],
   ['the address of the record itself', address, { records: [held({ address }, 'default.web')] }, undefined],
@@ -65,7 +85,7 @@ const cases: [name: string, granted: string, facts: Facts, problem: string | und
 ]
 for (const [name, granted, facts, problem] of cases)
   test(`${name}: ${problem === undefined ? 'used' : 'refused'}`, async () => {
-    const found = await check(facts)(makeRecord(), { id: 'res-9', address: granted })
+    const found = await check(facts)(makeRecord(), { id: 'res-9', address: granted }, neverAborted)
     if (problem === undefined) assert.is(found, undefined)
     else assert.match(found ?? '', problem)
   })
@@ -73,15 +93,18 @@ for (const [name, granted, facts, problem] of cases)
 test('a record may have the address of the ElasticIP that it came from', async () => {
   const source = makeLot('office', { reclaimPolicy: 'Retain' }, { phase: 'Bound', address, reservationID: 'res-9' })
   const record = makeRecord({}, { source: { name: 'office', type: 'Provisioned' } })
-  assert.is(await check({ records: [source] })(record, { id: 'res-9', address }), undefined)
+  assert.is(await check({ records: [source] })(record, { id: 'res-9', address }, neverAborted), undefined)
 })
 
 test('a new warm record does not get the address that went from an older one of its name to a Service', async () => {
   const warm = makeLot('warm-da-1', { location: 'da', reclaimPolicy: 'Delete' })
   const bound = { phase: 'Bound', address, reservationID: 'res-1' } as const
   const holder = makeRecord(bound, { source: { name: 'warm-da-1', type: 'WarmPool' } })
-  assert.match((await check({ records: [holder] })(warm, { id: 'res-2', address })) ?? '', 'holds already')
-  assert.is(await check({ records: [holder] })(warm, { id: 'res-1', address }), undefined)
+  assert.match(
+    (await check({ records: [holder] })(warm, { id: 'res-2', address }, neverAborted)) ?? '',
+    'holds already',
+  )
+  assert.is(await check({ records: [holder] })(warm, { id: 'res-1', address }, neverAborted), undefined)
 })
 
 test('of two claims at the same time one gets a reservation that the cloud grants twice', async () => {
@@ -92,9 +115,12 @@ test('of two claims at the same time one gets a reservation that the cloud grant
     classes: ['none'],
     cached: { records: () => [], services: () => [] },
     stored: { record: async (name) => records.get(name), service: async () => undefined },
+    reservation: async () => undefined,
     monotonicMs: () => 0,
   })
-  const problems = await Promise.all([web, other].map((record) => grantedProblem(record, { id: 'res-9', address })))
+  const problems = await Promise.all(
+    [web, other].map((record) => grantedProblem(record, { id: 'res-9', address }, neverAborted)),
+  )
   assert.equal(problems, [undefined, `reservation res-9 is ${address}, which ElasticIP default.web holds already`])
 })
 

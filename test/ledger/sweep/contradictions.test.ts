@@ -1,8 +1,9 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Reservation } from '../../../clouds/ports/cloud.ts'
-import { contradictions } from '../../../ledger/sweep/contradictions.ts'
+import { contradictions, outdatedWarm } from '../../../ledger/sweep/contradictions.ts'
 import type { IpAddress } from '../../../lib/ip-address.ts'
+import { warmLabel } from '../../../ledger/record/names.ts'
 import { isInRanges } from '../../../lib/ip-range.ts'
 import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
 import { makeLot, makeRecord, makeReservation } from '../../builders.ts'
@@ -83,5 +84,20 @@ for (const [name, list, records, says] of cases)
       says,
     )
   })
+
+test('only a free warm address is read anew when the cloud lists another one', () => {
+  const moved = [makeReservation({ ...one, address: '203.0.113.9' })]
+  const lot = makeLot(
+    'warm-da-1',
+    { location: 'da', reclaimPolicy: 'Delete' },
+    { ...record.status, phase: 'Available' },
+  )
+  const free = { ...lot, metadata: { ...lot.metadata, labels: { [warmLabel]: 'true' } } }
+  const claimed = { ...free, spec: { ...free.spec, claimRef: { namespace: 'default', name: 'web' } } }
+  const all = [free, claimed, record, source]
+  assert.equal(outdatedWarm(moved, all), [free])
+  assert.equal(outdatedWarm([one], all), [])
+  assert.equal(outdatedWarm([], all), [])
+})
 
 test.run()
