@@ -156,6 +156,9 @@ export type Context = {
   vendor: Pick<
     CloudProvider,
     | 'project'
+    | 'peering'
+    | 'assignments'
+    | 'managedBalancers'
     | 'marks'
     | 'announcerMarks'
     | 'policy'

@@ -5,7 +5,16 @@ import { assignedAddresses } from './checks/assigned.ts'
 import { announcerConfiguration, silentAnnouncer } from './checks/announcing.ts'
 import { apiServerFlags, apiServerVersion, clock } from './checks/api-server.ts'
 import { bgpPeers, bgpSessions, oneSpeaker } from './checks/bgp.ts'
-import { addressLimits, cloudAccess, cloudPace, clusterId, location, project, recentErrors } from './checks/cloud.ts'
+import {
+  addressLimits,
+  cloudAbilities,
+  cloudAccess,
+  cloudPace,
+  clusterId,
+  location,
+  project,
+  recentErrors,
+} from './checks/cloud.ts'
 import { controlPlaneHolder, controlPlaneReservation, mirrorService } from './checks/control-plane.ts'
 import { nodeMachines, providerIds, sharedMachines, uninitializedNodes } from './checks/nodes.ts'
 import { guardianLease, leader, runningPredecessor } from './checks/other-programs.ts'
@@ -25,7 +34,7 @@ import {
 export const catalogue: readonly Check[] = [
   [apiServerVersion, apiServerFlags, clock],
   [webhookConfigurations, reviewedClasses, webhooksReached, caBundle, servingCertificate, elasticIPFields],
-  [cloudAccess, cloudPace, location, clusterId, project, addressLimits, recentErrors],
+  [cloudAccess, cloudAbilities, cloudPace, location, clusterId, project, addressLimits, recentErrors],
   [providerIds, sharedMachines, uninitializedNodes, nodeMachines, bgpPeers, bgpSessions, oneSpeaker],
   [doubledAddresses, shownAddressesHeld, leakedReservations, orphanedRecords, pendingAddresses],
   [assignedAddresses, ...softwareChecks, announcerConfiguration, silentAnnouncer, servedClasses],

@@ -40,7 +40,7 @@ type Declaration<Need extends FactName> = {
   /** What it looks for, for the reference. */
   checks: string
   /** What the report says if nothing is wrong. */
-  good: string
+  good: string | ((context: Context) => string)
   needs: readonly Need[]
   /** Where the settings make it meaningless, it is left out. */
   applies?: (context: Context) => boolean
@@ -66,7 +66,8 @@ export function defineCheck<Need extends FactName>(declaration: Declaration<Need
       if (unread.length > 0)
         return unread.map((reason) => ({ ...place, level: 'unknown', what: notChecked(id, reason), unread: reason }))
       const findings = judge(valuesOf(facts, needs), context)
-      if (findings.length === 0) return [{ ...place, level: 'ok', what: good }]
+      if (findings.length === 0)
+        return [{ ...place, level: 'ok', what: typeof good === 'string' ? good : good(context) }]
       return findings.map((finding) => ({ ...place, ...finding }))
     },
   }

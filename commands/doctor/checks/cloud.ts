@@ -7,7 +7,9 @@ import { names } from '../../../settings/installed-names.ts'
 import { idProblem } from '../../../ledger/cluster.ts'
 import type { KubeEvent } from '../../../kube/objects.ts'
 import { type Finding, defineCheck } from '../check.ts'
-import type { CloudRead } from '../../../inspect/facts.ts'
+import { familyNames } from '../../../lib/ip-address.ts'
+import { oneOf } from '../../../settings/words.ts'
+import type { CloudRead, Context } from '../../../inspect/facts.ts'
 
 export const cloudAccess = defineCheck({
   id: 'cloud-access',
@@ -48,6 +50,26 @@ function failedRead({ what, problem, fault }: CloudRead, cloud: string): Finding
       fix: 'look at the way from here (proxy, firewall, --base-url) and at the status page of the cloud, then run doctor again',
     },
   ]
+}
+
+export const cloudAbilities = defineCheck({
+  id: 'cloud-abilities',
+  section: 'Cloud',
+  checks:
+    'It finds nothing wrong: it names what the cloud can do, so that you know which load balancer settings it has.',
+  good: ({ vendor }) => abilities(vendor),
+  needs: [],
+  judge: () => [],
+})
+
+function abilities({ cloud, policy, peering, assignments, managedBalancers }: Context['vendor']): string {
+  const families = policy.families.map((family) => familyNames[family]).join(' and ')
+  const ways = [
+    ...(peering ? ['announced by BGP'] : []),
+    ...(assignments ? ['assigned to one machine'] : []),
+    ...(managedBalancers ? ['behind its managed load balancers'] : []),
+  ]
+  return `${cloud.name} has ${families} addresses, which are ${oneOf(ways)}`
 }
 
 export const location = defineCheck({

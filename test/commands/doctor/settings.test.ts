@@ -6,6 +6,7 @@ import type { Definition, RoleObject, Values } from '../../../inspect/facts.ts'
 import type { Result } from '../../../commands/doctor/check.ts'
 import {
   addressLimits,
+  cloudAbilities,
   cloudAccess,
   cloudPace,
   clusterId,
@@ -279,6 +280,12 @@ test('the report, its exit code, and text of users that steers no terminal', () 
   const json = JSON.parse(formatReport([result('unknown')], 'json')) as { exitCode: number }
   assert.is(json.exitCode, 2)
   assert.equal(judge(roles, {})[0]?.level, 'unknown')
+})
+
+test('what a cloud can do', () => {
+  const text =
+    'Equinix Metal has IPv4 addresses, which are announced by BGP, assigned to one machine or behind its managed'
+  assert.match(lines(cloudAbilities, {}).join(), `ok: ${text} load balancers`)
 })
 
 test('a location that the cloud does not have', () => {
