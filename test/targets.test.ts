@@ -2,6 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { bgpDialectNames, dialectNames } from '../sandbox/dialect-names.ts'
 import { dialectsByFile } from './matrix/dialects-by-file.ts'
 import { selectRuns, titleOf } from './selection.ts'
 import { fastDialects, slowFiles, targetOf, targets } from './targets.ts'
@@ -40,7 +41,8 @@ test('CONTRIBUTING has the table', () => {
 test('a file of the matrix runs in `make test` in one dialect, and smoke in all of them', () => {
   const fast = runs.filter((run) => targetOf(run) === 'test')
   const count = (file: string) => fast.filter((run) => run.file === file).length
-  assert.equal([count('matrix/smoke.test.ts'), count('matrix/adoption.test.ts')], [3, 1])
+  const counts = ['smoke', 'smoke-bgp', 'adoption'].map((name) => count(`matrix/${name}.test.ts`))
+  assert.equal(counts, [dialectNames.length, bgpDialectNames.length, 1])
   const others = runs.filter(({ file }) => file.startsWith('matrix/') && !(file in fastDialects))
   for (const { file } of others) assert.ok(count(file) <= 1, file)
 })

@@ -1,7 +1,7 @@
 // Which runs belong to `make test` and which to `make test-slow`. `make test` shows each promise once. What is left
 // takes longer than a developer waits: the other dialects, walks, real time, real routers and guides that are typed
 // word by word.
-import { type DialectName, bgpDialectNames } from '../sandbox/dialect-names.ts'
+import { type DialectName, bgpDialectNames, dialectNames } from '../sandbox/dialect-names.ts'
 import { type Run, dialectsOf, isIn } from './selection.ts'
 
 export const targets = ['test', 'test-slow'] as const
@@ -35,7 +35,8 @@ export const slowFiles: Record<string, string> = {
 
 /** The dialects in which a file of the matrix runs in `make test`, where that is not the first of its row alone. */
 export const fastDialects: Record<string, readonly DialectName[]> = {
-  'matrix/smoke.test.ts': bgpDialectNames,
+  'matrix/smoke.test.ts': dialectNames,
+  'matrix/smoke-bgp.test.ts': bgpDialectNames,
   // One move. The other dialects show in real time what else may happen, for minutes.
   'matrix/control-plane.test.ts': ['packet'],
 }

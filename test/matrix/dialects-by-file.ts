@@ -1,5 +1,5 @@
 // In which dialects a file of this folder runs unless a word names another one. A file that is not listed runs in every
-// dialect with BGP, because the vendors differ in what it tests. smoke.test.ts shows in each of them what the others share.
+// dialect with BGP, because the vendors differ in what it tests. smoke.test.ts and smoke-bgp.test.ts show in each dialect what the others share.
 import { type DialectName, dialectNames } from '../../sandbox/dialect-names.ts'
 
 export type DialectsOfFile = {
@@ -47,7 +47,7 @@ export const dialectsByFile: Record<string, DialectsOfFile> = {
   'mirror-service': { complete: ['equinix-metal', 'cherry-servers'] },
   // A predecessor on Packet did not mark its cluster: here a second cluster has the fewest marks to tell them apart.
   neighbours: { complete: ['packet'] },
-  // The two BGP APIs. Packet has the one of Equinix Metal; smoke.test.ts shows its annotations.
+  // The two BGP APIs. Packet has the one of Equinix Metal; smoke-bgp.test.ts shows its annotations.
   peering: { complete: ['equinix-metal', 'cherry-servers'] },
   // Cherry Servers limits the calls of a machine, Equinix Metal takes many at once.
   races: { complete: ['equinix-metal', 'cherry-servers'] },
@@ -57,6 +57,8 @@ export const dialectsByFile: Record<string, DialectsOfFile> = {
   'own-addresses': { complete: ['equinix-metal'], cloudOnly: ['cherry-servers'] },
   'pending-edits': { complete: ['equinix-metal'] },
   'rejected-later': { complete: ['packet'] },
+  // What all have in common, once in each.
+  smoke: { complete: dialectNames },
   // Every cloud has another way to show and to delete a reservation.
   sweep: { complete: dialectNames },
   replicas: { complete: ['equinix-metal'] },

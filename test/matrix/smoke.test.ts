@@ -6,9 +6,7 @@ import * as assert from 'uvu/assert'
 import type { Product } from '../../sandbox/product.ts'
 import { serviceTag } from '../whole/dialects.ts'
 import { eventually } from '../whole/eventually.ts'
-import { ipOf, simulatedNodes } from '../whole/simulated-nodes.ts'
 import { finalizer, loadBalancer, reclaim, shown } from '../whole/manifests.ts'
-import { metallbView, sessionText } from '../whole/metallb-view.ts'
 import { shownIn } from '../whole/stored.ts'
 import { dialect, openStage, routes } from './dialect.ts'
 
@@ -16,11 +14,7 @@ const stage = await openStage()
 const { kubectl } = stage
 const { control } = stage.cloud
 const { calls, faults, quota } = control
-const { bgp, elsewhere, here, misspelt, place, placeSetting, words } = dialect
-const [{ version, setting } = { version: '0.16.1', setting: '' } as const] = bgp.metallb
-const metallb = metallbView(stage, version)
-await stage.run('create', 'namespace', 'metallb-system')
-await metallb.install()
+const { elsewhere, here, misspelt, place, placeSetting, words } = dialect
 
 let product: Product | undefined
 let settings: Record<string, string> | undefined
@@ -107,7 +101,8 @@ test("a project at its limit and a revoked token are refused with the cloud's wo
     const { code, stderr } = await create(loadBalancer('refused'))
     end()
     assert.is(code, 1)
-    assert.match(stderr, `: ${expected}; `)
+    // Some clouds add a word for programs.
+    assert.match(stderr.replace(/ \(\w+\); /, '; '), `: ${expected}; `)
     assert.equal([await stage.service('refused'), await stage.record('refused')], [undefined, undefined])
   }
 })
@@ -151,34 +146,10 @@ test('a Service does not wait for a cloud that is slow to delete, and the next o
   control.setDeletion({ reservationsMs: 0 })
 })
 
-test('a node shows its peers, and MetalLB gets the sessions and the pool of a Service', async () => {
-  await runWith({ ...here, [dialect.loadBalancer]: setting })
-  const { startNode, node } = simulatedNodes(stage)
-  const source = ipOf(await startNode('node-a'), 4, bgp.source)
-  const expected = bgp.says(source)
-  await eventually('the node shows its peers', async (observe) => {
-    const { annotations = {} } = observe(await node('node-a'))?.metadata ?? {}
-    const found = Object.fromEntries(Object.keys(expected).map((name) => [name, annotations[name]]))
-    return isDeepStrictEqual(found, expected) || undefined
-  })
-  const { spec } = await stage.create(loadBalancer('announced'))
-  await eventually('MetalLB has the pool', async (observe) => {
-    return observe(await metallb.pools()).includes(`${spec.loadBalancerIP}/32`) || undefined
-  })
-  const { asn: routerAsn, machines, routers } = bgp.provider
-  const sessions = routers.map((router) =>
-    sessionText({ node: 'node-a', source, asn: machines.asn, router, routerAsn }),
-  )
-  await eventually('MetalLB has the sessions', async (observe) => {
-    return observe(await metallb.sessions()).join() === sessions.toSorted().join() || undefined
-  })
-  await stage.run('delete', 'service', 'announced', '--timeout=120s')
-  await stage.gone('announced')
-  assert.not((await metallb.pools()).includes(`${spec.loadBalancerIP}/32`))
-})
-
 test('a misspelt location in the settings is refused with the one that was meant and the known ones', async () => {
-  await runWith({ ...here, [placeSetting.name]: misspelt.place })
+  await product?.stop()
+  // Where a cloud keeps its addresses by location, no sweep can read them.
+  product = await stage.start({ env: { ...here, [placeSetting.name]: misspelt.place } })
   const { code, stderr } = await create(loadBalancer('victim'))
   assert.is(code, 1)
   for (const expected of [`setting ${placeSetting.name}: `, ...misspelt.expected]) assert.match(stderr, expected)
