@@ -1,19 +1,21 @@
 import { isDeepStrictEqual } from 'node:util'
 import { countingLabel } from './ownership.ts'
+import { splitKey } from '../../kube/objects.ts'
 import type { Session } from '../shared/sessions.ts'
 import { type JsonObject, isJsonObject } from '../../lib/json.ts'
 import type { ListChange } from './yaml-splices.ts'
 
 /** The Services for which peers exist, in order, and the domain of the labels by which peers count them. */
-type CountedServices = { counting: string; services: readonly string[] }
+export type CountedServices = { counting: string; services: readonly string[] }
 
 /** Each selector takes 130 bytes of a ConfigMap, which holds one mebibyte. We and MetalLB parse it at every change. */
 const maxCountingSelectors = 1_000
 
 /**
- * The change that leaves one peer for each session. Each peer has a selector for each Service that matches no node:
- * predecessors count Services with these selectors, and we recognize our peers by them. Fields that a person added to one
- * of our peers stay. A person's own peer for the same session stays too, and we write none beside it.
+ * The change that leaves one peer for each session. Each peer has selectors that match no node: predecessors count Services
+ * with them, and we recognize our peers by them. A peer keeps those that it has, whatever Services come and go, for MetalLB
+ * closes a session when a selector of its peer changes. Fields that a person added to one of our peers stay. A person's own
+ * peer for the same session stays too, and we write none beside it.
  */
 export function peerChange(
   items: readonly unknown[],
@@ -31,13 +33,37 @@ export function peerChange(
     missing.delete(placeIn(item))
     if (!session) drop.add(at)
     else {
-      const wanted = { ...('password' in item ? { password: '' } : {}), ...fieldsOf(session, selectors) }
+      const counting = isOneNodes(item) ? { 'node-selectors': item['node-selectors'] } : {}
+      const wanted = { ...('password' in item && { password: '' }), ...fieldsOf(session, selectors), ...counting }
       const differing = Object.entries(wanted).filter(([name, value]) => !isDeepStrictEqual(item[name], value))
       if (differing.length > 0) alter.set(at, Object.fromEntries(differing))
     }
   }
   const add = [...missing.values()].map((session) => ({ ...fieldsOf(session, selectors), 'hold-time': '30s' }))
   return { drop, alter, add }
+}
+
+/** A peer of ours that does not count exactly these Services, and the selectors that would. */
+export type Miscounted = { at: number; hostname: string; router: string; selectors: JsonObject[] }
+
+/** The peers of ours that a predecessor would have with other counts. It would change all of them at once. */
+export function miscountedPeers(items: readonly unknown[], counted: CountedServices): Miscounted[] {
+  const ours = items.flatMap((item, at) =>
+    isJsonObject(item) && isOurs(item) && isOneNodes(item) ? [{ item, at }] : [],
+  )
+  const counting = countingSelectors(counted, ours.length)
+  return ours.flatMap(({ item, at }) => {
+    const [hostname = ''] = hostnamesIn(item)
+    const counts = labelsIn(item).filter(isCount)
+    const isRight = counts.length === counting.length && counting.every((one) => counts.some(isLike(one)))
+    const selectors = [{ 'match-labels': { [hostnameLabel]: hostname } }, ...counting]
+    return isRight ? [] : [{ at, hostname, router: String(item['peer-address']), selectors }]
+  })
+}
+
+/** Whether labels are those of a selector. The order of selectors does not matter to a predecessor. */
+function isLike(selector: JsonObject): (labels: JsonObject) => boolean {
+  return (labels) => isDeepStrictEqual(labels, selector['match-labels'])
 }
 
 /** Without ebgp-multihop: MetalLB 0.11 does not know it, and refuses a whole document with one unknown field. */
@@ -59,13 +85,23 @@ const hostnameLabel = 'kubernetes.io/hostname'
 function countingSelectors({ counting, services }: CountedServices, peers: number): JsonObject[] {
   const some = services.length * peers > maxCountingSelectors ? services.slice(0, 1) : services
   return some.map((service) => {
-    const [namespace, name] = service.split('/')
+    const { namespace, name } = splitKey(service)
     return { 'match-labels': { [`${counting}/service-name`]: name, [`${counting}/service-namespace`]: namespace } }
   })
 }
 
 function isOurs(item: unknown): boolean {
-  return labelsIn(item).some((labels) => Object.keys(labels).some((name) => countingLabel.test(name)))
+  return labelsIn(item).some(isCount)
+}
+
+function isCount(labels: JsonObject): boolean {
+  return Object.keys(labels).some((name) => countingLabel.test(name))
+}
+
+/** Whether a peer is for one node, and selects nothing else. */
+function isOneNodes(item: unknown): boolean {
+  const others = labelsIn(item).filter((labels) => !isDeepStrictEqual(Object.keys(labels), [hostnameLabel]))
+  return hostnamesIn(item).length === 1 && others.every(isCount)
 }
 
 function placeOf(hostname: string, router: string): string {
@@ -74,9 +110,12 @@ function placeOf(hostname: string, router: string): string {
 
 /** The router and node that an item connects; matches no session if the item is not for exactly one node. */
 function placeIn(item: unknown): string {
-  const hostnames = labelsIn(item).flatMap((labels) => labels[hostnameLabel] ?? [])
   const router = isJsonObject(item) ? item['peer-address'] : ''
-  return placeOf(hostnames.map(String).join(), String(router))
+  return placeOf(hostnamesIn(item).join(), String(router))
+}
+
+function hostnamesIn(item: unknown): string[] {
+  return labelsIn(item).flatMap((labels) => (hostnameLabel in labels ? [String(labels[hostnameLabel])] : []))
 }
 
 function labelsIn(item: unknown): JsonObject[] {

@@ -1,7 +1,7 @@
 import type { Announcements, DocumentConfiguration } from '../announcer.ts'
 import { parseAddress, prefixOf } from '../shared/address.ts'
 import { announceableAddresses } from './addresses.ts'
-import { peerChange } from './document-peers.ts'
+import { type CountedServices, type Miscounted, miscountedPeers, peerChange } from './document-peers.ts'
 import { isPoolOfOurs, poolChange } from './document-pools.ts'
 import { distinct, distinctProblems } from '../shared/order.ts'
 import { possibleSessions } from '../shared/sessions.ts'
@@ -45,6 +45,21 @@ function edit(text: string, state: Announcements, counting: string): ReturnType<
   return {
     document: changeLists(yaml, { peers, 'address-pools': pools.change }),
     problems: distinctProblems([...problems, ...pools.problems, ...sessionProblems]),
+  }
+}
+
+/** Peers that count other Services than a predecessor will serve, and the document in which those that are chosen do not. */
+export type Recount = { peers: Miscounted[]; correct: (chosen: readonly Miscounted[]) => string }
+
+/** Compares what the peers of a document count. A predecessor that finds another count changes all peers at once. */
+export function recount(text: string, counted: CountedServices): Recount {
+  const yaml = readYaml(text)
+  return {
+    peers: miscountedPeers(listOf(yaml, 'peers'), counted),
+    correct(chosen) {
+      const alter = new Map(chosen.map(({ at, selectors }) => [at, { 'node-selectors': selectors }]))
+      return changeLists(yaml, { peers: { drop: new Set(), alter, add: [] } })
+    },
   }
 }
 

@@ -22,6 +22,8 @@ export type Found = {
   services: Record<Key, { address: string | undefined; finalizers: string[] }>
   /** What of routes was seen. */
   routes?: Routes
+  /** The ConfigMap by which MetalLB is configured; absent where objects do. */
+  document?: { namespace: string; name: string }
   /** Absent where MetalLB was not configured by objects. */
   metallb?: { namespace: string; objects: FoundObject[] }
 }
@@ -49,6 +51,7 @@ export async function readFound(client: KubeClient, plan: TakeoverPlan): Promise
     ...metallbKinds.map((kind) => listAllKnown(client, kind, {})),
   ])
   const metallb = foundObjects(lists.flat(), predecessorNamed(id).metallb)
+  const document = plan.announcer.objects.find(({ kind }) => kind === 'ConfigMap')
   const services = plan.services.filter(({ held }) => held !== 'ignored')
   return {
     predecessor: id,
@@ -62,6 +65,7 @@ export async function readFound(client: KubeClient, plan: TakeoverPlan): Promise
       ]),
     ),
     routes,
+    ...(document && { document: { namespace: document.namespace, name: document.name } }),
     ...(metallb && { metallb }),
   }
 }

@@ -8,7 +8,7 @@ const changesAtOnce = 8
  * How long sessions that begin get to come up before others end. MetalLB opens one within a tenth of a second, and again
  * after a second if the router still held the old one.
  */
-const pauseMs = 2_000
+export const sessionPauseMs = 2_000
 
 type Deps = {
   now: () => number
@@ -43,7 +43,7 @@ export function planRunner({ now, carryOut }: Deps): (plan: ChangePlan, signal: 
   return async (plan, signal) => {
     const outcomes = await carryOutAll(plan.first, signal)
     if (outcomes.some(({ hasBegun }) => hasBegun)) interruptedAtMs = now()
-    const isWaiting = plan.waves.length > 0 && now() - interruptedAtMs < pauseMs
+    const isWaiting = plan.waves.length > 0 && now() - interruptedAtMs < sessionPauseMs
     if (!isWaiting && plan.waves.length > 0) outcomes.push(...(await carryOutWave(plan, signal)))
     const isUnfinished = isWaiting || plan.waves.length > 1
     if (!isUnfinished && !plan.isHolding) outcomes.push(...(await carryOutAll([plan.last], signal)))

@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Announcements } from '../../announcers/announcer.ts'
-import { metallbDocument } from '../../announcers/metallb/document.ts'
+import { metallbDocument, recount } from '../../announcers/metallb/document.ts'
 import { objectionsTo } from './document-rules.ts'
 import { leftDocument } from './documents.ts'
 import { makeNode } from './states.ts'
@@ -153,6 +153,48 @@ test('peers count one Service if a ConfigMap could not hold them all', () => {
   assert.ok(document.length < 1_000_000)
   assert.is(document.split('/service-name:').length - 1, 100)
   assert.is(edit(document, { addresses, nodes: many }).document, document)
+})
+
+test('a Service that comes or goes changes no peer: MetalLB would close its session', () => {
+  const peersOf = (document: string) => document.slice(0, document.indexOf('address-pools'))
+  const db = { address: '198.51.100.8', services: ['default/db'] }
+  const { document } = edit('')
+  const more = edit(document, { addresses: [web, db] }).document
+  assert.match(more, 'name: default/db')
+  assert.is(peersOf(more), peersOf(document))
+  const fewer = edit(more, { addresses: [db] }).document
+  assert.not.match(fewer, 'name: default/web')
+  assert.is(peersOf(fewer), peersOf(document))
+})
+
+test('a peer of ours that selects more than one node, or anything else, is corrected', () => {
+  const { document } = edit('')
+  const other = document.replace(
+    '  - match-labels:\n      nomatch',
+    '  - match-labels:\n      role: edge\n  - match-labels:\n      nomatch',
+  )
+  assert.is.not(other, document)
+  assert.is(edit(other).document, document)
+})
+
+test('before a predecessor returns, peers count the Services that it will serve', () => {
+  const counting = 'nomatch.metal.equinix.com'
+  const { document } = edit('', { nodes: [makeNode('node-a'), makeNode('node-b')] })
+  assert.equal(recount(document, { counting, services: ['default/web'] }).peers, [])
+  const { peers, correct } = recount(document, { counting, services: ['a/api', 'a/web', 'b/api'] })
+  assert.is(peers.length, 4)
+  const one = correct(peers.slice(0, 1))
+  assert.is(recount(one, { counting, services: ['b/api', 'a/web', 'a/api'] }).peers.length, 3)
+  const names = [...one.matchAll(/service-name: (.*)\n.*service-namespace: (.*)/g)].map(
+    ([, name, of]) => `${of}/${name}`,
+  )
+  assert.equal(names.slice(0, 3), ['a/api', 'a/web', 'b/api'])
+  assert.equal(objectionsTo(one), [])
+  // A person's own peer is left alone.
+  assert.equal(
+    recount(`peers:\n- my-asn: 1\n  peer-asn: 2\n  peer-address: 10.0.0.1\n`, { counting, services: [] }).peers,
+    [],
+  )
 })
 
 const secretive = 'peers:\n- password: "s3cret\n  my-asn: ]s3cret'

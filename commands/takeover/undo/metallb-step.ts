@@ -90,7 +90,7 @@ async function ownNamespace(client: KubeClient, { predecessor }: Found): Promise
 }
 
 /** Whether the predecessor will announce a Service: we or it hold it with an address. Its mirror of the control plane it does not. */
-function isServed(service: Service, { predecessor, services: before }: Found): boolean {
+export function isServed(service: Service, { predecessor, services: before }: Found): boolean {
   const { metadata, spec } = service
   const { finalizers, mirrorService } = predecessorNamed(predecessor)
   if (spec.type !== 'LoadBalancer' || !spec.loadBalancerIP || metadata.deletionTimestamp) return false

@@ -56,7 +56,8 @@ function clearingStep<T>({ check }: UndoWork, { name, title, things, left, clear
   }
 }
 
-function unlessRace(error: unknown): void {
+/** Ignores that somebody else wrote or removed the object meanwhile: the next look decides anew. */
+export function unlessRace(error: unknown): void {
   if (!isConflict(error) && !isNotFound(error)) throw error
 }
 

@@ -7,6 +7,7 @@ import { type Progress, readProgress } from '../progress.ts'
 import { type Run, type RunDeps, lockedRun } from '../run.ts'
 import { Refusal, type Step, type StepResult } from '../steps.ts'
 import { isStopped, ownWorkloads, readWorkloads, stopStep } from '../workloads.ts'
+import { documentStep } from './document-step.ts'
 import { metallbStep } from './metallb-step.ts'
 import { leavesReservation } from './undo-service.ts'
 import {
@@ -65,6 +66,7 @@ async function carryOut({ client, namespace, signal }: UndoDeps, run: Run): Prom
     }),
     hold.step,
     metallbStep(work),
+    documentStep(work),
     noting(servicesStep(work)),
     noting(recordsStep(work)),
     returnStep(client, found, hold.release),

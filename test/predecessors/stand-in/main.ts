@@ -17,6 +17,7 @@ import type { Predecessor } from '../../announcers/predecessors.ts'
 import { cherryServers } from './cherry-servers.ts'
 import type { SettingsFile } from './cloud.ts'
 import { equinixMetal } from './equinix-metal.ts'
+import { predecessorDocument } from './metallb-document.ts'
 import { predecessorMetallb } from './metallb.ts'
 import { initialize, removeIfGone } from './nodes.ts'
 import { concerns, serving, syncService, updateNodes } from './services.ts'
@@ -91,7 +92,8 @@ async function run(): Promise<void> {
   await cloud.enableProject()
   const seenNodes = reflector<Node>({ client, resource: nodes, log: silentLog })
   const seenServices = reflector<Service>({ client, resource: services, log: silentLog })
-  const metallb = predecessorMetallb(client, predecessor)
+  const hasObjects = predecessor.startsWith('Cherry') || settings.loadbalancer.includes('crdConfiguration=true')
+  const metallb = hasObjects ? predecessorMetallb(client, predecessor) : predecessorDocument(client)
   const cluster = system?.metadata.uid ?? ''
   const software = settings.loadbalancer.startsWith('metallb:') ? 'metallb.io' : 'cherryservers.com'
   const requestAnnotation = predecessor.startsWith('Cherry') ? `${software}/loadBalancerIPs` : undefined

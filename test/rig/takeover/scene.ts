@@ -6,11 +6,14 @@ import type { KubeObject, Node } from '../../../kube/objects.ts'
 import { type Resource, nodes } from '../../../kube/resource.ts'
 import { daemonSets } from '../../../inspect/kinds.ts'
 import type { Provider } from '../../../sandbox/rig/providers.ts'
+import type { MetallbVersion } from '../../../sandbox/metallb/build.ts'
+import { isSince } from '../../../sandbox/rig/metallb-args.ts'
 import { type Rig, setRig } from '../../../sandbox/rig/rig.ts'
 import { askedBy } from '../../predecessors/asked-by.ts'
 import { cherryServers } from '../../predecessors/stand-in/cherry-servers.ts'
 import { type PredecessorProgram, commandOf } from '../../predecessors/programs.ts'
 import { userOf } from '../../predecessors/manifests.ts'
+import { type MetallbView, metallbView } from '../../whole/metallb-view.ts'
 import { sayReady, type Workload, installPredecessor, workloadControllers } from '../../predecessors/workload.ts'
 import { dialectOf } from '../../whole/dialects.ts'
 import { eventually } from '../../whole/eventually.ts'
@@ -30,6 +33,7 @@ export type Scene = TestStage & {
   /** The addresses that Services have, by name. */
   addresses: Map<string, string>
   predecessor: Workload
+  metallb: MetallbView
   /** Adds a machine with its node, and a speaker on it. */
   addMachine(name: string): Promise<void>
   /** Creates a Service, and waits until it shows its address. */
@@ -38,7 +42,13 @@ export type Scene = TestStage & {
   deleteService(name: string): Promise<void>
 }
 
-export type SceneOptions = { program: PredecessorProgram; machines: string[]; services: string[] }
+export type SceneOptions = {
+  program: PredecessorProgram
+  machines: string[]
+  services: string[]
+  /** The version of MetalLB; the newest when absent. */
+  metallb?: MetallbVersion
+}
 
 /** Says which program runs; a stand-in is named loudly. */
 export function titleOf(program: PredecessorProgram): string {
@@ -55,7 +65,7 @@ export function settingsOf({ dialect, settings }: PredecessorProgram): Record<st
 }
 
 /** MetalLB as a cluster shows it; on the rig its speakers are processes. */
-const speakers = {
+const speakersOf = (version: MetallbVersion) => ({
   apiVersion: 'apps/v1',
   kind: 'DaemonSet',
   metadata: { name: 'speaker', namespace },
@@ -65,15 +75,15 @@ const speakers = {
       metadata: { labels: { component: 'speaker' } },
       spec: {
         tolerations: [{ operator: 'Exists' }],
-        containers: [{ name: 'speaker', image: 'quay.io/metallb/speaker:v0.16.1' }],
+        containers: [{ name: 'speaker', image: `quay.io/metallb/speaker:v${version}` }],
       },
     },
   },
-}
+})
 
 /** Opens such a cluster, in which nothing of ours is installed yet, and closes it after the test. */
 export async function onScene(options: SceneOptions, play: (scene: Scene) => Promise<void>): Promise<void> {
-  const { program } = options
+  const { program, metallb = '0.16.1' } = options
   const { bgp } = dialectOf(program.dialect)
   const stage: TestStage = await openStage<PredecessorProgram['dialect']>({
     dialect: program.dialect,
@@ -83,7 +93,7 @@ export async function onScene(options: SceneOptions, play: (scene: Scene) => Pro
   })
   const rig = await setRig({
     controlPlane: stage.controlPlane,
-    metallb: { version: '0.16.1', webhooks: true },
+    metallb: { version: metallb, webhooks: isSince(metallb, '0.13') },
     provider: bgp.provider,
     password: bgp.password?.value,
   })
@@ -97,8 +107,15 @@ export async function onScene(options: SceneOptions, play: (scene: Scene) => Pro
     first,
   )
   try {
-    await stage.send(['create'], speakers)
-    const scene = sceneOf({ stage, rig, provider: bgp.provider, source: bgp.source, predecessor })
+    await stage.send(['create'], speakersOf(metallb))
+    const scene = sceneOf({
+      stage,
+      rig,
+      provider: bgp.provider,
+      source: bgp.source,
+      predecessor,
+      metallb: metallbView(stage, metallb),
+    })
     for (const name of [first, ...others]) await scene.addMachine(name)
     for (const name of options.services) await scene.addService(name)
     await isAnnounced(scene)
@@ -125,9 +142,12 @@ async function suitCherryServers(stage: TestStage): Promise<void> {
   cloud.control.devices.remove(String(id))
 }
 
-type Parts = { stage: TestStage; rig: Rig; provider: Provider; source: 'public' | 'private'; predecessor: Workload }
+type Parts = Pick<Scene, 'rig' | 'provider' | 'predecessor' | 'metallb'> & {
+  stage: TestStage
+  source: 'public' | 'private'
+}
 
-function sceneOf({ stage, rig, provider, source, predecessor }: Parts): Scene {
+function sceneOf({ stage, rig, provider, source, predecessor, metallb }: Parts): Scene {
   const { startNode } = simulatedNodes(stage)
   const machines: Scene['machines'] = []
   const addresses: Scene['addresses'] = new Map()
@@ -138,6 +158,7 @@ function sceneOf({ stage, rig, provider, source, predecessor }: Parts): Scene {
     machines,
     addresses,
     predecessor,
+    metallb,
     async addMachine(name) {
       const address = ipOf(await startNode(name), 4, source)
       await rig.node({ name, address })
@@ -158,7 +179,7 @@ function sceneOf({ stage, rig, provider, source, predecessor }: Parts): Scene {
       await eventually(`${name} is gone, its reservation and its pool too`, async (observe) => {
         const seen = observe([
           await stage.service(name),
-          await poolsWith(stage, address),
+          (await metallb.pools()).filter((range) => range === `${address}/32`),
           reservationsOf(stage, address),
         ])
         return JSON.stringify(seen) === '[null,[],[]]' || undefined
@@ -176,11 +197,6 @@ async function speakersReady({ client }: TestStage, count: number): Promise<void
     const speaker = observe(await client.get(daemonSets, { namespace, name: 'speaker' }))
     return speaker?.status?.numberReady === count || undefined
   })
-}
-
-async function poolsWith({ client }: TestStage, address = ''): Promise<string[]> {
-  const all = await listAll(client, ipAddressPools, { namespace })
-  return all.filter(({ spec }) => spec.addresses.includes(`${address}/32`)).map(({ metadata }) => metadata.name)
 }
 
 function reservationsOf(stage: TestStage, of = ''): string[] {
@@ -213,8 +229,9 @@ function stateOf(node: Node) {
   return { name, uid, machine: node.spec.providerID, taints: cloudTaints(node) }
 }
 
-/** The objects of MetalLB, as kind and name. */
-export async function objectNames({ client }: Scene): Promise<string[]> {
+/** The objects of MetalLB, as kind and name; or the parts of its document. */
+export async function objectNames({ client, metallb }: Scene): Promise<string[]> {
+  if (!metallb.hasObjects) return [...(await metallb.pools()), ...(await metallb.sessions())]
   const kinds: Resource<KubeObject>[] = [bgpPeers, ipAddressPools, bgpAdvertisements]
   const lists = await Promise.all(kinds.map((kind) => listAll(client, kind, { namespace })))
   return lists.flatMap((list, n) => list.map(({ metadata }) => `${kinds[n]?.kind} ${metadata.name}`)).toSorted()

@@ -20,11 +20,14 @@ export async function walk(scene: Scene, { there, back }: Way): Promise<void> {
     const product = await quietly(scene, () => there(scene))
     assert.equal(await objectNames(scene), objects)
 
-    const since = `new-${round}`
-    await scene.addService(since)
+    const over = round === 1 ? 'api' : 'new-1'
+    const kept = [...scene.addresses.keys()].filter((name) => name !== over)
+    const sinceMs = Date.now()
+    await scene.addService(`new-${round}`)
     await isAnnounced(scene)
-    await scene.deleteService(round === 1 ? 'api' : 'new-1')
+    await scene.deleteService(over)
     await isAnnounced(scene)
+    await checkWays(scene, { sinceMs, kept })
 
     await quietly(scene, () => backAgain(scene, () => back(scene, product)))
 
@@ -32,8 +35,19 @@ export async function walk(scene: Scene, { there, back }: Way): Promise<void> {
     await leavesAlone(scene, first)
     await listsNoDeleted(scene)
     await scene.addService(first)
-    await isAnnounced(scene)
+    await atRest(scene)
   }
+}
+
+/**
+ * Waits until a predecessor has counted a new Service. It writes the counts after the pool, which closes every session once
+ * more where they are in a ConfigMap.
+ */
+async function atRest(scene: Scene): Promise<void> {
+  await isAnnounced(scene)
+  const lastChangeMs = () => scene.rig.routers.changes().at(-1)?.atMs ?? 0
+  await eventually('no route has changed for a second', () => Date.now() - lastChangeMs() > 1_000 || undefined)
+  await isAnnounced(scene)
 }
 
 /** A predecessor takes up a reservation with the tags of its Service even while the cloud deletes it. */

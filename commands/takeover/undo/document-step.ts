@@ -1,0 +1,62 @@
+import type { ObjectSessions } from '../../../announcers/announcer.ts'
+import type { Miscounted } from '../../../announcers/metallb/document-peers.ts'
+import { type Recount, recount } from '../../../announcers/metallb/document.ts'
+import { distinct } from '../../../announcers/shared/order.ts'
+import { sessionPauseMs } from '../../../controllers/announcing/plan-runner.ts'
+import { wavesOf } from '../../../controllers/announcing/session-waves.ts'
+import type { ConfigMap } from '../../../kube/objects.ts'
+import { keyOf } from '../../../kube/objects.ts'
+import { listAll } from '../../../kube/list-all.ts'
+import { configMaps, services } from '../../../kube/resource.ts'
+import { predecessorNamed } from '../found.ts'
+import type { Step } from '../steps.ts'
+import { isServed } from './metallb-step.ts'
+import { type UndoWork, unlessRace } from './undo-steps.ts'
+
+const key = 'config'
+
+/**
+ * Counts in MetalLB's ConfigMap the Services that came and went meanwhile. The predecessor would count them itself, one by
+ * one, and each time MetalLB would close the sessions of all nodes.
+ */
+export function documentStep({ client, found, signal, check, clock }: UndoWork): Step {
+  const read = async (): Promise<{ map: ConfigMap; waves: Miscounted[][]; counts: Recount } | undefined> => {
+    const map = found.document && (await client.get<ConfigMap>(configMaps, found.document, { signal }))
+    if (!map) return undefined
+    const served = (await listAll(client, services, { signal })).filter((service) => isServed(service, found))
+    const { counting } = predecessorNamed(found.predecessor).metallb
+    const counts = recount(map.data?.[key] ?? '', { counting, services: distinct(served.map(keyOf)) })
+    return { map, counts, waves: wavesOfPeers(counts.peers) }
+  }
+  return {
+    name: 'document',
+    title: "Count the Services in MetalLB's ConfigMap",
+    async missing() {
+      const { counts, waves = [] } = (await read()) ?? {}
+      if (waves.length === 0) return undefined
+      return { text: `${counts?.peers.length} peers are left, in ${waves.length} waves of sessions` }
+    },
+    async act() {
+      for (let seen = await read(); seen && !signal.aborted; seen = await read()) {
+        const [wave] = seen.waves
+        if (!wave) return
+        await check()
+        const { map, counts } = seen
+        const corrected = { ...map, data: { ...map.data, [key]: counts.correct(wave) } }
+        await client.replace(configMaps, corrected, { signal }).catch(unlessRace)
+        await clock.sleep(sessionPauseMs, signal)
+      }
+    },
+  }
+}
+
+function wavesOfPeers(peers: readonly Miscounted[]): Miscounted[][] {
+  const sessionsOf = ({ hostname, router }: Miscounted): ObjectSessions[] => [
+    { nodes: [hostname], router, localAsn: 0 },
+  ]
+  const units = peers.map((change) => ({
+    changes: [{ change, kind: 'update' as const, sessions: sessionsOf(change) }],
+    isReady: true,
+  }))
+  return wavesOf(units, peers.flatMap(sessionsOf))
+}
