@@ -66,7 +66,7 @@ async function carryOut({ client, namespace, signal }: UndoDeps, run: Run): Prom
     }),
     hold.step,
     metallbStep(work),
-    documentStep(work),
+    ...(found.document ? [documentStep(work)] : []),
     noting(servicesStep(work)),
     noting(recordsStep(work)),
     returnStep(client, found, hold.release),

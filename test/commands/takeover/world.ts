@@ -159,12 +159,13 @@ export function world({ hasWebhook = false, nodeNames = ['node-a', 'node-b'] }: 
   const clock: Clock = {
     now: () => state.nowMs,
     date: () => new Date(),
-    async sleep(ms, signal) {
-      await turn()
-      if (signal?.aborted) return
-      state.nowMs += ms
-      tick()
-    },
+    sleep: sleeper(
+      (ms) => {
+        state.nowMs = Math.max(state.nowMs, ms)
+        tick()
+      },
+      () => state.nowMs,
+    ),
   }
   /** The client of one run, which is killed at a write: no call succeeds from then on. */
   const client = (): KubeClient => {
@@ -282,4 +283,41 @@ function plannedService({ metadata, spec }: Service): PlannedService {
     shownIn: ['spec.loadBalancerIP', 'status.loadBalancer'],
   } as const
   return { namespace, name, uid, before, after: before, ...more, shownIn: [...more.shownIn], finalizers: [upstream] }
+}
+
+/** The turns in which every call of a run to the API server in memory has its answer. */
+const restTurns = 30
+
+/**
+ * Sleeps of runs that share one clock. Its time passes only while all of them sleep, up to the earliest end: otherwise a
+ * run that sleeps often would make the lease of a busy one expire.
+ */
+function sleeper(setTime: (ms: number) => void, now: () => number): Clock['sleep'] {
+  const sleeping: { untilMs: number; wake: () => void }[] = []
+  let isPassing = false
+  const pass = async () => {
+    if (isPassing) return
+    isPassing = true
+    while (sleeping.length > 0) {
+      for (let n = 0; n < restTurns; n += 1) await turn()
+      const [first] = sleeping.toSorted((one, other) => one.untilMs - other.untilMs)
+      if (!first) break
+      sleeping.splice(sleeping.indexOf(first), 1)
+      setTime(first.untilMs)
+      first.wake()
+    }
+    isPassing = false
+  }
+  return (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted) return resolve()
+      const one = { untilMs: now() + ms, wake: resolve }
+      sleeping.push(one)
+      signal?.addEventListener('abort', () => {
+        const at = sleeping.indexOf(one)
+        if (at >= 0) sleeping.splice(at, 1)
+        resolve()
+      })
+      void pass()
+    })
 }
