@@ -9,7 +9,12 @@ export type RunningProgram = KubeObject & {
   status?: { readyReplicas?: number; desiredNumberScheduled?: number; numberReady?: number }
 }
 
-export type ProgramContainer = { image?: string; args?: string[]; env?: { name: string; value?: string }[] }
+export type ProgramContainer = {
+  name?: string
+  image?: string
+  args?: string[]
+  env?: { name: string; value?: string }[]
+}
 
 /** The definition of a kind, as far as a check looks at it. */
 export type KindDefinition = KubeObject & {
@@ -40,8 +45,8 @@ export type SoftwareFacts = {
   ciliumSessions: readonly (KubeObject & { spec: { bgpInstances?: { peers?: { peerAddress: string }[] }[] } })[]
 }
 
-/** The routers with which an object configures BGP sessions. */
-export type ConfiguredSessions = { where: string; routers: string[] }
+/** The routers with which an object configures BGP sessions. `removal` is the command that deletes it. */
+export type ConfiguredSessions = { where: string; routers: string[]; removal: string }
 
 /** What the settings say to a check. `peerDomain`: that of the annotations of nodes that have the BGP peers. */
 export type CheckSettings = { loadBalancer: LoadBalancer; classes: readonly string[]; peerDomain: string }

@@ -60,3 +60,18 @@ export function secretNamespaceOf(loadBalancer: LoadBalancer | undefined): strin
   if ('secretsNamespace' in loadBalancer) return loadBalancer.secretsNamespace
   return 'namespace' in loadBalancer ? loadBalancer.namespace : undefined
 }
+
+/**
+ * The load balancer setting as every dialect and every command reads it, for software whose objects are in a namespace;
+ * undefined for other software.
+ */
+export function placedText(chosen: LoadBalancer): string | undefined {
+  if (chosen.kind === 'cilium') return `cilium:///${chosen.secretsNamespace}`
+  if (!('namespace' in chosen)) return undefined
+  const { kind, namespace } = chosen
+  if (kind === 'calico') return `calico:///${namespace}`
+  if (kind === 'metallb-configmap') return `metallb:///${namespace}/${chosen.name}`
+  if (kind === 'metallb') return `metallb:///${namespace}/${chosen.name}?bgp-peer-mode=${chosen.peerMode}`
+  const mode = chosen.peerMode === 'native' ? '' : `&bgp-peer-mode=${chosen.peerMode}`
+  return `metallb:///${namespace}?crdConfiguration=true${mode}`
+}

@@ -62,8 +62,8 @@ export function idProblem(of: {
   const { cluster: former = uid } = map?.data ?? {}
   if (!map || former === id || map.metadata.annotations?.[confirmAnnotation] === id) return undefined
   const { namespace, name } = map.metadata
-  const keep = former === uid ? 'leave it out' : `set --cluster-id=${former}`
-  const confirm = `kubectl annotate configmap -n ${namespace} ${name} ${confirmAnnotation}=${id}`
+  const keep = former === uid ? `leave ${common.clusterId.flag} out` : `set --cluster-id=${former}`
+  const confirm = `kubectl annotate configmap -n ${namespace} ${name} --overwrite ${confirmAnnotation}=${id}`
   return {
     setting: common.clusterId.title,
     wrong: `it is ${id}${configured === undefined ? ' by default' : ''}, but the reservations of this cluster have the id ${former}`,

@@ -50,6 +50,7 @@ export const ciliumSoftware: Software<'cilium'> = {
       ciliumSessions.map(({ metadata, spec }) => ({
         where: `CiliumBGPClusterConfig ${metadata.name}`,
         routers: (spec.bgpInstances ?? []).flatMap(({ peers = [] }) => peers.map(({ peerAddress }) => peerAddress)),
+        removal: `kubectl delete ciliumbgpclusterconfigs ${metadata.name}`,
       })),
   },
   rules: [

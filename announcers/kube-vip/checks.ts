@@ -17,7 +17,7 @@ export const kubeVipCheck = defineSoftwareCheck({
           level: 'error',
           what: 'no DaemonSet or Deployment runs an image of kube-vip',
           why: 'nothing announces the addresses; if it runs as static pods, this cannot be seen',
-          fix: 'kubectl get pods -A -o wide | grep -i kube-vip',
+          fix: 'kubectl get pods -A -o wide | grep -i kube-vip   # if there is none, install kube-vip',
         },
       ]
     return found.flatMap(({ workload, container }) => [
@@ -28,21 +28,22 @@ export const kubeVipCheck = defineSoftwareCheck({
   },
 })
 
-function brokenVersion(workload: RunningProgram, { image = '' }: ProgramContainer): SoftwareFinding[] {
+function brokenVersion(workload: RunningProgram, { name, image = '' }: ProgramContainer): SoftwareFinding[] {
   if (!/:v?1\.(0\.\d+|1\.[0-2])(?!\d)/.test(image)) return []
+  const good = image.replace(/:v?1\..*$/, ':v1.2.3')
   return [
     {
       level: 'error',
       what: `${workload.kind} ${keyOf(workload)} runs ${image}`,
       why: 'these versions start BGP before they read the annotations of their node, and so have no peer',
-      fix: 'upgrade kube-vip to 1.2.0 or later',
+      fix: `kubectl set image ${placeOf(workload)} ${name}=${good}   # or a later version`,
     },
   ]
 }
 
 function unfitSettings(
   workload: RunningProgram,
-  { env = [], args = [] }: ProgramContainer,
+  { name: container, env = [], args = [] }: ProgramContainer,
   peerDomain: string,
 ): SoftwareFinding[] {
   const flags = args.flatMap((arg, n) => (arg === '--annotations' ? (args[n + 1] ?? []) : arg.split('=').slice(1)))
@@ -55,8 +56,12 @@ function unfitSettings(
         level: 'warning',
         what: `${workload.kind} ${keyOf(workload)}: ${name} is ${value === undefined ? 'not set' : JSON.stringify(value)}`,
         why: 'kube-vip then announces no Service by the BGP peers in the annotations of its node',
-        fix: `kubectl set env -n ${workload.metadata.namespace} ${workload.kind.toLowerCase()}/${workload.metadata.name} ${name}=${right}`,
+        fix: `kubectl set env ${placeOf(workload)} -c ${container} ${name}=${right}`,
       },
     ]
   })
+}
+
+function placeOf({ kind, metadata: { namespace, name } }: RunningProgram): string {
+  return `-n ${namespace} ${kind.toLowerCase()}/${name}`
 }

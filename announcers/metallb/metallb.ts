@@ -38,9 +38,12 @@ export const metallbSoftware: Software<'metallb' | 'metallb-crd' | 'metallb-conf
   sessions: {
     needs: ['metallb'],
     configured: ({ metallb: objects }) =>
-      objects
-        .filter(isPeer)
-        .map((peer) => ({ where: `BGPPeer ${keyOf(peer)} of MetalLB`, routers: [peer.spec.peerAddress ?? ''] })),
+      objects.filter(isPeer).map((peer) => ({
+        where: `BGPPeer ${keyOf(peer)} of MetalLB`,
+        routers: [peer.spec.peerAddress ?? ''],
+        // Calico has a kind of the same name.
+        removal: `kubectl delete bgppeers.metallb.io -n ${peer.metadata.namespace} ${peer.metadata.name}`,
+      })),
   },
   checks: [
     metallbPrograms,

@@ -2,6 +2,7 @@ import { proxyOf } from '../../clouds/http/proxy.ts'
 import { credentialsOf } from '../../ledger/cluster.ts'
 import { type StoppableDeps, endWhenStopped } from '../command-deps.ts'
 import type { ServeSettings } from '../settings/serve.ts'
+import { carryKubeconfig } from './carry-kubeconfig.ts'
 import { catalogue } from './catalogue.ts'
 import type { Result } from './check.ts'
 import type { Context, Facts } from '../../inspect/facts.ts'
@@ -30,7 +31,11 @@ export async function doctor(settings: DoctorSettings, deps: StoppableDeps): Pro
     clusterFacts({ reader, credentials, userAgent, context }),
     cloudFacts(vendor, { context, pace }),
   ])
-  const results = checkAll({ ...ofCluster, ...ofCloud }, context)
+  const found = checkAll({ ...ofCluster, ...ofCloud }, context)
+  const { kubeconfig } = settings.process
+  // What the environment names, kubectl finds there as well.
+  const isGiven = kubeconfig !== undefined && kubeconfig !== env['KUBECONFIG']
+  const results = isGiven ? carryKubeconfig(found, kubeconfig) : found
   print(formatReport(results, settings.output))
   return exitCodeOf(results)
 }

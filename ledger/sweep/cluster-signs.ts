@@ -98,7 +98,7 @@ export function haltReason(map: ConfigMap | undefined, cluster: string): string 
 function conflictReason({ metadata, data = {} }: ConfigMap, cluster: string): string {
   const { 'foreign-sign': sign = '', 'foreign-alive': alive } = data
   const { namespace, name } = metadata
-  const confirm = `kubectl annotate configmap -n ${namespace} ${name} ${confirmAnnotation}=${sign}`
+  const confirm = `kubectl annotate configmap -n ${namespace} ${name} --overwrite ${confirmAnnotation}=${sign}`
   const end = alive === undefined ? 'If it is gone, this ends by itself after three sweeps. ' : ''
   return (
     `another cluster uses the cluster id ${cluster}: nothing is reserved, released or adopted. ${end}` +

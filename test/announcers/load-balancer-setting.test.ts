@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { loadBalancer } from '../../announcers/load-balancer-setting.ts'
-import type { LoadBalancer } from '../../announcers/setting.ts'
+import { type LoadBalancer, placedText } from '../../announcers/setting.ts'
 import { managedSchemes } from '../../clouds/equinix-metal/balancers/scheme.ts'
 
 const equinixMetal = loadBalancer({ namespaceAlone: 'undecided', managed: managedSchemes })
@@ -108,6 +108,21 @@ test('a scheme that is almost right is proposed', () => {
   assert.match('right' in reading ? reading.right : '', /; did you mean metallb\?$/)
   const other = equinixMetal.read('cilium:///')
   assert.not.match('right' in other ? other.right : '', 'did you mean')
+})
+
+test('what a command is told of the setting is read alike in every dialect', () => {
+  const placed: LoadBalancer[] = [
+    { kind: 'metallb-configmap', namespace: 'm', name: 'settings' },
+    ...(['native', 'frr', 'none'] as const).flatMap((peerMode): LoadBalancer[] => [
+      { kind: 'metallb-crd', namespace: 'm', peerMode },
+      { kind: 'metallb', namespace: 'm', name: 'settings', peerMode },
+    ]),
+    { kind: 'cilium', secretsNamespace: 'c' },
+    { kind: 'calico', namespace: 'c' },
+  ]
+  for (const value of placed)
+    for (const format of [equinixMetal, cherryServers]) assert.equal(format.read(placedText(value) ?? ''), { value })
+  assert.is(placedText({ kind: 'kube-vip' }), undefined)
 })
 
 test.run()

@@ -19,7 +19,11 @@ const cases: [name: string, of: Parameters<typeof idProblem>[0], problem: RegExp
   ['the first start with an id', { configured: 'prod', uid, map: undefined }, undefined],
   ['the same id again', { configured: 'prod', uid, map: map('prod') }, undefined],
   ['the default again', { configured: undefined, uid, map: map(uid) }, undefined],
-  ['a new id', { configured: 'prod', uid, map: map(uid) }, /it is prod, .* have the id uid-.*leave it out.*=prod/],
+  [
+    'a new id',
+    { configured: 'prod', uid, map: map(uid) },
+    /it is prod, .* have the id uid-.*leave --cluster-id out.*=prod/,
+  ],
   ['a new id for a ledger without an entry', { configured: 'prod', uid, map: map() }, /have the id uid-of-kube-system/],
   ['no id any more', { configured: undefined, uid, map: map('prod') }, /by default, but .* id prod.*--cluster-id=prod/],
   ['a new id that a person has confirmed', { configured: 'prod', uid, map: map(uid, 'prod') }, undefined],

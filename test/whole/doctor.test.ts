@@ -9,6 +9,7 @@ import { type Reservation, dialectOf, serviceTag } from './dialects.ts'
 import { eventually } from './eventually.ts'
 import { loadBalancer } from './manifests.ts'
 import { recordRequests } from './recorded-api-server.ts'
+import { follow, isWrong, remedyOf, shellOf } from './remedies.ts'
 import { simulatedNodes } from './simulated-nodes.ts'
 import { openStage } from './test-stage.ts'
 
@@ -138,7 +139,8 @@ test('what is broken is named with its reason and the command that mends it', as
     texts('webhook-configurations').join(),
     'error: MutatingWebhookConfiguration zz-eip-admission does not exist',
   )
-  assert.is(of('webhook-configurations')[0]?.fix, `eip-admission install --webhook-url=${stage.webhookUrl}`)
+  const install = `eip-admission install --kubeconfig=${controlPlane.kubeconfig} --webhook-url=${stage.webhookUrl}`
+  assert.is(of('webhook-configurations')[0]?.fix, install)
   assert.match(texts('webhooks-reached').join(), /error: MutatingWebhookConfiguration \S+ does not exist/)
   assert.match(
     texts('ca-bundle').join('\n'),
@@ -173,26 +175,15 @@ test('the report for people has the same, with reason and command, and shows not
   await stage.run('annotate', 'service', 'thief', 'metal.equinix.com/eip-metro=sv')
   const { stdout, code } = await doctor({ env: { METAL_METRO_NAM: 'da' }, flags: ['--allow-untagged-cloud'] })
   assert.is(code, 1)
-  assert.match(stdout, /ERROR {4}node bare has no providerID\n +why: .*\n +fix: kubectl describe node bare/)
+  assert.match(
+    stdout,
+    /ERROR {4}node bare has no providerID\n +why: .*\n +fix: kubectl --kubeconfig=\S+ describe node bare/,
+  )
   assert.match(stdout, /warning {2}the variable METAL_METRO_NAM has no effect.*did you mean METAL_METRO_NAME\?/)
   assert.match(stdout, 'warning  --allow-untagged-cloud has no effect')
   assert.match(stdout, /\n\d+ errors, \d+ warnings, \d+ ok\. Nothing was changed\.\n$/)
   assert.not.match(stdout.replaceAll('\n', ''), /\p{C}/u)
 })
-
-/** The commands in a remedy, as a person copies them from the terminal. */
-function commandsIn(fix = ''): string[] {
-  const found = [...fix.matchAll(/(?:^|: )((?:kubectl|eip-admission) [^#]*[^#\s])/g)]
-  return found.flatMap(([, commands = '']) => commands.split(' && '))
-}
-
-/** Types a command as it was printed. */
-async function type(command: string): Promise<void> {
-  const [program, ...args] = command.replaceAll("'", '').split(' ')
-  if (program === 'kubectl') return void (await stage.run(...args))
-  const { code, stderr } = await typed([...args, `--kubeconfig=${controlPlane.kubeconfig}`])
-  assert.is(code, 0, `${command}: ${stderr}`)
-}
 
 /** Deletes a reservation in the console of the cloud. */
 async function deleteReservation(isMeant: (one: Reservation) => boolean): Promise<void> {
@@ -201,47 +192,47 @@ async function deleteReservation(isMeant: (one: Reservation) => boolean): Promis
   assert.is(status, 204)
 }
 
-/** What a person does for a check beside the commands that its remedy has, in the words of the remedy. */
-const acts: Record<string, { remedy: RegExp; act: () => Promise<unknown> }> = {
-  'provider-ids': {
-    remedy: /name of the node must be that of its machine|start the kubelet with --cloud-provider=external/,
-    act: () => startNode('other'),
-  },
-  'uninitialized-nodes': { remedy: /name|`serve` runs/, act: async () => device('bare') },
-  'leaked-reservations': {
-    remedy: /^delete it at Equinix Metal if nothing uses it/,
-    async act() {
-      await deleteReservation(({ tags }) => tags.includes(goneTag))
-    },
-  },
-  'orphaned-records': { remedy: /the sweep gives its Service a new address/, act: async () => {} },
-  'shown-not-held': { remedy: /if `serve` runs, remove the address from the Service/, act: async () => {} },
-  leader: { remedy: /start `serve`/, act: async () => {} },
-}
-
 test('each remedy, typed as printed and followed in its words, ends what it is for', async () => {
-  const found = (await results()).results.filter(({ level }) => level === 'error' || level === 'warning')
-  const commands = new Set(found.flatMap(({ fix }) => commandsIn(fix)))
-  // One finding's command may delete what another's looks at.
-  const isLook = (command: string) => /^kubectl (get|describe|logs) /.test(command)
-  for (const command of [...commands].toSorted((a, b) => Number(isLook(b)) - Number(isLook(a)))) await type(command)
-  // It adds the caBundle.
-  await stage.start({ env: { ...settings, EIP_SWEEP_INTERVAL: '1s' } })
-  for (const { check, fix = '' } of found) {
-    const { remedy } = acts[check] ?? {}
-    assert.ok(remedy ? remedy.test(fix) : commandsIn(fix).length > 0, `${check}: ${fix}`)
-  }
-  const checks = new Set(found.map(({ check }) => check))
-  for (const [check, { act }] of Object.entries(acts)) {
-    assert.ok(checks.has(check), `nothing is wrong for ${check}`)
-    await act()
-  }
-  await eventually('doctor finds nothing', async (observe) => {
-    const all = (await results({ isBusy: true })).results
-    // What was reported in the last hour stays in the report.
-    const left = all.filter(({ level, check }) => level !== 'ok' && check !== 'recent-errors')
-    return observe(left.map(({ check, what }) => `${check}: ${what}`)).length === 0 || undefined
-  })
+  const all = async () => (await results({ isBusy: true })).results
+  await follow({ results: all, type: await shellOf(controlPlane) }, [
+    remedyOf('leader', {
+      found: [/nobody renews the lease/],
+      words: /start `serve`/,
+      // It adds the caBundle.
+      act: () => stage.start({ env: { ...settings, EIP_SWEEP_INTERVAL: '1s' } }),
+    }),
+    remedyOf('webhook-configurations', { found: [/zz-eip-admission does not exist/] }),
+    remedyOf('webhooks-reached', { found: [/zz-eip-admission does not exist/] }),
+    remedyOf('ca-bundle', { found: [/no certificate/] }),
+    remedyOf('elastic-ip-definition', { found: [/lacks spec.allowedNamespaces/] }),
+    remedyOf('provider-ids', {
+      found: [/bare has no providerID/, /other has the providerID "aws/],
+      words: /name of the node must be that of its machine|start the kubelet with --cloud-provider=external/,
+      act: () => startNode('other'),
+    }),
+    remedyOf('uninitialized-nodes', {
+      found: [/node bare/, /node twin/],
+      words: /Events say why/,
+      act: () => device('bare'),
+    }),
+    remedyOf('shared-machines', { found: [/nodes one, twin/] }),
+    remedyOf('doubled-addresses', { found: [/default.web, doubled.web/] }),
+    remedyOf('shown-not-held', { found: [/thief/], words: /if `serve` runs, remove the address/ }),
+    remedyOf('leaked-reservations', {
+      found: [/has the marks of this cluster/],
+      words: /^delete it at Equinix Metal if nothing uses it/,
+      act: () => deleteReservation(({ tags }) => tags.includes(goneTag)),
+    }),
+    remedyOf('orphaned-records', { found: [/default.lost/], words: /the sweep gives its Service a new address/ }),
+    remedyOf('predecessor', { found: [/kube-system\/cpem/] }),
+    remedyOf('roles', { found: [/patch services/] }),
+  ])
+  // What was reported in the last hour stays in the report.
+  const left = (await all()).filter((one) => isWrong(one) && one.check !== 'recent-errors')
+  assert.equal(
+    left.map(({ check, what }) => `${check}: ${what}`),
+    [],
+  )
 })
 
 async function breakThings(): Promise<void> {

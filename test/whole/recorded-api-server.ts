@@ -1,8 +1,10 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, request } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 
 export type RecordedApiServer = {
   url: string
@@ -11,8 +13,14 @@ export type RecordedApiServer = {
   close(): Promise<void>
 }
 
-/** An API server that passes every request on to the real one, and remembers which they were. */
-export async function recordRequests({ url: target, dir }: { url: string; dir: string }): Promise<RecordedApiServer> {
+/**
+ * An API server that passes every request on to the real one, and remembers which they were. All objects that it shows are
+ * older by `ageMs`.
+ */
+export async function recordRequests(
+  { url: target, dir }: { url: string; dir: string },
+  { ageMs = 0 }: { ageMs?: number } = {},
+): Promise<RecordedApiServer> {
   const cert = readFileSync(join(dir, 'certs', 'apiserver.crt'))
   const key = readFileSync(join(dir, 'certs', 'apiserver.key'))
   const requests: string[] = []
@@ -21,7 +29,7 @@ export async function recordRequests({ url: target, dir }: { url: string; dir: s
     requests.push(`${method} ${url}`)
     const onward = request(new URL(url, target), { method, headers, ca: cert, agent: false }, (answer) => {
       reply.writeHead(answer.statusCode ?? 500, answer.headers)
-      answer.pipe(reply)
+      void (ageMs === 0 ? answer.pipe(reply) : passAged(answer, { reply, ageMs }))
     })
     onward.on('error', () => reply.destroy())
     asked.pipe(onward)
@@ -35,4 +43,11 @@ export async function recordRequests({ url: target, dir }: { url: string; dir: s
       await once(server.close(), 'close')
     },
   }
+}
+
+/** The new texts are as long as the old ones, so every header stays true. */
+async function passAged(answer: IncomingMessage, { reply, ageMs }: { reply: ServerResponse; ageMs: number }) {
+  const whole = await text(answer)
+  const older = (time: string) => new Date(Date.parse(time) - ageMs).toISOString().replace(/\.\d+/, '')
+  reply.end(whole.replaceAll(/(?<="creationTimestamp":")[^"]+/g, older))
 }

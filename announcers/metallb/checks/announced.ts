@@ -49,13 +49,16 @@ function notInDocument(
 ): SoftwareFinding[] {
   const pool = pools.find(({ addresses }) => isInRanges(address, addresses))
   if (pool?.protocol === 'bgp') return []
+  const { namespace, name } = document.metadata
   const where = pool ? `is in pool ${JSON.stringify(pool.name)} for ${pool.protocol}` : 'is in no pool for BGP'
   return [
     {
       level: 'error',
       what: `address ${text} of Service ${keyOf(service)} ${where} of ConfigMap ${keyOf(document)}`,
       why: 'MetalLB does not announce it to the routers, so nobody reaches the Service',
-      fix: `${editCommand(document)}   # \`serve\` writes its pool; its log says what was refused`,
+      fix: pool
+        ? `${editCommand(document)}   # take the address out of that pool; \`serve\` writes another one`
+        : `kubectl get configmap -n ${namespace} ${name} -o yaml   # \`serve\` writes its pool; its log says what was refused`,
     },
   ]
 }
@@ -88,7 +91,7 @@ export const speakers = defineSoftwareCheck({
         level: 'warning',
         what: `no speaker of MetalLB announces ${text} of Service ${keyOf(service)}`,
         why: 'it has no ready endpoint, or no node may announce it: nobody reaches the Service',
-        fix: `kubectl get endpointslices -n ${service.metadata.namespace} -l kubernetes.io/service-name=${service.metadata.name}`,
+        fix: `kubectl get endpointslices -n ${service.metadata.namespace} -l kubernetes.io/service-name=${service.metadata.name}   # a ready endpoint is needed; if there is one, the log of the speakers says why`,
       }))
   },
 })

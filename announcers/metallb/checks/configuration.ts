@@ -5,6 +5,8 @@ import { type SoftwareFacts, type SoftwareFinding, defineSoftwareCheck } from '.
 import { describeCommand, editCommand } from '../../shared/programs.ts'
 import { readMetallbDocument } from '../read-document.ts'
 import { type ConfigurationState, configurationStates, isPool } from '../resources.ts'
+import { isWritten } from '../ownership.ts'
+import { metallbContainers } from './programs.ts'
 
 export const metallbReports = defineSoftwareCheck({
   id: 'metallb-reports',
@@ -27,14 +29,17 @@ export const metallbDocumentCheck = defineSoftwareCheck({
   id: 'metallb-document',
   checks: 'MetalLB before 0.13 accepts its ConfigMap: it exists, it is YAML, and no part of it is refused.',
   good: 'MetalLB can read its ConfigMap',
-  needs: ['document', 'definitions'],
+  needs: ['document', 'definitions', 'workloads'],
   kinds: ['metallb', 'metallb-configmap'],
-  judge({ document, definitions }, { loadBalancer }) {
+  judge({ document, definitions, workloads }, { loadBalancer }) {
     if (document) return refusals(document)
     if (!('name' in loadBalancer)) return []
     // Where MetalLB's objects are known, it reads those.
     if (loadBalancer.kind === 'metallb' && definitions.length > 0) return []
     const { namespace, name } = loadBalancer
+    const programs = metallbContainers(workloads)
+    // That MetalLB runs elsewhere is a finding of its own, and a ConfigMap here would not help.
+    if (programs.length > 0 && !programs.some(({ workload }) => workload.metadata.namespace === namespace)) return []
     return [
       {
         level: 'error',
@@ -55,8 +60,8 @@ function refusals(document: NonNullable<SoftwareFacts['document']>): SoftwareFin
   }))
 }
 
-/** A pool of MetalLB, from either form of its configuration. */
-type Pool = { what: string; addresses: readonly string[]; look: string }
+/** A pool of MetalLB, from either form of its configuration. `edit` is the command that changes it. */
+type Pool = { what: string; addresses: readonly string[]; isOurs: boolean; edit: string }
 
 export const overlappingPools = defineSoftwareCheck({
   id: 'overlapping-pools',
@@ -71,7 +76,8 @@ function objectPools(metallb: SoftwareFacts['metallb']): Pool[] {
   return metallb.filter(isPool).map((pool) => ({
     what: `IPAddressPool ${keyOf(pool)}`,
     addresses: pool.spec.addresses,
-    look: describeCommand(pool),
+    isOurs: isWritten(pool),
+    edit: `kubectl edit ipaddresspools.metallb.io -n ${pool.metadata.namespace} ${pool.metadata.name}`,
   }))
 }
 
@@ -80,7 +86,9 @@ function documentPools(document: SoftwareFacts['document']): Pool[] {
   return readMetallbDocument(document).pools.map(({ name, addresses }) => ({
     what: `pool ${JSON.stringify(name)} of ConfigMap ${keyOf(document)}`,
     addresses,
-    look: editCommand(document),
+    // A document does not say who wrote a pool.
+    isOurs: false,
+    edit: editCommand(document),
   }))
 }
 
@@ -89,12 +97,14 @@ function overlaps(pools: readonly Pool[]): SoftwareFinding[] {
     pools.slice(n + 1).flatMap((other): SoftwareFinding[] => {
       const shared = sharedRanges(one, other)
       if (shared === undefined) return []
+      const { edit } = other.isOurs ? one : other
+      const whose = one.isOurs || other.isOurs ? 'this pool' : 'the pool that a person wrote'
       return [
         {
           level: 'error',
           what: `${one.what} and ${other.what} share addresses: ${shared}`,
           why: 'MetalLB refuses its whole configuration, and announces nothing new',
-          fix: `${other.look}   # remove the range from the one that a person wrote`,
+          fix: `${edit}   # take the range out of ${whose}, or delete that pool`,
         },
       ]
     }),

@@ -1,40 +1,50 @@
 import { keyOf } from '../../../kube/objects.ts'
 import { classText, withoutClass } from '../../../settings/service-policy.ts'
 import {
+  type ProgramContainer,
   type RunningProgram,
   type SoftwareFinding,
   defineSoftwareCheck,
   type KindDefinition,
   type SoftwareFacts,
 } from '../../check.ts'
-import type { LoadBalancer } from '../../setting.ts'
+import { type LoadBalancer, placedText } from '../../setting.ts'
 import { containersOf, notReady } from '../../shared/programs.ts'
 
 const metallbImage = /(^|\/)metallb\/(controller|speaker)(?=[:@]|$)|metallb-(controller|speaker)/
+
+/** The containers in which MetalLB runs. */
+export function metallbContainers(workloads: readonly RunningProgram[]) {
+  return containersOf(workloads, metallbImage)
+}
 
 export const metallbPrograms = defineSoftwareCheck({
   id: 'metallb-programs',
   checks:
     'MetalLB runs, in a version that fits the load balancer setting: custom resources from 0.13 on, before that a ConfigMap.',
   good: 'MetalLB runs, in a version that fits',
-  needs: ['workloads'],
-  judge({ workloads }, { loadBalancer }) {
-    const found = containersOf(workloads, metallbImage)
+  needs: ['workloads', 'definitions'],
+  judge({ workloads, definitions }, { loadBalancer }) {
+    const found = metallbContainers(workloads)
     if (found.length === 0)
       return [
         {
           level: 'error',
           what: 'no Deployment or DaemonSet runs an image of MetalLB',
           why: 'nothing announces the addresses; if it runs under another image name, this cannot be seen',
-          fix: 'kubectl get daemonsets,deployments -A -o wide | grep -i metallb',
+          fix: 'kubectl get daemonsets,deployments -A -o wide | grep -i metallb   # if there is none, install MetalLB',
         },
       ]
+    const seen = { loadBalancer, hasObjects: definitions.some(({ metadata }) => metadata.name === objectsKind) }
     return [
-      ...elsewhere(found, loadBalancer),
-      ...found.flatMap((one) => [...notReady(one.workload), ...unfitVersion(one, loadBalancer)]),
+      ...elsewhere(found, seen),
+      ...found.flatMap((one) => [...notReady(one.workload), ...unfitVersion(one, seen)]),
     ]
   },
 })
+
+/** MetalLB brings it from 0.13 on. */
+const objectsKind = 'ipaddresspools.metallb.io'
 
 export const metallbClass = defineSoftwareCheck({
   id: 'metallb-class',
@@ -43,79 +53,99 @@ export const metallbClass = defineSoftwareCheck({
   good: 'MetalLB announces the Services that eip-admission serves',
   needs: ['workloads'],
   judge({ workloads }, { classes }) {
-    const programs = containersOf(workloads, metallbImage).map(({ workload, container: { args = [] } }) => ({
+    const programs = metallbContainers(workloads).map(({ workload, container: { args = [] } }) => ({
       workload,
-      announced: metallbClassOf(args),
+      announced: flagOf(args, 'lb-class') || withoutClass,
     }))
+    const all = new Set(programs.map(({ announced }) => announced))
     return programs.flatMap(({ workload, announced }): SoftwareFinding[] => {
       const lacking = classes.filter((one) => one !== announced)
       if (lacking.length === 0) return []
       const where = `${workload.kind} ${keyOf(workload)}`
+      const [served = withoutClass] = classes.filter((one) => all.has(one))
+      const right = served === withoutClass ? 'no --lb-class' : `--lb-class=${served}`
       return [
         {
           level: 'error',
           what: `${where} announces ${classText(announced)}, and not ${lacking.map(classText).join(' or ')}`,
           why: 'eip-admission reserves addresses for Services that nobody announces',
-          fix: `set --load-balancer-class=${announced} of \`serve\` and \`install\`, or --lb-class of both programs of MetalLB`,
+          fix:
+            all.size > 1
+              ? `give both programs of MetalLB one class: ${right}`
+              : `set --load-balancer-class=${announced} of \`serve\` and \`install\`, or --lb-class of both programs of MetalLB`,
         },
       ]
     })
   },
 })
 
-/** MetalLB announces one class, or Services without one. */
-function metallbClassOf(args: readonly string[]): string {
-  const at = args.findIndex((arg) => /^--?lb-class(=|$)/.test(arg))
+/** The value of a flag in the arguments of a program of MetalLB. */
+function flagOf(args: readonly string[], name: string): string | undefined {
+  const flag = new RegExp(`^--?${name}(=|$)`)
+  const at = args.findIndex((arg) => flag.test(arg))
+  if (at === -1) return undefined
   const [, value] = /=(.*)$/.exec(args[at] ?? '') ?? []
-  return (at === -1 ? undefined : (value ?? args[at + 1])) || withoutClass
+  return value ?? args[at + 1]
 }
 
-type Found = { workload: RunningProgram; image: string }
+type Found = { workload: RunningProgram; container: ProgramContainer; image: string }
+
+/** What the setting chooses, and whether the cluster knows the objects of MetalLB. */
+type Seen = { loadBalancer: LoadBalancer; hasObjects: boolean }
 
 /** MetalLB reads its configuration in its own namespace alone. */
-function elsewhere(found: readonly Found[], loadBalancer: LoadBalancer): SoftwareFinding[] {
+function elsewhere(found: readonly Found[], seen: Seen): SoftwareFinding[] {
+  const { loadBalancer } = seen
   const namespaces = [...new Set(found.map(({ workload }) => workload.metadata.namespace ?? ''))]
-  if (!('namespace' in loadBalancer) || namespaces.includes(loadBalancer.namespace)) return []
+  const [first] = found
+  if (!first || !('namespace' in loadBalancer) || namespaces.includes(loadBalancer.namespace)) return []
   return [
     {
       level: 'error',
       what: `MetalLB runs in namespace ${namespaces.join(', ')}, and the load balancer setting names ${loadBalancer.namespace}`,
       why: 'MetalLB reads no configuration of another namespace, so it announces nothing',
-      fix: `set the load balancer of \`serve\` to metallb:///${namespaces[0]}`,
+      fix: setTo(fitting(first, seen)),
     },
   ]
 }
 
-function unfitVersion({ workload, image }: Found, loadBalancer: LoadBalancer): SoftwareFinding[] {
+/** Whether MetalLB of this image reads objects, by its version; without one in the name, by what the cluster knows. */
+function readsObjects(image: string, { hasObjects }: Seen): boolean {
   const [, major, minor] = /:v?(\d+)\.(\d+)/.exec(image) ?? []
-  const isChosen = loadBalancer.kind !== 'metallb'
-  if (major === undefined || minor === undefined)
-    return isChosen ? [unknownVersion(workload, image, loadBalancer.kind)] : []
-  const readsObjects = Number(major) > 0 || Number(minor) >= 13
-  const isWrong = loadBalancer.kind === (readsObjects ? 'metallb-configmap' : 'metallb-crd')
-  if (!isWrong) return []
-  const right = readsObjects ? 'metallb:///<namespace>?crdConfiguration=true' : 'metallb:///<namespace>/<configmap>'
+  return major === undefined ? hasObjects : Number(major) > 0 || Number(minor) >= 13
+}
+
+/** The setting for this MetalLB, with as much of the present one as fits. */
+function fitting({ workload, container, image }: Found, seen: Seen): LoadBalancer {
+  const { loadBalancer } = seen
+  const { namespace = '' } = workload.metadata
+  if (loadBalancer.kind === 'metallb') return { ...loadBalancer, namespace }
+  if (!readsObjects(image, seen)) {
+    const name = flagOf(container.args ?? [], 'config') ?? 'config'
+    return { kind: 'metallb-configmap', namespace, name }
+  }
+  const peerMode = 'peerMode' in loadBalancer ? loadBalancer.peerMode : 'native'
+  return { kind: 'metallb-crd', namespace, peerMode }
+}
+
+function setTo(right: LoadBalancer): string {
+  return `set --loadbalancer=${placedText(right)} of \`serve\`, and restart it`
+}
+
+function unfitVersion(found: Found, seen: Seen): SoftwareFinding[] {
+  const { workload, image } = found
+  const right = fitting(found, seen)
+  if (seen.loadBalancer.kind === right.kind) return []
+  const [reads, other] = right.kind === 'metallb-crd' ? ['custom resources', 'a ConfigMap'] : ['a ConfigMap', 'objects']
+  const isKnown = /:v?\d+\.\d+/.test(image)
   return [
     {
-      level: 'error',
-      what: `${workload.kind} ${keyOf(workload)} runs ${image}, which reads ${readsObjects ? 'custom resources' : 'a ConfigMap'} only`,
-      why: 'the load balancer setting configures it by the other, so it announces nothing',
-      fix: `set the load balancer of \`serve\` to ${right}`,
+      level: isKnown ? 'error' : 'warning',
+      what: `${workload.kind} ${keyOf(workload)} runs ${image}, which ${isKnown ? 'reads' : 'seems to read'} ${reads} only`,
+      why: `the load balancer setting configures it by ${other}, so it announces nothing`,
+      fix: setTo(right),
     },
   ]
-}
-
-function unknownVersion(workload: RunningProgram, image: string, kind: string): SoftwareFinding {
-  const wanted =
-    kind === 'metallb-configmap'
-      ? 'a ConfigMap, which MetalLB reads before 0.13'
-      : 'custom resources, which MetalLB reads from 0.13 on'
-  return {
-    level: 'warning',
-    what: `${workload.kind} ${keyOf(workload)} runs ${image}, whose version is not in its name`,
-    why: `the load balancer setting chooses ${wanted}`,
-    fix: 'set the load balancer of `serve` to metallb:///<namespace>: it uses what the cluster has',
-  }
 }
 
 /** From this version on the API server checks the formats of integers in custom resources. */
@@ -152,7 +182,7 @@ function trapFindings(
       level: 'error',
       what: `CustomResourceDefinition ${name}: ${fields.join(', ')} has format int32 and a maximum beyond it`,
       why: `the API server ${version} refuses every such object, so MetalLB gets no BGPPeer`,
-      fix: 'upgrade MetalLB to 0.16.1, or apply its definitions again without the lines `format: int32`',
+      fix: `kubectl get crd ${name} -o yaml | grep -v 'format: int32' | kubectl replace -f -   # or upgrade MetalLB to 0.16.1`,
     },
   ]
 }

@@ -53,13 +53,15 @@ export const servedClasses = defineCheck({
   judge(_facts, { vendor: { loadBalancer, policy } }): Finding[] {
     const { classes = [] } = softwareOf(loadBalancer) ?? {}
     const lacking = policy.classes.filter((one) => !classes.includes(one))
+    const announced = policy.classes.filter((one) => classes.includes(one))
+    const right = announced.length > 0 ? announced : classes.slice(0, 1)
     if (lacking.length === 0) return []
     return [
       {
         level: 'error',
         what: `${loadBalancer.kind} announces no ${lacking.map(classText).join(' and no ')}`,
         why: 'eip-admission reserves addresses for Services that nobody announces',
-        fix: 'set --load-balancer-class of `serve` and `install` to some of: ' + classes.join(', '),
+        fix: `set --load-balancer-class=${right.join(',')} of \`serve\` and \`install\`; ${loadBalancer.kind} announces ${classes.join(' and ')}`,
       },
     ]
   },

@@ -65,7 +65,7 @@ export const oneSpeaker = defineCheck({
     const others = speaking
       .filter(({ kinds }) => !kinds.includes(loadBalancer.kind))
       .flatMap(({ sessions }) => sessions.configured(facts))
-    return others.flatMap(({ where, routers }): Finding[] => {
+    return others.flatMap(({ where, routers, removal }): Finding[] => {
       const shared = routers.find((address) => routersOfCloud.has(address))
       if (shared === undefined) return []
       return [
@@ -73,7 +73,7 @@ export const oneSpeaker = defineCheck({
           level: 'error',
           what: `${where} has a session with router ${shared}, and the load balancer setting chooses ${loadBalancer.kind}`,
           why: 'a router has one session with a node: the two programs end the sessions of each other',
-          fix: 'delete that object, or let the load balancer setting of `serve` choose that software',
+          fix: `${removal}   # or let --loadbalancer of \`serve\` choose that software`,
         },
       ]
     })

@@ -143,7 +143,7 @@ function limitFinding(count: number, limit: number | undefined, { flag, of }: { 
       level: isFull ? 'error' : 'warning',
       what: `${of} has ${count} of ${limit} addresses`,
       why: `${isFull ? 'new' : 'at the maximum new'} Services are refused; ${flag} sets the maximum`,
-      fix: `kubectl get eip -o wide   # delete what nobody needs, or set a higher ${flag}`,
+      fix: `kubectl get eip -o wide   # delete Services that nobody needs, or set a higher ${flag} of \`serve\``,
     },
   ]
 }

@@ -23,7 +23,7 @@ function withoutEffect(what: string): Finding {
     level: 'warning',
     what,
     why: '`serve` starts and does not do what was meant',
-    fix: 'eip-admission serve --help',
+    fix: 'eip-admission serve --help   # has every setting: correct this one, or remove it',
   }
 }
 

@@ -5,10 +5,12 @@ import type { WebhookConfiguration } from '../../../kube/objects.ts'
 import { webhookIdentities } from '../../../webhooks/identities.ts'
 import { configurationProblem } from '../../../webhooks/probe-problem.ts'
 import { type Finding, defineCheck } from '../check.ts'
-import type { Definition, Schema } from '../../../inspect/facts.ts'
+import type { Context, Definition, Schema } from '../../../inspect/facts.ts'
 import { installRemedy } from '../install-remedy.ts'
 
-const logs = 'kubectl logs -n eip-admission -l app.kubernetes.io/name=eip-admission   # or the log of `serve`'
+function logs({ settings }: Context): string {
+  return `kubectl logs -n ${settings.process.namespace} -l app.kubernetes.io/name=eip-admission   # or the log of \`serve\``
+}
 const later = 'Services are created without an address, and get it only later'
 
 export const webhookConfigurations = defineCheck({
@@ -58,7 +60,9 @@ export const webhooksReached = defineCheck({
         level: 'error',
         what,
         why: later,
-        fix: isTrust ? logs : `${installRemedy(webhooks, context)}   # and look whether \`serve\` runs: ${logs}`,
+        fix: isTrust
+          ? logs(context)
+          : `${installRemedy(webhooks, context)}   # and look whether \`serve\` runs: ${logs(context)}`,
       },
     ]
   },
@@ -72,11 +76,13 @@ export const caBundle = defineCheck({
   checks: 'Each webhook has a caBundle with a certificate authority that is valid for more than a week.',
   good: 'every caBundle has a certificate authority that stays valid',
   needs: ['webhooks'],
-  judge: ({ webhooks: { mutating, validating } }, { now }) =>
-    [mutating, validating].flatMap((found) => (found ? bundleFindings(found, now) : [])),
+  judge: ({ webhooks: { mutating, validating } }, context) =>
+    [mutating, validating].flatMap((found) => (found ? bundleFindings(found, context) : [])),
 })
 
-function bundleFindings({ kind, metadata, webhooks = [] }: WebhookConfiguration, now: Date): Finding[] {
+function bundleFindings({ kind, metadata, webhooks = [] }: WebhookConfiguration, context: Context): Finding[] {
+  const { now } = context
+  const fix = logs(context)
   const where = `${kind} ${metadata.name}`
   const byBundle = Map.groupBy(webhooks, ({ clientConfig }) => fromCaBundle(clientConfig.caBundle))
   return [...byBundle].flatMap(([bundle, of]): Finding[] => {
@@ -84,12 +90,12 @@ function bundleFindings({ kind, metadata, webhooks = [] }: WebhookConfiguration,
     const why = 'the API server cannot trust the webhooks without a valid certificate authority'
     const ends = certificatesIn(bundle).map(({ validToDate }) => validToDate.getTime())
     if (ends.length === 0)
-      return [{ level: 'error', what: `${where}: ${names}: the caBundle has no certificate`, why, fix: logs }]
+      return [{ level: 'error', what: `${where}: ${names}: the caBundle has no certificate`, why, fix }]
     const lastMs = Math.max(...ends)
     if (lastMs > now.getTime() + 7 * dayMs) return []
     const isOver = lastMs <= now.getTime()
     const what = `${where}: ${names}: the caBundle ${isOver ? 'expired' : 'expires'} at ${new Date(lastMs).toISOString()}`
-    return [{ level: isOver ? 'error' : 'warning', what, why, fix: logs }]
+    return [{ level: isOver ? 'error' : 'warning', what, why, fix }]
   })
 }
 
@@ -130,7 +136,8 @@ export const servingCertificate = defineCheck({
   checks: 'The certificate that the webhooks serve is valid for more than a day, where this machine can reach them.',
   good: 'no certificate of the webhooks that can be seen from here ends soon',
   needs: ['servingCertificate'],
-  judge({ servingCertificate: seen }, { now }) {
+  judge({ servingCertificate: seen }, context) {
+    const { now } = context
     if (!seen || seen.endsAt.getTime() > now.getTime() + dayMs) return []
     const isOver = seen.endsAt <= now
     return [
@@ -138,7 +145,7 @@ export const servingCertificate = defineCheck({
         level: isOver ? 'error' : 'warning',
         what: `the certificate at ${seen.place} ${isOver ? 'expired' : 'expires'} at ${seen.endsAt.toISOString()}`,
         why: 'it should have been renewed at a third of its life; the API server refuses an expired one',
-        fix: logs,
+        fix: logs(context),
       },
     ]
   },

@@ -2,7 +2,7 @@ import { plainText } from '../../../lib/plain-text.ts'
 import { names } from '../../../settings/installed-names.ts'
 import { type PredecessorWorkload, type TakeoverPlan, canApply, isDone } from '../plan/plan.ts'
 import { type TakeoverStatus, statusText } from '../takeover-status.ts'
-import { quoted } from './text.ts'
+import { shellWord } from '../../../lib/shell-word.ts'
 
 /** The flags that the next command needs too, and the files that were written. */
 export type Typed = { flags: Record<string, string>; values?: string | undefined; secret?: string | undefined }
@@ -45,7 +45,7 @@ function doneText(
 }
 
 function removalOf({ kind, namespace, name, helmRelease }: PredecessorWorkload): string {
-  if (helmRelease !== undefined) return `helm uninstall -n ${namespace} ${quoted(helmRelease)}`
+  if (helmRelease !== undefined) return `helm uninstall -n ${namespace} ${shellWord(helmRelease)}`
   return `kubectl delete ${kind.toLowerCase()} -n ${namespace} ${name}`
 }
 
@@ -53,7 +53,7 @@ function readyText({ target: { namespace } }: TakeoverPlan, { flags, values, sec
   const files = [values, secret].filter((file) => file !== undefined)
   const written = files.length === 0 ? '' : ` Written: ${files.map(plainText).join(', ')}.`
   const areWritten = files.length === 2
-  const secretFile = quoted(secret ?? 'secret.yaml')
+  const secretFile = shellWord(secret ?? 'secret.yaml')
   const chart = `helm install eip-admission manifests/chart --namespace ${namespace} --take-ownership`
   return [
     `Ready. Nothing was changed.${written} Type next, only the last line if the chart is installed already:\n`,
@@ -62,7 +62,7 @@ function readyText({ target: { namespace } }: TakeoverPlan, { flags, values, sec
       : [`  eip-admission takeover plan${wordsOf(flags)} --write-values=values.yaml --write-secret=secret.yaml`]),
     `  kubectl create namespace ${namespace}`,
     `  kubectl create -f ${secretFile} && rm ${secretFile}`,
-    `  ${chart} --values ${quoted(values ?? 'values.yaml')} --set replicas=0`,
+    `  ${chart} --values ${shellWord(values ?? 'values.yaml')} --set replicas=0`,
     `${commandLine('apply', flags)}\n`,
   ].join('\n')
 }
@@ -78,6 +78,6 @@ function commandLine(command: 'apply' | 'undo', flags: Record<string, string>): 
 /** Flags as a shell reads them back. */
 function wordsOf(flags: Record<string, string>): string {
   return Object.entries(flags)
-    .map(([flag, value]) => ` ${quoted(`${flag}=${value}`)}`)
+    .map(([flag, value]) => ` ${shellWord(`${flag}=${value}`)}`)
     .join('')
 }

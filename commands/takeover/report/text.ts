@@ -39,8 +39,3 @@ export function findings(title: string, all: readonly Finding[]): string {
 export function asJson(value: object): string {
   return `${escapeMisleading(JSON.stringify(value, null, 2))}\n`
 }
-
-/** A word as a shell reads it back. */
-export function quoted(word: string): string {
-  return /^[\w.,:/@=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
-}

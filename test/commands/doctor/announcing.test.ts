@@ -127,7 +127,7 @@ test('a ConfigMap that MetalLB refuses, and whose findings never show a password
   const of = (config: string | undefined) =>
     judge(
       metallbDocument,
-      { definitions: [], document: config === undefined ? undefined : documentOf(config) },
+      { definitions: [], workloads: [], document: config === undefined ? undefined : documentOf(config) },
       inConfigMap,
     )
   const text = (config: string | undefined) => of(config).map(({ level, what }) => `${level}: ${what}`)
@@ -227,13 +227,18 @@ const daemonSet = (image: string, env: Record<string, string> = {}, numberReady 
 })
 
 test('MetalLB that does not run, is not ready, or reads another configuration', () => {
-  const of = (workloads: Workload[], given = crds) => lines(metallbPrograms, { workloads }, given)[0] ?? ''
+  const known: Definition[] = [
+    { apiVersion: 'a', kind: 'CustomResourceDefinition', metadata: { name: 'ipaddresspools.metallb.io' } },
+  ]
+  const of = (workloads: Workload[], given = crds, definitions: Definition[] = []) =>
+    lines(metallbPrograms, { workloads, definitions }, given)[0] ?? ''
   assert.match(of([daemonSet('quay.io/metallb/speaker:v0.16.1')]), /^ok/)
   assert.match(of([]), /^error: no Deployment or DaemonSet runs an image of MetalLB/)
   assert.match(of([daemonSet('quay.io/metallb/speaker:v0.16.1', {}, 0)]), /has 0 of 2 pods ready$/)
   assert.match(of([daemonSet('quay.io/metallb/speaker:v0.12.1')]), /which reads a ConfigMap only$/)
   const digest = `quay.io/metallb/speaker@sha256:${'0'.repeat(64)}`
-  assert.match(of([daemonSet(digest)]), /^warning: DaemonSet m\/d runs \S+, whose version is not in its name$/)
+  assert.match(of([daemonSet(digest)]), /^warning: DaemonSet m\/d runs \S+, which seems to read a ConfigMap only$/)
+  assert.match(of([daemonSet(digest)], crds, known), /^ok/)
   assert.match(of([daemonSet(digest)], { env: { METAL_LOAD_BALANCER: 'metallb:///m' } }), /^ok/)
   assert.is(
     of([daemonSet('quay.io/metallb/speaker:v0.16.1')], { env: { METAL_LOAD_BALANCER: 'metallb:///other' } }),

@@ -157,18 +157,25 @@ test('roles that lack rights, give too many, or bind nobody', () => {
   }
   const annotations = { 'meta.helm.sh/release-name': 'eip', 'meta.helm.sh/release-namespace': 'infra' }
   const ofHelm = { ...mutating, metadata: { ...mutating.metadata, annotations } }
+  const nothing = { mutating: undefined, validating: undefined }
   const remedy = (found: Configurations, flags: Record<string, string> = {}) =>
     judge(roles, { roles: [{ wanted, found: undefined }], webhooks: found }, { flags })[0]?.fix
   assert.equal(
     [
       remedy({ mutating, validating: undefined }, { '--namespace': 'infra' }),
-      remedy({ mutating: undefined, validating: undefined }),
+      remedy(nothing),
       remedy({ mutating: ofHelm, validating: undefined }),
+      remedy(nothing, { '--loadbalancer': 'metallb:///m/c' }),
+      remedy(nothing, { '--loadbalancer': 'metallb:///m?crdConfiguration=true' }),
+      remedy(nothing, { '--load-balancer-manifest': 'manifests/plain/cherry-servers.yaml' }),
     ],
     [
       'eip-admission install --webhook-url=https://192.0.2.10:10260 --namespace=infra',
       'eip-admission install',
-      'helm upgrade eip CHART --namespace infra --reset-then-reuse-values',
+      'helm upgrade eip manifests/chart --namespace infra --reset-then-reuse-values',
+      'eip-admission install --loadbalancer=metallb:///m/c',
+      "eip-admission install '--loadbalancer=metallb:///m?crdConfiguration=true'",
+      'eip-admission install --load-balancer-manifest=manifests/plain/cherry-servers.yaml',
     ],
   )
   const everything = role({ apiGroups: ['*'], resources: ['*'], verbs: ['*'] })

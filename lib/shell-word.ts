@@ -1,0 +1,4 @@
+/** A word as a shell reads it back. */
+export function shellWord(word: string): string {
+  return /^[\w.,:/@=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+}

@@ -1,0 +1,122 @@
+// What a person does with a report of `doctor`: types each command as it is printed, and follows the words.
+import { spawn } from 'node:child_process'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
+import * as assert from 'uvu/assert'
+import type { Result } from '../../commands/doctor/check.ts'
+import type { ControlPlane } from '../../sandbox/control-plane/start.ts'
+import type { KubectlResult } from '../../sandbox/kubectl.ts'
+import { productCommand } from '../../sandbox/product-command.ts'
+import { root } from '../docs/pages.ts'
+import { eventually } from './eventually.ts'
+
+/** How a person follows the remedies of one check. `test/commands/doctor/remedies.test.ts` looks for these. */
+export type Remedy = {
+  check: string
+  /** What is found: one for each finding. */
+  found: RegExp[]
+  /** What the remedy asks for in words; needed where it has no command. */
+  words?: RegExp
+  /** What a person does in these words, with the texts of the remedies. */
+  act?: (fixes: string[]) => unknown
+  /** What a person changes in the editor that a command opens, for sed. */
+  edit?: string
+  /** A remedy that leaves a choice: the commands that this person types; all when absent. */
+  typed?: RegExp
+}
+
+/** The remedies of a check, and how a person follows them. */
+export function remedyOf(check: string, followed: Omit<Remedy, 'check'>): Remedy {
+  return { check, ...followed }
+}
+
+export type Followed = {
+  results: () => Promise<Result[]>
+  type: Shell
+}
+
+/** Looks at what `doctor` finds, follows its remedies, and waits until it finds nothing of these checks any more. */
+export async function follow({ results, type }: Followed, remedies: Remedy[]): Promise<void> {
+  const before = await results()
+  const cases = remedies.map((remedy) => ({ ...remedy, fixes: fixesOf(remedy, before) }))
+  const commands = cases.flatMap(({ fixes, edit, typed = / / }) =>
+    fixes.flatMap(commandsIn).flatMap((command) => (typed.test(command) ? [{ command, edit }] : [])),
+  )
+  const once = [...new Map(commands.map((one) => [one.command, one])).values()]
+  // One finding's command may delete what another's looks at.
+  for (const { command, edit } of once.toSorted((a, b) => Number(isLook(b.command)) - Number(isLook(a.command))))
+    await typeOne(type, command, edit)
+  for (const { act, fixes } of cases) await act?.(fixes)
+  const ids = new Set(remedies.map(({ check }) => check))
+  await eventually(`doctor finds nothing of ${[...ids].join(', ')}`, async (observe) => {
+    const left = (await results()).filter((result) => ids.has(result.check) && isWrong(result))
+    return observe(left.map(({ check, what }) => `${check}: ${what}`)).length === 0 || undefined
+  })
+}
+
+/** The remedies of what was found of a check, which has to be what the test expects. */
+function fixesOf({ check, found, words, act }: Remedy, results: readonly Result[]): string[] {
+  const own = results.filter((result) => result.check === check && isWrong(result))
+  const text = own.map(({ what }) => what).join('\n')
+  assert.is(own.length, found.length, `${check} found:\n${text}`)
+  for (const one of found) assert.ok(one.test(text), `${check}: no ${one} in:\n${text}`)
+  const fixes = own.map(({ fix = '' }) => fix)
+  for (const fix of fixes)
+    assert.ok(words?.test(fix) || (act === undefined && commandsIn(fix).length > 0), `${check}: ${fix}`)
+  return fixes
+}
+
+/** Whether a result is a finding, or says that nothing could be seen. */
+export function isWrong({ level }: Result): boolean {
+  return level !== 'ok'
+}
+
+/** The commands in a remedy, as a person copies them from the terminal. */
+function commandsIn(fix = ''): string[] {
+  return [...fix.matchAll(/(?:^|: )((?:kubectl|eip-admission|helm|for pod in) [^#]*[^#\s])/g)].map(
+    ([, command = '']) => command,
+  )
+}
+
+function isLook(command: string): boolean {
+  return /^kubectl (--\S+ )?(get|describe|logs) (?!.*\| kubectl)/.test(command)
+}
+
+async function typeOne(type: Shell, command: string, edit: string | undefined): Promise<void> {
+  const { code, stdout, stderr } = await type(command, edit)
+  // grep finds nothing where nothing is, and kubectl says so too.
+  const isNothing = isLook(command) && code === 1 && !/error/i.test(stderr)
+  assert.ok(code === 0 || isNothing, `${command}: exit ${code}\n${stdout}${stderr}`)
+}
+
+/** Types a line as it is printed. `edit` is what sed does in an editor that opens. */
+export type Shell = (line: string, edit?: string) => Promise<KubectlResult>
+
+/** The shell of a person who has our program and kubectl, but no kubeconfig that kubectl finds by itself. */
+export async function shellOf({ kubectl, dir }: Pick<ControlPlane, 'kubectl' | 'dir'>): Promise<Shell> {
+  const home = join(dir, 'home')
+  const bin = join(home, 'bin')
+  mkdirSync(bin, { recursive: true })
+  const command = (await productCommand()).map((word) => `'${word}'`).join(' ')
+  writeFileSync(join(bin, 'eip-admission'), `#!/bin/sh\nexec ${command} "$@"\n`)
+  chmodSync(join(bin, 'eip-admission'), 0o755)
+  const { PATH = '' } = process.env
+  const path = [bin, dirname(kubectl), PATH].join(delimiter)
+  return (line, edit) => {
+    const editor = edit === undefined ? 'false' : `sed -i -e '${edit}'`
+    const child = spawn('sh', ['-c', line], {
+      cwd: root,
+      env: { PATH: path, HOME: home, KUBE_EDITOR: editor },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const output = { stdout: '', stderr: '' }
+    for (const name of ['stdout', 'stderr'] as const)
+      child[name].setEncoding('utf8').on('data', (text: string) => {
+        output[name] += text
+      })
+    return new Promise((resolve, reject) => {
+      child.on('error', reject)
+      child.on('close', (code) => resolve({ code: code ?? -1, ...output }))
+    })
+  }
+}
