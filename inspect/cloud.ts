@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { softwareOf } from '../announcers/announcers.ts'
+import { CloudError } from '../clouds/ports/cloud.ts'
 import type { AssignedAddress } from '../clouds/ports/assignments.ts'
 import type { Machine } from '../clouds/ports/machines.ts'
 import type { Peer, SeenSessions } from '../clouds/ports/peering.ts'
@@ -32,13 +34,13 @@ export async function cloudFacts(
   const { signal } = new AbortController()
   const { vendor } = context
   const [reservations, machines, locations] = await Promise.all([
-    readFact(() => reader.cloud.reservations({}, signal)),
-    readFact(() => reader.machines.machines(signal)),
-    readFact(() => reader.cloud.locations(signal)),
+    readCloud(() => reader.cloud.reservations({}, signal)),
+    readCloud(() => reader.machines.machines(signal)),
+    readCloud(() => reader.cloud.locations(signal)),
   ])
   const { project, seenSessions, peers } = await bgpFacts(reader, { usesBgp: vendor.bgp.isOn, machines }, signal)
-  const assigned = await readFact(() => assignedAddresses(reader, vendor, signal))
-  const controlPlane = await readFact(() => controlPlaneAddresses(reader, vendor.controlPlane?.tag, signal))
+  const assigned = await readCloud(() => assignedAddresses(reader, vendor, signal))
+  const controlPlane = await readCloud(() => controlPlaneAddresses(reader, vendor.controlPlane?.tag, signal))
   const cloudReads = Object.entries({
     'the reservations of the project': reservations,
     'the machines of the project': machines,
@@ -60,15 +62,33 @@ export async function cloudFacts(
   }
 }
 
+/** How often a read is tried that the rate limit refuses, and how long it waits at most. */
+const patience = { tries: 3, mostMs: 2_000 }
+
+/** Reads a fact of the cloud. Another program may have used up the rate limit of this moment: that is waited out. */
+function readCloud<T>(read: () => Promise<T>): Promise<Fact<T>> {
+  return readFact(async () => {
+    for (let left = patience.tries - 1; left > 0; left -= 1) {
+      try {
+        return await read()
+      } catch (error) {
+        if (!(error instanceof CloudError) || error.fault !== 'rate-limit') throw error
+        await sleep(Math.min(error.retryAfterMs ?? patience.mostMs, patience.mostMs))
+      }
+    }
+    return read()
+  })
+}
+
 async function bgpFacts(
   reader: CloudReader,
   { usesBgp, machines }: { usesBgp: boolean; machines: Fact<Machine[]> },
   signal: AbortSignal,
 ) {
   const peering = usesBgp ? reader.peering : undefined
-  const project = await readFact(async () => peering?.project(signal))
-  const seenSessions = await readFact(async () => (await peering?.sessions(signal)) ?? new Map<string, SeenSessions>())
-  const peers = await readFact(async () =>
+  const project = await readCloud(async () => peering?.project(signal))
+  const seenSessions = await readCloud(async () => (await peering?.sessions(signal)) ?? new Map<string, SeenSessions>())
+  const peers = await readCloud(async () =>
     peering ? peersOf(reader, { machines, seenSessions }, signal) : new Map<string, Peer[]>(),
   )
   return { project, seenSessions, peers }

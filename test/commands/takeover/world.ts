@@ -289,8 +289,8 @@ function plannedService({ metadata, spec }: Service): PlannedService {
 const restTurns = 30
 
 /**
- * Sleeps of runs that share one clock. Its time passes only while all of them sleep, up to the earliest end: otherwise a
- * run that sleeps often would make the lease of a busy one expire.
+ * Sleeps of runs that share one clock. Its time passes only while all of them sleep, up to the earliest end. Otherwise a run
+ * that sleeps often would make the lease of a busy one expire.
  */
 function sleeper(setTime: (ms: number) => void, now: () => number): Clock['sleep'] {
   const sleeping: { untilMs: number; wake: () => void }[] = []
