@@ -11,6 +11,7 @@ import {
   balancerRoutes,
   balancersOf,
 } from './balancer-view.ts'
+import { eventually } from './eventually.ts'
 import { type Moment, ingressOf, onService, processKiller } from './kill-at.ts'
 import { loadBalancer } from './manifests.ts'
 import { ipOf, simulatedNodes } from './simulated-nodes.ts'
@@ -116,8 +117,12 @@ for (const [n, moment] of whileDeleting.entries()) {
 
 test('deleted while its request has no answer: the Service stays until nothing can be created any more', async () => {
   const hang: Moment = { name: 'the cloud has created it and not answered', call: balancerRoutes.create, done: true }
+  const { calls } = stage.cloud.control
+  const before = calls.count(balancerRoutes.create)
   await killAt(hang, async () => {
     await creating('short')()
+    // A Service that is deleted earlier has no request at all.
+    await eventually(hang.name, () => calls.count(balancerRoutes.create) > before || undefined)
     await stage.run('delete', 'service', 'short', '--wait=false')
   })
   await stage.gone('short')
