@@ -77,7 +77,11 @@ export type Node = KubeObject & {
   apiVersion: 'v1'
   kind: 'Node'
   spec: { providerID?: string; taints?: Taint[]; unschedulable?: boolean; podCIDR?: string; podCIDRs?: string[] }
-  status?: { addresses?: NodeAddress[]; conditions?: { type: string; status: 'True' | 'False' | 'Unknown' }[] }
+  status?: {
+    addresses?: NodeAddress[]
+    conditions?: { type: string; status: 'True' | 'False' | 'Unknown' }[]
+    nodeInfo?: { bootID?: string; machineID?: string; systemUUID?: string }
+  }
 }
 
 /** Where the pods, or the API servers, of a Service listen. */

@@ -72,6 +72,9 @@ export const endpointSlices = defineResource<EndpointSlice>({
   plural: 'endpointslices',
   namespaced: true,
 })
+/** Where each kubelet keeps the lease of its node. */
+export const nodeLeaseNamespace = 'kube-node-lease'
+
 export const leases = defineResource<Lease>({
   apiVersion: 'coordination.k8s.io/v1',
   kind: 'Lease',

@@ -28,8 +28,12 @@ export function makeCaches({ client, log, vendor, announcer }: CacheOptions): Ca
 }
 
 /** A kubelet lists every image of its machine in the status, which is the largest part of a Node. */
-function withoutUnusedStatus({ status: { addresses = [], conditions = [] } = {}, ...node }: Node): Node {
-  return { ...node, status: { addresses, conditions } }
+function withoutUnusedStatus({ status: { addresses = [], conditions = [], nodeInfo } = {}, ...node }: Node): Node {
+  const { bootID = '', machineID = '', systemUUID = '' } = nodeInfo ?? {}
+  return {
+    ...node,
+    status: { addresses, conditions, ...(nodeInfo && { nodeInfo: { bootID, machineID, systemUUID } }) },
+  }
 }
 
 export type KeptOptions = {

@@ -1,10 +1,12 @@
 import { listAll } from '../kube/list-all.ts'
 import type { Service } from '../kube/objects.ts'
 import { splitKey } from '../kube/objects.ts'
-import { leases, services } from '../kube/resource.ts'
+import { leases, nodeLeaseNamespace, services } from '../kube/resource.ts'
 import { type AdoptionMark, adoptionMark } from './sweep/adoption-mark.ts'
 import { type ClusterSigns, type ClusterSignsDeps, clusterSigns, haltReason } from './sweep/cluster-signs.ts'
 import { ledgerMap } from './sweep/ledger-map.ts'
+import { witness } from './sweep/witness.ts'
+import { systemClock } from '../kube/clock.ts'
 import { type ProjectCheck, type ProjectCheckOptions, projectCheck } from './sweep/project-check.ts'
 import { confirmProjectCommand, isProjectConfirmed, projectText } from './sweep/project-plan.ts'
 import type { LossConfirmation } from './sweep/sweep.ts'
@@ -28,7 +30,7 @@ import { cachedAddresses, readPossibleUsers } from './users/possible-users.ts'
 
 export type LedgerOptions = Context & {
   want: (service: Service) => Want
-  caches: Pick<Caches, 'services' | 'records'>
+  caches: Caches
   /** The network of this cluster that contains an address, for a message. */
   clusterNetwork: (address: IpAddress) => string | undefined
 }
@@ -157,7 +159,7 @@ function lossConfirmation(
 }
 
 function makeSigns(
-  { vendor, settings, events, metrics, log }: LedgerOptions,
+  { client, caches, vendor, settings, events, metrics, log }: LedgerOptions,
   facts: Pick<ClusterSignsDeps, 'map' | 'scheme' | 'monotonicMs'>,
 ): ClusterSigns {
   const recorder = events.of('service-controller')
@@ -165,7 +167,14 @@ function makeSigns(
   // The lease has to expire first, and a program to start.
   const successionMs = settings.process.leaseDurationMs + 60_000
   const event: ClusterSignsDeps['event'] = (map, occurrence) => recorder.record(map, occurrence)
-  const signs = clusterSigns({ ...facts, cloud: vendor.cloud, log, intervalMs, successionMs, event })
+  const kubelets = witness({
+    nodes: () => caches.nodes.list(),
+    renewTime: async (name, signal) =>
+      (await client.get(leases, { namespace: nodeLeaseNamespace, name }, { signal }))?.spec?.renewTime,
+    sleep: (ms, signal) => systemClock.sleep(ms, signal),
+    log,
+  })
+  const signs = clusterSigns({ ...facts, cloud: vendor.cloud, log, intervalMs, successionMs, event, witness: kubelets })
   metrics.read('eip_admission_cluster_id_in_use', () => {
     const { kind } = signs.state()
     return kind === 'unchecked' || kind === 'waiting' ? undefined : Number(kind === 'foreign')

@@ -2,6 +2,7 @@ import type { KubeObject } from '../kube/objects.ts'
 import { apiServerRules, mirrorRules } from './mirror-rules.ts'
 import { type ObjectRights, unlimitedRules } from '../announcers/object-rights.ts'
 import { names } from '../settings/installed-names.ts'
+import { nodeLeaseNamespace } from '../kube/resource.ts'
 import type { Rule } from '../kube/rbac-rule.ts'
 
 export type RbacOptions = {
@@ -30,6 +31,7 @@ export function rbac(options: RbacOptions): object[] {
     ...bind('eip-admission', undefined, [...clusterRules, ...anywhere.flatMap(({ rules }) => rules)]),
     ...bind('eip-admission', namespace, ownNamespaceRules),
     ...bind('eip-admission-leader', leaseNamespace, leaseRules(leaseName)),
+    ...bind('eip-admission-nodes', nodeLeaseNamespace, nodeLeaseRules),
     ...placed.flatMap(({ role, namespace: at, rules }) => bind(role, at, rules)),
     ...bindGuardians(names.guardian, undefined, guardianRules),
     ...bindGuardians(names.guardian, 'default', apiServerRules),
@@ -106,6 +108,9 @@ const leaseRules = (name: string): Rule[] => [
   { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] },
   { apiGroups: ['coordination.k8s.io'], resources: ['leases'], resourceNames: [name], verbs: ['get', 'update'] },
 ]
+
+// The kubelets of a cluster tell it from a copy of it.
+const nodeLeaseRules: Rule[] = [{ apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get'] }]
 
 const elasticIPs = { apiGroups: ['eip-admission.dev'], resources: ['elasticips'] }
 const read = ['get', 'list', 'watch']

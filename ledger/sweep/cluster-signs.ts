@@ -4,7 +4,18 @@ import type { ConfigMap } from '../../kube/objects.ts'
 import type { ClusterState } from '../record/ledger-deps.ts'
 import { confirmAnnotation } from '../record/names.ts'
 import { type ReleaseWaitDeps, releaseWait } from './release-wait.ts'
-import { makeSign, planSign, type SignEntries, type SignPlan, signsOf, signsText } from './sign-plan.ts'
+import {
+  makeSign,
+  planSign,
+  type SignEntries,
+  type SignPlan,
+  type SignSeen,
+  signsOf,
+  signsText,
+  strangeSigns,
+  witnessOf,
+} from './sign-plan.ts'
+import type { Witness } from './witness.ts'
 import { type Known, type WriteSignDeps, maxSigns, writeSign } from './write-sign.ts'
 
 export type ClusterSigns = {
@@ -20,11 +31,10 @@ export type ClusterSigns = {
   check(reservations: Reservation[], signal: AbortSignal): Promise<'all' | 'no-release' | 'nothing'>
 }
 
-export type ClusterSignsDeps = WriteSignDeps & ReleaseWaitDeps
+export type ClusterSignsDeps = WriteSignDeps & ReleaseWaitDeps & { witness: Witness }
 
 /** Notices another cluster that uses our id. */
 export function clusterSigns(deps: ClusterSignsDeps): ClusterSigns {
-  const { map, scheme } = deps
   const signs = signWatch(deps)
   const wait = releaseWait(deps)
   // The ConfigMap may be deleted, or restored from an older backup: what this process wrote is this cluster's all the same.
@@ -39,10 +49,11 @@ export function clusterSigns(deps: ClusterSignsDeps): ClusterSigns {
     },
     waitMs: () => wait.leftMs(),
     async check(reservations, signal) {
-      const stored = await map.read(signal)
-      const known = entriesOf(stored, scheme.cluster)
-      const entries = { ...known, signs: [...new Set([...known.signs, ...written])] }
-      const plan = signs.decide(reservations, entries)
+      const stored = await deps.map.read(signal)
+      const entries = withSigns(entriesOf(stored, deps.scheme.cluster), written)
+      const witness = await deps.witness.find(signal)
+      const witnessed = await findWitnessed(deps, { reservations, entries }, signal)
+      const plan = signs.decide(reservations, { entries, witnessed })
       if (plan.kind === 'foreign') {
         const reason = await stop(deps, { plan, entries, stored }, signal)
         state = { kind: 'foreign', reason }
@@ -53,9 +64,10 @@ export function clusterSigns(deps: ClusterSignsDeps): ClusterSigns {
         state = { kind: wait.leftMs() === undefined ? 'ours' : 'waiting' }
         return 'no-release'
       }
-      const sign = makeSign(randomBytes(8).toString('hex'), deps.intervalMs)
+      const sign = makeSign(randomBytes(8).toString('hex'), { intervalMs: deps.intervalMs, witness })
       written.splice(0, written.length, ...written.slice(-maxSigns), sign)
-      await writeSign(deps, { plan, entries, stored, sign, shown: signsOf({ reservations, scheme }) }, signal)
+      const shown = signsOf({ reservations, scheme: deps.scheme })
+      await writeSign(deps, { plan, entries, stored, sign, shown }, signal)
       signs.endObserving()
       wait.end()
       state = { kind: 'ours' }
@@ -76,18 +88,34 @@ function signWatch({ scheme, intervalMs, monotonicMs }: ClusterSignsDeps) {
       watched = undefined
     },
     endObserving: () => void (isObserved = true),
-    decide(reservations: Reservation[], entries: SignEntries): SignPlan {
+    decide(reservations: Reservation[], { entries, witnessed }: Pick<SignSeen, 'entries' | 'witnessed'>): SignPlan {
       const nowMs = monotonicMs()
       sinceMs ??= nowMs
       const observedMs = isObserved ? Infinity : nowMs - sinceMs
       const last = watched && { signs: watched.signs, forMs: nowMs - watched.sinceMs }
-      const plan = planSign({ reservations, scheme, entries, observedMs, watched: last, intervalMs })
+      const plan = planSign({ reservations, scheme, entries, observedMs, watched: last, witnessed, intervalMs })
       const text = plan.kind === 'foreign' ? signsText(plan.signs) : undefined
       if (text === undefined) watched = undefined
       else if (watched?.signs !== text) watched = { signs: text, sinceMs: nowMs }
       return plan
     },
   }
+}
+
+/** The strange signs that this cluster wrote itself before it was put back: their witness serves it. */
+async function findWitnessed(
+  { scheme, witness }: ClusterSignsDeps,
+  seen: Pick<SignSeen, 'reservations' | 'entries'>,
+  signal: AbortSignal,
+): Promise<string[]> {
+  // Somebody else was seen to write signs: only a person can tell now.
+  if (seen.entries.isAlive) return []
+  const found: string[] = []
+  for (const sign of strangeSigns({ ...seen, scheme })) {
+    const machine = witnessOf(sign)
+    if (machine !== undefined && (await witness.serves(machine, signal))) found.push(sign)
+  }
+  return found
 }
 
 /** Why nothing may be reserved, by the ledger's ConfigMap: replicas that do not lead ask this too. */
@@ -104,6 +132,10 @@ function conflictReason({ metadata, data = {} }: ConfigMap, cluster: string): st
     `another cluster uses the cluster id ${cluster}: nothing is reserved, released or adopted. ${end}` +
     `If this cluster is a copy, stop it, or give it another --cluster-id. If it is the original, stop the copy, then run: ${confirm}`
   )
+}
+
+function withSigns(entries: SignEntries, more: string[]): SignEntries {
+  return { ...entries, signs: [...new Set([...entries.signs, ...more])] }
 }
 
 /** The entries of our id; with another id we begin anew. */

@@ -6,7 +6,7 @@ import type { Reservation, MarkScheme } from '../../clouds/ports/cloud.ts'
  * sign there that it did not write is not alone.
  */
 
-/** The mark that holds the sign of life: `<nonce>.<seconds between two sweeps>`. */
+/** The mark that holds the sign of life: `<nonce>.<seconds between two sweeps>.<witness>`, the last if one is known. */
 export const signMark = 'sign'
 
 /** What the ledger's ConfigMap has about signs. */
@@ -33,6 +33,8 @@ export type SignSeen = {
   observedMs: number
   /** The foreign signs that the last sweep saw, and how long they have not changed. */
   watched: { signs: string; forMs: number } | undefined
+  /** The foreign signs that name a machine which serves this cluster. */
+  witnessed: readonly string[]
   intervalMs: number
 }
 
@@ -45,7 +47,10 @@ export type SignPlan =
   /** `signMs`: in this time an original that lives writes its next sign. */
   | { kind: 'observe'; signMs: number }
   | { kind: 'foreign'; signs: string[]; isAlive: boolean }
-  | { kind: 'take-over'; signs: string[]; carrier: Reservation | undefined }
+  | { kind: 'take-over'; signs: string[]; why: TakeOverReason; carrier: Reservation | undefined }
+
+/** A person says so, our own machine wrote the sign, or nobody writes another one. */
+export type TakeOverReason = 'confirmed' | 'ours' | 'gone'
 
 /** After how many intervals without a change the other cluster is gone. */
 const goneIntervals = 3
@@ -59,6 +64,7 @@ const observedIntervals = 1.2
  * | ------------------------------ | ----------------------------------------------- | --------- |
  * | one is not ours                | a person has confirmed that this cluster is it  | take-over |
  * | one is not ours                | it changed since we saw it first                | foreign   |
+ * | one is not ours                | a machine of this cluster is its witness        | take-over |
  * | one is not ours                | it did not change for three intervals           | take-over |
  * | one is not ours                | otherwise                                       | foreign   |
  * | all are ours, or there is none | we had stopped, and nobody has confirmed        | foreign   |
@@ -66,20 +72,22 @@ const observedIntervals = 1.2
  * | all are ours, or there is none | otherwise                                       | ours      |
  */
 export function planSign(seen: SignSeen): SignPlan {
-  const { entries, watched, intervalMs } = seen
-  const { signs, former, foreign, confirmed } = entries
+  const { entries, watched, witnessed, intervalMs } = seen
+  const { signs, foreign, confirmed } = entries
   const shown = signsOf(seen)
-  const strange = shown.filter((sign) => !signs.includes(sign) && !former.includes(sign))
+  const strange = strangeSigns(seen)
   const longestMs = Math.max(intervalMs, ...shown.map(intervalOf))
   if (strange.length > 0 || foreign !== undefined) {
     const overruled = strange.length > 0 ? strange : [foreign ?? '']
     if (confirmed !== undefined && confirmed === (foreign ?? strange[0])) {
-      return { kind: 'take-over', signs: overruled, carrier: carrierOf(seen) }
+      return { kind: 'take-over', signs: overruled, why: 'confirmed', carrier: carrierOf(seen) }
     }
     const isChanged = watched !== undefined && watched.signs !== signsText(strange)
     const isAlive = entries.isAlive || isChanged || strange.length === 0
-    if (!isAlive && watched && watched.forMs >= goneIntervals * longestMs) {
-      return { kind: 'take-over', signs: strange, carrier: carrierOf(seen) }
+    const isOurs = strange.every((sign) => witnessed.includes(sign))
+    const isGone = watched !== undefined && watched.forMs >= goneIntervals * longestMs
+    if (!isAlive && (isOurs || isGone)) {
+      return { kind: 'take-over', signs: strange, why: isOurs ? 'ours' : 'gone', carrier: carrierOf(seen) }
     }
     return { kind: 'foreign', signs: overruled, isAlive }
   }
@@ -94,9 +102,25 @@ export function signsText(signs: string[]): string {
   return signs.toSorted().join()
 }
 
+/** The signs that are not ours. */
+export function strangeSigns({
+  entries: { signs, former },
+  ...seen
+}: Pick<SignSeen, 'reservations' | 'scheme' | 'entries'>): string[] {
+  return signsOf(seen).filter((sign) => !signs.includes(sign) && !former.includes(sign))
+}
+
 /** A new sign. */
-export function makeSign(nonce: string, intervalMs: number): string {
-  return `${nonce}.${Math.ceil(intervalMs / 1000)}`
+export function makeSign(
+  nonce: string,
+  { intervalMs, witness }: { intervalMs: number; witness: string | undefined },
+): string {
+  return [nonce, Math.ceil(intervalMs / 1000), ...(witness === undefined ? [] : [witness])].join('.')
+}
+
+/** The machine that a sign names. */
+export function witnessOf(sign: string): string | undefined {
+  return sign.split('.')[2]
 }
 
 /** How often the cluster that wrote a sign writes one. Without it a copy that sweeps more often would not wait long enough. */

@@ -2,7 +2,7 @@ import { CloudError } from '../../clouds/ports/cloud.ts'
 import type { ConfigMap } from '../../kube/objects.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import type { LedgerMap } from './ledger-map.ts'
-import { type SignEntries, type SignPlan, signMark } from './sign-plan.ts'
+import { type SignEntries, type SignPlan, signMark, type TakeOverReason } from './sign-plan.ts'
 
 /** What the ledger's ConfigMap says, and the map as it was read. */
 export type Known = { entries: SignEntries; stored: ConfigMap | undefined }
@@ -23,6 +23,12 @@ type Next = { entries: SignEntries; cluster: string }
 /** How many of our signs we remember: a write whose answer was lost may be carried out after later ones. */
 export const maxSigns = 8
 
+const reasons: Record<TakeOverReason, string> = {
+  confirmed: 'a person has confirmed it',
+  ours: 'it wrote the sign of life itself, before it was put back to an older backup',
+  gone: 'the other cluster has written no sign of life for three of its sweeps',
+}
+
 /** Stores the next sign in the cluster, then writes it on the carrier: so a sign of ours is always known as ours. */
 export async function writeSign(
   deps: WriteSignDeps,
@@ -33,7 +39,7 @@ export async function writeSign(
   const { carrier } = plan
   const changed = await map.change(stored, nextEntries({ plan, entries, shown, sign, cluster: scheme.cluster }), signal)
   if (plan.kind === 'take-over') {
-    const message = `This cluster goes on with the cluster id ${scheme.cluster}: the other one is gone or overruled`
+    const message = `This cluster goes on with the cluster id ${scheme.cluster}: ${reasons[plan.why]}`
     log.warn({ cluster: scheme.cluster, signs: plan.signs }, message)
     event(changed, { type: 'Normal', reason: 'ClusterTakenOver', message })
   }

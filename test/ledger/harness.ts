@@ -15,6 +15,7 @@ import type { KubeObject, Service } from '../../kube/objects.ts'
 import { keyOf, splitKey } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
 import { type AdoptionMark, adoptionMark } from '../../ledger/sweep/adoption-mark.ts'
+import type { Witness } from '../../ledger/sweep/witness.ts'
 import { clusterSigns, haltReason } from '../../ledger/sweep/cluster-signs.ts'
 import { rememberedProject } from '../../ledger/sweep/project-plan.ts'
 import { ledgerMap } from '../../ledger/sweep/ledger-map.ts'
@@ -155,6 +156,9 @@ export function makeHarness(marked: HarnessMarks = { scheme, sweepsUntagged: fal
 
 const project = 'project-1'
 
+/** A cluster without kubelets, which prove nothing. */
+export const noWitness: Witness = { find: () => Promise.resolve(undefined), serves: () => Promise.resolve(false) }
+
 function ledgerMapWith(data: Record<string, string>): KubeObject {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'eip', name: 'ledger' }, data } as KubeObject
 }
@@ -199,6 +203,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
     successionMs: 60_000,
     monotonicMs: elapsedMs,
     event: (_map, { reason }) => void context.warnings.push(reason),
+    witness: noWitness,
   })
   signs.reset(0)
   const deps = {

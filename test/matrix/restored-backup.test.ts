@@ -3,6 +3,7 @@ import { cpSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { leases, nodeLeaseNamespace, nodes } from '../../kube/resource.ts'
 import { eventually } from '../whole/eventually.ts'
 import { loadBalancer, reclaim } from '../whole/manifests.ts'
 import { once } from '../whole/once.ts'
@@ -24,7 +25,26 @@ const create = async (name: string, annotations = {}) => {
   return stage.settled(name)
 }
 
+/** Registers a node, and renews its lease as the kubelet does, until the stage closes. */
+const startKubelet = async (name: string) => {
+  const { client } = stage
+  const at = { namespace: nodeLeaseNamespace, name }
+  const node = { apiVersion: 'v1', kind: 'Node', metadata: { name }, spec: {} } as const
+  await client.create(nodes, node)
+  const nodeInfo = { bootID: 'boot-1', machineID: 'machine-1', systemUUID: 'uuid-1' }
+  const merge = { status: { conditions: [{ type: 'Ready', status: 'True', reason: 'Test' }], nodeInfo } }
+  await client.patch(nodes, { name, patch: { merge } }, { subresource: 'status' })
+  await client.create(leases, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: at })
+  const renewing = setInterval(() => {
+    const patch = { merge: { spec: { renewTime: new Date().toISOString().replace('Z', '000Z') } } }
+    // As a kubelet does, it goes on while the API server is down.
+    client.patch(leases, { ...at, patch }).catch(() => undefined)
+  }, 500)
+  test.after(() => clearInterval(renewing))
+}
+
 // In the backup.
+await startKubelet('machine-1')
 const stays = await create('stays')
 const kept = await create('kept', { [reclaim]: 'Retain' })
 await stage.run('delete', 'service', 'kept', '--timeout=120s')
@@ -43,6 +63,8 @@ await stage.gone('goes')
 await eventually('their addresses are free', () => cloud.control.reservations.deleting().length === 0 || undefined)
 const comes = await create('comes')
 const returns = await create('returns')
+const signNames = (machine: RegExp) => stage.reserved().some(({ tags }) => machine.test(tags.join()))
+await eventually('a sign of life names the machine', () => signNames(/sign=\w+\.\d+\.[0-9a-f]{16}/) || undefined)
 await product.stop()
 const paidFor = stage.reserved()
 
@@ -71,6 +93,12 @@ const recreateReturns = once(async () => {
 })
 
 test('after the restore with --sweep=report nothing is released', restoreBackup)
+
+test('after the restore the cluster knows its own sign of life by the kubelet that serves it', async () => {
+  await restoreBackup()
+  const said = await stage.run('get', 'events', '-n', 'eip-admission', '--field-selector=reason=ClusterTakenOver')
+  assert.match(said, /it wrote the sign of life itself, before it was put back to an older backup/)
+})
 
 test('after the restore a live Service keeps its address, and a retained address stays retained', async () => {
   await restoreBackup()

@@ -12,7 +12,8 @@ import { makeReservation } from '../../builders.ts'
 import { apiServer } from '../../fakes/api-server.ts'
 import { silentLog } from '../../fakes/log.ts'
 import { scriptedCloud } from '../../fakes/scripted-cloud.ts'
-import { neverAborted, scheme } from '../harness.ts'
+import type { Witness } from '../../../ledger/sweep/witness.ts'
+import { neverAborted, noWitness, scheme } from '../harness.ts'
 
 const intervalMs = 5 * 60_000
 const at = { namespace: 'eip', name: 'ledger' }
@@ -21,7 +22,7 @@ function makeDrill() {
   const time = { ms: 0 }
   const cloud = scriptedCloud()
   cloud.put(makeReservation({ marks: serviceMarks(scheme, 'default/web') }))
-  const cluster = (backup?: ConfigMap) => {
+  const cluster = (backup?: ConfigMap, witness = noWitness) => {
     const api = apiServer()
     if (backup) api.put(configMaps, backup)
     const events: string[] = []
@@ -37,6 +38,7 @@ function makeDrill() {
         successionMs: 60_000,
         monotonicMs: () => time.ms,
         event: (_map, { reason }) => void events.push(reason),
+        witness,
       })
       signs.reset(silentMs)
       return signs
@@ -122,6 +124,39 @@ test('after a disaster the copy takes over once the sign has not changed for thr
   for (let n = 0; n < 5; n += 1) results.push(await check(copySigns))
   assert.equal(results, ['nothing', 'nothing', 'nothing', 'all', 'all'])
   assert.is(copy.events.at(-1), 'ClusterTakenOver')
+})
+
+/** Kubelets of one machine. */
+const kubelets = (machine: string): Witness => ({
+  find: () => Promise.resolve(machine),
+  serves: (name) => Promise.resolve(name === machine),
+})
+
+/** A cluster whose last process has ended three sweeps after a backup. */
+async function signedBy(machine: string) {
+  const drill = makeDrill()
+  const original = drill.cluster(undefined, kubelets(machine))
+  const signs = original.makeSigns()
+  await drill.check(signs)
+  const backup = original.stored()
+  for (let n = 0; n < 3; n += 1) await drill.check(signs)
+  return { ...drill, backup, originalSigns: signs }
+}
+
+test('a cluster that is put back to an older backup goes on at once where its kubelets serve it', async () => {
+  const { check, cluster, backup } = await signedBy('machine-1')
+  const restored = cluster(backup, kubelets('machine-1'))
+  assert.is(await check(restored.makeSigns()), 'all')
+  assert.equal(restored.events, ['ClusterTakenOver'])
+  assert.is(restored.reason(), undefined)
+})
+
+test('a copy that has other machines stops, and the original goes on', async () => {
+  const { check, cluster, backup, originalSigns } = await signedBy('machine-1')
+  const copySigns = cluster(backup, kubelets('machine-2')).makeSigns()
+  assert.is(await check(copySigns), 'nothing')
+  assert.is(await check(originalSigns), 'all')
+  assert.is(await check(copySigns), 'nothing')
 })
 
 test('an original that comes back after the copy took over stops', async () => {

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type SignSeen, makeSign, planSign } from '../../../ledger/sweep/sign-plan.ts'
+import { type SignSeen, makeSign, planSign, witnessOf } from '../../../ledger/sweep/sign-plan.ts'
 import { serviceMarks } from '../../../ledger/record/marks.ts'
 import { makeReservation } from '../../builders.ts'
 
@@ -24,6 +24,7 @@ const base: SignSeen = {
   entries,
   observedMs: Infinity,
   watched: undefined,
+  witnessed: [],
   intervalMs: 5 * minute,
 }
 const signed = (sign: string) => ({ reservations: [makeReservation({ marks: { ...marks, sign } })] })
@@ -64,6 +65,30 @@ const cases: [name: string, seen: Partial<SignSeen>, plan: string][] = [
     'foreign next.300 alive',
   ],
   [
+    'it names a machine that serves this cluster, which was put back to an older backup',
+    { ...mine, ...signed('later.300.m1'), witnessed: ['later.300.m1'] },
+    'take-over res-1',
+  ],
+  [
+    'the same, and we had stopped before that machine was seen',
+    { ...known({ foreign: 'later.300.m1' }), ...signed('later.300.m1'), witnessed: ['later.300.m1'] },
+    'take-over res-1',
+  ],
+  [
+    'the same beside the sign of another cluster',
+    {
+      ...mine,
+      reservations: ['later.300.m1', 'theirs.300.m2'].map((sign) => makeReservation({ marks: { ...marks, sign } })),
+      witnessed: ['later.300.m1'],
+    },
+    'foreign later.300.m1,theirs.300.m2',
+  ],
+  [
+    'the same, but a sign changed meanwhile: somebody else writes too',
+    { ...stopped, ...signed('later.300.m1'), ...watched('theirs.300', 5), witnessed: ['later.300.m1'] },
+    'foreign later.300.m1 alive',
+  ],
+  [
     'a person has confirmed that this cluster is the one',
     { ...known({ foreign: 'theirs.300', isAlive: true, confirmed: 'theirs.300' }), ...signed('next.300') },
     'take-over res-1',
@@ -102,8 +127,13 @@ test('neither a warm address nor one that names another cluster carries the sign
   assert.equal(planSign({ ...base, reservations }), { kind: 'ours', carrier: undefined })
 })
 
+test('a sign names its witness', () => {
+  assert.is(witnessOf(makeSign('abc', { intervalMs: 90_500, witness: '0f' })), '0f')
+  assert.is(witnessOf(makeSign('abc', { intervalMs: 90_500, witness: undefined })), undefined)
+})
+
 test('a sign says how often its cluster sweeps', () => {
-  assert.is(makeSign('abc', 90_500), 'abc.91')
+  assert.is(makeSign('abc', { intervalMs: 90_500, witness: undefined }), 'abc.91')
 })
 
 test.run()
