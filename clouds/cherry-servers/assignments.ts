@@ -1,7 +1,8 @@
 import type { AssignedAddress, Assignments, MoveOptions } from '../ports/assignments.ts'
-import { CloudError } from '../ports/cloud.ts'
+import { unlessGone } from '../ports/vendor-errors.ts'
 import type { VendorCall } from '../http/request.ts'
 import { writeOfMove } from '../http/move-write.ts'
+import { refusal } from './errors.ts'
 import { findAddress } from './find-address.ts'
 import type { Address } from './parse-address.ts'
 import type { Project } from './project.ts'
@@ -63,13 +64,10 @@ async function move(
   const hints = {
     invalid: `check that address ${address} was not deleted, and that server ${machine} is in its project and region`,
   }
-  try {
-    await target(project, { id, machine, hints }, options)
-  } catch (error) {
-    // A 403 after a successful read means a read-only key, or an address that was deleted in between.
-    const isForbidden = error instanceof CloudError && error.fault === 'auth'
-    throw isForbidden && !(await findAddress(project, { id, lane: 'move' }, options.signal)) ? goneError(id) : error
-  }
+  await unlessGone(target(project, { id, machine, hints }, options), async () => {
+    if (!(await findAddress(project, { id, lane: 'move' }, options.signal))) throw goneError(id)
+    return true
+  })
 }
 
 async function target(
@@ -81,10 +79,6 @@ async function target(
   await writeOfMove(http, { name: 'move', method: 'PUT', path: ['ips', id], body, hints }, options)
 }
 
-function goneError(id: string): CloudError {
+function goneError(id: string): Error {
   return refusal(`address ${id} cannot be moved: its reservation is gone`, 'invalid')
-}
-
-function refusal(text: string, fault: CloudError['fault']): CloudError {
-  return new CloudError(`Cherry Servers: ${text}`, { fault, outcome: 'nothing' })
 }

@@ -1,13 +1,10 @@
 import { assignmentsOf } from './assignments.ts'
-import { listLocations } from './locations.ts'
+import { errorText, faultOf, vendor } from './errors.ts'
 import { machinesOf } from './machines.ts'
 import { peeringOf } from './peering.ts'
 import { projectAt } from './project.ts'
 import { reservationsOf } from './reservations.ts'
-import type { Fault } from '../ports/cloud.ts'
 import { vendorHttp, type VendorHttpOptions } from '../http/client.ts'
-import type { Refusal } from '../http/faults.ts'
-import { fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
 import type { Vendor } from '../ports/vendor.ts'
 
 const cherryServersUrl = 'https://api.cherryservers.com/v1'
@@ -34,7 +31,7 @@ export function cherryServers({ apiKey, projectId, baseUrl, rate, ...tuning }: C
   const http = vendorHttp({
     ...tuning,
     rate: rate ?? usualRate,
-    vendor: 'Cherry Servers',
+    vendor,
     baseUrl: withVersion(baseUrl ?? cherryServersUrl),
     headers: () => ({ authorization: `Bearer ${apiKey.reveal()}` }),
     errorText,
@@ -46,9 +43,8 @@ export function cherryServers({ apiKey, projectId, baseUrl, rate, ...tuning }: C
   })
   const project = projectAt(http, projectId)
   return {
-    name: 'Cherry Servers',
+    name: vendor,
     ...reservationsOf(project),
-    locations: (signal) => listLocations(project, signal),
     ...machinesOf(project),
     peering: peeringOf(project),
     assignments: assignmentsOf(project),
@@ -59,20 +55,4 @@ export function cherryServers({ apiKey, projectId, baseUrl, rate, ...tuning }: C
 function withVersion(baseUrl: string): string {
   const { pathname, search, hash } = URL.parse(baseUrl) ?? {}
   return pathname === '/' && !search && !hash ? baseUrl.replace(/\/*$/, '/v1') : baseUrl
-}
-
-/** The API writes `message`; older clients know the other fields too. */
-function errorText(body: unknown): string | undefined {
-  const { message, error, errors } = fieldsOf(body)
-  const texts = itemsOf(errors)?.flatMap((one) => textOf(one) ?? []) ?? []
-  return textOf(message) ?? textOf(error) ?? textOf(texts.join('; '))
-}
-
-/** Cherry Servers answers 400 to everything that cannot be done, with a reason only as undocumented text. */
-function faultOf({ name, status, text }: Refusal): Fault | undefined {
-  if (status !== 400) return undefined
-  // A DELETE can only come at the wrong time: the address is in use.
-  if (name === 'release') return 'conflict'
-  const isQuota = /quota|limit|exceed|maximum|insufficient|not enough|no available/i.test(text ?? '')
-  return name === 'reserve' && isQuota ? 'quota' : 'invalid'
 }

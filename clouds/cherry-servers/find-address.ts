@@ -1,6 +1,6 @@
-import { CloudError } from '../ports/cloud.ts'
 import type { Lane } from '../http/lanes.ts'
 import type { VendorCall } from '../http/request.ts'
+import { refusal } from './errors.ts'
 import { type Address, kindOf, parseAddress } from './parse-address.ts'
 import type { Project } from './project.ts'
 
@@ -17,10 +17,7 @@ export async function findAddress(
   if (status === 403) return findListed(project, id, signal)
   const address = parseAddress(body)
   if (address) return address
-  throw new CloudError(`Cherry Servers: ${id} is ${kindOf(body)}, not a floating IP`, {
-    fault: 'invalid',
-    outcome: 'nothing',
-  })
+  throw refusal(`${id} is ${kindOf(body)}, not a floating IP`, 'invalid')
 }
 
 /** The same, from the list. */

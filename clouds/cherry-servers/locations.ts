@@ -1,7 +1,8 @@
 import type { Location } from '../ports/cloud.ts'
 import { type Fields, fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
 import { idOf } from './id.ts'
-import { type Project, unreadableError } from './project.ts'
+import { unreadableError } from './errors.ts'
+import type { Project } from './project.ts'
 
 /** The names of regions until 2025, which older settings still contain. */
 const formerNames: Record<string, string[]> = {
@@ -28,13 +29,13 @@ export function parseLocations(list: unknown): Location[] | undefined {
 function parseLocation(region: Fields, all: Fields[]): Location {
   const code = textOf(region.slug) ?? ''
   const others = all.filter((other) => other !== region).map(wordsOf)
-  const isVendorBody = (word: string) => word !== code && !others.some((text) => text.includes(word))
-  const former = (formerNames[code] ?? []).filter(isVendorBody)
+  const isUnique = (word: string) => word !== code && !others.some((text) => text.includes(word))
+  const former = (formerNames[code] ?? []).filter(isUnique)
   return {
     code,
     name: textOf(region.name) ?? code,
     kind: 'region',
-    aliases: wordsOf(region).filter(isVendorBody),
+    aliases: wordsOf(region).filter(isUnique),
     ...(former.length > 0 && { formerNames: former }),
   }
 }

@@ -1,8 +1,9 @@
 import type { VendorCall } from '../http/request.ts'
 import { itemsOf } from '../http/loose-json.ts'
 import type { Machine, Machines } from '../ports/machines.ts'
+import { unreadableError } from './errors.ts'
 import { parsePower, parseServer } from './parse-server.ts'
-import { type Project, projectHints, unreadableError } from './project.ts'
+import { type Project, projectHints } from './project.ts'
 
 /** The machines of a project. */
 export function machinesOf(project: Project): Machines {

@@ -1,10 +1,10 @@
 import { isIPv4 } from 'node:net'
-import { CloudError } from '../ports/cloud.ts'
 import { asnOf } from '../http/loose-bgp.ts'
 import { fieldsOf } from '../http/loose-json.ts'
 import type { Peer, Peering, ProjectPeering } from '../ports/peering.ts'
+import { refusal, unreadableError } from './errors.ts'
 import type { Server } from './parse-server.ts'
-import { type Project, projectHints, unreadableError } from './project.ts'
+import { type Project, projectHints } from './project.ts'
 
 /** BGP of a project and of its machines. The cloud chooses the AS number, and there are no passwords. */
 export function peeringOf(project: Project): Peering {
@@ -65,8 +65,7 @@ async function findServer(project: Project, id: string, signal: AbortSignal): Pr
   const isIt = ({ machine }: Server) => machine.id === id
   const found = (await project.servers.recent(signal)).find(isIt) ?? (await project.servers.fresh(signal)).find(isIt)
   if (found) return found
-  const message = `Cherry Servers has no server ${id} in project ${project.id}; check that the machine exists`
-  throw new CloudError(message, { fault: 'invalid', outcome: 'nothing' })
+  throw refusal(`there is no server ${id} in project ${project.id}; check that the machine exists`, 'invalid')
 }
 
 /** Undefined if the response lacks a part. The routers are in another network than the server, so sessions are multi-hop. */

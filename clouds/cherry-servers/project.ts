@@ -1,10 +1,13 @@
-import { CloudError } from '../ports/cloud.ts'
+import type { ResponseHeaders } from '../http/answer.ts'
 import type { VendorHttp } from '../http/client.ts'
+import { type Fields, fieldsOf, itemsOf } from '../http/loose-json.ts'
+import type { VendorCall } from '../http/request.ts'
 import { sharedList } from '../http/shared-list.ts'
+import { incompleteError, wholeList } from '../http/whole-list.ts'
 import type { SharedRead } from '../../lib/shared-read.ts'
+import { vendor } from './errors.ts'
 import { type Address, parseAddress } from './parse-address.ts'
 import { parseServer, type Server } from './parse-server.ts'
-import { type List, wholeList } from './whole-list.ts'
 
 /** A project, its HTTP client and its lists. The cloud permits four calls a second, so callers share every list. */
 export type Project = { http: VendorHttp; id: string; servers: SharedRead<Server[]>; addresses: SharedRead<Address[]> }
@@ -12,14 +15,17 @@ export type Project = { http: VendorHttp; id: string; servers: SharedRead<Server
 /** What to check when the cloud refuses a call about the project itself. */
 export const projectHints = { invalid: 'check the project id' }
 
+/** So many servers, with everything nested in them, fit well below our limit for a response. */
+const pageSize = 100
+
+type List = Required<Pick<VendorCall, 'name' | 'path' | 'query'>>
+
 /** A project; nothing has been read yet. */
 export function projectAt(http: VendorHttp, id: string): Project {
-  const listed = <T>(list: Pick<List, 'name' | 'query'> & { of: string }, parse: (item: unknown) => T | undefined) => {
-    const { name, of, query } = list
-    const whole = { name, path: ['projects', id, of], query, hints: projectHints }
+  const listed = <T>({ of, ...list }: Omit<List, 'path'> & { of: string }, parse: (item: Fields) => T | undefined) => {
     const read = async (signal: AbortSignal) =>
-      (await wholeList(http, whole, signal)).flatMap((item) => parse(item) ?? [])
-    return sharedList({ what: `the ${name} of project ${id} of Cherry Servers`, read })
+      (await readList(http, { ...list, path: ['projects', id, of] }, signal)).flatMap((item) => parse(item) ?? [])
+    return sharedList({ what: `the ${list.name} of project ${id} of ${vendor}`, read })
   }
   return {
     http,
@@ -29,7 +35,23 @@ export function projectAt(http: VendorHttp, id: string): Project {
   }
 }
 
-/** The error of a response that lacks what the call requested. */
-export function unreadableError(call: string, what: string, outcome: CloudError['outcome'] = 'nothing'): CloudError {
-  return new CloudError(`Cherry Servers answered "${call}" with ${what}`, { fault: 'unavailable', outcome })
+/** Every item of a list of the API; its pages are selected by offset. */
+function readList(http: VendorHttp, { name, path, ...list }: List, signal: AbortSignal): Promise<Fields[]> {
+  const pages = { vendor, name }
+  const read = async ({ items: offset }: { items: number }, aborted: AbortSignal) => {
+    const query = { ...list.query, limit: pageSize, offset }
+    const { headers, body } = await http.call({ name, method: 'GET', path, query, hints: projectHints }, aborted)
+    const items = itemsOf(body)?.map(fieldsOf)
+    if (!items) throw incompleteError(pages, `the response at offset ${offset} is not a list`)
+    const total = totalOf(headers)
+    const isLast = total === undefined ? items.length === 0 : offset + items.length >= total
+    return { items, promised: total ?? 0, isLast }
+  }
+  return wholeList({ ...pages, read }, signal)
+}
+
+/** How many items all pages have. */
+function totalOf(headers: ResponseHeaders): number | undefined {
+  const total = headers.get('x-total-count') ?? ''
+  return /^\d+$/.test(total) ? Number(total) : undefined
 }

@@ -1,14 +1,14 @@
 import { type Cloud, CloudError, type Reservation, type ReservationRequest } from '../ports/cloud.ts'
 import { hasMarks } from '../ports/marks.ts'
+import { isRefused, unlessGone } from '../ports/vendor-errors.ts'
+import { refusal, unreadableError } from './errors.ts'
 import { findAddress, findListed } from './find-address.ts'
-import { firstSeen } from './first-seen.ts'
 import { listLocations, locationBy } from './locations.ts'
-import { mark } from './mark.ts'
 import { type Address, parseReservation } from './parse-address.ts'
-import { type Project, unreadableError } from './project.ts'
+import type { Project } from './project.ts'
 
 /** The reservations of a project. A deleted one stays in the lists unchanged for about a minute. */
-export function reservationsOf(project: Project): Omit<Cloud, 'name' | 'locations'> {
+export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
   const seen = firstSeen()
   const dated = (found: Address['reservation']): Reservation => ({ ...found, createdAt: seen.of(found.id) })
   return {
@@ -24,6 +24,7 @@ export function reservationsOf(project: Project): Omit<Cloud, 'name' | 'location
     reserve: async (request, signal) => dated(await reserve(project, request, signal)),
     mark: (id, marks, signal) => mark(project, { id, marks }, signal),
     release: (id, signal) => release(project, id, signal),
+    locations: (signal) => listLocations(project, signal),
   }
 }
 
@@ -37,8 +38,7 @@ async function reserve(
   try {
     return await order(project, request, signal)
   } catch (error) {
-    const isRefused = error instanceof CloudError && error.fault === 'invalid' && error.outcome === 'nothing'
-    const slug = isRefused ? await slugOf(project, location, signal) : undefined
+    const slug = isRefused(error) ? await slugOf(project, location, signal) : undefined
     if (slug === undefined || slug === location) throw error
     return order(project, { location: slug, marks }, signal)
   }
@@ -68,22 +68,51 @@ async function order(
   return reservation
 }
 
+/** Changes the tags of a reservation. A PUT replaces the whole map, which people edit too, so we read it first. */
+async function mark(
+  project: Project,
+  { id, marks }: { id: string; marks: Record<string, string | undefined> },
+  signal: AbortSignal,
+): Promise<void> {
+  const found = await findAddress(project, { id }, signal)
+  if (!found || Object.entries(marks).every(([key, value]) => found.tags[key] === value)) return
+  // A tag to remove is undefined, so it is not in the JSON.
+  const body = { tags: { ...found.tags, ...marks } }
+  await project.http.call({ name: 'mark', method: 'PUT', path: ['ips', id], body, accept: [404] }, signal)
+}
+
 /** Reads before it deletes: `/ips` holds servers' own addresses too, and deleting one in use is not documented. */
 async function release(project: Project, id: string, signal: AbortSignal): Promise<void> {
   const found = await findAddress(project, { id }, signal)
   if (!found) return
   const { holder } = found.reservation
-  if (holder !== undefined) throw inUseError(id, holder)
-  try {
-    await project.http.call({ name: 'release', method: 'DELETE', path: ['ips', id], accept: [404] }, signal)
-  } catch (error) {
-    // A 403 after a successful read means a read-only key, or an address that was deleted in between.
-    const isForbidden = error instanceof CloudError && error.fault === 'auth'
-    if (!isForbidden || (await findListed(project, id, signal))) throw error
-  }
+  if (holder !== undefined)
+    throw refusal(`address ${id} points to ${holder}, so it is not deleted; remove it there`, 'conflict')
+  const path = ['ips', id]
+  const deletion = project.http.call({ name: 'release', method: 'DELETE', path, accept: [404] }, signal)
+  await unlessGone(deletion, async () => (await findListed(project, id, signal)) !== undefined)
 }
 
-function inUseError(id: string, holder: string): CloudError {
-  const message = `Cherry Servers: address ${id} points to ${holder}, so it is not deleted; remove it there`
-  return new CloudError(message, { fault: 'conflict', outcome: 'nothing' })
+/** When we saw things first, as the cloud does not return when they were created: they are at least that old. */
+export type FirstSeen = {
+  /** When this was seen first: now, if it never was. */
+  of(id: string): string
+  /** Forgets everything except these, which are all that exist. */
+  keep(ids: Iterable<string>): void
+}
+
+/** An empty memory. */
+export function firstSeen(now: () => Date = () => new Date()): FirstSeen {
+  const times = new Map<string, string>()
+  return {
+    of(id) {
+      const time = times.get(id) ?? now().toISOString()
+      times.set(id, time)
+      return time
+    },
+    keep(ids) {
+      const kept = new Set(ids)
+      for (const id of times.keys()) if (!kept.has(id)) times.delete(id)
+    },
+  }
 }

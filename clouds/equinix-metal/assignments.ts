@@ -1,14 +1,18 @@
 import type { AssignedAddress, Assignments, MoveOptions } from '../ports/assignments.ts'
-import { CloudError, afterWrite } from '../ports/cloud.ts'
-import { type Fields, fieldsOf, itemsOf } from '../http/loose-json.ts'
+import { afterWrite } from '../ports/cloud.ts'
+import { unlessDone } from '../ports/vendor-errors.ts'
+import { type Fields, fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
 import { writeOfMove } from '../http/move-write.ts'
-import { type Assignment, parseAssignments } from './parse-assignment.ts'
-import { isReservation, kindOf, parseReservation } from './parse-reservation.ts'
-import { type Project, unreadableError } from './project.ts'
+import { refusal, unreadableError } from './errors.ts'
+import { isReservation, kindOf, parseReservation, publicTypes } from './parse-reservation.ts'
+import type { Project } from './project.ts'
 import { addressesOf } from './reservations.ts'
 import { wholeList } from './whole-list.ts'
 
-type Found = { id: string; address: string; assignments: Assignment[]; tags: string[] }
+/** The assignment of an address to a machine; it has an id of its own. */
+type Assignment = { id: string; machine: string }
+
+type Assigned = { id: string; address: string; assignments: Assignment[]; tags: string[] }
 
 /** Without it an assignment is only a reference. */
 const include = 'assignments'
@@ -38,7 +42,7 @@ async function findTagged(project: Project, tag: string | undefined, signal: Abo
   return tagged.filter((item) => parseReservation(item)?.address !== undefined).map((item) => shown(parse(item)))
 }
 
-async function find(project: Project, id: string, signal: AbortSignal): Promise<Found | undefined> {
+async function find(project: Project, id: string, signal: AbortSignal): Promise<Assigned | undefined> {
   const { status, body } = await project.http.call(
     { name: 'assignment', method: 'GET', lane: 'move', path: ['ips', id], query: { include }, accept: [404] },
     signal,
@@ -49,7 +53,7 @@ async function find(project: Project, id: string, signal: AbortSignal): Promise<
   throw refusal(`${id} is ${kindOf(item)}, not a reservation of public addresses`, 'invalid')
 }
 
-function parse(item: Fields): Found {
+function parse(item: Fields): Assigned {
   const { id, address } = parseReservation(item) ?? {}
   const assignments = parseAssignments(item)
   if (id === undefined || !assignments) throw unreadableError('assignment', 'an incomplete list of assignments')
@@ -58,7 +62,7 @@ function parse(item: Fields): Found {
   return { id, address, assignments, tags }
 }
 
-function shown({ id, address, assignments, tags }: Found): AssignedAddress {
+function shown({ id, address, assignments, tags }: Assigned): AssignedAddress {
   return { id, address, machines: assignments.map(({ machine }) => machine), tags }
 }
 
@@ -96,15 +100,11 @@ async function assign(project: Project, target: Target & { address: string }, op
   const path = ['devices', machine, 'ips']
   const hints = { invalid: `check that machine ${machine} exists, in the metro of address ${address}` }
   const body = { address: `${address}/32` }
-  try {
-    await writeOfMove(project.http, { name: 'assign', method: 'POST', path, body, hints }, options)
-  } catch (error) {
-    const isRefused = error instanceof CloudError && error.fault === 'invalid' && error.outcome === 'nothing'
-    if (!isRefused || !(await isThere(project, target, options))) throw error
-  }
+  const write = writeOfMove(project.http, { name: 'assign', method: 'POST', path, body, hints }, options)
+  await unlessDone(write, () => isThere(project, target, options))
 }
 
-/** Whether a refusal means that the address is there already; it shows why only as text. */
+/** Whether the address is at the machine already. */
 async function isThere(project: Project, { id, machine }: Target, { signal }: MoveOptions): Promise<boolean> {
   const found = await find(project, id, signal)
   const other = found?.assignments.find((one) => one.machine !== machine)
@@ -113,6 +113,31 @@ async function isThere(project: Project, { id, machine }: Target, { signal }: Mo
   return (found?.assignments.length ?? 0) > 0
 }
 
-function refusal(text: string, fault: CloudError['fault']): CloudError {
-  return new CloudError(`Equinix Metal: ${text}`, { fault, outcome: 'nothing' })
+/**
+ * The assignments of the address of a reservation, read with `include=assignments`; undefined if the response does not contain
+ * all of them. Assignments of other addresses of the block are not ours.
+ */
+export function parseAssignments(reservation: Fields): Assignment[] | undefined {
+  const items = itemsOf(reservation.assignments)?.map(fieldsOf)
+  const assignments = items
+    ?.filter((item) => isOfAddress(item, reservation))
+    .map((item) => parseAssignment(item, reservation))
+  return assignments?.every((one) => one !== undefined) ? assignments : undefined
+}
+
+function isOfAddress({ address, cidr }: Fields, reservation: Fields): boolean {
+  const isWhole = address === undefined || address === reservation.address
+  return isWhole && (cidr === undefined || cidr === 32)
+}
+
+/** We delete by this id, and to delete a reservation loses the address: whatever may be one is no assignment. */
+function parseAssignment({ id, type, assigned_to }: Fields, reservation: Fields): Assignment | undefined {
+  const machine = machineOf(fieldsOf(assigned_to))
+  const own = textOf(id)
+  const isBlock = own === reservation.id || publicTypes.includes(textOf(type) ?? '')
+  return own === undefined || machine === undefined || isBlock ? undefined : { id: own, machine }
+}
+
+function machineOf({ id, href }: Fields): string | undefined {
+  return textOf(id) ?? /\/devices\/([^/]+)$/.exec(textOf(href) ?? '')?.[1]
 }

@@ -1,13 +1,10 @@
-import type { Fault } from '../ports/cloud.ts'
 import { assignmentsOf } from './assignments.ts'
-import { listLocations } from './locations.ts'
+import { errorText, faultOf, vendor } from './errors.ts'
 import { machinesOf } from './machines.ts'
 import { peeringOf } from './peering.ts'
 import { reservationsOf } from './reservations.ts'
 import type { ProjectOptions } from './project.ts'
 import { vendorHttp, type VendorHttpOptions } from '../http/client.ts'
-import type { Refusal } from '../http/faults.ts'
-import { fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
 import type { Vendor } from '../ports/vendor.ts'
 
 const equinixMetalUrl = 'https://api.equinix.com/metal/v1'
@@ -28,7 +25,7 @@ export function equinixMetal(options: EquinixMetalOptions): Required<Vendor> {
   const { apiKey, projectId, baseUrl, places, peerAsn, otherPeerAsn, ...tuning } = options
   const http = vendorHttp({
     ...tuning,
-    vendor: 'Equinix Metal',
+    vendor,
     baseUrl: baseUrl ?? equinixMetalUrl,
     headers: () => ({ 'x-auth-token': apiKey.reveal() }),
     errorText,
@@ -40,30 +37,10 @@ export function equinixMetal(options: EquinixMetalOptions): Required<Vendor> {
   })
   const project = { http, id: projectId, places, peerAsn, otherPeerAsn }
   return {
-    name: 'Equinix Metal',
+    name: vendor,
     ...reservationsOf(project),
-    locations: (signal) => listLocations(project, signal),
     ...machinesOf(project),
     peering: peeringOf(project),
     assignments: assignmentsOf(project),
   }
-}
-
-/** The API writes `errors`; the check of the key writes `error`. */
-function errorText(body: unknown): string | undefined {
-  const { errors, error } = fieldsOf(body)
-  const texts = itemsOf(errors)?.flatMap((one) => textOf(one) ?? [])
-  return texts && texts.length > 0 ? texts.join('; ') : textOf(error)
-}
-
-/** Equinix Metal answers 422 for conflicts and quota too, and tells them apart only by undocumented text. */
-function faultOf({ name, status, text }: Refusal): Fault | undefined {
-  if (status !== 422) return undefined
-  // A DELETE can only come at the wrong time: the block is still assigned to a machine.
-  if (name === 'release') return 'conflict'
-  // So it is with an assignment, which the API may still be making or deleting.
-  if (name === 'unassign') return 'conflict'
-  // A wrong guess does no harm: both faults are final, and people read the text itself.
-  const isQuota = /quota|limit|insufficient|exceed|approv|not enough|no available/i.test(text ?? '')
-  return name === 'reserve' && isQuota ? 'quota' : 'invalid'
 }

@@ -1,10 +1,15 @@
-import { CloudError } from '../ports/cloud.ts'
+import { isIPv4 } from 'node:net'
+import { canonicalIpAddress } from '../../lib/ip-address.ts'
+import { formatIpv4Network } from '../../lib/ip-range.ts'
 import type { VendorCall } from '../http/request.ts'
-import { fieldsOf, itemsOf } from '../http/loose-json.ts'
-import type { Machine, Machines } from '../ports/machines.ts'
-import { parseMachine } from './parse-machine.ts'
-import { type Project, projectHints, unreadableError } from './project.ts'
+import { countOf, type Fields, fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
+import type { Machine, MachineAddress, Machines } from '../ports/machines.ts'
+import { refusal, unreadableError } from './errors.ts'
+import { type Project, type ProjectOptions, projectHints } from './project.ts'
 import { type List, wholeList } from './whole-list.ts'
+
+/** The form of a machine id, in both dialects. */
+export const machineId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** Without it the private network is only a reference; this form is known to work. */
 const include = 'ip_addresses.parent_block,parent_block'
@@ -43,11 +48,8 @@ async function findForbidden(project: Project, id: string, signal: AbortSignal):
   const found = machines.find((machine) => machine?.id === id)
   if (found) return found
   if (machines.length > 0 && !machines.includes(undefined)) return undefined
-  const message = `Equinix Metal: machine ${id} cannot be read, and the list of machines does not prove that it is gone`
-  throw new CloudError(`${message}; check that the API key may read project ${project.id}`, {
-    fault: 'auth',
-    outcome: 'nothing',
-  })
+  const text = `machine ${id} cannot be read, and the list of machines does not prove that it is gone`
+  throw refusal(`${text}; check that the API key may read project ${project.id}`, 'auth')
 }
 
 /** Every machine, and undefined for each one without an id. */
@@ -58,4 +60,52 @@ async function listed(project: Project, signal: AbortSignal): Promise<(Machine |
 function listOf({ id }: Project): List {
   const path = ['projects', id, 'devices']
   return { name: 'machines', path, query: { include, per_page: 100 }, hints: projectHints, field: 'devices' }
+}
+
+/** The machine in a response; undefined if it has no id. */
+export function parseMachine(body: unknown, { places }: ProjectOptions = {}): Machine | undefined {
+  const device = fieldsOf(body)
+  const id = textOf(device.id)
+  if (id === undefined) return undefined
+  const assignments = itemsOf(device.ip_addresses)?.map(fieldsOf) ?? []
+  return {
+    id,
+    name: textOf(device.hostname) ?? '',
+    state: stateOf(device.state),
+    type: textOf(fieldsOf(device.plan).slug),
+    region: regionOf(device, places),
+    // Nodes never had a zone: a new one would separate volumes from their Pods.
+    zone: undefined,
+    addresses: assignments.flatMap((assignment) => parseAddress(assignment) ?? []),
+    privateNetwork: assignments.filter(isPrivate).map(networkOf).find(Boolean),
+  }
+}
+
+/** A failed machine, or one in an unknown state, does not count as off: Pods of a machine that is off may be moved. */
+function stateOf(state: unknown): Machine['state'] {
+  if (state === 'active') return 'on'
+  return state === 'inactive' ? 'off' : 'changing'
+}
+
+/** As the predecessors wrote it: the metro, and the facility where these were the places. */
+function regionOf({ metro, facility }: Fields, places: ProjectOptions['places']): string | undefined {
+  const { code, metro: around } = fieldsOf(facility)
+  const own = places === 'facilities' ? textOf(code) : undefined
+  return (own ?? textOf(fieldsOf(metro).code) ?? textOf(fieldsOf(around).code))?.toLowerCase()
+}
+
+function parseAddress(assignment: Fields): MachineAddress | undefined {
+  const address = canonicalIpAddress(textOf(assignment.address) ?? '')
+  if (address === undefined) return undefined
+  return { address, isPublic: assignment.public === true, isElastic: assignment.management === false }
+}
+
+function isPrivate({ public: isPublic, management, address }: Fields): boolean {
+  return isPublic === false && management === true && isIPv4(textOf(address) ?? '')
+}
+
+/** The machine's own network has two addresses; the block around it is shared by the machines of the metro. */
+function networkOf({ parent_block }: Fields): string | undefined {
+  const block = fieldsOf(parent_block)
+  return formatIpv4Network(textOf(block.network) ?? '', countOf(block.cidr) ?? -1)
 }

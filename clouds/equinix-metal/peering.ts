@@ -1,8 +1,12 @@
-import { CloudError } from '../ports/cloud.ts'
+import { unlessDone } from '../ports/vendor-errors.ts'
 import type { Peer, Peering, ProjectPeering, SeenSessions } from '../ports/peering.ts'
+import { unreadableError } from './errors.ts'
 import { isIpv4, machineOf, parsePeers, parseProjectPeering, parseSession } from './parse-peering.ts'
-import { type Project, projectHints, unreadableError } from './project.ts'
+import { type Project, projectHints } from './project.ts'
 import { wholeList } from './whole-list.ts'
+
+/** How many addresses the routers accept from a node: max_prefix of the project, which only the vendor's support changes. */
+export const maxPrefixes = 10
 
 /** By the documentation it has no pages, so we send no page size. */
 const sessionList = { name: 'sessions', query: {}, field: 'bgp_sessions' }
@@ -41,7 +45,7 @@ async function enable(project: Project, { asn, password }: ProjectPeering, signa
   }
   const secrets = md5 ? [md5] : []
   const call = project.http.call({ name: 'enable-peering', method: 'POST', path, body, hints, secrets }, signal)
-  await acceptIfDone(call, async () => (await findPeering(project, signal)) !== undefined)
+  await unlessDone(call, async () => (await findPeering(project, signal)) !== undefined)
 }
 
 /** One session for each machine, in place of those with all routers. */
@@ -61,7 +65,7 @@ async function enableOn({ http, id }: Project, machine: string, signal: AbortSig
   const body = { address_family: 'ipv4' }
   const hints = { invalid: `check that the machine exists, and that BGP is enabled and approved on project ${id}` }
   const call = http.call({ name: 'enable-session', method: 'POST', path, body, hints }, signal)
-  await acceptIfDone(call, async () => (await wholeList(http, { ...sessionList, path, hints }, signal)).some(isIpv4))
+  await unlessDone(call, async () => (await wholeList(http, { ...sessionList, path, hints }, signal)).some(isIpv4))
 }
 
 async function listPeers(project: Project, machine: string, signal: AbortSignal): Promise<Peer[]> {
@@ -71,14 +75,4 @@ async function listPeers(project: Project, machine: string, signal: AbortSignal)
   const peers = parsePeers(body, project)
   if (!peers) throw unreadableError('peers', 'an incomplete list of BGP neighbors')
   return peers
-}
-
-/** Accepts a refusal if the change was done already. The refusal shows that only as text, so we read the state. */
-async function acceptIfDone(change: Promise<unknown>, isDone: () => Promise<boolean>): Promise<void> {
-  try {
-    await change
-  } catch (error) {
-    const isRefused = error instanceof CloudError && error.fault === 'invalid' && error.outcome === 'nothing'
-    if (!isRefused || !(await isDone())) throw error
-  }
 }

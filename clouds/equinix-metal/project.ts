@@ -1,4 +1,3 @@
-import { CloudError } from '../ports/cloud.ts'
 import type { VendorHttp } from '../http/client.ts'
 
 /** Facts of a project that depend on its age. */
@@ -16,8 +15,3 @@ export type Project = ProjectOptions & { http: VendorHttp; id: string }
 
 /** What to check when the cloud refuses a call about the project itself. */
 export const projectHints = { invalid: 'check the project id' }
-
-/** The error of a response that lacks what the call requested. */
-export function unreadableError(call: string, what: string, outcome: CloudError['outcome'] = 'nothing'): CloudError {
-  return new CloudError(`Equinix Metal answered "${call}" with ${what}`, { fault: 'unavailable', outcome })
-}

@@ -1,14 +1,15 @@
-import { type Cloud, CloudError, type Reservation, type ReservationRequest } from '../ports/cloud.ts'
-import { fieldsOf } from '../http/loose-json.ts'
+import { type Cloud, CloudError, type Location, type Reservation, type ReservationRequest } from '../ports/cloud.ts'
+import { fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
 import { hasMarks } from '../ports/marks.ts'
-import { mark } from './mark.ts'
-import { type Project, projectHints, unreadableError } from './project.ts'
-import { formatTags } from './tags.ts'
+import { unlessGone } from '../ports/vendor-errors.ts'
+import { refusal, unreadableError } from './errors.ts'
+import { type Project, projectHints } from './project.ts'
+import { changeTags, formatTags } from './tags.ts'
 import { type List, wholeList } from './whole-list.ts'
 import { isReservation, kindOf, parseReservation, publicTypes, type ReservationBody } from './parse-reservation.ts'
 
 /** The reservations of a project. */
-export function reservationsOf(project: Project): Omit<Cloud, 'name' | 'locations'> {
+export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
   return {
     reservations: async (marks, signal) =>
       (await wholeList(project.http, addressesOf(project), signal))
@@ -19,6 +20,7 @@ export function reservationsOf(project: Project): Omit<Cloud, 'name' | 'location
     reserve: (request, signal) => reserve(project, request, signal),
     mark: (id, marks, signal) => mark(project, { id, marks }, signal),
     release: (id, signal) => release(project, id, signal),
+    locations: (signal) => listLocations(project, signal),
   }
 }
 
@@ -36,10 +38,7 @@ async function findReservation(project: Project, id: string, signal: AbortSignal
   if (answer.status === 404) return undefined
   const item = fieldsOf(answer.body)
   if (isReservation(item)) return parseReservation(item, project)
-  throw new CloudError(`Equinix Metal: ${id} is ${kindOf(item)}, not a reservation of public addresses`, {
-    fault: 'invalid',
-    outcome: 'nothing',
-  })
+  throw refusal(`${id} is ${kindOf(item)}, not a reservation of public addresses`, 'invalid')
 }
 
 async function reserve(
@@ -68,6 +67,22 @@ async function reserve(
   return reservation
 }
 
+/** Changes the tags of a reservation. A PATCH replaces the whole list, which people edit too, so we read it first. */
+async function mark(
+  { http }: Project,
+  { id, marks }: { id: string; marks: Record<string, string | undefined> },
+  signal: AbortSignal,
+): Promise<void> {
+  const path = ['ips', id]
+  const { body } = await http.call({ name: 'reservation', method: 'GET', path, accept: [404] }, signal)
+  const item = fieldsOf(body)
+  if (!isReservation(item)) return
+  const before = itemsOf(item.tags)?.flatMap((tag) => textOf(tag) ?? []) ?? []
+  const tags = changeTags(before, marks)
+  if (tags.toSorted().join('\n') === before.toSorted().join('\n')) return
+  await http.call({ name: 'mark', method: 'PATCH', path, body: { tags }, accept: [404] }, signal)
+}
+
 /**
  * Reads before it deletes: DELETE with the id of an assignment would take the address from a running machine. No user waits
  * for this extra read.
@@ -75,13 +90,9 @@ async function reserve(
 async function release(project: Project, id: string, signal: AbortSignal): Promise<void> {
   const found = await findReservation(project, id, signal)
   if (!found) return
-  try {
-    await project.http.call({ name: 'release', method: 'DELETE', path: ['ips', id], accept: [404] }, signal)
-  } catch (error) {
-    // A 403 after a successful read means a read-only key, or an address that was deleted in between.
-    const isForbidden = error instanceof CloudError && error.fault === 'auth'
-    if (!isForbidden || (await isListed(project, id, signal))) throw error
-  }
+  const path = ['ips', id]
+  const deletion = project.http.call({ name: 'release', method: 'DELETE', path, accept: [404] }, signal)
+  await unlessGone(deletion, () => isListed(project, id, signal))
 }
 
 async function isListed(project: Project, id: string, signal: AbortSignal): Promise<boolean> {
@@ -93,4 +104,38 @@ async function isListed(project: Project, id: string, signal: AbortSignal): Prom
 function placeOf(location: string): { metro: string } | { facility: string } {
   const code = location.trim().toLowerCase()
   return /^[a-z]{2}$/.test(code) ? { metro: code } : { facility: code }
+}
+
+/** The places in which a project may reserve addresses. */
+async function listLocations(project: Project, signal: AbortSignal): Promise<Location[]> {
+  return (await Promise.all([listMetros(project, signal), listFacilities(project, signal)])).flat()
+}
+
+async function listMetros({ http }: Project, signal: AbortSignal): Promise<Location[]> {
+  const { body } = await http.call({ name: 'locations', method: 'GET', path: ['locations', 'metros'] }, signal)
+  const metros = parseLocations('metro', fieldsOf(body).metros)
+  if (!metros) throw unreadableError('locations', 'no list of metros', 'nothing')
+  return metros
+}
+
+/** Equinix announced in 2023 that facilities end. We list them if they still exist; an error here does not affect metros. */
+async function listFacilities({ http, id }: Project, signal: AbortSignal): Promise<Location[]> {
+  const path = ['projects', id, 'facilities']
+  try {
+    const { body } = await http.call({ name: 'facilities', method: 'GET', path, timeoutMs: 3_000 }, signal)
+    return parseLocations('facility', fieldsOf(body).facilities) ?? []
+  } catch (error) {
+    if (error instanceof CloudError) return []
+    throw error
+  }
+}
+
+/** The places in a list of metros or facilities; undefined if the value is not a list. */
+export function parseLocations(kind: 'metro' | 'facility', list: unknown): Location[] | undefined {
+  return itemsOf(list)
+    ?.map(fieldsOf)
+    .flatMap((place) => {
+      const code = textOf(place.code)?.toLowerCase()
+      return code === undefined ? [] : { code, name: textOf(place.name) ?? code, kind }
+    })
 }

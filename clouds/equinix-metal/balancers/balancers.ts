@@ -1,15 +1,18 @@
-import type { Balancers } from '../../ports/balancers.ts'
-import { CloudError } from '../../ports/cloud.ts'
+import type { Balancer, BalancerPort, Balancers, ListedBalancer, Origin } from '../../ports/balancers.ts'
+import { vendorErrors } from '../../ports/vendor-errors.ts'
 import type { VendorHttp } from '../../http/client.ts'
 import type { VendorCall } from '../../http/request.ts'
 import { wholeList } from '../whole-list.ts'
-import { fieldsOf, textOf } from '../../http/loose-json.ts'
-import { balancerMetros, locationId } from './locations.ts'
-import { parseBalancer, parseNamed, parseOrigin } from './parse-balancer.ts'
+import { countOf, type Fields, fieldsOf, itemsOf, textOf } from '../../http/loose-json.ts'
+import { canonicalIpAddress } from '../../../lib/ip-address.ts'
+import { balancerMetros, locationCode, locationId } from './locations.ts'
 
 type Project = { http: VendorHttp; id: string }
 
-const vendor = 'Equinix Metal Load Balancer'
+export const vendor = 'Equinix Metal Load Balancer'
+
+const { refusal, unreadableError } = vendorErrors(vendor)
+
 const root = ['v1', 'loadbalancers']
 
 /** The only provider of load balancers. Clients of 2023 had to name it. */
@@ -127,11 +130,47 @@ function requireLocation(location: string): string {
   const id = locationId(location)
   if (id !== undefined) return id
   const known = balancerMetros.map(({ code }) => code).join(', ')
-  const message = `${vendor}: "${location}" is not one of its metros: ${known}`
-  throw new CloudError(message, { fault: 'invalid', outcome: 'nothing' })
+  throw refusal(`"${location}" is not one of its metros: ${known}`, 'invalid')
 }
 
-function unreadableError(call: string, what: string, outcome: CloudError['outcome'] = 'nothing'): CloudError {
-  const message = `${vendor} answered "${call}" with ${what}`
-  return new CloudError(message, { fault: 'unavailable', outcome })
+/** A named object in a response, balancer or pool; undefined if it has no id. */
+function parseNamed(body: unknown): ListedBalancer | undefined {
+  const { id, name, created_at } = fieldsOf(body)
+  const known = textOf(id)
+  return known === undefined ? undefined : { id: known, name: textOf(name) ?? '', createdAt: textOf(created_at) }
+}
+
+/** The balancer in a response; undefined if it has no id. */
+function parseBalancer(body: unknown): Balancer | undefined {
+  const named = parseNamed(body)
+  if (!named) return undefined
+  const { ips, location } = fieldsOf(body)
+  const addresses = (itemsOf(ips) ?? []).flatMap((ip) => canonicalIpAddress(textOf(ip) ?? '') ?? [])
+  return {
+    ...named,
+    location: locationCode(textOf(fieldsOf(location).id) ?? ''),
+    addresses: [...new Set(addresses)].toSorted(),
+    ports: parsePorts(fieldsOf(body)),
+  }
+}
+
+/** The API returns the pools of all ports in a list of lists: the first list belongs to the first port. */
+function parsePorts({ ports, pools }: Fields): BalancerPort[] {
+  const listed = itemsOf(pools) ?? []
+  return (itemsOf(ports) ?? []).map(fieldsOf).flatMap((port, n) => {
+    const [id, number] = [textOf(port.id), countOf(port.number)]
+    if (id === undefined || number === undefined) return []
+    const attached = (itemsOf(listed[n]) ?? []).flatMap((pool) => textOf(fieldsOf(pool).id) ?? [])
+    const named = (itemsOf(port.pool_ids) ?? []).flatMap((pool) => textOf(pool) ?? [])
+    return { id, number, pools: [...new Set([...attached, ...named])] }
+  })
+}
+
+/** The origin in a response; undefined if it has no id. */
+function parseOrigin(body: unknown): Origin | undefined {
+  const { id, target, port_number } = fieldsOf(body)
+  const known = textOf(id)
+  if (known === undefined) return undefined
+  const address = textOf(target) ?? ''
+  return { id: known, address: canonicalIpAddress(address) ?? address, port: countOf(port_number) ?? 0 }
 }

@@ -1,7 +1,7 @@
 import type { Balancers } from '../../ports/balancers.ts'
 import type { Fault } from '../../ports/cloud.ts'
-import { tokenHttp } from './calls.ts'
-import { balancersOf } from './balancers.ts'
+import { balancersOf, vendor } from './balancers.ts'
+import { tokenHttp } from './token.ts'
 import type { VendorHttpOptions } from '../../http/client.ts'
 import type { Refusal } from '../../http/faults.ts'
 import { fieldsOf, itemsOf, textOf } from '../../http/loose-json.ts'
@@ -23,8 +23,6 @@ export type EquinixMetalBalancersOptions = {
   VendorHttpOptions,
   'proxy' | 'inFlight' | 'rate' | 'readTimeoutMs' | 'writeTimeoutMs' | 'retryDelayMs' | 'observe'
 >
-
-const vendor = 'Equinix Metal Load Balancer'
 
 /** The managed load balancers of one Equinix Metal project. */
 export function equinixMetalBalancers(options: EquinixMetalBalancersOptions): Balancers {

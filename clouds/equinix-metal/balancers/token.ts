@@ -1,11 +1,41 @@
 import { untilAborted } from '../../../lib/until-aborted.ts'
 import { CloudError } from '../../ports/cloud.ts'
-import type { VendorHttp } from '../../http/client.ts'
+import { type VendorHttp, type VendorHttpOptions, type VendorResponse, vendorHttp } from '../../http/client.ts'
+import type { VendorCall } from '../../http/request.ts'
 import { countOf, fieldsOf, textOf } from '../../http/loose-json.ts'
 import { Secret } from '../../../lib/secret.ts'
 
+type TokenHttpOptions = {
+  api: Omit<VendorHttpOptions, 'headers'>
+  exchange: VendorHttpOptions
+  now: () => number
+}
+
+/**
+ * An HTTP client whose calls carry a token of now. After a 401 a call is sent once more with another token, because the
+ * API refuses a token before it does anything.
+ */
+export function tokenHttp({ api, exchange, now }: TokenHttpOptions): VendorHttp {
+  const tokens = tokensOf(vendorHttp(exchange), now)
+  let bearer = ''
+  const http = vendorHttp({ ...api, headers: () => ({ authorization: `Bearer ${bearer}` }) })
+
+  // The client reads the headers before its first await, so each call has the token that it was given.
+  const send = (call: VendorCall, token: { reveal(): string }, signal: AbortSignal): Promise<VendorResponse> => {
+    bearer = token.reveal()
+    return http.call(call, signal)
+  }
+  return {
+    async call(call, signal) {
+      const token = await tokens.current(signal)
+      const first = await send({ ...call, accept: [...(call.accept ?? []), 401] }, token, signal)
+      return first.status === 401 ? send(call, await tokens.renewed(token, signal), signal) : first
+    },
+  }
+}
+
 /** Short-lived tokens for the API of load balancers, exchanged for the API key. */
-export type Tokens = {
+type Tokens = {
   /** The token of now, from an exchange that all callers share. */
   current(signal: AbortSignal): Promise<Secret>
   /** Another token than this one, which the API refused. Callers whom it refused at the same time get the same one. */
@@ -21,7 +51,7 @@ const marginMs = 60_000
 const usualSeconds = 300
 
 /** The tokens of an API key. `now` is a monotonic clock in milliseconds. */
-export function tokensOf(http: VendorHttp, now: () => number): Tokens {
+function tokensOf(http: VendorHttp, now: () => number): Tokens {
   let known: Exchanged | undefined
   let exchanging: Promise<Exchanged> | undefined
 

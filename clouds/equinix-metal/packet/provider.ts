@@ -1,5 +1,4 @@
 import { equinixMetal } from '../client.ts'
-import { facilityOfHost } from '../metadata.ts'
 import { makeBgp } from '../../dialect/bgp.ts'
 import { type SettingsOf, withProvider } from '../../dialect/define-dialect.ts'
 import { serviceAnnotationNames } from '../../dialect/annotations.ts'
@@ -8,8 +7,12 @@ import { SettingsError } from '../../../settings/problems.ts'
 import { placesOf } from '../../../settings/setting.ts'
 import { oneOf } from '../../../settings/words.ts'
 import { type CloudTools, cloudPorts, cloudTimeouts, controlPlaneOf } from '../../dialect/provider-parts.ts'
-import { machineId, maxPrefixes } from '../metal.ts'
+import { machineId } from '../machines.ts'
+import { maxPrefixes } from '../peering.ts'
 import { makePolicy } from '../../dialect/policy.ts'
+import { vendorHttp } from '../../http/client.ts'
+import { fieldsOf, textOf } from '../../http/loose-json.ts'
+import { CloudError } from '../../ports/cloud.ts'
 import type { CloudProvider } from '../../ports/cloud-provider.ts'
 
 type Settings = SettingsOf<typeof packet>
@@ -66,6 +69,26 @@ async function findFacility({ facility, metadataUrl }: Settings, tools: CloudToo
     const wrong = `not set, and the metadata service of this host did not answer (${error.message})`
     throw new SettingsError([{ setting: title, wrong, right: `set ${oneOf(placesOf(packet.rows.facility))}` }])
   }
+}
+
+/** The facility of the machine on which we run, from its metadata service; it needs no key and exists only there. */
+export async function facilityOfHost(
+  { url, ...tuning }: { url: string; userAgent: string } & Partial<Pick<CloudTools, 'proxy' | 'observe'>>,
+  signal: AbortSignal,
+): Promise<string> {
+  const http = vendorHttp({
+    ...tuning,
+    vendor: 'The metadata service',
+    baseUrl: url,
+    headers: () => ({}),
+    errorText: (body) => textOf(fieldsOf(body).error),
+    // Elsewhere the connection is not refused but stays open.
+    readTimeoutMs: 5_000,
+  })
+  const { body } = await http.call({ name: 'metadata', method: 'GET', path: ['metadata'] }, signal)
+  const facility = textOf(fieldsOf(body).facility)
+  if (facility !== undefined) return facility.toLowerCase()
+  throw new CloudError('The metadata service names no facility', { fault: 'unavailable', outcome: 'nothing' })
 }
 
 function dialectBgp(settings: Settings, loadBalancer: CloudProvider['loadBalancer']): CloudProvider['bgp'] {

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { firstSeen } from '../../../clouds/cherry-servers/first-seen.ts'
+import { firstSeen } from '../../../clouds/cherry-servers/reservations.ts'
 
 test('things are as old as they are known to be, and what is gone is forgotten', () => {
   let hour = 0

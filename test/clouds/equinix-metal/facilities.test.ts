@@ -1,7 +1,7 @@
 // An account as it was spoken of when there were facilities and no metros.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { parseMachine } from '../../../clouds/equinix-metal/parse-machine.ts'
+import { parseMachine } from '../../../clouds/equinix-metal/machines.ts'
 import { parsePeers } from '../../../clouds/equinix-metal/parse-peering.ts'
 import { parseReservation } from '../../../clouds/equinix-metal/parse-reservation.ts'
 

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { facilityOfHost } from '../../../clouds/equinix-metal/metadata.ts'
+import { facilityOfHost } from '../../../clouds/equinix-metal/packet/provider.ts'
 import { type Reply, startScript } from '../scripted-server.ts'
 
 async function facility(reply: Reply): Promise<{ said: string; path: string | undefined; token: unknown }> {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { parseAssignments } from '../../../clouds/equinix-metal/parse-assignment.ts'
+import { parseAssignments } from '../../../clouds/equinix-metal/assignments.ts'
 import { fieldsOf } from '../../../clouds/http/loose-json.ts'
 import { metalReservation } from './fixtures.ts'
 

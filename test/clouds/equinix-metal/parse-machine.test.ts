@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { parseMachine } from '../../../clouds/equinix-metal/parse-machine.ts'
+import { parseMachine } from '../../../clouds/equinix-metal/machines.ts'
 import type { Machine } from '../../../clouds/ports/machines.ts'
 import { dallas, machine, metalAssignment, metalDevice } from './fixtures.ts'
 

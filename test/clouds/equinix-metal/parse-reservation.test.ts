@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { parseLocations } from '../../../clouds/equinix-metal/locations.ts'
+import { parseLocations } from '../../../clouds/equinix-metal/reservations.ts'
 import { isReservation, kindOf, parseReservation } from '../../../clouds/equinix-metal/parse-reservation.ts'
 import { fieldsOf } from '../../../clouds/http/loose-json.ts'
 import { dallas, metalReservation, reserved } from './fixtures.ts'

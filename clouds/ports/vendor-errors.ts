@@ -1,0 +1,36 @@
+import { CloudError, type Fault } from './cloud.ts'
+
+/** The errors that a vendor's client makes itself. Each begins with the vendor's name. */
+export function vendorErrors(vendor: string) {
+  return {
+    /** A refusal of our own: nothing was sent. */
+    refusal: (text: string, fault: Fault) => new CloudError(`${vendor}: ${text}`, { fault, outcome: 'nothing' }),
+    /** The error of a response that lacks what the call requested. */
+    unreadableError: (call: string, what: string, outcome: CloudError['outcome'] = 'nothing') =>
+      new CloudError(`${vendor} answered "${call}" with ${what}`, { fault: 'unavailable', outcome }),
+  }
+}
+
+/** Whether the cloud refused a call as wrong, and did nothing. */
+export function isRefused(error: unknown): boolean {
+  return error instanceof CloudError && error.fault === 'invalid' && error.outcome === 'nothing'
+}
+
+/** Accepts a refusal if the change was done already. A refusal shows that only as text, so the state is read. */
+export async function unlessDone(change: Promise<unknown>, isDone: () => Promise<boolean>): Promise<void> {
+  try {
+    await change
+  } catch (error) {
+    if (!isRefused(error) || !(await isDone())) throw error
+  }
+}
+
+/** Accepts a 403 if the object is gone. After a successful read it means a read-only key, or a deletion in between. */
+export async function unlessGone(change: Promise<unknown>, isThere: () => Promise<boolean>): Promise<void> {
+  try {
+    await change
+  } catch (error) {
+    const isForbidden = error instanceof CloudError && error.fault === 'auth'
+    if (!isForbidden || (await isThere())) throw error
+  }
+}
