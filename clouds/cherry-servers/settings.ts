@@ -1,10 +1,19 @@
 import type { Annotation } from '../../lib/annotation.ts'
-import { annotation, numericId, text, token } from '../../settings/formats.ts'
+import { common } from '../../settings/common.ts'
+import { annotation, numericId, text } from '../../settings/formats.ts'
 import type { SettingsTable } from '../../settings/setting.ts'
-import { serviceLocation } from '../dialect/annotations.ts'
-import { bgp } from './bgp-settings.ts'
+import { nodeAnnotations, serviceLocation } from '../dialect/annotations.ts'
+import { annotationNetworkIpv4Private, bgpNodeSelector, peerAnnotations } from '../dialect/bgp-settings.ts'
 import { defineDialect } from '../dialect/define-dialect.ts'
-import { apiServerPort, baseUrl, healthCheckUseHostIp, loadBalancerChoice } from '../dialect/shared-settings.ts'
+import {
+  apiKey,
+  apiServerPort,
+  baseUrl,
+  controlPlaneTag,
+  healthCheckUseHostIp,
+  loadBalancerChoice,
+  projectId,
+} from '../dialect/shared-settings.ts'
 
 /** The annotation into which the predecessor writes an address that no software announces. */
 const ipAnnotation: Annotation = {
@@ -26,24 +35,8 @@ export const managedAnnotation: Annotation = {
 }
 
 const access = {
-  apiKey: {
-    title: 'API key',
-    env: 'CHERRY_API_KEY',
-    field: 'apiKey',
-    format: token,
-    required: true,
-    sentence: 'Token for the API of Cherry Servers.',
-    isReloaded: true,
-  },
-  projectId: {
-    title: 'project',
-    flag: '--project-id',
-    env: 'CHERRY_PROJECT_ID',
-    field: 'projectID',
-    format: numericId,
-    required: true,
-    sentence: 'Id of the project that pays for the addresses and owns the machines.',
-  },
+  apiKey: apiKey('CHERRY_', 'Token for the API of Cherry Servers.'),
+  projectId: projectId('CHERRY_', numericId),
   baseUrl: baseUrl('https://api.cherryservers.com/v1'),
 } as const satisfies SettingsTable
 
@@ -71,17 +64,26 @@ const addresses = {
   },
 } as const satisfies SettingsTable
 
-const controlPlane = {
-  fipTag: {
-    title: 'control-plane address tag',
-    flag: '--fip-tag',
-    env: 'CHERRY_FIP_TAG',
-    field: 'fipTag',
-    format: text('key=value'),
-    unset: 'off',
-    sentence:
-      'Tag of the floating IP that is the control-plane address. It is moved when its holder fails, and never ordered or deleted.',
+const bgp = {
+  // Tools that edit a server may disable its BGP. One list shows all servers, so a shorter interval costs little.
+  peerRefreshMs: { ...common.peerRefreshMs, default: '5m' },
+  bgpNodeSelector: bgpNodeSelector('CHERRY_'),
+  ...peerAnnotations('CHERRY_', 'cherryservers.com'),
+  annotationMultiHop: {
+    title: 'multihop annotation',
+    flag: '--annotation-multi-hop',
+    env: 'CHERRY_ANNOTATION_MULTI_HOP',
+    field: 'annotationMultiHop',
+    format: annotation,
+    default: 'cherryservers.com/bgp-peers-{{n}}-peer-multi-hop',
+    sentence: 'Name of the node annotation for peers that are more than one hop away.',
+    annotation: nodeAnnotations.multihop,
   },
+  annotationNetworkIpv4Private: annotationNetworkIpv4Private('CHERRY_', 'cherryservers.com'),
+} as const satisfies SettingsTable
+
+const controlPlane = {
+  fipTag: controlPlaneTag('CHERRY_', { address: 'fip', placeholder: 'key=value', of: 'floating IP that is' }),
   apiServerPort: apiServerPort('CHERRY_'),
   fipHealthCheckUseHostIp: healthCheckUseHostIp('CHERRY_', 'fip'),
 } as const satisfies SettingsTable

@@ -1,10 +1,36 @@
 import { loadBalancer, schemesFor } from '../../announcers/load-balancer-setting.ts'
 import type { LoadBalancerDialect } from '../../announcers/setting.ts'
-import { boolean, number, url } from '../../settings/formats.ts'
-import type { Flag } from '../../settings/setting.ts'
+import { boolean, number, text, token, url } from '../../settings/formats.ts'
+import type { Flag, Format } from '../../settings/setting.ts'
 import { oneOf } from '../../settings/words.ts'
 
 // Settings that vendors share. Each vendor has names of its own for their sources.
+
+/** The token for the vendor's API. A changed one is taken up while the process runs. */
+export function apiKey(envPrefix: string, sentence: string) {
+  return {
+    title: 'API key',
+    env: `${envPrefix}API_KEY`,
+    field: 'apiKey',
+    format: token,
+    required: true,
+    sentence,
+    isReloaded: true,
+  } as const
+}
+
+/** The project of the addresses and the machines. */
+export function projectId(envPrefix: string, format: Format<string> = text('id')) {
+  return {
+    title: 'project',
+    flag: '--project-id',
+    env: `${envPrefix}PROJECT_ID`,
+    field: 'projectID',
+    format,
+    required: true,
+    sentence: 'Id of the project that pays for the addresses and owns the machines.',
+  } as const
+}
 
 /** The URL of the vendor's API. */
 export function baseUrl(value: string) {
@@ -28,6 +54,24 @@ export function loadBalancerChoice(env: string, dialect: LoadBalancerDialect) {
     format: loadBalancer(dialect),
     default: 'none',
     sentence: `What brings traffic to the nodes: ${oneOf(schemesFor(dialect))}. With none, there is no load balancing.`,
+  } as const
+}
+
+/** The tag of the control-plane address. `address` is the vendor's short word for an address, `of` what has the tag. */
+export function controlPlaneTag(
+  envPrefix: string,
+  { address, placeholder, of }: { address: 'eip' | 'fip'; placeholder: string; of: string },
+) {
+  const flag: Flag = `--${address}-tag`
+  const made = address === 'eip' ? 'reserved' : 'ordered'
+  return {
+    title: 'control-plane address tag',
+    flag,
+    env: `${envPrefix}${address.toUpperCase()}_TAG`,
+    field: `${address}Tag`,
+    format: text(placeholder),
+    unset: 'off',
+    sentence: `Tag of the ${of} the control-plane address. It is moved when its holder fails, and never ${made} or deleted.`,
   } as const
 }
 

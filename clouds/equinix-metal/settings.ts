@@ -1,31 +1,23 @@
 import type { Annotation } from '../../lib/annotation.ts'
-import { annotation, text, token, url } from '../../settings/formats.ts'
+import { annotation, password, text, url } from '../../settings/formats.ts'
 import type { SettingsTable } from '../../settings/setting.ts'
-import { serviceLocation } from '../dialect/annotations.ts'
+import { nodeAnnotations, serviceLocation } from '../dialect/annotations.ts'
+import { annotationNetworkIpv4Private, bgpNodeSelector, localAsn, peerAnnotations } from '../dialect/bgp-settings.ts'
 import { defineDialect } from '../dialect/define-dialect.ts'
-import { apiServerPort, baseUrl, healthCheckUseHostIp, loadBalancerChoice } from '../dialect/shared-settings.ts'
-import { bgp, oldNodeAnnotations } from './bgp-settings.ts'
+import {
+  apiKey,
+  apiServerPort,
+  baseUrl,
+  controlPlaneTag,
+  healthCheckUseHostIp,
+  loadBalancerChoice,
+  projectId,
+} from '../dialect/shared-settings.ts'
 import { managedSchemes } from './balancers/scheme.ts'
 
 const access = {
-  apiKey: {
-    title: 'API key',
-    env: 'METAL_API_KEY',
-    field: 'apiKey',
-    format: token,
-    required: true,
-    sentence: 'Token for the API of Equinix Metal.',
-    isReloaded: true,
-  },
-  projectId: {
-    title: 'project',
-    flag: '--project-id',
-    env: 'METAL_PROJECT_ID',
-    field: 'projectID',
-    format: text('id'),
-    required: true,
-    sentence: 'Id of the project that pays for the addresses and owns the machines.',
-  },
+  apiKey: apiKey('METAL_', 'Token for the API of Equinix Metal.'),
+  projectId: projectId('METAL_'),
   baseUrl: baseUrl('https://api.equinix.com/metal/v1'),
   balancersUrl: {
     title: 'load balancer API URL',
@@ -90,17 +82,44 @@ const addresses = {
   },
 } as const satisfies SettingsTable
 
-const controlPlane = {
-  eipTag: {
-    title: 'control-plane address tag',
-    flag: '--eip-tag',
-    env: 'METAL_EIP_TAG',
-    field: 'eipTag',
-    format: text('tag'),
-    unset: 'off',
+const bgp = {
+  localAsn: localAsn('METAL_'),
+  bgpPass: {
+    title: 'BGP password',
+    env: 'METAL_BGP_PASS',
+    field: 'bgpPass',
+    format: password,
+    unset: 'none',
     sentence:
-      'Tag of the reservation whose address is the control-plane address. It is moved when its holder fails, and never reserved or deleted.',
+      'Password with which eip-admission enables BGP on the project. A project that already has BGP keeps its own.',
   },
+  bgpNodeSelector: bgpNodeSelector('METAL_'),
+  ...peerAnnotations('METAL_', 'metal.equinix.com'),
+  annotationBgpPass: {
+    title: 'BGP password annotation',
+    flag: '--annotation-bgp-pass',
+    env: 'METAL_ANNOTATION_BGP_PASS',
+    field: 'annotationBGPPass',
+    format: annotation,
+    default: 'metal.equinix.com/bgp-peers-{{n}}-bgp-pass',
+    sentence: 'Name of the node annotation with the BGP password.',
+    annotation: nodeAnnotations.password,
+  },
+  annotationNetworkIpv4Private: annotationNetworkIpv4Private('METAL_', 'metal.equinix.com'),
+} as const satisfies SettingsTable
+
+/** Names of the node annotations before version 3.3 of the predecessor. */
+const oldNodeAnnotations = ['node-asn', 'peer-asn', 'peer-ip', 'src-ip', 'bgp-pass'].map((name): Annotation => ({
+  name: `metal.equinix.com/${name}`,
+  on: 'Node',
+  writers: ['predecessor'],
+  values: 'as above',
+  sentence:
+    "Name before the predecessor's version 3.3. With `kube-vip://`, eip-admission removes it, because kube-vip may read it.",
+}))
+
+const controlPlane = {
+  eipTag: controlPlaneTag('METAL_', { address: 'eip', placeholder: 'tag', of: 'reservation whose address is' }),
   loadBalancerId: {
     title: 'control-plane load balancer',
     flag: '--load-balancer-id',

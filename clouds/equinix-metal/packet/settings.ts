@@ -1,29 +1,14 @@
 import { common } from '../../../settings/common.ts'
-import { annotation, asn, boolean, duration, text, token, url } from '../../../settings/formats.ts'
+import { annotation, asn, boolean, duration, text, url } from '../../../settings/formats.ts'
 import type { SettingsTable } from '../../../settings/setting.ts'
 import { nodeAnnotations } from '../../dialect/annotations.ts'
+import { annotationLocalAsn, localAsn } from '../../dialect/bgp-settings.ts'
 import { defineDialect } from '../../dialect/define-dialect.ts'
-import { baseUrl, loadBalancerChoice } from '../../dialect/shared-settings.ts'
+import { apiKey, baseUrl, controlPlaneTag, loadBalancerChoice, projectId } from '../../dialect/shared-settings.ts'
 
 const access = {
-  apiKey: {
-    title: 'API key',
-    env: 'PACKET_API_KEY',
-    field: 'apiKey',
-    format: token,
-    required: true,
-    sentence: 'Token for the API of Equinix Metal, which was called Packet.',
-    isReloaded: true,
-  },
-  projectId: {
-    title: 'project',
-    flag: '--project-id',
-    env: 'PACKET_PROJECT_ID',
-    field: 'projectID',
-    format: text('id'),
-    required: true,
-    sentence: 'Id of the project that pays for the addresses and owns the machines.',
-  },
+  apiKey: apiKey('PACKET_', 'Token for the API of Equinix Metal, which was called Packet.'),
+  projectId: projectId('PACKET_'),
   baseUrl: baseUrl('https://api.equinix.com/metal/v1'),
 } as const satisfies SettingsTable
 
@@ -70,16 +55,7 @@ const addresses = {
 } as const satisfies SettingsTable
 
 const bgp = {
-  localAsn: {
-    title: 'local ASN',
-    flag: '--local-asn',
-    env: 'PACKET_LOCAL_ASN',
-    field: 'localASN',
-    format: asn,
-    default: '65000',
-    sentence:
-      'Local ASN with which eip-admission enables BGP on the project. A project that already has BGP keeps its own.',
-  },
+  localAsn: localAsn('PACKET_'),
   peerAsn: {
     title: 'peer ASN',
     flag: '--peer-asn',
@@ -89,16 +65,7 @@ const bgp = {
     unset: 'the ASN that the API reports, else 65530',
     sentence: 'ASN of the BGP peers of nodes, whatever the API reports.',
   },
-  annotationLocalAsn: {
-    title: 'local ASN annotation',
-    flag: '--annotation-local-asn',
-    env: 'PACKET_ANNOTATION_LOCAL_ASN',
-    field: 'annotationLocalASN',
-    format: annotation,
-    default: 'packet.com/node.asn',
-    sentence: 'Name of the node annotation with the ASN of the node.',
-    annotation: nodeAnnotations.localAsn,
-  },
+  annotationLocalAsn: annotationLocalAsn('PACKET_', 'packet.com/node.asn'),
   annotationPeerAsns: {
     title: 'peer ASNs annotation',
     flag: '--annotation-peer-asns',
@@ -122,16 +89,7 @@ const bgp = {
 } as const satisfies SettingsTable
 
 const controlPlane = {
-  eipTag: {
-    title: 'control-plane address tag',
-    flag: '--eip-tag',
-    env: 'PACKET_EIP_TAG',
-    field: 'eipTag',
-    format: text('tag'),
-    unset: 'off',
-    sentence:
-      'Tag of the reservation whose address is the control-plane address. It is moved when its holder fails, and never reserved or deleted.',
-  },
+  eipTag: controlPlaneTag('PACKET_', { address: 'eip', placeholder: 'tag', of: 'reservation whose address is' }),
 } as const satisfies SettingsTable
 
 /** The settings of Packet's cloud controller manager, version 1. */
