@@ -8,6 +8,7 @@ import type { Workload } from '../inspect/facts.ts'
 import { type ProbeResult, missText } from '../webhooks/probe-problem.ts'
 import { leaderElection } from '../settings/leader-election.ts'
 import { probeOnce } from '../webhooks/webhook-probe.ts'
+import { shownAddress } from './explain.ts'
 import { namespaceOf, readDeployments } from './installation.ts'
 import type { Io } from './io.ts'
 import { type Environments, limitsText, readEnvironments } from './limits.ts'
@@ -135,9 +136,8 @@ function webhooksText(result: ProbeResult): string {
 
 function mirrorText(read: Readable<Service[]>): string {
   if ('missing' in read) return `unknown: you may not ${read.missing}`
-  const shown = read.value.map(({ metadata, status: { loadBalancer } = {} }) => {
-    const ip = loadBalancer?.ingress?.[0]?.ip ?? 'no address'
-    return `${ip} (Service kube-system/${metadata.name})`
+  const shown = read.value.map((service) => {
+    return `${shownAddress(service) ?? 'no address'} (Service kube-system/${service.metadata.name})`
   })
   return shown.join(', ') || 'no address is managed'
 }

@@ -1,4 +1,4 @@
-import type { Service } from '../../kube/objects.ts'
+import { type Service, ingressOf } from '../../kube/objects.ts'
 import { withoutClass } from '../../settings/service-policy.ts'
 import type { Announcer } from '../announcer.ts'
 import type { Software } from '../software.ts'
@@ -69,12 +69,13 @@ export function kubeVip(): Announcer {
  * same where an annotation tells it to ignore the Service. The address comes back too: for a Service without one
  * kube-vip stops its work and waits.
  */
-function restoring({ metadata, spec, status }: Service, address: string): object | undefined {
+function restoring(service: Service, address: string): object | undefined {
+  const { metadata, spec } = service
   const isIgnored = metadata.annotations?.[kubeVipIgnoreAnnotation] === 'true'
   const heeded = { metadata: { annotations: { [kubeVipIgnoreAnnotation]: null } } }
   if (spec.type === 'LoadBalancer') {
     // What kube-vip ignored from the start it never announced, and should not begin to.
-    const isShown = status?.loadBalancer?.ingress?.some(({ ip }) => ip === address) ?? false
+    const isShown = ingressOf(service).some(({ ip }) => ip === address)
     return isIgnored && isShown ? heeded : undefined
   }
   const { ports = [] } = spec

@@ -1,4 +1,3 @@
-import { hasBalancer } from '../../ledger/want/managed.ts'
 // What the managed balancer of a Service needs next. The first row that applies decides.
 //
 //   the Service               | and                                            | step
@@ -22,10 +21,12 @@ import { hasBalancer } from '../../ledger/want/managed.ts'
 //   wants none, or is deleted | there are pools by its name                    | remove-pools
 //   wants none, or is deleted | a request is in flight                         | wait
 //   wants none, or is deleted |                                                | forget
-import { type Plan } from '../loop/run-steps.ts'
-import { type BalancerSeen, namedBalancer, requestOf, statusIps } from './balancer-state.ts'
-import { type PortChanges, isUnchanged, originChanges, portChanges } from './port-changes.ts'
 import type { Balancer } from '../../clouds/ports/balancers.ts'
+import { statusAddresses } from '../../ledger/want/address-users.ts'
+import { hasBalancer } from '../../ledger/want/managed.ts'
+import type { Plan } from '../loop/run-steps.ts'
+import { type BalancerSeen, namedBalancer, requestOf } from './balancer-state.ts'
+import { type PortChanges, isUnchanged, originChanges, portChanges } from './port-changes.ts'
 
 /** One change to the Service or the cloud. Each is safe to repeat. */
 export type BalancerStep =
@@ -82,13 +83,13 @@ function planManaged(seen: BalancerSeen, location: string): BalancerPlan {
   if (balancer) return planServed(seen, balancer)
   if (seen.isInFlight) return { againInMs: requestPollMs }
   if (foreign) return { step: { do: 'report-problems', problems: [foreignProblem(seen, foreign)] } }
-  if (statusIps(service).length > 0) return { step: { do: 'clear-status' } }
+  if (statusAddresses(service).length > 0) return { step: { do: 'clear-status' } }
   return { step: { do: 'create', name: names.balancer, location } }
 }
 
 /** Only what one of our requests created, and nobody is sent to. What a predecessor created twice, somebody may use. */
 function isSurplus({ name, addresses }: Balancer, { names, service }: BalancerSeen): boolean {
-  return name === names.balancer && !statusIps(service).some((address) => addresses.includes(address))
+  return name === names.balancer && !statusAddresses(service).some((address) => addresses.includes(address))
 }
 
 /** The pools of a balancer that no other one uses. */
@@ -114,7 +115,7 @@ function planServed(seen: BalancerSeen, balancer: Balancer): BalancerPlan {
   const changes = portChanges({ ...seen, balancer, ports: service.spec.ports ?? [] })
   if (!isUnchanged(changes)) return { step: { do: 'change-ports', balancer: balancer.id, changes } }
   if (balancer.addresses.length === 0) return { againInMs: buildPollMs }
-  return statusIps(service).toSorted().join() === balancer.addresses.join()
+  return statusAddresses(service).toSorted().join() === balancer.addresses.join()
     ? {}
     : { step: { do: 'show-status', addresses: balancer.addresses } }
 }
@@ -132,7 +133,7 @@ function planRemoval(seen: BalancerSeen): BalancerPlan {
   const [first] = found
   const stays = service.metadata.deletionTimestamp === undefined
   if (stays && !hasBalancer(service) && first) return { step: { do: 'add-finalizer' } }
-  const isShown = statusIps(service).some((address) => found.some(({ addresses }) => addresses.includes(address)))
+  const isShown = statusAddresses(service).some((address) => found.some(({ addresses }) => addresses.includes(address)))
   if (stays && isShown) return { step: { do: 'clear-status' } }
   const spare = pools.filter(({ name }) => names.portOfPool(name) !== undefined).map(({ id }) => id)
   if (first) {

@@ -1,10 +1,10 @@
-import type { Balancer, ListedBalancer, Origin, OriginPool } from '../../clouds/ports/balancers.ts'
-import { type Service, ingressOf } from '../../kube/objects.ts'
+import type { Balancer, BalancerAnnotations, ListedBalancer, Origin, OriginPool } from '../../clouds/ports/balancers.ts'
+import type { Service } from '../../kube/objects.ts'
 import { balancerRequestAnnotation } from '../../ledger/record/names.ts'
+import { statusAddresses } from '../../ledger/want/address-users.ts'
 import type { Want } from '../../ledger/want/want.ts'
 import type { BalancerNames } from './balancer-names.ts'
 import type { NodeOrigin } from './node-origins.ts'
-import type { BalancerAnnotations } from '../../clouds/ports/balancers.ts'
 
 /** Everything that the plan for the balancer of a Service depends on. */
 export type BalancerSeen = {
@@ -33,18 +33,13 @@ export function requestOf({ metadata }: Service): string | undefined {
   return metadata.annotations?.[balancerRequestAnnotation]
 }
 
-/** The addresses in the status of a Service. */
-export function statusIps(service: Service): string[] {
-  return ingressOf(service).flatMap(({ ip }) => ip ?? [])
-}
-
 /**
  * Puts the balancers of a Service into the order in which they may be its own. The one that it names is first, then the
  * one whose addresses it shows, then the oldest.
  */
 export function inOrderOfUse(balancers: Balancer[], service: Service, annotations: BalancerAnnotations): Balancer[] {
   const named = namedBalancer(service, annotations)
-  const shown = statusIps(service)
+  const shown = statusAddresses(service)
   const rank = ({ id, addresses }: Balancer) =>
     id === named ? 0 : addresses.some((address) => shown.includes(address)) ? 1 : 2
   return balancers.toSorted(

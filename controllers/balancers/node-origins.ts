@@ -1,5 +1,6 @@
 import { isIPv4 } from 'node:net'
 import type { Node } from '../../kube/objects.ts'
+import { isExcluded, isReady } from '../nodes/taints.ts'
 
 /** Where a managed balancer reaches a node. */
 export type NodeOrigin = { node: string; address: string }
@@ -11,7 +12,6 @@ export type OriginRules = {
   isElastic: (address: string) => boolean
 }
 
-const excludeLabel = 'node.kubernetes.io/exclude-from-external-load-balancers'
 const regionLabel = 'topology.kubernetes.io/region'
 /** The cluster autoscaler is about to delete the node. */
 const leavingTaint = 'ToBeDeletedByClusterAutoscaler'
@@ -34,24 +34,19 @@ export function originFacts(node: Node | undefined): string {
   const { labels = {}, deletionTimestamp } = node.metadata
   const addresses = (node.status?.addresses ?? []).filter(({ type }) => type === 'ExternalIP')
   const isLeaving = node.spec.taints?.some(({ key }) => key === leavingTaint)
-  const flags = [isReady(node), labels[excludeLabel] === undefined, labels[regionLabel], isLeaving, deletionTimestamp]
+  const flags = [isReady(node), isExcluded(node), labels[regionLabel], isLeaving, deletionTimestamp]
   return JSON.stringify([flags, addresses.map(({ address }) => address)])
 }
 
-function isUsable({ metadata, spec }: Node, { isElsewhere }: OriginRules): boolean {
-  const { labels = {}, deletionTimestamp } = metadata
+function isUsable(node: Node, { isElsewhere }: OriginRules): boolean {
+  const { labels = {}, deletionTimestamp } = node.metadata
   const region = labels[regionLabel]
   return (
     deletionTimestamp === undefined &&
-    // As upstream: the label's value does not matter.
-    labels[excludeLabel] === undefined &&
-    !spec.taints?.some(({ key }) => key === leavingTaint) &&
+    !isExcluded(node) &&
+    !node.spec.taints?.some(({ key }) => key === leavingTaint) &&
     (region === undefined || !isElsewhere(region))
   )
-}
-
-function isReady({ status }: Node): boolean {
-  return status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false
 }
 
 /** One origin for each node: its external address. An address that may move would take the connections along. */

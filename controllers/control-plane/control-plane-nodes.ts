@@ -4,6 +4,7 @@ import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import type { MovableNode, MoveWords } from '../moves/move-plan.ts'
 import type { ProbeHistory } from '../moves/probe-history.ts'
 import { readProviderId } from '../nodes/provider-id.ts'
+import { isExcluded } from '../nodes/taints.ts'
 import type { ProviderIds } from '../../clouds/ports/machines.ts'
 
 /** How messages speak of control-plane nodes. */
@@ -32,8 +33,6 @@ export type ControlPlaneState = {
   shared: string | undefined
   ids: ProviderIds
 }
-
-const excluded = 'node.kubernetes.io/exclude-from-external-load-balancers'
 
 /** The port of an API server where `default/kubernetes` does not say it. */
 const usualPort = 6443
@@ -81,8 +80,8 @@ function place({ type, address }: { type: string; address: string }): number {
 }
 
 /** Only `kubectl uncordon` and the like make a node stay again, so two nodes never send the address to and fro. */
-function leavingOf({ metadata, spec }: Node): number {
-  if (metadata.deletionTimestamp !== undefined) return 3
-  if (spec.unschedulable === true) return 2
-  return metadata.labels?.[excluded] === undefined ? 0 : 1
+function leavingOf(node: Node): number {
+  if (node.metadata.deletionTimestamp !== undefined) return 3
+  if (node.spec.unschedulable === true) return 2
+  return isExcluded(node) ? 1 : 0
 }

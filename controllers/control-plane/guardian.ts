@@ -8,9 +8,7 @@ import { type Decision, type MoveRules, planMove, toleratedFailures } from '../m
 import { type GuardedNode, controlPlaneWords } from './control-plane-nodes.ts'
 import type { Mover, TriedMove } from '../moves/mover.ts'
 import { noProbes, type ProbeHistory } from '../moves/probe-history.ts'
-import { type ReportedProblem, reportedProblem } from './reported-problem.ts'
 import type { WakeUp } from './wake-up.ts'
-import { yieldPause } from './yield-pause.ts'
 
 export type GuardianOptions = {
   known: KnownAddress
@@ -171,4 +169,61 @@ function holderOf(assigned: ControlPlaneAddress | undefined, nodes: GuardedNode[
 function failuresLeft({ address, rules }: GuardianOptions, holder: GuardedNode | undefined): number {
   const failing = [holder?.probes, address()].filter((probes) => probes !== undefined && probes.failures > 0)
   return Math.min(...failing.map((probes = noProbes) => toleratedFailures(probes, rules) - probes.failures))
+}
+
+/** The problem that was reported last. */
+type ReportedProblem = {
+  current: () => string | undefined
+  /** Logs a problem that is new, and its end. */
+  report(problem: string | undefined): void
+  /** Another guardian knows better from now on. */
+  forget(): void
+}
+
+/** No problem so far. `address` is the control-plane address, if it is known. */
+function reportedProblem(log: Log, address: () => string | undefined): ReportedProblem {
+  let reported: string | undefined
+  return {
+    current: () => reported,
+    forget: () => void (reported = undefined),
+    report(problem) {
+      const before = reported
+      reported = problem
+      if (problem === undefined && before !== undefined)
+        return log.info({ address: address() }, 'control-plane address is well')
+      if (problem !== undefined && withoutNumbers(problem) !== withoutNumbers(before ?? ''))
+        log.warn({ address: address(), problem }, 'control-plane address')
+    },
+  }
+}
+
+/** A count that grows makes no new problem. */
+function withoutNumbers(text: string): string {
+  return text.replaceAll(/\d+/g, '')
+}
+
+/** When the guardian on the holder lets others lead. */
+type YieldPause = {
+  /** The guardian leads: again, if it has just yielded. */
+  lead(): void
+  isOver(): boolean
+  yielded(): void
+}
+
+const firstMs = 60_000
+const longestMs = 60 * 60_000
+/** Who leads again so soon after it yielded found that nobody else took the lease. */
+const untakenMs = 5_000
+
+/** A pause between two attempts to let others lead, twice as long after each that nobody used: there may be no other. */
+export function yieldPause(now: () => number): YieldPause {
+  let yieldedAtMs = -Infinity
+  let pauseMs = firstMs
+  return {
+    lead() {
+      pauseMs = now() - yieldedAtMs < untakenMs ? Math.min(2 * pauseMs, longestMs) : firstMs
+    },
+    isOver: () => now() - yieldedAtMs >= pauseMs,
+    yielded: () => void (yieldedAtMs = now()),
+  }
 }

@@ -9,7 +9,6 @@ import type { Outcome, Reconciler } from '../loop/reconciler.ts'
 import { runSteps } from '../loop/run-steps.ts'
 import { sliceName, slicesOf } from './mirror-objects.ts'
 import { type MirrorSeen, type MirrorStep, planMirror } from './mirror-plan.ts'
-import { type RepairPace, repairPace } from './repair-pace.ts'
 
 export type MirrorServiceOptions = {
   client: KubeClient
@@ -170,4 +169,31 @@ function pause(
   if (service) event(service, { type: 'Warning', reason: 'MirrorServiceContested', message })
   log.warn({ warning: message }, 'mirror Service')
   return { againInMs: Math.ceil(againInMs) }
+}
+
+/** How often we repair what another program may undo each time. */
+type RepairPace = {
+  /** How long to wait before the next repair; 0 if it may be made now. */
+  pauseMs(): number
+  /** A repair was made. */
+  made(): void
+}
+
+const intervalMs = 10_000
+
+/** A pace that permits so many repairs at once, and then one in each interval. */
+export function repairPace(burst: number, now: () => number): RepairPace {
+  const times: number[] = []
+  const windowMs = burst * intervalMs
+  return {
+    pauseMs() {
+      const recent = times.filter((time) => now() - time < windowMs)
+      const last = recent.at(-1) ?? -Infinity
+      return recent.length < burst ? 0 : Math.max(0, last + intervalMs - now())
+    },
+    made() {
+      times.push(now())
+      if (times.length > burst) times.shift()
+    },
+  }
 }

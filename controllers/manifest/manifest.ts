@@ -4,8 +4,11 @@ import { KubeError } from '../../kube/errors.ts'
 import type { Log } from '../../kube/log.ts'
 import { type KubeObject, keyOf } from '../../kube/objects.ts'
 import { type Reconciler, Terminal } from '../loop/reconciler.ts'
+import type { ControllerDeclaration } from '../loop/controller.ts'
+import type { Dependencies } from '../dependencies.ts'
+import { readManifest } from '../../kube/manifest-file.ts'
 
-export type ManifestDeps = {
+type ManifestDeps = {
   client: Pick<KubeClient, 'apply'> & Discovery
   /** Reads the manifest; the file may have changed since the process started, as we may lead much later. */
   read: () => { objects: KubeObject[]; wrong?: never } | { objects?: never; wrong: string }
@@ -14,15 +17,30 @@ export type ManifestDeps = {
 }
 
 /** The only key of a manifest, whose objects belong together. */
-export const manifestKey = 'manifest'
+const manifestKey = 'manifest'
 
 const fieldManager = 'eip-admission-manifest'
+
+type Deps = Pick<Dependencies, 'client' | 'settings' | 'log'>
+
+/** Installs the announcing software where the operator set its manifest. */
+export function manifestController({ client, settings, log }: Deps): ControllerDeclaration[] {
+  const { loadBalancerManifest: path } = settings.cluster
+  if (path === undefined) return []
+  return [
+    {
+      reconciler: manifest({ client, read: () => readManifest(path), file: path, log }),
+      keys: () => [manifestKey],
+      retry: { firstMs: 1000, maxMs: 300_000 },
+    },
+  ]
+}
 
 /**
  * Applies the objects of an operator's manifest in their order and throws what could not be applied. One failure stops
  * no other object: an object may need others first, and an old manifest may hold kinds that a new API server lacks.
  */
-export function manifest({ client, read, file, log }: ManifestDeps): Reconciler {
+function manifest({ client, read, file, log }: ManifestDeps): Reconciler {
   return {
     name: 'manifest',
     async reconcile(_key, signal) {

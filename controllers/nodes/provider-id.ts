@@ -1,6 +1,5 @@
 import type { ProviderIds } from '../../clouds/ports/machines.ts'
 
-/** How `spec.providerID` names the machines of a cloud. */
 /** What a providerID says: a machine of our cloud, an id of ours that is invalid, nothing, or another cloud. */
 export type ProviderId =
   { kind: 'machine'; id: string } | { kind: 'invalid' } | { kind: 'absent' } | { kind: 'foreign' }

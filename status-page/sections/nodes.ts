@@ -1,6 +1,7 @@
 import type { Peer } from '../../announcers/announcer.ts'
 import type { Machine, ProviderIds } from '../../clouds/ports/machines.ts'
 import { readProviderId } from '../../controllers/nodes/provider-id.ts'
+import { isReady } from '../../controllers/nodes/taints.ts'
 import type { Node } from '../../kube/objects.ts'
 import { type Cell, type Section, clear, firstRows } from '../section.ts'
 
@@ -39,11 +40,6 @@ export function nodesSection(facts: NodeFacts): Section {
       },
     ],
   }
-}
-
-/** Whether a node reports that it is ready. */
-export function isReady({ status }: Node): boolean {
-  return status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') ?? false
 }
 
 function rowOf(node: Node, facts: NodeFacts, machines: ReadonlyMap<string, Machine>): Cell[] {

@@ -1,4 +1,4 @@
-import { type Service, keyOf } from '../../../kube/objects.ts'
+import { type Service, ingressOf, keyOf } from '../../../kube/objects.ts'
 import { shownAddresses } from '../../../ledger/record/address-use.ts'
 import { type ElasticIP, heldAddress, reservationIdOf } from '../../../ledger/record/elastic-ip.ts'
 import { clusterOfOthers } from '../../../ledger/record/marks.ts'
@@ -47,8 +47,8 @@ export function planServices(
 }
 
 /** Whether a Service is, or was, a load balancer. */
-function isConcerned({ spec, status }: Service): boolean {
-  return spec.type === 'LoadBalancer' || (status?.loadBalancer?.ingress?.length ?? 0) > 0
+function isConcerned(service: Service): boolean {
+  return service.spec.type === 'LoadBalancer' || ingressOf(service).length > 0
 }
 
 function planService(seen: SeenService): PlannedService {

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { repairPace } from '../../../controllers/control-plane/repair-pace.ts'
+import { repairPace } from '../../../controllers/control-plane/mirror-service.ts'
 
 /** Repairs at once whenever the pace permits it, for so long; returns when. */
 function repairs(ms: number): number[] {

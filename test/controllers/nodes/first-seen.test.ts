@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { firstSeen } from '../../../controllers/nodes/first-seen.ts'
+import { firstSeen } from '../../../controllers/nodes/declaration.ts'
 import { makeNode } from './builders.ts'
 
 test('a node is known since it came, and another one of its name since that came', () => {

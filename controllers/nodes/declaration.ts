@@ -1,0 +1,111 @@
+import type { ControllerDeclaration } from '../loop/controller.ts'
+import type { MachineRefresh } from './machine-refresh.ts'
+import { nodeIdentity } from './node-identity.ts'
+import { periodicWork } from '../loop/periodic-work.ts'
+import { watch } from '../loop/watch.ts'
+import { keyOf, type Key, type Node } from '../../kube/objects.ts'
+import type { Dependencies } from '../dependencies.ts'
+import { failureEvent } from '../loop/failure-event.ts'
+import { nodeLifecycle } from './node-lifecycle.ts'
+import { removalLimit } from './removal-limit.ts'
+
+type Deps = Pick<Dependencies, 'client' | 'caches' | 'machines' | 'vendor' | 'events' | 'metrics' | 'settings' | 'log'>
+
+/** Writes on each node which machine it is: when the node comes up, and whenever the machines were listed. */
+export function nodeIdentityController(
+  deps: Omit<Deps, 'metrics' | 'log'>,
+  refresh: MachineRefresh,
+): ControllerDeclaration {
+  const { client, machines, vendor, caches, settings } = deps
+  const { nodes } = caches
+  const { concurrentNodeSyncs: concurrency, nodeStatusUpdateMs: maxMs } = settings.process
+  const events = deps.events.of('cloud-node-controller')
+  const seen = firstSeen(() => performance.now())
+  nodes.onChange(seen.observe)
+  const allNodes = () => nodes.list().map(keyOf)
+  return {
+    reconciler: nodeIdentity({
+      client,
+      machines,
+      ids: vendor.providerIds,
+      cached: { node: (name) => nodes.get(name), nodes: () => nodes.list() },
+      seenAtMs: seen.at,
+      event: (node, event) => events.record(node, event),
+    }),
+    watches: [watch(nodes, (name) => [name]), watch(refresh, allNodes)],
+    needs: [nodes],
+    keys: allNodes,
+    concurrency,
+    retry: { firstMs: 500, maxMs },
+    report: failureEvent({
+      events,
+      find: (name) => nodes.get(name),
+      reason: 'SyncNodeFailed',
+      prefix: 'Error syncing node: ',
+    }),
+  }
+}
+
+/** Lists the machines regularly, so that no settled node costs a call of its own. */
+export function machineRefreshController(
+  { caches, settings }: Pick<Dependencies, 'caches' | 'settings'>,
+  refresh: MachineRefresh,
+): ControllerDeclaration {
+  const { nodeStatusUpdateMs: everyMs } = settings.process
+  return {
+    ...periodicWork({ name: 'machine-refresh', run: refresh.run, everyMs }),
+    needs: [caches.nodes],
+    retry: { firstMs: 1000, maxMs: everyMs },
+  }
+}
+
+/** Follows the machines of nodes that are not ready: off, on again, deleted. */
+export function nodeLifecycleController(deps: Deps): ControllerDeclaration {
+  const { client, log, machines, metrics, settings, vendor } = deps
+  const { nodes } = deps.caches
+  const { concurrentNodeSyncs: concurrency, nodeMonitorMs: monitorMs } = settings.process
+  const { nodeRemoval: mode, nodeRemovalDelayMs: graceMs, maxNodeRemovals: max } = settings.process
+  const events = deps.events.of('cloud-node-lifecycle-controller')
+  const now = () => performance.now()
+  const limit = removalLimit({ max, now })
+  metrics.read('eip_admission_nodes_without_machine', () => limit.missing)
+  return {
+    reconciler: nodeLifecycle({
+      client,
+      machines,
+      ids: vendor.providerIds,
+      cached: { node: (name) => nodes.get(name), nodes: () => nodes.list() },
+      limit,
+      event: (node, event) => events.record(node, event),
+      log,
+      now,
+      monitorMs,
+      graceMs,
+      mode,
+    }),
+    watches: [watch(nodes, (name) => [name])],
+    needs: [nodes],
+    keys: () => nodes.list().map(keyOf),
+    concurrency,
+    retry: { firstMs: monitorMs, maxMs: 12 * monitorMs },
+  }
+}
+
+type FirstSeen = {
+  /** A listener for the changes of a node cache. */
+  observe: (name: Key, current: Node | undefined, previous: Node | undefined) => void
+  /** When this process first saw the node that has the name now; another node of that name does not count. */
+  at: (name: Key) => number
+}
+
+/** Records when each node was first seen. */
+export function firstSeen(now: () => number): FirstSeen {
+  const seenAtMs = new Map<Key, number>()
+  return {
+    observe(name, current, previous) {
+      if (!current) seenAtMs.delete(name)
+      else if (current.metadata.uid !== previous?.metadata.uid) seenAtMs.set(name, now())
+    },
+    at: (name) => seenAtMs.get(name) ?? now(),
+  }
+}
