@@ -1,7 +1,9 @@
 import { isWritten, ownSelector } from '../announcers/metallb/ownership.ts'
-import { bgpAdvertisements, bgpPeers, ipAddressPools } from '../announcers/metallb/resources.ts'
+import { metallbKinds } from '../announcers/metallb/resources.ts'
 import { mirrorSlicesSelector } from '../controllers/control-plane/mirror-objects.ts'
 import { peeringFieldManager } from '../controllers/peering/node-peering.ts'
+import { listAllKnown } from '../controllers/announcing/list-known.ts'
+import type { KubeClient } from '../kube/client.ts'
 import type { KubeObject, Service } from '../kube/objects.ts'
 import { addressAnnotation, withdrawingAnnotation } from '../ledger/record/names.ts'
 import { names } from '../settings/installed-names.ts'
@@ -14,8 +16,10 @@ type ManagedNode = KubeObject & {
 /** Everything in which cleanup looks for what we wrote and it leaves. */
 export type LeftBehind = { metallb: KubeObject[]; services: Service[]; nodes: KubeObject[]; mirrorSlices: KubeObject[] }
 
-/** The kinds of MetalLB's objects that we write. */
-export const metallbKinds = [bgpAdvertisements, ipAddressPools, bgpPeers]
+/** The objects of MetalLB in all namespaces; none of a kind that the cluster does not know. */
+export async function listMetallb(client: KubeClient): Promise<KubeObject[]> {
+  return (await Promise.all(metallbKinds.map((kind) => listAllKnown(client, kind, {})))).flat()
+}
 
 /** What stays after cleanup, what that means, and the commands that remove it. Empty if nothing stays. */
 export function whatIsLeft({ metallb, services, nodes, mirrorSlices }: LeftBehind): string {

@@ -1,5 +1,4 @@
 import type { KubeClient } from '../kube/client.ts'
-import { listAllKnown } from '../controllers/announcing/list-known.ts'
 import { mirrorSlicesSelector } from '../controllers/control-plane/mirror-objects.ts'
 import { connect } from '../kube/connect.ts'
 import { isForbidden, isNotFound } from '../kube/errors.ts'
@@ -20,7 +19,7 @@ import { names } from '../settings/installed-names.ts'
 import { credentialsOf } from '../ledger/cluster.ts'
 import type { CleanupSettings } from './settings/commands.ts'
 import { shownBalancer } from '../clouds/cloud-choice.ts'
-import { metallbKinds, whatIsLeft } from './cleanup-left.ts'
+import { listMetallb, whatIsLeft } from './cleanup-left.ts'
 import { type StoppableDeps, endWhenStopped } from './command-deps.ts'
 
 const serviceFinalizers = [serviceFinalizer, balancerFinalizer]
@@ -81,9 +80,9 @@ async function takeoverWarning(client: KubeClient): Promise<string> {
 /** Whoever may only remove what blocks, as the chart's Job, does not see what else stays. */
 async function leftBehind(client: KubeClient, all: Service[]): Promise<string> {
   try {
-    const metallb = await Promise.all(metallbKinds.map((kind) => listAllKnown(client, kind, {})))
     const mirrorSlices = await listAll(client, endpointSlices, { labelSelector: mirrorSlicesSelector })
-    return whatIsLeft({ services: all, metallb: metallb.flat(), nodes: await listAll(client, nodes), mirrorSlices })
+    const metallb = await listMetallb(client)
+    return whatIsLeft({ services: all, metallb, nodes: await listAll(client, nodes), mirrorSlices })
   } catch (error) {
     if (!isForbidden(error)) throw error
     return (

@@ -10,7 +10,7 @@ import { names } from '../settings/installed-names.ts'
 import { withoutClass } from '../settings/service-policy.ts'
 import { rbac } from './rbac.ts'
 import { type WebhookFacts, type WebhookPolicy, byService, webhookConfigurations } from './webhook-configurations.ts'
-import { deployment, podDisruptionBudget } from './workload.ts'
+import { servePod } from './pod.ts'
 
 /** Objects that are installed together, all or none. */
 export type Part = {
@@ -101,4 +101,43 @@ function labelled(object: object, { release }: Choices): object {
     'app.kubernetes.io/managed-by': release.manager,
   }
   return { apiVersion, kind, metadata: { ...metadata, labels: { ...common, ...metadata.labels } }, ...rest }
+}
+
+const selector = { matchLabels: { 'app.kubernetes.io/name': 'eip-admission' } }
+
+/** The Deployment that answers reviews and runs the controllers. */
+function deployment(choices: Choices): object {
+  const { either, release, scalar } = choices
+  const onHost = { value: 'hostNetwork' }
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: names.deployment, namespace: release.namespace },
+    spec: {
+      replicas: scalar('replicas'),
+      revisionHistoryLimit: 3,
+      strategy: {
+        type: 'RollingUpdate',
+        // On the host network a new pod needs the ports of an old one: one of the others answers meanwhile.
+        rollingUpdate: { maxSurge: either(onHost, 0, 1), maxUnavailable: either(onHost, 1, 0) },
+      },
+      selector,
+      template: servePod(choices),
+    },
+  }
+}
+
+/** Keeps a replica while nodes are drained. */
+function podDisruptionBudget({ release, scalar }: Choices): object {
+  return {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { name: names.deployment, namespace: release.namespace },
+    spec: {
+      maxUnavailable: scalar('podDisruptionBudget.maxUnavailable'),
+      // A replica that answers nothing protects nothing: it must not block the drain of its node.
+      unhealthyPodEvictionPolicy: 'AlwaysAllow',
+      selector,
+    },
+  }
 }

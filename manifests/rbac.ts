@@ -1,9 +1,9 @@
-import type { KubeObject } from '../kube/objects.ts'
-import { apiServerRules, mirrorRules } from './mirror-rules.ts'
+import { type KubeObject, splitKey } from '../kube/objects.ts'
 import { type ObjectRights, unlimitedRules } from '../announcers/object-rights.ts'
 import { names } from '../settings/installed-names.ts'
 import { nodeLeaseNamespace } from '../kube/resource.ts'
 import type { Rule } from '../kube/rbac-rule.ts'
+import { controlPlaneServices } from '../clouds/cloud-choice.ts'
 
 export type RbacOptions = {
   namespace: string
@@ -132,4 +132,30 @@ const userRoles = [
     metadata: { name: 'eip-admission-editor' },
     rules: [{ ...elasticIPs, verbs: [...read, 'create', 'update', 'patch', 'delete'] }],
   },
+]
+
+const resourceNames = controlPlaneServices.map((key) => splitKey(key).name)
+
+/** The API servers publish their address in one slice; a few more are no reason to fail. */
+const sliceNames = resourceNames.flatMap((service) => [1, 2, 3].map((n) => `${service}-${n}`))
+
+const slices = { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'] }
+
+/**
+ * What the Service of the control-plane address needs in kube-system. RBAC cannot name the object of a create; what exists is
+ * named, because whoever changes the endpoints of another Service here takes its traffic.
+ */
+export const mirrorRules: Rule[] = [
+  { apiGroups: [''], resources: ['services'], verbs: ['create'] },
+  { apiGroups: [''], resources: ['services'], resourceNames, verbs: ['get', 'list', 'watch', 'patch'] },
+  { apiGroups: [''], resources: ['services/status'], resourceNames, verbs: ['patch'] },
+  { apiGroups: [''], resources: ['endpoints'], resourceNames, verbs: ['get', 'list', 'watch', 'update'] },
+  { ...slices, verbs: ['create', 'list', 'watch'] },
+  { ...slices, resourceNames: sliceNames, verbs: ['get', 'update', 'delete'] },
+]
+
+/** What it mirrors, in default: the API servers publish there where they listen. */
+const apiServerRules: Rule[] = [
+  { apiGroups: [''], resources: ['services'], resourceNames: ['kubernetes'], verbs: ['get'] },
+  { ...slices, verbs: ['get', 'list', 'watch'] },
 ]

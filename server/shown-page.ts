@@ -1,10 +1,15 @@
 import type { Base } from './base.ts'
-import { serveLoopbackPage } from './listeners/loopback-page.ts'
-import type { Facts } from '../status-page/model.ts'
-import { type StatusPage, statusPage } from '../status-page/status-page.ts'
+import type { PageFacts } from '../status-page/model.ts'
+import { type StatusPage, statusPage, paths } from '../status-page/status-page.ts'
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import { systemClock as clock } from '../kube/clock.ts'
+import type { Log } from '../kube/log.ts'
+import { nodeHttp } from '../lib/node-http.ts'
+import type { Address } from './listeners/listeners.ts'
 
 /** The status page over what a process knows. */
-export function makeStatusPage({ settings, log }: Base, facts: () => Facts): StatusPage {
+export function makeStatusPage({ settings, log }: Base, facts: () => PageFacts): StatusPage {
   return statusPage({ facts, tokenFile: settings.process.statusPageTokenFile, log })
 }
 
@@ -12,4 +17,44 @@ export function makeStatusPage({ settings, log }: Base, facts: () => Facts): Sta
 export function showOnLoopback({ settings, log }: Base, page: StatusPage, signal: AbortSignal): void {
   const { statusPageAddress: at } = settings.process
   if (at) void serveLoopbackPage(at, page, { log, signal })
+}
+
+/** Ends connections on which nobody speaks. */
+const patience = { headersTimeout: 10_000, requestTimeout: 20_000, keepAliveTimeout: 30_000 }
+const maxConnections = 50
+
+const retryMs = 10_000
+
+type Running = { log: Log; signal: AbortSignal }
+
+/**
+ * Serves the status page over plain HTTP on a loopback address until the signal aborts. A port that is taken is tried
+ * again and again: the page is never a reason for the process not to run.
+ */
+export async function serveLoopbackPage(at: Address, page: StatusPage, { log, signal }: Running): Promise<void> {
+  const server = nodeHttp.createServer(patience, (request, response) => {
+    if (request.url !== '/') return page.answer(request, response)
+    response.writeHead(302, { location: paths.page }).end()
+  })
+  server.maxConnections = maxConnections
+  for (let tries = 1; !signal.aborted; tries += 1) {
+    const problem = await listen(server, at)
+    if (problem === undefined) break
+    log[tries === 1 ? 'warn' : 'debug']({ ...at, error: problem }, 'the status page cannot listen; trying again')
+    await clock.sleep(retryMs, signal)
+  }
+  if (!signal.aborted) await once(signal, 'abort')
+  page.stop()
+  server.close()
+  server.closeAllConnections()
+}
+
+/** Why the server cannot listen; undefined if it does. */
+async function listen(server: Server, at: Address): Promise<string | undefined> {
+  try {
+    await once(server.listen(at), 'listening')
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message : 'unknown error'
+  }
 }

@@ -5,13 +5,13 @@ import type { Components } from './components.ts'
 import type { Context } from './context.ts'
 import type { ControlPlaneGuardian } from './control-plane/control-plane-guardian.ts'
 import type { Check } from './listeners/health.ts'
-import type { Facts } from '../status-page/model.ts'
+import type { PageFacts } from '../status-page/model.ts'
 
 /** What the health checks say, in their two kinds. */
 export type Checks = { live: Check[]; ready: Check[]; details: Check[] }
 
 /** What a process with webhooks or controllers knows: what it has in its caches, and no more. Nothing here calls anybody. */
-export function serveFacts(context: Context, components: Components, checks: Checks): Facts {
+export function serveFacts(context: Context, components: Components, checks: Checks): PageFacts {
   const { settings, vendor, cluster, identity } = context
   const { caches, leadership, locations, machines, peerFacts, queues, certs, guardian } = components
   const { maxAddresses, maxAddressesPerNamespace } = settings.cluster
@@ -40,7 +40,7 @@ export function serveFacts(context: Context, components: Components, checks: Che
 }
 
 /** What a process knows that runs the guardian alone. */
-export function guardianFacts(base: Base, guardian: ControlPlaneGuardian, checks: Checks): Facts {
+export function guardianFacts(base: Base, guardian: ControlPlaneGuardian, checks: Checks): PageFacts {
   return {
     ...sharedFacts(base, checks, guardian),
     process: { ...processFacts(base, undefined), caches: [] },
@@ -62,18 +62,18 @@ function sharedFacts({ events }: Base, { live, ready, details }: Checks, guardia
 
 function processFacts(
   { version, identity }: Base,
-  certificate: Facts['process']['certificate'],
-): Omit<Facts['process'], 'caches'> {
+  certificate: PageFacts['process']['certificate'],
+): Omit<PageFacts['process'], 'caches'> {
   const residentBytes = process.memoryUsage.rss()
   return { version, identity, cluster: undefined, startedAtMs: performance.timeOrigin, residentBytes, certificate }
 }
 
-function certificateFacts(certs: CertSource): Facts['process']['certificate'] {
+function certificateFacts(certs: CertSource): PageFacts['process']['certificate'] {
   const ends = certificatesIn(certs.caBundle()).map(({ validToDate }) => validToDate.getTime())
   return { notAfterMs: certs.notAfterMs(), authorityEndsMs: ends.length === 0 ? undefined : Math.min(...ends) }
 }
 
-function cacheFacts(caches: Components['caches']): Facts['process']['caches'] {
+function cacheFacts(caches: Components['caches']): PageFacts['process']['caches'] {
   return Object.entries(caches).map(([name, cache]) => ({
     name,
     objects: cache.list().length,
@@ -82,7 +82,7 @@ function cacheFacts(caches: Components['caches']): Facts['process']['caches'] {
   }))
 }
 
-function cloudFacts({ vendor, activity }: Base): Omit<Facts['cloud'], 'locations'> {
+function cloudFacts({ vendor, activity }: Base): Omit<PageFacts['cloud'], 'locations'> {
   const calls = activity.calls()
   const times = calls.flatMap(({ succeededAtMs = [] }) => succeededAtMs)
   return { name: vendor.cloud.name, calls, lastSuccessAtMs: times.length === 0 ? undefined : Math.max(...times) }

@@ -10,7 +10,7 @@ import type { RecentEvent } from '../telemetry/recent-events.ts'
 import { type Block, type Cell, type Section, type Tile, type Tone, cut } from './section.ts'
 
 /** Everything that the page shows, as this process knows it. What it has no part in is absent. */
-export type Facts = {
+export type PageFacts = {
   process: ProcessFacts
   cloud: CloudFacts
   events: readonly RecentEvent[]
@@ -25,7 +25,7 @@ export type Facts = {
 }
 
 /** The page as a person reads it, what matters most first. Pure. */
-export function makeModel(facts: Facts, nowMs: number): Section[] {
+export function makeModel(facts: PageFacts, nowMs: number): Section[] {
   const { addresses, nodes, controllers, controlPlane } = facts
   return [
     summarySection(facts, nowMs),
@@ -42,7 +42,7 @@ export function makeModel(facts: Facts, nowMs: number): Section[] {
 /** How many oldest waits the summary names. */
 const maxNamed = 3
 
-function summarySection(facts: Facts, nowMs: number): Section {
+function summarySection(facts: PageFacts, nowMs: number): Section {
   const notes = attention(facts, nowMs)
   const well: Block = { kind: 'notes', notes: [{ tone: 'good', text: 'All is well, as far as this replica knows.' }] }
   return {
@@ -57,7 +57,7 @@ function summarySection(facts: Facts, nowMs: number): Section {
 
 type Note = { tone: Tone; text: string }
 
-function attention({ problems, addresses, nodes, cloud }: Facts, nowMs: number): Note[] {
+function attention({ problems, addresses, nodes, cloud }: PageFacts, nowMs: number): Note[] {
   const late = longPending(addresses?.records ?? [], nowMs)
   const notReady = (nodes?.nodes ?? []).filter((node) => !isReady(node))
   return [
@@ -92,7 +92,7 @@ function unannouncedNotes(addresses: AddressFacts | undefined, nowMs: number): N
   return [{ tone: 'bad', text: `${text}: no announcing software has taken ${length === 1 ? 'it' : 'them'}` }]
 }
 
-function addressTiles({ addresses }: Facts, nowMs: number): Tile[] {
+function addressTiles({ addresses }: PageFacts, nowMs: number): Tile[] {
   if (!addresses) return []
   const { records } = addresses
   const late = longPending(records, nowMs).length
@@ -104,14 +104,14 @@ function addressTiles({ addresses }: Facts, nowMs: number): Tile[] {
   ]
 }
 
-function nodeTiles({ nodes }: Facts): Tile[] {
+function nodeTiles({ nodes }: PageFacts): Tile[] {
   if (!nodes || nodes.nodes.length === 0) return []
   const ready = nodes.nodes.filter(isReady).length
   const all = nodes.nodes.length
   return [{ label: 'nodes ready', value: { text: `${ready} of ${all}`, tone: ready === all ? 'good' : 'warn' } }]
 }
 
-function leaderTiles({ leader }: Facts): Tile[] {
+function leaderTiles({ leader }: PageFacts): Tile[] {
   if (!leader) return []
   const { isHere, identity } = leader
   const unknown: Cell = { text: 'not known yet', tone: 'warn' }

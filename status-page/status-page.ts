@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Log } from '../kube/log.ts'
 import { type Access, type Refusal, pageAccess } from './access.ts'
-import { type Facts, makeModel } from './model.ts'
+import { type PageFacts, makeModel } from './model.ts'
 import { contentSecurityPolicy, renderPage } from './render.ts'
 import { tokenCheck } from '../settings/token-file.ts'
 import { type Updates, updates } from './updates.ts'
@@ -18,7 +18,7 @@ export type StatusPage = {
 export const paths = { page: '/status', updates: '/status/updates', icon: '/favicon.ico' } as const
 
 export type StatusPageOptions = {
-  facts: () => Facts
+  facts: () => PageFacts
   /** Without it, the page is shown to everybody who reaches the listener by a loopback name. */
   tokenFile: string | undefined
   log: Log

@@ -1,17 +1,17 @@
-import type { Announcements, ObjectConfiguration } from '../announcer.ts'
+import type { Announcements, ObjectConfiguration, WantedObject } from '../announcer.ts'
 import type { KubeObject } from '../../kube/objects.ts'
 import { secrets } from '../../kube/resource.ts'
 import { parseAddress } from '../shared/address.ts'
-import { distinctProblems } from '../shared/order.ts'
-import { advertisementOf } from './advertisement.ts'
-import { type CiliumOptions, isOurs, secretName } from './ownership.ts'
+import { distinctProblems, distinct } from '../shared/order.ts'
+import { type CiliumOptions, isOurs, secretName, ownLabels, ownName } from './ownership.ts'
 import { peersOf } from './peers.ts'
-import { shownAddresses } from '../shared/shown-addresses.ts'
+import { shownAddresses, type ShownAddress } from '../shared/shown-addresses.ts'
 import { omitTakenNames } from '../shared/taken-names.ts'
 import { holds, keptPools, poolName, poolsOf } from './pools.ts'
 import { reportedProblems } from './reported-problems.ts'
-import { ciliumResources, isPool } from './resources.ts'
+import { ciliumResources, isPool, type BGPAdvertisement, apiVersion } from './resources.ts'
 import { wakingProblems } from './waking.ts'
+import { exactSelectors } from './services-selector.ts'
 
 const { pools, peerConfigs, advertisements, overrides, clusterConfigs, nodeConfigs } = ciliumResources
 
@@ -55,4 +55,25 @@ function configure(options: CiliumOptions, state: Announcements, existing: reado
   const wanted = [...peers.common, ...advertisementOf(shown), ...peers.wanted, ...all]
   const foreign = existing.filter((one) => !isOurs(one))
   return omitTakenNames(wanted, foreign, [...found, ...peers.problems])
+}
+
+/**
+ * What the cloud's routers learn: the addresses of exactly these Services. The router would refuse any other address, and
+ * nobody's inner addresses should reach it.
+ */
+function advertisementOf(shown: readonly ShownAddress[]): WantedObject[] {
+  const services = distinct(shown.flatMap((one) => one.services))
+  if (services.length === 0) return []
+  const advertisements = exactSelectors(services).map((selector) => ({
+    advertisementType: 'Service',
+    service: { addresses: ['LoadBalancerIP'] },
+    selector,
+  }))
+  const object: BGPAdvertisement = {
+    apiVersion,
+    kind: 'CiliumBGPAdvertisement',
+    metadata: { name: ownName, labels: ownLabels },
+    spec: { advertisements },
+  }
+  return [{ object, subjects: services.map((service) => ({ service })) }]
 }

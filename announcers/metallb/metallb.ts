@@ -1,23 +1,23 @@
 import { keyOf } from '../../kube/objects.ts'
 import type { Annotation } from '../../lib/annotation.ts'
 import { names } from '../../settings/installed-names.ts'
-import type { Announcer, FormerConfiguration } from '../announcer.ts'
+import type { Announcer, FormerConfiguration, DocumentConfiguration } from '../announcer.ts'
 import type { LoadBalancer, PeerMode } from '../setting.ts'
 import type { AnnouncerMarks, Software } from '../software.ts'
 import { announcedAddresses, readsObjects, speakers } from './checks/announced.ts'
 import { metallbDocumentCheck, metallbReports, overlappingPools } from './checks/configuration.ts'
 import { metallbClass, metallbDefinitions, metallbPrograms } from './checks/programs.ts'
 import { metallbDocument } from './document.ts'
-import { formerMetallb } from './former.ts'
 import {
   metallbPoolAnnotations,
   metallbRequestAnnotations,
   metallbSharingAnnotations,
   unusedPoolName,
 } from './names.ts'
-import { metallbObjects } from './objects.ts'
-import { isPeer } from './resources.ts'
+import { metallbObjects, type ObjectOptions } from './objects.ts'
+import { isPeer, metallbKinds } from './resources.ts'
 import { metallbScheme } from './scheme.ts'
+import { isWritten, ownSelector } from './ownership.ts'
 
 const silencing = Object.fromEntries(metallbPoolAnnotations.map((name) => [name, unusedPoolName]))
 
@@ -158,4 +158,23 @@ function metallbAnnotations(): readonly Annotation[] {
       sentence: 'Services with the same text may share an address at MetalLB. `takeover plan` does not warn of these.',
     })),
   ]
+}
+
+/** What we may have configured for MetalLB while the load balancer setting was another one, in any namespace. */
+function formerMetallb(
+  options: Omit<ObjectOptions, 'namespace'>,
+  document: DocumentConfiguration,
+): FormerConfiguration {
+  return {
+    selector: ownSelector,
+    kinds: metallbKinds,
+    configurations(found) {
+      const namespaces = new Set(found.map(({ metadata }) => metadata.namespace ?? ''))
+      return [...namespaces].map((namespace) => {
+        const configuration = metallbObjects({ ...options, namespace })
+        return { ...configuration, isOurs: (object) => isWritten(object) && configuration.isOurs(object) }
+      })
+    },
+    document,
+  }
 }

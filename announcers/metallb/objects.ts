@@ -1,17 +1,28 @@
-import type { Announcements, ObjectConfiguration, WantedObject } from '../announcer.ts'
+import type { Announcements, ObjectConfiguration, WantedObject, ObjectSessions } from '../announcer.ts'
 import { secrets } from '../../kube/resource.ts'
 import type { IpFamily } from '../../lib/ip-address.ts'
 import { isInRanges } from '../../lib/ip-range.ts'
 import { nameOf, parseAddress } from '../shared/address.ts'
 import { announceableAddresses } from './addresses.ts'
-import { advertisementFor } from './advertisement.ts'
 import { omitTakenNames } from '../shared/taken-names.ts'
-import { type Marks, type ExistingObjects, isOurs } from './ownership.ts'
+import { type Marks, type ExistingObjects, isOurs, labelsOf } from './ownership.ts'
 import { type PeerMode, peersOf } from './peers.ts'
-import { poolsOf, undecidedPools } from './pools.ts'
-import { bgpAdvertisements, bgpPeers, configurationStates, ipAddressPools, isPeer, isPool } from './resources.ts'
-import { excludes, excludesWithFrr, sessionsOfPeer } from './peer-sessions.ts'
+import { poolsOf, undecidedPools, type WantedPool } from './pools.ts'
+import {
+  bgpAdvertisements,
+  bgpPeers,
+  configurationStates,
+  ipAddressPools,
+  isPeer,
+  isPool,
+  type BGPAdvertisement,
+  isAdvertisement,
+  type BGPPeer,
+} from './resources.ts'
 import { reportedProblems } from './reported-problems.ts'
+import { compareTexts } from '../shared/order.ts'
+import { isForPool, hasOtherLocalPref } from './foreign-advertisements.ts'
+import { hostnamesOf } from './adopt-peers.ts'
 
 export type ObjectOptions = Marks & { peerMode: PeerMode }
 
@@ -71,4 +82,69 @@ function configure(
     ...pools.problems,
     ...peers.problems,
   ])
+}
+
+/**
+ * The advertisement of our pools, unless a foreign one takes its place. A foreign advertisement with our label replaces
+ * ours for the pools that it selects. If one has another local preference, MetalLB would refuse ours beside it.
+ *
+ * It names its pools, as a predecessor's does. A label would miss a pool that we have not labelled yet. And a predecessor
+ * that comes back deletes an advertisement that names none of its pools any more.
+ */
+function advertisementFor(
+  pools: readonly WantedPool[],
+  marks: Marks,
+  { ours, foreign }: ExistingObjects,
+): WantedObject[] {
+  const { name, value } = marks.label
+  const missing = pools.filter(({ facts }) => {
+    const own = foreign.filter(isAdvertisement).filter((one) => isForPool(one, facts))
+    return !own.some((one) => one.metadata.labels?.[name] === value || hasOtherLocalPref(one, facts))
+  })
+  if (missing.length === 0) return []
+  const known = ours.find(isAdvertisement)?.spec
+  const object: BGPAdvertisement = {
+    apiVersion: 'metallb.io/v1beta1',
+    kind: 'BGPAdvertisement',
+    metadata: { name: marks.advertisement, namespace: marks.namespace, labels: labelsOf(marks) },
+    spec: {
+      ipAddressPools: poolNames(
+        missing.map(({ facts }) => facts.name),
+        known?.ipAddressPools ?? [],
+        foreign.filter(isPool).map(({ metadata }) => metadata.name),
+      ),
+      // Written only to empty it: a field that we leave out stays.
+      ...(known?.ipAddressPoolSelectors?.length ? { ipAddressPoolSelectors: [] } : {}),
+    },
+  }
+  return [{ object, subjects: missing.flatMap(({ subjects }) => subjects) }]
+}
+
+/** The names in the order that they have, then new ones. A foreign pool that a person named here stays announced. */
+function poolNames(wanted: readonly string[], known: readonly string[], foreign: readonly string[]): string[] {
+  const possible = new Set([...wanted, ...foreign])
+  const kept = new Set(known.filter((name) => possible.has(name)))
+  return [...kept, ...wanted.filter((name) => !kept.has(name)).toSorted(compareTexts)]
+}
+
+/** The sessions of a peer, as far as they are in the network that others have sessions in too. */
+function sessionsOfPeer({ metadata, spec }: BGPPeer): ObjectSessions {
+  const address = spec.peerAddress ?? ''
+  // A router of a VRF is another one, whatever its address is.
+  const router = `${parseAddress(address)?.text ?? (address || metadata.name)}${spec.vrf ? ` in ${spec.vrf}` : ''}`
+  return { nodes: hostnamesOf(spec), router, localAsn: spec.myASN }
+}
+
+/** Routers accept one session from each node, whatever MetalLB accepts. */
+export function excludes(one: ObjectSessions, other: ObjectSessions): boolean {
+  return one.router === other.router && hasCommonNode(one, other)
+}
+
+/** FRR is one router: with one AS number, and with one session for each other router. */
+export function excludesWithFrr(one: ObjectSessions, other: ObjectSessions): boolean {
+  return one.router === other.router || one.localAsn !== other.localAsn
+}
+
+function hasCommonNode({ nodes: ones }: ObjectSessions, { nodes: others }: ObjectSessions): boolean {
+  return ones === undefined || others === undefined || ones.some((node) => others.includes(node))
 }

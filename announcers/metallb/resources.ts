@@ -77,6 +77,9 @@ export const configurationStates = defineResource<ConfigurationState>({
   namespaced: true,
 })
 
+/** The kinds by which addresses are announced: those that we write, and that predecessors wrote. */
+export const metallbKinds = [bgpAdvertisements, ipAddressPools, bgpPeers]
+
 export const isPool = (object: KubeObject): object is IPAddressPool => object.kind === ipAddressPools.kind
 export const isPeer = (object: KubeObject): object is BGPPeer => object.kind === bgpPeers.kind
 export const isAdvertisement = (object: KubeObject): object is BGPAdvertisement =>

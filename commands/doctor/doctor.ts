@@ -2,7 +2,6 @@ import { proxyOf } from '../../clouds/http/proxy.ts'
 import { credentialsOf } from '../../ledger/cluster.ts'
 import { type StoppableDeps, endWhenStopped } from '../command-deps.ts'
 import type { ServeSettings } from '../settings/serve.ts'
-import { carryKubeconfig } from './carry-kubeconfig.ts'
 import { catalogue } from './catalogue.ts'
 import type { Result } from './check.ts'
 import type { Context, Facts } from '../../inspect/facts.ts'
@@ -11,6 +10,7 @@ import { clusterFacts } from '../../inspect/cluster.ts'
 import { countedProvider } from '../../inspect/provider.ts'
 import { clusterReader } from '../../inspect/reader.ts'
 import { type Format, exitCodeOf, formatReport } from './report.ts'
+import { shellWord } from '../../lib/shell-word.ts'
 
 export type DoctorSettings = ServeSettings & { output: Format }
 
@@ -43,4 +43,21 @@ export async function doctor(settings: DoctorSettings, deps: StoppableDeps): Pro
 /** The results of all checks, in the order of the report. */
 export function checkAll(facts: Facts, context: Context): Result[] {
   return catalogue.flatMap((check) => check.run(facts, context))
+}
+
+/** Where a command begins in a remedy: at its start, or after what a shell or a sentence puts before one. */
+const commands = /(?<=^|: |&& |; |\| |\$\()(kubectl|helm|eip-admission install)(?= |$)/g
+
+/**
+ * The results with commands that use this kubeconfig. Without it they would change the cluster that the person's kubectl
+ * happens to be set to.
+ */
+export function carryKubeconfig(results: readonly Result[], file: string): Result[] {
+  return results.map((result) => {
+    if (result.fix === undefined) return result
+    return {
+      ...result,
+      fix: result.fix.replaceAll(commands, (program) => `${program} ${shellWord(`--kubeconfig=${file}`)}`),
+    }
+  })
 }

@@ -1,6 +1,6 @@
 import type { Marks } from '../../announcers/metallb/ownership.ts'
 import { type FoundObject, foundObjects } from '../../announcers/metallb/predecessor/objects.ts'
-import { bgpAdvertisements, bgpPeers, ipAddressPools } from '../../announcers/metallb/resources.ts'
+import { metallbKinds } from '../../announcers/metallb/resources.ts'
 import type { AnnouncerMarks } from '../../announcers/software.ts'
 import { listAllKnown } from '../../controllers/announcing/list-known.ts'
 import type { KubeClient } from '../../kube/client.ts'
@@ -11,7 +11,7 @@ import { type Routes, readRoutes } from './routes.ts'
 import { type Predecessor, predecessors } from '../../inspect/predecessors.ts'
 
 /** What `undo` brings back. It holds no secret: a ConfigMap keeps it. */
-export type Found = {
+export type FoundBefore = {
   predecessor: Predecessor['id']
   workloads: PredecessorWorkload[]
   /** Its lease. */
@@ -28,9 +28,6 @@ export type Found = {
   metallb?: { namespace: string; objects: FoundObject[] }
 }
 
-/** The kinds of MetalLB's objects that predecessors write. */
-export const metallbKinds = [bgpAdvertisements, ipAddressPools, bgpPeers]
-
 /** The predecessor with this id. */
 export function predecessorNamed(id: Predecessor['id']): Predecessor {
   const predecessor = predecessors.find((one) => one.id === id)
@@ -44,7 +41,7 @@ export function marksOf({ metallb }: Predecessor, namespace: string): Marks & An
 }
 
 /** Reads what a later `undo` needs to know of the predecessor, before anything of it is changed. */
-export async function readFound(client: KubeClient, plan: TakeoverPlan): Promise<Found> {
+export async function readFound(client: KubeClient, plan: TakeoverPlan): Promise<FoundBefore> {
   const { id, workloads, lease } = plan.predecessor
   const [routes, ...lists] = await Promise.all([
     readRoutes(client),

@@ -8,7 +8,7 @@ import { type LeaseRecord, leaseRecord } from '../../kube/lease.ts'
 import type { Lease } from '../../kube/objects.ts'
 import { leases } from '../../kube/resource.ts'
 import type { ObjectRef } from './plan/plan.ts'
-import type { Missing, Step } from './steps.ts'
+import type { Missing, TakeoverStep } from './steps.ts'
 
 const infix = '_takeover_'
 
@@ -33,7 +33,7 @@ function isInTheWay(lease: Lease | undefined): boolean {
  * Frees the lease of a predecessor that ended without releasing it. We claim it by the rules of every contender, so only
  * when it was not renewed for its whole length, and release it at once.
  */
-export function freeLeaseStep(client: KubeClient, lease: ObjectRef, clock: Clock): Step {
+export function freeLeaseStep(client: KubeClient, lease: ObjectRef, clock: Clock): TakeoverStep {
   const record = claimedLease(client, lease, clock)
   const place = placeOf(lease)
   return {
@@ -52,7 +52,7 @@ export function freeLeaseStep(client: KubeClient, lease: ObjectRef, clock: Clock
 
 export type LeaseHold = {
   /** Claims the lease as soon as it is free, and keeps it until `release`. */
-  step: Step
+  step: TakeoverStep
   /** Throws if the lease is another's by now: then somebody else acts. */
   check: () => Promise<void>
   release: () => Promise<void>

@@ -2,11 +2,11 @@ import type { KubeClient } from '../../kube/client.ts'
 import type { ConfigMap } from '../../kube/objects.ts'
 import { configMaps } from '../../kube/resource.ts'
 import { names } from '../../settings/installed-names.ts'
-import type { Found } from './found.ts'
+import type { FoundBefore } from './found.ts'
 import type { BegunStep, TakeoverState } from './takeover-status.ts'
 
 /** What `apply` and `undo` know of an earlier run: what was found at the beginning, and the step that began last. */
-export type Progress = { state: TakeoverState; step: BegunStep; found: Found }
+export type Progress = { state: TakeoverState; step: BegunStep; found: FoundBefore }
 
 export type ProgressStore = {
   read(): Promise<Progress | undefined>
@@ -66,7 +66,7 @@ function progressIn({ metadata, data = {} }: ConfigMap): Progress {
   if (!isState(state))
     throw new Error(`${place}: state is ${JSON.stringify(state)}; it must be one of ${states.join(', ')}`)
   try {
-    return { state, step: JSON.parse(step) as BegunStep, found: JSON.parse(found) as Found }
+    return { state, step: JSON.parse(step) as BegunStep, found: JSON.parse(found) as FoundBefore }
   } catch (cause) {
     throw new Error(`${place}: step or found is not JSON; restore the ConfigMap from a backup of the cluster`, {
       cause,

@@ -1,10 +1,10 @@
 import type { KubeClient } from '../../kube/client.ts'
 import { type Clock, systemClock } from '../../kube/clock.ts'
-import type { Found } from './found.ts'
+import type { FoundBefore } from './found.ts'
 import { withLock } from './lock.ts'
 import { type Progress, type ProgressStore, progressStore } from './progress.ts'
 import type { BegunStep, TakeoverState } from './takeover-status.ts'
-import { type Step, type StepResult, runSteps } from './steps.ts'
+import { type TakeoverStep, type StepResult, runSteps } from './steps.ts'
 
 /** What `apply` and `undo` need to run. */
 export type RunDeps = {
@@ -26,10 +26,10 @@ export type Run = {
   /** Throws if another run works by now. */
   check: () => Promise<void>
   /** Carries out steps, and records which one begins. */
-  carryOut: (steps: readonly Step[], of: Work) => Promise<{ steps: StepResult[]; last: BegunStep | undefined }>
+  carryOut: (steps: readonly TakeoverStep[], of: Work) => Promise<{ steps: StepResult[]; last: BegunStep | undefined }>
 }
 
-type Work = { state: TakeoverState; found: Found; check: () => Promise<void> }
+type Work = { state: TakeoverState; found: FoundBefore; check: () => Promise<void> }
 
 /** Lets one run work at a time on the takeover that a namespace records. */
 export function lockedRun<T>(

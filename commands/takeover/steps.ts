@@ -5,7 +5,7 @@ import type { BegunStep } from './takeover-status.ts'
 export type Missing = { text: string; hint?: string }
 
 /** One step of a takeover. Everything is read from the cluster, so a step may be repeated after any end of an earlier run. */
-export type Step = {
+export type TakeoverStep = {
   name: string
   /** What the step does, as people read it. */
   title: string
@@ -42,7 +42,7 @@ export class Refusal extends Error {
 const lookMs = 500
 
 /** Carries out steps one after the other, until each sees that it is done. Throws when one makes no progress for too long. */
-export async function runSteps(steps: readonly Step[], deps: RunDeps): Promise<StepResult[]> {
+export async function runSteps(steps: readonly TakeoverStep[], deps: RunDeps): Promise<StepResult[]> {
   const results: StepResult[] = []
   for (const [at, step] of steps.entries()) {
     const startedMs = deps.clock.now()
@@ -56,7 +56,7 @@ export async function runSteps(steps: readonly Step[], deps: RunDeps): Promise<S
   return results
 }
 
-async function runStep(step: Step, deps: RunDeps): Promise<void> {
+async function runStep(step: TakeoverStep, deps: RunDeps): Promise<void> {
   const { clock, signal, tell } = deps
   let last: Missing | undefined
   let progressAtMs = clock.now()
@@ -83,7 +83,7 @@ function stopIfAborted(signal: AbortSignal): void {
   if (signal.aborted) throw new Interrupted('stopped')
 }
 
-function stuck({ title }: Step, { text, hint }: Missing, patienceMs: number): Error {
+function stuck({ title }: TakeoverStep, { text, hint }: Missing, patienceMs: number): Error {
   const fix = hint === undefined ? '' : `; ${hint}`
   return new Error(`"${title}" made no progress for ${Math.round(patienceMs / 60_000)} minutes: ${text}${fix}`)
 }

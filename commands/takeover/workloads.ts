@@ -6,14 +6,14 @@ import { names } from '../../settings/installed-names.ts'
 import type * as inspect from '../../inspect/facts.ts'
 import { daemonSets, deployments, pods } from '../../inspect/kinds.ts'
 import type { ObjectRef } from './plan/plan.ts'
-import type { Missing, Step } from './steps.ts'
+import type { Missing, TakeoverStep } from './steps.ts'
 
 /** A Deployment or a DaemonSet, as far as a takeover stops and starts it. */
-export type Workload = inspect.Workload & { kind: 'Deployment' | 'DaemonSet' }
+export type StoppableWorkload = inspect.Workload & { kind: 'Deployment' | 'DaemonSet' }
 
-export type WorkloadRef = ObjectRef & { kind: Workload['kind'] }
+export type WorkloadRef = ObjectRef & { kind: StoppableWorkload['kind'] }
 
-const resources: Record<Workload['kind'], Resource<inspect.Workload>> = {
+const resources: Record<StoppableWorkload['kind'], Resource<inspect.Workload>> = {
   Deployment: deployments,
   DaemonSet: daemonSets,
 }
@@ -25,19 +25,22 @@ export const stoppedLabel = 'eip-admission.dev/stopped-by-takeover'
 export const replicasAnnotation = 'eip-admission.dev/replicas-before-undo'
 
 /** Reads a workload; undefined if it does not exist. */
-export async function readWorkload(client: KubeClient, { kind, ...at }: WorkloadRef): Promise<Workload | undefined> {
+export async function readWorkload(
+  client: KubeClient,
+  { kind, ...at }: WorkloadRef,
+): Promise<StoppableWorkload | undefined> {
   const workload = await client.get(resources[kind], { namespace: at.namespace, name: at.name })
   return workload && { ...workload, kind }
 }
 
 /** The workloads of these that exist. */
-export async function readWorkloads(client: KubeClient, refs: readonly WorkloadRef[]): Promise<Workload[]> {
+export async function readWorkloads(client: KubeClient, refs: readonly WorkloadRef[]): Promise<StoppableWorkload[]> {
   const read = await Promise.all(refs.map((ref) => readWorkload(client, ref)))
   return read.filter((workload) => workload !== undefined)
 }
 
 /** Our Deployment, and the DaemonSet of our guardians, as far as they are in the cluster. */
-export function ownWorkloads(client: KubeClient, namespace: string): Promise<Workload[]> {
+export function ownWorkloads(client: KubeClient, namespace: string): Promise<StoppableWorkload[]> {
   return readWorkloads(client, [
     { kind: 'Deployment', namespace, name: names.deployment },
     { kind: 'DaemonSet', namespace, name: names.guardian },
@@ -45,18 +48,18 @@ export function ownWorkloads(client: KubeClient, namespace: string): Promise<Wor
 }
 
 /** Whether a workload has no pod by what it says itself. */
-export function isStopped({ kind, spec }: Workload): boolean {
+export function isStopped({ kind, spec }: StoppableWorkload): boolean {
   if (kind === 'Deployment') return spec?.replicas === 0
   return stoppedLabel in (spec?.template?.spec?.nodeSelector ?? {})
 }
 
 /** Lets a workload run again, a Deployment with so many replicas. */
-export function startWorkload(client: KubeClient, workload: Workload, replicas: number): Promise<void> {
+export function startWorkload(client: KubeClient, workload: StoppableWorkload, replicas: number): Promise<void> {
   const started = workload.kind === 'Deployment' ? { spec: { replicas } } : selectorPatch(null)
   return patchWorkload(client, workload, { ...started, ...annotationPatch(workload, null) })
 }
 
-function stopWorkload(client: KubeClient, workload: Workload, isOurs: boolean): Promise<void> {
+function stopWorkload(client: KubeClient, workload: StoppableWorkload, isOurs: boolean): Promise<void> {
   const stopped = workload.kind === 'Deployment' ? { spec: { replicas: 0 } } : selectorPatch('true')
   const replicas = String(workload.spec?.replicas ?? 1)
   return patchWorkload(client, workload, { ...stopped, ...(isOurs && annotationPatch(workload, replicas)) })
@@ -67,34 +70,34 @@ function selectorPatch(value: string | null): object {
 }
 
 /** Remembers on a Deployment of ours how many replicas it had, or forgets it. */
-function annotationPatch({ kind, metadata: { annotations = {} } }: Workload, replicas: string | null): object {
+function annotationPatch({ kind, metadata: { annotations = {} } }: StoppableWorkload, replicas: string | null): object {
   if (kind !== 'Deployment' || (replicas === null && !(replicasAnnotation in annotations))) return {}
   return { metadata: { annotations: { [replicasAnnotation]: replicas } } }
 }
 
 /** Writes a merge patch: everything else of the workload stays. */
-async function patchWorkload(client: KubeClient, { kind, metadata }: Workload, merge: object): Promise<void> {
+async function patchWorkload(client: KubeClient, { kind, metadata }: StoppableWorkload, merge: object): Promise<void> {
   await client.patch(resources[kind], { namespace: metadata.namespace, name: metadata.name, patch: { merge } })
 }
 
 /** How many pods of a workload are ready. */
-export function readyPods({ kind, status }: Workload): number {
+export function readyPods({ kind, status }: StoppableWorkload): number {
   return (kind === 'Deployment' ? status?.readyReplicas : status?.numberReady) ?? 0
 }
 
 /** A workload as people type it. */
-export function textOf(workload: Workload): string {
+export function workloadText(workload: StoppableWorkload): string {
   return `${workload.kind} ${keyOf(workload)}`
 }
 
-type Stopping = Pick<Step, 'name' | 'title'> & {
-  workloads: () => Promise<Workload[]>
+type Stopping = Pick<TakeoverStep, 'name' | 'title'> & {
+  workloads: () => Promise<StoppableWorkload[]>
   /** Whether they are ours: a Deployment remembers its replicas. */
   isOurs: boolean
 }
 
 /** Stops workloads and waits until no pod of them is left. */
-export function stopStep(client: KubeClient, { name, title, workloads, isOurs }: Stopping): Step {
+export function stopStep(client: KubeClient, { name, title, workloads, isOurs }: Stopping): TakeoverStep {
   return {
     name,
     title,
@@ -106,9 +109,9 @@ export function stopStep(client: KubeClient, { name, title, workloads, isOurs }:
 }
 
 /** What is left until workloads have no pod. A pod that is ending may still act, so it counts until it is gone. */
-async function stillRunning(client: KubeClient, workloads: readonly Workload[]): Promise<Missing | undefined> {
+async function stillRunning(client: KubeClient, workloads: readonly StoppableWorkload[]): Promise<Missing | undefined> {
   for (const workload of workloads) {
-    if (!isStopped(workload)) return { text: `stopping ${textOf(workload)}` }
+    if (!isStopped(workload)) return { text: `stopping ${workloadText(workload)}` }
     const { namespace = '' } = workload.metadata
     const labelSelector = Object.entries(workload.spec?.selector?.matchLabels ?? {})
       .map(([name, value]) => `${name}=${value}`)
@@ -116,7 +119,7 @@ async function stillRunning(client: KubeClient, workloads: readonly Workload[]):
     const count = await countPods(client, namespace, labelSelector)
     if (count > 0)
       return {
-        text: `${textOf(workload)} still has ${count} ${count === 1 ? 'pod' : 'pods'}`,
+        text: `${workloadText(workload)} still has ${count} ${count === 1 ? 'pod' : 'pods'}`,
         hint: `if its node is gone: kubectl get pods -n ${namespace} -l ${labelSelector}`,
       }
   }

@@ -4,17 +4,17 @@ import { KubeError } from '../../kube/errors.ts'
 import type { KubeObject } from '../../kube/objects.ts'
 import type { Resource } from '../../kube/resource.ts'
 import { missingFrom } from '../../lib/includes.ts'
-import type { Change } from './plan-changes.ts'
+import type { ObjectChange } from './plan-changes.ts'
 
 const fieldManager = 'eip-admission-announcer'
 
 type Deps = { client: KubeClient; configuration: Pick<ObjectConfiguration, 'kinds' | 'sessionsOf' | 'from'> }
 
 /** What became of a change: the problems if it was refused, and whether it began sessions. */
-export type Outcome = { refused: Problem[]; isWrite: boolean; hasBegun: boolean }
+export type ChangeOutcome = { refused: Problem[]; isWrite: boolean; hasBegun: boolean }
 
 /** Writes what differs from the stored object, or removes an object. A refusal is an outcome, other failures throw. */
-export async function carryOutChange(deps: Deps, change: Change, signal: AbortSignal): Promise<Outcome> {
+export async function carryOutChange(deps: Deps, change: ObjectChange, signal: AbortSignal): Promise<ChangeOutcome> {
   const { kinds, sessionsOf } = deps.configuration
   const { kind } = 'remove' in change ? change.remove : change.write.object
   const { resource, isShared } = kinds.find((one) => one.resource.kind === kind) ?? {}

@@ -4,18 +4,18 @@ import { includes } from '../../lib/includes.ts'
 import { type SessionChange, interruptingUnits, wavesOf } from './session-waves.ts'
 
 /** A write of what differs from the stored object, if there is one, or the removal of an object. */
-export type Change = { write: WantedObject; stored: KubeObject | undefined } | { remove: KubeObject }
+export type ObjectChange = { write: WantedObject; stored: KubeObject | undefined } | { remove: KubeObject }
 
 /** The changes that lead to what is wanted, in groups: one is carried out after the other. */
 export type ChangePlan = {
   /** Nothing that is announced suffers from these. */
-  first: Change[][]
+  first: ObjectChange[][]
   /** Each wave interrupts sessions, of few enough nodes and routers that every address keeps a way. */
-  waves: Change[][][]
+  waves: ObjectChange[][][]
   /** Whether removals wait until nodes have other sessions. */
   isHolding: boolean
   /** Objects that others need until all this is done. */
-  last: Change[]
+  last: ObjectChange[]
 }
 
 type Facts = Pick<ObjectConfiguration, 'kinds' | 'isOurs' | 'sessionsOf' | 'excludes'>
@@ -27,13 +27,13 @@ type Facts = Pick<ObjectConfiguration, 'kinds' | 'isOurs' | 'sessionsOf' | 'excl
 export function planChanges(configuration: Facts, existing: readonly KubeObject[], wanted: WantedObject[]): ChangePlan {
   const { kinds, isOurs, sessionsOf = () => undefined } = configuration
   const places = new Map(existing.map((object) => [placeOf(object), object]))
-  const changes = wanted.flatMap((write): Change[] => {
+  const changes = wanted.flatMap((write): ObjectChange[] => {
     const stored = places.get(placeOf(write.object))
     return includes(stored, write.object) ? [] : [{ write, stored }]
   })
   const kept = new Set(wanted.map(({ object }) => placeOf(object)))
   const strays = existing.filter((object) => isOurs(object) && !kept.has(placeOf(object)))
-  const removals = strays.map((remove): Change => ({ remove }))
+  const removals = strays.map((remove): ObjectChange => ({ remove }))
   const sessionsToExist = wanted.flatMap(({ object }) => {
     const sessions = sessionsOf(object)
     return sessions ? [{ sessions, isStored: places.has(placeOf(object)) }] : []
@@ -44,7 +44,7 @@ export function planChanges(configuration: Facts, existing: readonly KubeObject[
     excludes: configuration.excludes ?? (() => false),
   })
   const paced = new Set(units.flatMap(({ changes: of }) => of.map(({ change }) => change)))
-  const isLast = (change: Change) => 'remove' in change && isOnlyOne(configuration, change.remove)
+  const isLast = (change: ObjectChange) => 'remove' in change && isOnlyOne(configuration, change.remove)
   const free = [...removals, ...changes].filter((change) => !paced.has(change) && !isLast(change))
   return {
     first: inOrder(kinds, free),
@@ -58,7 +58,7 @@ export function planChanges(configuration: Facts, existing: readonly KubeObject[
 }
 
 /** Removals in the reverse order of kinds, then writes in their order. */
-function inOrder(kinds: Facts['kinds'], changes: readonly Change[]): Change[][] {
+function inOrder(kinds: Facts['kinds'], changes: readonly ObjectChange[]): ObjectChange[][] {
   const of = (name: 'remove' | 'write') =>
     kinds.map(({ resource }) => changes.filter((change) => name in change && objectOf(change).kind === resource.kind))
   return [...of('remove').toReversed(), ...of('write')].filter((group) => group.length > 0)
@@ -69,9 +69,9 @@ function isOnlyOne({ kinds }: Facts, { kind, metadata }: KubeObject): boolean {
 }
 
 function withSessions(
-  change: Change,
+  change: ObjectChange,
   sessionsOf: (object: KubeObject) => ObjectSessions | undefined,
-): SessionChange<Change>[] {
+): SessionChange<ObjectChange>[] {
   const sessions = sessionsOf(objectOf(change))
   if (!sessions) return []
   if ('remove' in change) return [{ change, kind: 'removal', sessions: [sessions] }]
@@ -82,7 +82,7 @@ function withSessions(
   return [{ change, kind: 'update', sessions: before ? [before, sessions] : [sessions] }]
 }
 
-function objectOf(change: Change): KubeObject {
+function objectOf(change: ObjectChange): KubeObject {
   return 'remove' in change ? change.remove : change.write.object
 }
 

@@ -1,6 +1,6 @@
 import { mapAll } from '../../lib/map-all.ts'
-import type { Outcome } from './carry-out-change.ts'
-import type { Change, ChangePlan } from './plan-changes.ts'
+import type { ChangeOutcome } from './carry-out-change.ts'
+import type { ObjectChange, ChangePlan } from './plan-changes.ts'
 
 const changesAtOnce = 8
 
@@ -12,17 +12,17 @@ export const sessionPauseMs = 2_000
 
 type Deps = {
   now: () => number
-  carryOut: (change: Change, signal: AbortSignal) => Promise<Outcome>
+  carryOut: (change: ObjectChange, signal: AbortSignal) => Promise<ChangeOutcome>
 }
 
-export type PlanResult = { outcomes: Outcome[]; isUnfinished: boolean }
+export type PlanResult = { outcomes: ChangeOutcome[]; isUnfinished: boolean }
 
 /** Carries out plans, of those changes that interrupt sessions one wave at a time, with a pause before the next. */
 export function planRunner({ now, carryOut }: Deps): (plan: ChangePlan, signal: AbortSignal) => Promise<PlanResult> {
   // A process before this one may have interrupted sessions just now.
   let interruptedAtMs = now()
-  const carryOutAll = async (groups: Change[][], signal: AbortSignal) => {
-    const outcomes: Outcome[] = []
+  const carryOutAll = async (groups: ObjectChange[][], signal: AbortSignal) => {
+    const outcomes: ChangeOutcome[] = []
     for (const group of groups) {
       outcomes.push(...(await mapAll(group, (change) => carryOut(change, signal), changesAtOnce)))
     }

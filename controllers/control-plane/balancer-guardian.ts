@@ -46,7 +46,7 @@ const usualPort = 6443
 
 type Look = { seen: SeenPort; atMs: number }
 
-type State = {
+type GuardianState = {
   last: Look | undefined
   /** Of looks and changes, in a row. */
   failures: number
@@ -54,11 +54,11 @@ type State = {
   problem: string | undefined
 }
 
-type Turn = { options: BalancerGuardianOptions; state: State; signal: AbortSignal; mayWrite: () => boolean }
+type Turn = { options: BalancerGuardianOptions; state: GuardianState; signal: AbortSignal; mayWrite: () => boolean }
 
 /** The loop that keeps the good control-plane nodes, and no others, behind a managed balancer. */
 export function balancerGuardian(options: BalancerGuardianOptions): Guardian {
-  const state: State = { last: undefined, failures: 0, notBeforeMs: -Infinity, problem: undefined }
+  const state: GuardianState = { last: undefined, failures: 0, notBeforeMs: -Infinity, problem: undefined }
   return {
     async lead(signal, leaseLeftMs) {
       const mayWrite = () => leaseLeftMs() > moveTimeoutMs + leaseMarginMs

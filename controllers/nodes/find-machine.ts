@@ -13,10 +13,10 @@ export type Search = {
 }
 
 /** One machine, or the problem that keeps us from choosing one. */
-export type Found = { machine: Machine } | { problem: string }
+export type FoundMachine = { machine: Machine } | { problem: string }
 
 /** Finds the machine of a node without a providerID: by its addresses, else by its name. It never guesses among several. */
-export function findMachine(node: Node, search: Search): Found {
+export function findMachine(node: Node, search: Search): FoundMachine {
   const addresses = addressesOf(node)
   const { name } = node.metadata
   const byAddress = search.machines.filter((machine) => hasAnyOf(machine, addresses))
@@ -68,7 +68,7 @@ function hasAnyOf({ addresses }: Machine, wanted: Set<string>): boolean {
   return addresses.some(({ address, isElastic }) => !isElastic && wanted.has(canonicalIpAddress(address) ?? address))
 }
 
-function ambiguous(machines: Machine[], what: string, { ids }: Search): Found {
+function ambiguous(machines: Machine[], what: string, { ids }: Search): FoundMachine {
   const list = machines.map(({ id }) => id).join(', ')
   return {
     problem: `${machines.length} machines have ${what}: ${list}. ${remedy(ids)}, or rename the others`,

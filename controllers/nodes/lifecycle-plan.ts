@@ -34,7 +34,7 @@ export function planPresent(node: Node, { state }: Machine): LifecycleStep | und
   return undefined
 }
 
-export type Missing = {
+export type MissingMachine = {
   node: Node
   /** The machine that the cloud says does not exist. */
   id: string
@@ -49,7 +49,7 @@ export type Missing = {
  * answer that is visibly incomplete proves nothing, and an operator has to decide about a machine that was replaced
  * under the same name. Pure.
  */
-export function reasonToKeep({ node, id, machines, nodes, ids }: Missing): string | undefined {
+export function reasonToKeep({ node, id, machines, nodes, ids }: MissingMachine): string | undefined {
   if (machines.length === 0)
     return `${gone(id)}, but the cloud lists no machine at all, which proves nothing. ${advice(node)}`
   const listed = new Set(machines.map((machine) => machine.id))

@@ -2,11 +2,14 @@ import { externalAddress } from '../../controllers/balancers/node-origins.ts'
 import { type BalancerGuardianOptions, balancerGuardian } from '../../controllers/control-plane/balancer-guardian.ts'
 import type { AddressPort } from '../../controllers/control-plane/control-plane-address.ts'
 import { type Guardian, guardian } from '../../controllers/control-plane/guardian.ts'
-import { reportMove } from '../../controllers/control-plane/move-report.ts'
+import { reportMove, type MoveOccurrence, type Subject } from '../../controllers/control-plane/move-report.ts'
 import { type TriedMove, mover } from '../../controllers/moves/mover.ts'
 import { systemClock as clock } from '../../kube/clock.ts'
 import type { Parts } from './parts.ts'
-import { subjectEvents } from './subjects.ts'
+import { splitKey } from '../../kube/objects.ts'
+import { services } from '../../kube/resource.ts'
+import type { Base } from '../base.ts'
+import type { ControlPlaneCaches } from './node-caches.ts'
 
 /** The loop that keeps an address at one good control-plane node. */
 export function addressGuardian(parts: Parts, port: AddressPort): Guardian {
@@ -82,4 +85,25 @@ async function tellMove({ base, caches, probe, targets, metrics, signal }: Parts
     log: base.log,
   }
   await reportMove(move, options, signal)
+}
+
+/** Records Events about control-plane nodes and the mirror Service, if they exist. */
+function subjectEvents(
+  { client, events, vendor, log }: Pick<Base, 'client' | 'events' | 'vendor' | 'log'>,
+  caches: Pick<ControlPlaneCaches, 'nodes'>,
+): (subject: Subject, occurrence: MoveOccurrence) => void {
+  const recorder = events.of('control-plane')
+  const onService = async (occurrence: MoveOccurrence) => {
+    try {
+      const service = await client.get(services, splitKey(vendor.policy.controlPlaneService))
+      if (service) recorder.record(service, occurrence)
+    } catch (error) {
+      log.debug({ error: String(error) }, 'no Event about the mirror Service: it could not be read')
+    }
+  }
+  return (subject, occurrence) => {
+    if (subject === 'mirror-service') return void onService(occurrence)
+    const node = caches.nodes().find(({ metadata }) => metadata.name === subject.node)
+    if (node) recorder.record(node, occurrence)
+  }
 }

@@ -1,5 +1,9 @@
 import { performance } from 'node:perf_hooks'
 import type { Metrics } from './metrics.ts'
+import { certificatesIn } from '../../certs/bundle.ts'
+import type { CertSource } from '../../certs/cert-source.ts'
+import type { Exchange } from '../../clouds/ports/cloud.ts'
+import type { ObservedCall } from '../../kube/connect.ts'
 
 const startedAtS = performance.timeOrigin / 1000
 
@@ -36,4 +40,33 @@ async function eventLoopLagS(): Promise<number> {
   const begunMs = performance.now()
   await new Promise((resolve) => setImmediate(resolve))
   return (performance.now() - begunMs) / 1000
+}
+
+/** When the certificates of the webhooks expire. */
+export function readCertificates(metrics: Metrics, certs: CertSource): void {
+  metrics.read('eip_admission_cert_not_after_seconds', () => inSeconds(certs.notAfterMs()))
+  metrics.read('eip_admission_ca_not_after_seconds', () => {
+    const ends = certificatesIn(certs.caBundle()).map(({ validToDate }) => validToDate.getTime())
+    return ends.length === 0 ? undefined : inSeconds(Math.min(...ends))
+  })
+}
+
+function inSeconds(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : ms / 1000
+}
+
+type ClientObservers = { cloud(exchange: Exchange): void; apiServer(call: ObservedCall): void }
+
+/** Counts the calls to the cloud and to the API server. */
+export function clientObservers(metrics: Metrics): ClientObservers {
+  let succeededAtMs: number | undefined
+  metrics.read('eip_admission_cloud_last_success_timestamp_seconds', () => succeededAtMs && succeededAtMs / 1000)
+  return {
+    cloud({ call, ms, status, fault }) {
+      if (fault === undefined) succeededAtMs = Date.now()
+      metrics.observe('eip_admission_cloud_call_duration_seconds', { call, result: fault ?? String(status) }, ms)
+    },
+    apiServer: ({ method, result, ms }) =>
+      metrics.observe('eip_admission_api_server_call_duration_seconds', { method, result }, ms),
+  }
 }

@@ -5,7 +5,7 @@ import type { Announcements } from '../../announcers/announcer.ts'
 import { metallbObjects } from '../../announcers/metallb/objects.ts'
 import type { PeerMode } from '../../announcers/metallb/peers.ts'
 import type { BGPPeer } from '../../announcers/metallb/resources.ts'
-import { type Change, type ChangePlan, planChanges } from '../../controllers/announcing/plan-changes.ts'
+import { type ObjectChange, type ChangePlan, planChanges } from '../../controllers/announcing/plan-changes.ts'
 import type { KubeObject } from '../../kube/objects.ts'
 import { missingFrom } from '../../lib/includes.ts'
 import { aPool, marks } from './cluster.ts'
@@ -57,7 +57,7 @@ function firstOf({ first, waves: [wave = [], ...later], last, isHolding }: Chang
   return { first, wave, last, isUnfinished: isHolding || later.length > 0 }
 }
 
-function carryOut(now: Stored[], changes: Change[]): Stored[] {
+function carryOut(now: Stored[], changes: ObjectChange[]): Stored[] {
   return changes.reduce((seen, change) => {
     if ('remove' in change) return seen.filter((one) => one !== change.remove)
     const { object } = change.write
@@ -72,7 +72,7 @@ function withoutNull(spec: object): object {
 }
 
 /** A write as text: which fields of the spec it changes in which object. */
-function textOf(change: Change): string {
+function textOf(change: ObjectChange): string {
   if ('remove' in change) return `remove ${change.remove.metadata.name}`
   const { write, stored: before } = change
   if (!before) return `create ${write.object.metadata.name}`

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert'
 import type { Announcements } from '../../announcers/announcer.ts'
 import { metallbObjects } from '../../announcers/metallb/objects.ts'
 import type { PeerMode } from '../../announcers/metallb/peers.ts'
-import { type Change, planChanges } from '../../controllers/announcing/plan-changes.ts'
+import { type ObjectChange, planChanges } from '../../controllers/announcing/plan-changes.ts'
 import type { KubeObject } from '../../kube/objects.ts'
 import { runs } from '../property-runs.ts'
 import { inherited, marks, peoples } from './cluster.ts'
@@ -52,7 +52,7 @@ function applied(existing: Stored[], object: Stored): Stored[] {
 }
 
 /** The cluster after a change, and whether MetalLB refused it: it judges what is written, and no removal. */
-function changed(existing: Stored[], change: Change, problemsOf: (objects: Stored[]) => string[]) {
+function changed(existing: Stored[], change: ObjectChange, problemsOf: (objects: Stored[]) => string[]) {
   if ('remove' in change) return { now: existing.filter((one) => !isSame(one, change.remove)), problems: [] }
   const next = applied(existing, change.write.object)
   const problems = problemsOf(next)

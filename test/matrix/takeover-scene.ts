@@ -10,7 +10,7 @@ import { leaseRecord } from '../../kube/lease.ts'
 import { type KubeObject, type Service, keyOf } from '../../kube/objects.ts'
 import { leases, services } from '../../kube/resource.ts'
 import type { PlannedService, TakeoverPlan } from '../../commands/takeover/plan/plan.ts'
-import { type Workload, readWorkload } from '../../commands/takeover/workloads.ts'
+import { type StoppableWorkload, readWorkload } from '../../commands/takeover/workloads.ts'
 import { objectsOf } from '../announcers/predecessors.ts'
 import { serviceTag } from '../whole/dialects.ts'
 import { eventually } from '../whole/eventually.ts'
@@ -108,7 +108,7 @@ export function startPredecessor(stage: TestStage): { stop: () => Promise<void> 
   const over = new AbortController()
   let record: ReturnType<typeof leaseRecord> | undefined
   const turn = async () => {
-    const { spec, status } = (await readWorkload(client, workload)) ?? ({} as Workload)
+    const { spec, status } = (await readWorkload(client, workload)) ?? ({} as StoppableWorkload)
     const ready = spec?.replicas ? 1 : 0
     if ((status?.readyReplicas ?? 0) !== ready) {
       const patch = JSON.stringify({ status: { replicas: ready, readyReplicas: ready } })

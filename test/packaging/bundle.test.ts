@@ -11,7 +11,7 @@ import * as assert from 'uvu/assert'
 import type { KubeConfig } from '@kubernetes/client-node'
 import { bundle } from '../../packaging/bundle.ts'
 import { commandLine } from '../../packaging/program.ts'
-import { originalStack } from '../../server/original-stack.ts'
+import { originalStack } from '../../server/log.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const dir = mkdtempSync(join(tmpdir(), 'eip-admission-bundle-'))

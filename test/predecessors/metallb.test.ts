@@ -6,7 +6,7 @@ import { metallbObjects } from '../../announcers/metallb/objects.ts'
 import { foundObjects, predecessorConfiguration, wantedObjects } from '../../announcers/metallb/predecessor/objects.ts'
 import { bgpAdvertisements, bgpPeers, ipAddressPools } from '../../announcers/metallb/resources.ts'
 import { dialects } from '../../clouds/dialects.ts'
-import { type Change, planChanges } from '../../controllers/announcing/plan-changes.ts'
+import { type ObjectChange, planChanges } from '../../controllers/announcing/plan-changes.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { KubeObject, Node, Service } from '../../kube/objects.ts'
 import { type Resource, secrets } from '../../kube/resource.ts'
@@ -53,7 +53,7 @@ function cluster() {
   }
   const all = (): Stored[] => kinds.flatMap((one) => server.stored<Stored>(one as never))
   /** Carries out our changes. */
-  const carryOut = (changes: Change[]) => {
+  const carryOut = (changes: ObjectChange[]) => {
     for (const change of changes) {
       const object = 'remove' in change ? change.remove : change.write.object
       const resource = kinds.find(({ kind }) => kind === object.kind)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Caller, pageAccess } from '../../status-page/access.ts'
-import { failedLogins } from '../../status-page/failed-logins.ts'
+import { failedLogins } from '../../status-page/access.ts'
 import { readToken, tokenCheck } from '../../settings/token-file.ts'
 import { recordedLog } from '../kube/recorded-log.ts'
 

@@ -1,4 +1,4 @@
-import type { Facts } from '../../status-page/model.ts'
+import type { PageFacts } from '../../status-page/model.ts'
 import type { ElasticIP, Phase } from '../../ledger/record/elastic-ip.ts'
 import type { Node } from '../../kube/objects.ts'
 
@@ -32,7 +32,7 @@ export function node(
 }
 
 /** A process that has just started, and all is well. */
-export function facts(more: Partial<Facts> = {}): Facts {
+export function facts(more: Partial<PageFacts> = {}): PageFacts {
   return {
     process: {
       version: '1.2.3',

@@ -1,10 +1,10 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Facts, makeModel } from '../../status-page/model.ts'
+import { type PageFacts, makeModel } from '../../status-page/model.ts'
 import { type Section, maxRows } from '../../status-page/section.ts'
 import { type RecordFields, facts, minutesAgo, node, nowMs, record } from './builders.ts'
 
-function sectionOf(given: Partial<Facts>, id: string): Section {
+function sectionOf(given: Partial<PageFacts>, id: string): Section {
   const section = makeModel(facts(given), nowMs).find((one) => one.id === id)
   assert.ok(section, `there is a section ${id}`)
   return section
@@ -26,7 +26,7 @@ const notesOf = (section: Section) =>
     block.kind === 'notes' ? block.notes.map(({ tone, text }) => `${tone} ${text}`) : [],
   )
 
-const addresses = (fields: RecordFields[], shown: string[] = [], limit?: number): Partial<Facts> => ({
+const addresses = (fields: RecordFields[], shown: string[] = [], limit?: number): Partial<PageFacts> => ({
   addresses: {
     records: fields.map(record),
     service: () => ({ status: { loadBalancer: { ingress: shown.map((ip) => ({ ip })) } } }),

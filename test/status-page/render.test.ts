@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { ageText } from '../../status-page/age-text.ts'
+import { ageText } from '../../status-page/render.ts'
 import { escapeHtml } from '../../status-page/html.ts'
 import { makeModel } from '../../status-page/model.ts'
 import { contentSecurityPolicy, renderPage, renderSection } from '../../status-page/render.ts'

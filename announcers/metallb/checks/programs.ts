@@ -91,10 +91,10 @@ function flagOf(args: readonly string[], name: string): string | undefined {
 type Found = { workload: RunningProgram; container: ProgramContainer; image: string }
 
 /** What the setting chooses, and whether the cluster knows the objects of MetalLB. */
-type Seen = { loadBalancer: LoadBalancer; hasObjects: boolean }
+type ChosenConfiguration = { loadBalancer: LoadBalancer; hasObjects: boolean }
 
 /** MetalLB reads its configuration in its own namespace alone. */
-function elsewhere(found: readonly Found[], seen: Seen): SoftwareFinding[] {
+function elsewhere(found: readonly Found[], seen: ChosenConfiguration): SoftwareFinding[] {
   const { loadBalancer } = seen
   const namespaces = [...new Set(found.map(({ workload }) => workload.metadata.namespace ?? ''))]
   const [first] = found
@@ -110,13 +110,13 @@ function elsewhere(found: readonly Found[], seen: Seen): SoftwareFinding[] {
 }
 
 /** Whether MetalLB of this image reads objects, by its version; without one in the name, by what the cluster knows. */
-function readsObjects(image: string, { hasObjects }: Seen): boolean {
+function readsObjects(image: string, { hasObjects }: ChosenConfiguration): boolean {
   const [, major, minor] = /:v?(\d+)\.(\d+)/.exec(image) ?? []
   return major === undefined ? hasObjects : Number(major) > 0 || Number(minor) >= 13
 }
 
 /** The setting for this MetalLB, with as much of the present one as fits. */
-function fitting({ workload, container, image }: Found, seen: Seen): LoadBalancer {
+function fitting({ workload, container, image }: Found, seen: ChosenConfiguration): LoadBalancer {
   const { loadBalancer } = seen
   const { namespace = '' } = workload.metadata
   if (loadBalancer.kind === 'metallb') return { ...loadBalancer, namespace }
@@ -132,7 +132,7 @@ function setTo(right: LoadBalancer): string {
   return `set --loadbalancer=${placedText(right)} of \`serve\`, and restart it`
 }
 
-function unfitVersion(found: Found, seen: Seen): SoftwareFinding[] {
+function unfitVersion(found: Found, seen: ChosenConfiguration): SoftwareFinding[] {
   const { workload, image } = found
   const right = fitting(found, seen)
   if (seen.loadBalancer.kind === right.kind) return []

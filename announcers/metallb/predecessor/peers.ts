@@ -105,12 +105,14 @@ function indexOf({ spec }: BGPPeer, place: string, { found, nodes }: PeerFacts):
   const numbers = found.filter((one) => sameRouter(one, spec)).flatMap(({ name }) => /-(\d+)$/.exec(name)?.[1] ?? [])
   const [first] = numbers
   if (first !== undefined) return Number(first)
-  const router = textOf(spec.peerAddress)
+  const router = addressText(spec.peerAddress)
   const node = nodes.find(
     ({ metadata, ...one }) => metadata.name === place || hostnameOf({ metadata, ...one }) === place,
   )
   const annotations = Object.entries(node?.metadata.annotations ?? {})
-  const annotated = annotations.find(([name, value]) => /bgp-peers-\d+-peer-ip$/.test(name) && textOf(value) === router)
+  const annotated = annotations.find(
+    ([name, value]) => /bgp-peers-\d+-peer-ip$/.test(name) && addressText(value) === router,
+  )
   return Number(/bgp-peers-(\d+)-/.exec(annotated?.[0] ?? '')?.[1] ?? 0)
 }
 
@@ -119,11 +121,11 @@ function freeName(place: string, index: number, taken: ReadonlySet<string>): str
 }
 
 function sameRouter({ spec }: FoundPeer, { peerAddress }: Spec): boolean {
-  const router = textOf(peerAddress)
-  return router !== undefined && textOf(String(spec['peerAddress'])) === router
+  const router = addressText(peerAddress)
+  return router !== undefined && addressText(String(spec['peerAddress'])) === router
 }
 
-function textOf(address: string | undefined): string | undefined {
+function addressText(address: string | undefined): string | undefined {
   return parseAddress(address ?? '')?.text
 }
 

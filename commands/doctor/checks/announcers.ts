@@ -38,11 +38,6 @@ function settingsFor({ vendor: { loadBalancer, policy, bgp } }: Context): CheckS
   return { loadBalancer, classes: policy.classes, peerDomain }
 }
 
-/** Checks that a takeover runs as well. */
-export const kubeVip = softwareCheck('kube-vip')
-export const metallbDefinitions = softwareCheck('metallb-definitions')
-export const metallbPrograms = softwareCheck('metallb-programs')
-
 export const servedClasses = defineCheck({
   id: 'served-classes',
   section: 'Announcing',

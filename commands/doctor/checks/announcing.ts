@@ -6,10 +6,6 @@ import { type Finding, defineCheck } from '../check.ts'
 import type { Context } from '../../../inspect/facts.ts'
 import { heldByServices } from '../../../inspect/held.ts'
 import { wantOf } from '../../../inspect/wanted.ts'
-import { softwareCheck } from './announcers.ts'
-
-/** Checks that a takeover runs as well. */
-export const metallbReports = softwareCheck('metallb-reports')
 
 export const announcerConfiguration = defineCheck({
   id: 'announcer-configuration',

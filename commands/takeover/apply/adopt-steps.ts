@@ -4,10 +4,11 @@ import { listAll } from '../../../kube/list-all.ts'
 import { type KubeObject, keyOf } from '../../../kube/objects.ts'
 import { services } from '../../../kube/resource.ts'
 import { elasticIPs, recordName } from '../../../ledger/record/elastic-ip.ts'
-import { type Found, metallbKinds } from '../found.ts'
+import { metallbKinds } from '../../../announcers/metallb/resources.ts'
+import type { FoundBefore } from '../found.ts'
 import type { PlannedService } from '../plan/plan.ts'
 import { type Routes, readRoutes } from '../routes.ts'
-import type { Missing, Step } from '../steps.ts'
+import type { Missing, TakeoverStep } from '../steps.ts'
 import { type SeenService, adoptionProblems, isAdopted, isThere, leftToTakeOver, serviceProblems } from './verify.ts'
 
 /** What was seen after a takeover. */
@@ -16,10 +17,10 @@ export type Verified = { services: ServiceResult[]; routes: Routes }
 /** One Service in the report of a takeover. */
 export type ServiceResult = { service: string; address: string | undefined; problems: string[]; isGone: boolean }
 
-type Deps = { client: KubeClient; planned: readonly PlannedService[]; found: Found }
+type Deps = { client: KubeClient; planned: readonly PlannedService[]; found: FoundBefore }
 
 /** Waits until every planned reservation has a record that is bound to its Service. */
-export function adoptStep(deps: Deps): Step {
+export function adoptStep(deps: Deps): TakeoverStep {
   const planned = deps.planned.filter(isAdopted)
   return {
     name: 'adopt',
@@ -32,7 +33,7 @@ export function adoptStep(deps: Deps): Step {
 }
 
 /** Waits until every Service, and every object of MetalLB, is as the plan says. `results` says what was seen last. */
-export function verifyStep(deps: Deps): Step & { results(): Promise<Verified> } {
+export function verifyStep(deps: Deps): TakeoverStep & { results(): Promise<Verified> } {
   const theirs = new Set(deps.found.metallb?.objects.map(({ kind, name }) => `${kind} ${name}`))
   return {
     name: 'verify',
@@ -94,7 +95,7 @@ async function look({ client, planned, found }: Deps): Promise<Look> {
   return { seen, metallb, routes }
 }
 
-async function metallbObjects(client: KubeClient, { metallb }: Found): Promise<KubeObject[]> {
+async function metallbObjects(client: KubeClient, { metallb }: FoundBefore): Promise<KubeObject[]> {
   if (!metallb) return []
   const { namespace } = metallb
   return (await Promise.all(metallbKinds.map((kind) => listAllKnown(client, kind, { namespace })))).flat()

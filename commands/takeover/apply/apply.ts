@@ -9,7 +9,7 @@ import { type TakeoverPlan, canApply } from '../plan/plan.ts'
 import type { Progress } from '../progress.ts'
 import type { Routes } from '../routes.ts'
 import { type Run, type RunDeps, lockedRun } from '../run.ts'
-import { Refusal, type Step, type StepResult } from '../steps.ts'
+import { Refusal, type TakeoverStep, type StepResult } from '../steps.ts'
 import { readWorkloads, stopStep } from '../workloads.ts'
 import { type ServiceResult, adoptStep, verifyStep } from './adopt-steps.ts'
 import { leadStep } from './lead-step.ts'
@@ -80,7 +80,7 @@ function blockersText({ blockers }: Pick<TakeoverPlan, 'blockers'>): string {
 }
 
 /** Applies what `install` applies, unless the cluster has it: its last object is a webhook configuration. */
-function installStep(client: KubeClient, install: () => Promise<void>): Step {
+function installStep(client: KubeClient, install: () => Promise<void>): TakeoverStep {
   return {
     name: 'install',
     title: 'Install what eip-admission needs in the cluster',

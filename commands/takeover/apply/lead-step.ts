@@ -3,15 +3,15 @@ import type { Lease } from '../../../kube/objects.ts'
 import { leases } from '../../../kube/resource.ts'
 import { isHeld, isOwnIdentity } from '../../../kube/lease-holder.ts'
 import type { ObjectRef } from '../plan/plan.ts'
-import type { Missing, Step } from '../steps.ts'
+import type { Missing, TakeoverStep } from '../steps.ts'
 import {
-  type Workload,
+  type StoppableWorkload,
   isStopped,
   ownWorkloads,
   readyPods,
   replicasAnnotation,
   startWorkload,
-  textOf,
+  workloadText,
 } from '../workloads.ts'
 
 /** As many as the chart runs by default. */
@@ -22,7 +22,7 @@ type Target = { namespace: string; lease: ObjectRef }
 /** What is left until a process of ours leads, and what a person should do if none comes. */
 function leaderMissing(
   lease: Lease | undefined,
-  { own, now, target }: { own: readonly Workload[]; now: Date; target: Target },
+  { own, now, target }: { own: readonly StoppableWorkload[]; now: Date; target: Target },
 ): Missing | undefined {
   const { namespace } = target.lease
   const place = `lease ${namespace}/${target.lease.name}`
@@ -38,20 +38,20 @@ function leaderMissing(
     }
   const ready = readyPods(deployment)
   return {
-    text: `${text}; ${textOf(deployment)} has ${ready} ready pods`,
+    text: `${text}; ${workloadText(deployment)} has ${ready} ready pods`,
     hint: `kubectl get pods -n ${target.namespace}`,
   }
 }
 
 /** Starts our workload if it is stopped, and waits until a process of ours leads. */
-export function leadStep(client: KubeClient, target: Target): Step {
+export function leadStep(client: KubeClient, target: Target): TakeoverStep {
   return {
     name: 'lead',
     title: 'Let eip-admission lead',
     async missing() {
       const [lease, own] = await Promise.all([client.get(leases, target.lease), ownWorkloads(client, target.namespace)])
       const stopped = own.find(isStopped)
-      if (stopped) return { text: `starting ${textOf(stopped)}` }
+      if (stopped) return { text: `starting ${workloadText(stopped)}` }
       return leaderMissing(lease, { own, now: new Date(), target })
     },
     async act() {

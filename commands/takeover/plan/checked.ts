@@ -1,17 +1,21 @@
 import type { Check } from '../../doctor/check.ts'
-import { kubeVip, metallbDefinitions, metallbPrograms } from '../../doctor/checks/announcers.ts'
-import { metallbReports } from '../../doctor/checks/announcing.ts'
+import { softwareCheck } from '../../doctor/checks/announcers.ts'
 import { apiServerVersion } from '../../doctor/checks/api-server.ts'
 import { cloudAccess, cloudPace, clusterId, project } from '../../doctor/checks/cloud.ts'
 import { controlPlaneReservation } from '../../doctor/checks/control-plane.ts'
 import { nodeMachines, providerIds, uninitializedNodes } from '../../doctor/checks/nodes.ts'
-import { overlappingPools } from '../../doctor/checks/pools.ts'
 import type { Context, Facts } from '../../../inspect/facts.ts'
 import type { TakeoverFacts } from './facts.ts'
 import type { PlanFinding } from './plan.ts'
 
 /** Errors of these checks are no reason to wait: the predecessor lives with the same, and nothing is touched there. */
-const known: readonly Check[] = [providerIds, uninitializedNodes, nodeMachines, metallbReports, cloudPace]
+const known: readonly Check[] = [
+  providerIds,
+  uninitializedNodes,
+  nodeMachines,
+  softwareCheck('metallb-reports'),
+  cloudPace,
+]
 
 /** The checks of `doctor` that make sense before we run. */
 const checks: readonly Check[] = [
@@ -19,10 +23,7 @@ const checks: readonly Check[] = [
   cloudAccess,
   clusterId,
   project,
-  metallbPrograms,
-  metallbDefinitions,
-  overlappingPools,
-  kubeVip,
+  ...['metallb-programs', 'metallb-definitions', 'overlapping-pools', 'kube-vip'].map(softwareCheck),
   controlPlaneReservation,
   ...known,
 ]

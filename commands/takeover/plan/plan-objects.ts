@@ -6,7 +6,7 @@ import type {
   ObjectConfiguration,
   Problem,
 } from '../../../announcers/announcer.ts'
-import { type Change, planChanges } from '../../../controllers/announcing/plan-changes.ts'
+import { type ObjectChange, planChanges } from '../../../controllers/announcing/plan-changes.ts'
 import type { ConfigMap, KubeObject, Secret } from '../../../kube/objects.ts'
 import { includes } from '../../../lib/includes.ts'
 import { announcerOf } from '../../../announcers/announcers.ts'
@@ -14,7 +14,7 @@ import type { CloudProvider } from '../../../clouds/ports/cloud-provider.ts'
 import type { Definition } from '../../../inspect/facts.ts'
 import type { PlanFinding, PlannedObject, PlannedService, TakeoverPlan } from './plan.ts'
 
-type Seen = {
+type ObjectFacts = {
   vendor: Pick<CloudProvider, 'loadBalancer' | 'announcerMarks'>
   services: readonly PlannedService[]
   peers: NodePeers[]
@@ -25,7 +25,7 @@ type Seen = {
 }
 
 /** What happens to each object of the announcing software, as the announcing controller would plan it. Pure. */
-export function planObjects(seen: Seen): { announcer: TakeoverPlan['announcer']; findings: PlanFinding[] } {
+export function planObjects(seen: ObjectFacts): { announcer: TakeoverPlan['announcer']; findings: PlanFinding[] } {
   const announcer = announcerOf(seen.vendor.loadBalancer, seen.vendor.announcerMarks)
   const state: Announcements = { addresses: announcedIn(seen.services), nodes: seen.peers }
   const configuration = chosen(announcer.configuration, seen)
@@ -43,9 +43,13 @@ export function planObjects(seen: Seen): { announcer: TakeoverPlan['announcer'];
   }
 }
 
-type Outcome = { objects: PlannedObject[]; problems: Problem[]; blockers: PlanFinding[] }
+type PlannedConfiguration = { objects: PlannedObject[]; problems: Problem[]; blockers: PlanFinding[] }
 
-function outcomeOf(configuration: ReturnType<typeof chosen>, state: Announcements, seen: Seen): Outcome {
+function outcomeOf(
+  configuration: ReturnType<typeof chosen>,
+  state: Announcements,
+  seen: ObjectFacts,
+): PlannedConfiguration {
   if (!configuration) return { objects: [], problems: [], blockers: [] }
   if (configuration.kind === 'objects') return objectsOf(configuration, state, seen)
   return documentOf(configuration, state, seen.document)
@@ -64,14 +68,18 @@ function announcedIn(services: readonly PlannedService[]): Announced[] {
 /** As `serve` chooses: custom resources where the cluster knows them, else the ConfigMap. */
 function chosen(
   configuration: ReturnType<typeof announcerOf>['configuration'],
-  { definitions }: Seen,
+  { definitions }: ObjectFacts,
 ): ObjectConfiguration | DocumentConfiguration | undefined {
   if (configuration?.kind !== 'either') return configuration
   const hasPools = definitions.some(({ metadata }) => metadata.name === 'ipaddresspools.metallb.io')
   return hasPools ? configuration.objects : configuration.document
 }
 
-function objectsOf(configuration: ObjectConfiguration, state: Announcements, { metallb, bgpSecret }: Seen): Outcome {
+function objectsOf(
+  configuration: ObjectConfiguration,
+  state: Announcements,
+  { metallb, bgpSecret }: ObjectFacts,
+): PlannedConfiguration {
   const { kinds, namespace, isOurs } = configuration
   const known = new Set(kinds.map(({ resource }) => resource.kind))
   const existing = [...metallb, ...(bgpSecret ? [bgpSecret] : [])].filter(
@@ -89,7 +97,7 @@ function objectsOf(configuration: ObjectConfiguration, state: Announcements, { m
   return { objects: [...kept, ...planned].toSorted(byPlace), problems, blockers: [] }
 }
 
-function objectOf(change: Change): KubeObject {
+function objectOf(change: ObjectChange): KubeObject {
   return 'remove' in change ? change.remove : change.write.object
 }
 
@@ -98,7 +106,7 @@ function describe(object: KubeObject, change: PlannedObject['change'], fields: s
   return { kind, namespace: metadata.namespace ?? '', name: metadata.name, change, fields, interruptsSession: false }
 }
 
-function describeChange(change: Change): PlannedObject {
+function describeChange(change: ObjectChange): PlannedObject {
   if ('remove' in change) return describe(change.remove, 'removed')
   const { object } = change.write
   if (!change.stored) return describe(object, 'added')
@@ -118,7 +126,7 @@ function documentOf(
   configuration: DocumentConfiguration,
   state: Announcements,
   configMap: ConfigMap | undefined,
-): Outcome {
+): PlannedConfiguration {
   const { namespace, name, key } = configuration.at
   const where = `ConfigMap ${namespace}/${name}`
   if (!configMap) {

@@ -11,16 +11,19 @@ import type { ServiceFacts } from './facts.ts'
 
 export type ReservationsPlan = { reservations: PlannedReservation[]; findings: PlanFinding[] }
 
-type Seen = { facts: ServiceFacts; services: readonly PlannedService[]; sweep: SweepPlan; context: Context }
+type ReservationFacts = { facts: ServiceFacts; services: readonly PlannedService[]; sweep: SweepPlan; context: Context }
 
 /** Whose each reservation will be. It lists those with the marks of the predecessor and those that Services show. Pure. */
-export function planReservations(seen: Seen): ReservationsPlan {
+export function planReservations(seen: ReservationFacts): ReservationsPlan {
   const reservations = seen.facts.reservations.flatMap((one) => planned(one, seen) ?? [])
   const warnings = reservations.flatMap((one) => warningOf(one, seen.context) ?? [])
   return { reservations, findings: [...limitFindings(seen), ...warnings] }
 }
 
-function planned(reservation: Reservation, { facts, services, sweep, context }: Seen): PlannedReservation | undefined {
+function planned(
+  reservation: Reservation,
+  { facts, services, sweep, context }: ReservationFacts,
+): PlannedReservation | undefined {
   const { id, marks } = reservation
   const address = reservation.address === undefined ? undefined : canonicalIpAddress(reservation.address)
   const scheme = schemeOf(facts.cluster, context)
@@ -82,7 +85,7 @@ function warningOf({ id, address, whose, service }: PlannedReservation, { vendor
 }
 
 /** Limits that are lower than what is held: adoption would go beyond them, and every new Service would be refused. */
-function limitFindings({ facts, sweep, context }: Seen): PlanFinding[] {
+function limitFindings({ facts, sweep, context }: ReservationFacts): PlanFinding[] {
   const { maxAddresses, maxAddressesPerNamespace } = context.settings.cluster
   const held = countedAddresses(facts.records).map(({ spec }) => spec.claimRef?.namespace ?? '')
   const adopted = sweep.adopt.filter(({ record }) => !record).map(({ key }) => key.split('/')[0] ?? '')

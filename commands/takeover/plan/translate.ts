@@ -58,7 +58,7 @@ export function translate(predecessor: Predecessor, given: GivenSettings): Trans
   }
   const byEnv = new Map(rows.flatMap((row) => [row.env ?? [], row.otherEnv ?? []].flat().map((name) => [name, row])))
   for (const variable of given.env) translateVariable(variable, { row: byEnv.get(variable.name), result })
-  const parsed = given.file && parseSettingsFile(textOf(given.file.ref), given.file.text)
+  const parsed = given.file && parseSettingsFile(refText(given.file.ref), given.file.text)
   const fields = { ...withoutFields(parsed?.fields ?? {}, Object.keys(result.merged)), ...result.merged }
   result.file = parsed
     ? { ...parsed, fields }
@@ -74,7 +74,7 @@ function dialectOf({ dialect: name }: Predecessor): Dialect {
 }
 
 /** What a person calls a Secret or ConfigMap and its key. */
-function textOf({ kind, namespace, name, key }: { kind: string } & Record<'namespace' | 'name' | 'key', string>) {
+function refText({ kind, namespace, name, key }: { kind: string } & Record<'namespace' | 'name' | 'key', string>) {
   return `${kind} ${namespace}/${name} (${key})`
 }
 

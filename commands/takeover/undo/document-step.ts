@@ -9,7 +9,7 @@ import { keyOf } from '../../../kube/objects.ts'
 import { listAll } from '../../../kube/list-all.ts'
 import { configMaps, services } from '../../../kube/resource.ts'
 import { predecessorNamed } from '../found.ts'
-import type { Step } from '../steps.ts'
+import type { TakeoverStep } from '../steps.ts'
 import { isServed } from './metallb-step.ts'
 import { type UndoWork, unlessRace } from './undo-steps.ts'
 
@@ -19,7 +19,7 @@ const key = 'config'
  * Counts in MetalLB's ConfigMap the Services that came and went meanwhile. The predecessor would count them itself, one by
  * one, and each time MetalLB would close the sessions of all nodes.
  */
-export function documentStep({ client, found, signal, check, clock }: UndoWork): Step {
+export function documentStep({ client, found, signal, check, clock }: UndoWork): TakeoverStep {
   const read = async (): Promise<{ map: ConfigMap; waves: Miscounted[][]; counts: Recount } | undefined> => {
     const map = found.document && (await client.get<ConfigMap>(configMaps, found.document, { signal }))
     if (!map) return undefined

@@ -7,7 +7,12 @@ import {
   wantedObjects,
 } from '../../../announcers/metallb/predecessor/objects.ts'
 import type { WantedPool } from '../../../announcers/metallb/predecessor/pools.ts'
-import { type IPAddressPool, bgpAdvertisements, ipAddressPools } from '../../../announcers/metallb/resources.ts'
+import {
+  type IPAddressPool,
+  bgpAdvertisements,
+  ipAddressPools,
+  metallbKinds,
+} from '../../../announcers/metallb/resources.ts'
 import { nothingToAnnounce } from '../../../controllers/announcing/configurator.ts'
 import { configureObjects } from '../../../controllers/announcing/configure-objects.ts'
 import { listAllKnown } from '../../../controllers/announcing/list-known.ts'
@@ -19,13 +24,13 @@ import { listAll } from '../../../kube/list-all.ts'
 import { type KubeObject, type Service, keyOf } from '../../../kube/objects.ts'
 import { nodes, secrets, services } from '../../../kube/resource.ts'
 import { names } from '../../../settings/installed-names.ts'
-import { type Found, marksOf, metallbKinds, predecessorNamed } from '../found.ts'
-import type { Step } from '../steps.ts'
+import { type FoundBefore, marksOf, predecessorNamed } from '../found.ts'
+import type { TakeoverStep } from '../steps.ts'
 import { isMarked } from './undo-service.ts'
 import type { UndoWork } from './undo-steps.ts'
 
 /** Gives the objects of MetalLB the names and fields that the predecessor expects, without an address without a way. */
-export function metallbStep(deps: UndoWork): Step {
+export function metallbStep(deps: UndoWork): TakeoverStep {
   const { client, found, signal, check, clock } = deps
   return {
     name: 'metallb',
@@ -63,7 +68,7 @@ export function metallbStep(deps: UndoWork): Step {
 }
 
 /** Everything that decides about the objects of MetalLB; undefined where neither we nor the predecessor wrote any. */
-async function undoFacts(client: KubeClient, found: Found): Promise<PredecessorFacts | undefined> {
+async function undoFacts(client: KubeClient, found: FoundBefore): Promise<PredecessorFacts | undefined> {
   const namespace = found.metallb?.namespace ?? (await ownNamespace(client, found))
   if (namespace === undefined) return undefined
   const [all, allNodes, secret] = await Promise.all([
@@ -82,7 +87,7 @@ async function undoFacts(client: KubeClient, found: Found): Promise<PredecessorF
 }
 
 /** The namespace of the objects of MetalLB that we wrote, where the predecessor had none when we came. */
-async function ownNamespace(client: KubeClient, { predecessor }: Found): Promise<string | undefined> {
+async function ownNamespace(client: KubeClient, { predecessor }: FoundBefore): Promise<string | undefined> {
   const of = predecessorNamed(predecessor)
   const all = (await Promise.all(metallbKinds.map((kind) => listAllKnown(client, kind, {})))).flat()
   const ours = all.find((one) => isWritten(one) && isOurs(marksOf(of, one.metadata.namespace ?? ''), one))
@@ -90,7 +95,7 @@ async function ownNamespace(client: KubeClient, { predecessor }: Found): Promise
 }
 
 /** Whether the predecessor will announce a Service: we or it hold it with an address. Its mirror of the control plane it does not. */
-export function isServed(service: Service, { predecessor, services: before }: Found): boolean {
+export function isServed(service: Service, { predecessor, services: before }: FoundBefore): boolean {
   const { metadata, spec } = service
   const { finalizers, mirrorService } = predecessorNamed(predecessor)
   if (spec.type !== 'LoadBalancer' || !spec.loadBalancerIP || metadata.deletionTimestamp) return false

@@ -14,16 +14,16 @@ import {
 import { type ElasticIP, claimKey, elasticIPs, recordFinalizer } from '../../../ledger/record/elastic-ip.ts'
 import { mapAll } from '../../../lib/map-all.ts'
 import { names } from '../../../settings/installed-names.ts'
-import { type Found, predecessorNamed } from '../found.ts'
+import { type FoundBefore, predecessorNamed } from '../found.ts'
 import { isOfTakeover } from '../lease-steps.ts'
-import type { Step } from '../steps.ts'
+import type { TakeoverStep } from '../steps.ts'
 import { isStopped, readWorkload, readyPods, startWorkload } from '../workloads.ts'
 import { isMarked, sharersOf, undoPatch } from './undo-service.ts'
 
 /** What steps of `undo` work with. */
 export type UndoWork = {
   client: KubeClient
-  found: Found
+  found: FoundBefore
   check: () => Promise<void>
   signal: AbortSignal
   clock: Clock
@@ -31,14 +31,14 @@ export type UndoWork = {
 
 const writesAtOnce = 8
 
-type Clearing<T> = Pick<Step, 'name' | 'title'> & {
+type Clearing<T> = Pick<TakeoverStep, 'name' | 'title'> & {
   things: string
   left: () => Promise<T[]>
   clear: (one: T) => Promise<unknown>
 }
 
 /** Clears what is left, until nothing is. What somebody else wrote or removed meanwhile, the next look decides anew. */
-function clearingStep<T>({ check }: UndoWork, { name, title, things, left, clear }: Clearing<T>): Step {
+function clearingStep<T>({ check }: UndoWork, { name, title, things, left, clear }: Clearing<T>): TakeoverStep {
   return {
     name,
     title,
@@ -67,7 +67,7 @@ const configurations = [
 ]
 
 /** Removes our webhook configurations: without our process they would only delay every request. */
-export function webhooksStep(work: UndoWork): Step {
+export function webhooksStep(work: UndoWork): TakeoverStep {
   const { client } = work
   return clearingStep(work, {
     name: 'webhooks',
@@ -82,7 +82,7 @@ export function webhooksStep(work: UndoWork): Step {
 }
 
 /** Gives every Service the predecessor's finalizer, and takes away what we wrote. */
-export function servicesStep(work: UndoWork): Step {
+export function servicesStep(work: UndoWork): TakeoverStep {
   const { client, found } = work
   const { finalizers } = predecessorNamed(found.predecessor)
   return clearingStep(work, {
@@ -100,7 +100,7 @@ export function servicesStep(work: UndoWork): Step {
 }
 
 /** Removes our records and leaves their reservations alone: no process of ours runs that would release them. */
-export function recordsStep(work: UndoWork): Step {
+export function recordsStep(work: UndoWork): TakeoverStep {
   const { client } = work
   return clearingStep(work, {
     name: 'records',
@@ -136,7 +136,11 @@ export function knownRecords(client: KubeClient): Promise<ElasticIP[]> {
 }
 
 /** Starts the predecessor as it was found, and waits until it runs and, where it elects a leader, leads. */
-export function returnStep(client: KubeClient, { workloads, lease }: Found, release: () => Promise<void>): Step {
+export function returnStep(
+  client: KubeClient,
+  { workloads, lease }: FoundBefore,
+  release: () => Promise<void>,
+): TakeoverStep {
   const place = { namespace: lease.namespace, name: lease.name }
   return {
     name: 'start-predecessor',

@@ -5,7 +5,7 @@ import { predecessorNamed } from '../found.ts'
 import { holdLease } from '../lease-steps.ts'
 import { type Progress, readProgress } from '../progress.ts'
 import { type Run, type RunDeps, lockedRun } from '../run.ts'
-import { Refusal, type Step, type StepResult } from '../steps.ts'
+import { Refusal, type TakeoverStep, type StepResult } from '../steps.ts'
 import { isStopped, ownWorkloads, readWorkloads, stopStep } from '../workloads.ts'
 import { documentStep } from './document-step.ts'
 import { metallbStep } from './metallb-step.ts'
@@ -83,7 +83,7 @@ async function carryOut({ client, namespace, signal }: UndoDeps, run: Run): Prom
 /** The reservations that nobody will look after. They are read before a step, as nobody knows of them afterwards. */
 function leftNotes(client: KubeClient, finalizers: readonly string[]) {
   const left = new Map<string, LeftReservation>()
-  const noting = (step: Step): Step => ({
+  const noting = (step: TakeoverStep): TakeoverStep => ({
     ...step,
     async act() {
       // The first look knows the most: what a later one misses may be gone by then.

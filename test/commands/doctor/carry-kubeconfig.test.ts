@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { carryKubeconfig } from '../../../commands/doctor/carry-kubeconfig.ts'
+import { carryKubeconfig } from '../../../commands/doctor/doctor.ts'
 import { installCommand } from '../../../webhooks/probe-problem.ts'
 
 test('each command of a remedy uses the kubeconfig of doctor, and no other word changes', () => {

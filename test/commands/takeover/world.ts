@@ -19,7 +19,7 @@ import { names } from '../../../settings/installed-names.ts'
 import { customResourceDefinitions } from '../../../manifests/resources.ts'
 import { deployments } from '../../../inspect/kinds.ts'
 import type { PlannedService, TakeoverPlan } from '../../../commands/takeover/plan/plan.ts'
-import type { Workload } from '../../../commands/takeover/workloads.ts'
+import type { StoppableWorkload } from '../../../commands/takeover/workloads.ts'
 import { marks } from '../../announcers/cluster.ts'
 import { objectsOf } from '../../announcers/predecessors.ts'
 import { apiServer } from '../../fakes/api-server.ts'
@@ -83,14 +83,14 @@ export function world({ hasWebhook = false, nodeNames = ['node-a', 'node-b'] }: 
     const resource = resourceFor(object.kind)
     api.put(resource, { ...object, apiVersion: resource.apiVersion })
   }
-  const deployment: Workload = {
+  const deployment: StoppableWorkload = {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
     metadata: at,
     spec: { replicas: 1, selector: { matchLabels: { app: 'ccm' } } },
     status: { readyReplicas: 1 },
   }
-  api.put(deployments as unknown as Resource<Workload>, deployment)
+  api.put(deployments as unknown as Resource<StoppableWorkload>, deployment)
 
   const holder = (): Lease | undefined => api.stored(leases).find(({ metadata }) => metadata.name === lease.name)
   const hold = (holderIdentity: string) => {
@@ -102,10 +102,10 @@ export function world({ hasWebhook = false, nodeNames = ['node-a', 'node-b'] }: 
 
   /** What both programs do in a moment. */
   const tick = () => {
-    const stored = api.stored(deployments as unknown as Resource<Workload>)[0]
+    const stored = api.stored(deployments as unknown as Resource<StoppableWorkload>)[0]
     const isRunning = stored?.spec?.replicas !== 0
     const status = { readyReplicas: isRunning ? 1 : 0 }
-    if (stored) api.put(deployments as unknown as Resource<Workload>, { ...stored, status })
+    if (stored) api.put(deployments as unknown as Resource<StoppableWorkload>, { ...stored, status })
     const of = holder()?.spec?.holderIdentity ?? ''
     if (isRunning && (of === '' || of.startsWith('node-a_'))) hold('node-a_5c1f7f0a-8a6f-4a3c-b7a4-52c0d9e8f711')
     if (!state.isOurs) return
@@ -226,14 +226,14 @@ export function world({ hasWebhook = false, nodeNames = ['node-a', 'node-b'] }: 
     plan: () => planOf(api.stored(services), api),
     holder,
     hasWebhooks: () => api.stored(mutatingWebhookConfigurations).length > 0,
-    workload: () => api.stored(deployments as unknown as Resource<Workload>)[0],
+    workload: () => api.stored(deployments as unknown as Resource<StoppableWorkload>)[0],
     tick,
     resources,
   }
 }
 
 function planOf(all: Service[], api: ReturnType<typeof apiServer>): TakeoverPlan {
-  const [stored] = api.stored(deployments as unknown as Resource<Workload>)
+  const [stored] = api.stored(deployments as unknown as Resource<StoppableWorkload>)
   return {
     formatVersion: 1,
     cluster: { id: '', server: '' },

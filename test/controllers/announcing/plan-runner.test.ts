@@ -1,11 +1,11 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Change, ChangePlan } from '../../../controllers/announcing/plan-changes.ts'
+import type { ObjectChange, ChangePlan } from '../../../controllers/announcing/plan-changes.ts'
 import { planRunner } from '../../../controllers/announcing/plan-runner.ts'
 
 const signal = new AbortController().signal
-const change = (name: string): Change => ({ remove: { apiVersion: 'v1', kind: 'Peer', metadata: { name } } })
-const nameOf = (one: Change) => ('remove' in one ? one.remove : one.write.object).metadata.name
+const change = (name: string): ObjectChange => ({ remove: { apiVersion: 'v1', kind: 'Peer', metadata: { name } } })
+const nameOf = (one: ObjectChange) => ('remove' in one ? one.remove : one.write.object).metadata.name
 
 /** `begun` begins sessions, `broken` fails, `refused` is refused; everything else is done. */
 function running() {

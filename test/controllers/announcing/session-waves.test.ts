@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { ObjectSessions } from '../../../announcers/announcer.ts'
-import { excludes, excludesWithFrr } from '../../../announcers/metallb/peer-sessions.ts'
+import { excludes, excludesWithFrr } from '../../../announcers/metallb/objects.ts'
 import { type SessionChange, interruptingUnits, wavesOf } from '../../../controllers/announcing/session-waves.ts'
 
 type Fact = { nodes?: string; router?: string; localAsn?: number }
