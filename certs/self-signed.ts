@@ -176,7 +176,7 @@ class SelfSigned implements CertSource {
     if (renewed) for (const listener of this.#listeners) listener()
   }
 
-  /** The date, not a monotonic time: that one stands still while a machine is suspended. */
+  /** The date, not a monotonic time: that one stops while a machine is suspended. */
   #now(): number {
     return this.#clock.date().getTime()
   }

@@ -86,7 +86,7 @@ export function givenFlags(command: Command): Record<string, string> {
 
 const termWidth = 34
 
-/** A long flag stands on a line of its own, so that the texts beside short flags keep a readable width. */
+/** A long flag is on a line of its own, so that the texts beside short flags keep a readable width. */
 export const helpLayout: HelpConfiguration = {
   padWidth: () => termWidth,
   formatItem: (...[term, width, description, helper]) => {

@@ -31,7 +31,7 @@ type Answer = { status: number; text: string }
 /** A server without /readyz is older than Kubernetes 1.16. */
 const paths = ['/readyz', '/healthz']
 
-/** The checks that failed stand at the beginning of the answer. */
+/** The answer begins with the checks that failed. */
 const maxTextLength = 8_192
 
 /**

@@ -16,7 +16,7 @@ export function namespaceOf(read: Readable<Workload[]>): string {
   return valueOf(read)?.[0]?.metadata.namespace ?? ownNamespace.default
 }
 
-/** The container of the process: others may stand before it. */
+/** The container of the process: others may come before it. */
 export function containerOf(read: Workload[]) {
   const containers = read.flatMap(({ spec }) => spec?.template?.spec?.containers ?? [])
   return containers.find(({ name }) => name === 'eip-admission') ?? containers[0]

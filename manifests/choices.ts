@@ -6,7 +6,7 @@ export type Condition = { value: string; or?: string; is?: string }
  * exist: values that are known, for plain manifests, and references that Helm resolves, for the chart.
  */
 export type Choices = {
-  /** A value that stands inside a text. */
+  /** A value inside a text. */
   text: (path: string) => string
   /** A number, or true or false. */
   scalar: (path: string) => unknown

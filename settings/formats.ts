@@ -152,7 +152,7 @@ export const annotation: Format<string> = {
     accept(given, isQualifiedName(given.replace('{{n}}', '0')), 'the name of an annotation, such as example.com/name'),
 }
 
-/** A class of Services, as in `spec.loadBalancerClass`; `none` stands for Services without a class. */
+/** A class of Services, as in `spec.loadBalancerClass`; `none` means Services without a class. */
 export const loadBalancerClass: Format<string> = {
   placeholder: 'class',
   pattern: '^[A-Za-z0-9./_-]+$',

@@ -1,7 +1,7 @@
 import type { Service } from '../kube/objects.ts'
 import type { IpFamily } from '../lib/ip-address.ts'
 
-/** Stands for Services without a class. */
+/** Means Services without a class. */
 export const withoutClass = 'none'
 
 /** A class of Services, for people. */
@@ -18,7 +18,7 @@ export function hasClass({ spec }: Service, classes: readonly string[]): boolean
 export type Policy = ValuePolicy & {
   loadBalancing: boolean
   excludedNamespaces: string[]
-  /** The classes of Services that we serve; `withoutClass` stands for none. */
+  /** The classes of Services that we serve; `withoutClass` means none. */
   classes: readonly string[]
   /** `namespace/name` of the Service that mirrors the control plane: its address never comes from the ledger. */
   controlPlaneService: string

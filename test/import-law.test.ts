@@ -14,7 +14,7 @@ const anyAnnouncer = ['announcer', 'announcers', 'load-balancer-setting', 'setti
 )
 
 /**
- * Which rooms, or folders of a room, a room may import besides itself and lib. The rooms stand in their order, lowest
+ * Which rooms, or folders of a room, a room may import besides itself and lib. The rooms are in their order, lowest
  * first: none imports from one after it.
  */
 const law: Record<string, string[]> = {

@@ -37,7 +37,7 @@ export type ProviderIds = {
   scheme: string
   /** Schemes that predecessors wrote. */
   older: readonly string[]
-  /** What stands between the scheme and the id. An id elsewhere is of no machine that this process serves. */
+  /** The path between the scheme and the id. An id elsewhere is of no machine that this process serves. */
   path?: string
   /** What an id looks like. A bare id is recognized by nothing else, and we ask the cloud for nothing else. */
   id: RegExp

@@ -1,4 +1,4 @@
-/** Where a takeover stands. `applied`: every step of `apply` is done. `undoing`: `undo` has begun. */
+/** How far a takeover is. `applied`: every step of `apply` is done. `undoing`: `undo` has begun. */
 export type TakeoverState = 'applying' | 'applied' | 'undoing'
 
 /** The step that a run began last: where it goes on. */
@@ -31,7 +31,7 @@ export function workerText({ who, command, since, renewed }: Worker): string {
   return `\`takeover ${command}\` of ${who} works on it since ${since ?? 'an unknown time'} (last sign of life ${renewed ?? 'unknown'})`
 }
 
-/** Where a takeover stands, for people. */
+/** How far a takeover is, for people. */
 export function statusText(status: TakeoverStatus): string {
   const { recorded, step, lacking, worker } = status
   const at = `step ${step.number} of ${step.of}: ${step.title}`

@@ -45,7 +45,7 @@ export function mirrorService(options: MirrorServiceOptions): Reconciler {
   }
 }
 
-/** Everything live: it is little, it seldom changes, and a stale cache would undo what a person just did. */
+/** Everything live: it is little, it rarely changes, and a stale cache would undo what a person just did. */
 async function look(options: MirrorServiceOptions, key: Key, signal: AbortSignal): Promise<MirrorSeen> {
   const { client, port } = options
   const at = splitKey(key)

@@ -62,7 +62,7 @@ function reference(path: string): string {
   return `(index .Values ${path.split('.').map(quoted).join(' ')})`
 }
 
-/** A literal without double quotes, because expressions stand inside quoted YAML. */
+/** A literal without double quotes, because expressions are inside quoted YAML. */
 function quoted(text: string): string {
   return `\`${text}\``
 }

@@ -28,7 +28,7 @@ const checks: readonly Check[] = [
   ...known,
 ]
 
-/** Findings of `doctor`: its errors stand in the way, unless the predecessor has lived with them. */
+/** Findings of `doctor`: its errors are in the way, unless the predecessor has lived with them. */
 export function checked(facts: TakeoverFacts, context: Context): PlanFinding[] {
   return checks.flatMap((check) => {
     // The checks that we run need no other facts.

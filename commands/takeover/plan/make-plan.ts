@@ -11,7 +11,7 @@ import { planServices } from './plan-services.ts'
 import type { Finding, PlanFinding, TakeoverPlan } from './plan.ts'
 import { plannedSettings, settingsWarnings } from './planned-settings.ts'
 
-/** What a takeover does, and what stands in its way. Pure: facts in, plan out. */
+/** What a takeover does, and what is in its way. Pure: facts in, plan out. */
 export function makePlan(input: PlanInput): TakeoverPlan {
   const { translation, facts, context } = input
   const { namespace, leaseNamespace, leaseName } = context.settings.process

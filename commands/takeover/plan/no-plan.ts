@@ -50,7 +50,7 @@ const absent: Finding = {
     'if it runs outside of the cluster, say which with --cloud-provider and --cloud-config=FILE; if there is none, install eip-admission',
 }
 
-/** Without the value if it stands in the file: somebody may have written the token into the wrong field. */
+/** Without the value if it is from the file: somebody may have written the token into the wrong field. */
 export function problemFinding({ setting, source, wrong, right }: Problem): Finding {
   const isOfFile = source?.startsWith('the field ') === true
   const shown = isOfFile ? wrong.replace(/^is ".*"$/s, 'cannot be used (its value is not shown)') : wrong

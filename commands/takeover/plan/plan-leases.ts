@@ -20,7 +20,7 @@ export function leaseOf({ predecessor, given: { flags } }: Pick<PlanInput, 'pred
   }
 }
 
-/** The lease of the predecessor, and what of the leases stands in the way. Pure. */
+/** The lease of the predecessor, and what of the leases is in the way. Pure. */
 export function planLease(input: PlanInput): { lease: PlannedLease; findings: PlanFinding[] } {
   const { at, isUsed } = leaseOf(input)
   const { at: ours, leader } = ownLeader(input)
@@ -68,7 +68,7 @@ function otherLease(at: ObjectRef, ours: ObjectRef): PlanFinding {
   }
 }
 
-/** Where a takeover that was begun stands; undefined if none was. Pure. */
+/** How far a takeover is that was begun; undefined if none was. Pure. */
 export function planStatus(
   input: PlanInput,
   { predecessor: { workloads }, services }: Pick<TakeoverPlan, 'predecessor' | 'services'>,

@@ -6,7 +6,7 @@ import { type PlanInput, valueOf } from './facts.ts'
 import type { PlanFinding, PredecessorWorkload } from './plan.ts'
 import { autoscalerFinding, helmFinding, helmReleaseOf, managerFinding } from './workload-managers.ts'
 
-/** The workloads of the predecessor, and what of them stands in the way. Pure. */
+/** The workloads of the predecessor, and what of them is in the way. Pure. */
 export function planPredecessor({ found, predecessor, facts }: PlanInput): {
   workloads: PredecessorWorkload[]
   findings: PlanFinding[]

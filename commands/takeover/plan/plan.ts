@@ -48,7 +48,7 @@ export type PlannedService = ObjectRef & {
   held: 'reserved' | 'record' | 'own' | 'balancer' | 'control-plane' | 'pending' | 'ignored'
   /** Finalizers of the predecessor on it, which stay. */
   finalizers: string[]
-  /** Where an address of it stands: `status.loadBalancer`, `spec.loadBalancerIP`, or an annotation. */
+  /** Where an address of it is written: `status.loadBalancer`, `spec.loadBalancerIP`, or an annotation. */
   shownIn: string[]
 }
 
@@ -89,7 +89,7 @@ export type Finding = {
   remedy: string
 }
 
-/** What a part of the plan has to say. A blocker stands in the way; the rest is a warning. */
+/** What a part of the plan has to say. A blocker is in the way; the rest is a warning. */
 export type PlanFinding = Finding & { isBlocker?: boolean }
 
 /** The predecessor's settings, translated. */

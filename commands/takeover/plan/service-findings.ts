@@ -22,7 +22,7 @@ export type SeenService = {
 /** A Service with what the plan says of it. */
 export type JudgedService = SeenService & { planned: PlannedService }
 
-/** What of a Service stands in the way, or should be known before. */
+/** What of a Service is in the way, or should be known before. */
 export function serviceFindings(judged: JudgedService): PlanFinding[] {
   const { service, reservation, planned } = judged
   const { before, after, held } = planned

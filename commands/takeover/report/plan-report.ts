@@ -9,7 +9,7 @@ export function formatPlan(plan: TakeoverPlan, format: Format, typed: Typed): st
   return format === 'json' ? asJson(plan) : asText(plan, typed)
 }
 
-/** What stands in the way where there is no plan at all. */
+/** What is in the way where there is no plan at all. */
 export function formatNoPlan(message: string, blockers: readonly Finding[], format: Format): string {
   if (format === 'json') return asJson({ formatVersion: 1, blockers })
   return `There is no plan: ${plainText(message)}.\n\n${findings('In the way', blockers)}\n`

@@ -28,7 +28,7 @@ export type LeftReservation = { id: string; address: string | undefined; reason:
 /** `title`: the predecessor's name for people. */
 export type UndoResult = { title: string; steps: StepResult[]; reservations: LeftReservation[] }
 
-/** Brings the predecessor back, from wherever a takeover stands. */
+/** Brings the predecessor back, however far a takeover is. */
 export async function undoTakeover(deps: UndoDeps): Promise<UndoResult> {
   const { client, namespace } = deps
   // Where nothing is recorded, not even a lock is written.
