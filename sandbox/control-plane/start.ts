@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { type Child, startChild } from '../child.ts'
 import { freePorts } from '../ports.ts'
 import { type Ports, apiserverArgs, controllerManagerArgs, etcdArgs } from './args.ts'
+import { count } from './count.ts'
 import { apiServerPrograms, controlPlanePrograms } from './build.ts'
 import { type User, kubeconfigWriter, writeUsers } from './kubeconfig.ts'
 import { waitUntilReady } from './wait-until-ready.ts'
@@ -52,6 +53,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   const admin = makeUser('admin', ['system:masters'])
   const users = [admin, ...Object.entries(options.users ?? {}).map(([name, groups]) => makeUser(name, groups))]
   prepare(dir, users)
+  count('started')
 
   const start = starters({ options, programs, ports, ready: { url, token: admin.token } })
   let etcd = start.etcd()
