@@ -57,7 +57,7 @@ function usedText({ verdicts, seconds, count }: Summary): string {
   const inAll = `${verdicts.length} files in ${timeText(seconds)}`
   if (count === undefined) return inAll
   const { started, lent } = readCount(count)
-  return `${inAll}; ${started} control planes were started, and lent ${lent} times`
+  return `${inAll}; control planes: ${started} started, lent ${lent} times`
 }
 
 function timeText(seconds: number): string {
