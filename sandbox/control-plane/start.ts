@@ -53,7 +53,6 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   const admin = makeUser('admin', ['system:masters'])
   const users = [admin, ...Object.entries(options.users ?? {}).map(([name, groups]) => makeUser(name, groups))]
   prepare(dir, users)
-  count('started')
 
   const start = starters({ options, programs, ports, ready: { url, token: admin.token } })
   let etcd = start.etcd()
@@ -142,6 +141,7 @@ function makeUser(name: string, groups: string[]): User {
 }
 
 function prepare(dir: string, users: User[]): void {
+  count('started')
   mkdirSync(join(dir, 'logs'), { recursive: true })
   writeUsers(dir, users)
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
