@@ -1,12 +1,12 @@
 import type { Stage } from '../sandbox/stage.ts'
 
-/** Reserves an address at the simulated cloud directly: the least that a new address can cost. */
-export async function bareReserve({ cloud, project, token }: Stage): Promise<void> {
+/** Reserves an address at the simulated cloud directly, the least that a new address can cost; returns it. */
+export async function bareReserve({ cloud, project, token }: Stage): Promise<string> {
   const answer = await fetch(`${cloud.url}/projects/${project}/ips`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-auth-token': token },
     body: JSON.stringify({ type: 'public_ipv4', quantity: 1, metro: 'da' }),
   })
   if (answer.status !== 201) throw new Error(`bare reserve: the simulated cloud answered ${answer.status}`)
-  await answer.json()
+  return ((await answer.json()) as { address: string }).address
 }

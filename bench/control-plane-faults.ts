@@ -37,6 +37,18 @@ export const hangs = async (planes: ControlPlanes): Promise<Row[]> => {
   return gapRows('API server hangs, time without an answer', losses, 10_000)
 }
 
+/** It answers every request with an error. Its proxy does, so this kind has a run of its own. */
+export const errors = async (planes: ControlPlanes): Promise<Row[]> => {
+  const losses = await inRounds(planes, {
+    async inflict() {
+      const holder = holderOf(planes)
+      await holder.answer({ status: 500 })
+      return () => holder.answer({})
+    },
+  })
+  return gapRows('API server answers with errors, time without a good answer', losses, 3000)
+}
+
 /** The machine is gone, with the address, the guardian that leads, and its lease. */
 export const gone = async (planes: ControlPlanes): Promise<Row[]> => {
   const losses = await inRounds(planes, {

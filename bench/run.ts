@@ -4,6 +4,7 @@ import { burst } from './burst.ts'
 import { controlPlane } from './control-plane.ts'
 import { create, held } from './create.ts'
 import { drain } from './drain.ts'
+import { hanging } from './hanging.ts'
 import { handover } from './handover.ts'
 import { inNamespaces } from './in-namespaces.ts'
 import type { Measure, Row } from './measure.ts'
@@ -23,6 +24,7 @@ const measures: Record<string, Measure> = {
   webhook,
   start,
   handover,
+  hanging,
   memory,
   page,
   announce,

@@ -1,4 +1,4 @@
-import type { DialectName } from './dialects.ts'
+import type { Access, DialectName } from './dialects.ts'
 
 type Annotations = Record<string, string>
 
@@ -14,6 +14,8 @@ export type DialectExamples = {
   scheme: string
   /** The Node annotation that holds the address of the node's first router; absent where nodes have none. */
   routerAnnotation?: string
+  /** The vendor's own command line, and the environment with which it calls the simulated cloud; absent where it has none. */
+  client?: { program: string; env: (access: Access) => Record<string, string> }
 }
 
 export const dialectExamples: Record<DialectName, DialectExamples> = {
@@ -52,9 +54,21 @@ export const dialectExamples: Record<DialectName, DialectExamples> = {
       hint: 'did you mean "hel1"',
     },
     scheme: 'hcloud://',
+    client: { program: 'hcloud', env: ({ url, token }) => ({ HCLOUD_ENDPOINT: url, HCLOUD_TOKEN: token }) },
   },
   scaleway: {
     mistake: { annotations: { 'eip-admission.dev/reclaim-polcy': 'Retain' }, hint: 'reclaim-policy' },
     scheme: 'scaleway://baremetal/fr-par-1/',
+    client: {
+      program: 'scw',
+      env: ({ url, project, token }) => ({
+        SCW_API_URL: url,
+        SCW_ACCESS_KEY: 'SCW00000000000000000',
+        SCW_SECRET_KEY: token,
+        SCW_DEFAULT_PROJECT_ID: project,
+        SCW_DEFAULT_ORGANIZATION_ID: project,
+        SCW_DEFAULT_ZONE: 'fr-par-1',
+      }),
+    },
   },
 }

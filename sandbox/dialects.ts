@@ -132,7 +132,8 @@ async function openHetzner({ readOnly, other }: OpenOptions = {}) {
 
 async function openScaleway({ readOnly, other }: OpenOptions = {}) {
   const project = randomUUID()
-  const token = newToken()
+  // The vendor's clients refuse any other secret key.
+  const token = randomUUID()
   const others = other ? [{ id: other.project, token: other.token }] : []
   const tokens = [...tokensFor(project, token, readOnly), ...others.map(tokenOfOther)]
   // The vendor takes five seconds for each change of an address; the examples and tests need more addresses.
@@ -150,6 +151,7 @@ function tokensFor<Id>(project: Id, token: string, readOnly: string | undefined)
   return readOnly === undefined ? [owner] : [owner, { token: readOnly, label: 'reader', projects, readOnly: true }]
 }
 
+/** The vendors' clients refuse a token of another form: Hetzner's Terraform provider wants 64 characters. */
 function newToken(): string {
-  return randomBytes(16).toString('hex')
+  return randomBytes(32).toString('hex')
 }

@@ -2,13 +2,16 @@
 // commands to try, and runs until Ctrl-C. Call it as `make sandbox`, or `make sandbox CLOUD=cherry-servers`.
 import { once } from 'node:events'
 import { styleText } from 'node:util'
-import { dialectExamples } from './dialect-examples.ts'
+import { type DialectExamples, dialectExamples } from './dialect-examples.ts'
+import type { DialectName } from './dialects.ts'
 import { runSandbox } from './run-sandbox.ts'
+import type { Stage } from './stage.ts'
 
 const bold = (text: string) => styleText('bold', text)
 
 await runSandbox(async ({ stage, dir, programs }, interrupted) => {
-  const mistake = Object.entries(dialectExamples[stage.dialect].mistake.annotations).at(-1)?.join('=')
+  const examples = dialectExamples[stage.dialect]
+  const mistake = Object.entries(examples.mistake.annotations).at(-1)?.join('=')
   const { controlUrl, url } = stage.cloud
   console.log(`
 ${bold('1. Open another terminal and select this cluster:')}
@@ -35,8 +38,16 @@ ${bold('5. Delete the Service. Its reservation at the cloud is deleted too:')}
 ${bold('The simulated cloud')} serves ${url}. Control it with curl:
   curl ${controlUrl}                                  # list what you can change
   curl -X PUT ${controlUrl}/latency -d '{"ms":2000}'  # make the cloud slow
-${bold('The logs')} are in ${dir}/logs
+${clientText(stage, examples)}${bold('The logs')} are in ${dir}/logs
 
 Press Ctrl-C to stop everything and to remove its files.`)
   if (!interrupted.aborted) await once(interrupted, 'abort')
 })
+
+/** How the vendor's own command line reaches the simulated cloud. */
+function clientText({ cloud, project, token }: Stage<DialectName>, { client }: DialectExamples): string {
+  if (!client) return ''
+  const pairs = Object.entries(client.env({ url: cloud.url, project, token }))
+  const lines = pairs.map(([name, value]) => `  export ${name}=${value}\n`)
+  return `${bold(`The vendor's own ${client.program}`)} uses it with\n${lines.join('')}`
+}

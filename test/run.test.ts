@@ -35,14 +35,14 @@ function run(
     select = [],
     seconds = 60,
   }: { env?: NodeJS.ProcessEnv; select?: string[]; seconds?: number } = {},
-): { status: number | null; stdout: string; verdict: string | undefined } {
+): { status: number | null; stdout: string; stderr: string; verdict: string | undefined } {
   const dir = mkdtempSync(join(tmpdir(), 'runner-'))
   try {
     for (const folder of ['rig', 'matrix']) mkdirSync(join(dir, folder))
     for (const [name, body] of Object.entries(files)) writeFileSync(join(dir, name), body)
     const args = [join(import.meta.dirname, 'run.ts'), '--dir', dir, '--file-timeout', String(seconds), ...select]
-    const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8', env })
-    return { status, stdout, verdict: stdout.trim().split('\n').at(-1) }
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', env })
+    return { status, stdout, stderr, verdict: stdout.trim().split('\n').at(-1) }
   } finally {
     rmSync(dir, { recursive: true })
   }
@@ -61,7 +61,7 @@ const trapped = run(
 
 for (const [n, { name }] of traps.entries()) {
   test(`${name} fails its file, and so the run`, () => {
-    assert.match(trapped.stdout, new RegExp(`^FAIL ${trapFile(n)} `, 'm'))
+    assert.match(trapped.stdout, new RegExp(`^FAIL +\\d+/${traps.length} ${trapFile(n)} `, 'm'))
     assert.match(trapped.stdout, new RegExp(`^FAILED ${trapFile(n)}$`, 'm'))
     assert.is(trapped.status, 1)
   })
@@ -111,19 +111,28 @@ test('a phrase that is in the name of no test fails the run', () => {
   assert.equal([status, verdict], [1, '0 passed, 0 failed'])
 })
 
-test('a file that fails does not run again, and its name is at the end', () => {
+test('a file that fails does not run again, and the end says how to run it alone', () => {
   const { status, verdict, stdout } = run({
     'trap.test.ts': `${head}${good}test('bad', () => { throw new Error('the reason') })\ntest.run()`,
     'b.test.ts': `${head}${good}test.run()`,
   })
   assert.equal([status, verdict, stdout.match(/the reason/g)?.length], [1, '2 passed, 1 failed', 1], stdout)
-  assert.match(stdout, /^FAILED trap\.test\.ts\n\n2 passed/m)
+  assert.match(
+    stdout,
+    /^FAILED trap\.test\.ts\n\nagain:\n {2}npm test -- trap\.test\.ts\n\n2 files in \d+ s\n2 passed/m,
+  )
 })
 
 test('good files pass', () => {
   const { status, verdict } = run({ 'a.test.ts': `${head}${good}test.run()`, 'b.test.ts': `${head}${good}test.run()` })
   assert.is(status, 0)
   assert.is(verdict, '2 passed, 0 failed')
+})
+
+test('an option that does not exist is named, with what a person may type', () => {
+  const { status, stderr } = run({ 'a.test.ts': named }, { select: ['--fast'] })
+  assert.is(status, 2)
+  assert.match(stderr, /^Unknown option '--fast'[^\n]*\n\nnpm test -- \[WORD\.\.\.\]/)
 })
 
 test('a run without any file fails and says which words it looked for', () => {

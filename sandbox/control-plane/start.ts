@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { type Child, startChild } from '../child.ts'
 import { freePorts } from '../ports.ts'
 import { type Ports, apiserverArgs, controllerManagerArgs, etcdArgs } from './args.ts'
+import { count } from './count.ts'
 import { apiServerPrograms, controlPlanePrograms } from './build.ts'
 import { type User, kubeconfigWriter, writeUsers } from './kubeconfig.ts'
 import { waitUntilReady } from './wait-until-ready.ts'
@@ -140,6 +141,7 @@ function makeUser(name: string, groups: string[]): User {
 }
 
 function prepare(dir: string, users: User[]): void {
+  count('started')
   mkdirSync(join(dir, 'logs'), { recursive: true })
   writeUsers(dir, users)
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })

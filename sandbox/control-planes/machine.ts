@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Child } from '../child.ts'
+import { count } from '../control-plane/count.ts'
 import { waitUntilReady } from '../control-plane/wait-until-ready.ts'
 import { type Member, apiServerArgs, etcdArgs, ports } from './args.ts'
 import type { CloudMachine } from './cloud.ts'
@@ -49,6 +50,7 @@ export const memberDir = (dir: string, { name }: Pick<CloudMachine, 'name'>) => 
 export function makeMachine(options: MachineOptions): Machine {
   const { machine, network, credentials, proxyFor } = options
   const { name } = machine
+  count('started')
   const member = memberOf(options)
   const programs = new Map<ProgramName, Program>([['etcd', etcdOf(options, member)]])
   if (proxyFor !== undefined) programs.set('proxy', proxyOf(options, { member, proxyFor }))

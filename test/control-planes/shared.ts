@@ -3,6 +3,7 @@ import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } fro
 import { Agent, get } from 'node:https'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { count } from '../../sandbox/control-plane/count.ts'
 import { kubeconfigWriter, readUsers } from '../../sandbox/control-plane/kubeconfig.ts'
 import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from '../../sandbox/control-plane/start.ts'
 import { tryExclusively } from '../../sandbox/exclusive.ts'
@@ -51,6 +52,7 @@ export async function borrow(folder: string, options: ControlPlaneOptions): Prom
   const { url, etcdUrl, kubectl, state, apiGroups } = JSON.parse(
     readFileSync(join(folder, 'shared.json'), 'utf8'),
   ) as Shared
+  count('lent')
   await restoreState(etcdUrl, state)
   await untilServed(apiGroups, () => readApiGroups(url, folder))
   mkdirSync(join(dir, 'logs'), { recursive: true })

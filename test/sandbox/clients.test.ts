@@ -10,6 +10,7 @@ import { startCherryServers } from '../../sandbox/clouds/cherry-servers/server.t
 import { startEquinixMetal } from '../../sandbox/clouds/equinix-metal/server.ts'
 import { startHetzner } from '../../sandbox/clouds/hetzner/server.ts'
 import { startScaleway } from '../../sandbox/clouds/scaleway/server.ts'
+import { dialects } from '../../sandbox/dialects.ts'
 import { goPrograms } from '../../sandbox/go-programs.ts'
 import * as cherry from './cherry-fixture.ts'
 import * as metal from './metal-fixture.ts'
@@ -68,6 +69,16 @@ test("Hetzner Cloud's Go client hcloud-go succeeds in every step", async () => {
     await cloud.close()
   }
 })
+
+for (const { dialect, form } of [
+  { dialect: 'hetzner', form: /^.{64}$/ },
+  { dialect: 'scaleway', form: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/ },
+] as const)
+  test(`the token of the sandbox is one that the clients of ${dialect} accept`, async () => {
+    const { cloud, token } = await dialects[dialect].open()
+    await cloud.close()
+    assert.match(token, form)
+  })
 
 test("Scaleway's Go SDK succeeds in every step", async () => {
   const key = '00000000-0000-4000-8000-000000000001'

@@ -27,6 +27,7 @@ const right: Case[] = [
     'metal.equinix.com/bgp-peers-{{n}}-peer-ip',
     'metal.equinix.com/bgp-peers-{{n}}-peer-ip',
   ],
+  ['the shortest duration', duration(1000), '1000ms', 1000],
   ['an annotation without a prefix', annotation, 'plain', 'plain'],
   ['an IPv6 address', bindAddress, '::', '::'],
   ['an https URL', url('loopback'), 'https://api.example.com/metal/v1/', 'https://api.example.com/metal/v1'],

@@ -89,6 +89,16 @@ test('what waits comes first, and the summary names what waits too long', () => 
   assert.equal(notesOf(sectionOf(given, 'summary')), ['bad ElasticIP ns.late waits for its address: no quota'])
 })
 
+test('of many that wait too long the summary names three', () => {
+  const late = ['a', 'b', 'c', 'd', 'e'].map((name): RecordFields => ({ name, phase: 'Requested', minutes: 30 }))
+  assert.equal(notesOf(sectionOf(addresses(late), 'summary')), [
+    'bad ElasticIP ns.a waits for its address',
+    'bad ElasticIP ns.b waits for its address',
+    'bad ElasticIP ns.c waits for its address',
+    'bad 2 more wait too',
+  ])
+})
+
 test('the summary counts the Services whose addresses nobody has announced for minutes', () => {
   const held = (name: string, address: string, minutes: number): RecordFields => ({ name, address, minutes })
   const notes = (...records: RecordFields[]) => notesOf(sectionOf(addresses(records, ['192.0.2.1']), 'summary'))

@@ -20,11 +20,8 @@ async function create(name: string, spec: Partial<Service['spec']> = {}): Promis
   await stage.client.create(services, manifest)
 }
 
-async function timeOf(work: () => Promise<unknown>): Promise<number> {
-  const started = performance.now()
-  await work()
-  return performance.now() - started
-}
+/** Whether the cloud has answered none of the reserves: how fast the product is beside them, the bench measures. */
+const reservesHang = () => calls.all(routes.reserve).every(({ status }) => status === undefined)
 
 const holder = async () =>
   (await stage.client.get(leases, { namespace: 'kube-system', name: 'cloud-controller-manager' }))?.spec?.holderIdentity
@@ -37,8 +34,8 @@ test('a leader that stops during reserves releases the lease at once, and what i
   product = await stage.start({ env })
   await eventually('a reserve hangs', () => stage.calls(routes.reserve) > 0 || undefined)
   const stopped = product.stop('SIGTERM', 60_000)
-  const leaseMs = await timeOf(() => eventually('the lease is free', async () => (await holder()) === '' || undefined))
-  assert.ok(leaseMs < 8_000, `the lease was held for ${String(Math.round(leaseMs))} ms`)
+  await eventually('the lease is free', async () => (await holder()) === '' || undefined)
+  assert.ok(reservesHang(), 'it waited for the reserve')
   assert.is((await stage.record('late'))?.status?.address, undefined)
   await stopped
   const { address } = (await stage.record('late'))?.status ?? {}
@@ -63,19 +60,14 @@ test('with 60 reserves hanging, a Service with its own address and a deletion ta
   await eventually('reserves hang', () => stage.calls(routes.reserve) >= 4 || undefined)
   await eventually('it leads', holder)
 
-  const ownMs = await timeOf(async () => {
-    await create('own', { loadBalancerIP: own.address })
-    await eventually(
-      'the own address is shown',
-      async () => shownIn(await stage.service('own')) === own.address || undefined,
-    )
-  })
-  const goneMs = await timeOf(async () => {
-    await stage.client.remove(services, { namespace: 'default', name: 'leaving' })
-    await stage.gone('leaving')
-  })
-  assert.ok(ownMs < 30_000, `the own address took ${String(Math.round(ownMs))} ms`)
-  assert.ok(goneMs < 30_000, `the deletion took ${String(Math.round(goneMs))} ms`)
+  await create('own', { loadBalancerIP: own.address })
+  await eventually(
+    'the own address is shown',
+    async () => shownIn(await stage.service('own')) === own.address || undefined,
+  )
+  await stage.client.remove(services, { namespace: 'default', name: 'leaving' })
+  await stage.gone('leaving')
+  assert.ok(reservesHang(), 'they waited for a reserve')
   latency.clear()
   // It would wait for the reserves.
   await product.stop('SIGKILL')

@@ -1,25 +1,43 @@
 import type { FastifyInstance } from 'fastify'
-import { invalidInput, refused } from './errors.ts'
-import { locations, serverTypes } from './locations.ts'
+import { images, networks, pricing, serverTypes } from './catalogue.ts'
+import { ApiError, invalidInput, refused } from './errors.ts'
+import { locations } from './locations.ts'
 import { renderAction } from './render.ts'
 import { type RouteContext, findIn, page } from './route-context.ts'
+
+type Item = { id: number; name: string }
+
+/** Lists that no call changes, and what one of them is called. */
+const catalogue: [field: string, one: string, items: Item[]][] = [
+  ['locations', 'location', locations],
+  ['server_types', 'server_type', serverTypes],
+  ['images', 'image', images],
+  ['networks', 'network', networks],
+]
+
+/** The vendor removed its datacenters in October 2026. */
+const removed = new ApiError(410, 'deprecated_api_endpoint', {
+  message: 'API functionality was removed',
+  details: { announcement: 'https://docs.hetzner.cloud/changelog' },
+})
 
 /** Registers the routes of actions, and of what every project can order. */
 export function catalogueRoutes(app: FastifyInstance, context: RouteContext): void {
   const { state, projectOf } = context
-  const same = <T>(item: T) => item
-  app.get('/locations', (request) => page(context, request, { field: 'locations', items: locations, render: same }))
-  app.get('/locations/:id', (request) => {
-    const { id } = request.params as { id: string }
-    const location = locations.find((one) => String(one.id) === id)
-    if (!location) throw refused(404)
-    return { location }
-  })
-  app.get('/server_types', (request) =>
-    page(context, request, { field: 'server_types', items: serverTypes, render: same }),
-  )
-  for (const field of ['images', 'ssh_keys', 'networks'])
-    app.get(`/${field}`, (request) => page(context, request, { field, items: [] as { id: number }[], render: same }))
+  for (const [field, one, items] of catalogue) {
+    app.get(`/${field}`, (request) => page(context, request, { field, items, render: (item) => item }))
+    app.get(`/${field}/:id`, (request) => {
+      const { id } = request.params as { id: string }
+      const found = items.find((item) => String(item.id) === id)
+      if (!found) throw refused(404)
+      return { [one]: found }
+    })
+  }
+  app.get('/pricing', () => ({ pricing }))
+  for (const path of ['/datacenters', '/datacenters/:id'])
+    app.get(path, () => {
+      throw removed
+    })
   app.get('/actions/:id', (request) => ({ action: renderAction(findIn(context, request, state.actions)) }))
   // Since January 2025 it needs ids.
   app.get('/actions', (request) => {

@@ -1,4 +1,6 @@
+import { isIP } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { contains } from '../address-pool.ts'
 import { objectOf } from '../request-body.ts'
 import { startAction } from './actions.ts'
 import { ApiError, invalidInput } from './errors.ts'
@@ -33,6 +35,11 @@ export function floatingIpRoutes(app: FastifyInstance, context: RouteContext): v
     return reply.code(204).send()
   })
   actionRoutes(app, context)
+  app.get('/floating_ips/:id/actions', (request) => {
+    const { id } = find(request)
+    const items = [...state.actions.values()].filter(({ resources }) => resources.some((one) => one.id === id))
+    return page(context, request, { field: 'actions', items, render: renderAction })
+  })
 }
 
 type Act = (
@@ -84,6 +91,8 @@ function otherActions(act: Act): void {
   act('change_dns_ptr', (ip, body) => {
     const { ip: address, dns_ptr: name } = body
     if (typeof address !== 'string') throw invalidInput('ip', 'is missing')
+    if (isIP(address) === 0 || !contains(ip.ip, address))
+      throw invalidInput('ip', 'is not an address of this Floating IP')
     const carryOut = () => void (typeof name === 'string' ? ip.names.set(address, name) : ip.names.delete(address))
     return { ...about(ip), command: 'change_dns_ptr', carryOut }
   })

@@ -29,11 +29,3 @@ export const locations: Location[] = [
 export function findLocation(given: unknown): Location | undefined {
   return locations.find(({ id, name }) => name === given || String(id) === String(given))
 }
-
-/** The types of servers that an order may name. */
-export const serverTypes = [
-  { id: 22, name: 'cpx22', description: 'CPX 22', cores: 2, memory: 4, disk: 80 },
-  { id: 33, name: 'cpx32', description: 'CPX 32', cores: 4, memory: 8, disk: 160 },
-].map((type) => ({ ...type, architecture: 'x86', cpu_type: 'shared', storage_type: 'local', deprecation: null }))
-
-export type ServerType = (typeof serverTypes)[number]

@@ -1,7 +1,10 @@
 import type { Json } from '../control.ts'
 import type { Action, FloatingIp, Server, State } from './state.ts'
 
-const time = (ms: number) => new Date(ms).toISOString().replace(/\.\d+Z$/, '+00:00')
+/** A time as the API shows it. */
+export function time(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z$/, '+00:00')
+}
 
 /** A floating IP as the API shows it. */
 export function renderFloatingIp(ip: FloatingIp): Json {
@@ -42,12 +45,12 @@ export function renderServer(state: State, server: Server): Json {
     private_net: [{ network: 7, ip: server.privateIp, alias_ips: [], mac_address: '86:00:ff:2a:7d:e1' }],
     server_type: server.type,
     location: server.location,
-    image: null,
+    image: server.image,
     iso: null,
     rescue_enabled: false,
     locked: isLocked(state, server.id),
     backup_window: null,
-    protection: { delete: false, rebuild: false },
+    protection: server.protection,
     labels: server.labels,
     volumes: [],
     load_balancers: [],

@@ -10,6 +10,7 @@ import { floatingIpRoutes } from './floating-ip-routes.ts'
 import { hetznerCommands } from './hetzner-commands.ts'
 import { type CallLimit, type HetznerControl, type NewServer, makeHetznerControl } from './hetzner-control.ts'
 import { serverRoutes } from './server-routes.ts'
+import { sshKeyRoutes } from './ssh-key-routes.ts'
 import { makeState, type State } from './state.ts'
 import { type UnknownBehaviour, chooseBehaviour } from './unknown-behaviour.ts'
 
@@ -99,6 +100,7 @@ function serveApi(app: FastifyInstance, { state, tokens, buckets, projectOf, int
   const context = { state, projectOf, faultOf: intercepted.faultOf }
   floatingIpRoutes(app, context)
   serverRoutes(app, context)
+  sshKeyRoutes(app, context)
   catalogueRoutes(app, context)
 }
 

@@ -1,4 +1,5 @@
-import { type Location, type ServerType, locations, serverTypes } from './locations.ts'
+import { type Image, type ServerType, images, serverTypes } from './catalogue.ts'
+import { type Location, locations } from './locations.ts'
 import type { Labels } from './labels.ts'
 import type { Server, State } from './state.ts'
 
@@ -6,6 +7,7 @@ export type ServerOrder = {
   project: number
   name: string
   type?: ServerType
+  image?: Image
   location?: Location | undefined
   labels?: Labels
   /** Whether it has a Primary IPv4 address, as most have. */
@@ -16,19 +18,22 @@ export type ServerOrder = {
 export function addServer(state: State, order: ServerOrder): Server {
   const { project, name, labels = {}, hasIpv4 = true } = order
   const [type] = serverTypes
+  const [image] = images
   const [place] = locations
-  if (!type || !place) throw new Error('the catalogue is empty')
+  if (!type || !image || !place) throw new Error('the catalogue is empty')
   const server: Server = {
     id: state.newId(),
     project,
     name,
     status: 'running',
     type: order.type ?? type,
+    image: order.image ?? image,
     location: order.location ?? place,
     labels,
     ipv4: hasIpv4 ? state.newIpv4('own')?.ip : undefined,
     ipv6: state.newIpv6(),
     privateIp: state.newPrivateIp(),
+    protection: { delete: false, rebuild: false },
     createdAtMs: state.now(),
   }
   state.servers.set(server.id, server)

@@ -3,7 +3,8 @@ import { formatIpv4, parseRange } from '../ipv4.ts'
 import type { Quota } from '../quota.ts'
 import { makeScheduler, type Scheduler } from '../scheduler.ts'
 import type { Labels } from './labels.ts'
-import type { Location, ServerType } from './locations.ts'
+import type { Image, ServerType } from './catalogue.ts'
+import type { Location } from './locations.ts'
 import type { UnknownBehaviour } from './unknown-behaviour.ts'
 
 export const serverStatuses = [
@@ -24,12 +25,24 @@ export type Server = {
   name: string
   status: (typeof serverStatuses)[number]
   type: ServerType
+  image: Image
   location: Location
   labels: Labels
   /** Undefined without a Primary IP of that family. */
   ipv4: string | undefined
   ipv6: string | undefined
   privateIp: string
+  protection: { delete: boolean; rebuild: boolean }
+  createdAtMs: number
+}
+
+export type SshKey = {
+  id: number
+  project: number
+  name: string
+  fingerprint: string
+  publicKey: string
+  labels: Labels
   createdAtMs: number
 }
 
@@ -74,6 +87,7 @@ export type StateOptions = {
 export type State = Scheduler & {
   servers: Map<number, Server>
   floatingIps: Map<number, FloatingIp>
+  sshKeys: Map<number, SshKey>
   actions: Map<number, Action>
   quota: Quota
   behaviour: UnknownBehaviour
@@ -105,6 +119,7 @@ export function makeState(options: StateOptions): State {
     ...makeScheduler(options.now),
     servers: new Map(),
     floatingIps: new Map(),
+    sshKeys: new Map(),
     actions: new Map(),
     actionError: undefined,
     deletion: { reservationsMs: 0, devicesMs: 0 },
@@ -114,7 +129,7 @@ export function makeState(options: StateOptions): State {
       const allocation = pools[kind].allocateFirst(32)
       return allocation && textOf(allocation)
     },
-    newIpv6: () => `2001:db8:${(networks += 1).toString(16)}::/64`,
+    newIpv6: () => `2001:db8:1:${(networks += 1).toString(16)}::/64`,
     newPrivateIp() {
       const allocation = privates.allocateFirst(32)
       if (!allocation) throw new Error('the private network is full')

@@ -4,6 +4,22 @@ import type { FlexibleIp, Server, State } from './state.ts'
 /** The organization of every project here. */
 const organization = '0a6f0000-0000-4000-8000-00000000000f'
 
+/** The offer of every server. The vendor's CLI lists offers before it lists servers. */
+export const offer = {
+  id: 'd1a60000-0000-4000-8000-00000000000e',
+  name: 'EM-B112X-SSD',
+  stock: 'available',
+  enable: true,
+  commercial_range: 'beryllium',
+  subscription_period: 'hourly',
+  price_per_hour: { currency_code: 'EUR', units: 0, nanos: 166_000_000 },
+  disks: [],
+  cpus: [],
+  memories: [],
+  options: [],
+  tags: [],
+}
+
 /** The API writes six or nine digits. */
 const time = (ms: number) => new Date(ms).toISOString().replace('Z', '000Z')
 
@@ -42,8 +58,8 @@ export function renderServer(state: State, server: Server): Json {
     status: server.status,
     ping_status: server.status === 'ready' ? 'ping_status_up' : 'ping_status_down',
     tags: server.tags,
-    offer_id: 'd1a60000-0000-4000-8000-00000000000e',
-    offer_name: 'EM-B112X-SSD',
+    offer_id: offer.id,
+    offer_name: offer.name,
     boot_type: 'normal',
     domain: `${id}.${zone}.baremetal.scw.cloud`,
     ips: [ownAddress(server), ...shown.map(({ id: of, address }) => addressOf(of, address))],

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ApiError } from './errors.ts'
 import { removeServer } from './flexible-ips.ts'
-import { renderServer } from './render.ts'
+import { offer, renderServer } from './render.ts'
 import { type RouteContext, page, zoneOf } from './route-context.ts'
 import type { Server } from './state.ts'
 
@@ -14,6 +14,7 @@ export function serverRoutes(app: FastifyInstance, context: RouteContext): void 
   const { state } = context
   const render = (server: Server) => renderServer(state, server)
 
+  app.get('/baremetal/v1/zones/:zone/offers', () => ({ total_count: 1, offers: [offer] }))
   app.get(root, (request) => page(context, request, { field: 'servers', items: state.servers.values(), render }))
   app.get(`${root}/:id`, (request) => render(find(context, request)))
   app.delete(`${root}/:id`, (request) => {

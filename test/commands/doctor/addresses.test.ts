@@ -121,6 +121,8 @@ test('reservations by the rules of the sweep: leaked, not adopted, surplus, anot
   )
   assert.match(of([makeReservation({ marks: serviceMarks({ ...scheme, cluster: 'theirs' }, 'default/gone') })]), /^ok/)
   assert.match(of([makeReservation()]), /^ok/)
+  const ofPerson = { ...serviceMarks(scheme, 'default/gone'), usage: 'mail' }
+  assert.match(of([makeReservation({ marks: ofPerson })]), /^ok/)
 })
 
 test('where the cloud assigns addresses, each leads to a node that is Ready', () => {

@@ -120,6 +120,7 @@ test('warnings, unless a later Event of the same component and object says that 
   const found = ['warning: R on Node a, 3 times: m']
   assert.equal(of(warning), found)
   assert.match(of(warning, event('Normal', 31))[0] ?? '', /^ok/)
+  assert.equal(of(warning, event('Warning', 31)), [...found, ...found])
   assert.equal(of(event('Normal', 29), warning), found)
   assert.equal(of(warning, event('Normal', 31, { component: 'webhook-probe' })), found)
   assert.equal(of(warning, event('Normal', 31, { name: 'b' })), found)

@@ -64,6 +64,7 @@ const rows: [what: string, states: States, facts: Partial<MoveFacts>, decision: 
   ['the holder fails for long: fewer answers are enough', { a: failed(5), b: answers(9) }, {}, 'failed -> b'],
   ['the holder fails for very long', { a: failed(60), b: answers(2) }, {}, 'failed -> b'],
   ['a holder that flapped failed three times', { a: failed(3, 9), b: well }, {}, 'wait'],
+  ['a holder that had answered just often enough failed three times', { a: failed(3, 10), b: well }, {}, 'failed -> b'],
   ['a holder that flapped failed six times', { a: failed(6, 9), b: well }, {}, 'failed -> b'],
   ['one answer is never enough', { a: failed(60), b: answers(1) }, {}, 'problem'],
   ['there is one control plane', { a: bad }, {}, 'problem'],

@@ -59,6 +59,10 @@ const asked: ServiceSeen['announcer'] = {
   withdrawal: { annotations: { 'metallb.io/pool': 'disabled' }, clearsStatus: true },
   request: () => ({ annotations: {} }),
 }
+const restores: ServiceSeen['announcer'] = {
+  withdrawal: { annotations: { 'metallb.io/pool': 'disabled' }, clearsStatus: true, restoresStatus: true },
+  request: () => ({ annotations: {} }),
+}
 const leaving = makeService({ ...shown, status: ingress, deletionTimestamp: 'now' })
 const withdrawing = makeService({
   finalizers,
@@ -278,6 +282,11 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
     name: 'and is not waited for after that',
     seen: { service: withdrawing, record: bound, announcer: asked, withdrawingForMs: 60_000 },
     plan: { step: { do: 'clear-status', isOverdue: true } },
+  },
+  {
+    name: 'unless it would write the address back: then a person learns of it',
+    seen: { service: withdrawing, record: bound, announcer: restores, withdrawingForMs: 60_000 },
+    plan: { step: { do: 'report-withdrawal' } },
   },
   {
     name: 'an address that is still written into the configuration is not released',

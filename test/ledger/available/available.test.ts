@@ -78,6 +78,16 @@ test('a claimed warm address is transferred to its Service, and the pool is fill
   )
 })
 
+test('a restored record whose warm address is gone finds the address that the Service had, and buys no other', async () => {
+  const { harness, process } = await warmHarness(0)
+  harness.cloud.put(makeReservation({ marks: serviceMarks(scheme, 'default/web') }))
+  const claimRef = { namespace: 'default', name: 'web' }
+  const source = { type: 'WarmPool', name: 'warm-gone' } as const
+  harness.api.put(elasticIPs, makeLot('default.web', { claimRef, location: 'da', reclaimPolicy: 'Delete', source }))
+  assert.is(addressOf(await process.claim()), makeReservation().address)
+  assert.is(harness.cloud.calls.reserve, 0)
+})
+
 test('a claim does not take a warm address in another location', async () => {
   const { harness, process } = await warmHarness(1)
   await process.claim({ location: 'sv' })

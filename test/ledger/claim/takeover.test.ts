@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Reservation } from '../../../clouds/ports/cloud.ts'
+import { CloudError, type Reservation } from '../../../clouds/ports/cloud.ts'
 import { KubeError } from '../../../kube/errors.ts'
 import { timeLimit } from '../../../lib/time-limit.ts'
 import { type ElasticIP, elasticIPs } from '../../../ledger/record/elastic-ip.ts'
@@ -20,6 +20,19 @@ test('a reservation whose answer was lost is found by its marks at once', async 
   harness.setAdoptionMark()
   harness.cloud.fates.push('lost')
   const claimed = await harness.process('a').claim()
+  assert.is(claimed.kind === 'held' && claimed.address, '203.0.113.1')
+  assert.is(harness.cloud.calls.reserve, 1)
+})
+
+test('a refusal that leaves open whether the cloud reserved an address is no refusal', async () => {
+  const harness = makeHarness()
+  harness.setAdoptionMark()
+  const cloud = {
+    after: ({ verb }: { verb: string }) => {
+      if (verb === 'reserve') throw new CloudError('503: the quota is used up', { fault: 'quota', outcome: 'unknown' })
+    },
+  }
+  const claimed = await harness.process('a', { cloud }).claim()
   assert.is(claimed.kind === 'held' && claimed.address, '203.0.113.1')
   assert.is(harness.cloud.calls.reserve, 1)
 })

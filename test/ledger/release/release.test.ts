@@ -52,6 +52,19 @@ test('an address whose deletion was requested is not kept, although its Service 
   assert.equal(harness.reservationsOf(), [])
 })
 
+test('a deletion that is tried again keeps the time at which it was first requested', async () => {
+  const harness = await reserved()
+  harness.cloud.refusesRelease = 'unavailable'
+  for (const identity of ['b', 'c']) {
+    await harness
+      .process(identity)
+      .release()
+      .catch(() => undefined)
+    assert.is(harness.record()?.status?.deletionRequestedAt, '2026-01-31T09:00:00.000Z')
+    harness.advance(60_000)
+  }
+})
+
 test('a reservation that the cloud deleted without an answer is done with, although its address has a new holder', async () => {
   const harness = await reserved()
   const silent = {

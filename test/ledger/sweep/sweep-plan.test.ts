@@ -118,6 +118,12 @@ test('a Service that is no longer a LoadBalancer owns no reservation', () => {
   assert.equal(plan({ services, suspects: longAgo }).release, ['res-1'])
 })
 
+test('a Service that is being deleted owns no reservation: adopted, it would be kept for nobody', () => {
+  const services = [{ service: makeService({ deletionTimestamp: 'now' }), wanted: reserve }]
+  const seen = plan({ services, suspects: longAgo })
+  assert.equal([seen.adopt, seen.release], [[], ['res-1']])
+})
+
 test('a Service that is wrong or ignored still owns its reservation', () => {
   for (const wanted of [
     { kind: 'wrong' as const, problems: [] },

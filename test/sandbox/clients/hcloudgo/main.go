@@ -79,6 +79,7 @@ func session(ctx context.Context, client, reader *hcloud.Client) {
 		found, _, err := client.Server.GetByName(ctx, "two")
 		return errors.Join(err, want(found != nil && found.Status == hcloud.ServerStatusRunning, "got %v", found))
 	})
+	catalogue(ctx, client, servers)
 	step("create floating IP", func() error {
 		labels := map[string]string{"cluster": "test", "example.com/role": "web"}
 		result, _, err := client.FloatingIP.Create(ctx, hcloud.FloatingIPCreateOpts{
@@ -126,7 +127,10 @@ func session(ctx context.Context, client, reader *hcloud.Client) {
 		}
 		found, _, err := client.FloatingIP.GetByID(ctx, network.ID)
 		name, known := found.DNSPtr[net.ParseIP(network.IP.String()+"1").String()]
-		return errors.Join(err, want(known && name == "one.example.com", "names %v", found.DNSPtr))
+		_, _, foreign := client.FloatingIP.ChangeDNSPtr(ctx, network, "192.0.2.9", hcloud.Ptr("one.example.com"))
+		return errors.Join(
+			err, want(known && name == "one.example.com", "names %v", found.DNSPtr), wantCode(foreign, hcloud.ErrorCodeInvalidInput),
+		)
 	})
 	step("a token that may only read", func() error {
 		_, _, err := reader.FloatingIP.Update(ctx, ip, hcloud.FloatingIPUpdateOpts{Name: "no"})
@@ -136,6 +140,64 @@ func session(ctx context.Context, client, reader *hcloud.Client) {
 		return wantCode(err, hcloud.ErrorCode("token_readonly"))
 	})
 	remove(ctx, client, servers, ip)
+}
+
+// The CLI reads these for the commands that list and describe; it breaks where one of them is missing.
+func catalogue(ctx context.Context, client *hcloud.Client, servers []*hcloud.Server) {
+	step("what a server refers to", func() error {
+		found, _, err := client.Server.GetByID(ctx, servers[0].ID)
+		if err != nil {
+			return err
+		}
+		network, _, err := client.Network.GetByID(ctx, found.PrivateNet[0].Network.ID)
+		image, _, imageErr := client.Image.GetForArchitecture(ctx, "ubuntu-24.04", hcloud.ArchitectureX86)
+		known := network != nil && image != nil && found.Image != nil && found.Image.ID == image.ID
+		return errors.Join(err, imageErr, want(known, "network %v, image %v", network, image))
+	})
+	step("prices", func() error {
+		prices, _, err := client.Pricing.Get(ctx)
+		kind, _, kindErr := client.ServerType.GetByName(ctx, "cpx22")
+		if err := errors.Join(err, kindErr); err != nil {
+			return err
+		}
+		return want(len(prices.FloatingIPs) == 2 && len(prices.ServerTypes) > 0 && len(kind.Locations) == 6, "%+v", prices)
+	})
+	step("datacenters are gone", func() error {
+		_, _, err := client.Datacenter.GetByName(ctx, "fsn1-dc14")
+		return wantCode(err, hcloud.ErrorCode("deprecated_api_endpoint"))
+	})
+	step("SSH key", func() error {
+		public := "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBc+iGYCFZ1uKPzuBKEXVCEXhbGwxvVjvEyvGaCbtBjR"
+		key, _, err := client.SSHKey.Create(ctx, hcloud.SSHKeyCreateOpts{Name: "mine", PublicKey: public})
+		if err != nil {
+			return err
+		}
+		_, _, again := client.SSHKey.Create(ctx, hcloud.SSHKeyCreateOpts{Name: "other", PublicKey: public})
+		_, err = client.SSHKey.Delete(ctx, key)
+		return errors.Join(err, wantCode(again, hcloud.ErrorCodeUniquenessError))
+	})
+	step("rename a server, and protect it", func() error {
+		_, _, taken := client.Server.Update(ctx, servers[0], hcloud.ServerUpdateOpts{Name: servers[1].Name})
+		renamed, _, err := client.Server.Update(ctx, servers[0], hcloud.ServerUpdateOpts{Name: "first", Labels: map[string]string{"a": "b"}})
+		if err != nil {
+			return err
+		}
+		protect := func(on bool) error {
+			action, _, err := client.Server.ChangeProtection(ctx, renamed, hcloud.ServerChangeProtectionOpts{Delete: &on, Rebuild: &on})
+			if err != nil {
+				return err
+			}
+			return client.Action.WaitFor(ctx, action)
+		}
+		if err := protect(true); err != nil {
+			return err
+		}
+		_, _, refused := client.Server.DeleteWithResult(ctx, renamed)
+		return errors.Join(
+			wantCode(taken, hcloud.ErrorCodeUniquenessError), wantCode(refused, hcloud.ErrorCodeProtected),
+			want(renamed.Name == "first" && renamed.Labels["a"] == "b", "got %+v", renamed), protect(false),
+		)
+	})
 }
 
 func assign(ctx context.Context, client *hcloud.Client, servers *[]*hcloud.Server, ip **hcloud.FloatingIP) {

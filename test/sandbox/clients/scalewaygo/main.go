@@ -168,6 +168,15 @@ func metal(api *baremetal.API, servers []string) {
 		}
 		return want(len(all.Servers) == len(servers), "%d servers", len(all.Servers))
 	})
+	// The CLI looks for the offer of each server.
+	step("offers", func() error {
+		all, err := api.ListOffers(&baremetal.ListOffersRequest{}, scw.WithAllPages())
+		found, getErr := api.GetServer(&baremetal.GetServerRequest{ServerID: servers[0]})
+		if err := errors.Join(err, getErr); err != nil {
+			return err
+		}
+		return want(len(all.Offers) == 1 && all.Offers[0].ID == found.OfferID, "offers %+v", all.Offers)
+	})
 	step("stop and start", func() error {
 		if _, err := api.StopServer(&baremetal.StopServerRequest{ServerID: servers[0]}); err != nil {
 			return err

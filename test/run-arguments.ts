@@ -1,0 +1,66 @@
+// What a person may type after `npm test --`.
+import { availableParallelism } from 'node:os'
+import { parseArgs } from 'node:util'
+import { sortArguments } from './selection.ts'
+
+const usage = `npm test -- [WORD...] ['A PHRASE'...] [options]
+
+  WORD                selects files by their paths, in either target. The name of a cloud runs them there.
+  'A PHRASE'          selects tests by their names
+  --test WORD         the same for a phrase of one word
+  --slow              the files of make test-slow
+  --workers N         how many files run at a time
+  --file-timeout S    how many seconds a file may take
+  --write-seconds     keeps the durations of the long files, for the order of the next runs
+  --dir DIR           the folder of the files`
+
+export type RunArguments = {
+  dir: string
+  fileTimeoutSeconds: number
+  isSlow: boolean
+  /** All of them are in the paths of the files that run. */
+  words: string[]
+  /** All of them are in the names of the tests that run. */
+  testNames: string[]
+  workers: number
+  writesSeconds: boolean
+}
+
+/** Reads the arguments; prints the usage and ends the process where they are wrong, or where a person asks for it. */
+export function readArguments(): RunArguments {
+  const parsed = parse()
+  if (typeof parsed === 'string' || parsed.values.help) {
+    console.error(typeof parsed === 'string' ? `${parsed}\n\n${usage}` : usage)
+    process.exit(typeof parsed === 'string' ? 2 : 0)
+  }
+  const { values, positionals } = parsed
+  const { words, phrases } = sortArguments(positionals)
+  return {
+    dir: values.dir,
+    fileTimeoutSeconds: Number(values['file-timeout']),
+    isSlow: values.slow,
+    words,
+    testNames: [...phrases, ...values.test],
+    workers: Number(values.workers),
+    writesSeconds: values['write-seconds'],
+  }
+}
+
+function parse() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        dir: { type: 'string', default: import.meta.dirname },
+        'file-timeout': { type: 'string', default: '800' },
+        help: { type: 'boolean', default: false },
+        slow: { type: 'boolean', default: false },
+        test: { type: 'string', multiple: true, default: [] },
+        'write-seconds': { type: 'boolean', default: false },
+        workers: { type: 'string', default: String(Math.min(4, 2 * availableParallelism())) },
+      },
+    })
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
