@@ -14,7 +14,7 @@ export type TokenOptions = {
   /** The client of the service that grants tokens. */
   http: VendorHttp
   call: VendorCall
-  /** What the token is granted for. When it changes, as a secret that is rotated, the former token counts no more. */
+  /** The secret that the token is granted for. When it is rotated, the former token counts no more. */
   basis(): string
   /** A monotonic clock in milliseconds. */
   now?: (() => number) | undefined
@@ -68,7 +68,7 @@ async function fetchToken(
   const sentAtMs = now()
   // No caller's signal ends it: others wait for the same token. The call has its own time limit.
   const { signal } = new AbortController()
-  const { body } = await http.call({ ...call, isRead: true }, signal)
+  const { body } = await http.call({ ...call, isRead: true, secrets: [basis] }, signal)
   const { access_token, expires_in } = fieldsOf(body)
   const token = textOf(access_token)
   if (token === undefined) {

@@ -1,0 +1,164 @@
+import type { Json } from '../control.ts'
+import { addressesOf, blocksOf } from './blocks.ts'
+import type { Block, PeerGroup, PublicNetwork, Server, State, TagAssignment, TagName } from './state.ts'
+
+const time = (ms: number) => new Date(ms).toISOString()
+
+/** A tag name as the API shows it. */
+export function renderTag(state: State, tag: TagName): Json {
+  const uses = [
+    ...[...state.blocks.values()].map(({ id, tags }) => ({ path: `/ips/v1/ip-blocks/${id}`, tags })),
+    ...[...state.servers.values()].map(({ id, tags }) => ({ path: `/bmc/v1/servers/${id}`, tags })),
+  ].flatMap(({ path, tags }) => tags.flatMap((one) => (one.tag === tag ? { path, value: one.value } : [])))
+  return {
+    id: tag.id,
+    name: tag.name,
+    values: [...new Set(uses.flatMap(({ value }) => value ?? []))],
+    ...(tag.description && { description: tag.description }),
+    isBillingTag: tag.isBillingTag,
+    resourceAssignments: uses.map(({ path, value }) => ({ resourceName: path, ...(value && { value }) })),
+    createdBy: 'USER',
+  }
+}
+
+function renderAssignment({ tag: { id, name, isBillingTag }, value }: TagAssignment): Json {
+  return { id, name, ...(value !== undefined && { value }), isBillingTag, createdBy: 'USER' }
+}
+
+/** A block as the API shows it. */
+export function renderBlock({ behaviour }: State, block: Block): Json {
+  const { id, location, size, cidr, version, status, user, description, tags, isSystemManaged, createdAtMs } = block
+  const kind = user?.kind === 'network' ? behaviour.networkUser : 'server'
+  return {
+    id,
+    location,
+    cidrBlockSize: `/${size}`,
+    cidr,
+    ipVersion: version,
+    status,
+    ...(user && { assignedResourceId: user.id, assignedResourceType: kind }),
+    ...(description && { description }),
+    tags: tags.map(renderAssignment),
+    isSystemManaged,
+    isBringYourOwn: false,
+    createdOn: time(createdAtMs),
+  }
+}
+
+/** A server as the API shows it. Of its block it uses every address but the lowest, which is the gateway. */
+export function renderServer(state: State, server: Server): Json {
+  const { id, hostname, description, location, networkType, status, privateAddress, tags, createdAtMs } = server
+  const blocks = blocksOf(state, id)
+  const [gateway, ...own] = blocks.flatMap(addressesOf).slice(0, 2)
+  const networks = [...state.networks.values()].flatMap((network) =>
+    network.members.flatMap((member) => (member.server === id ? { network, ips: member.ips } : [])),
+  )
+  const privateAddresses = privateAddress === undefined ? [] : [privateAddress]
+  const assigned = { statusDescription: 'assigned' }
+  return {
+    id,
+    status,
+    hostname,
+    ...(description && { description }),
+    os: 'debian/bookworm',
+    type: 's2.c1.medium',
+    location,
+    cpu: 'E-2276G',
+    cpuCount: 1,
+    coresPerCpu: 6,
+    cpuFrequency: 3.8,
+    ram: '64GB RAM',
+    storage: '1x 1TB NVMe',
+    privateIpAddresses: privateAddresses,
+    publicIpAddresses: [...own, ...networks.flatMap(({ ips }) => ips)],
+    pricingModel: 'HOURLY',
+    networkType,
+    // It is shown while a server is provisioned. Nobody may log it.
+    ...(status === 'creating' && { password: 'invented-r00t-password' }),
+    tags: tags.map(renderAssignment),
+    provisionedOn: time(createdAtMs),
+    networkConfiguration: {
+      ...(gateway !== undefined && { gatewayAddress: gateway }),
+      ipBlocksConfiguration: { ipBlocks: blocks.map((block, n) => ({ id: block.id, vlanId: 10 + n })) },
+      privateNetworkConfiguration: {
+        privateNetworks: privateAddresses.map((ip) => ({
+          id: `${id.slice(0, 20)}beef`,
+          ips: [ip],
+          vlanId: 11,
+          ...assigned,
+        })),
+      },
+      publicNetworkConfiguration: {
+        publicNetworks: networks.map(({ network, ips }) => ({
+          id: network.id,
+          vlanId: network.vlanId,
+          ips,
+          ...assigned,
+        })),
+      },
+    },
+  }
+}
+
+/** A public network as the API shows it. */
+export function renderNetwork(state: State, network: PublicNetwork): Json {
+  const { id, name, location, vlanId, description, members, createdAtMs } = network
+  return {
+    id,
+    vlanId,
+    name,
+    location,
+    ...(description && { description }),
+    status: 'READY',
+    createdOn: time(createdAtMs),
+    raEnabled: false,
+    memberships: members.map(({ server, ips }) => ({ resourceId: server, resourceType: 'server', ips })),
+    ipBlocks: blocksOf(state, id).map((block) => {
+      const used = members.flatMap(({ ips }) => ips).filter((ip) => addressesOf(block).includes(ip)).length
+      return { id: block.id, cidr: block.cidr, usedIpsCount: String(used) }
+    }),
+  }
+}
+
+/** A peer group as the API shows it, with its password in clear. */
+export function renderPeerGroup(state: State, group: PeerGroup): Json {
+  const blocks = [...state.blocks.values()].filter(
+    ({ account, location, status }) =>
+      account === group.account &&
+      location === group.location &&
+      (state.behaviour.prefixes === 'all' || status === 'unassigned'),
+  )
+  const asnDetails = (asn: number) => ({ asn, isBringYourOwn: asn !== 65_401, verificationStatus: 'VERIFIED' })
+  return {
+    id: group.id,
+    status: group.status,
+    location: group.location,
+    ipPrefixes: blocks.map(({ id, cidr, version }) => ({
+      ipAllocationId: id,
+      cidr,
+      ipVersion: version,
+      status: 'READY',
+    })),
+    ipv4Prefixes: blocks
+      .filter(({ version }) => version === 'V4')
+      .map(({ id, cidr }) => ({
+        ipv4AllocationId: id,
+        cidr,
+        status: 'READY',
+        isBringYourOwnIp: false,
+        inUse: true,
+      })),
+    targetAsnDetails: asnDetails(group.targetAsn),
+    ...(group.activeAsn !== undefined && { activeAsnDetails: asnDetails(group.activeAsn) }),
+    password: group.password,
+    advertisedRoutes: group.advertisedRoutes,
+    rpkiRoaOriginAsn: 64_999,
+    eBgpMultiHop: 7,
+    peeringLoopbacksV4: ['169.254.247.0', '169.254.247.1'],
+    peeringLoopbacksV6: ['fd00:0:0:1005::1', 'fd00:0:0:1005::2'],
+    keepAliveTimerSeconds: 10,
+    holdTimerSeconds: 30,
+    createdOn: time(group.createdAtMs),
+    lastUpdatedOn: time(group.updatedAtMs),
+  }
+}
