@@ -57,4 +57,9 @@ export const dialectExamples: Record<DialectName, DialectExamples> = {
     mistake: { annotations: { 'eip-admission.dev/reclaim-polcy': 'Retain' }, hint: 'reclaim-policy' },
     scheme: 'scaleway://baremetal/fr-par-1/',
   },
+  phoenixnap: {
+    mistake: { annotations: { 'eip-admission.dev/reclaim-polcy': 'Retain' }, hint: 'reclaim-policy' },
+    scheme: 'phoenixnap://',
+    routerAnnotation: 'phoenixnap.com/bgp-peers-0-peer-ip',
+  },
 }
