@@ -102,7 +102,7 @@ async function carryOutCall(
   options: Tools & { progress: Progress },
   ends: AbortSignal,
 ): Promise<VendorResponse> {
-  const { progress, renew } = options
+  const { progress } = options
   const endsAt = performance.now() + planned.timeoutMs
   const attempt = async (accept: number[]) => {
     progress.isSent = false
@@ -112,11 +112,11 @@ async function carryOutCall(
     const answer = await carryOut({ ...request, accept: [...request.accept, ...accept], endsAt }, options, ends)
     return { answer, credentials }
   }
-  if (!renew) return (await attempt([])).answer
+  if (!options.renew) return (await attempt([])).answer
   const { answer, credentials } = await attempt([401])
   if (answer.status !== 401) return answer
   progress.isSent = false
-  renew(credentials)
+  options.renew(credentials)
   await options.pace(ends)
   return (await attempt([])).answer
 }

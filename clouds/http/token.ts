@@ -15,7 +15,7 @@ export type TokenOptions = {
   http: VendorHttp
   call: VendorCall
   /** The secret that the token is granted for. When it is rotated, the former token counts no more. */
-  basis(): string
+  basis: () => string
   /** A monotonic clock in milliseconds. */
   now?: (() => number) | undefined
 }

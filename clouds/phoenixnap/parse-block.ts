@@ -55,5 +55,5 @@ function holderOf({ status, assignedResourceId, assignedResourceType }: Fields):
   if (id !== undefined) return `${kind ?? 'resource'} ${id}`
   if (status === 'subnetted') return 'the blocks that were cut from it'
   const isFree = status === 'unassigned' || status === 'creating' || status === undefined
-  return isFree ? undefined : `something (its status is "${String(status)}")`
+  return isFree ? undefined : `something (its status is "${textOf(status) ?? 'unknown'}")`
 }

@@ -90,8 +90,8 @@ async function listPeers(account: Peered, machine: string, signal: AbortSignal):
   const server = await findServer(account, machine, signal)
   const group = await findGroup(account, signal, 'recent')
   if (group?.localAsn === undefined) return []
-  const [{ addresses = [] } = {}] = await parseServers(account, [server], signal)
-  const own = addresses.find(({ address, isPublic, isElastic }) => isPublic && !isElastic && isIPv4(address))
+  const [read] = await parseServers(account, [server], signal)
+  const own = read?.addresses.find(({ address, isPublic, isElastic }) => isPublic && !isElastic && isIPv4(address))
   if (!own)
     throw refusal(
       `server ${machine} has no public IPv4 address, from which its BGP sessions have to come; give it one, or exclude its node`,

@@ -329,7 +329,7 @@ const table: Record<DialectName, Omit<Dialect, 'name' | 'bgp'>> = {
     places: ['GET /location-api/v1/locations'],
     words: {
       quota: 'The limit of IP Blocks of the account is exceeded',
-      unauthorized: 'Invalid client or Invalid client credentials',
+      unauthorized: 'The request failed due to invalid credentials',
     },
     order: (access, tags = []) => orderBlock(access, tags.map(nameAndValue)),
     reservation: ({ id, cidr, location, tags }) => ({

@@ -18,7 +18,7 @@ export type Access = {
   endTokens(): void
   /** Throws where a request may not be carried out: 401 for its token, 403 for its scopes. */
   check(request: FastifyRequest): void
-  accountOf(request: FastifyRequest): string
+  accountOf: (request: FastifyRequest) => string
   serveTokens(app: FastifyInstance): void
 }
 

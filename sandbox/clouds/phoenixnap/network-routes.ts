@@ -39,6 +39,12 @@ export function networkRoutes(app: FastifyInstance, context: RouteContext): void
     state.networks.delete(network.id)
     return reply.code(204).send()
   })
+  linkRoutes(app, context)
+}
+
+/** The blocks of a public network, and its servers. */
+function linkRoutes(app: FastifyInstance, context: RouteContext): void {
+  const { state } = context
   app.post(`${root}/:id/ip-blocks`, (request, reply) => {
     const network = find(context, request, state.networks)
     const id = textOf(objectOf(request.body)['id'])

@@ -6,7 +6,6 @@ import { addNetwork } from './network-routes.ts'
 import { renderBlock, renderPeerGroup, renderServer } from './render.ts'
 import {
   type Block,
-  type PeerGroup,
   type Server,
   type State,
   locations,
@@ -36,7 +35,8 @@ export type PhoenixnapControl = AccountControl & {
   }
   peerGroups: {
     all(): Json[]
-    setStatus(id: string, status: PeerGroup['status']): void
+    /** Carries out at once what was requested of a peer group. */
+    settle(id: string): void
     /** Removes the peer group of a location, as a person does in the portal. */
     remove(location: string): void
   }
@@ -177,7 +177,10 @@ function peerGroupControl(state: State): PhoenixnapControl['peerGroups'] {
   }
   return {
     all: () => all().map((group) => renderPeerGroup(state, group)),
-    setStatus: (id, status) => void (findById(state.groups, id, 'peer group').status = status),
+    settle(id) {
+      const group = findById(state.groups, id, 'peer group')
+      Object.assign(group, { status: 'READY', activeAsn: group.targetAsn })
+    },
     remove(location) {
       const found = all().find((group) => group.location === location)
       if (!found) throw new ControlError(`location ${location} has no peer group`, 404)

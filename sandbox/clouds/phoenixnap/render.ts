@@ -45,33 +45,34 @@ export function renderBlock({ behaviour }: State, block: Block): Json {
   }
 }
 
-/** A server as the API shows it. Of its block it uses every address but the lowest, which is the gateway. */
+/** What every server here has in common. */
+const hardware = {
+  os: 'debian/bookworm',
+  type: 's2.c1.medium',
+  cpu: 'E-2276G',
+  cpuCount: 1,
+  coresPerCpu: 6,
+  cpuFrequency: 3.8,
+  ram: '64GB RAM',
+  storage: '1x 1TB NVMe',
+  pricingModel: 'HOURLY',
+}
+
+/** A server as the API shows it. Of its block it uses the second address: the first is the gateway. */
 export function renderServer(state: State, server: Server): Json {
   const { id, hostname, description, location, networkType, status, privateAddress, tags, createdAtMs } = server
   const blocks = blocksOf(state, id)
   const [gateway, ...own] = blocks.flatMap(addressesOf).slice(0, 2)
-  const networks = [...state.networks.values()].flatMap((network) =>
-    network.members.flatMap((member) => (member.server === id ? { network, ips: member.ips } : [])),
-  )
-  const privateAddresses = privateAddress === undefined ? [] : [privateAddress]
-  const assigned = { statusDescription: 'assigned' }
+  const networks = networksOf(state, id)
   return {
     id,
     status,
     hostname,
     ...(description && { description }),
-    os: 'debian/bookworm',
-    type: 's2.c1.medium',
+    ...hardware,
     location,
-    cpu: 'E-2276G',
-    cpuCount: 1,
-    coresPerCpu: 6,
-    cpuFrequency: 3.8,
-    ram: '64GB RAM',
-    storage: '1x 1TB NVMe',
-    privateIpAddresses: privateAddresses,
+    privateIpAddresses: [privateAddress].filter((address) => address !== undefined),
     publicIpAddresses: [...own, ...networks.flatMap(({ ips }) => ips)],
-    pricingModel: 'HOURLY',
     networkType,
     // It is shown while a server is provisioned. Nobody may log it.
     ...(status === 'creating' && { password: 'invented-r00t-password' }),
@@ -80,24 +81,24 @@ export function renderServer(state: State, server: Server): Json {
     networkConfiguration: {
       ...(gateway !== undefined && { gatewayAddress: gateway }),
       ipBlocksConfiguration: { ipBlocks: blocks.map((block, n) => ({ id: block.id, vlanId: 10 + n })) },
-      privateNetworkConfiguration: {
-        privateNetworks: privateAddresses.map((ip) => ({
-          id: `${id.slice(0, 20)}beef`,
-          ips: [ip],
-          vlanId: 11,
-          ...assigned,
-        })),
-      },
-      publicNetworkConfiguration: {
-        publicNetworks: networks.map(({ network, ips }) => ({
-          id: network.id,
-          vlanId: network.vlanId,
-          ips,
-          ...assigned,
-        })),
-      },
+      privateNetworkConfiguration: { privateNetworks: privateNetworks(server) },
+      publicNetworkConfiguration: { publicNetworks: networks },
     },
   }
+}
+
+const assigned = { statusDescription: 'assigned' }
+
+function privateNetworks({ id, privateAddress }: Server): Json[] {
+  if (privateAddress === undefined) return []
+  return [{ id: `${id.slice(0, 20)}beef`, ips: [privateAddress], vlanId: 11, ...assigned }]
+}
+
+/** The public networks of a server, with the addresses that it has there. */
+function networksOf({ networks }: State, server: string) {
+  return [...networks.values()].flatMap(({ id, vlanId, members }) =>
+    members.filter((member) => member.server === server).map(({ ips }) => ({ id, vlanId, ips, ...assigned })),
+  )
 }
 
 /** A public network as the API shows it. */
@@ -122,32 +123,12 @@ export function renderNetwork(state: State, network: PublicNetwork): Json {
 
 /** A peer group as the API shows it, with its password in clear. */
 export function renderPeerGroup(state: State, group: PeerGroup): Json {
-  const blocks = [...state.blocks.values()].filter(
-    ({ account, location, status }) =>
-      account === group.account &&
-      location === group.location &&
-      (state.behaviour.prefixes === 'all' || status === 'unassigned'),
-  )
   const asnDetails = (asn: number) => ({ asn, isBringYourOwn: asn !== 65_401, verificationStatus: 'VERIFIED' })
   return {
     id: group.id,
     status: group.status,
     location: group.location,
-    ipPrefixes: blocks.map(({ id, cidr, version }) => ({
-      ipAllocationId: id,
-      cidr,
-      ipVersion: version,
-      status: 'READY',
-    })),
-    ipv4Prefixes: blocks
-      .filter(({ version }) => version === 'V4')
-      .map(({ id, cidr }) => ({
-        ipv4AllocationId: id,
-        cidr,
-        status: 'READY',
-        isBringYourOwnIp: false,
-        inUse: true,
-      })),
+    ...prefixesOf(state, group),
     targetAsnDetails: asnDetails(group.targetAsn),
     ...(group.activeAsn !== undefined && { activeAsnDetails: asnDetails(group.activeAsn) }),
     password: group.password,
@@ -160,5 +141,24 @@ export function renderPeerGroup(state: State, group: PeerGroup): Json {
     holdTimerSeconds: 30,
     createdOn: time(group.createdAtMs),
     lastUpdatedOn: time(group.updatedAtMs),
+  }
+}
+
+/** The blocks that may be announced, in the list of now and in the deprecated one. */
+function prefixesOf({ behaviour, blocks }: State, { account, location }: PeerGroup): Json {
+  const status = 'READY'
+  const shown = [...blocks.values()]
+    .filter((block) => block.account === account && block.location === location)
+    .filter((block) => behaviour.prefixes === 'all' || block.status === 'unassigned')
+  const ipv4 = shown.filter(({ version }) => version === 'V4')
+  return {
+    ipPrefixes: shown.map(({ id, cidr, version }) => ({ ipAllocationId: id, cidr, ipVersion: version, status })),
+    ipv4Prefixes: ipv4.map(({ id, cidr }) => ({
+      ipv4AllocationId: id,
+      cidr,
+      status,
+      isBringYourOwnIp: false,
+      inUse: true,
+    })),
   }
 }

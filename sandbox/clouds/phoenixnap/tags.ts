@@ -1,5 +1,5 @@
 import { ApiError, invalid } from './errors.ts'
-import { objectOf } from '../request-body.ts'
+import { objectOf, textOf } from '../request-body.ts'
 import type { State, TagAssignment, TagName } from './state.ts'
 
 /** The characters of names and values, as the documents have them. */
@@ -11,7 +11,7 @@ export function createTag(state: State, account: string, body: Record<string, un
   if (typeof name !== 'string' || !allowed.test(name)) throw invalid(`name: must match ${allowed.source}`)
   if (typeof isBillingTag !== 'boolean') throw invalid('isBillingTag: must not be null')
   if (tagNamed(state, account, name)) throw new ApiError(409, `The tag with name ${name} already exists.`)
-  const tag = { id: state.newId(), account, name, description: String(description), isBillingTag }
+  const tag = { id: state.newId(), account, name, description: textOf(description), isBillingTag }
   state.tags.set(tag.id, tag)
   return tag
 }
@@ -27,8 +27,9 @@ export function deleteTag(state: State, tag: TagName): void {
 export function readTags(state: State, account: string, given: unknown): TagAssignment[] {
   if (given === undefined || given === null) return []
   if (!Array.isArray(given)) throw invalid('tags: must be a list')
-  return given.map(objectOf).map(({ name, value }) => {
-    const tag = tagNamed(state, account, String(name))
+  return given.map(objectOf).map(({ name: givenName, value }) => {
+    const name = textOf(givenName)
+    const tag = tagNamed(state, account, name)
     if (!tag) throw new ApiError(Number(state.behaviour.unknownTagName), `The tag with name ${name} does not exist.`)
     if (value !== undefined && value !== null && !(typeof value === 'string' && allowed.test(value)))
       throw invalid(`tags: the value of ${name} must match ${allowed.source}`)
