@@ -37,7 +37,21 @@ export async function startCloud(options: Partial<CloudOptions> = {}) {
       retryDelayMs: 5,
       ...more,
     })
-  return { ...simulator, cloudWith, [Symbol.asyncDispose]: simulator.close }
+  /** A call of somebody else. */
+  const call = async (method: string, path: string, body?: unknown) => {
+    const granted = await fetch(`${simulator.url}/auth/realms/BMC/protocol/openid-connect/token`, {
+      method: 'POST',
+      headers: { authorization: `Basic ${Buffer.from(`${clientId}:${secret}`).toString('base64')}` },
+      body: new URLSearchParams({ grant_type: 'client_credentials' }),
+    })
+    const { access_token: token } = (await granted.json()) as { access_token: string }
+    return fetch(simulator.url + path, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+  }
+  return { ...simulator, call, cloudWith, [Symbol.asyncDispose]: simulator.close }
 }
 
 export const routes = {
