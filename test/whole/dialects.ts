@@ -329,7 +329,8 @@ const table: Record<DialectName, Omit<Dialect, 'name' | 'bgp'>> = {
     places: ['GET /location-api/v1/locations'],
     words: {
       quota: 'The limit of IP Blocks of the account is exceeded',
-      unauthorized: 'The request failed due to invalid credentials',
+      unauthorized:
+        'The request failed due to invalid credentials. Please check the provided credentials and try again',
     },
     order: (access, tags = []) => orderBlock(access, tags.map(nameAndValue)),
     reservation: ({ id, cidr, location, tags }) => ({

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { objectOf, textOf } from '../request-body.ts'
 import { assignBlock, blocksOf, readDescription, unassignBlock } from './blocks.ts'
 import { ApiError, invalid } from './errors.ts'
-import { renderNetwork } from './render.ts'
+import { renderNetwork, renderNetworkBlock } from './render.ts'
 import { type RouteContext, find, findById, list, locationIn, paramOf } from './route-context.ts'
 import type { PublicNetwork, State } from './state.ts'
 
@@ -48,9 +48,10 @@ function linkRoutes(app: FastifyInstance, context: RouteContext): void {
   app.post(`${root}/:id/ip-blocks`, (request, reply) => {
     const network = find(context, request, state.networks)
     const id = textOf(objectOf(request.body)['id'])
-    attach(context, network, findById(context, request, { all: state.blocks, id }))
+    const block = findById(context, request, { all: state.blocks, id })
+    attach(context, network, block)
     reply.code(202)
-    return { id }
+    return renderNetworkBlock(network, block)
   })
   app.delete(`${root}/:id/ip-blocks/:block`, (request, reply) => {
     const network = find(context, request, state.networks)

@@ -55,6 +55,7 @@ const hardware = {
   cpuFrequency: 3.8,
   ram: '64GB RAM',
   storage: '1x 1TB NVMe',
+  storageConfiguration: { rootPartition: { raid: 'NO_RAID', size: -1 } },
   pricingModel: 'HOURLY',
 }
 
@@ -114,11 +115,14 @@ export function renderNetwork(state: State, network: PublicNetwork): Json {
     createdOn: time(createdAtMs),
     raEnabled: false,
     memberships: members.map(({ server, ips }) => ({ resourceId: server, resourceType: 'server', ips })),
-    ipBlocks: blocksOf(state, id).map((block) => {
-      const used = members.flatMap(({ ips }) => ips).filter((ip) => addressesOf(block).includes(ip)).length
-      return { id: block.id, cidr: block.cidr, usedIpsCount: String(used) }
-    }),
+    ipBlocks: blocksOf(state, id).map((block) => renderNetworkBlock(network, block)),
   }
+}
+
+/** A block as its public network shows it. */
+export function renderNetworkBlock({ members }: PublicNetwork, block: Block): Json {
+  const used = members.flatMap(({ ips }) => ips).filter((ip) => addressesOf(block).includes(ip)).length
+  return { id: block.id, cidr: block.cidr, usedIpsCount: String(used) }
 }
 
 /** A peer group as the API shows it, with its password in clear. */
