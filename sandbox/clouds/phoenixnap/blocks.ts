@@ -99,7 +99,7 @@ export function blocksOf({ blocks }: State, id: string): Block[] {
 }
 
 /** Whether an address is one of a block. */
-export function isIn(block: Block, ip: string): boolean {
+function isIn(block: Block, ip: string): boolean {
   return addressesOf(block).includes(ip)
 }
 

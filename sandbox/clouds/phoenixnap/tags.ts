@@ -38,6 +38,6 @@ export function readTags(state: State, account: string, given: unknown): TagAssi
 }
 
 /** The name of an account's tag. */
-export function tagNamed({ tags }: State, account: string, name: string): TagName | undefined {
+function tagNamed({ tags }: State, account: string, name: string): TagName | undefined {
   return [...tags.values()].find((tag) => tag.account === account && tag.name === name)
 }

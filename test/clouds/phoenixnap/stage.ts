@@ -9,7 +9,7 @@ const readOnlySecret = 'pnap-read-0nly'
 const unknownSecret = 'pnap-unkn0wn'
 const foreignSecret = 'pnap-f0reign'
 
-export const clientId = '11111111-1111-4111-8111-111111111111'
+const clientId = '11111111-1111-4111-8111-111111111111'
 const otherClientId = '22222222-2222-4222-8222-222222222222'
 export const location = 'PHX'
 
