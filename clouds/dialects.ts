@@ -3,6 +3,7 @@ import type { Dialect } from './dialect/define-dialect.ts'
 import { packetDialect } from './equinix-metal/packet/provider.ts'
 import { equinixMetalDialect } from './equinix-metal/provider.ts'
 import { hetznerDialect } from './hetzner/provider.ts'
+import { phoenixnapDialect } from './phoenixnap/provider.ts'
 import { scalewayDialect } from './scaleway/provider.ts'
 
 /** Every dialect of every cloud, in the order of the documentation. */
@@ -12,4 +13,5 @@ export const dialects: readonly Dialect[] = [
   cherryServersDialect,
   hetznerDialect,
   scalewayDialect,
+  phoenixnapDialect,
 ]

@@ -71,4 +71,9 @@ export const dialectExamples: Record<DialectName, DialectExamples> = {
       }),
     },
   },
+  phoenixnap: {
+    mistake: { annotations: { 'eip-admission.dev/reclaim-polcy': 'Retain' }, hint: 'reclaim-policy' },
+    scheme: 'phoenixnap://',
+    routerAnnotation: 'phoenixnap.com/bgp-peers-0-peer-ip',
+  },
 }

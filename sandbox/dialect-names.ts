@@ -1,5 +1,5 @@
 /** The dialects of clouds whose routers speak BGP with machines. */
-export const bgpDialectNames = ['equinix-metal', 'packet', 'cherry-servers'] as const
+export const bgpDialectNames = ['equinix-metal', 'packet', 'cherry-servers', 'phoenixnap'] as const
 
 /** The dialects, apart from their simulated clouds, which take long to load. */
 export const dialectNames = [...bgpDialectNames, 'hetzner', 'scaleway'] as const

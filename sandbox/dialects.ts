@@ -3,6 +3,7 @@ import { cherryServersHosts, startCherryServers } from './clouds/cherry-servers/
 import type { Json } from './clouds/control.ts'
 import { type EquinixMetal, equinixMetalHosts, startEquinixMetal } from './clouds/equinix-metal/server.ts'
 import { hetznerHosts, startHetzner } from './clouds/hetzner/server.ts'
+import { phoenixnapHosts, startPhoenixnap } from './clouds/phoenixnap/server.ts'
 import { scalewayHosts, startScaleway } from './clouds/scaleway/server.ts'
 import type { DialectName } from './dialect-names.ts'
 
@@ -81,6 +82,22 @@ export const dialects = {
     isOrdered: ({ ip_address }: Json) => !String(ip_address).includes(':'),
     vendorHosts: scalewayHosts,
   },
+  phoenixnap: {
+    cloudName: 'phoenixNAP',
+    provider: 'phoenixnap',
+    env: ({ url, project, token }: Access) => ({
+      PNAP_CLIENT_ID: project,
+      PNAP_CLIENT_SECRET: token,
+      PNAP_AUTH_URL: url,
+      PNAP_LOCATION: 'PHX',
+      PNAP_LOAD_BALANCER: 'empty://',
+      PNAP_CREATE_PEER_GROUP: 'true',
+    }),
+    open: openPhoenixnap,
+    defaultLocation: {},
+    isOrdered: ({ cidrBlockSize: size, isSystemManaged }: Json) => size === '/31' && isSystemManaged !== true,
+    vendorHosts: phoenixnapHosts,
+  },
 } as const satisfies Record<DialectName, object>
 
 export type { DialectName }
@@ -138,6 +155,15 @@ async function openScaleway({ readOnly, other }: OpenOptions = {}) {
   const tokens = [...tokensFor(project, token, readOnly), ...others.map(tokenOfOther)]
   // The vendor takes five seconds for each change of an address; the examples and tests need more addresses.
   const cloud = await startScaleway({ tokens, quota: 200, changeMs: 300 })
+  return { cloud, project, token }
+}
+
+async function openPhoenixnap({ readOnly, other }: OpenOptions = {}) {
+  const project = randomUUID()
+  const token = newToken()
+  const others = other ? [{ id: other.project, token: other.token }] : []
+  const tokens = [...tokensFor(project, token, readOnly), ...others.map(tokenOfOther)]
+  const cloud = await startPhoenixnap({ tokens, quota: 200, changeMs: 300 })
   return { cloud, project, token }
 }
 

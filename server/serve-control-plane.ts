@@ -1,4 +1,4 @@
-import { createBase } from './base.ts'
+import { type Base, createBase } from './base.ts'
 import { controlPlaneGuardian } from './control-plane/control-plane-guardian.ts'
 import { maxSilenceMs } from './listeners/health.ts'
 import { openPlainHealth } from './listeners/plain-health.ts'
@@ -13,8 +13,7 @@ export async function serveControlPlane(settings: ServeSettings, deps: ServeDeps
   const base = await createBase(settings, deps)
   const { log, metrics, events, vendor, identity, reload } = base
   const guardian = controlPlaneGuardian(base)
-  if (guardian === undefined)
-    throw new Error('--only=control-plane: there is nothing to guard; set the tag of the control-plane address')
+  if (guardian === undefined) throw new Error(`--only=control-plane: there is nothing to guard; ${remedyFor(vendor)}`)
   log.info(
     { version, identity, cloud: vendor.cloud.name, node: settings.process.nodeName },
     'guarding the control-plane address',
@@ -47,4 +46,9 @@ export async function serveControlPlane(settings: ServeSettings, deps: ServeDeps
   } finally {
     await health.close()
   }
+}
+
+function remedyFor({ assignments, cloud, managedBalancers }: Base['vendor']): string {
+  if (assignments || managedBalancers) return 'set the tag of the control-plane address'
+  return `${cloud.name} moves no address between machines, so have one announced by BGP, as kube-vip does`
 }

@@ -7,7 +7,7 @@ import { requireBaseUrl } from './base-url.ts'
 import { connectionError, canceledError, isVendorBody, type ErrorFormat, refusalError, timeoutError } from './faults.ts'
 import { type LaneOptions, makeScheduler, type Pace } from './lanes.ts'
 import { redirectUrl } from './redirect.ts'
-import { prepareRequest, type Request, type Sender, type VendorCall } from './request.ts'
+import { planCall, type PlannedCall, prepareRequest, type Request, type Sender, type VendorCall } from './request.ts'
 import { makeThrottle, type Throttle } from './throttle.ts'
 import { makeSend, type ProxyEnvironment, type Send } from './send.ts'
 import type { Exchange } from '../ports/cloud.ts'
@@ -38,6 +38,9 @@ type Result = { answer: VendorResponse } | Failure
 
 type Tools = VendorHttpOptions & { pace: Pace; send: Send; throttle: Throttle }
 
+/** Whether the call is on its way. Until then, the cloud has done nothing. */
+type Progress = { isSent: boolean }
+
 /** Four reserves at a time, and a place for other calls. */
 const defaultInFlight = 5
 
@@ -56,30 +59,29 @@ export function vendorHttp(options: VendorHttpOptions): VendorHttp {
 
   return {
     async call(call, signal) {
-      const prepare = () => prepareRequest(call, { ...options, baseUrl })
-      const { facts } = prepare()
-      const abortError = (reason: unknown) => canceledError(facts, { sent: false, reason })
+      const planned = planCall(call, { ...options, baseUrl })
+      const abortError = (reason: unknown) => canceledError(planned.facts, { sent: false, reason })
       const carryOutInTime = async (pace: Pace) => {
-        // The token may have changed, and the former one may be revoked, while the call waited for its turn.
-        const request = prepare()
-        return within(request, signal, (ends) => carryOut(request, { ...options, pace, send, throttle }, ends))
+        const progress = { isSent: false }
+        const tools = { ...options, baseUrl, pace, send, throttle }
+        return within(planned, { progress, signal }, (ends) => carryOutCall(planned, { ...tools, progress }, ends))
       }
-      return schedule(call.lane ?? (call.method === 'GET' ? 'read' : 'write'), carryOutInTime, { signal, abortError })
+      return schedule(call.lane ?? (planned.facts.isRead ? 'read' : 'write'), carryOutInTime, { signal, abortError })
     },
   }
 }
 
 /** Runs work under a signal whose reason is the CloudError to throw, for the caller's abort as for our own time limit. */
 async function within<T>(
-  { facts, timeoutMs }: Request,
-  signal: AbortSignal,
+  { facts, timeoutMs }: PlannedCall,
+  { progress, signal }: { progress: Progress; signal: AbortSignal },
   work: (ends: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const limits = {
     ms: timeoutMs,
-    timeoutError: () => timeoutError(facts, timeoutMs),
+    timeoutError: () => timeoutError(facts, { timeoutMs, sent: progress.isSent }),
     signal,
-    abortError: (reason: unknown) => canceledError(facts, { sent: true, reason }),
+    abortError: (reason: unknown) => canceledError(facts, { sent: progress.isSent, reason }),
   }
   return withTimeLimit(limits, async (ends) => {
     try {
@@ -92,11 +94,42 @@ async function within<T>(
 }
 
 /**
+ * Sends a call with the credentials of now: they may have changed while it waited for its turn. After a 401 it is sent once
+ * more with others, if there may be some: the cloud refuses credentials before it does anything.
+ */
+async function carryOutCall(
+  planned: PlannedCall,
+  options: Tools & { progress: Progress },
+  ends: AbortSignal,
+): Promise<VendorResponse> {
+  const { progress } = options
+  const endsAt = performance.now() + planned.timeoutMs
+  const attempt = async (accept: number[]) => {
+    progress.isSent = false
+    const credentials = await options.headers(ends)
+    const request = prepareRequest(planned, options, credentials)
+    progress.isSent = true
+    const answer = await carryOut({ ...request, accept: [...request.accept, ...accept], endsAt }, options, ends)
+    return { answer, credentials }
+  }
+  if (!options.renew) return (await attempt([])).answer
+  const { answer, credentials } = await attempt([401])
+  if (answer.status !== 401) return answer
+  progress.isSent = false
+  options.renew(credentials)
+  await options.pace(ends)
+  return (await attempt([])).answer
+}
+
+/**
  * Sends a request and its retries. By hand, as p-retry knows neither the deadline nor the rate of the queue. The call keeps
  * its place in the queue while it waits, so fewer calls go out while the cloud has errors.
  */
-async function carryOut(request: Request, options: Tools, ends: AbortSignal): Promise<VendorResponse> {
-  const endsAt = performance.now() + request.timeoutMs
+async function carryOut(
+  { endsAt, ...request }: Request & { endsAt: number },
+  options: Tools,
+  ends: AbortSignal,
+): Promise<VendorResponse> {
   for (let attempt = 1; ; attempt++) {
     const result = await follow(request, options, ends)
     if ('answer' in result) return result.answer
@@ -109,13 +142,13 @@ async function carryOut(request: Request, options: Tools, ends: AbortSignal): Pr
       await options.pace(ends)
     } catch (error) {
       // No call is in flight, so the last error of a write still holds: the cloud did nothing.
-      throw request.init.method === 'GET' ? error : result.error
+      throw request.facts.isRead ? error : result.error
     }
   }
 }
 
-function isRepeatable({ init }: Request, { error, isTransient }: Failure): boolean {
-  if (init.method === 'GET') return isTransient
+function isRepeatable({ facts }: Request, { error, isTransient }: Failure): boolean {
+  if (facts.isRead) return isTransient
   return error.fault === 'rate-limit' && error.outcome === 'nothing' && (error.retryAfterMs ?? 0) <= maxRateLimitWaitMs
 }
 

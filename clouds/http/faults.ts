@@ -9,6 +9,8 @@ export type CallFacts = {
   method: string
   /** Without the query. */
   path: string
+  /** It changes nothing. */
+  isRead: boolean
   /** Credentials and secrets of this call. No message may contain them, even if the vendor's text does. */
   secrets: string[]
   /** What a person can do about a fault; it follows the vendor's text. */
@@ -67,10 +69,12 @@ function reasonOf(cause: unknown): string {
   return cause.message || (codeOf(cause) ?? cause.name)
 }
 
-/** The error of a call that exceeded its time limit. */
-export function timeoutError(facts: CallFacts, timeoutMs: number): CloudError {
+/** The error of a call that exceeded its time limit, as it waited for its answer or for credentials. */
+export function timeoutError(facts: CallFacts, { timeoutMs, sent }: { timeoutMs: number; sent: boolean }): CloudError {
+  const within = `within ${timeoutMs / 1000} s`
+  if (!sent) return notSentError(facts, { fault: 'unavailable', reason: `it got no token ${within}` })
   const outcome = lostOutcome(facts)
-  const message = `${facts.vendor} did not answer ${facts.method} ${facts.path} within ${timeoutMs / 1000} s`
+  const message = `${facts.vendor} did not answer ${facts.method} ${facts.path} ${within}`
   return new CloudError(message + doubtText(outcome), { fault: 'unavailable', outcome })
 }
 
@@ -127,9 +131,8 @@ function hintText({ hints }: CallFacts, fault: Fault): string {
   return hint ? `; ${hint}` : ''
 }
 
-/** A read never changes anything. */
-function lostOutcome({ method }: CallFacts): 'nothing' | 'unknown' {
-  return method === 'GET' ? 'nothing' : 'unknown'
+function lostOutcome({ isRead }: CallFacts): 'nothing' | 'unknown' {
+  return isRead ? 'nothing' : 'unknown'
 }
 
 function doubtText(outcome: 'nothing' | 'unknown'): string {

@@ -12,6 +12,10 @@ export type VendorCall = {
   path: string[]
   query?: Record<string, string | number | string[]>
   body?: unknown
+  /** A body of fields, as an HTML form sends it, in place of a JSON body. */
+  form?: Record<string, string>
+  /** It changes nothing, although its method is another one than GET. */
+  isRead?: true
   timeoutMs?: number
   /** Error statuses that are a valid response to this call: 404 if it means that the object is gone. */
   accept?: number[]
@@ -21,57 +25,79 @@ export type VendorCall = {
   hints?: Partial<Record<Fault, string>>
 }
 
+type Headers = Record<string, string>
+
 /** The facts that all calls of a vendor's client share. */
 export type Sender = {
   /** The vendor's name, for people. */
   vendor: string
   baseUrl: string
   userAgent: string
-  /** The headers with our credentials; read for every call, never shown. */
-  headers(): Record<string, string>
+  /** The headers with our credentials; read for every call, never shown. It may have to fetch a token for them. */
+  headers(signal: AbortSignal): Headers | Promise<Headers>
+  /** The cloud answered 401 to a call with these headers. With this, the call is sent once more with those of then. */
+  renew?(refused: Headers): void
   /** What a person can do about a fault of any call. */
   hints?: Partial<Record<Fault, string>>
   readTimeoutMs?: number
   writeTimeoutMs?: number
 }
 
-/** A request to send, and the facts for messages about it. */
-export type Request = { url: string; init: RequestParts; accept: number[]; timeoutMs: number; facts: CallFacts }
+/** A call before it has credentials: the facts for messages about it, and how long it may take. */
+export type PlannedCall = { call: VendorCall; facts: CallFacts; timeoutMs: number }
 
-/** The request for a call. */
-export function prepareRequest(call: VendorCall, sender: Sender): Request {
-  const isRead = call.method === 'GET'
-  const credentials = sender.headers()
-  const path = call.path.map((part) => `/${encodeURIComponent(part)}`).join('')
+/** A request to send, and the facts for messages about it. */
+export type Request = { url: string; init: RequestParts; accept: number[]; facts: CallFacts }
+
+/** Plans a call; throws if its path would lead to another object. */
+export function planCall(call: VendorCall, sender: Sender): PlannedCall {
+  const isRead = call.method === 'GET' || call.isRead === true
   const facts = {
     vendor: sender.vendor,
     name: call.name,
     method: call.method,
-    path,
-    secrets: [...secretsOf(credentials), ...(call.secrets ?? [])],
+    path: pathOf(call),
+    isRead,
+    secrets: call.secrets ?? [],
     hints: { ...sender.hints, ...call.hints },
   }
   if (call.path.some((part) => /^\.{0,2}$/.test(part)))
     throw notSentError(facts, { fault: 'invalid', reason: 'its path has an empty part' })
+  const usualMs = isRead ? (sender.readTimeoutMs ?? 10_000) : (sender.writeTimeoutMs ?? 20_000)
+  return { call, facts, timeoutMs: call.timeoutMs ?? usualMs }
+}
+
+/** The request for a call with these credentials. */
+export function prepareRequest({ call, ...planned }: PlannedCall, sender: Sender, credentials: Headers): Request {
+  const facts = { ...planned.facts, secrets: [...secretsOf(credentials), ...planned.facts.secrets] }
+  const body = bodyOf(call)
   return {
-    url: sender.baseUrl + path + formatQuery(call.query),
+    url: sender.baseUrl + facts.path + formatQuery(call.query),
     init: {
       method: call.method,
-      headers: headersOf(credentials, { call, sender, facts }),
-      ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
+      headers: headersOf(credentials, { type: body?.type, sender, facts }),
+      ...(body && { body: body.text }),
     },
     accept: call.accept ?? [],
-    timeoutMs: call.timeoutMs ?? (isRead ? (sender.readTimeoutMs ?? 10_000) : (sender.writeTimeoutMs ?? 20_000)),
     facts,
   }
 }
 
+function pathOf({ path }: VendorCall): string {
+  return path.map((part) => `/${encodeURIComponent(part)}`).join('')
+}
+
+function bodyOf({ body, form }: VendorCall): { type: string; text: string } | undefined {
+  if (form) return { type: 'application/x-www-form-urlencoded', text: new URLSearchParams(form).toString() }
+  return body === undefined ? undefined : { type: 'application/json', text: JSON.stringify(body) }
+}
+
 function headersOf(
-  credentials: Record<string, string>,
-  { call, sender, facts }: { call: VendorCall; sender: Sender; facts: CallFacts },
-): Record<string, string> {
-  const headers: Record<string, string> = { accept: 'application/json', 'user-agent': sender.userAgent }
-  if (call.body !== undefined) headers['content-type'] = 'application/json'
+  credentials: Headers,
+  { type, sender, facts }: { type: string | undefined; sender: Sender; facts: CallFacts },
+): Headers {
+  const headers: Headers = { accept: 'application/json', 'user-agent': sender.userAgent }
+  if (type !== undefined) headers['content-type'] = type
   try {
     for (const [name, value] of Object.entries(credentials)) {
       // The file of a token often ends with a line break.
@@ -88,7 +114,7 @@ function headersOf(
 }
 
 /** The texts to hide: `Bearer <token>` as a whole, and the token alone. */
-function secretsOf(credentials: Record<string, string>): string[] {
+function secretsOf(credentials: Headers): string[] {
   return Object.values(credentials)
     .flatMap((value) => [value.trim(), value.trim().split(' ').at(-1) ?? ''])
     .filter((secret) => secret !== '')

@@ -22,9 +22,17 @@ const cherryServers: Provider = {
   machines: { network: '198.19.0.0/16', gateway: '198.19.0.1', asn: 64_667 },
 }
 
+/** The loopbacks of phoenixNAP's routers, to which machines peer from their public addresses. */
+const phoenixnap: Provider = {
+  routers: ['169.254.247.0', '169.254.247.1'],
+  asn: 65_400,
+  machines: { network: '198.51.100.0/24', gateway: '198.51.100.254', asn: 65_401 },
+}
+
 /** The routers with which machines peer in the cloud of each dialect. */
 export const providers = {
   'equinix-metal': equinixMetal,
   packet: equinixMetal,
   'cherry-servers': cherryServers,
+  phoenixnap,
 } as const satisfies Record<BgpDialectName, Provider>

@@ -15,6 +15,7 @@ import {
   hetznerContract,
   equinixMetalContract,
   packetContract,
+  phoenixnapContract,
   required,
   scalewayContract,
 } from '../settings/contract.ts'
@@ -25,6 +26,7 @@ const contracts: Record<string, Record<string, Promised>> = {
   'cherry-servers': cherryServersContract,
   hetzner: hetznerContract,
   scaleway: scalewayContract,
+  phoenixnap: phoenixnapContract,
 }
 
 const none: Sources = { flags: {}, env: {} }

@@ -31,7 +31,7 @@ export async function startScript(script: (request: Seen, nth: number) => Reply)
       path: url.pathname,
       query: url.searchParams,
       headers: request.headers,
-      body: body === '' ? undefined : JSON.parse(body),
+      body: body === '' ? undefined : readBody(request.headers['content-type'], body),
     })
     send(response, script(seen.at(-1)!, seen.length))
   }
@@ -45,6 +45,10 @@ export async function startScript(script: (request: Seen, nth: number) => Reply)
       await new Promise((closed) => server.close(closed))
     },
   }
+}
+
+function readBody(type: string | undefined, body: string): unknown {
+  return type === 'application/x-www-form-urlencoded' ? Object.fromEntries(new URLSearchParams(body)) : JSON.parse(body)
 }
 
 function send(response: ServerResponse, reply: Reply): void {

@@ -25,7 +25,7 @@ export const dialectsByFile: Record<string, DialectsOfFile> = {
   // The two clouds: both have to carry the sign of life.
   clone: { complete: ['equinix-metal', 'cherry-servers'] },
   'young-copy': { complete: ['equinix-metal'] },
-  crash: { complete: ['equinix-metal'], cloudOnly: ['packet', 'cherry-servers', 'hetzner', 'scaleway'] },
+  crash: { complete: ['equinix-metal'], cloudOnly: ['packet', 'cherry-servers', 'hetzner', 'scaleway', 'phoenixnap'] },
   'api-server-trouble': { complete: ['packet'] },
   // The clouds; packet differs from Equinix Metal in settings and tags alone. On Hetzner Cloud nodes fail, and addresses move.
   chaos: { complete: ['equinix-metal', 'cherry-servers', 'hetzner'] },
@@ -40,7 +40,7 @@ export const dialectsByFile: Record<string, DialectsOfFile> = {
   'handed-over': { complete: ['equinix-metal'] },
   hostile: { complete: ['packet'] },
   // Cherry Servers' cloud lists a deleted reservation for a while.
-  lifecycle: { complete: ['equinix-metal'], cloudOnly: ['cherry-servers', 'hetzner', 'scaleway'] },
+  lifecycle: { complete: ['equinix-metal'], cloudOnly: ['cherry-servers', 'hetzner', 'scaleway', 'phoenixnap'] },
   manifest: { complete: ['equinix-metal'] },
   // The clouds differ in the name of the Service and of the tag alone.
   'mirror-adoption': { complete: ['packet'] },

@@ -16,6 +16,7 @@ const settings = {
   packet: { PACKET_DISABLE_LB: 'true', PACKET_EIP_TAG: tag },
   'cherry-servers': { CHERRY_LOAD_BALANCER: '', CHERRY_FIP_TAG: tag, CHERRY_FIP_HEALTH_CHECK_USE_HOST_IP: 'true' },
   hetzner: { HCLOUD_LOAD_BALANCER: 'none', HCLOUD_FIP_LABEL: tag, HCLOUD_FIP_HEALTH_CHECK_USE_HOST_IP: 'true' },
+  phoenixnap: {},
   scaleway: { SCW_LOAD_BALANCER: 'none', SCW_FIP_TAG: tag, SCW_FIP_HEALTH_CHECK_USE_HOST_IP: 'true' },
 }[dialect.name]
 

@@ -184,7 +184,7 @@ for (const flags of [[], ['--only=control-plane']])
     const tag = `control-plane=${flags.length}`
     const ordered = await stage.order([tag])
     await product.stop()
-    product = await stage.serve({ env: { ...dialect.here, [dialect.tagSetting]: tag }, flags })
+    product = await stage.serve({ env: { ...dialect.here, [dialect.tagSetting ?? '']: tag }, flags })
     await eventually('it shows the address', async () => (await shownIs(ordered.address)) || undefined)
     assert.equal(placesOf(await slices()), both)
     await client.remove(services, at)

@@ -225,3 +225,52 @@ export const hetznerContract = {
     switches,
   ),
 }
+
+/** The names that its former program had are those of that program. */
+export const phoenixnapContract = {
+  clientId: row(['--client-id', 'PNAP_CLIENT_ID', 'clientID'], required, texts),
+  apiKey: row([undefined, 'PNAP_CLIENT_SECRET', 'clientSecret'], required, texts),
+  baseUrl: row(['--base-url', undefined, 'base-url'], 'https://api.phoenixnap.com', urls),
+  authUrl: row(['--auth-url', 'PNAP_AUTH_URL', 'authURL'], 'https://auth.phoenixnap.com', urls),
+  location: row(['--location', 'PNAP_LOCATION', 'location'], required, texts),
+  loadBalancer: row(['--loadbalancer', 'PNAP_LOAD_BALANCER', 'loadbalancer'], none, announcers),
+  peerRefreshMs: row(['--peer-refresh-interval', 'EIP_PEER_REFRESH_INTERVAL', undefined], 300_000, {
+    one: '10s',
+    other: '1m',
+  }),
+  createPeerGroup: row(['--create-peer-group', 'PNAP_CREATE_PEER_GROUP', 'createPeerGroup'], false, switches),
+  localAsn: row(['--local-asn', 'PNAP_LOCAL_ASN', 'localASN'], undefined, numbers),
+  peerAsn: row(['--peer-asn', 'PNAP_PEER_ASN', 'peerASN'], 65_400, numbers),
+  bgpPass: row([undefined, 'PNAP_BGP_PASS', 'bgpPass'], undefined, texts),
+  bgpNodeSelector: row(['--bgp-node-selector', 'PNAP_BGP_NODE_SELECTOR', 'bgpNodeSelector'], undefined, texts),
+  annotationLocalAsn: row(
+    ['--annotation-local-asn', 'PNAP_ANNOTATION_LOCAL_ASN', 'annotationLocalASN'],
+    'phoenixnap.com/bgp-peers-{{n}}-node-asn',
+    annotations,
+  ),
+  annotationPeerAsn: row(
+    ['--annotation-peer-asn', 'PNAP_ANNOTATION_PEER_ASN', 'annotationPeerASN'],
+    'phoenixnap.com/bgp-peers-{{n}}-peer-asn',
+    annotations,
+  ),
+  annotationPeerIp: row(
+    ['--annotation-peer-ip', 'PNAP_ANNOTATION_PEER_IP', 'annotationPeerIP'],
+    'phoenixnap.com/bgp-peers-{{n}}-peer-ip',
+    annotations,
+  ),
+  annotationSrcIp: row(
+    ['--annotation-src-ip', 'PNAP_ANNOTATION_SRC_IP', 'annotationSrcIP'],
+    'phoenixnap.com/bgp-peers-{{n}}-src-ip',
+    annotations,
+  ),
+  annotationMultiHop: row(
+    ['--annotation-multi-hop', 'PNAP_ANNOTATION_MULTI_HOP', 'annotationMultiHop'],
+    'phoenixnap.com/bgp-peers-{{n}}-peer-multi-hop',
+    annotations,
+  ),
+  annotationBgpPass: row(
+    ['--annotation-bgp-pass', 'PNAP_ANNOTATION_BGP_PASS', 'annotationBGPPass'],
+    'phoenixnap.com/bgp-peers-{{n}}-bgp-pass',
+    annotations,
+  ),
+}

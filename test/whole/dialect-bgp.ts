@@ -132,6 +132,28 @@ const facts: Record<BgpDialectName, BgpFacts> = {
     ],
     kubeVip: { prefix: 'cherryservers.com', env: {}, byHand: () => ({}) },
   },
+  phoenixnap: {
+    provider: providers.phoenixnap,
+    source: 'public',
+    says: (source) => numbered('phoenixnap.com', providers.phoenixnap, { 'src-ip': source, 'peer-multi-hop': 'true' }),
+    password: { setting: 'PNAP_BGP_PASS', value: 'Secret12345abc' },
+    nodeSelector: 'PNAP_BGP_NODE_SELECTOR',
+    localAsn: 'PNAP_LOCAL_ASN',
+    isAbout: /bgp/,
+    enabling: 'POST /networks/v1/bgp-peer-groups',
+    paths: ['/networks/v1/bgp-peer-groups', '/bmc/v1/servers/**'],
+    // No server can lose it alone.
+    async takeAway({ cloud }) {
+      const { ok } = await fetch(`${cloud.controlUrl}/peer-groups/PHX`, { method: 'DELETE' })
+      if (!ok) throw new Error('the peer group stays')
+    },
+    unknownMachine: 'phoenixnap://0123456789abcdef01234567',
+    metallb: [
+      { version: '0.16.1', setting: customResources },
+      { version: '0.16.1', setting: 'metallb:///metallb-system/?bgp-peer-mode=frr', mode: 'frr' },
+    ],
+    kubeVip: { prefix: 'phoenixnap.com', env: {}, byHand: () => ({}) },
+  },
 }
 
 /** The BGP facts of a dialect. */

@@ -1,6 +1,7 @@
 // In what the dialects differ, as far as tests of the whole product need it.
 import { createHash } from 'node:crypto'
 import { labelsOf, marksOf } from '../../clouds/hetzner/labels.ts'
+import { marksOf as marksOfBlock, readTags } from '../../clouds/phoenixnap/tags.ts'
 import { marksOf as marksOfTags, withMarks } from '../../clouds/scaleway/tags.ts'
 import { fieldsOf } from '../../clouds/http/loose-json.ts'
 import type { Key } from '../../kube/objects.ts'
@@ -8,6 +9,7 @@ import type { AccountControl, Json } from '../../sandbox/clouds/control.ts'
 import { type Access, type DialectName, dialects } from '../../sandbox/dialects.ts'
 import { hasBgp } from '../../sandbox/dialect-names.ts'
 import { type BgpFacts, bgpFacts } from './dialect-bgp.ts'
+import { higherOf, orderBlock } from './phoenixnap-api.ts'
 import { type Ordered, command, orderFrom } from './vendor-api.ts'
 
 /** A reservation as the vendor's API shows it. */
@@ -27,8 +29,8 @@ export type Dialect = {
   place: string
   /** The setting that names it, its field in the configuration file, and another location that it may name. */
   placeSetting: { name: string; field: string; other: string }
-  /** The setting that names the tag of the control-plane address. */
-  tagSetting: string
+  /** The setting that names the tag of the control-plane address; absent where the cloud moves no address. */
+  tagSetting?: string
   /** A misspelt name of it, and what the refusal contains. */
   misspelt: { place: string; expected: string[] }
   /** How a Service requests another location; absent where it cannot. */
@@ -52,7 +54,7 @@ export type Dialect = {
   setGrants?: (controlUrl: string, grants: { mode: 'at-once' } | { mode: 'late'; afterMs: number }) => Promise<void>
   /** Allows the calls of this many machines, because the cloud limits each machine; absent without such a limit. */
   callFrom?: (controlUrl: string, machines: number) => Promise<void>
-  /** The calls about reservations, and the writes of a move, in order. */
+  /** The calls about reservations, and the writes of a move, in order; none where the cloud moves no address. */
   routes: { reserve: string; list: string; release: string }
   moves: string[]
   /** The machines that have an address. */
@@ -294,6 +296,49 @@ const table: Record<DialectName, Omit<Dialect, 'name' | 'bgp'>> = {
       tags: Object.entries(marksOfTags(Array.isArray(tags) ? tags.map(String) : [])).map(
         ([name, value]) => `${name}=${value}`,
       ),
+    }),
+  },
+  phoenixnap: {
+    cloudName: 'phoenixNAP',
+    apiKey: 'PNAP_CLIENT_SECRET',
+    loadBalancer: 'PNAP_LOAD_BALANCER',
+    here: { PNAP_LOCATION: 'PHX' },
+    place: 'PHX',
+    placeSetting: { name: 'PNAP_LOCATION', field: 'location', other: 'ASH' },
+    misspelt: {
+      place: 'PHOENIX',
+      expected: ['"PHOENIX" is not a known location', 'known: ', 'ASH (Ashburn, USA)'],
+    },
+    controlPlaneService: 'eip-admission-kubernetes-external',
+    prefix: 'phoenixnap.com/',
+    scheme: 'phoenixnap://',
+    usage: 'usage=eip-admission',
+    separator: '/',
+    mark: 'PUT /ips/v1/ip-blocks/{id}/tags',
+    burst: 120,
+    routes: {
+      reserve: 'POST /ips/v1/ip-blocks',
+      list: 'GET /ips/v1/ip-blocks',
+      release: 'DELETE /ips/v1/ip-blocks/{id}',
+    },
+    moves: [],
+    holdersOf({ devices }, address) {
+      const machines = devices.all() as { id: string; publicIpAddresses: string[] }[]
+      return machines.flatMap(({ id, publicIpAddresses: own }) => (own.includes(address) ? id : []))
+    },
+    places: ['GET /location-api/v1/locations'],
+    words: {
+      quota: 'The limit of IP Blocks of the account is exceeded',
+      unauthorized:
+        'The request failed due to invalid credentials. Please check the provided credentials and try again',
+    },
+    order: (access, tags = []) => orderBlock(access, tags.map(nameAndValue)),
+    reservation: ({ id, cidr, location, tags }) => ({
+      id: String(id),
+      address: typeof cidr === 'string' ? higherOf(cidr) : null,
+      state: 'created',
+      place: String(location),
+      tags: Object.entries(marksOfBlock(readTags(tags))).map(([name, value]) => `${name}=${value}`),
     }),
   },
 }

@@ -54,7 +54,7 @@ export function simulatedNodes(stage: Pick<TestStage, 'client' | 'cloud'>) {
   const kubelet = kubelets(stage)
   const device = (name: string): Device => {
     const added = stage.cloud.control.devices.add({ hostname: name })
-    return { ...(added as unknown as Device), id: String(added['id']) }
+    return { ...addressLists(added), ...(added as unknown as Device), id: String(added['id']) }
   }
   const settled = (name: string) =>
     kubelet.seen('it is initialized', name, (node) => (isInitialized(node) ? node : undefined))
@@ -71,6 +71,13 @@ export function simulatedNodes(stage: Pick<TestStage, 'client' | 'cloud'>) {
       return machine
     },
   }
+}
+
+/** The addresses of a machine that shows them in one list for each kind. */
+function addressLists({ publicIpAddresses: outside, privateIpAddresses: inside }: Record<string, unknown>) {
+  const of = (list: unknown, isPublic: boolean) =>
+    (Array.isArray(list) ? list : []).map((address) => ({ address, address_family: 4, public: isPublic }))
+  return { ip_addresses: [...of(outside, true), ...of(inside, false)] }
 }
 
 /** A management address of a machine. */

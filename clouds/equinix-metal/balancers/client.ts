@@ -1,10 +1,11 @@
 import type { Balancers } from '../../ports/balancers.ts'
 import type { Fault } from '../../ports/cloud.ts'
 import { balancersOf, vendor } from './balancers.ts'
-import { tokenHttp } from './token.ts'
-import type { VendorHttpOptions } from '../../http/client.ts'
+import { vendorHttp, type VendorHttpOptions } from '../../http/client.ts'
 import type { Refusal } from '../../http/faults.ts'
 import { fieldsOf, itemsOf, textOf } from '../../http/loose-json.ts'
+import type { VendorCall } from '../../http/request.ts'
+import { tokenCredentials } from '../../http/token.ts'
 
 /** The vendor's own addresses of the two services. */
 const equinixMetalBalancersUrl = 'https://lb.metalctrl.io'
@@ -26,23 +27,22 @@ export type EquinixMetalBalancersOptions = {
 
 /** The managed load balancers of one Equinix Metal project. */
 export function equinixMetalBalancers(options: EquinixMetalBalancersOptions): Balancers {
-  const { apiKey, projectId, baseUrl, tokensUrl, now = () => performance.now(), ...tuning } = options
+  const { apiKey, projectId, baseUrl, tokensUrl, now, ...tuning } = options
   const auth = `check that the API key is valid and may read and write in project ${projectId}`
   const common = { ...tuning, vendor, errorText }
-  const http = tokenHttp({
-    now,
-    api: {
-      ...common,
-      baseUrl: baseUrl ?? equinixMetalBalancersUrl,
-      fault: faultOf,
-      hints: { auth, quota: 'delete load balancers that are not used, or have the limit of the project raised' },
-    },
-    exchange: {
-      ...common,
-      baseUrl: tokensUrl ?? equinixMetalTokensUrl,
-      headers: () => ({ authorization: `Bearer ${apiKey.reveal()}` }),
-      hints: { auth },
-    },
+  const tokens = vendorHttp({
+    ...common,
+    baseUrl: tokensUrl ?? equinixMetalTokensUrl,
+    headers: () => ({ authorization: `Bearer ${apiKey.reveal()}` }),
+    hints: { auth },
+  })
+  const call: VendorCall = { name: 'exchange-token', method: 'POST', path: ['api-keys', 'exchange'] }
+  const http = vendorHttp({
+    ...common,
+    ...tokenCredentials({ vendor, http: tokens, call, basis: () => apiKey.reveal(), now }),
+    baseUrl: baseUrl ?? equinixMetalBalancersUrl,
+    fault: faultOf,
+    hints: { auth, quota: 'delete load balancers that are not used, or have the limit of the project raised' },
   })
   return { name: vendor, ...balancersOf({ http, id: projectId }) }
 }

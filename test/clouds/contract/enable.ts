@@ -1,12 +1,11 @@
-import type { Password } from '../../../clouds/ports/peering.ts'
+import type { Password, ProjectPeering } from '../../../clouds/ports/peering.ts'
 import { neverAborted } from '../scripted-server.ts'
 import type { PeeringStage } from './stage.ts'
 
 export const asn = 65_000
 
 const hidden = (text: string): Password => ({ reveal: () => text })
-const found = (one: { password: Password | undefined } | undefined) =>
-  one && { ...one, password: one.password?.reveal() }
+const found = (one: ProjectPeering | undefined) => one && { ...one, password: one.password?.reveal() }
 
 export const enable = ({ cloud }: PeeringStage, password?: string) =>
   cloud.peering.enable({ asn, password: password === undefined ? undefined : hidden(password) }, neverAborted)

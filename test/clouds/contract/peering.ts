@@ -20,35 +20,39 @@ function ofProjects(on: On<PeeringStage>): void {
   on('a project has a number of its own once a machine speaks BGP, and no password by itself', async (stage) => {
     await enable(stage)
     await enableOn(stage, stage.machines.add('node-1'))
-    assert.equal(await project(stage), { asn: asnOf(stage), password: undefined })
+    assertOwn(stage, await project(stage))
   })
 
   on('BGP that is on is enabled again without harm, and keeps what it has', async (stage) => {
     await enable(stage)
     await enableOn(stage, stage.machines.add('node-1'))
+    const before = await project(stage)
     await stage.cloud.peering.enable({ asn: asn + 1, password: undefined }, neverAborted)
-    assert.equal(await project(stage), { asn: asnOf(stage), password: undefined })
+    assert.equal(await project(stage), before)
+    assertOwn(stage, before)
   })
 }
 
 function ofMachines(on: On<PeeringStage>): void {
   on('BGP is on for the machines that it was enabled on', async (stage) => {
     const [one = '', two = '', three = ''] = ['node-1', 'node-2', 'node-3'].map((name) => stage.machines.add(name))
-    await enable(stage)
+    const { isOfAll } = stage.peering
     assert.equal(await machines(stage), new Set())
+    await enable(stage)
+    assert.equal(await machines(stage), new Set(isOfAll ? [one, two, three] : []))
     await enableOn(stage, one)
     await enableOn(stage, three)
-    assert.equal([...(await machines(stage))].toSorted(), [one, three].toSorted())
-    assert.not.ok((await machines(stage)).has(two))
+    const on = isOfAll ? [one, two, three] : [one, three]
+    assert.equal([...(await machines(stage))].toSorted(), on.toSorted())
   })
 
-  on('all machines with BGP are known by one call', async (stage) => {
+  on('all machines with BGP are known by one call, or one for them and one for the project', async (stage) => {
     await enable(stage)
     const ids = Array.from({ length: 40 }, (_, n) => stage.machines.add(`node-${n}`))
     await Promise.all(ids.map((id) => enableOn(stage, id)))
     stage.control.calls.clear()
     assert.equal([...(await machines(stage))].toSorted(), ids.toSorted())
-    assert.is(stage.control.calls.count(), 1)
+    assert.is(stage.control.calls.count(), stage.peering.isOfAll ? 2 : 1)
   })
 
   on('BGP that is on for a machine is enabled again without harm', async (stage) => {
@@ -82,7 +86,7 @@ function ofPeers(on: On<PeeringStage>): void {
     const id = stage.machines.add('node-1')
     assert.equal(await peers(stage, id), [])
     await enable(stage)
-    assert.equal(await peers(stage, id), [])
+    if (!stage.peering.isOfAll) assert.equal(await peers(stage, id), [])
   })
 
   on('a machine speaks with each of its peers from the address that they expect', async (stage) => {
@@ -94,8 +98,15 @@ function ofPeers(on: On<PeeringStage>): void {
     assert.ok(found.length > 0)
     assert.is(new Set(found.map(({ peerAddress }) => peerAddress)).size, found.length)
     for (const { localAsn, peerAsn, sourceAddress, password } of found) {
-      assert.equal([localAsn, peerAsn, password], [asnOf(stage), stage.peering.peerAsn, undefined])
+      assert.equal([localAsn, peerAsn], [asnOf(stage), stage.peering.peerAsn])
+      assert.is(password !== undefined, stage.peering.makesPassword === true)
       assert.ok(own.includes(sourceAddress))
     }
   })
+}
+
+/** Its number, and the password that it has by itself. */
+function assertOwn(stage: PeeringStage, found: Awaited<ReturnType<typeof project>>): void {
+  assert.is(found?.asn, asnOf(stage))
+  assert.is(Boolean(found?.password), stage.peering.makesPassword === true)
 }

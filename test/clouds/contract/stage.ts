@@ -2,6 +2,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Assignments } from '../../../clouds/ports/assignments.ts'
 import type { CloudError } from '../../../clouds/ports/cloud.ts'
+import type { Peering } from '../../../clouds/ports/peering.ts'
 import type { Vendor } from '../../../clouds/ports/vendor.ts'
 import type { AccountControl } from '../../../sandbox/clouds/control.ts'
 import { cloudErrorOf } from '../scripted-server.ts'
@@ -53,7 +54,7 @@ export type MachineRoom = {
 }
 
 /** A vendor with BGP. */
-export type PeeringStage = Stage<Required<Vendor>> & { peering: PeeringRoom }
+export type PeeringStage = Stage<Vendor & { peering: Peering }> & { peering: PeeringRoom }
 
 /** How the vendor's BGP is called, and what its routers expect. */
 export type PeeringRoom = {
@@ -61,6 +62,10 @@ export type PeeringRoom = {
   /** The number that the cloud chooses for the project; undefined where it takes ours. */
   chosenAsn: number | undefined
   peerAsn: number
+  /** BGP of the project is BGP of all its machines: none has to be enabled. */
+  isOfAll?: true
+  /** The cloud makes a password where we choose none. */
+  makesPassword?: true
 }
 
 /** A vendor whose routers may want a password. */

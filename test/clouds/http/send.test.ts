@@ -98,7 +98,15 @@ async function withSilentServer(work: (address: string) => Promise<void>): Promi
 }
 
 const noConnection = async (options: SendOptions, address: string) => {
-  const facts = { vendor: 'Example', name: 'make', method: 'POST', path: '/things', secrets: [], hints: {} }
+  const facts = {
+    vendor: 'Example',
+    name: 'make',
+    method: 'POST',
+    path: '/things',
+    isRead: false,
+    secrets: [],
+    hints: {},
+  }
   const send = makeSend({ ...options, connectTimeoutMs: 100, idleMs: 200 })
   return connectionError(facts, await failureOf(send(address, { method: 'POST', headers: {} }, neverAborted)))
 }

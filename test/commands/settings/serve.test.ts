@@ -151,7 +151,7 @@ test('a flag of another dialect is refused', () => {
 test('the error about an unknown cloud provider names the known ones, together with other problems', () => {
   const lines = linesOf({ '--cloud-provider': 'aws', '--secure-port': '0', '--cloud-config': '/nowhere.json' })
   assert.equal(lines, [
-    '  - cloud provider: --cloud-provider is "aws"; it must be equinixmetal, equinix-metal, packet, cherryservers, cherry-servers, hetzner, hcloud or scaleway',
+    '  - cloud provider: --cloud-provider is "aws"; it must be equinixmetal, equinix-metal, packet, cherryservers, cherry-servers, hetzner, hcloud, scaleway or phoenixnap',
     '  - configuration file: /nowhere.json does not exist; it must be a readable file with one JSON object, such as {"projectID": "..."}',
     '  - health and metrics port: --secure-port is "0"; it must be a whole number from 1 to 65535',
   ])

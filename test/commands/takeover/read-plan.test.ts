@@ -15,7 +15,9 @@ import { makeService } from '../../builders.ts'
 import { apiServer } from '../../fakes/api-server.ts'
 import { dialectOf, serviceTag } from '../../whole/dialects.ts'
 
-const images: Record<BgpDialectName, string> = {
+type Succeeding = Exclude<BgpDialectName, 'phoenixnap'>
+
+const images: Record<Succeeding, string> = {
   'equinix-metal': 'ghcr.io/siderolabs/cloud-provider-equinix-metal:v3.8.1-1',
   packet: 'packethost/packet-ccm:v1.1.0',
   'cherry-servers': 'ghcr.io/cherryservers/cloud-provider-cherry:main',
@@ -27,7 +29,7 @@ const credentials = { server: 'https://127.0.0.1:1', headers: async () => ({}), 
 const uid = 'cluster-uid'
 
 /** A cluster that the predecessor of a dialect runs, and its cloud. */
-async function scene(name: BgpDialectName) {
+async function scene(name: Succeeding) {
   const { cloud, project, token } = await dialects[name].open()
   const dialect = dialectOf(name)
   const predecessor = predecessors.find((one) => one.dialect === name && one.image.test(images[name]))

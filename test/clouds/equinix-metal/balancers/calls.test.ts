@@ -125,9 +125,9 @@ test('an API key that is not exchanged fails the call, which is not sent; the me
 })
 
 test('a failed exchange is not remembered', () => {
-  const exchange = (nth: number): Reply => (nth === 1 ? { status: 503, text: 'later' } : tokenOf(nth))
+  const exchange = (nth: number): Reply => (nth === 1 ? { status: 400, json: {} } : tokenOf(nth))
   return withScript({ exchange }, async ({ client }) => {
-    assert.is((await cloudErrorOf(client.list(signal))).fault, 'unavailable')
+    assert.is((await cloudErrorOf(client.list(signal))).fault, 'invalid')
     assert.equal(await client.list(signal), [])
   })
 })

@@ -1,0 +1,116 @@
+import { common } from '../../settings/common.ts'
+import { annotation, asn, boolean, password } from '../../settings/formats.ts'
+import { labelSelector } from '../../settings/label-selector.ts'
+import type { SettingsTable } from '../../settings/setting.ts'
+import { nodeAnnotations } from '../dialect/annotations.ts'
+
+/** The BGP settings of the dialect. */
+export const bgp = {
+  // People change a peer group in the portal. Two lists show all servers, so a shorter interval costs little.
+  peerRefreshMs: { ...common.peerRefreshMs, default: '5m' },
+  createPeerGroup: {
+    title: 'creation of the peer group',
+    flag: '--create-peer-group',
+    env: 'PNAP_CREATE_PEER_GROUP',
+    field: 'createPeerGroup',
+    format: boolean,
+    default: 'false',
+    sentence:
+      'Creates the BGP peer group of the location if there is none. It belongs to the whole account. Without this setting, create it in the portal.',
+  },
+  localAsn: {
+    title: 'local ASN',
+    flag: '--local-asn',
+    env: 'PNAP_LOCAL_ASN',
+    field: 'localASN',
+    format: asn,
+    unset: '65401',
+    sentence: 'ASN of a peer group that eip-admission creates. One that exists keeps its own.',
+  },
+  peerAsn: {
+    title: 'peer ASN',
+    flag: '--peer-asn',
+    env: 'PNAP_PEER_ASN',
+    field: 'peerASN',
+    format: asn,
+    default: '65400',
+    sentence: 'ASN of the routers of phoenixNAP, which its API does not show.',
+  },
+  bgpPass: {
+    title: 'BGP password',
+    env: 'PNAP_BGP_PASS',
+    field: 'bgpPass',
+    format: password,
+    unset: 'one that phoenixNAP makes',
+    sentence: 'Password of a peer group that eip-admission creates. One that exists keeps its own.',
+  },
+  bgpNodeSelector: {
+    title: 'BGP node selector',
+    flag: '--bgp-node-selector',
+    env: 'PNAP_BGP_NODE_SELECTOR',
+    field: 'bgpNodeSelector',
+    format: labelSelector,
+    unset: 'all nodes',
+    sentence: 'Label selector of the nodes that take part in BGP.',
+  },
+  annotationLocalAsn: {
+    title: 'local ASN annotation',
+    flag: '--annotation-local-asn',
+    env: 'PNAP_ANNOTATION_LOCAL_ASN',
+    field: 'annotationLocalASN',
+    format: annotation,
+    default: 'phoenixnap.com/bgp-peers-{{n}}-node-asn',
+    sentence: 'Name of the node annotation with the ASN of the node.',
+    annotation: nodeAnnotations.localAsn,
+  },
+  annotationPeerAsn: {
+    title: 'peer ASN annotation',
+    flag: '--annotation-peer-asn',
+    env: 'PNAP_ANNOTATION_PEER_ASN',
+    field: 'annotationPeerASN',
+    format: annotation,
+    default: 'phoenixnap.com/bgp-peers-{{n}}-peer-asn',
+    sentence: 'Name of the node annotation with the ASN of a peer.',
+    annotation: nodeAnnotations.peerAsn,
+  },
+  annotationPeerIp: {
+    title: 'peer address annotation',
+    flag: '--annotation-peer-ip',
+    env: 'PNAP_ANNOTATION_PEER_IP',
+    field: 'annotationPeerIP',
+    format: annotation,
+    default: 'phoenixnap.com/bgp-peers-{{n}}-peer-ip',
+    sentence: 'Name of the node annotation with the IP address of a peer.',
+    annotation: nodeAnnotations.peerAddress,
+  },
+  annotationSrcIp: {
+    title: 'source address annotation',
+    flag: '--annotation-src-ip',
+    env: 'PNAP_ANNOTATION_SRC_IP',
+    field: 'annotationSrcIP',
+    format: annotation,
+    default: 'phoenixnap.com/bgp-peers-{{n}}-src-ip',
+    sentence: 'Name of the node annotation with the address that the node uses towards a peer.',
+    annotation: nodeAnnotations.sourceAddress,
+  },
+  annotationMultiHop: {
+    title: 'multihop annotation',
+    flag: '--annotation-multi-hop',
+    env: 'PNAP_ANNOTATION_MULTI_HOP',
+    field: 'annotationMultiHop',
+    format: annotation,
+    default: 'phoenixnap.com/bgp-peers-{{n}}-peer-multi-hop',
+    sentence: 'Name of the node annotation for peers that are more than one hop away.',
+    annotation: nodeAnnotations.multihop,
+  },
+  annotationBgpPass: {
+    title: 'BGP password annotation',
+    flag: '--annotation-bgp-pass',
+    env: 'PNAP_ANNOTATION_BGP_PASS',
+    field: 'annotationBGPPass',
+    format: annotation,
+    default: 'phoenixnap.com/bgp-peers-{{n}}-bgp-pass',
+    sentence: 'Name of the node annotation with the BGP password.',
+    annotation: nodeAnnotations.password,
+  },
+} as const satisfies SettingsTable

@@ -1,0 +1,78 @@
+import { vendorHttp, type VendorHttpOptions } from '../http/client.ts'
+import type { VendorCall } from '../http/request.ts'
+import { tokenCredentials } from '../http/token.ts'
+import type { Peering } from '../ports/peering.ts'
+import type { Vendor } from '../ports/vendor.ts'
+import { accountAt } from './account.ts'
+import { errorText, faultOf, tokenFaultOf, vendor } from './errors.ts'
+import { listLocations } from './locations.ts'
+import { machinesOf } from './machines.ts'
+import { peeringOf, type PeeringOptions } from './peering.ts'
+import { reservationsOf } from './reservations.ts'
+
+export type PhoenixnapOptions = PeeringOptions & {
+  clientId: string
+  /** The secret of the client. */
+  apiKey: { reveal(): string }
+  location: string
+  userAgent: string
+  baseUrl?: string | undefined
+  /** Where tokens are granted. */
+  authUrl?: string | undefined
+  /** A monotonic clock in milliseconds. */
+  now?: () => number
+} & Pick<VendorHttpOptions, 'inFlight' | 'readTimeoutMs' | 'writeTimeoutMs' | 'retryDelayMs' | 'proxy' | 'observe'>
+
+/** Every scope that we need. A client that has fewer gets a token for those. */
+const scope = 'bmc bmc.read tags tags.read'
+
+const tokenCall: VendorCall = {
+  name: 'token',
+  method: 'POST',
+  path: ['auth', 'realms', 'BMC', 'protocol', 'openid-connect', 'token'],
+  form: { grant_type: 'client_credentials', scope },
+}
+
+/** An account of phoenixNAP's Bare Metal Cloud: its IP blocks, its servers, and the BGP of one location. */
+export function phoenixnap(options: PhoenixnapOptions): Vendor & { peering: Peering } {
+  const { clientId, apiKey, location, baseUrl, authUrl, now, peerAsn, createsPeerGroup, ...tuning } = options
+  const auth = `check that the API key, which is client ${clientId} with its secret, is valid and has the scopes ${scope}`
+  const common = { ...tuning, vendor, errorText }
+  const tokens = vendorHttp({
+    ...common,
+    baseUrl: authUrl ?? 'https://auth.phoenixnap.com',
+    headers: () => ({ authorization: `Basic ${basic(clientId, apiKey.reveal())}` }),
+    fault: tokenFaultOf,
+    hints: { auth },
+  })
+  const credentials = tokenCredentials({
+    vendor,
+    http: tokens,
+    call: tokenCall,
+    basis: () => apiKey.reveal(),
+    ...(now && { now }),
+  })
+  const http = vendorHttp({
+    ...common,
+    ...credentials,
+    baseUrl: baseUrl ?? 'https://api.phoenixnap.com',
+    fault: faultOf,
+    hints: {
+      auth,
+      quota: `delete IP blocks that nobody needs, or ask ${vendor} for more: a limit is reached, or no /31 is left in ${location}`,
+    },
+  })
+  const account = accountAt(http, location)
+  return {
+    name: vendor,
+    ...reservationsOf(account),
+    locations: (signal) => listLocations(account, signal),
+    ...machinesOf(account),
+    peering: peeringOf(account, { peerAsn, createsPeerGroup }),
+  }
+}
+
+/** Both parts are encoded as OAuth says, because either may contain a colon. The file of a secret may end with a line break. */
+function basic(id: string, secret: string): string {
+  return Buffer.from(`${encodeURIComponent(id)}:${encodeURIComponent(secret.trim())}`).toString('base64')
+}

@@ -1,0 +1,44 @@
+import { CloudError, type Fault } from '../ports/cloud.ts'
+import type { Refusal } from '../http/faults.ts'
+import { fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
+
+export const vendor = 'phoenixNAP'
+
+/** What an API says of a refusal: its text, and what is wrong with each field. The token service has other fields. */
+export function errorText(body: unknown): string | undefined {
+  const { message, validationErrors, error, error_description: description } = fieldsOf(body)
+  const problems = itemsOf(validationErrors)?.flatMap((one) => textOf(one) ?? []) ?? []
+  const text = textOf(message) ?? textOf(description) ?? textOf(error)
+  return textOf([text, ...problems].filter((one) => one !== undefined).join('; '))
+}
+
+/** The fault of a refusal, where its status does not say it. */
+export function faultOf({ name, status, text = '' }: Refusal): Fault | undefined {
+  // No block of the size is left in the location, or the location has no BGP.
+  if (status === 406) return name === 'reserve' ? 'quota' : 'invalid'
+  // Nobody outside the vendor knows the status at the limit of an account.
+  const isLimit = /quota|limit|exceed/i.test(text) && (status === 400 || status === 403)
+  if (name === 'reserve' && isLimit) return 'quota'
+  // A DELETE can only come at the wrong time: the block is in use.
+  return name === 'release' && status === 400 ? 'conflict' : undefined
+}
+
+/** The fault of a refused token: whatever is wrong, it is the client or its secret. */
+export function tokenFaultOf({ status }: Refusal): Fault | undefined {
+  return status >= 400 && status < 500 && status !== 408 ? 'auth' : undefined
+}
+
+/** The error of a response that lacks what the call requested. */
+export function unreadableError(call: string, what: string, outcome: CloudError['outcome'] = 'nothing'): CloudError {
+  return new CloudError(`${vendor} answered "${call}" with ${what}`, { fault: 'unavailable', outcome })
+}
+
+/** A refusal of our own: nothing was sent. */
+export function refusal(text: string, fault: Fault): CloudError {
+  return new CloudError(`${vendor}: ${text}`, { fault, outcome: 'nothing' })
+}
+
+/** Whether the cloud refused a write as it is, so that nothing was done. */
+export function isRefused(error: unknown, faults: readonly Fault[]): error is CloudError {
+  return error instanceof CloudError && error.outcome === 'nothing' && faults.includes(error.fault)
+}

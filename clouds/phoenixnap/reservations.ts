@@ -1,0 +1,102 @@
+import type { Cloud, Marks, Reservation, ReservationRequest } from '../ports/cloud.ts'
+import { hasMarks } from '../ports/marks.ts'
+import { type Account, pathOf, readList } from './account.ts'
+import { isRefused, refusal, unreadableError } from './errors.ts'
+import { findBlock, isListed } from './find-block.ts'
+import { parseBlock } from './parse-block.ts'
+import { type TagNames, tagNamesOf } from './tag-names.ts'
+import { tagFilter, tagsOf, withMarks } from './tags.ts'
+
+type Reserving = Account & { names: TagNames }
+
+/** The IPv4 blocks of an account. An address of ours is a block of two, the smallest that the vendor sells. */
+export function reservationsOf(account: Account): Omit<Cloud, 'name' | 'locations'> {
+  const reserving = { ...account, names: tagNamesOf(account) }
+  return {
+    reservations: (marks, signal) => listReservations(account, marks, signal),
+    reservation: async (id, signal) => (await findBlock(account, id, signal))?.reservation,
+    reserve: (request, signal) => reserve(reserving, request, signal),
+    mark: (id, marks, signal) => mark(reserving, { id, marks }, signal),
+    release: (id, signal) => release(account, id, signal),
+  }
+}
+
+/** The cloud compares one mark, and we compare the others. */
+async function listReservations(account: Account, marks: Marks, signal: AbortSignal): Promise<Reservation[]> {
+  const { cluster } = marks
+  const listed =
+    (cluster !== undefined && (await listTagged(account, cluster, signal))) || (await account.blocks.fresh(signal))
+  return listed
+    .flatMap((item) => parseBlock(item)?.reservation ?? [])
+    .filter((reservation) => hasMarks(reservation.marks, marks))
+}
+
+/** The blocks of a cluster; undefined if the cloud refuses the filter, as it may before the tag's name exists. */
+async function listTagged({ http }: Account, cluster: string, signal: AbortSignal) {
+  const query = { tag: tagFilter('cluster', cluster) }
+  try {
+    return await readList(http, { name: 'reservations', method: 'GET', path: pathOf.blocks, query }, signal)
+  } catch (error) {
+    if (isRefused(error, ['invalid'])) return undefined
+    throw error
+  }
+}
+
+/** Orders a block, once: the API has no name or key by which it would recognize a second attempt. */
+async function reserve(
+  { http, location: here, names }: Reserving,
+  { location, marks }: ReservationRequest,
+  signal: AbortSignal,
+): Promise<Reservation> {
+  if (location !== here)
+    throw refusal(`"${location}" is not the location in which addresses are reserved, ${here}`, 'invalid')
+  const tags = tagsOf(marks)
+  const body = { location, cidrBlockSize: '/31', description: 'eip-admission', tags }
+  const hints = { invalid: `check that "${location}" is a location of phoenixNAP` }
+  const order = () =>
+    http.call({ name: 'reserve', method: 'POST', lane: 'reserve', path: pathOf.blocks, body, hints }, signal)
+  const created = parseBlock((await names.before(tags, order, signal)).body)
+  if (!created) throw unreadableError('reserve', 'an object without an id and a network', 'unknown')
+  return created.reservation
+}
+
+/** Changes the tags of our marks. A PUT replaces all tags, which people edit too, so we read them first. */
+async function mark(
+  account: Reserving,
+  { id, marks }: { id: string; marks: Record<string, string | undefined> },
+  signal: AbortSignal,
+): Promise<void> {
+  const found = await findBlock(account, id, signal)
+  if (!found || Object.entries(marks).every(([name, value]) => found.reservation.marks[name] === value)) return
+  const tags = withMarks(found.tags, marks)
+  const path = [...pathOf.blocks, id, 'tags']
+  const write = () => account.http.call({ name: 'mark', method: 'PUT', path, body: tags }, signal)
+  await unlessGone(account, { id, signal }, () => account.names.before(tags, write, signal))
+}
+
+/** Deletes a block that nothing uses. Reads it first: a block in use is refused by us, with what uses it. */
+async function release(account: Account, id: string, signal: AbortSignal): Promise<void> {
+  const found = await findBlock(account, id, signal)
+  if (!found) return
+  const { address = id, holder } = found.reservation
+  if (holder !== undefined)
+    throw refusal(`the block of ${address} is assigned to ${holder}, so it is not deleted; remove it there`, 'conflict')
+  const path = [...pathOf.blocks, id]
+  await unlessGone(account, { id, signal }, () =>
+    account.http.call({ name: 'release', method: 'DELETE', path }, signal),
+  )
+}
+
+/** After a successful read, a 403 means a client that may only read, or a block that was deleted in between. */
+async function unlessGone(
+  account: Account,
+  { id, signal }: { id: string; signal: AbortSignal },
+  write: () => Promise<unknown>,
+): Promise<void> {
+  try {
+    await write()
+  } catch (error) {
+    const mayBeGone = isRefused(error, ['auth', 'invalid'])
+    if (!mayBeGone || (await isListed(account, { list: 'blocks', id }, signal))) throw error
+  }
+}

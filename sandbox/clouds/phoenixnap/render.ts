@@ -1,0 +1,168 @@
+import type { Json } from '../control.ts'
+import { addressesOf, blocksOf } from './blocks.ts'
+import type { Block, PeerGroup, PublicNetwork, Server, State, TagAssignment, TagName } from './state.ts'
+
+const time = (ms: number) => new Date(ms).toISOString()
+
+/** A tag name as the API shows it. */
+export function renderTag(state: State, tag: TagName): Json {
+  const uses = [
+    ...[...state.blocks.values()].map(({ id, tags }) => ({ path: `/ips/v1/ip-blocks/${id}`, tags })),
+    ...[...state.servers.values()].map(({ id, tags }) => ({ path: `/bmc/v1/servers/${id}`, tags })),
+  ].flatMap(({ path, tags }) => tags.flatMap((one) => (one.tag === tag ? { path, value: one.value } : [])))
+  return {
+    id: tag.id,
+    name: tag.name,
+    values: [...new Set(uses.flatMap(({ value }) => value ?? []))],
+    ...(tag.description && { description: tag.description }),
+    isBillingTag: tag.isBillingTag,
+    resourceAssignments: uses.map(({ path, value }) => ({ resourceName: path, ...(value && { value }) })),
+    createdBy: 'USER',
+  }
+}
+
+function renderAssignment({ tag: { id, name, isBillingTag }, value }: TagAssignment): Json {
+  return { id, name, ...(value !== undefined && { value }), isBillingTag, createdBy: 'USER' }
+}
+
+/** A block as the API shows it. */
+export function renderBlock({ behaviour }: State, block: Block): Json {
+  const { id, location, size, cidr, version, status, user, description, tags, isSystemManaged, createdAtMs } = block
+  const kind = user?.kind === 'network' ? behaviour.networkUser : 'server'
+  return {
+    id,
+    location,
+    cidrBlockSize: `/${size}`,
+    cidr,
+    ipVersion: version,
+    status,
+    ...(user && { assignedResourceId: user.id, assignedResourceType: kind }),
+    ...(description && { description }),
+    tags: tags.map(renderAssignment),
+    isSystemManaged,
+    isBringYourOwn: false,
+    createdOn: time(createdAtMs),
+  }
+}
+
+/** What every server here has in common. */
+const hardware = {
+  os: 'debian/bookworm',
+  type: 's2.c1.medium',
+  cpu: 'E-2276G',
+  cpuCount: 1,
+  coresPerCpu: 6,
+  cpuFrequency: 3.8,
+  ram: '64GB RAM',
+  storage: '1x 1TB NVMe',
+  storageConfiguration: { rootPartition: { raid: 'NO_RAID', size: -1 } },
+  pricingModel: 'HOURLY',
+}
+
+/** A server as the API shows it. Of its block it uses the second address: the first is the gateway. */
+export function renderServer(state: State, server: Server): Json {
+  const { id, hostname, description, location, networkType, status, privateAddress, tags, createdAtMs } = server
+  const blocks = blocksOf(state, id)
+  const [gateway, ...own] = blocks.flatMap(addressesOf).slice(0, 2)
+  const networks = networksOf(state, id)
+  return {
+    id,
+    status,
+    hostname,
+    ...(description && { description }),
+    ...hardware,
+    location,
+    privateIpAddresses: [privateAddress].filter((address) => address !== undefined),
+    publicIpAddresses: [...own, ...networks.flatMap(({ ips }) => ips)],
+    networkType,
+    // It is shown while a server is provisioned. Nobody may log it.
+    ...(status === 'creating' && { password: 'invented-r00t-password' }),
+    tags: tags.map(renderAssignment),
+    provisionedOn: time(createdAtMs),
+    networkConfiguration: {
+      ...(gateway !== undefined && { gatewayAddress: gateway }),
+      ipBlocksConfiguration: { ipBlocks: blocks.map((block, n) => ({ id: block.id, vlanId: 10 + n })) },
+      privateNetworkConfiguration: { privateNetworks: privateNetworks(server) },
+      publicNetworkConfiguration: { publicNetworks: networks },
+    },
+  }
+}
+
+const assigned = { statusDescription: 'assigned' }
+
+function privateNetworks({ id, privateAddress }: Server): Json[] {
+  if (privateAddress === undefined) return []
+  return [{ id: `${id.slice(0, 20)}beef`, ips: [privateAddress], vlanId: 11, ...assigned }]
+}
+
+/** The public networks of a server, with the addresses that it has there. */
+function networksOf({ networks }: State, server: string) {
+  return [...networks.values()].flatMap(({ id, vlanId, members }) =>
+    members.filter((member) => member.server === server).map(({ ips }) => ({ id, vlanId, ips, ...assigned })),
+  )
+}
+
+/** A public network as the API shows it. */
+export function renderNetwork(state: State, network: PublicNetwork): Json {
+  const { id, name, location, vlanId, description, members, createdAtMs } = network
+  return {
+    id,
+    vlanId,
+    name,
+    location,
+    ...(description && { description }),
+    status: 'READY',
+    createdOn: time(createdAtMs),
+    raEnabled: false,
+    memberships: members.map(({ server, ips }) => ({ resourceId: server, resourceType: 'server', ips })),
+    ipBlocks: blocksOf(state, id).map((block) => renderNetworkBlock(network, block)),
+  }
+}
+
+/** A block as its public network shows it. */
+export function renderNetworkBlock({ members }: PublicNetwork, block: Block): Json {
+  const used = members.flatMap(({ ips }) => ips).filter((ip) => addressesOf(block).includes(ip)).length
+  return { id: block.id, cidr: block.cidr, usedIpsCount: String(used) }
+}
+
+/** A peer group as the API shows it, with its password in clear. */
+export function renderPeerGroup(state: State, group: PeerGroup): Json {
+  const asnDetails = (asn: number) => ({ asn, isBringYourOwn: asn !== 65_401, verificationStatus: 'VERIFIED' })
+  return {
+    id: group.id,
+    status: group.status,
+    location: group.location,
+    ...prefixesOf(state, group),
+    targetAsnDetails: asnDetails(group.targetAsn),
+    ...(group.activeAsn !== undefined && { activeAsnDetails: asnDetails(group.activeAsn) }),
+    password: group.password,
+    advertisedRoutes: group.advertisedRoutes,
+    rpkiRoaOriginAsn: 64_999,
+    eBgpMultiHop: 7,
+    peeringLoopbacksV4: ['169.254.247.0', '169.254.247.1'],
+    peeringLoopbacksV6: ['fd00:0:0:1005::1', 'fd00:0:0:1005::2'],
+    keepAliveTimerSeconds: 10,
+    holdTimerSeconds: 30,
+    createdOn: time(group.createdAtMs),
+    lastUpdatedOn: time(group.updatedAtMs),
+  }
+}
+
+/** The blocks that may be announced, in the list of now and in the deprecated one. */
+function prefixesOf({ behaviour, blocks }: State, { account, location }: PeerGroup): Json {
+  const status = 'READY'
+  const shown = [...blocks.values()]
+    .filter((block) => block.account === account && block.location === location)
+    .filter((block) => behaviour.prefixes === 'all' || block.status === 'unassigned')
+  const ipv4 = shown.filter(({ version }) => version === 'V4')
+  return {
+    ipPrefixes: shown.map(({ id, cidr, version }) => ({ ipAllocationId: id, cidr, ipVersion: version, status })),
+    ipv4Prefixes: ipv4.map(({ id, cidr }) => ({
+      ipv4AllocationId: id,
+      cidr,
+      status,
+      isBringYourOwnIp: false,
+      inUse: true,
+    })),
+  }
+}

@@ -1,0 +1,61 @@
+import type { FastifyRequest } from 'fastify'
+import type { ActiveFault } from '../faults.ts'
+import { applyListFault } from '../list-faults.ts'
+import { ApiError, invalid } from './errors.ts'
+import { type State, type TagAssignment, locations } from './state.ts'
+
+/** What routes share: the accounts, the account of a call's token, and the fault of a call. */
+export type RouteContext = {
+  state: State
+  accountOf: (request: FastifyRequest) => string
+  faultOf: (request: FastifyRequest) => ActiveFault | undefined
+}
+
+type Owned = { id: string; account: string; tags?: TagAssignment[]; location?: string }
+
+/** Finds an object of the account by the id in the path. One that is gone and one of another account look alike. */
+export function find<T extends Owned>(context: RouteContext, request: FastifyRequest, all: Map<string, T>): T {
+  return findById(context, request, { all, id: paramOf(request, 'id') })
+}
+
+/** The same by an id of the caller's. */
+export function findById<T extends Owned>(
+  { state, accountOf }: RouteContext,
+  request: FastifyRequest,
+  { all, id }: { all: Map<string, T>; id: string },
+): T {
+  const found = all.get(id)
+  if (!found || found.account !== accountOf(request)) throw new ApiError(Number(state.behaviour.gone))
+  return found
+}
+
+export function paramOf({ params }: FastifyRequest, name: string): string {
+  return (params as Record<string, string>)[name] ?? ''
+}
+
+/** Lists the objects of the account, all in one array: the API has no pages. */
+export function list<T extends Owned>(context: RouteContext, request: FastifyRequest, all: Iterable<T>): T[] {
+  const account = context.accountOf(request)
+  const { location, tag } = request.query as Record<string, string | string[] | undefined>
+  const wanted = [tag ?? []].flat().map((text) => wantedTag(context, account, text))
+  const found = [...all].filter((one) => {
+    if (one.account !== account) return false
+    if (location !== undefined && one.location !== location) return false
+    const has = (each: ReturnType<typeof wantedTag>) => (one.tags ?? []).some(each)
+    return wanted.length === 0 || (context.state.behaviour.tagFilter === 'and' ? wanted.every(has) : wanted.some(has))
+  })
+  return applyListFault(found, context.faultOf(request))
+}
+
+function wantedTag({ state }: RouteContext, account: string, text: string) {
+  const [name = '', value] = text.split('.')
+  const isKnown = [...state.tags.values()].some((tag) => tag.account === account && tag.name === name)
+  if (!isKnown && state.behaviour.unknownTagFilter === '400') throw invalid(`tag ${name} does not exist`)
+  return (one: TagAssignment) => one.tag.name === name && (value === undefined || one.value === value)
+}
+
+/** Returns the code of a location that the vendor has now. */
+export function locationIn(given: unknown): string {
+  if (typeof given === 'string' && Object.hasOwn(locations, given)) return given
+  throw invalid(`location: must be one of ${Object.keys(locations).join(', ')}`)
+}

@@ -1,0 +1,196 @@
+// The rules of phoenixNAP that our client does not try: what its other clients meet.
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type PhoenixnapOptions, startPhoenixnap } from '../../sandbox/clouds/phoenixnap/server.ts'
+
+const client = 'client'
+type Body = Record<string, unknown> & { id: string; message: string; status: string }
+type Grant = { access_token?: string; scope?: string; error?: string; error_description?: string }
+
+async function open(options: Partial<PhoenixnapOptions> = {}) {
+  const time = { ms: 0 }
+  const tokens = [
+    { token: 'secret', projects: [client] },
+    { token: 'reader', projects: [client], readOnly: true },
+    { token: 'theirs', projects: ['other'] },
+  ]
+  const cloud = await startPhoenixnap({ tokens, changeMs: 2_000, now: () => time.ms, ...options })
+  const grant = async (secret: string, form: Record<string, string> = {}, id = client) => {
+    const answer = await fetch(`${cloud.url}/auth/realms/BMC/protocol/openid-connect/token`, {
+      method: 'POST',
+      headers: { authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` },
+      body: new URLSearchParams({ grant_type: 'client_credentials', ...form }),
+    })
+    return { code: answer.status, ...((await answer.json()) as Grant) }
+  }
+  const callWith = async (
+    token: string | undefined,
+    route: string,
+    body?: unknown,
+  ): Promise<Body & { code: number }> => {
+    const [method = '', path = ''] = route.split(' ')
+    const answer = await fetch(cloud.url + path, {
+      method,
+      headers: { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    const text = await answer.text()
+    return { code: answer.status, ...((text ? JSON.parse(text) : {}) as Body) }
+  }
+  const { access_token: token = '' } = await grant('secret')
+  const call = (route: string, body?: unknown) => callWith(token, route, body)
+  const order = async (more: object = {}) => call(`POST ${blocks}`, { location: 'PHX', cidrBlockSize: '/31', ...more })
+  return { ...cloud, time, grant, callWith, call, order, [Symbol.asyncDispose]: cloud.close }
+}
+
+const blocks = '/ips/v1/ip-blocks'
+const networks = '/networks/v1/public-networks'
+const groups = '/networks/v1/bgp-peer-groups'
+const tags = '/tag-manager/v1/tags'
+const gone = 'The request failed since this resource cannot be accessed by the provided credentials.'
+
+test('a token is granted to a client with its secret, by a form, and to nobody else', async () => {
+  await using cloud = await open()
+  const { code, error, error_description } = await cloud.grant('wrong')
+  assert.equal(
+    [code, error, error_description],
+    [401, 'unauthorized_client', 'Invalid client or Invalid client credentials'],
+  )
+  assert.is((await cloud.grant('secret', {}, 'other')).code, 401)
+  assert.is((await cloud.grant('secret', { grant_type: 'password' })).code, 400)
+})
+
+test('a call needs a token that has not ended, and the list of locations needs none', async () => {
+  await using cloud = await open({ tokenSeconds: 2 })
+  assert.is((await cloud.callWith(undefined, `GET ${blocks}`)).code, 401)
+  assert.is((await cloud.call(`GET ${blocks}`)).code, 200)
+  cloud.time.ms += 2_000
+  assert.is((await cloud.call(`GET ${blocks}`)).code, 401)
+  assert.is((await cloud.callWith(undefined, 'GET /location-api/v1/locations')).code, 200)
+})
+
+test('a token has the scopes that were asked for and its client has', async () => {
+  await using cloud = await open()
+  const { access_token: narrow } = await cloud.grant('secret', { scope: 'tags.read' })
+  assert.is((await cloud.callWith(narrow, `GET ${tags}`)).code, 200)
+  assert.is((await cloud.callWith(narrow, `GET ${blocks}`)).code, 403)
+  const { access_token: reader, scope } = await cloud.grant('reader', { scope: 'bmc bmc.read tags tags.read' })
+  assert.is(scope, 'bmc.read tags.read')
+  assert.is((await cloud.callWith(reader, `POST ${tags}`, { name: 'a', isBillingTag: false })).code, 403)
+  cloud.control.setUnknowns({ otherScopes: 'refused' })
+  assert.is((await cloud.grant('reader', { scope: 'bmc bmc.read' })).error, 'invalid_scope')
+})
+
+test('an object of another account is as one that is gone', async () => {
+  await using cloud = await open()
+  const { id } = await cloud.order()
+  const { access_token: theirs } = await cloud.grant('theirs', {}, 'other')
+  for (const path of [`${blocks}/${id}`, `${blocks}/000000000000000000000000`]) {
+    const { code, message } = await cloud.callWith(theirs, `GET ${path}`)
+    assert.equal([code, message], [403, gone])
+  }
+  assert.is((await cloud.callWith(theirs, `PATCH ${blocks}/${id}`, {})).code, 404)
+  cloud.control.setUnknowns({ gone: '404' })
+  assert.is((await cloud.callWith(theirs, `GET ${blocks}/${id}`)).code, 404)
+})
+
+const refused: { name: string; body: object; problem: string }[] = [
+  {
+    name: 'a single address',
+    body: { cidrBlockSize: '/32' },
+    problem: 'cidrBlockSize: must be one of /31, /30, /29, /28',
+  },
+  { name: 'a retired location', body: { location: 'AUS' }, problem: 'location: must be one of PHX' },
+  { name: 'a long description', body: { description: 'x'.repeat(251) }, problem: 'description: size must be' },
+  {
+    name: 'a dot in a value',
+    body: { tags: [{ name: 'a', value: '1.2' }] },
+    problem: 'tags: the value of a must match',
+  },
+]
+for (const { name, body, problem } of refused)
+  test(`an order of ${name} is refused with what is wrong`, async () => {
+    await using cloud = await open()
+    await cloud.call(`POST ${tags}`, { name: 'a', isBillingTag: false })
+    const answer = await cloud.order(body)
+    assert.is(answer.code, 400)
+    assert.match((answer['validationErrors'] as string[]).join(), problem)
+  })
+
+test('a block is aligned to its size', async () => {
+  await using cloud = await open()
+  const cidrs = []
+  for (const cidrBlockSize of ['/31', '/29', '/31']) cidrs.push((await cloud.order({ cidrBlockSize }))['cidr'])
+  assert.equal(cidrs, ['203.0.113.0/31', '203.0.113.8/29', '203.0.113.2/31'])
+  assert.match(String((await cloud.order({ cidrBlockSize: '/64', ipVersion: 'V6' }))['cidr']), /::\/64$/)
+})
+
+test('a filter by two tags needs both, or one of them', async () => {
+  await using cloud = await open()
+  for (const name of ['a', 'b']) await cloud.call(`POST ${tags}`, { name, isBillingTag: false })
+  await cloud.order({ tags: [{ name: 'a', value: '1' }] })
+  await cloud.order({ tags: [{ name: 'a', value: '1' }, { name: 'b' }] })
+  const found = async () => Object.keys(await cloud.call(`GET ${blocks}?tag=a.1&tag=b`)).length - 1
+  assert.is(await found(), 1)
+  cloud.control.setUnknowns({ tagFilter: 'or' })
+  assert.is(await found(), 2)
+  assert.is((await cloud.call(`POST ${tags}`, { name: 'a', isBillingTag: false })).code, 409)
+})
+
+test('a block in a public network is on its way for two seconds, and an eleventh is refused', async () => {
+  await using cloud = await open()
+  const { id: network } = await cloud.call(`POST ${networks}`, { name: 'web', location: 'PHX' })
+  const { id } = await cloud.order()
+  assert.is((await cloud.call(`POST ${networks}/${network}/ip-blocks`, { id })).code, 202)
+  const statusOf = async () => (await cloud.call(`GET ${blocks}/${id}`)).status
+  assert.is(await statusOf(), 'assigning')
+  cloud.time.ms += 2_000
+  assert.is(await statusOf(), 'assigned')
+  assert.is((await cloud.call(`DELETE ${blocks}/${id}`)).code, 409)
+  for (let n = 1; n < 10; n += 1)
+    await cloud.call(`POST ${networks}/${network}/ip-blocks`, { id: (await cloud.order()).id })
+  assert.is((await cloud.call(`POST ${networks}/${network}/ip-blocks`, { id: (await cloud.order()).id })).code, 409)
+  assert.is((await cloud.call(`DELETE ${networks}/${network}/ip-blocks/${id}`)).code, 202)
+  cloud.time.ms += 2_000
+  assert.is(await statusOf(), 'unassigned')
+})
+
+test('a server has one IPv4 block, which the deprecated deletion takes with it and the other keeps', async () => {
+  for (const { way, isKept } of [
+    { way: 'DELETE', isKept: false },
+    { way: 'deprovision', isKept: true },
+  ]) {
+    await using cloud = await open({ changeMs: 0 })
+    const server = String(cloud.control.devices.add({ hostname: 'a', networkType: 'PRIVATE_ONLY' })['id'])
+    const links = `/bmc/v1/servers/${server}/network-configuration/ip-block-configurations/ip-blocks`
+    const { id } = await cloud.order()
+    assert.is((await cloud.call(`POST ${links}`, { id })).code, 202)
+    assert.is((await cloud.call(`POST ${links}`, { id: (await cloud.order()).id })).code, 409)
+    if (way === 'DELETE') await cloud.call(`DELETE /bmc/v1/servers/${server}`)
+    else await cloud.call(`POST /bmc/v1/servers/${server}/actions/deprovision`, { deleteIpBlocks: false })
+    const { code, status } = await cloud.call(`GET ${blocks}/${id}`)
+    assert.equal([code, status], isKept ? [200, 'unassigned'] : [403, undefined])
+    assert.is((await cloud.call(`GET /bmc/v1/servers/${server}`)).code, 403)
+  }
+})
+
+test('a location has one peer group, which is pending without a number, and has every block of the location', async () => {
+  await using cloud = await open()
+  const { id: block } = await cloud.order()
+  const asked = { location: 'PHX', asn: 65_401, advertisedRoutes: 'NONE' }
+  const made = await cloud.call(`POST ${groups}`, asked)
+  const { code, status, id } = made
+  assert.equal([code, status, made['activeAsnDetails']], [202, 'PENDING', undefined])
+  assert.is((await cloud.call(`POST ${groups}`, asked)).code, 409)
+  cloud.time.ms += 2_000
+  const ready = await cloud.call(`GET ${groups}/${id}`)
+  assert.equal([ready.status, (ready['activeAsnDetails'] as Body)['asn'], ready['eBgpMultiHop']], ['READY', 65_401, 7])
+  assert.ok(ready['password'])
+  assert.equal(
+    (ready['ipPrefixes'] as Body[]).map((one) => one['ipAllocationId']),
+    [block],
+  )
+  assert.is((await cloud.call(`POST ${groups}`, { ...asked, location: 'ASH', password: 'short' })).code, 400)
+})
+
+test.run()
