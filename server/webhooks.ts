@@ -38,6 +38,7 @@ export function makeWebhooks(
       unbound,
       max: maxUnbound,
       quotas: readQuotas(deps.client, deps.log),
+      readAhead: (signal) => ledger.claims.readAhead(signal),
     }),
     previewClaim: (claim, signal) => ledger.claims.preview(claim, signal),
     exists: existingService({ client: deps.client, cached: (key) => caches.services.get(key), log: deps.log }),

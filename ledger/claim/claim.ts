@@ -26,6 +26,8 @@ export type Claims = UnderWay & {
    * the abort a claim that waits is busy, and any other throws the signal's reason; what is under way goes on.
    */
   claim(claim: Claim, signal: AbortSignal): Promise<ClaimResult>
+  /** Reads what each claim asks first, so that one that begins within a second need not wait for it. It never fails. */
+  readAhead(signal: AbortSignal): Promise<void>
   /** What a claim of a Service without a record would come to. Writes nothing. */
   preview: (claim: Claim, signal: AbortSignal) => ReturnType<typeof previewClaim>
 }
@@ -71,6 +73,9 @@ export function claims(ledger: ClaimDeps): Claims {
         if (deadline) await Promise.race([sleep(pollMs), deadline])
       } while (claim.wait && !signal.aborted)
       return busy
+    },
+    async readAhead(signal) {
+      await Promise.allSettled([deps.haltReason(signal), deps.isAdopted(signal)])
     },
     preview: (claim, signal) => previewClaim(deps, claim, signal),
   }

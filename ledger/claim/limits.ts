@@ -93,6 +93,8 @@ export type UnboundLimitOptions = {
   max: number
   /** The ResourceQuotas of a namespace, read live. */
   quotas: (namespace: string, signal: AbortSignal) => Promise<readonly ResourceQuota[]>
+  /** Reads what the claim will ask first. It never fails: the claim asks again. */
+  readAhead: (signal: AbortSignal) => Promise<void>
 }
 
 /** The part of the maximum that one namespace may use, so that no tenant takes admission from all others. */
@@ -102,8 +104,12 @@ const namespaceShare = 1 / 4
  * Limits claims for Services that may never be stored. Else a client could buy addresses without end: one that only
  * sends reviews, or one whose Services a quota refuses after us. Beyond a limit the claim is pending, and the
  * controller completes it: it sees only stored Services.
+ *
+ * The waiting Services come before the quotas: one that is stored in between counts twice, never not at all. Nothing
+ * else here follows from another read, so a new Service costs two round trips before the cloud is asked. In the first
+ * one all is read. The second one creates the record: one that came earlier would have to go again where a quota refuses.
  */
-export function limitUnbound({ claim, unbound, max, quotas }: UnboundLimitOptions): ClaimUnbound {
+export function limitUnbound({ claim, unbound, max, quotas, readAhead }: UnboundLimitOptions): ClaimUnbound {
   /** In the order in which they began. */
   const running = new Set<Key>()
   return async ({ quotaUse, ...wanted }, signal) => {
@@ -116,7 +122,8 @@ export function limitUnbound({ claim, unbound, max, quotas }: UnboundLimitOption
     running.add(key)
     try {
       const isCounted = Object.keys(quotaUse).length > 0
-      const refusal = isCounted ? quotaReason(await quotas(namespace, signal), quotaUse, waiting) : undefined
+      const [limiting] = await Promise.all([isCounted ? quotas(namespace, signal) : [], readAhead(signal)])
+      const refusal = quotaReason(limiting, quotaUse, waiting)
       // The time of the review is over, and a claim that begins now could not be answered.
       if (signal.aborted) return busy
       return refusal === undefined ? await claim(wanted, signal) : { kind: 'pending', reason: refusal }

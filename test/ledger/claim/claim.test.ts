@@ -7,7 +7,8 @@ import { ledgerMap } from '../../../ledger/sweep/ledger-map.ts'
 import type { ClaimResult } from '../../../ledger/claim/claim-spec.ts'
 import { serviceMarks } from '../../../ledger/record/marks.ts'
 import { makeReservation } from '../../builders.ts'
-import { makeHarness, scheme } from '../harness.ts'
+import type { HeardCall } from '../../fakes/interposed.ts'
+import { makeHarness, neverAborted, scheme } from '../harness.ts'
 
 const marks = serviceMarks(scheme, 'default/web')
 const crowd = (size: number) => Array.from<unknown>({ length: size })
@@ -49,6 +50,29 @@ test('a claim reads the halt and the adoption mark at the same time, and their C
   const { signal } = new AbortController()
   await Promise.all([map.recent(signal), map.recent(signal)])
   assert.is(reads, 1)
+})
+
+test('a claim need not read what the process read ahead of it', async () => {
+  const harness = makeHarness()
+  harness.setAdoptionMark()
+  let reads = 0
+  const before = ({ verb, values: [resource] }: HeardCall) => {
+    if (verb === 'get' && (resource as { plural: string }).plural === 'configmaps') reads += 1
+  }
+  const process = harness.process('a', { kube: { before } })
+  await process.claims.readAhead(neverAborted)
+  assert.is(reads, 1)
+  assert.is((await process.claim()).kind, 'held')
+  assert.is(reads, 1)
+})
+
+test('a read ahead that fails says nothing, and the claim reads again', async () => {
+  const failing = () => Promise.reject(new Error('no API server'))
+  const process = claims({ haltReason: failing, isAdopted: failing } as unknown as ClaimDeps)
+  await process.readAhead(neverAborted)
+  const wanted = { key: 'default/web', location: 'da', family: 'ipv4', reclaim: 'Delete', wait: false } as const
+  const [claimed] = await Promise.allSettled([process.claim(wanted, AbortSignal.timeout(5_000))])
+  assert.match(String(claimed.status === 'rejected' && claimed.reason), 'no API server')
 })
 
 test('before the adoption mark a claim lists reservations before it reserves', async () => {

@@ -13,7 +13,9 @@ const signal = new AbortController().signal
 
 function limited(options: Partial<UnboundLimitOptions>) {
   const claim = () => Promise.resolve(held)
-  return limitUnbound({ claim, unbound: () => [], max: 100, quotas: () => Promise.resolve([]), ...options })
+  const nothing = () => Promise.resolve()
+  const quotas = () => Promise.resolve([])
+  return limitUnbound({ claim, unbound: () => [], max: 100, quotas, readAhead: nothing, ...options })
 }
 
 const never = () => Promise.reject(new Error('the cloud was asked'))
@@ -95,6 +97,29 @@ test('of claims at the same time as many pass as the quota of their namespace ha
     ['held', 'held', 'pending', 'pending'],
   )
   assert.is(claims, 2)
+})
+
+test('what the claim asks first is read beside the quotas, and both after the waiting Services', async () => {
+  const steps: string[] = []
+  const note = (step: string) => void steps.push(step)
+  const begun = Promise.withResolvers<void>()
+  const claim = limited({
+    unbound: () => (note('waiting'), []),
+    async quotas() {
+      note('quotas begin')
+      await begun.promise
+      note('quotas end')
+      return [quota]
+    },
+    readAhead() {
+      note('read ahead')
+      begun.resolve()
+      return Promise.resolve()
+    },
+    claim: () => (note('claim'), Promise.resolve(held)),
+  })
+  assert.is(await claim({ ...wanted, quotaUse: { services: 1 } }, signal), held)
+  assert.equal(steps, ['waiting', 'quotas begin', 'read ahead', 'quotas end', 'claim'])
 })
 
 test('quotas are not read for a Service that uses none of them', async () => {
