@@ -1,3 +1,4 @@
+import type { Reservation } from '../clouds/ports/cloud.ts'
 import { listAll } from '../kube/list-all.ts'
 import type { Service } from '../kube/objects.ts'
 import { splitKey } from '../kube/objects.ts'
@@ -9,6 +10,7 @@ import { witness } from './sweep/witness.ts'
 import { systemClock } from '../kube/clock.ts'
 import { type ProjectCheck, type ProjectCheckOptions, projectCheck } from './sweep/project-check.ts'
 import { confirmProjectCommand, isProjectConfirmed, projectText } from './sweep/project-plan.ts'
+import { listOrphans } from './sweep/orphan-list.ts'
 import type { LossConfirmation } from './sweep/sweep.ts'
 import { requestsInFlight } from './record/requests-in-flight.ts'
 import { type IpAddress, canonicalIpAddress } from '../lib/ip-address.ts'
@@ -42,6 +44,7 @@ export type Ledger = {
   signs: ClusterSigns
   project: ProjectCheck
   loss: LossConfirmation
+  listOrphans: (orphans: Reservation[], signal: AbortSignal) => Promise<void>
 }
 
 const now = () => new Date()
@@ -85,7 +88,9 @@ export function makeLedger(options: LedgerOptions): Ledger {
     log,
     isStillWanted: (record: ElasticIP, signal: AbortSignal) => isStillWanted(options, record, signal),
   }
-  return { deps, claims: claims(deps), mark, signs, project, loss: lossConfirmation(options, { map, at }) }
+  const loss = lossConfirmation(options, { map, at })
+  const ofSweep = { mark, signs, loss, listOrphans: listOrphans.bind(undefined, map) }
+  return { deps, claims: claims(deps), project, ...ofSweep }
 }
 
 function grantedFacts(

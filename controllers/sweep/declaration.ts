@@ -39,6 +39,7 @@ function makeSweep({ client, ledger, caches, want, vendor, settings, events, met
     mark: ledger.mark,
     signs: ledger.signs,
     loss: ledger.loss,
+    listOrphans: ledger.listOrphans,
     listRecords: () => caches.records.list(),
     listServices: () => caches.services.list().map((service) => ({ service, wanted: want(service) })),
     removeAddress: (service) => patch(client, service, { spec: { loadBalancerIP: null } }),

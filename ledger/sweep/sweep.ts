@@ -32,6 +32,8 @@ export type SweepDeps = LedgerDeps & {
   mode: 'release' | 'report'
   /** Counts the reservations that no Service needs. */
   observe: (unneeded: Unneeded) => void
+  /** Writes down which reservations no Service needs. */
+  listOrphans: (orphans: Reservation[], signal: AbortSignal) => Promise<void>
   loss: LossConfirmation
   /** Tells the owner of a Service. */
   warn: (service: Service, reason: 'SurplusReservation' | 'ContradictoryAddress', message: string) => void
@@ -84,6 +86,7 @@ export function sweep(deps: SweepDeps): Sweep {
     const compare = (records: ElasticIP[]) => planSweep({ ...facts, records, services: deps.listServices() })
     const plan = compare(deps.listRecords())
     suspects.keep(plan.suspects)
+    await failed.isolate(() => deps.listOrphans(ofIds(reservations, plan.suspects), signal))
     let isComplete = plan.isComplete
     for (const one of plan.adopt) isComplete = (await adopt(deps, one, signal)) && isComplete
     // All this takes its time: a record or a Service may need a reservation by now.
@@ -103,6 +106,10 @@ export function sweep(deps: SweepDeps): Sweep {
     deps.observe({ orphan: plan.suspects.size, surplus: surplus.length, untagged: untagged.length })
     return deps.signs.waitMs()
   }
+}
+
+function ofIds(reservations: Reservation[], ids: ReadonlySet<string>): Reservation[] {
+  return reservations.filter(({ id }) => ids.has(id))
 }
 
 /** Remembers since when each sweep without a gap has suspected a reservation. */

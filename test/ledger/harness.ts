@@ -16,6 +16,7 @@ import { keyOf, splitKey } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
 import { type AdoptionMark, adoptionMark } from '../../ledger/sweep/adoption-mark.ts'
 import type { Witness } from '../../ledger/sweep/witness.ts'
+import { listOrphans } from '../../ledger/sweep/orphan-list.ts'
 import { clusterSigns, haltReason } from '../../ledger/sweep/cluster-signs.ts'
 import { rememberedProject } from '../../ledger/sweep/project-plan.ts'
 import { ledgerMap } from '../../ledger/sweep/ledger-map.ts'
@@ -328,6 +329,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
     reconcile: (key) => reconciler.reconcile(key, neverAborted),
     sweep: sweep({
       ...deps,
+      listOrphans: listOrphans.bind(undefined, map),
       loss: {
         isGiven: () => Promise.resolve(options.confirmsLoss === true),
         end: () => Promise.resolve(),

@@ -58,7 +58,7 @@ export function undoReport({ title, steps, reservations }: UndoResult, format: F
   return [
     ...lines,
     `${title} runs again. Nothing was reserved or deleted at the cloud.`,
-    'A Service that was deleted meanwhile may have left a reservation that only the tags of the cloud name: compare its list.',
+    'A Service that was deleted since the last sweep may have left a reservation that only the tags of the cloud name: compare its list.',
     'What `install` applied stays, without effect; the chart can be uninstalled.',
     '',
   ].join('\n')

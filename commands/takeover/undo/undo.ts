@@ -1,6 +1,9 @@
 import type { KubeClient } from '../../../kube/client.ts'
 import { type Key, keyOf } from '../../../kube/objects.ts'
-import { claimKey, phaseOf, reservationIdOf } from '../../../ledger/record/elastic-ip.ts'
+import { configMaps } from '../../../kube/resource.ts'
+import { claimKey, type ElasticIP, phaseOf, reservationIdOf } from '../../../ledger/record/elastic-ip.ts'
+import { listedOrphans } from '../../../ledger/sweep/orphan-list.ts'
+import { names } from '../../../settings/installed-names.ts'
 import { predecessorNamed } from '../found.ts'
 import { holdLease } from '../lease-steps.ts'
 import { type Progress, readProgress } from '../progress.ts'
@@ -55,7 +58,7 @@ async function carryOut({ client, namespace, signal }: UndoDeps, run: Run): Prom
   }
   const work = { client, found, signal, check, clock }
   const { finalizers, title } = predecessorNamed(found.predecessor)
-  const { left, noting } = leftNotes(client, finalizers)
+  const { left, noting } = leftNotes({ client, namespace, finalizers })
   const steps = [
     webhooksStep(work),
     stopStep(client, {
@@ -81,13 +84,13 @@ async function carryOut({ client, namespace, signal }: UndoDeps, run: Run): Prom
 }
 
 /** The reservations that nobody will look after. They are read before a step, as nobody knows of them afterwards. */
-function leftNotes(client: KubeClient, finalizers: readonly string[]) {
+function leftNotes(of: LeftAt) {
   const left = new Map<string, LeftReservation>()
   const noting = (step: TakeoverStep): TakeoverStep => ({
     ...step,
     async act() {
       // The first look knows the most: what a later one misses may be gone by then.
-      for (const one of await leftReservations(client, finalizers)) if (!left.has(one.id)) left.set(one.id, one)
+      for (const one of await leftReservations(of)) if (!left.has(one.id)) left.set(one.id, one)
       await step.act?.()
     },
   })
@@ -104,9 +107,31 @@ function leavingReason({ service, sharers }: SharedService, finalizers: readonly
   return leavesReservation(service, finalizers) ? [[key, `Service ${key} is being deleted`]] : []
 }
 
-/** The reservations of records that no live Service holds: retained, provisioned and warm ones. */
-async function leftReservations(client: KubeClient, finalizers: readonly string[]): Promise<LeftReservation[]> {
-  const [records, all] = await Promise.all([knownRecords(client), listServices(client)])
+type LeftAt = { client: KubeClient; namespace: string; finalizers: readonly string[] }
+
+/**
+ * The reservations that no live Service holds: those of retained, provisioned and warm records, and those without a record
+ * that the last sweep saw.
+ */
+async function leftReservations({ client, namespace, finalizers }: LeftAt): Promise<LeftReservation[]> {
+  const [records, all, map] = await Promise.all([
+    knownRecords(client),
+    listServices(client),
+    client.get(configMaps, { namespace, name: names.ledgerConfigMap }),
+  ])
+  const recorded = leftRecords(records, all, finalizers)
+  const ids = new Set(records.map(reservationIdOf))
+  const orphans = listedOrphans(map).filter(({ id }) => !ids.has(id))
+  return [...recorded, ...orphans.map((one) => ({ ...one, reason: orphanText }))]
+}
+
+const orphanText = 'the last sweep found no Service for it, and may have deleted it since'
+
+function leftRecords(
+  records: readonly ElasticIP[],
+  all: readonly SharedService[],
+  finalizers: readonly string[],
+): LeftReservation[] {
   const existing = new Set(all.map(({ service }) => keyOf(service)))
   const leaving = new Map(all.flatMap((one) => leavingReason(one, finalizers)))
   return records.flatMap((record) => {

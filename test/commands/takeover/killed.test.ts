@@ -157,6 +157,16 @@ test('undo names the reservation of a Service that is gone, as after a run that 
   assert.equal(reservations, [{ id: 'r-web', address: '198.51.100.7', reason }])
 })
 
+test('undo names a reservation that only the last sweep knows of, and none twice', async () => {
+  const of = await taken()
+  const metadata = { namespace: 'eip-admission', name: 'eip-admission-ledger' }
+  const data = { orphans: '7d9f 198.51.100.99\nr-web 198.51.100.7' }
+  of.api.put(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data })
+  const { reservations } = await undo(of)
+  const reason = 'the last sweep found no Service for it, and may have deleted it since'
+  assert.equal(reservations, [{ id: '7d9f', address: '198.51.100.99', reason }])
+})
+
 /** A Service that comes while our program serves. */
 function addLate(of: World): void {
   of.api.put(services, {

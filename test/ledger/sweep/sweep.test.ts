@@ -2,9 +2,10 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Reservation } from '../../../clouds/ports/cloud.ts'
 import { KubeError } from '../../../kube/errors.ts'
-import { services } from '../../../kube/resource.ts'
+import { configMaps, services } from '../../../kube/resource.ts'
 import { elasticIPs } from '../../../ledger/record/elastic-ip.ts'
 import { serviceMarks } from '../../../ledger/record/marks.ts'
+import { listedOrphans } from '../../../ledger/sweep/orphan-list.ts'
 import { makeRecord, makeReservation, makeService } from '../../builders.ts'
 import type { HeardCall, Hooks } from '../../fakes/interposed.ts'
 import { graceMs, makeHarness, neverAborted, scheme, timeoutMs, type Harness } from '../harness.ts'
@@ -132,6 +133,23 @@ test('an orphan is released when a second sweep agrees and the grace period is o
   assert.not(await isAdopted(harness))
   await process.sweep(neverAborted)
   assert.ok(await isAdopted(harness))
+})
+
+test("the ledger's ConfigMap names the orphans for as long as there are some", async () => {
+  const harness = makeHarness()
+  const named = () => listedOrphans(harness.api.stored(configMaps)[0])
+  harness.cloud.put(old)
+  const process = await sweepTimes(harness, 1)
+  assert.equal(named(), [{ id: 'res-8', address: '203.0.113.8' }])
+  harness.cloud.put({ ...old, id: 'res-9', address: undefined })
+  await process.sweep(neverAborted)
+  assert.equal(named(), [
+    { id: 'res-8', address: '203.0.113.8' },
+    { id: 'res-9', address: undefined },
+  ])
+  while (harness.cloud.reserved().length > 0) await sweepTimes(harness, 1, process)
+  await process.sweep(neverAborted)
+  assert.equal(named(), [])
 })
 
 test('an orphan within the grace period is not released, however many sweeps see it', async () => {
