@@ -3,6 +3,7 @@ import type { CloudTools } from '../clouds/dialect/provider-parts.ts'
 import type { EventRecorders } from '../telemetry/event-recorders.ts'
 import type { Metrics } from '../telemetry/metrics/metrics.ts'
 import { ownObject } from '../telemetry/own-object.ts'
+import { reportRefusals } from './refused-reserves.ts'
 import { ReplaceableSecret } from './reload/replaceable-secret.ts'
 import { withValues } from './reload/setting-changes.ts'
 import { type SettingsReload, settingsReload } from './reload/settings-reload.ts'
@@ -42,7 +43,11 @@ export async function connectCloud(
   const provider = await makeProvider(withValues(settings.cloud, { apiKey }), tools)
   const reload = makeReload(settings, { apiKey, policy: provider.policy, tools, events, log })
   if (reload) readReload(metrics, reload)
-  return { vendor: verbosity >= 3 ? { ...provider, cloud: loggedCloud(provider.cloud, log) } : provider, reload }
+  const reported = reportRefusals(provider.cloud, {
+    events: events.of('service-controller'),
+    about: ownObject(settings.process),
+  })
+  return { vendor: { ...provider, cloud: verbosity >= 3 ? loggedCloud(reported, log) : reported }, reload }
 }
 
 async function makeProvider({ dialect, settings }: CloudSettings, tools: CloudTools): Promise<CloudProvider> {

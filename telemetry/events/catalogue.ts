@@ -100,6 +100,12 @@ export const catalogue = {
     types: ['Normal'],
     meaning: 'The API server uses the webhooks again.',
   },
+  ReserveRefused: {
+    about: 'Pod, Namespace',
+    types: ['Warning'],
+    meaning: 'The cloud refuses to reserve an address: its quota is used up, or the token lacks a right.',
+    todo: 'Delete reservations that nobody needs, ask for a higher quota, or correct the token.',
+  },
   SettingsTakenUp: {
     about: 'Pod, Namespace',
     types: ['Normal'],

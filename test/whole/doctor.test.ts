@@ -72,6 +72,19 @@ test('a healthy cluster has no error and no warning, and doctor says so in words
   assert.not.match(stdout, 'ERROR')
 })
 
+test('a quota that is used up is in the report, in the words of the cloud, although the refused Service is not there', async () => {
+  cloud.control.quota.set(0)
+  const { stderr } = await stage.kubectl(['create', '-f', '-'], loadBalancer('refused'))
+  cloud.control.quota.set(200)
+  assert.match(stderr, dialectOf('equinix-metal').words.quota)
+  const said = await eventually('doctor names it', async (observe) => {
+    const { texts } = await results()
+    return observe(texts('recent-errors')).find((text) => text.includes('ReserveRefused'))
+  })
+  assert.match(said, `refuses to reserve an address: `)
+  assert.match(said, dialectOf('equinix-metal').words.quota)
+})
+
 test('whoever may read little learns which rights are missing', async () => {
   const kubeconfig = controlPlane.kubeconfigFor('system:serviceaccount:eip-admission:eip-admission')
   const { exitCode, results: all, texts } = await results({ kubeconfig })
