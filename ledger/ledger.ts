@@ -54,13 +54,12 @@ export function makeLedger(options: LedgerOptions): Ledger {
   const { client, vendor, cluster, identity, settings, log, clusterNetwork } = options
   const { namespace } = settings.process
   const { cloudTimeoutMs } = settings.cluster
-  const name = names.ledgerConfigMap
   const monotonicMs = () => performance.now()
-  const map = ledgerMap({ client, namespace, name, monotonicMs })
+  const at = { namespace, name: names.ledgerConfigMap }
+  const map = ledgerMap({ client, ...at, monotonicMs })
   const mark = adoptionMark({ map, project: vendor.project.id, identity, leader: leaderReader(options), monotonicMs })
   const scheme = { ...vendor.marks, cluster }
   const signs = makeSigns(options, { map, scheme, monotonicMs })
-  const at = { namespace, name }
   const project = makeProjectCheck(options, { map, at })
   // A claim lists, waits for its turn and reserves; other processes wait that long, and half a call longer.
   const budgetMs = 1.5 * cloudTimeoutMs

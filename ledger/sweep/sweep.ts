@@ -102,8 +102,7 @@ export function sweep(deps: SweepDeps): Sweep {
     missing = await writeOffMissing(deps, { reservations, missing }, signal)
     if (isComplete) await deps.mark.set(signal)
     failed.throwAny()
-    const { surplus, untagged } = plan
-    deps.observe({ orphan: plan.suspects.size, surplus: surplus.length, untagged: untagged.length })
+    deps.observe({ orphan: plan.suspects.size, surplus: plan.surplus.length, untagged: plan.untagged.length })
     return deps.signs.waitMs()
   }
 }

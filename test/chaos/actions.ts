@@ -5,7 +5,9 @@ import type { Fault } from '../../sandbox/clouds/faults.ts'
 import type { Arena } from './arena.ts'
 import type { Random } from './random.ts'
 import { hasBgp } from '../../sandbox/dialect-names.ts'
-import { dialectOf } from '../whole/dialects.ts'
+import { addressAnnotation } from '../../ledger/record/names.ts'
+import { dialectOf, reservationsIn, serviceTag } from '../whole/dialects.ts'
+import { clusterTagOfOthers } from './invariants.ts'
 import { type Trouble, troubleOf } from './troubles.ts'
 
 export type Tally = {
@@ -27,6 +29,8 @@ type Action = {
 }
 
 const chaosNamespaces = ['chaos-a', 'chaos-b']
+/** A tenant has rights in this namespace alone. */
+const tenantNamespace = 'chaos-tenant'
 const names = ['web', 'shop', 'mail', 'blog', 'game', 'wiki']
 
 /** Faults of the cloud; each hits a few calls. */
@@ -148,6 +152,37 @@ const actions: Action[] = [
     run: async ({ client }, random) => client.remove(namespaces, { name: random.pick(chaosNamespaces) }),
   },
   {
+    often: 3,
+    name: 'a tenant requests every address',
+    run: async ({ client, stage }, random) => {
+      const all = reservationsIn(stage.dialect, stage.cloud.control).flatMap(({ address }) => address ?? [])
+      if (all.length === 0) return
+      const at = { namespace: tenantNamespace, name: random.pick(names) }
+      await client.remove(services, at).catch(() => undefined)
+      const { metadata, spec, ...service } = manifest(at, 'LoadBalancer')
+      const annotations = { 'metallb.io/loadBalancerIPs': all.join() }
+      const forged = random.happens(0.5) ? { [addressAnnotation]: random.pick(all) } : {}
+      await client.create(services, {
+        ...service,
+        metadata: { ...metadata, annotations: { ...annotations, ...forged } },
+        spec: { ...spec, loadBalancerClass: 'tenant/own' },
+      })
+    },
+  },
+  {
+    often: 1,
+    name: 'another cluster reserves an address for a Service of the same name',
+    run: async ({ stage, ordered }, random) => {
+      const { namespace, name } = place(random)
+      const facts = dialectOf(stage.dialect)
+      const tags = [facts.usage, clusterTagOfOthers, serviceTag(facts, `${namespace}/${name}`)]
+      const { project, token } = stage
+      // A fault of the cloud may hit it, too.
+      const made = await facts.order({ url: stage.cloud.url, project, token }, tags).catch(() => undefined)
+      if (made) ordered.push(made.id)
+    },
+  },
+  {
     often: 1,
     name: 'restart the API server',
     isAlone: true,
@@ -179,7 +214,7 @@ export function nextAction({ nodes }: Arena, random: Random): Action {
 
 /** Creates deleted namespaces again, as soon as the API server allows it. */
 export async function ensureNamespaces({ client }: Arena): Promise<void> {
-  for (const name of chaosNamespaces) {
+  for (const name of [...chaosNamespaces, tenantNamespace]) {
     if (await client.get(namespaces, { name })) continue
     await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
   }

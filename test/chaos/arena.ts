@@ -34,6 +34,8 @@ export type Arena = {
   client: KubeClient
   replicas: Replica[]
   nodes: ArenaNodes
+  /** The ids of the reservations that another cluster of the project has ordered. */
+  ordered: string[]
   logs: string
   close(isGood: boolean): Promise<void>
 }
@@ -62,6 +64,7 @@ export async function openArena(dialect: DialectName): Promise<Arena> {
     client,
     replicas,
     nodes,
+    ordered: [],
     logs: join(dir, 'logs'),
     async close(isGood) {
       await stage.stop()

@@ -6,11 +6,17 @@ import { elasticIPs } from '../../ledger/record/elastic-ip.ts'
 import { dialectOf, reservationsIn } from '../whole/dialects.ts'
 import type { Arena } from './arena.ts'
 
+/** The tag of reservations of another cluster in the project. */
+export const clusterTagOfOthers = 'cluster=others'
+
 /** What is wrong now; some of it only because something is still in progress. */
-async function violations({ client, stage, nodes }: Arena): Promise<string[]> {
+async function violations({ client, stage, nodes, ordered }: Arena): Promise<string[]> {
   const [all, records] = await Promise.all([listAll(client, services), listAll(client, elasticIPs)])
   const reserved = reservationsIn(stage.dialect, stage.cloud.control)
-  const live = all.filter(({ spec, metadata }) => spec.type === 'LoadBalancer' && !metadata.deletionTimestamp)
+  const live = all.filter(
+    ({ spec, metadata }) =>
+      spec.type === 'LoadBalancer' && spec.loadBalancerClass === undefined && !metadata.deletionTimestamp,
+  )
   const byAddress = new Map(reserved.map((one) => [one.address, one]))
   const shown = new Map<string, string>()
   const wrong: string[] = []
@@ -29,7 +35,8 @@ async function violations({ client, stage, nodes }: Arena): Promise<string[]> {
       if (holders.length !== 1 || !holders.every(nodes.has))
         wrong.push(`${key}: ${address} leads to no node (${holders.join()})`)
     }
-  for (const { address, id } of reserved) {
+  for (const { address, id, tags } of reserved) {
+    if (tags.includes(clusterTagOfOthers)) continue
     if (!shown.has(address ?? '')) wrong.push(`reservation ${id} (${address}) has no Service`)
   }
   const owners = new Set(live.map(keyOf))
@@ -38,6 +45,8 @@ async function violations({ client, stage, nodes }: Arena): Promise<string[]> {
     if (!owners.has(`${namespace}/${name}`)) wrong.push(`ElasticIP ${metadata.name} (${status?.phase}) has no Service`)
     else if (status?.phase !== 'Bound') wrong.push(`ElasticIP ${metadata.name} is ${status?.phase}`)
   }
+  const ids = new Set(reserved.map(({ id }) => id))
+  for (const id of ordered) if (!ids.has(id)) wrong.push(`reservation ${id} of another cluster is gone`)
   for (const { metadata } of all) if (metadata.deletionTimestamp) wrong.push(`${metadata.name} is still terminating`)
   return wrong
 }

@@ -149,8 +149,14 @@ export async function walkOn(
   for (let step = 0; step < of.steps; step += 1) {
     const isQuiet = walk.random(10) === 0 || !(await letThrough(walk))
     if (isQuiet) await one(walk, candidates)(walk)
+    watchSigns(walk)
     of.watch(walk)
   }
+}
+
+/** There is one cluster: whatever becomes of its calls and leaders, it takes no sign of its own for another one's. */
+function watchSigns({ harness }: Walk): void {
+  assert.not(harness.warnings.includes('ClusterIdInUse'), 'a sign of our own looks strange')
 }
 
 /** What others have in the project, and what an account that is not ours has, stays as it is. */
