@@ -76,11 +76,14 @@ export function clusterSigns(deps: ClusterSignsDeps): ClusterSigns {
   }
 }
 
+/** How long no look may have succeeded. After more, foreign signs may have had no chance to change. */
+const maxGapMs = (intervalMs: number) => Math.max(2 * intervalMs, 10_000)
+
 /** Measures by our own clock how long this leader observes, and how long foreign signs have not changed. */
 function signWatch({ scheme, intervalMs, monotonicMs }: ClusterSignsDeps) {
   let sinceMs: number | undefined
   let isObserved = false
-  let watched: { signs: string; sinceMs: number } | undefined
+  let watched: { signs: string; sinceMs: number; seenMs: number } | undefined
   return {
     reset() {
       sinceMs = undefined
@@ -92,11 +95,13 @@ function signWatch({ scheme, intervalMs, monotonicMs }: ClusterSignsDeps) {
       const nowMs = monotonicMs()
       sinceMs ??= nowMs
       const observedMs = isObserved ? Infinity : nowMs - sinceMs
+      // While we could not read the cloud, the other cluster perhaps could not write.
+      if (watched && nowMs - watched.seenMs > maxGapMs(intervalMs)) watched.sinceMs = nowMs
       const last = watched && { signs: watched.signs, forMs: nowMs - watched.sinceMs }
       const plan = planSign({ reservations, scheme, entries, observedMs, watched: last, witnessed, intervalMs })
       const text = plan.kind === 'foreign' ? signsText(plan.signs) : undefined
       if (text === undefined) watched = undefined
-      else if (watched?.signs !== text) watched = { signs: text, sinceMs: nowMs }
+      else watched = { signs: text, sinceMs: watched?.signs === text ? watched.sinceMs : nowMs, seenMs: nowMs }
       return plan
     },
   }

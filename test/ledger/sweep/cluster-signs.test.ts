@@ -159,6 +159,15 @@ test('a copy that has other machines stops, and the original goes on', async () 
   assert.is(await check(copySigns), 'nothing')
 })
 
+test('time in which the cloud could not be read does not say that the other cluster is gone', async () => {
+  const { check, copySigns, time } = await restoreCopy()
+  assert.is(await check(copySigns), 'nothing')
+  time.ms += 4 * intervalMs
+  const results: string[] = []
+  for (let n = 0; n < 4; n += 1) results.push(await check(copySigns))
+  assert.equal(results, ['nothing', 'nothing', 'nothing', 'all'])
+})
+
 test('an original that comes back after the copy took over stops', async () => {
   const { check, copySigns, originalSigns } = await restoreCopy()
   for (let n = 0; n < 5; n += 1) await check(copySigns)
