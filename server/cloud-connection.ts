@@ -1,16 +1,16 @@
 import type { Logger } from 'pino'
 import type { CloudTools } from '../clouds/dialect/provider-parts.ts'
-import type { EventRecorders } from '../telemetry/event-recorders.ts'
+import type { EventRecorders, Recorder } from '../telemetry/event-recorders.ts'
 import type { Metrics } from '../telemetry/metrics/metrics.ts'
 import { ownObject } from '../telemetry/own-object.ts'
-import { reportRefusals } from './refused-reserves.ts'
 import { ReplaceableSecret } from './reload/replaceable-secret.ts'
 import { withValues } from './reload/setting-changes.ts'
 import { type SettingsReload, settingsReload } from './reload/settings-reload.ts'
 import type { CloudSettings } from '../clouds/dialect/define-dialect.ts'
 import type { ServeSettings } from '../commands/settings/serve.ts'
 import type { CloudProvider } from '../clouds/ports/cloud-provider.ts'
-import type { Cloud } from '../clouds/ports/cloud.ts'
+import { type Cloud, CloudError } from '../clouds/ports/cloud.ts'
+import type { KubeObject } from '../kube/objects.ts'
 import type { Log } from '../kube/log.ts'
 
 export type CloudConnection = {
@@ -97,4 +97,32 @@ function loggedCloud(cloud: Cloud, log: Log): Cloud {
 function readReload(metrics: Metrics, reload: SettingsReload): void {
   metrics.read('eip_admission_settings_last_reload_successful', () => Number(reload.isTakenUp()))
   metrics.read('eip_admission_settings_need_restart', () => reload.needRestart().length)
+}
+
+/** What a person can do where the cloud refuses every address, by the fault. */
+const remedies: Partial<Record<CloudError['fault'], string>> = {
+  quota: 'delete reservations that nobody needs, or ask the cloud for a higher quota',
+  auth: 'give serve a token that may write',
+}
+
+/**
+ * The same cloud; an Event says why it refuses addresses. A Service that is denied at its creation leaves no object for an
+ * Event, and no cloud says how much of its quota is left.
+ */
+export function reportRefusals(cloud: Cloud, { events, about }: { events: Recorder; about: KubeObject }): Cloud {
+  return {
+    ...cloud,
+    async reserve(request, signal) {
+      try {
+        return await cloud.reserve(request, signal)
+      } catch (error) {
+        const remedy = error instanceof CloudError ? remedies[error.fault] : undefined
+        if (error instanceof CloudError && remedy !== undefined) {
+          const message = `${cloud.name} refuses to reserve an address: ${error.message}; ${remedy}`
+          events.record(about, { type: 'Warning', reason: 'ReserveRefused', message })
+        }
+        throw error
+      }
+    },
+  }
 }

@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Fault } from '../../clouds/ports/cloud.ts'
-import { reportRefusals } from '../../server/refused-reserves.ts'
+import { reportRefusals } from '../../server/cloud-connection.ts'
 import { ownObject } from '../../telemetry/own-object.ts'
 import { scriptedCloud } from '../fakes/scripted-cloud.ts'
 
