@@ -67,6 +67,8 @@ export function clusterSigns(deps: ClusterSignsDeps): ClusterSigns {
       const sign = makeSign(randomBytes(8).toString('hex'), { intervalMs: deps.intervalMs, witness })
       written.splice(0, written.length, ...written.slice(-maxSigns), sign)
       const shown = signsOf({ reservations, scheme: deps.scheme })
+      // Where this fails, what was seen of the other cluster is no proof any more.
+      signs.forget()
       await writeSign(deps, { plan, entries, stored, sign, shown }, signal)
       signs.endObserving()
       wait.end()
@@ -90,6 +92,8 @@ function signWatch({ scheme, intervalMs, monotonicMs }: ClusterSignsDeps) {
       isObserved = false
       watched = undefined
     },
+    /** What was seen of foreign signs counts no longer. */
+    forget: () => void (watched = undefined),
     endObserving: () => void (isObserved = true),
     decide(reservations: Reservation[], { entries, witnessed }: Pick<SignSeen, 'entries' | 'witnessed'>): SignPlan {
       const nowMs = monotonicMs()

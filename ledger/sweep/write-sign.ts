@@ -29,25 +29,34 @@ const reasons: Record<TakeOverReason, string> = {
   gone: 'the other cluster has written no sign of life for three of its sweeps',
 }
 
-/** Stores the next sign in the cluster, then writes it on the carrier: so a sign of ours is always known as ours. */
-export async function writeSign(
-  deps: WriteSignDeps,
-  { plan, entries, stored, shown, sign }: Known & Writing,
-  signal: AbortSignal,
-): Promise<void> {
-  const { map, cloud, scheme, log, event } = deps
-  const { carrier } = plan
-  const changed = await map.change(stored, nextEntries({ plan, entries, shown, sign, cluster: scheme.cluster }), signal)
-  if (plan.kind === 'take-over') {
-    const message = `This cluster goes on with the cluster id ${scheme.cluster}: ${reasons[plan.why]}`
-    log.warn({ cluster: scheme.cluster, signs: plan.signs }, message)
-    event(changed, { type: 'Normal', reason: 'ClusterTakenOver', message })
+/**
+ * Stores the next sign in the cluster, then writes it on the carrier: so a sign of ours is always known as ours. Throws
+ * where the cloud refuses the sign by which we take over: then the other cluster perhaps cannot write either.
+ */
+export async function writeSign(deps: WriteSignDeps, writing: Known & Writing, signal: AbortSignal): Promise<void> {
+  const { map, scheme, log, event } = deps
+  const { plan, stored } = writing
+  const { cluster } = scheme
+  const next = nextEntries({ ...writing, cluster })
+  if (plan.kind === 'ours') {
+    await map.change(stored, next, signal)
+    return markCarrier(deps, writing, signal)
   }
+  const known = await map.change(stored, { cluster, signs: next['signs'] }, signal)
+  await markCarrier(deps, writing, signal)
+  const changed = await map.change(known, next, signal)
+  const message = `This cluster goes on with the cluster id ${cluster}: ${reasons[plan.why]}`
+  log.warn({ cluster, signs: plan.signs }, message)
+  event(changed, { type: 'Normal', reason: 'ClusterTakenOver', message })
+}
+
+async function markCarrier({ cloud, log }: WriteSignDeps, { plan, sign }: Writing, signal: AbortSignal): Promise<void> {
+  const { carrier } = plan
   try {
     if (carrier) await cloud.mark(carrier.id, { [signMark]: sign }, signal)
   } catch (error) {
+    if (!(error instanceof CloudError) || (plan.kind === 'take-over' && plan.why !== 'confirmed')) throw error
     // The next sweep writes another one. Until then the last sign says that we live.
-    if (!(error instanceof CloudError)) throw error
     log.warn({ reservation: carrier?.id, error: error.message }, 'the sign of life is not written')
   }
 }

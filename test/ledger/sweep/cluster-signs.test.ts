@@ -143,6 +143,27 @@ async function signedBy(machine: string) {
   return { ...drill, backup, originalSigns: signs }
 }
 
+test('no cluster takes over while the cloud refuses its sign: perhaps the other one cannot write either', async () => {
+  const { check, cloud, copy, copySigns } = await restoreCopy()
+  for (let n = 0; n < 3; n += 1) assert.is(await check(copySigns), 'nothing')
+  cloud.refusesMark = 'unavailable'
+  const [refused] = await Promise.allSettled([check(copySigns)])
+  assert.equal([refused.status, copySigns.state().kind], ['rejected', 'foreign'])
+  assert.ok(copy.reason() !== undefined)
+  cloud.refusesMark = undefined
+  const results: string[] = []
+  for (let n = 0; n < 4; n += 1) results.push(await check(copySigns))
+  assert.equal(results, ['nothing', 'nothing', 'nothing', 'all'])
+})
+
+test('what a person confirms needs no sign', async () => {
+  const { check, cloud, copy, copySigns } = await restoreCopy()
+  await check(copySigns)
+  cloud.refusesMark = 'auth'
+  copy.confirm()
+  assert.is(await check(copySigns), 'all')
+})
+
 test('a cluster that is put back to an older backup goes on at once where its kubelets serve it', async () => {
   const { check, cluster, backup } = await signedBy('machine-1')
   const restored = cluster(backup, kubelets('machine-1'))
