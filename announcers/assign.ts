@@ -23,6 +23,7 @@ export const assignSoftware: Software<'assign'> = {
   requests: () => ({ annotations: [], besideSpec: true }),
   silencing: {},
   matchesFamilies: false,
+  announcesBoth: () => true,
   readsNodePeers: false,
   rules: [{ apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['get', 'list', 'watch'] }],
   announcer: assign,

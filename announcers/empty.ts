@@ -25,6 +25,8 @@ export const emptySoftware: Software<'empty'> = {
   }),
   silencing: {},
   matchesFamilies: false,
+  // The annotation names one address, for a program that expects one.
+  announcesBoth: ({ ipAnnotation }) => ipAnnotation === undefined,
   readsNodePeers: false,
   rules: [],
   announcer: ({ ipAnnotation }) => empty({ ipAnnotation }),

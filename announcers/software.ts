@@ -41,6 +41,8 @@ export type Software<Kind extends LoadBalancer['kind'] = LoadBalancer['kind']> =
   classes?: readonly string[]
   /** Whether it refuses an address of other families than the Service has. */
   matchesFamilies: boolean
+  /** Whether a Service can have an address of each family at the same time; absent where it cannot. */
+  announcesBoth?(loadBalancer: LoadBalancer & { kind: Kind }): boolean
   /** Whether it reads BGP peers, with their passwords, from the annotations of nodes. */
   readsNodePeers: boolean
   /** The command that shows which BGP sessions are up. */

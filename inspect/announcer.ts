@@ -7,7 +7,7 @@ import { KubeError } from '../kube/errors.ts'
 import { listAll } from '../kube/list-all.ts'
 import { type KubeObject, keyOf } from '../kube/objects.ts'
 import { type Resource, secrets } from '../kube/resource.ts'
-import { claimKey } from '../ledger/record/elastic-ip.ts'
+import { claimKey, isSecond } from '../ledger/record/elastic-ip.ts'
 import type { Context, Values } from './facts.ts'
 import type { ClusterReader } from './reader.ts'
 import { wantOf } from './wanted.ts'
@@ -52,7 +52,8 @@ export function announcerProblems({ announcer, ...known }: Known, context: Conte
   const configuration = announcerObjects(context)
   if (!configuration) return []
   const { services, records, nodes, peers } = known
-  const recordOf = new Map(records.map((record) => [claimKey(record), record]))
+  const firsts = records.filter((record) => !isSecond(record))
+  const recordOf = new Map(firsts.map((record) => [claimKey(record), record]))
   const states = services.map((service) => ({
     service,
     wanted: wantOf(service, context),

@@ -26,6 +26,8 @@ export type WhySeen = {
   key: Key
   service: Service | undefined
   record: Readable<ElasticIP | undefined>
+  /** The records of second addresses. */
+  seconds: readonly ElasticIP[]
   events: Readable<KubeEvent[]>
   /** The namespace of eip-admission. */
   installedIn: string

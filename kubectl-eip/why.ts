@@ -1,7 +1,7 @@
 import { listAll } from '../kube/list-all.ts'
 import { type Service, splitKey } from '../kube/objects.ts'
 import { events, services } from '../kube/resource.ts'
-import { type ElasticIP, elasticIPs, phaseOf, recordName } from '../ledger/record/elastic-ip.ts'
+import { type ElasticIP, elasticIPs, isSecond, phaseOf, recordName, secondKeys } from '../ledger/record/elastic-ip.ts'
 import { requestOfRecord } from '../ledger/record/history.ts'
 import { isDnsLabel } from '../lib/names.ts'
 import { shortRequestId } from '../lib/request-id.ts'
@@ -41,10 +41,18 @@ async function look({ client }: Cluster, key: string): Promise<WhySeen> {
     readable('', listAll(client, events, { namespace: 'default', fieldSelector: about('ElasticIP', recordName(key)) })),
     readDeployments(client),
   ])
+  const hasTwo = (service?.spec.ipFamilies?.length ?? 0) > 1
+  const seconds = hasTwo ? await Promise.all(secondKeys(key).map((one) => readSecond(client, one))) : []
   const all: WhySeen['events'] =
     'missing' in ofService ? ofService : { value: [...ofService.value, ...(valueOf(ofRecord) ?? [])] }
-  const seen = { key, service, record, events: all, installedIn: namespaceOf(ofDeployments) }
+  const known = { seconds: seconds.flatMap((second) => second ?? []), installedIn: namespaceOf(ofDeployments) }
+  const seen = { key, service, record, events: all, ...known }
   return service && isUnexplained(service, record) ? { ...seen, preview: await preview(client, service) } : seen
+}
+
+/** The record of a second address, where a person may read it. */
+async function readSecond(client: Cluster['client'], key: string): Promise<ElasticIP | undefined> {
+  return valueOf(await readable('get ElasticIPs', client.get(elasticIPs, { name: recordName(key) })))
 }
 
 function about(kind: string, name: string): string {
@@ -63,7 +71,8 @@ function isUnexplained(service: Service, record: Readable<ElasticIP | undefined>
 export function formatWhy(seen: WhySeen): string {
   const record = valueOf(seen.record)
   const { is, todo } = explain(seen)
-  const facts = [...balancerFacts(seen), ...(record ? factsOf(record, seen) : [])]
+  const records = [...(record ? [record] : []), ...seen.seconds]
+  const facts = [...balancerFacts(seen), ...records.flatMap((one) => factsOf(one, seen))]
   const moments = timelineOf({ service: seen.service, record, events: valueOf(seen.events) ?? [] })
   const rows = moments.map(({ time, who, what, request }) => [
     time.replace(/\.\d+Z$/, 'Z'),
@@ -97,6 +106,7 @@ function factsOf(record: ElasticIP, { installedIn }: WhySeen): [string, string][
   const place = spec.location === undefined ? '' : `, ${spec.location}`
   return [
     ['ElasticIP', `${metadata.name} (${phaseOf(record)}${place}, reclaim policy ${spec.reclaimPolicy})`],
+    ...(isSecond(record) ? [['second address', status.address ?? 'not reserved yet'] as [string, string]] : []),
     ...(status.reservationID === undefined ? [] : [['reservation', status.reservationID] as [string, string]]),
     ...(status.message === undefined ? [] : [['message', status.message] as [string, string]]),
     ...(request === undefined || !/^[\w-]+$/.test(request)

@@ -1,5 +1,5 @@
 import { limitUnbound } from '../ledger/claim/limits.ts'
-import { type ElasticIP, claimKey, heldAddress, isUnbound } from '../ledger/record/elastic-ip.ts'
+import { type ElasticIP, addressKeyOf, claimKey, heldAddress, isUnbound } from '../ledger/record/elastic-ip.ts'
 import { probe } from '../webhooks/probe.ts'
 import { serviceMutating } from '../webhooks/service-mutating.ts'
 import { serviceProtect } from '../webhooks/service-protect.ts'
@@ -25,7 +25,7 @@ export function makeWebhooks(
   }
   const unbound = () => {
     const records = caches.records.list().filter((record) => isUnbound(record) && !isAwaited(record))
-    return records.flatMap((record) => claimKey(record) ?? [])
+    return records.flatMap((record) => addressKeyOf(record) ?? claimKey(record) ?? [])
   }
   const mutating = serviceMutating({
     policy,

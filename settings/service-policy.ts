@@ -27,6 +27,8 @@ export type Policy = ValuePolicy & {
   requestAnnotations: RequestAnnotations
   /** The families of the addresses that the cloud has for Services. */
   families: readonly IpFamily[]
+  /** Whether a Service can have an address of each family: the cloud has both, and what announces them shows both. */
+  isDualStack: boolean
   /** Whether the announcing software refuses an address of other families than the Service has. */
   matchesFamilies: boolean
   /** Present where the cloud's managed load balancers serve Services, instead of addresses from the ledger. */

@@ -81,6 +81,7 @@ export function makePolicy({ metro, facility }: { metro?: string; facility?: str
     requestAnnotations: { annotations: ['metallb.io/loadBalancerIPs'], besideSpec: false },
     families: ['ipv4'],
     matchesFamilies: true,
+    isDualStack: false,
     reclaimPolicy: 'Delete',
     allowRetain: true,
   }

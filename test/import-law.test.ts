@@ -130,6 +130,7 @@ const floors: Record<string, (string | string[])[]> = {
     [
       'admission.ts',
       'annotations.ts',
+      'claim-addresses.ts',
       'decision.ts',
       'identities.ts',
       'own-user.ts',

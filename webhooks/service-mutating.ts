@@ -1,12 +1,14 @@
 import type { Location } from '../clouds/ports/cloud.ts'
 import { keyOf, type Service } from '../kube/objects.ts'
 import { type Claim, type ClaimResult, claimSpecOf } from '../ledger/claim/claim-spec.ts'
-import { quotaUse, type UnboundClaim } from '../ledger/claim/limits.ts'
+import { quotaUse } from '../ledger/claim/limits.ts'
 import { addressAnnotation, serviceFinalizer } from '../ledger/record/names.ts'
-import { type ClusterFamilies, hasOpenFamilies, withStoredFamilies } from '../ledger/want/families.ts'
+import { type ClusterFamilies, hasOpenFamilies, type SecondWant, withStoredFamilies } from '../ledger/want/families.ts'
 import { hasBalancer } from '../ledger/want/managed.ts'
 import { type Want, want } from '../ledger/want/want.ts'
+import { familyNames } from '../lib/ip-address.ts'
 import { shortRequestId } from '../lib/request-id.ts'
+import { type ClaimAddress, claimAddresses, missingSecond, secondClaim } from './claim-addresses.ts'
 import { allow, type Decision, deny, patch } from './decision.ts'
 import { decideManaged, keepBalancer } from './service-managed.ts'
 import { reserveAddress } from './identities.ts'
@@ -24,7 +26,7 @@ export type ServiceMutatingDeps = {
   locations: () => Location[] | undefined
   /** The families of the cluster's Services, as far as they are known. */
   families: () => ClusterFamilies
-  claim: (claim: UnboundClaim, signal: AbortSignal) => Promise<ClaimResult>
+  claim: ClaimAddress
   /** The address that the ledger holds for a Service; it claims none. */
   held: (key: string, signal: AbortSignal) => Promise<string | undefined>
   /** Whether the API server has a Service of this key now, so that it will refuse another one; undefined if nobody knows. */
@@ -98,8 +100,20 @@ async function setAddress(
     return patch(addressPatch(service, { address: undefined }, deps.policy), wanted.warnings)
   if (deps.policy.matchesFamilies && hasOpenFamilies(service, old, deps.families()))
     return patch(addressPatch(service, { address: undefined }, deps.policy), [...wanted.warnings, openFamilies])
-  if (request.dryRun) return previewAddress(deps, addressRequest, signal)
+  // The API server refuses the Service after us, and says why.
+  if (secondWantOf(wanted)?.isRequired && deps.families().isDual === false)
+    return patch(addressPatch(service, { address: undefined }, deps.policy), wanted.warnings)
+  return request.dryRun ? previewAddress(deps, addressRequest, signal) : claimAddress(deps, addressRequest, signal)
+}
 
+/** Claims the addresses of a Service that has none. */
+async function claimAddress(
+  deps: ServiceMutatingDeps,
+  addressRequest: AddressRequest,
+  signal: AbortSignal,
+): Promise<Decision> {
+  const { request, service, wanted } = addressRequest
+  const { oldObject: old } = request
   const { name: given, generateName: prefix } = service.metadata
   // The API server refuses a second Service of one name. A claim for it would take the address back from a Service that
   // is being deleted. A client that retries without a pause could keep that Service from ever going.
@@ -112,10 +126,15 @@ async function setAddress(
   const name = given || generateName(prefix ?? '')
   const named = { ...service, metadata: { ...service.metadata, name } }
   const use = quotaUse(service, request.oldObject)
-  const claimed = await deps.claim({ ...claimOf(named, wanted), quotaUse: use }, signal)
+  const first = { ...claimOf(named, wanted), quotaUse: use }
+  const { first: claimed, second } = await claimAddresses(
+    deps.claim,
+    { first, second: secondOf(first, wanted) },
+    signal,
+  )
   switch (claimed.kind) {
     case 'held':
-      return patch(addressPatch(service, { address: claimed.address, name }, deps.policy), wanted.warnings)
+      return showAddress(deps, addressRequest, { address: claimed.address, name, second })
     case 'refused':
       return deny('forbidden', `Service ${keyOf(named)} gets no address: ${claimed.reason}`)
     case 'busy':
@@ -126,6 +145,27 @@ async function setAddress(
       return patch(addressPatch(service, { address: undefined, name }, deps.policy), [...wanted.warnings, warning])
     }
   }
+}
+
+/** Stores a Service with its address. The second one needs no place on it: its record has it. */
+function showAddress(
+  { policy, onCloudFailure }: ServiceMutatingDeps,
+  { service, wanted }: AddressRequest,
+  { address, name, second }: { address: string; name: string; second: ClaimResult | undefined },
+): Decision {
+  const { denial, warning } = missingSecond(second, { wanted: secondWantOf(wanted), onCloudFailure })
+  if (denial !== undefined) return deny('forbidden', `Service ${service.metadata.namespace}/${name} ${denial}`)
+  const warnings = warning === undefined ? wanted.warnings : [...wanted.warnings, warning]
+  return patch(addressPatch(service, { address, name }, policy), warnings)
+}
+
+function secondWantOf(wanted: AddressWant): SecondWant | undefined {
+  return wanted.kind === 'reserve' ? wanted.second : undefined
+}
+
+function secondOf(first: Claim, wanted: AddressWant): Claim | undefined {
+  const second = secondWantOf(wanted)
+  return second && secondClaim(first, second)
 }
 
 const openFamilies =
@@ -154,12 +194,29 @@ async function previewAddress(
 ): Promise<Decision> {
   const held = service.metadata.name ? await deps.held(keyOf(service), signal) : undefined
   if (held !== undefined) return patch(addressPatch(service, { address: held }, deps.policy), wanted.warnings)
-  const { address, reason } = await deps.previewClaim(claimOf(service, wanted), signal)
+  const first = claimOf(service, wanted)
+  const { address, reason } = await deps.previewClaim(first, signal)
   if (reason !== undefined) return deny('forbidden', `Service ${keyOf(service)} gets no address: ${reason}`)
   if (address !== undefined) return patch(addressPatch(service, { address }, deps.policy), wanted.warnings)
+  const { denial, warnings } = await previewSecond(deps, { second: secondOf(first, wanted), wanted }, signal)
+  if (denial !== undefined) return deny('forbidden', `Service ${keyOf(service)} ${denial}`)
   const place = wanted.kind === 'named' ? `of ElasticIP ${wanted.elasticIP}` : `in ${wanted.location}`
   const warning = `dry run: an address ${place} would be reserved`
-  return patch(addressPatch(service, { address: undefined }, deps.policy), [...wanted.warnings, warning])
+  return patch(addressPatch(service, { address: undefined }, deps.policy), [...wanted.warnings, warning, ...warnings])
+}
+
+async function previewSecond(
+  { previewClaim, onCloudFailure }: ServiceMutatingDeps,
+  { second, wanted }: { second: Claim | undefined; wanted: AddressWant },
+  signal: AbortSignal,
+): Promise<{ denial?: string | undefined; warnings: string[] }> {
+  if (!second) return { warnings: [] }
+  const { reason } = await previewClaim(second, signal)
+  if (reason === undefined)
+    return { warnings: [`dry run: an ${familyNames[second.family]} address would be reserved as well`] }
+  const refused = { kind: 'refused', reason } as const
+  const { denial, warning } = missingSecond(refused, { wanted: secondWantOf(wanted), onCloudFailure })
+  return { denial, warnings: warning === undefined ? [] : [warning] }
 }
 
 function claimOf(service: Service, wanted: AddressWant): Claim {

@@ -3,6 +3,7 @@ import type { Service } from '../kube/objects.ts'
 import { addressAnnotation, elasticIPAnnotation, protectAnnotation } from '../ledger/record/names.ts'
 import type { OwnAddress } from '../ledger/want/own-address.ts'
 import { type Want, want } from '../ledger/want/want.ts'
+import { familyNames } from '../lib/ip-address.ts'
 import { quote } from '../lib/quote.ts'
 import { type Decision, allow, deny } from './decision.ts'
 import { type WebhookIdentity, validateService, validateServiceStatus } from './identities.ts'
@@ -155,8 +156,15 @@ function addedRequestProblems({ service, old }: Update, { classes, requestAnnota
     )
 }
 
-function protectionProblems({ service, old }: Update): string[] {
-  if (!isProtected(old) || service.spec.type === 'LoadBalancer') return []
+function protectionProblems({ service, old, now, before }: Update): string[] {
+  if (!isProtected(old)) return []
+  const second = before.kind === 'reserve' && now.kind === 'reserve' && !now.second ? before.second : undefined
+  if (second)
+    return [
+      `annotation ${protectAnnotation}: "true" protects its addresses, and it would lose the ${familyNames[second.family]} ` +
+        'one: set the annotation to "false" first',
+    ]
+  if (service.spec.type === 'LoadBalancer') return []
   return [
     `annotation ${protectAnnotation}: "true" protects its address, which it would lose as ${service.spec.type}: ` +
       'set the annotation to "false" first',

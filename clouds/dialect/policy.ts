@@ -32,6 +32,7 @@ export function makePolicy(settings: CommonSettings, dialect: DialectPolicy): Po
   const { loadBalancer, annotationPrefix, managedAnnotation, locationSettings, locationAnnotations } = dialect
   const software = softwareOf(loadBalancer)
   const requestAnnotations = software?.requests(loadBalancer) ?? { annotations: [], besideSpec: true }
+  const { families = ['ipv4'] } = dialect
   const known = [...dialect.annotations, ...requestAnnotations.annotations]
   return {
     controlPlaneService: dialect.controlPlaneService,
@@ -47,7 +48,8 @@ export function makePolicy(settings: CommonSettings, dialect: DialectPolicy): Po
     },
     requestAnnotations,
     ...(dialect.managed && { managed: dialect.managed }),
-    families: dialect.families ?? ['ipv4'],
+    families,
+    isDualStack: families.length > 1 && (software?.announcesBoth?.(loadBalancer) ?? false),
     matchesFamilies: software?.matchesFamilies ?? false,
     // The predecessors' code contradicted their READMEs: there the Service won, and the weaker source came first.
     locationSources: settings.serviceLocationWins

@@ -1,7 +1,7 @@
 import type { Announced, Announcements } from '../../announcers/announcer.ts'
 import { type Service, ingressOf } from '../../kube/objects.ts'
 import { keyOf } from '../../kube/objects.ts'
-import { type ElasticIP, heldAddress } from '../../ledger/record/elastic-ip.ts'
+import { type ElasticIP, heldAddress, isSecond, phaseOf } from '../../ledger/record/elastic-ip.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { statusAddresses } from '../../ledger/want/address-users.ts'
 import { isAnnounceable } from '../../ledger/want/own-address-rules.ts'
@@ -16,6 +16,7 @@ export type ServiceState = { service: Service; wanted: Want; record: ElasticIP |
  */
 export function announcedAddress({ service, wanted, record }: ServiceState): string | undefined {
   if (service.metadata.deletionTimestamp) return undefined
+  if (record && isSecond(record)) return secondAddress({ service, wanted, record })
   switch (wanted.kind) {
     case 'own':
       return isAnnounceable(service, wanted) ? wanted.address : undefined
@@ -31,6 +32,13 @@ export function announcedAddress({ service, wanted, record }: ServiceState): str
     case 'managed':
       return undefined
   }
+}
+
+/** The second address of a Service, which no field of its spec shows: it is there as soon as it is bound. */
+function secondAddress({ service, wanted, record }: ServiceState & { record: ElasticIP }): string | undefined {
+  const isBound = phaseOf(record) === 'Bound' && record.spec.claimRef?.uid === service.metadata.uid
+  const isItsOwn = ['ignored', 'reserve', 'wrong'].includes(wanted.kind) && isWanted(record, wanted)
+  return isBound && isItsOwn ? heldAddress(record) : undefined
 }
 
 function heldIfShown(record: ElasticIP, { spec }: Service): string | undefined {

@@ -1,9 +1,12 @@
 import type { ServiceState } from './announced.ts'
 import { type Service, keyOf } from '../../kube/objects.ts'
-import { recordName } from '../../ledger/record/elastic-ip.ts'
+import { recordName, secondKeys } from '../../ledger/record/elastic-ip.ts'
 import type { Dependencies } from '../dependencies.ts'
 
-/** Every Service, or every selected one, with what it wants and the record of its address, as our caches show them. */
+/**
+ * Every Service, or every selected one, with what it wants and the record of its address, as our caches show them. A
+ * Service with two addresses comes once for each.
+ */
 export function serviceStates(
   { caches, want }: Pick<Dependencies, 'caches' | 'want'>,
   isSelected: (service: Service) => boolean = () => true,
@@ -11,5 +14,10 @@ export function serviceStates(
   return caches.services
     .list()
     .filter(isSelected)
-    .map((service) => ({ service, wanted: want(service), record: caches.records.get(recordName(keyOf(service))) }))
+    .flatMap((service) => {
+      const key = keyOf(service)
+      const seconds = secondKeys(key).flatMap((second) => caches.records.get(recordName(second)) ?? [])
+      const wanted = want(service)
+      return [caches.records.get(recordName(key)), ...seconds].map((record) => ({ service, wanted, record }))
+    })
 }

@@ -22,7 +22,7 @@ import { type Decision, type MovableNode, planMove } from '../moves/move-plan.ts
 import { type MovableAddress, type Move, type Mover, mover } from '../moves/mover.ts'
 import { sharedRead } from '../../lib/shared-read.ts'
 import { nodeRules } from './node-probes.ts'
-import { serviceWords } from './service-nodes.ts'
+import { type ServiceNodeFacts, serviceWords } from './service-nodes.ts'
 
 export type AssigningDeps = {
   assignments: Assignments
@@ -32,8 +32,10 @@ export type AssigningDeps = {
   reservationOf: (address: string) => string | undefined
   /** Whether the ledger has begun to delete the reservation of an address. */
   isReleasing: (address: string) => boolean
+  /** The other addresses of the Services that show an address. */
+  partnersOf: (address: string) => string[]
   /** The nodes that may have an address, the best one first. */
-  nodes: (address: string, of: { holder: string | undefined; load: (machine: string) => number }) => MovableNode[]
+  nodes: (address: string, of: Pick<ServiceNodeFacts, 'holder' | 'load' | 'beside'>) => MovableNode[]
   /** Receives a problem once, and again if it was gone in between. */
   report: (problem: Problem) => void
   /** Called when the cloud shows an address on a node: for the first time, or after a move. */
@@ -213,19 +215,21 @@ function arrive(
     entry.mover.settle()
     const [before] = tried.from.machines
     const from =
-      nodes(address, { holder: before, load: () => 0 }).find((node) => node.machine === before)?.name ?? before
+      nodes(address, { holder: before, load: () => 0, beside: new Set() }).find((node) => node.machine === before)
+        ?.name ?? before
     onArrival({ address, services, move: { from, to: tried.to.name, why: tried.why } })
   } else if (!entry.isArrived) onArrival({ address, services })
   entry.isArrived = true
 }
 
 function decide(
-  { nodes, clock }: AssigningDeps,
+  { nodes, partnersOf, clock }: AssigningDeps,
   { address, entry, entries }: { address: string; entry: Entry; entries: ReadonlyMap<string, Entry> },
 ): Decision {
   const assigned = entry.known?.machines ?? []
   const [holder] = assigned
-  const all = nodes(address, { holder, load: loads(entries) })
+  const beside = new Set(partnersOf(address).flatMap((partner) => placeOf(entries.get(partner)) ?? []))
+  const all = nodes(address, { holder, load: loads(entries), beside })
   const isStranger = assigned.length === 1 && !all.some(({ machine }) => machine === holder)
   entry.strangerSinceMs = isStranger ? (entry.strangerSinceMs ?? clock.now()) : undefined
   return planMove({
@@ -239,6 +243,11 @@ function decide(
     refused: entry.mover.refused(),
     pause: (reason) => entry.mover.pause(reason),
   })
+}
+
+/** The machine that has an address, or is about to get it. */
+function placeOf(entry: Entry | undefined): string | undefined {
+  return entry?.mover.tried()?.to.machine ?? entry?.known?.machines[0]
 }
 
 /** How many addresses each machine has, or is about to get. */

@@ -1,11 +1,11 @@
 import type { Announcer } from '../../announcers/announcer.ts'
 import type { Assignments } from '../../clouds/ports/assignments.ts'
 import { systemClock } from '../../kube/clock.ts'
-import type { EndpointSlice, Key, Node } from '../../kube/objects.ts'
+import { type EndpointSlice, type Key, type Node, type Service, keyOf } from '../../kube/objects.ts'
 import { type Reflector, reflector } from '../../kube/reflector.ts'
 import { endpointSlices } from '../../kube/resource.ts'
-import { phaseOf, reservationIdOf } from '../../ledger/record/elastic-ip.ts'
-import { announcedAddress, announcedAddresses, mentionsAddress } from '../announcing/announced.ts'
+import { claimKey, isSecond, phaseOf, recordName, reservationIdOf, secondKeys } from '../../ledger/record/elastic-ip.ts'
+import { announcedAddress, announcedAddresses, mentionsAddress, type ServiceState } from '../announcing/announced.ts'
 import { problemReporter } from '../announcing/declaration.ts'
 import { serviceStates } from '../announcing/service-states.ts'
 import type { Dependencies } from '../dependencies.ts'
@@ -76,10 +76,7 @@ type Parts = { assignments: Assignments; slices: Reflector<EndpointSlice>; probe
 
 function makeReconciler(deps: Deps, { assignments, slices, probes, arrived }: Parts): Assigning {
   const { caches, vendor } = deps
-  const shownBy = (address: string) =>
-    serviceStates(deps, (service) => mentionsAddress(service, address)).filter(
-      (state) => announcedAddress(state) === address,
-    )
+  const shownBy = (address: string) => statesShowing(deps, address)
   return assigning({
     assignments,
     showing: (address) => announcedAddresses(shownBy(address)).flatMap(({ services }) => services),
@@ -89,7 +86,11 @@ function makeReconciler(deps: Deps, { assignments, slices, probes, arrived }: Pa
     },
     isReleasing: (address) =>
       caches.records.list().some((record) => record.status?.address === address && phaseOf(record) === 'Releasing'),
-    nodes: (address, { holder, load }) =>
+    partnersOf: (address) =>
+      shownBy(address)
+        .flatMap(({ service }) => addressesOf(caches, keyOf(service), service))
+        .filter((one) => one !== address),
+    nodes: (address, { holder, load, beside }) =>
       serviceNodes({
         address,
         nodes: caches.nodes.list(),
@@ -100,6 +101,7 @@ function makeReconciler(deps: Deps, { assignments, slices, probes, arrived }: Pa
           return { nodes: servingNodes(own), isLocal: service.spec.externalTrafficPolicy === 'Local' }
         }),
         holder,
+        beside,
         probes: probes.history,
         load,
       }),
@@ -111,6 +113,16 @@ function makeReconciler(deps: Deps, { assignments, slices, probes, arrived }: Pa
     clock: systemClock,
     log: deps.log,
   })
+}
+
+/** The Services that show an address. Nothing that people write on a Service says its second one. */
+function statesShowing(deps: Pick<Deps, 'caches' | 'want'>, address: string): ServiceState[] {
+  const records = deps.caches.records.list()
+  const second = records.find((record) => record.status?.address === address && isSecond(record))
+  const key = second && claimKey(second)
+  return serviceStates(deps, (service) => keyOf(service) === key || mentionsAddress(service, address)).filter(
+    (state) => announcedAddress(state) === address,
+  )
 }
 
 const serviceNameLabel = 'kubernetes.io/service-name'
@@ -131,9 +143,9 @@ function withoutUnused(slice: EndpointSlice): EndpointSlice {
 
 function changes({ caches }: Deps, of: { slices: Reflector<EndpointSlice>; all: () => string[] }): Watch[] {
   const { services, records, nodes } = caches
-  const shownBy = (key: Key) => services.get(key)?.spec.loadBalancerIP ?? []
+  const shownBy = (key: Key) => addressesOf(caches, key, services.get(key))
   return [
-    watch(services, (_key, ...versions) => versions.flatMap((service) => service?.spec.loadBalancerIP ?? [])),
+    watch(services, (key, ...versions) => versions.flatMap((service) => addressesOf(caches, key, service))),
     watch(records, (_name, ...versions) => versions.flatMap((record) => record?.status?.address ?? [])),
     watch(of.slices, (_key, ...versions) =>
       versions.flatMap((slice) => {
@@ -143,6 +155,13 @@ function changes({ caches }: Deps, of: { slices: Reflector<EndpointSlice>; all: 
     ),
     watch(nodes, (_name, ...versions) => (isSame(versions) ? [] : of.all())),
   ]
+}
+
+/** The addresses of a Service: the one that its spec shows, and that of its second record. */
+function addressesOf({ records }: Pick<Deps['caches'], 'records'>, key: Key, service: Service | undefined): string[] {
+  const seconds = secondKeys(key).flatMap((second) => records.get(recordName(second))?.status?.address ?? [])
+  const first = service?.spec.loadBalancerIP
+  return first ? [first, ...seconds] : seconds
 }
 
 /** A kubelet writes its Node every few minutes although nothing of it has changed that decides. */

@@ -35,6 +35,8 @@ export type ServiceNodeFacts = {
   holder: string | undefined
   /** What our own probes of a node showed. */
   probes: (node: string) => ProbeHistory
+  /** The machines that have the other address of these Services, or are about to get it: one node is simpler than two. */
+  beside: ReadonlySet<string | undefined>
   /** How many addresses a machine has. */
   load: (machine: string) => number
 }
@@ -54,6 +56,7 @@ export function serviceNodes(facts: ServiceNodeFacts): MovableNode[] {
     const rank = [
       -served,
       Number(node.spec.unschedulable === true),
+      Number(machine === undefined || !facts.beside.has(machine)),
       machine === undefined ? 0 : load(machine) - Number(machine === holder),
     ]
     const place = createHash('sha256').update(`${name} ${address}`).digest('hex')

@@ -20,7 +20,8 @@
 //   the address it holds    | it is not announced                              | announce
 //   a reserved address      | its reclaim policy differs from the record's     | set-reclaim-policy
 //   otherwise               |                                                  | -
-import type { Service } from '../../kube/objects.ts'
+import type { AnnouncementRequest } from '../../announcers/announcer.ts'
+import { type Service, ingressOf } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { claimSpecOf } from '../../ledger/claim/claim-spec.ts'
 import { type ElasticIP, familyOf, heldAddress, phaseOf } from '../../ledger/record/elastic-ip.ts'
@@ -35,6 +36,7 @@ import {
   hasFinalizer,
   isWithdrawing,
   releaseOrRetain,
+  secondAddresses,
   shownInStatus,
   statedReclaimPolicy,
 } from './service-state.ts'
@@ -75,7 +77,7 @@ export function planReservedAddress(
   if (!record || heldAddress(record) === undefined) {
     // The address that it shows is no longer its own. It must not be announced while another one is claimed.
     const shown = service.metadata.annotations?.[addressAnnotation]
-    if (record && shown !== undefined && shownInStatus(service) === shown) return planWithdrawal(seen, service)
+    if (record && shown !== undefined && shownAsFirst(seen, service) === shown) return planWithdrawal(seen, service)
     if (record && familyOf(record) !== wanted.family) return releaseAfterGrace(seen, record)
     return { step: { do: 'claim', ...claimSpecOf(wanted) } }
   }
@@ -99,6 +101,15 @@ export function planHeldAddress(seen: ServiceSeen, service: Service, record: Ela
   return announce(seen, service, address)
 }
 
+/** What the status shows besides the second address. */
+function shownAsFirst(seen: ServiceSeen, service: Service): string {
+  const second = secondAddresses(seen)
+  return ingressOf(service)
+    .map(({ ip, hostname }) => ip ?? hostname ?? '')
+    .filter((shown) => !second.includes(shown))
+    .join()
+}
+
 /** Whether an address was claimed for the name earlier, with other wishes than this Service has. */
 function isForAnotherWant(record: ElasticIP, { service, wanted }: { service: Service; wanted: Want }): boolean {
   return record.spec.claimRef?.uid !== service.metadata.uid && !isWanted(record, wanted)
@@ -114,11 +125,29 @@ function releaseAfterGrace(seen: ServiceSeen, record: ElasticIP): ServicePlan {
   return againInMs === undefined ? { step: releaseOrRetain(record) } : { againInMs }
 }
 
-function announce({ announcer }: ServiceSeen, service: Service, address: string): ServicePlan {
-  const request = announcer.request(address)
+function announce(seen: ServiceSeen, service: Service, address: string): ServicePlan {
+  const all = [...new Set([address, ...secondAddresses(seen)])]
+  const request = all.length > 1 ? requestOfBoth(seen, service, all) : seen.announcer.request(address)
   const isAnnotated = Object.entries(request.annotations).every(
     ([name, value]) => service.metadata.annotations?.[name] === value,
   )
   const isShown = !request.status || shownInStatus(service) === shownInStatus({ status: request.status })
-  return isAnnotated && isShown ? settled : { step: { do: 'announce', address, request } }
+  if (isAnnotated && isShown) return settled
+  if (all.length === 1) return { step: { do: 'announce', address, request } }
+  return { step: { do: 'announce', address: shownText(request), request, isShared: true } }
+}
+
+function shownText({ status }: AnnouncementRequest): string {
+  return (status?.loadBalancer?.ingress ?? []).map(({ ip }) => ip).join(', ')
+}
+
+/** The request for two addresses. One that is shown stays, as it would alone; the other comes when it may be shown. */
+function requestOfBoth({ announcer }: ServiceSeen, service: Service, addresses: string[]): AnnouncementRequest {
+  const [{ annotations } = { annotations: {} }] = addresses.map((address) => announcer.request(address))
+  const shown = ingressOf(service)
+  const ingress = addresses.flatMap((address) => {
+    const requested = announcer.request(address).status?.loadBalancer?.ingress
+    return requested ?? shown.filter(({ ip }) => ip === address)
+  })
+  return { annotations, status: { loadBalancer: { ingress } } }
 }

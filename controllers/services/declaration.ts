@@ -7,7 +7,16 @@ import { serviceSteps } from './service-steps.ts'
 import { type Watch, watch } from '../loop/watch.ts'
 import { type Key, type Service, keyOf } from '../../kube/objects.ts'
 import { bind, setReclaimPolicy } from '../../ledger/claim/bind.ts'
-import { type ElasticIP, claimKey, recordName } from '../../ledger/record/elastic-ip.ts'
+import {
+  type AddressKey,
+  type ElasticIP,
+  addressKeyOf,
+  claimKey,
+  recordName,
+  secondKey,
+  secondKeys,
+  serviceOfAddress,
+} from '../../ledger/record/elastic-ip.ts'
 import { elasticIPAnnotation } from '../../ledger/record/names.ts'
 import { isRelevantChange } from '../../ledger/record/relevant-change.ts'
 import { isAvailableFor, isClaimed, isSource } from '../../ledger/record/source.ts'
@@ -32,6 +41,7 @@ type Reach = {
 /** Gives Services their addresses and releases them. What waits for the cloud has workers of its own. */
 export function serviceControllers(given: Deps, { announcing, assigning }: Reach): ControllerDeclaration[] {
   const deps = { ...given, announcer: assigning?.announcer ?? given.announcer }
+  const { keysOf, ofRecord } = addressKeys(deps)
   const reconcilerDeps = makeReconcilerDeps(
     deps,
     [announcing, assigning].filter((one) => one !== undefined),
@@ -44,7 +54,10 @@ export function serviceControllers(given: Deps, { announcing, assigning }: Reach
       ...common(deps),
       reconciler: quickSteps(reconcilerDeps, stepQueues),
       watches: [...changes(deps), ...(assigning ? [assigning.arrived] : [])],
-      keys: () => [...deps.caches.services.list().map(keyOf), ...deps.caches.records.list().flatMap(keysOf)],
+      keys: () => [
+        ...deps.caches.services.list().flatMap((service) => keysOf(keyOf(service), service)),
+        ...deps.caches.records.list().flatMap(ofRecord),
+      ],
     },
     ...kinds.map((kind) => ({
       ...common(deps),
@@ -63,7 +76,7 @@ function common({ caches: { services, records }, settings, events }: Deps) {
     retry: { firstMs: 500, maxMs: 300_000 },
     report: failureEvent({
       events: events.of('service-controller'),
-      find: (key) => services.get(key),
+      find: (key) => services.get(serviceOfAddress(key)),
       reason: 'SyncLoadBalancerFailed',
       prefix: 'Error syncing load balancer: ',
     }),
@@ -80,30 +93,45 @@ function changes(deps: Deps): Watch[] {
     () => records.list(),
     allRequestAnnotations(deps.vendor.policy.requestAnnotations),
   )
+  const { keysOf, ofRecord } = addressKeys(deps)
   return [
-    watch(services, (key) => [key]),
+    watch(services, (key, current) => keysOf(key, current)),
     // A release and a claim by name wait while another Service shows the address.
     watch(services, (_key, current, previous) =>
-      freed(current, previous).flatMap((record) => [...keysOf(record), ...waitingFor(record)]),
+      freed(current, previous).flatMap((record) => [...ofRecord(record), ...waitingFor(record)]),
     ),
     watch(deps.ownAddresses, (keys) => keys),
     watch(records, (_name, current, previous) => [
-      ...(isRelevantChange(current, previous) ? keysOf(current ?? previous) : []),
+      ...(isRelevantChange(current, previous) ? ofRecord(current ?? previous) : []),
       ...waitingFor(current ?? previous),
     ]),
     // The Service of an unbound record may never come.
     watch(
       records,
-      (_name, current, previous) => (isRelevantChange(current, previous) ? [] : keysOf(current ?? previous)),
+      (_name, current, previous) => (isRelevantChange(current, previous) ? [] : ofRecord(current ?? previous)),
       unboundGraceMs,
     ),
   ]
 }
 
-/** The Service of a record. */
-function keysOf(record: ElasticIP | undefined): Key[] {
-  const key = record && claimKey(record)
-  return key === undefined ? [] : [key]
+/** The addresses of a Service that are reconciled: the first one, and a second one that exists or is wanted. */
+function addressKeys({ caches: { services, records }, want, vendor }: Deps) {
+  const wantsSecond = (service: Service, second: AddressKey) => {
+    const wanted = want(service)
+    return wanted.kind === 'reserve' && wanted.second && second === secondKey(keyOf(service), wanted.second.family)
+  }
+  const keysOf = (key: Key, service: Service | undefined): AddressKey[] => {
+    const isWanted = (second: AddressKey) => vendor.policy.isDualStack && service && wantsSecond(service, second)
+    const isKnown = (second: AddressKey) => records.get(recordName(second)) !== undefined
+    return [key, ...secondKeys(key).filter((second) => isKnown(second) || isWanted(second))]
+  }
+  /** Those of the Service of a record. */
+  const ofRecord = (record: ElasticIP | undefined): AddressKey[] => {
+    const key = record && claimKey(record)
+    if (!record || key === undefined) return []
+    return [...new Set([addressKeyOf(record) ?? key, ...keysOf(key, services.get(key))])]
+  }
+  return { keysOf, ofRecord }
 }
 
 /** Whether the Service of a key may claim an address now. */

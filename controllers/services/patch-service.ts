@@ -19,7 +19,17 @@ export async function patch(client: KubeClient, service: Service, change: object
 
 /** Changes the status of a Service. */
 export async function patchStatus(client: KubeClient, service: Service, status: object): Promise<undefined> {
-  const target = { ...splitKey(keyOf(service)), patch: { merge: { status } } }
+  await mergeStatus(client, service, { status })
+}
+
+/** Changes the status of a Service, unless the Service has changed since the step was planned. */
+export async function patchSharedStatus(client: KubeClient, service: Service, status: object): Promise<undefined> {
+  const { resourceVersion } = service.metadata
+  await mergeStatus(client, service, { metadata: { resourceVersion }, status })
+}
+
+async function mergeStatus(client: KubeClient, service: Service, merge: object): Promise<void> {
+  const target = { ...splitKey(keyOf(service)), patch: { merge } }
   await unlessGone(client.patch(services, target, { ...written, subresource: 'status' }))
 }
 

@@ -16,6 +16,7 @@ import { hasBalancer } from '../../ledger/want/managed.ts'
 //   wants no address                | our annotations, and its release is postponed    | hide-address
 //   is deleted or wants no address  | it has a record that is not Released             | release or retain
 //   wants no address                | it has our annotations                           | hide-address
+//   has our finalizer               | its second address is not released yet           | wait
 //   has our finalizer               |                                                  | remove-finalizers
 //   otherwise                       |                                                  | -
 //
@@ -39,6 +40,7 @@ import {
   isWithdrawalAsked,
   isWithdrawing,
   releaseOrRetain,
+  secondAddresses,
   type ServiceSeen,
   statedReclaimPolicy,
 } from './service-state.ts'
@@ -47,6 +49,9 @@ import { type ServicePlan, settled, type ServiceStep } from './service-step.ts'
 /** How soon we check again whether the announcing software has withdrawn the address, and how long it has time to. */
 const withdrawalPollMs = 500
 export const withdrawalTimeoutMs = 60_000
+
+/** How soon we look again whether the second address of a Service is released. */
+const secondPollMs = 1_000
 
 const noWant: Want = { kind: 'nothing', reason: '' }
 
@@ -105,6 +110,8 @@ export function planRemoval(seen: ServiceSeen, service: Service): ServicePlan {
     return { step: releaseOrRetain(record, statedReclaimPolicy(service, wanted)) }
   }
   if (isShown) return { step: { do: 'hide-address' } }
+  // The change of its record comes sooner, as a rule.
+  if (isOurs && seen.others.some((second) => phaseOf(second) !== 'Released')) return { againInMs: secondPollMs }
   return isOurs ? { step: removeFinalizers(service, wanted) } : settled
 }
 
@@ -121,20 +128,23 @@ function restoringChange(seen: ServiceSeen, service: Service): object | undefine
  * does not show it does not announce. After the timeout we go on, because software that was removed never answers. Only
  * software that would write the address back is awaited for ever: a new setting ends that.
  */
-export function planWithdrawal({ announcer, withdrawingForMs }: ServiceSeen, service: Service): ServicePlan {
+export function planWithdrawal(seen: ServiceSeen, service: Service): ServicePlan {
+  const { announcer, withdrawingForMs } = seen
   const { withdrawal } = announcer
+  const kept = service.metadata.deletionTimestamp ? [] : secondAddresses(seen)
   if (withdrawal && !isWithdrawalAsked(service, { withdrawal })) return { step: { do: 'withdraw' } }
   const isAwaited = withdrawal?.clearsStatus ?? false
   const isOverdue = withdrawingForMs >= withdrawalTimeoutMs
   if (isAwaited && !isOverdue) return { againInMs: withdrawalPollMs }
   if (isAwaited && withdrawal?.restoresStatus) return { step: { do: 'report-withdrawal' } }
-  return { step: { do: 'clear-status', isOverdue: isAwaited } }
+  return { step: { do: 'clear-status', isOverdue: isAwaited, ...(kept.length > 0 && { kept }) } }
 }
 
 /** Whether the Service shows an address in its status, or ours in an annotation for software that writes no status. */
-function isAnnounced({ record, wanted, announcer: { withdrawal } }: ServiceSeen, service: Service): boolean {
+function isAnnounced({ record, others, wanted, announcer: { withdrawal } }: ServiceSeen, service: Service): boolean {
   const { annotations = {} } = service.metadata
-  const ours = [annotations[addressAnnotation], record?.status?.address].filter((address) => address !== undefined)
+  const records = [record, ...others].map((one) => one?.status?.address)
+  const ours = [annotations[addressAnnotation], ...records].filter((address) => address !== undefined)
   const shown = ingressOf(service)
   // Another program, or a managed balancer, may have its own address in the status of a Service that it serves now.
   const isServed = wanted?.kind === 'foreign' || wanted?.kind === 'managed' || hasBalancer(service)

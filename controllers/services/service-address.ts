@@ -2,7 +2,13 @@ import type { Announcer } from '../../announcers/announcer.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { type Key, type Service, splitKey } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
-import type { ElasticIP } from '../../ledger/record/elastic-ip.ts'
+import {
+  type AddressKey,
+  type ElasticIP,
+  isSecondKey,
+  secondKeys,
+  serviceOfAddress,
+} from '../../ledger/record/elastic-ip.ts'
 import { requestOfRecord } from '../../ledger/record/history.ts'
 import type { RequestAnnotations } from '../../settings/service-policy.ts'
 import type { Want } from '../../ledger/want/want.ts'
@@ -16,19 +22,19 @@ import type { ServiceStep } from './service-step.ts'
 
 export type ServiceAddressDeps = {
   client: KubeClient
-  cached: { service: (key: Key) => Service | undefined; record: (key: Key) => ElasticIP | undefined }
-  getRecord: (key: Key, signal: AbortSignal) => Promise<ElasticIP | undefined>
+  cached: { service: (key: Key) => Service | undefined; record: (key: AddressKey) => ElasticIP | undefined }
+  getRecord: (key: AddressKey, signal: AbortSignal) => Promise<ElasticIP | undefined>
   want: (service: Service) => Want
   announcer: Announcer
   requestAnnotations: RequestAnnotations
   findAnnouncement: Announcing['findAnnouncement']
   carryOut: (
     step: ServiceStep,
-    at: { key: Key; service: Service | undefined },
+    at: { key: AddressKey; service: Service | undefined },
     signal: AbortSignal,
   ) => Promise<Outcome | undefined>
   /** Hands a Service over whose next step another controller carries out; true if it did. */
-  forward?: (step: ServiceStep, seen: { key: Key; isLive: boolean }) => boolean
+  forward?: (step: ServiceStep, seen: { key: AddressKey; isLive: boolean }) => boolean
   graceMs: number
   /** All controllers of Services share them: what one saw first has waited for the others, too. */
   sights: Sights
@@ -46,7 +52,9 @@ export function serviceAddress(deps: ServiceAddressDeps): Reconciler {
       return record && requestOfRecord(record)
     },
     async reconcile(key, signal) {
-      const cached = { key, service: deps.cached.service(key), record: deps.cached.record(key) }
+      const { service: cachedService, record } = deps.cached
+      const others = otherKeys(deps, key).flatMap((other) => record(other) ?? [])
+      const cached = { key, service: cachedService(serviceOfAddress(key)), record: record(key), others }
       const { step, ...outcome } = planService({ ...factsOf(deps, cached), announcement: undefined })
       if (!step) return outcome
       if (deps.forward?.(step, { key, isLive: false })) return {}
@@ -69,24 +77,34 @@ export function serviceAddress(deps: ServiceAddressDeps): Reconciler {
  * before a step that frees it: the lookup may list all objects of the announcing software.
  */
 async function look(deps: ServiceAddressDeps, key: Key, signal: AbortSignal): Promise<ServiceSeen> {
-  const [service, record] = await Promise.all([
-    deps.client.get(services, splitKey(key), { signal }),
+  const [service, record, ...all] = await Promise.all([
+    deps.client.get(services, splitKey(serviceOfAddress(key)), { signal }),
     deps.getRecord(key, signal),
+    ...otherKeys(deps, key).map((other) => deps.getRecord(other, signal)),
   ])
-  const facts = factsOf(deps, { key, service, record })
+  const others = all.filter((other) => other !== undefined)
+  const facts = factsOf(deps, { key, service, record, others })
   const address = addressToFree(facts)
   const announcement = address === undefined ? undefined : await deps.findAnnouncement(address, signal)
   return { ...facts, announcement }
 }
 
+/** The keys of the other addresses of a Service: of the second ones those that a cache shows, for most have none. */
+function otherKeys({ cached }: ServiceAddressDeps, key: AddressKey): AddressKey[] {
+  return isSecondKey(key)
+    ? [serviceOfAddress(key)]
+    : secondKeys(key).filter((second) => cached.record(second) !== undefined)
+}
+
 function factsOf(
   { want, announcer, requestAnnotations, graceMs, sights }: ServiceAddressDeps,
-  { key, service, record }: Pick<ServiceSeen, 'key' | 'service' | 'record'>,
+  { key, service, record, others }: Pick<ServiceSeen, 'key' | 'service' | 'record' | 'others'>,
 ): Omit<ServiceSeen, 'announcement'> {
   return {
     key,
     service,
     record,
+    others,
     wanted: service && want(service),
     announcer,
     requestAnnotations,
@@ -107,7 +125,7 @@ function factsOf(
 /** The steps that wait for the cloud. */
 export type CloudStep = 'claim' | 'release'
 
-export type StepQueues = { [step in CloudStep]: (key: Key) => void }
+export type StepQueues = { [step in CloudStep]: (key: AddressKey) => void }
 
 /** Carries out every step that does not wait for the cloud, and hands a Service over that needs one that does. */
 export function quickSteps(deps: ServiceAddressDeps, queues: StepQueues): Reconciler {

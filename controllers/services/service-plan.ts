@@ -1,4 +1,4 @@
-// What a Service and its record need next. The first row that applies decides.
+// What a Service and its record need next. The first row that applies decides. second-plan.ts has that of a second address.
 //
 //   the record is   | the Service     | it wants                      | plan
 //   ----------------+-----------------+-------------------------------+-----------------------------------------
@@ -23,7 +23,7 @@
 //   release, retain                       | report-shared while another Service announces it
 //   release                               | is carried out once the deletion was requested
 import type { Service } from '../../kube/objects.ts'
-import { heldAddress, phaseOf } from '../../ledger/record/elastic-ip.ts'
+import { heldAddress, isSecondKey, phaseOf, serviceOfAddress } from '../../ledger/record/elastic-ip.ts'
 import { statusAddresses } from '../../ledger/want/address-users.ts'
 import { type Want, isWanted } from '../../ledger/want/want.ts'
 import { planHeldAddress, planOwnAddress, planReservedAddress } from './address-plan.ts'
@@ -35,6 +35,7 @@ import {
   planWithdrawal,
   planWithoutService,
 } from './removal-plan.ts'
+import { planSecond } from './second-plan.ts'
 import { type ServiceSeen, hasFinalizer } from './service-state.ts'
 import { type ServicePlan, type ServiceStep, settled } from './service-step.ts'
 
@@ -67,12 +68,13 @@ function freedAddress(step: ServiceStep, service: Service | undefined): string |
 function planAnnounced(step: ServiceStep, { key, service, announcement }: ServiceSeen): ServicePlan {
   const address = freedAddress(step, service)
   if (address === undefined || !announcement) return { step }
-  const others = announcement.services.filter((other) => other !== key)
+  const others = announcement.services.filter((other) => other !== serviceOfAddress(key))
   if (others.length === 0) return { againInMs: announcedPollMs }
   return { step: step.do === 'remove-finalizers' ? step : { do: 'report-shared', address, services: others } }
 }
 
 function planWithoutNetwork(seen: ServiceSeen): ServicePlan {
+  if (isSecondKey(seen.key)) return planSecond(seen)
   return postponeUntilDeletion(planByWant(seen), seen)
 }
 

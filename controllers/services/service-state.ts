@@ -1,18 +1,27 @@
 import type { Announcer } from '../../announcers/announcer.ts'
-import { type Key, type Service, ingressOf } from '../../kube/objects.ts'
-import { type ElasticIP, type ReclaimPolicy, phaseOf } from '../../ledger/record/elastic-ip.ts'
+import { type Service, ingressOf } from '../../kube/objects.ts'
+import {
+  type AddressKey,
+  type ElasticIP,
+  type ReclaimPolicy,
+  heldAddress,
+  isSecond,
+  phaseOf,
+} from '../../ledger/record/elastic-ip.ts'
 import { reclaimAnnotation, serviceFinalizer, withdrawingAnnotation } from '../../ledger/record/names.ts'
 import type { RequestAnnotations } from '../../settings/service-policy.ts'
-import type { Want } from '../../ledger/want/want.ts'
+import { type Want, isWanted } from '../../ledger/want/want.ts'
 import type { Announcement } from '../announcing/announcing.ts'
 import type { ServiceStep } from './service-step.ts'
 
-/** Everything that the plan for a Service and its record depends on. */
+/** Everything that the plan for an address of a Service depends on. */
 export type ServiceSeen = {
-  key: Key
+  key: AddressKey
   service: Service | undefined
   wanted: Want | undefined
   record: ElasticIP | undefined
+  /** The records of the other addresses of the Service: for the first one those of its second, and vice versa. */
+  others: readonly ElasticIP[]
   announcer: Pick<Announcer, 'request' | 'withdrawal' | 'withdrawsOnlyOnDeletion'>
   requestAnnotations: RequestAnnotations
   /** How long we have seen the record unbound as it is now. */
@@ -85,6 +94,15 @@ function isInGrace(record: ElasticIP): boolean {
 export function statedReclaimPolicy({ metadata }: Service, wanted: Want): ReclaimPolicy | undefined {
   const isStated = metadata.annotations?.[reclaimAnnotation] !== undefined
   return isStated && wanted.kind === 'reserve' ? wanted.reclaim : undefined
+}
+
+/** The second addresses that a Service shows beside its first one: it holds them, and wants them. */
+export function secondAddresses({ others, service, wanted }: ServiceSeen): string[] {
+  return others
+    .filter((record) => isSecond(record) && phaseOf(record) === 'Bound')
+    .filter(({ spec }) => spec.claimRef?.uid === service?.metadata.uid)
+    .filter((record) => wanted && isWanted(record, wanted))
+    .flatMap((record) => heldAddress(record) ?? [])
 }
 
 /** The step that ends a Service's hold on an address, by the reclaim policy. */

@@ -1,3 +1,4 @@
+import type { SecondWant } from '../../ledger/want/families.ts'
 import type { AnnouncementRequest } from '../../announcers/announcer.ts'
 import type { Key } from '../../kube/objects.ts'
 import type { ClaimSpec } from '../../ledger/claim/claim-spec.ts'
@@ -7,19 +8,26 @@ import type { Plan } from '../loop/run-steps.ts'
 /** One change to the cluster or the cloud. Each is safe to repeat, and none relies on another to have succeeded. */
 export type ServiceStep =
   | { do: 'add-finalizer' }
-  | ({ do: 'claim' } & ClaimSpec)
+  /** `second`: of the second address. */
+  | ({ do: 'claim'; second?: SecondWant } & ClaimSpec)
   | { do: 'show-address'; address: string }
   /** Removes our address; `address` where our annotation does not name it. */
   | { do: 'hide-address'; address?: string }
   | { do: 'bind'; record: ElasticIP; uid: string }
   | { do: 'set-reclaim-policy'; record: ElasticIP; reclaim: ReclaimPolicy }
-  | { do: 'announce'; address: string; request: AnnouncementRequest }
+  /** `isShared`: the plan of the second address may write the status at the same time. */
+  | { do: 'announce'; address: string; request: AnnouncementRequest; isShared?: true }
   /** Makes a Service that is being deleted what the announcing software withdraws when it is gone. */
   | { do: 'restore-service'; change: object }
   /** Has the announcing software withdraw the address. */
   | { do: 'withdraw' }
-  /** Removes the address from the status ourselves; `isOverdue` if the announcing software should have done so. */
-  | { do: 'clear-status'; isOverdue: boolean }
+  /**
+   * Removes the address from the status ourselves; `isOverdue` if the announcing software should have done so. What is
+   * `kept` stays.
+   */
+  | { do: 'clear-status'; isOverdue: boolean; kept?: string[] }
+  /** Removes addresses from the status that only we write. */
+  | { do: 'hide-in-status'; addresses: string[] }
   /** Only the announcing software may clear the status, and it has not. */
   | { do: 'report-withdrawal' }
   | { do: 'release'; record: ElasticIP }

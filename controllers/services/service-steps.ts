@@ -1,17 +1,19 @@
-import { type Key, keyOf, type Service } from '../../kube/objects.ts'
+import { keyOf, type Service } from '../../kube/objects.ts'
 import type { Claim, ClaimResult } from '../../ledger/claim/claim-spec.ts'
-import type { ElasticIP, ReclaimPolicy } from '../../ledger/record/elastic-ip.ts'
+import type { AddressKey, ElasticIP, ReclaimPolicy } from '../../ledger/record/elastic-ip.ts'
 import type { ReleaseResult } from '../../ledger/release/release.ts'
+import { familyNames } from '../../lib/ip-address.ts'
 import { firstItems } from '../../lib/quote.ts'
 import { addressAnnotation, serviceFinalizer, upstreamFinalizer } from '../../ledger/record/names.ts'
 import { annotationsRequesting, outdatedRequestAnnotations } from '../../ledger/want/own-address.ts'
 import { type Outcome, Terminal } from '../loop/reconciler.ts'
-import { patch, patchStatus, withoutAnnotations } from './patch-service.ts'
+import { patch, patchSharedStatus, patchStatus, withoutAnnotations } from './patch-service.ts'
 import type { ServiceStep } from './service-step.ts'
 import {
   type WithdrawalDeps,
   cancelWithdrawal,
   clearStatus,
+  hideInStatus,
   notWithdrawn,
   restoreService,
   withdraw,
@@ -31,12 +33,15 @@ export type StepDeps = PostponeDeps &
 /** Carries out one step; an outcome ends the reconcile. */
 export type CarryOut = (
   step: ServiceStep,
-  at: { key: Key; service: Service | undefined },
+  at: { key: AddressKey; service: Service | undefined },
   signal: AbortSignal,
 ) => Promise<Outcome | undefined>
 
 /** How long until we ask the cloud again whether it has granted or deleted a reservation. */
 const pollMs = 5_000
+
+/** How long until we try again to get the second address of a Service that can do without it. */
+const preferredMs = 600_000
 
 /** How long until we try a release again that waits for the first sweep. */
 const checkMs = 250
@@ -62,7 +67,7 @@ type StepOnService = Exclude<
 
 async function carryOutOnService(
   deps: StepDeps,
-  { step, key, service }: { step: StepOnService; key: Key; service: Service },
+  { step, key, service }: { step: StepOnService; key: AddressKey; service: Service },
   signal: AbortSignal,
 ): Promise<Outcome | undefined> {
   const { finalizers = [] } = service.metadata
@@ -86,7 +91,9 @@ async function carryOutOnService(
     case 'report-withdrawal':
       throw new Error(notWithdrawn(deps.announcer.name))
     case 'clear-status':
-      return clearStatus(deps, service, step.isOverdue)
+      return clearStatus(deps, service, step)
+    case 'hide-in-status':
+      return hideInStatus(deps, service, step.addresses)
     case 'claim':
       return claim(deps, { step, key, service }, signal)
     case 'report-problems':
@@ -118,11 +125,12 @@ function removed({ only }: Extract<ServiceStep, { do: 'remove-finalizers' }>): s
 
 async function claim(
   deps: StepDeps,
-  { step, key, service }: { step: Extract<ServiceStep, { do: 'claim' }>; key: Key; service: Service },
+  { step, key, service }: { step: Extract<ServiceStep, { do: 'claim' }>; key: AddressKey; service: Service },
   signal: AbortSignal,
 ): Promise<Outcome | undefined> {
   deps.event(service, { type: 'Normal', reason: 'EnsuringLoadBalancer', message: 'Ensuring load balancer' })
-  const { do: _do, ...spec } = step
+  const { do: _do, second, ...spec } = step
+  const which = second ? `${familyNames[second.family]} address` : 'address'
   const isShown = service.metadata.annotations?.[addressAnnotation] !== undefined
   const claimed = await deps.claim({ ...spec, key, isShown, wait: false }, signal)
   switch (claimed.kind) {
@@ -133,23 +141,30 @@ async function claim(
       deps.event(service, {
         type: 'Warning',
         reason: 'SyncLoadBalancerFailed',
-        message: `Address pending: ${claimed.reason}`,
+        message: `${second ? which : 'Address'} pending: ${claimed.reason}`,
       })
       return { againInMs: pollMs }
     case 'refused':
-      throw new Error(`no address: ${claimed.reason}`)
+      if (!second || second.isRequired) throw new Error(`no ${which}: ${claimed.reason}`)
+      deps.event(service, {
+        type: 'Warning',
+        reason: 'SyncLoadBalancerFailed',
+        message: `No ${which}: ${claimed.reason}. The Service prefers two and has one; we try again`,
+      })
+      return { againInMs: preferredMs }
   }
 }
 
 async function announce(
   { client, event }: StepDeps,
   service: Service,
-  { address, request }: Extract<ServiceStep, { do: 'announce' }>,
+  { address, request, isShared }: Extract<ServiceStep, { do: 'announce' }>,
 ): Promise<undefined> {
   if (Object.keys(request.annotations).length > 0) {
     await patch(client, service, { metadata: { annotations: request.annotations } })
   }
-  if (request.status) await patchStatus(client, service, request.status)
+  const write = isShared ? patchSharedStatus : patchStatus
+  if (request.status) await write(client, service, request.status)
   event(service, { type: 'Normal', reason: 'EnsuredLoadBalancer', message: `Ensured load balancer: ${address}` })
 }
 

@@ -1,10 +1,11 @@
 import type { Announcer } from '../../announcers/announcer.ts'
 import { silencingAnnotations } from '../../announcers/announcers.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import type { Service } from '../../kube/objects.ts'
+import { type Service, ingressOf } from '../../kube/objects.ts'
 import { addressAnnotation, elasticIPAnnotation, withdrawingAnnotation } from '../../ledger/record/names.ts'
+import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { outdatedRequestAnnotations } from '../../ledger/want/own-address.ts'
-import { patch, patchStatus, withoutAnnotations } from './patch-service.ts'
+import { patch, patchSharedStatus, patchStatus, withoutAnnotations } from './patch-service.ts'
 import { withdrawalTimeoutMs } from './removal-plan.ts'
 import type { ServiceEvent } from './service-event.ts'
 import { isWithdrawing } from './service-state.ts'
@@ -37,14 +38,37 @@ export function restoreService(
   return patch(client, service, change)
 }
 
-/** Removes the address from the Service's status. */
+/** Removes the address from the Service's status, where the other one may stay. */
 export function clearStatus(
   { client, announcer, event }: WithdrawalDeps,
   service: Service,
-  isOverdue: boolean,
+  { isOverdue, kept = [] }: { isOverdue: boolean; kept?: string[] },
 ): Promise<undefined> {
   event(service, isOverdue ? overdueEvent(announcer.name) : withdrawalEvent(service))
+  if (kept.length > 0) return showOnly({ client }, service, ({ ip = '' }) => kept.includes(ip))
   return patchStatus(client, service, { loadBalancer: { ingress: null } })
+}
+
+/** Removes some addresses from the Service's status. */
+export function hideInStatus(
+  { client, event }: Pick<WithdrawalDeps, 'client' | 'event'>,
+  service: Service,
+  addresses: string[],
+): Promise<undefined> {
+  const message = `Withdrawing ${addresses.join(', ')}`
+  event(service, { type: 'Normal', reason: 'EnsuringLoadBalancer', message })
+  return showOnly({ client }, service, ({ ip = '' }) => !addresses.includes(canonicalIpAddress(ip) ?? ip))
+}
+
+/** Two controllers may write the status of a Service with two addresses: neither undoes the other's write. */
+function showOnly(
+  { client }: Pick<WithdrawalDeps, 'client'>,
+  service: Service,
+  isShown: (entry: { ip?: string }) => boolean,
+): Promise<undefined> {
+  const ingress = ingressOf(service).filter(isShown)
+  const status = { loadBalancer: { ingress: ingress.length > 0 ? ingress : null } }
+  return patchSharedStatus(client, service, status)
 }
 
 /** The annotations that undo a withdrawal, also one that was begun for other software, which would go on obeying it. */

@@ -1,4 +1,4 @@
-import { type ElasticIP, claimKey } from '../record/elastic-ip.ts'
+import { type ElasticIP, addressKeyOf } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { transferMarks } from '../record/marks.ts'
 
@@ -12,7 +12,7 @@ export async function transferWarm(
   signal: AbortSignal,
 ): Promise<void> {
   const { reservationID = '', address } = source.status ?? {}
-  await deps.cloud.mark(reservationID, transferMarks(deps.scheme, claimKey(record) ?? ''), signal)
+  await deps.cloud.mark(reservationID, transferMarks(deps.scheme, addressKeyOf(record) ?? ''), signal)
   await deps.records.remove(source, { signal })
   await clearSource(deps, record, signal)
   deps.log.info({ record: record.metadata.name, address, from: source.metadata.name }, 'address transferred')

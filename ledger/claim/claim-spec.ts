@@ -1,6 +1,5 @@
-import type { Key } from '../../kube/objects.ts'
 import { type IpFamily, familyNames } from '../../lib/ip-address.ts'
-import type { ElasticIP, ReclaimPolicy } from '../record/elastic-ip.ts'
+import type { AddressKey, ElasticIP, ReclaimPolicy } from '../record/elastic-ip.ts'
 import type { Want } from '../want/want.ts'
 
 /** Which address to claim: one in a location, or that of a provisioned ElasticIP. */
@@ -10,7 +9,7 @@ export type ClaimSpec = { family: IpFamily } & (
 )
 
 export type Claim = ClaimSpec & {
-  key: Key
+  key: AddressKey
   /** The Service shows an address of ours already: the cloud may have it although no record does. */
   isShown?: boolean
   /** Whether to wait until the signal aborts while the record is busy; else `busy` is the result at once. */
@@ -29,11 +28,17 @@ export type ClaimResult =
 
 export const busy: ClaimResult = { kind: 'busy', reason: 'its reservation is still under way' }
 
-/** The claim that a Service's want leads to. */
+/** The claim that a Service's want leads to: of its first address. */
 export function claimSpecOf(wanted: Extract<Want, { kind: 'reserve' | 'named' }>): ClaimSpec {
   const { family } = wanted
   if (wanted.kind === 'named') return { elasticIP: wanted.elasticIP, family }
   return { location: wanted.location, reclaim: wanted.reclaim, family }
+}
+
+/** The claim of the second address that a Service wants; undefined if it wants one alone. */
+export function secondClaimOf(wanted: Extract<Want, { kind: 'reserve' | 'named' }>): ClaimSpec | undefined {
+  if (wanted.kind === 'named' || !wanted.second) return undefined
+  return { location: wanted.location, reclaim: wanted.reclaim, family: wanted.second.family }
 }
 
 /** The spec of a claim's new record, with the available address to try first, if any. */

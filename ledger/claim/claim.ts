@@ -7,7 +7,7 @@ import { currentRequestId } from '../../lib/request-id.ts'
 import type { TimeLimit } from '../../lib/time-limit.ts'
 import { untilAborted } from '../../lib/until-aborted.ts'
 import { claimSource, findObstacle, inUseBy, type SourceClaim, type SourceDeps } from '../available/claim-source.ts'
-import { claimKey, type ElasticIP, familyOf, heldAddress } from '../record/elastic-ip.ts'
+import { claimKey, type ElasticIP, familyOf, heldAddress, isSecondKey, serviceOfAddress } from '../record/elastic-ip.ts'
 import { newRecord } from '../record/records.ts'
 import { isClaimedBy, isSource } from '../record/source.ts'
 import { busy, type Claim, type ClaimResult, type ClaimSpec, recordSpecOf } from './claim-spec.ts'
@@ -95,8 +95,13 @@ async function tryClaim(deps: ProcessDeps, claim: Claim, signal: AbortSignal): P
   // 1. Read the adoption mark and start the clock. Both come before the record names us as the sender of a request, for
   //    two reasons. What was adopted later says nothing about the time until now. And this process may be frozen after
   //    the record is written. When it runs again, other processes have taken over: its time must be over by then.
-  const [halted, isFresh] = await Promise.all([deps.haltReason(signal), !claim.isShown && deps.isAdopted(signal)])
+  const [halted, isFresh, isItsTurn] = await Promise.all([
+    deps.haltReason(signal),
+    !claim.isShown && deps.isAdopted(signal),
+    isTurnOf(deps, claim, signal),
+  ])
   if (halted !== undefined) return answerWhileHalted(deps, { claim, reason: halted }, signal)
+  if (!isItsTurn) return busy
   const timeLimit = deps.timeLimit()
   // 2. Choose the available address to begin with, so that the new record names it from the start.
   const { source, obstacle } = await chooseSource(deps, { ...claim, isFresh }, signal)
@@ -170,6 +175,14 @@ async function answerWhileHalted(
   const record = await deps.records.get(claim.key, { signal })
   const address = record && heldAddress(record)
   return record && address !== undefined ? { kind: 'held', record, address } : { kind: 'pending', reason }
+}
+
+/**
+ * Whether the record of an address may be created. The second one of a Service comes after the first: so the limits count
+ * both, and no Service has a second address alone.
+ */
+async function isTurnOf({ records }: ClaimDeps, { key }: Claim, signal: AbortSignal): Promise<boolean> {
+  return !isSecondKey(key) || (await records.get(serviceOfAddress(key), { signal })) !== undefined
 }
 
 /** The available address of a new record, and what prevents the claim if that address is named and cannot be had. */

@@ -1,6 +1,17 @@
 // What limits claims: the addresses that there may be, the Services that are not stored yet, and the quotas of namespaces.
-import { type ElasticIP, phaseOf, reservationIdOf } from '../record/elastic-ip.ts'
-import { type Key, type ResourceQuota, type Service, splitKey } from '../../kube/objects.ts'
+import {
+  type AddressKey,
+  addressKeyOf,
+  claimKey,
+  type ElasticIP,
+  familyOf,
+  isSecond,
+  phaseOf,
+  reservationIdOf,
+  serviceOfAddress,
+} from '../record/elastic-ip.ts'
+import { familyNames } from '../../lib/ip-address.ts'
+import { type ResourceQuota, type Service, splitKey } from '../../kube/objects.ts'
 import { busy, type Claim, type ClaimResult } from './claim-spec.ts'
 
 /** How many addresses there may be; undefined is no limit. */
@@ -19,15 +30,18 @@ const maxNamed = 10
  */
 export function overLimit(record: ElasticIP, all: ElasticIP[], limits: Limits): string | undefined {
   const others = otherAddresses(record, all).filter((other) => !isCountedLater(other, record))
+  // A second address never comes alone: in a preview neither has a record.
+  const first = isSecond(record) && !others.some((other) => isFirstOf(other, record)) ? 1 : 0
   const namespace = record.spec.claimRef?.namespace
   const neighbours = others.filter(({ spec }) => spec.claimRef?.namespace === namespace)
   const namespaceLimit = namespace === undefined ? undefined : limits.namespace
   return (
     limitReason(
       { where: `in namespace ${namespace}`, flag: '--max-addresses-per-namespace' },
-      neighbours,
+      { holders: neighbours, more: first },
       namespaceLimit,
-    ) ?? limitReason({ where: 'in the cluster', flag: '--max-addresses' }, others, limits.cluster)
+    ) ??
+    limitReason({ where: 'in the cluster', flag: '--max-addresses' }, { holders: others, more: first }, limits.cluster)
   )
 }
 
@@ -52,20 +66,27 @@ export function countedAddresses(all: readonly ElasticIP[]): ElasticIP[] {
 
 /**
  * Whether another record counts this one, so that this one need not count it. A new record counts all. One that waited
- * for its answer may never have counted; it counts records that have a reservation or are older than itself.
+ * for its answer may never have counted; it counts records that have a reservation or are older than itself. The first
+ * record of a Service does not count the second, which is written after it and counts it: one of them may have room.
  */
 function isCountedLater(other: ElasticIP, record: ElasticIP): boolean {
-  if (record.status === undefined || reservationIdOf(other) !== undefined) return false
+  const isNew = record.status === undefined
+  if ((isNew && !isFirstOf(record, other)) || reservationIdOf(other) !== undefined) return false
   const ageOrder = ({ metadata }: ElasticIP) => `${metadata.creationTimestamp} ${metadata.name}`
   return ageOrder(other) > ageOrder(record)
 }
 
+/** Whether two records are those of the first and the second address of one Service. */
+function isFirstOf(first: ElasticIP, second: ElasticIP): boolean {
+  return isSecond(second) && addressKeyOf(first) === claimKey(second)
+}
+
 function limitReason(
   { where, flag }: { where: string; flag: string },
-  holders: ElasticIP[],
+  { holders, more }: { holders: ElasticIP[]; more: number },
   limit: number | undefined,
 ): string | undefined {
-  if (limit === undefined || holders.length < limit) return undefined
+  if (limit === undefined || holders.length + more < limit) return undefined
   const named = holders.slice(0, maxNamed).map(holderName)
   const rest = holders.length > named.length ? ` and ${holders.length - named.length} more` : ''
   const holdersText = holders.length > 0 ? `; they are held by ${named.join(', ')}${rest}` : ''
@@ -73,8 +94,9 @@ function limitReason(
 }
 
 function holderName(record: ElasticIP): string {
-  const { claimRef } = record.spec
-  const name = claimRef ? `${claimRef.namespace}/${claimRef.name}` : `ElasticIP ${record.metadata.name}`
+  const service = claimKey(record)
+  const family = isSecond(record) ? ` (${familyNames[familyOf(record)]})` : ''
+  const name = service === undefined ? `ElasticIP ${record.metadata.name}` : `${service}${family}`
   const phase = phaseOf(record)
   return phase === 'Bound' ? name : `${name} (${phase})`
 }
@@ -88,8 +110,8 @@ type ClaimUnbound = (claim: UnboundClaim, signal: AbortSignal) => Promise<ClaimR
 
 export type UnboundLimitOptions = {
   claim: ClaimAddress
-  /** The Services for which addresses are requested or reserved, and that no controller has seen stored. */
-  unbound: () => Key[]
+  /** The addresses that are requested or reserved, and whose Service no controller has seen stored. */
+  unbound: () => AddressKey[]
   max: number
   /** The ResourceQuotas of a namespace, read live. */
   quotas: (namespace: string, signal: AbortSignal) => Promise<readonly ResourceQuota[]>
@@ -111,19 +133,20 @@ const namespaceShare = 1 / 4
  */
 export function limitUnbound({ claim, unbound, max, quotas, readAhead }: UnboundLimitOptions): ClaimUnbound {
   /** In the order in which they began. */
-  const running = new Set<Key>()
+  const running = new Set<AddressKey>()
   return async ({ quotaUse, ...wanted }, signal) => {
     const { key } = wanted
     const earlier = new Set([...unbound(), ...running].filter((other) => other !== key))
     const { namespace } = splitKey(key)
-    const waiting = [...earlier].filter((other) => splitKey(other).namespace === namespace).length
-    const reason = unboundReason({ all: earlier.size, waiting, max, namespace })
+    const neighbours = [...earlier].filter((other) => splitKey(other).namespace === namespace)
+    const reason = unboundReason({ all: earlier.size, waiting: neighbours.length, max, namespace })
     if (reason !== undefined) return { kind: 'pending', reason }
     running.add(key)
     try {
       const isCounted = Object.keys(quotaUse).length > 0
       const [limiting] = await Promise.all([isCounted ? quotas(namespace, signal) : [], readAhead(signal)])
-      const refusal = quotaReason(limiting, quotaUse, waiting)
+      const services = new Set(neighbours.map(serviceOfAddress)).difference(new Set([serviceOfAddress(key)])).size
+      const refusal = quotaReason(limiting, quotaUse, services)
       // The time of the review is over, and a claim that begins now could not be answered.
       if (signal.aborted) return busy
       return refusal === undefined ? await claim(wanted, signal) : { kind: 'pending', reason: refusal }

@@ -71,9 +71,50 @@ export const elasticIPs = defineResource<ElasticIP>({
 /** Keeps a record until its reservation is deleted, whoever deletes the record. */
 export const recordFinalizer = 'eip-admission.dev/reservation-cleanup'
 
-/** The name of a Service's record: names of namespaces and Services have no dot, so it is unique, and it reads well. */
-export function recordName(key: Key): string {
+/**
+ * Which address of a Service: `<namespace>/<service>`, and for the second one `<namespace>/<service>.<family>`. Names of
+ * namespaces and Services have no dot, so it is unique.
+ */
+export type AddressKey = string
+
+const families = ['ipv4', 'ipv6'] as const satisfies readonly IpFamily[]
+
+/** The key of a Service's second address, if that is of this family. */
+export function secondKey(service: Key, family: IpFamily): AddressKey {
+  return `${service}.${family}`
+}
+
+/** The keys that a second address of a Service can have. */
+export function secondKeys(service: Key): AddressKey[] {
+  return families.map((family) => secondKey(service, family))
+}
+
+/** The Service of an address. */
+export function serviceOfAddress(key: AddressKey): Key {
+  return key.split('.', 1)[0] ?? key
+}
+
+/** Whether a key is that of a second address. */
+export function isSecondKey(key: AddressKey): boolean {
+  return key.includes('.')
+}
+
+/** The name of the record of a Service's address. It is unique as the key is, and it reads well. */
+export function recordName(key: AddressKey): string {
   return key.replace('/', '.')
+}
+
+/** Which address of a Service a record is; undefined if it is an available address, or a release record. */
+export function addressKeyOf(record: ElasticIP): AddressKey | undefined {
+  const service = claimKey(record)
+  if (service === undefined) return undefined
+  return [service, ...secondKeys(service)].find((key) => recordName(key) === record.metadata.name)
+}
+
+/** Whether a record is that of a Service's second address. */
+export function isSecond(record: ElasticIP): boolean {
+  const key = addressKeyOf(record)
+  return key !== undefined && isSecondKey(key)
 }
 
 /** The Service that a record is for. */

@@ -1,8 +1,16 @@
 import type { Marks, Reservation } from '../../clouds/ports/cloud.ts'
-import { type Key, type Service, keyOf } from '../../kube/objects.ts'
+import { type Service, keyOf } from '../../kube/objects.ts'
 import { type IpFamily, canonicalIpAddress, parseIpAddress } from '../../lib/ip-address.ts'
 import { shownAddresses } from './address-use.ts'
-import { type ElasticIP, claimKey, familyOf, releaseRecordName, reservationIdOf } from './elastic-ip.ts'
+import {
+  type AddressKey,
+  type ElasticIP,
+  addressKeyOf,
+  familyOf,
+  releaseRecordName,
+  reservationIdOf,
+  serviceOfAddress,
+} from './elastic-ip.ts'
 import type { LedgerDeps } from './ledger-deps.ts'
 import { adoptionMarks, clusterMarks, isOfService, isUnmarked, serviceMarks, sourceMarks } from './marks.ts'
 import { hasSource, isSource, isWarm } from './source.ts'
@@ -40,7 +48,7 @@ function withoutProvisioned(marked: Reservation[], all: readonly ElasticIP[], re
 
 /** The reservations that carry a record's marks, a Service's in every form. */
 async function listMarked({ cloud, scheme }: FindDeps, record: ElasticIP, signal: AbortSignal): Promise<Reservation[]> {
-  const key = isSource(record) ? undefined : claimKey(record)
+  const key = addressKeyOf(record)
   if (key === undefined) return cloud.reservations(marksOf({ scheme }, record), signal)
   const listed = await cloud.reservations(clusterMarks(scheme), signal)
   return listed.filter(({ marks }) => isOfService(scheme, key, marks))
@@ -48,7 +56,7 @@ async function listMarked({ cloud, scheme }: FindDeps, record: ElasticIP, signal
 
 /** The marks that a record's reservation carries: its Service's, or the record's own while no Service holds it. */
 export function marksOf({ scheme }: Pick<LedgerDeps, 'scheme'>, record: ElasticIP): Marks {
-  const key = isSource(record) ? undefined : claimKey(record)
+  const key = addressKeyOf(record)
   return key === undefined ? sourceMarks(scheme, record.metadata.uid ?? '') : serviceMarks(scheme, key)
 }
 
@@ -71,7 +79,7 @@ export async function adoptUnmarked(
   signal: AbortSignal,
 ): Promise<Reservation | undefined> {
   const { cloud, scheme } = deps
-  const key = isSource(record) ? undefined : claimKey(record)
+  const key = addressKeyOf(record)
   if (!scheme.adoptsUnmarked || key === undefined) return undefined
   const listed = await cloud.reservations({ usage: scheme.usage }, signal)
   const unmarked = listed.filter(({ marks }) => isUnmarked(scheme, marks) && isOfService(scheme, key, marks))
@@ -82,12 +90,12 @@ export async function adoptUnmarked(
 
 async function provenOurs(
   deps: Pick<LedgerDeps, 'sweepsUntagged' | 'possibleUsers'>,
-  { key, unmarked }: { key: Key; unmarked: Reservation[] },
+  { key, unmarked }: { key: AddressKey; unmarked: Reservation[] },
   signal: AbortSignal,
 ): Promise<Reservation[]> {
   if (deps.sweepsUntagged) return unmarked
   const { services, requestAnnotations } = await deps.possibleUsers(signal)
-  const service = services.find((one) => keyOf(one) === key)
+  const service = services.find((one) => keyOf(one) === serviceOfAddress(key))
   return unmarked.filter((reservation) => service && isShownBy(service, reservation, requestAnnotations))
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Marks } from '../../clouds/ports/cloud.ts'
-import type { Key } from '../../kube/objects.ts'
 import type { MarkScheme } from '../../clouds/ports/cloud.ts'
+import type { AddressKey } from './elastic-ip.ts'
 
 /** The marks of all reservations of this cluster. */
 export function clusterMarks({ usage, cluster }: MarkScheme): Marks {
@@ -57,24 +57,24 @@ export function clusterTransferMarks(scheme: MarkScheme): Record<string, string 
   return { ...clusterMarks(scheme), service: undefined, [sourceMark]: undefined }
 }
 
-/** The marks of one Service's reservation. Its name is hashed: people do not want their names in a cloud account. */
-export function serviceMarks(scheme: MarkScheme, key: Key): Marks {
+/** The marks of one address of a Service. Names are hashed: people do not want them in a cloud account. */
+export function serviceMarks(scheme: MarkScheme, key: AddressKey): Marks {
   return { ...clusterMarks(scheme), service: hashOf(key, scheme.separator) }
 }
 
-/** Every mark that names a Service; the first is the one that we write. */
-export function ownerMarks({ separator, otherSeparator }: MarkScheme, key: Key): string[] {
+/** Every mark that names an address of a Service; the first is the one that we write. */
+export function ownerMarks({ separator, otherSeparator }: MarkScheme, key: AddressKey): string[] {
   const separators = otherSeparator === undefined ? [separator] : [separator, otherSeparator]
   return separators.map((one) => hashOf(key, one))
 }
 
-/** Whether a reservation names a Service, in whatever form. */
-export function isOfService(scheme: MarkScheme, key: Key, marks: Marks): boolean {
+/** Whether a reservation names this address of a Service, in whatever form. */
+export function isOfService(scheme: MarkScheme, key: AddressKey, marks: Marks): boolean {
   const { service } = marks
   return service !== undefined && ownerMarks(scheme, key).includes(service)
 }
 
-function hashOf(key: Key, separator: string): string {
+function hashOf(key: AddressKey, separator: string): string {
   return createHash('sha256').update(key.replace('/', separator)).digest('base64')
 }
 
@@ -92,6 +92,6 @@ export function ownerMark(marks: Marks): string | undefined {
 }
 
 /** The change of marks by which a warm address becomes a Service's for good. */
-export function transferMarks(scheme: MarkScheme, key: Key): Record<string, string | undefined> {
+export function transferMarks(scheme: MarkScheme, key: AddressKey): Record<string, string | undefined> {
   return { ...serviceMarks(scheme, key), [sourceMark]: undefined }
 }

@@ -1,8 +1,16 @@
 import type { CallOptions, KubeClient } from '../../kube/client.ts'
 import { listAll } from '../../kube/list-all.ts'
-import type { Condition, Key } from '../../kube/objects.ts'
+import type { Condition } from '../../kube/objects.ts'
 import { splitKey } from '../../kube/objects.ts'
-import { type ElasticIP, type ElasticIPStatus, elasticIPs, recordFinalizer, recordName } from './elastic-ip.ts'
+import {
+  type AddressKey,
+  type ElasticIP,
+  type ElasticIPStatus,
+  elasticIPs,
+  recordFinalizer,
+  recordName,
+  serviceOfAddress,
+} from './elastic-ip.ts'
 import { type Writer, nextHistory } from './history.ts'
 import { requestIdAnnotation } from '../../lib/request-id.ts'
 import { requestedByAnnotation } from './requests-in-flight.ts'
@@ -12,7 +20,8 @@ import { requestedByAnnotation } from './requests-in-flight.ts'
  * returns the record as stored; KubeError `conflict` says that another process wrote first.
  */
 export type Records = {
-  get(key: Key, options?: CallOptions): Promise<ElasticIP | undefined>
+  /** By the key of an address, or by name. */
+  get(key: AddressKey, options?: CallOptions): Promise<ElasticIP | undefined>
   /** Every record, as the API server has it now: no cache. */
   list(options?: CallOptions): Promise<ElasticIP[]>
   create(record: ElasticIP, options?: CallOptions): Promise<ElasticIP>
@@ -64,9 +73,9 @@ function withFinalizer(record: ElasticIP): ElasticIP {
 /** Who creates a record, and for which review, if it was one. */
 export type Requester = { identity: string; request?: string | undefined }
 
-/** A new record for a Service, not stored yet. */
+/** A new record for the address of a Service, not stored yet. */
 export function newRecord(
-  key: Key,
+  key: AddressKey,
   spec: Omit<ElasticIP['spec'], 'claimRef'>,
   { identity, request }: Requester,
 ): ElasticIP {
@@ -81,7 +90,7 @@ export function newRecord(
         ...(request === undefined ? {} : { [requestIdAnnotation]: request }),
       },
     },
-    spec: { claimRef: splitKey(key), ...spec },
+    spec: { claimRef: splitKey(serviceOfAddress(key)), ...spec },
   }
 }
 

@@ -2,19 +2,18 @@ import { type Key, splitKey } from '../../kube/objects.ts'
 import {
   type ClaimRef,
   type ElasticIP,
+  addressKeyOf,
   claimKey,
   familyOf,
   isReleaseRecord,
   phaseOf,
-  recordName,
 } from './elastic-ip.ts'
 import { type IpFamily, familyNames } from '../../lib/ip-address.ts'
 import { warmLabel } from './names.ts'
 
 /** Whether a record is no Service's own, but an available address, or one that a Service's record has claimed. */
 export function isSource(record: ElasticIP): boolean {
-  const key = claimKey(record)
-  return !isReleaseRecord(record) && (key === undefined || recordName(key) !== record.metadata.name)
+  return !isReleaseRecord(record) && addressKeyOf(record) === undefined
 }
 
 /** Whether an address is in the warm pool, for any Service. Without the label it is provisioned: requested by name. */

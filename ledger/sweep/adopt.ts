@@ -1,14 +1,15 @@
 import type { Reservation } from '../../clouds/ports/cloud.ts'
 import { isAlreadyExists, isConflict, isNotFound } from '../../kube/errors.ts'
-import type { Key } from '../../kube/objects.ts'
-import type { ElasticIP } from '../record/elastic-ip.ts'
+import { parseIpAddress } from '../../lib/ip-address.ts'
+import type { AddressKey, ElasticIP } from '../record/elastic-ip.ts'
 import { isBeingReleased, markAsOurs } from '../record/find-reservation.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { type StatusChange, newRecord } from '../record/records.ts'
 import { isSource } from '../record/source.ts'
 
 export type Adoption = {
-  key: Key
+  /** Which address of a Service; of a warm record, its name. */
+  key: AddressKey
   reservation: Reservation
   /** The record that waits for the reservation; undefined where the Service has no record. */
   record: ElasticIP | undefined
@@ -50,9 +51,11 @@ function isProvisionedFrom(record: ElasticIP, { id }: Reservation): boolean {
   return isSource(record) && record.status?.reservationID === id
 }
 
-function recordFor(deps: LedgerDeps, key: Key, { id, location }: Reservation): ElasticIP {
+function recordFor(deps: LedgerDeps, key: AddressKey, { id, location, address = '' }: Reservation): ElasticIP {
   const place = location ? { location } : {}
-  return newRecord(key, { reclaimPolicy: 'Delete', reservationID: id, ...place }, deps)
+  // What the record asks for once the cloud has lost the address.
+  const family = parseIpAddress(address)?.family === 'ipv6' ? ({ ipFamily: 'IPv6' } as const) : {}
+  return newRecord(key, { reclaimPolicy: 'Delete', reservationID: id, ...place, ...family }, deps)
 }
 
 function statusFrom(record: ElasticIP, { id, address, state }: Reservation): StatusChange {

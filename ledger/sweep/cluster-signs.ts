@@ -67,8 +67,6 @@ export function clusterSigns(deps: ClusterSignsDeps): ClusterSigns {
       const sign = makeSign(randomBytes(8).toString('hex'), { intervalMs: deps.intervalMs, witness })
       written.splice(0, written.length, ...written.slice(-maxSigns), sign)
       const shown = signsOf({ reservations, scheme: deps.scheme })
-      // Where this fails, what was seen of the other cluster is no proof any more.
-      signs.forget()
       await writeSign(deps, { plan, entries, stored, sign, shown }, signal)
       signs.endObserving()
       wait.end()
@@ -92,8 +90,6 @@ function signWatch({ scheme, intervalMs, monotonicMs }: ClusterSignsDeps) {
       isObserved = false
       watched = undefined
     },
-    /** What was seen of foreign signs counts no longer. */
-    forget: () => void (watched = undefined),
     endObserving: () => void (isObserved = true),
     decide(reservations: Reservation[], { entries, witnessed }: Pick<SignSeen, 'entries' | 'witnessed'>): SignPlan {
       const nowMs = monotonicMs()
@@ -103,6 +99,7 @@ function signWatch({ scheme, intervalMs, monotonicMs }: ClusterSignsDeps) {
       if (watched && nowMs - watched.seenMs > maxGapMs(intervalMs)) watched.sinceMs = nowMs
       const last = watched && { signs: watched.signs, forMs: nowMs - watched.sinceMs }
       const plan = planSign({ reservations, scheme, entries, observedMs, watched: last, witnessed, intervalMs })
+      // Where a take-over fails, what was seen of the other cluster proves nothing any more.
       const text = plan.kind === 'foreign' ? signsText(plan.signs) : undefined
       if (text === undefined) watched = undefined
       else watched = { signs: text, sinceMs: watched?.signs === text ? watched.sinceMs : nowMs, seenMs: nowMs }

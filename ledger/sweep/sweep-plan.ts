@@ -1,8 +1,17 @@
 import type { Reservation, MarkScheme } from '../../clouds/ports/cloud.ts'
-import { type Key, type Service, ingressOf, keyOf } from '../../kube/objects.ts'
+import { type Service, ingressOf, keyOf } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { type ShownAddress, shownAddresses, usesOf } from '../record/address-use.ts'
-import { type ElasticIP, claimKey, phaseOf, reservationIdOf } from '../record/elastic-ip.ts'
+import {
+  type AddressKey,
+  type ElasticIP,
+  addressKeyOf,
+  isSecondKey,
+  phaseOf,
+  reservationIdOf,
+  secondKey,
+  secondKeys,
+} from '../record/elastic-ip.ts'
 import { hasFamily, isShownBy } from '../record/find-reservation.ts'
 import { isUnmarked, ownerMark, ownerMarks, wasUnmarked } from '../record/marks.ts'
 import { droppedRequestAnnotation } from '../record/names.ts'
@@ -12,8 +21,11 @@ import type { Adoption } from './adopt.ts'
 
 export type LiveService = { service: Service; wanted: Want }
 
+/** An address that a live Service wants, or may want. */
+export type LiveAddress = LiveService & { key: AddressKey }
+
 /** A reservation that a live Service does not need, and the record by which it holds another one. */
-export type Surplus = LiveService & { reservation: Reservation; holder: ElasticIP | undefined }
+export type Surplus = LiveAddress & { reservation: Reservation; holder: ElasticIP | undefined }
 
 export type SweepSeen = {
   /** Every reservation of the cloud that carries this cluster's marks, or may be its without them. */
@@ -52,7 +64,8 @@ export type SweepPlan = {
 /**
  * Compares the cloud's reservations with records and Services. Pure: it deletes nothing and buys nothing.
  *
- * A reservation without a record; its owner is the Service or the waiting record that its marks name:
+ * A reservation without a record; its owner is the Service or the waiting record that its marks name. For the second
+ * address of a Service, "live" is a Service that wants two, or may want them:
  *
  * | names our cluster | owner                              | shown by a live Service | plan                               |
  * | ----------------- | ---------------------------------- | ----------------------- | ---------------------------------- |
@@ -103,7 +116,7 @@ function sortOut(seen: SweepSeen, isShown: (one: Reservation) => boolean) {
       adopt.push({ ...owner, reservation })
       for (const one of [mark, ...ownerMarks(seen.scheme, owner.key)]) owners.delete(one)
     } else if (isOurs && service && reservation.state !== 'denied' && !hasDroppedRequest(service, seen)) {
-      surplus.push({ ...service, reservation, holder: holderOf(service.service, seen.records) })
+      surplus.push({ ...service, reservation, holder: holderOf(service.key, seen.records) })
     } else if (isOrphan(reservation, { isOurs, service }, seen)) orphans.push(reservation)
     else if (!service || isOurs || showsNone(service.service)) untagged.push(reservation)
   }
@@ -124,15 +137,15 @@ function withoutRecord({ reservations, records }: SweepSeen): Reservation[] {
 
 /** Who may adopt a reservation, by the mark that it carries: a record that waits for one, or a Service without a record. */
 function ownersByMark({ records, services, scheme }: SweepSeen) {
-  const owners = new Map<string, { key: Key; record: ElasticIP | undefined }>()
-  const setOwner = (key: Key, record: ElasticIP | undefined) => {
+  const owners = new Map<string, { key: AddressKey; record: ElasticIP | undefined }>()
+  const setOwner = (key: AddressKey, record: ElasticIP | undefined) => {
     for (const mark of ownerMarks(scheme, key)) owners.set(mark, { key, record })
   }
-  for (const { service } of services.filter(isLive)) setOwner(keyOf(service), undefined)
+  for (const { key } of services.flatMap(liveAddresses)) setOwner(key, undefined)
   for (const record of records) {
     const { name, uid = '' } = record.metadata
     if (isSource(record) && isAwaitingReservation(record)) owners.set(uid, { key: name, record })
-    const key = isSource(record) ? undefined : claimKey(record)
+    const key = addressKeyOf(record)
     if (key === undefined) continue
     if (isAwaitingReservation(record)) setOwner(key, record)
     else for (const mark of ownerMarks(scheme, key)) owners.delete(mark)
@@ -147,7 +160,7 @@ function ownersByMark({ records, services, scheme }: SweepSeen) {
  * it may come.
  */
 function canAdopt(
-  live: LiveService | undefined,
+  live: LiveAddress | undefined,
   { reservation, isOurs }: { reservation: Reservation; isOurs: boolean },
   { requestAnnotations, sweepsUntagged }: SweepSeen,
 ): boolean {
@@ -156,7 +169,14 @@ function canAdopt(
   const isProven = isOurs || isShownBy(service, reservation, requestAnnotations)
   if (!isProven && !(sweepsUntagged && showsNone(service))) return false
   if (wanted.kind === 'own') return wanted.address === reservation.address
-  return wanted.kind === 'reserve' ? hasFamily(reservation, wanted.family) : wanted.kind === 'wrong'
+  return wanted.kind === 'reserve' ? hasFamilyOf(live, reservation) : wanted.kind === 'wrong'
+}
+
+/** Whether a reservation is of the family of a live address. */
+function hasFamilyOf({ key, wanted }: LiveAddress, reservation: Reservation): boolean {
+  if (wanted.kind !== 'reserve') return false
+  const family = isSecondKey(key) ? wanted.second?.family : wanted.family
+  return family !== undefined && hasFamily(reservation, family)
 }
 
 /** A Service that shows no address may be the one that a predecessor reserved an address for. */
@@ -167,21 +187,21 @@ function showsNone(service: Service): boolean {
 /** Whether a reservation is ours, and nobody needs it. */
 function isOrphan(
   { marks }: Reservation,
-  { isOurs, service }: { isOurs: boolean; service: LiveService | undefined },
+  { isOurs, service }: { isOurs: boolean; service: LiveAddress | undefined },
   { scheme, sweepsUntagged }: SweepSeen,
 ): boolean {
   return sweepsUntagged ? isOurs || !service : !wasUnmarked(scheme, marks)
 }
 
 /** Whether a Service's earlier request may have bought what it no longer wants: that is no other's. */
-function hasDroppedRequest({ service }: LiveService, { records }: SweepSeen): boolean {
-  const record = records.find((one) => !isSource(one) && claimKey(one) === keyOf(service))
+function hasDroppedRequest({ key }: LiveAddress, { records }: SweepSeen): boolean {
+  const record = records.find((one) => addressKeyOf(one) === key)
   return record?.metadata.annotations?.[droppedRequestAnnotation] !== undefined
 }
 
-/** The record of a live Service that holds a reservation. */
-function holderOf(service: Service, records: ElasticIP[]): ElasticIP | undefined {
-  const holder = records.find((record) => !isSource(record) && claimKey(record) === keyOf(service))
+/** The record of a live address that holds a reservation. */
+function holderOf(key: AddressKey, records: ElasticIP[]): ElasticIP | undefined {
+  const holder = records.find((record) => addressKeyOf(record) === key)
   return holder && reservationIdOf(holder) !== undefined ? holder : undefined
 }
 
@@ -191,8 +211,8 @@ function isSettled({ holder, wanted }: Surplus): boolean {
 }
 
 /** Whether a Service cannot use a reservation. The next Service of that name may. */
-function isOfOtherFamily({ reservation, wanted }: Surplus): boolean {
-  return wanted.kind === 'reserve' && !hasFamily(reservation, wanted.family)
+function isOfOtherFamily({ reservation, ...live }: Surplus): boolean {
+  return live.wanted.kind === 'reserve' && !hasFamilyOf(live, reservation)
 }
 
 /** Whether the cloud may have reserved an address for a record that the record does not know of. */
@@ -200,13 +220,23 @@ function isAwaitingReservation(record: ElasticIP): boolean {
   return reservationIdOf(record) === undefined && phaseOf(record) === 'Requested' && record.spec.source === undefined
 }
 
-/** Services that exist and want an address, by the mark of their reservations. */
-function liveByMark({ services, scheme }: SweepSeen): Map<string, LiveService> {
+/** The addresses of Services that exist and want them, by the mark of their reservations. */
+function liveByMark({ services, scheme }: SweepSeen): Map<string, LiveAddress> {
   return new Map(
     services
-      .filter(isLive)
-      .flatMap((live) => ownerMarks(scheme, keyOf(live.service)).map((mark) => [mark, live] as const)),
+      .flatMap(liveAddresses)
+      .flatMap((live) => ownerMarks(scheme, live.key).map((mark) => [mark, live] as const)),
   )
+}
+
+/** The addresses that a Service wants. Of one whose want cannot be known it may be any. */
+function liveAddresses(live: LiveService): LiveAddress[] {
+  const { service, wanted } = live
+  if (!isLive(live)) return []
+  const key = keyOf(service)
+  const isOpen = wanted.kind === 'wrong' || wanted.kind === 'ignored'
+  const second = wanted.kind === 'reserve' && wanted.second ? [secondKey(key, wanted.second.family)] : []
+  return [key, ...(isOpen ? secondKeys(key) : second)].map((one) => ({ ...live, key: one }))
 }
 
 function isLive({ service, wanted }: LiveService): boolean {

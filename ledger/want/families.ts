@@ -2,20 +2,54 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Service } from '../../kube/objects.ts'
 import { type IpFamily, familyNames, parseIpAddress } from '../../lib/ip-address.ts'
 import type { Policy } from '../../settings/service-policy.ts'
+import { addressAnnotation } from '../record/names.ts'
 
 type Family = NonNullable<Service['spec']['ipFamilies']>[number]
 
 /** The families of the cluster's Services: the one of a Service that requests none, and whether there are two. */
 export type ClusterFamilies = { primary: Family; isDual: boolean | undefined }
 
+/** The address of the second family of a Service. One that is not required may be missing. */
+export type SecondWant = { family: IpFamily; isRequired: boolean }
+
+type FamilyPolicy = Pick<Policy, 'families' | 'matchesFamilies' | 'isDualStack'>
+
 /**
- * The family of the one address that a Service gets from the cloud, and why that is not what it requests. A Service that has
- * both gets IPv4. `matchesFamilies`: the announcing software refuses an address unless its families are exactly those of the
- * Service's cluster IPs.
+ * The families of the addresses that a Service gets from the cloud, and why those are not what it requests.
+ *
+ * | the Service                     | where a Service can have two                     | elsewhere                         |
+ * | ------------------------------- | ------------------------------------------------ | --------------------------------- |
+ * | has one family                  | an address of it                                 | the same, if the cloud has that   |
+ * | requires two                    | an address of each                               | is refused                        |
+ * | prefers two, and has two        | an address of each, the second one if there is   | an IPv4 address; or is refused by |
+ * |                                 | one                                              | software that announces no single |
+ * | prefers two, and names an       | one address, IPv4                                | the same                          |
+ * | ElasticIP                       |                                                  |                                   |
+ *
+ * The first address is of the family that the Service shows as ours, else of its first family. So a Service keeps its
+ * address when it gets another one.
+ */
+export function familiesWanted(
+  service: Service,
+  policy: FamilyPolicy,
+): { family: IpFamily; second?: SecondWant; problem?: string } {
+  const { ipFamilyPolicy, ipFamilies: families = [] } = service.spec
+  const isRequired = ipFamilyPolicy === 'RequireDualStack'
+  const hasTwo = isRequired || (ipFamilyPolicy === 'PreferDualStack' && families.length > 1)
+  if (!policy.isDualStack || !hasTwo) return familyWanted(service, policy)
+  const shown = parseIpAddress(service.metadata.annotations?.[addressAnnotation] ?? '')
+  const first = shown?.family ?? (families[0] === 'IPv6' ? 'ipv6' : 'ipv4')
+  return { family: first, second: { family: first === 'ipv4' ? 'ipv6' : 'ipv4', isRequired } }
+}
+
+/**
+ * The family of the one address that a Service gets, and why that is not what it requests. A Service that has both gets
+ * IPv4. `matchesFamilies`: the announcing software refuses an address unless its families are exactly those of the Service's
+ * cluster IPs.
  */
 export function familyWanted(
   { spec }: Service,
-  { families: offered, matchesFamilies }: Pick<Policy, 'families' | 'matchesFamilies'>,
+  { families: offered, matchesFamilies }: Pick<FamilyPolicy, 'families' | 'matchesFamilies'>,
 ): { family: IpFamily; problem?: string } {
   const { ipFamilyPolicy: policy, ipFamilies: families = [], clusterIPs = [] } = spec
   const isSix = families.length > 0 && !families.includes('IPv4')

@@ -2,8 +2,8 @@ import type { Location } from '../../clouds/ports/cloud.ts'
 import { keyOf, type Service } from '../../kube/objects.ts'
 import { type IpFamily, canonicalIpAddress } from '../../lib/ip-address.ts'
 import { quote } from '../../lib/quote.ts'
-import { type ElasticIP, familyOf, provisionedSourceOf, type ReclaimPolicy } from '../record/elastic-ip.ts'
-import { familyWanted } from './families.ts'
+import { type ElasticIP, familyOf, isSecond, provisionedSourceOf, type ReclaimPolicy } from '../record/elastic-ip.ts'
+import { familiesWanted, familyWanted, type SecondWant } from './families.ts'
 import { locate } from './location.ts'
 import { managedProblems, managedWarnings } from './managed.ts'
 import { elasticIPAnnotation, ownPrefix, protectAnnotation, reclaimAnnotation } from '../record/names.ts'
@@ -27,7 +27,8 @@ import { isWrittenByUs, serviceAnnotations } from '../record/annotations.ts'
  * | `foreign` | is another program's to serve                      | we release what we gave, and nothing else  |
  * | `nothing` | requests no address                                | we release the address that it had         |
  * | `own`     | names an own address                               | we announce that one and reserve none      |
- * | `reserve` | requests an address in a location                  | we claim one: warm if possible, else new   |
+ * | `reserve` | requests an address in a location, or one of each  | we claim each: warm if possible, else new  |
+ * |           | family                                             |                                            |
  * | `named`   | requests the address of a provisioned ElasticIP    | we claim that one                          |
  * | `managed` | is served by a managed balancer of the cloud        | we create one; it has addresses of its own |
  * | `wrong`   | is contradictory or misspelled; lists all mistakes | we change nothing until its user corrects it |
@@ -39,7 +40,15 @@ export type Want =
   | { kind: 'nothing'; reason: string }
   /** The address is in canonical text. With a doubt it is announced only where the Service shows it already. */
   | { kind: 'own'; address: string; where: string; doubt?: OwnAddressDoubt }
-  | { kind: 'reserve'; location: string; family: IpFamily; reclaim: ReclaimPolicy; warnings: string[] }
+  | {
+      kind: 'reserve'
+      location: string
+      family: IpFamily
+      /** The address of the other family, where the Service wants two. */
+      second?: SecondWant
+      reclaim: ReclaimPolicy
+      warnings: string[]
+    }
   | { kind: 'named'; elasticIP: string; family: IpFamily; warnings: string[] }
   /** Where a new balancer is created. One that exists stays where it is. */
   | { kind: 'managed'; location: string; warnings: string[] }
@@ -64,7 +73,7 @@ export function want(service: Service, policy: Policy, known: Location[] | undef
   return wantOfLoadBalancer(service, policy, known)
 }
 
-/** Whether a Service wants the address that its record holds or waits for. In doubt it does, so that none is released. */
+/** Whether a Service wants the address that a record holds or waits for. In doubt it does, so that none is released. */
 export function isWanted(record: ElasticIP, wanted: Want): boolean {
   switch (wanted.kind) {
     case 'nothing':
@@ -77,13 +86,18 @@ export function isWanted(record: ElasticIP, wanted: Want): boolean {
       // A user wrote the address that the record holds: it is the Service's after all.
       return wanted.doubt?.isDecided === false || record.status?.address === wanted.address
     case 'reserve':
-      return provisionedSourceOf(record) === undefined && familyOf(record) === wanted.family
+      return provisionedSourceOf(record) === undefined && familyOf(record) === familyFor(record, wanted)
     case 'named':
-      return provisionedSourceOf(record) === wanted.elasticIP
+      return provisionedSourceOf(record) === wanted.elasticIP && !isSecond(record)
     case 'ignored':
     case 'wrong':
       return true
   }
+}
+
+/** The family that a Service wants of a record: that of its first address, or of its second. */
+function familyFor(record: ElasticIP, { family, second }: Extract<Want, { kind: 'reserve' }>): IpFamily | undefined {
+  return isSecond(record) ? second?.family : family
 }
 
 function ignoredReason(service: Service, policy: Policy): string | undefined {
@@ -144,7 +158,9 @@ function wantOfLoadBalancer(service: Service, policy: Policy, known: Location[] 
   const own = ownAddress(service, policy.requestAnnotations)
   const elasticIP = annotations[elasticIPAnnotation]
   const isFromCloud = own === undefined || elasticIP !== undefined
-  const { family, problem } = familyWanted(service, policy)
+  // One ElasticIP is one address.
+  const { family, second, problem } =
+    elasticIP === undefined ? familiesWanted(service, policy) : { ...familyWanted(service, policy), second: undefined }
   if (isFromCloud && problem !== undefined) problems.push(problem)
   if (elasticIP !== undefined) return named(service, { elasticIP, family, own, problems, policy })
   if (own !== undefined) {
@@ -161,6 +177,7 @@ function wantOfLoadBalancer(service: Service, policy: Policy, known: Location[] 
     kind: 'reserve',
     location: located.location,
     family,
+    ...(second && { second }),
     reclaim: reclaim === 'Retain' ? 'Retain' : 'Delete',
     warnings: located.warnings,
   }

@@ -177,6 +177,7 @@ for (const { name, record, is, todo = '', ...more } of rows) {
       record: { value: record },
       events: { value: [] },
       installedIn: 'i',
+      seconds: [],
       ...more,
     }
     const verdict = explain(seen)
@@ -192,6 +193,7 @@ test('without the right to read records the verdict names the right', () => {
     service: makeService(),
     record: { missing: 'get ElasticIPs' },
     installedIn: 'i',
+    seconds: [],
     events: { value: [] },
   }
   assert.match(explain(seen).is, 'you may not get ElasticIPs')

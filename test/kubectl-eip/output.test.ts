@@ -107,6 +107,7 @@ test('the text of why ends with what to do, and offers a command only for a harm
       },
       events: { missing: 'list Events in namespace default' },
       installedIn: 'networking',
+      seconds: [],
     })
   assert.match(of('1b2c3d4e-1'), 'kubectl logs -n networking -l')
   assert.match(of('1b2c3d4e-1'), '| grep 1b2c3d4e-1\n')

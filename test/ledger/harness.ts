@@ -122,7 +122,7 @@ const requestAnnotations = [
   'metallb.universe.tf/loadBalancerIPs',
   'kube-vip.io/loadbalancerIPs',
 ]
-const usualPolicy: Policy = { ...makePolicy({ metro: 'da' }), families: ['ipv4', 'ipv6'] }
+export const usualPolicy: Policy = { ...makePolicy({ metro: 'da' }), families: ['ipv4', 'ipv6'] }
 
 export function makeHarness(marked: HarnessMarks = { scheme, sweepsUntagged: false }): Harness {
   let elapsedMs = 0

@@ -2,7 +2,9 @@
 import { KubeError } from '../../kube/errors.ts'
 import { keyOf, type Service } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
-import { elasticIPs } from '../../ledger/record/elastic-ip.ts'
+import type { Claim } from '../../ledger/claim/claim-spec.ts'
+import { elasticIPs, secondKey } from '../../ledger/record/elastic-ip.ts'
+import type { IpFamily } from '../../lib/ip-address.ts'
 import { addressAnnotation, elasticIPAnnotation, serviceFinalizer } from '../../ledger/record/names.ts'
 import { makeService } from '../builders.ts'
 import { type Actor, lost, type Walker } from './walker.ts'
@@ -16,14 +18,22 @@ export function create({ harness, random, log, go, gate, note }: Walker, actor: 
   const key = keyOf(service)
   const { [elasticIPAnnotation]: elasticIP } = service.metadata.annotations ?? {}
   const spec = elasticIP === undefined ? { reclaim: 'Delete' as const } : { elasticIP }
-  const family = service.spec.ipFamilies?.includes('IPv6') ? 'ipv6' : 'ipv4'
-  const claiming = actor.claim({ key, family, ...spec }).catch((error: unknown) => {
-    if (error instanceof KubeError) return undefined
-    throw error
-  })
+  const [family = 'ipv4', second] = familiesOf(service)
+  const claim = (facts: Pick<Claim, 'key' | 'family'>) =>
+    actor.claim({ ...spec, ...facts }).catch((error: unknown) => {
+      if (error instanceof KubeError) return undefined
+      throw error
+    })
+  const claiming = claim({ key, family })
+  const claimingSecond =
+    second &&
+    gate(actor, `the second claim for ${key}`, { moment: 'before', maxMs: 9_000, error: () => lost('kube', 'create') })
+      .then(() => claim({ key: secondKey(key, second), family: second }))
+      .catch(() => undefined)
   go(actor, `admission of ${key}`, async () => {
     const claimed = await claiming
-    if (claimed?.kind === 'refused' || random(5) === 0) return note(`${key} is not stored`)
+    const isDenied = claimed?.kind === 'refused' || (await claimingSecond)?.kind === 'refused'
+    if (isDenied || random(5) === 0) return note(`${key} is not stored`)
     await gate(undefined, `store ${key}`, { moment: 'before', maxMs: storeMs, error: () => lost('kube', 'create') })
     if (harness.api.stored(services).some((one) => keyOf(one) === key)) return undefined
     const address = claimed?.kind === 'held' ? claimed.address : undefined
@@ -40,6 +50,11 @@ export function create({ harness, random, log, go, gate, note }: Walker, actor: 
     })
     return note(`${key} is stored with ${address ?? 'no address'}`)
   })
+}
+
+/** The families of the addresses of a Service, in the order in which they are claimed. */
+export function familiesOf({ spec: { ipFamilies = ['IPv4'] } }: Service): IpFamily[] {
+  return ipFamilies.map((family) => (family === 'IPv6' ? 'ipv6' : 'ipv4'))
 }
 
 /** Ends all faults, lets every process and controller work, and moves the clocks. */

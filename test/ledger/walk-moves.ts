@@ -3,7 +3,13 @@ import * as assert from 'uvu/assert'
 import type { Reservation } from '../../clouds/ports/cloud.ts'
 import { type Service, keyOf } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
-import { elasticIPs, recordName, reservationIdOf } from '../../ledger/record/elastic-ip.ts'
+import {
+  elasticIPs,
+  recordName,
+  reservationIdOf,
+  secondKeys,
+  serviceOfAddress,
+} from '../../ledger/record/elastic-ip.ts'
 import { makeReservation, makeService } from '../builders.ts'
 import { type ReserveFate, type ScriptedCloud, scriptedCloud } from '../fakes/scripted-cloud.ts'
 import { serviceMarks } from '../../ledger/record/marks.ts'
@@ -14,6 +20,8 @@ import { neverAborted, scheme } from './harness.ts'
 
 export const names = ['web', 'db']
 export const keys = names.map((name) => `default/${name}`)
+/** The keys of every address that a Service may have. */
+export const addressKeys = keys.flatMap((key) => [key, ...secondKeys(key)])
 const fates: ReserveFate[] = ['lost', 'unsaid', 'requested', 'doubled', 'quota', 'unavailable', 'rate-limit']
 
 export type Walk = Walker & {
@@ -181,8 +189,13 @@ export function leftByUsers({ harness, log }: Pick<Walker, 'harness' | 'log'>, w
   const left = ownReservations({ harness }).filter(({ id }) => !held.has(id) && !id.startsWith('old-'))
   for (const { id, marks } of left) {
     const key =
-      wanting.map(keyOf).find((one) => serviceMarks(scheme, one)['service'] === marks['service']) ?? 'no Service'
-    const isReported = harness.warnings.some((warning) => warning.startsWith(`${key}: Reservation ${id} `))
+      wanting
+        .map(keyOf)
+        .flatMap((key) => [key, ...secondKeys(key)])
+        .find((one) => serviceMarks(scheme, one)['service'] === marks['service']) ?? 'no Service'
+    const isReported = harness.warnings.some((warning) =>
+      warning.startsWith(`${serviceOfAddress(key)}: Reservation ${id} `),
+    )
     assert.ok(isReported, `${id} is reported`)
     const deleted = `a user deletes ElasticIP ${recordName(key)}`
     const isDeleted = log.some((line) => line.includes(deleted))

@@ -1,21 +1,31 @@
 // Random walks: two processes, crashes, frozen processes, lost calls, a cloud with moods. Whatever happens, in the end
-// every Service that wants an address has one, and the project has no other.
+// every Service that wants an address has one, or one of each family, and the project has no other.
 import { mock } from 'node:test'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { keyOf } from '../../kube/objects.ts'
+import { type Service, ingressOf, keyOf } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
 import { parseIpAddress } from '../../lib/ip-address.ts'
-import { elasticIPs } from '../../ledger/record/elastic-ip.ts'
+import {
+  type ElasticIP,
+  elasticIPs,
+  heldAddress,
+  recordName,
+  reservationIdOf,
+  secondKey,
+  secondKeys,
+} from '../../ledger/record/elastic-ip.ts'
 import { serviceMarks } from '../../ledger/record/marks.ts'
 import { addressAnnotation } from '../../ledger/record/names.ts'
 import { makeReservation, makeService } from '../builders.ts'
-import { comeToRest, create } from './walk-life.ts'
+import { comeToRest, create, familiesOf } from './walk-life.ts'
 import {
   type Move,
   type Walk,
+  addressKeys,
   beginWalk,
   keys,
+  lead,
   leftByUsers,
   moves,
   names,
@@ -25,7 +35,7 @@ import {
   watchOthers,
 } from './walk-moves.ts'
 import { makeWalker } from './walker.ts'
-import { scheme } from './harness.ts'
+import { scheme, usualPolicy } from './harness.ts'
 
 const movesOfBothFamilies: Move[] = [
   ...moves,
@@ -33,13 +43,60 @@ const movesOfBothFamilies: Move[] = [
     weight: 4,
     move: (walk) => create(walk, one(walk, walk.actors), makeService({ name: one(walk, names), ipFamilies: ['IPv6'] })),
   },
+  {
+    weight: 16,
+    move: (walk) => create(walk, one(walk, walk.actors), makeService({ name: one(walk, names), ...two(walk) })),
+  },
+  {
+    weight: 12,
+    move: (walk) => {
+      const key = one(walk, seconds)
+      lead(walk, key, () => walk.leader.reconcile(key))
+    },
+  },
+  {
+    weight: 2,
+    move: (walk) => {
+      const { harness, log } = walk
+      const service = one(walk, harness.api.stored(services))
+      if (!service || service.metadata.deletionTimestamp || service.spec.loadBalancerClass !== undefined) return
+      const { ipFamilies: [first = 'IPv4'] = [] } = service.spec
+      const isDual = (service.spec.ipFamilies?.length ?? 0) > 1
+      const other = first === 'IPv4' ? ('IPv6' as const) : ('IPv4' as const)
+      const families = isDual ? [first] : [first, other]
+      log.push(`a user makes ${keyOf(service)} a Service of ${families.join(' and ')}`)
+      const ipFamilyPolicy = isDual ? 'SingleStack' : 'RequireDualStack'
+      harness.addService({ ...service, spec: { ...service.spec, ipFamilies: families, ipFamilyPolicy } })
+    },
+  },
+  {
+    weight: 1,
+    move: async (walk) => {
+      const name = recordName(one(walk, seconds))
+      walk.log.push(`a user deletes ElasticIP ${name}`)
+      await walk.harness.api.client.remove(elasticIPs, { name })
+    },
+  },
 ]
+
+const seconds = keys.flatMap(secondKeys)
+
+/** The spec of a Service of both families. */
+function two(walk: Walk): Parameters<typeof makeService>[0] {
+  return {
+    ipFamilyPolicy: one(walk, ['PreferDualStack', 'RequireDualStack'] as const),
+    ipFamilies: one<('IPv4' | 'IPv6')[]>(walk, [
+      ['IPv4', 'IPv6'],
+      ['IPv6', 'IPv4'],
+    ]),
+  }
+}
 
 /** What must hold at every moment. */
 function watch(walk: Walk): void {
   const { harness } = walk
   watchOthers(walk)
-  for (const key of keys) {
+  for (const key of addressKeys) {
     const { service } = serviceMarks(scheme, key)
     const paid = harness.cloud.bought.filter(
       ({ id, marks }) => marks['service'] === service && isPaid(harness.cloud, id),
@@ -50,15 +107,27 @@ function watch(walk: Walk): void {
       assert.ok(some.length <= 1, `${key} has ${some.map(({ id }) => id).join(' and ')}`)
     }
   }
-  for (const service of harness.api.stored(services)) {
-    const record = harness.record(keyOf(service))
-    if (record?.status?.phase !== 'Bound' || record.spec.claimRef?.uid !== service.metadata.uid) continue
-    const { reservationID = '' } = record.status
-    assert.ok(
-      isPaid(harness.cloud, reservationID),
-      `${keyOf(service)} is bound to ${reservationID}, which was given back`,
-    )
+  const holders = Map.groupBy(
+    harness.api.stored(elasticIPs).filter((record) => heldAddress(record)),
+    reservationIdOf,
+  )
+  for (const [id, [one, other]] of holders) {
+    assert.is(other, undefined, `${id} is held by ${one?.metadata.name} and ${other?.metadata.name}`)
   }
+  for (const service of harness.api.stored(services)) {
+    const key = keyOf(service)
+    for (const record of [key, ...secondKeys(key)].map((one) => harness.record(one)))
+      isBoundToWhatIsPaid(walk, service, record)
+  }
+}
+
+function isBoundToWhatIsPaid({ harness }: Walk, service: Service, record: ElasticIP | undefined): void {
+  if (record?.status?.phase !== 'Bound' || record.spec.claimRef?.uid !== service.metadata.uid) return
+  const { reservationID = '' } = record.status
+  assert.ok(
+    isPaid(harness.cloud, reservationID),
+    `${keyOf(service)} is bound to ${reservationID}, which was given back`,
+  )
 }
 
 function isPaid(cloud: Walk['harness']['cloud'], id: string): boolean {
@@ -75,24 +144,34 @@ function judge({ harness, surprises, log }: Walk): void {
     assert.is(service.metadata.annotations?.[addressAnnotation], record?.status?.address)
     const reserved = harness.cloud.reserved().find(({ id }) => id === record?.status?.reservationID)
     assert.is(reserved?.address, record?.status?.address, `${keyOf(service)} shows what is not reserved`)
-    const family = service.spec.ipFamilies?.includes('IPv6') ? 'ipv6' : 'ipv4'
+    const [family = 'ipv4', second] = familiesOf(service)
     assert.is(parseIpAddress(reserved?.address ?? '')?.family, family, `${keyOf(service)} shows the other family`)
+    const other = second && harness.record(secondKey(keyOf(service), second))
+    if (second)
+      assert.is(parseIpAddress(other?.status?.address ?? '')?.family, second, `the second of ${keyOf(service)}`)
+    const shown = [record, other].flatMap((one) => one?.status?.address ?? [])
+    assert.equal(
+      ingressOf(service).map(({ ip }) => ip),
+      shown,
+      `the status of ${keyOf(service)}`,
+    )
   }
   const held = new Set(harness.api.stored(elasticIPs).map(({ status }) => status?.reservationID))
   // What a predecessor reserved in addition for a Service that exists is reported and kept.
   const ours = ownReservations({ harness }).filter(({ id }) => held.has(id) || !id.startsWith('old-'))
   const left = leftByUsers({ harness, log }, wanting)
-  assert.equal(ours.length, wanting.length + left.length, 'reservations and Services that want one')
-  assert.equal(harness.api.stored(elasticIPs).length, wanting.length, 'records and Services that want one')
+  const wanted = wanting.reduce((sum, service) => sum + familiesOf(service).length, 0)
+  assert.equal(ours.length, wanted + left.length, 'reservations and addresses that Services want')
+  assert.equal(harness.api.stored(elasticIPs).length, wanted, 'records and addresses that Services want')
 }
 
 async function walkFrom(seed: number, steps: number): Promise<void> {
-  const walker = makeWalker(seed)
+  const walker = makeWalker(seed, { policy: { ...usualPolicy, isDualStack: true } })
   const walk = beginWalk(walker)
   seedOf(walk)
   try {
     await walkOn(walk, { steps, moves: movesOfBothFamilies, watch })
-    await comeToRest(walk, keys)
+    await comeToRest(walk, addressKeys)
     watch(walk)
     judge(walk)
   } catch (error) {

@@ -7,7 +7,15 @@ import { AddressInUse } from '../../ledger/record/address-use.ts'
 import type { ElasticIPStatus } from '../../ledger/record/elastic-ip.ts'
 import { random as randomOf } from '../chaos/random.ts'
 import type { HeardCall, Hooks } from '../fakes/interposed.ts'
-import { makeHarness, type Account, type Process, type ProcessOptions, type Harness } from './harness.ts'
+import {
+  makeHarness,
+  scheme,
+  type Account,
+  type HarnessMarks,
+  type Process,
+  type ProcessOptions,
+  type Harness,
+} from './harness.ts'
 
 /** A call that has not arrived, or an answer that has not come back. */
 type Gate = {
@@ -54,8 +62,11 @@ const budgetMs = 30_000
 /** A list is at most this late. */
 const listMs = 20_000
 
-export function makeWalker(seed: number, facts: Pick<ProcessOptions, 'warmPool'> = {}): Walker {
-  const harness = makeHarness()
+export function makeWalker(
+  seed: number,
+  { policy, ...facts }: Pick<ProcessOptions, 'warmPool'> & Pick<HarnessMarks, 'policy'> = {},
+): Walker {
+  const harness = makeHarness({ scheme, sweepsUntagged: false, ...(policy && { policy }) })
   const chance = randomOf(seed)
   const random = (below: number) => chance.whole(below)
   const log: string[] = []
@@ -139,7 +150,7 @@ export function makeWalker(seed: number, facts: Pick<ProcessOptions, 'warmPool'>
     note(`${actor.name} begins ${what}`)
     work().catch((error: unknown) => {
       if (isExpected(error)) return note(`${actor.name}: ${error.message}`)
-      if (error instanceof Error && /^(no address|not available): /.test(error.message)) return undefined
+      if (error instanceof Error && /^(no (IPv4 |IPv6 )?address|not available): /.test(error.message)) return undefined
       return surprises.push(error)
     })
   }

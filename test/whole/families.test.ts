@@ -1,8 +1,8 @@
-// Clusters whose Services have IPv6 addresses, on real API servers. A Service gets one address from the cloud. So one that
-// nothing would announce is refused before an address is reserved.
-import { isIPv4 } from 'node:net'
+// Clusters whose Services have IPv6 addresses, on real API servers. Where the cloud has one family, a Service that nothing
+// would announce is refused before an address is reserved. Where it has both, a Service has one address or two.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { ingressOf } from '../../kube/objects.ts'
 import { eventually } from './eventually.ts'
 import { type Facts, loadBalancer } from './manifests.ts'
 import { simulatedNodes } from './simulated-nodes.ts'
@@ -117,11 +117,74 @@ test('there an address goes when its Service is deleted, and a Service of that n
   await eventually('the project has two addresses', () => both.reserved().length === 2 || undefined)
 })
 
-test('there a Service that requires both is refused, and one that prefers both gets an IPv4 address', async () => {
-  const required = { ipFamilyPolicy: 'RequireDualStack' }
-  assert.match(await refusal(both, { spec: required }), /"RequireDualStack" requests.*\["IPv4"\] or \["IPv6"\]/)
+const required = { ipFamilyPolicy: 'RequireDualStack' }
+
+/** What a Service of two families holds, the first address first. */
+const held = async (name: string, second = 'ipv6') => {
+  const [one, other] = await Promise.all([both.record(name), both.record(`${name}.${second}`)])
+  return [one, other].map((record) => record?.status?.address ?? '')
+}
+const allShown = async (name: string) => ingressOf((await both.service(name)) ?? {}).map(({ ip }) => ip)
+const showsBoth = (name: string, addresses: string[]) =>
+  eventually(
+    `Service ${name} shows ${addresses.join()}`,
+    async () => (await allShown(name)).join() === addresses.join() || undefined,
+  )
+
+test('there a Service that requires both gets both at its creation, and both lead to one node', async () => {
+  const { spec, metadata } = await both.create(loadBalancer('dual', { spec: required }))
+  const addresses = await held('dual')
+  assert.equal([spec.ipFamilies, spec.loadBalancerIP], [['IPv4', 'IPv6'], addresses[0]])
+  assert.is(metadata.annotations?.['eip-admission.dev/address'], addresses[0])
+  assert.match(addresses[1] ?? '', /^2001:db8:.*::1$/)
+  await showsBoth('dual', addresses)
+  const [first, second] = addresses.map((address) => both.cloud.control.route(address))
+  assert.equal([first === second, first !== undefined], [true, true])
+  assert.match(await both.run('get', 'eip'), /default\.dual\.ipv6 +2001:db8:/)
+  const listed = await both.run('get', 'service', 'dual', '-o', 'wide')
+  for (const address of addresses) assert.match(listed, address)
+})
+
+test('a Service that gives one family up gives that address back and keeps the other; asked again, it gets a new one', async () => {
+  const [first = '', second = ''] = await held('dual')
+  await both.run('patch', 'service', 'dual', '-p', JSON.stringify({ spec: { ipFamilyPolicy: 'SingleStack' } }))
+  await eventually('the second is released', async () => (await both.record('dual.ipv6')) === undefined || undefined)
+  assert.equal([...(await allShown('dual')), both.cloud.control.route(second)], [first, undefined])
+  await both.run('patch', 'service', 'dual', '-p', JSON.stringify({ spec: required }))
+  await eventually(
+    'the second is bound',
+    async () => (await both.record('dual.ipv6'))?.status?.phase === 'Bound' || undefined,
+  )
+  await showsBoth('dual', await held('dual'))
+})
+
+test('protected, it cannot give one up', async () => {
+  const annotate = (value: string) =>
+    both.run('annotate', 'service', 'dual', '--overwrite', `eip-admission.dev/protect=${value}`)
+  await annotate('true')
+  const patch = JSON.stringify({ spec: { ipFamilyPolicy: 'SingleStack' } })
+  const { code, stderr } = await both.kubectl(['patch', 'service', 'dual', '-p', patch])
+  assert.is(code, 1)
+  assert.match(stderr, /protects its addresses, and it would lose the IPv6 one/)
+  await annotate('false')
+})
+
+test('deleted, it gives both back', async () => {
+  const addresses = await held('dual')
+  await both.run('delete', 'service', 'dual')
+  assert.equal([await both.record('dual'), await both.record('dual.ipv6')], [undefined, undefined])
+  assert.equal(
+    addresses.map((address) => both.cloud.control.route(address)),
+    [undefined, undefined],
+  )
+})
+
+test('a Service that prefers both, IPv6 first, has its IPv6 address in its spec', async () => {
   const { spec } = await both.create(loadBalancer('prefers', { spec: { ...prefers, ipFamilies: ['IPv6', 'IPv4'] } }))
-  assert.equal([spec.ipFamilies, isIPv4(spec.loadBalancerIP ?? '')], [['IPv6', 'IPv4'], true])
+  const addresses = await held('prefers', 'ipv4')
+  assert.is(spec.loadBalancerIP, addresses[0])
+  assert.match(addresses.join(' '), /^2001:db8:.*::1 203\.0\.113\.\d+$/)
+  await showsBoth('prefers', addresses)
 })
 
 test.after(async () => {

@@ -1,6 +1,7 @@
 // What only a cluster on Scaleway has: servers of a zone, changes that take seconds, and ids that come back.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { ingressOf } from '../../kube/objects.ts'
 import { nodes } from '../../kube/resource.ts'
 import { eventually } from './eventually.ts'
 import { loadBalancer } from './manifests.ts'
@@ -8,7 +9,7 @@ import { simulatedNodes } from './simulated-nodes.ts'
 import { shownIn } from './stored.ts'
 import { openStage } from './test-stage.ts'
 
-const stage = await openStage({ dialect: 'scaleway' })
+const stage = await openStage({ dialect: 'scaleway', serviceRanges: ['10.96.0.0/16', 'fd00:96::/112'] })
 const { control } = stage.cloud
 const { register, say, settled } = simulatedNodes(stage)
 // Without probes: nothing may be sent to the addresses of machines that do not exist.
@@ -98,6 +99,31 @@ test('a deleted Service has its address detached first; the next reservation has
   product = await stage.startSwept({ env })
   assert.is(await shows('next'), address)
   assert.is(idOf(address), id)
+})
+
+test('a Service of two families has an address of each on one node; both move when it fails, and both go with it', async () => {
+  const before = control.reservations.all().length
+  await stage.create(loadBalancer('dual', { spec: { ipFamilyPolicy: 'RequireDualStack' } }))
+  const addresses = await eventually('its status shows both', async () => {
+    const shown = ingressOf((await stage.service('dual')) ?? {}).flatMap(({ ip }) => ip ?? [])
+    return shown.length === 2 ? shown : undefined
+  })
+  const held = await Promise.all(['dual', 'dual.ipv6'].map((name) => stage.record(name)))
+  assert.equal(
+    addresses,
+    held.map((record) => record?.status?.address),
+  )
+  const [first = '', second] = addresses.map(nodeOf)
+  assert.is(first, second)
+  await say(first, 'Unknown')
+  for (const address of addresses) await leadsTo(address, (node) => node !== first)
+  await say(first, 'True')
+  await stage.run('delete', 'service', 'dual', '--timeout=120s')
+  assert.equal(
+    addresses.map((address) => control.route(address)),
+    [undefined, undefined],
+  )
+  await eventually('neither is reserved', () => control.reservations.all().length === before || undefined)
 })
 
 test('a misspelt zone is refused with the one that was meant', async () => {

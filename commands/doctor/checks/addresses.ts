@@ -6,6 +6,7 @@ import { shownAddresses } from '../../../ledger/record/address-use.ts'
 import {
   type ElasticIP,
   claimKey,
+  isSecond,
   phaseOf,
   provisionedSourceOf,
   reservationIdOf,
@@ -138,9 +139,12 @@ function pending(service: Service, records: readonly ElasticIP[], context: Conte
   const wanted = wantOf(service, context)
   const key = keyOf(service)
   const fix = `kubectl describe service -n ${metadata.namespace} ${metadata.name}   # the Events say what is tried`
-  const hasAddress = records.some((record) => isOf(record, service) && record.status?.address !== undefined)
-  if (metadata.deletionTimestamp !== undefined || hasAddress || !isOverdue(metadata, context)) return []
-  const record = records.find((one) => isOf(one, service))
+  const own = records.filter((record) => isOf(record, service))
+  const held = own.filter(({ status }) => status?.address !== undefined)
+  const lacksSecond = wanted.kind === 'reserve' && wanted.second?.isRequired === true && !held.some(isSecond)
+  const hasAll = held.length > 0 && !lacksSecond
+  if (metadata.deletionTimestamp !== undefined || hasAll || !isOverdue(metadata, context)) return []
+  const record = own.find((one) => !held.includes(one))
   const why =
     record?.status?.message ?? 'it should have one within seconds: no `serve` leads, or the cloud does not answer'
   if (wanted.kind === 'wrong') {
@@ -150,7 +154,16 @@ function pending(service: Service, records: readonly ElasticIP[], context: Conte
     ]
   }
   const isWaiting = wanted.kind === 'reserve' || wanted.kind === 'named'
-  return isWaiting ? [{ level: 'warning', what: `Service ${key} waits for its address`, why, fix }] : []
+  return isWaiting
+    ? [
+        {
+          level: 'warning',
+          what: `Service ${key} waits for its ${held.length > 0 ? 'second address' : 'address'}`,
+          why,
+          fix,
+        },
+      ]
+    : []
 }
 
 export const orphanedRecords = defineCheck({

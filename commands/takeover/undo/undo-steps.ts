@@ -11,7 +11,7 @@ import {
   services,
   validatingWebhookConfigurations,
 } from '../../../kube/resource.ts'
-import { type ElasticIP, claimKey, elasticIPs, recordFinalizer } from '../../../ledger/record/elastic-ip.ts'
+import { type ElasticIP, claimKey, elasticIPs, isSecond, recordFinalizer } from '../../../ledger/record/elastic-ip.ts'
 import { mapAll } from '../../../lib/map-all.ts'
 import { names } from '../../../settings/installed-names.ts'
 import { type FoundBefore, predecessorNamed } from '../found.ts'
@@ -122,7 +122,8 @@ export type SharedService = { service: Service; record: ElasticIP | undefined; s
 /** Every Service, with its record and those who share its address while it is being deleted. */
 export async function listServices(client: KubeClient): Promise<SharedService[]> {
   const [all, records] = await Promise.all([listAll(client, services), knownRecords(client)])
-  const byKey = new Map(records.map((record) => [claimKey(record), record]))
+  const firsts = records.filter((record) => !isSecond(record))
+  const byKey = new Map(firsts.map((record) => [claimKey(record), record]))
   return all.map((service) => ({
     service,
     record: byKey.get(keyOf(service)),

@@ -65,6 +65,7 @@ function world(addresses = ['203.0.113.1']) {
     showing: (address) => shown.get(address) ?? [],
     reservationOf: (address) => (cloud.has(`id-${address}`) ? `id-${address}` : undefined),
     isReleasing: (address) => releasing.has(address),
+    partnersOf: () => [],
     nodes: (_address, of) => nodes(of),
     report: (problem) => problems.push(problem),
     onArrival: (arrival) => arrivals.push(arrival),

@@ -21,12 +21,14 @@ function node(name: string, { spec, metadata, ready = 'True' }: Change = {}): No
 }
 
 const ids = { scheme: 'hcloud', older: [], id: /^\d+$/ }
-const machineA = '97'
+const [machineA, machineB] = ['97', '98']
+const heavyOnB = (id: string) => (id === machineB ? 2 : 1)
 const on = (...nodes: string[]) => ({ nodes: new Set(nodes), isLocal: false })
 const onlyOn = (...nodes: string[]) => ({ nodes: new Set(nodes), isLocal: true })
 
 function rows(nodes: Node[], facts: Partial<ServiceNodeFacts> = {}) {
-  const base = { address: '203.0.113.1', ids, services: [], holder: undefined, probes: () => noProbes, load: () => 0 }
+  const none = { services: [], holder: undefined, beside: new Set<string>() }
+  const base = { address: '203.0.113.1', ids, ...none, probes: () => noProbes, load: () => 0 }
   return serviceNodes({ ...base, nodes, ...facts })
 }
 
@@ -58,6 +60,8 @@ const orders: [what: string, nodes: Node[], facts: Partial<ServiceNodeFacts>, fi
   ['a node with an endpoint comes first', [a, b, c], { services: [on('b')] }, 'b'],
   ['a cordoned node comes after others', [node('a', { spec: { unschedulable: true } }), b], {}, 'b'],
   ['the machine with fewer addresses comes first', [a, b], { load: (id) => (id === machineA ? 2 : 1) }, 'b'],
+  ['the machine with the other address comes first', [a, b], { beside: new Set([machineB]), load: heavyOnB }, 'b'],
+  ['not before one with an endpoint', [a, b], { beside: new Set([machineB]), services: [on('a')] }, 'a'],
   ['the address itself is no load', [a, b], { holder: machineA, load: () => 2 }, 'a'],
 ]
 for (const [what, nodes, facts, first] of orders) test(what, () => assert.is(rows(nodes, facts)[0]?.name, first))

@@ -36,6 +36,7 @@ const releasing = makeRecord({ phase: 'Releasing', address, reservationID: 'res-
 const keeping = { ...annotations, 'eip-admission.dev/reclaim-policy': 'Retain' }
 const base = {
   key: 'default/web',
+  others: [],
   wanted: { kind: 'reserve', location: 'da', family: 'ipv4', reclaim: 'Delete', warnings: [] },
   announcer: empty(),
   requestAnnotations: { annotations: ['metallb.io/loadBalancerIPs'], besideSpec: false },

@@ -76,4 +76,53 @@ for (const { name, all, limits, reason } of cases) {
   test(name, () => assert.is(overLimit(requested, all, limits), reason))
 }
 
+function at(record: ElasticIP, second: number, name = record.metadata.name): ElasticIP {
+  const creationTimestamp = `2026-01-31T09:00:0${second}Z`
+  return { ...record, metadata: { ...record.metadata, name, creationTimestamp } }
+}
+const asNew = ({ status: _unanswered, ...record }: ElasticIP): ElasticIP => record
+const reserved = ({ status, ...record }: ElasticIP): ElasticIP => ({
+  ...record,
+  status: { ...status, reservationID: 'res-2' },
+})
+const first = asNew(at(requested, 1))
+const second = asNew(at(requested, 1, 'shop.web.ipv6'))
+const two: { name: string; record: ElasticIP; all: ElasticIP[]; limit: number; passes: boolean }[] = [
+  { name: 'the first, with room for one', record: first, all: [first, second], limit: 1, passes: true },
+  { name: 'the second, with room for one', record: second, all: [first, second], limit: 1, passes: false },
+  { name: 'the second, with room for two', record: second, all: [first, second], limit: 2, passes: true },
+  { name: 'the second in a preview', record: second, all: [], limit: 1, passes: false },
+  {
+    name: 'the first, after the second got its address',
+    record: first,
+    all: [first, reserved(second)],
+    limit: 1,
+    passes: false,
+  },
+  {
+    name: 'a first that was written again, after its second',
+    record: asNew(at(requested, 2)),
+    all: [second],
+    limit: 1,
+    passes: false,
+  },
+  {
+    name: 'another Service, with room for two',
+    record: asNew(at(held('shop', 'db'), 2)),
+    all: [first, second],
+    limit: 2,
+    passes: false,
+  },
+]
+for (const { name, record, all, limit, passes } of two) {
+  test(`of two addresses ${name}: ${passes ? 'passes' : 'is refused'}`, () => {
+    assert.is(overLimit(record, all, { ...none, cluster: limit }) === undefined, passes)
+  })
+}
+
+test('a refusal names both addresses of a Service', () => {
+  const all = [held('shop', 'a'), at(held('shop', 'a'), 0, 'shop.a.ipv6')]
+  assert.match(overLimit(requested, all, { ...none, cluster: 2 }) ?? '', /held by shop\/a, shop\/a \(IPv4\)$/)
+})
+
 test.run()

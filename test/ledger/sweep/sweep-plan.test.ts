@@ -140,4 +140,54 @@ test('one sweep releases a tenth of all reservations at most', () => {
   assert.is(plan({ reservations, suspects }).release.length, 5)
 })
 
+const second = makeReservation({ id: 'res-2', address: '2001:db8::2', marks: serviceMarks(scheme, 'default/web.ipv6') })
+const two: Want = { ...reserve, second: { family: 'ipv6', isRequired: false } }
+const shownBoth = { status: { loadBalancer: { ingress: [{ ip: '203.0.113.40' }, { ip: '2001:db8::2' }] } } }
+const heldFirst = makeRecord({ phase: 'Bound', address: '203.0.113.40', reservationID: 'res-1' })
+const seconds: { name: string; wanted: Want; seen?: Partial<SweepSeen>; is: ReturnType<typeof plan> }[] = [
+  {
+    name: 'of a Service that wants two is adopted',
+    wanted: two,
+    is: { adopt: ['default/web.ipv6 res-2'], release: [], suspects: [], isComplete: true },
+  },
+  {
+    name: 'of a Service that may want two is adopted',
+    wanted: { kind: 'wrong', problems: [] },
+    is: { adopt: ['default/web.ipv6 res-2'], release: [], suspects: [], isComplete: true },
+  },
+  {
+    name: 'of a Service that wants one is an orphan',
+    wanted: reserve,
+    is: { adopt: [], release: [], suspects: ['res-2'], isComplete: false },
+  },
+  {
+    name: 'that its status shows is kept',
+    wanted: reserve,
+    seen: {
+      services: [{ service: makeService(shownBoth), wanted: reserve }],
+      suspects: new Map([['res-2', 10_000_000]]),
+    },
+    is: { adopt: [], release: [], suspects: ['res-2'], isComplete: true },
+  },
+  {
+    name: 'of a Service that is ignored is kept',
+    wanted: { kind: 'ignored', reason: '' },
+    is: { adopt: [], release: [], suspects: [], surplus: ['res-2'], isComplete: true },
+  },
+]
+for (const { name, wanted, seen, is } of seconds) {
+  test(`a reservation for the second address ${name}`, () => {
+    const services = [{ service: makeService(), wanted }]
+    assert.equal(plan({ reservations: [second], records: [heldFirst], services, ...seen }), is)
+  })
+}
+
+test('the first record does not take the reservation of the second address, nor vice versa', () => {
+  const services = [{ service: makeService(), wanted: two }]
+  const waiting = makeRecord({ phase: 'Requested' })
+  const other = { ...waiting, metadata: { ...waiting.metadata, name: 'default.web.ipv6' } }
+  const adoptions = plan({ reservations: [reservation, second], records: [waiting, other], services }).adopt
+  assert.equal(adoptions, ['default/web res-1 into its record', 'default/web.ipv6 res-2 into its record'])
+})
+
 test.run()

@@ -2,6 +2,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import {
   type ClusterFamilies,
+  familiesWanted,
   familyWanted,
   hasOpenFamilies,
   isDualStack,
@@ -156,5 +157,39 @@ for (const { name, facts, families, matchesFamilies = true, family, problem } of
     else assert.equal(wanted, { family })
   })
 }
+
+const two = { families: bothFamilies, matchesFamilies: false, isDualStack: true }
+const shows = (address: string) => ({ annotations: { 'eip-admission.dev/address': address } })
+const required: Facts = { ipFamilyPolicy: 'RequireDualStack' }
+const reversed: Facts = { ipFamilies: ['IPv6', 'IPv4'] }
+const ofTwo: { name: string; facts: Facts; is: string }[] = [
+  { name: 'IPv4 alone', facts: { ipFamilies: ['IPv4'] }, is: 'ipv4' },
+  { name: 'IPv6 alone', facts: { ipFamilies: ['IPv6'] }, is: 'ipv6' },
+  { name: 'both if possible, and has one', facts: stored, is: 'ipv4' },
+  { name: 'both if possible, and has both', facts: both, is: 'ipv4 + ipv6' },
+  { name: 'both if possible, IPv6 first', facts: { ...prefers, ...reversed }, is: 'ipv6 + ipv4' },
+  { name: 'both', facts: { ...required, ...reversed }, is: 'ipv6 + ipv4!' },
+  { name: 'both, of families that nobody knows yet', facts: required, is: 'ipv4 + ipv6!' },
+  {
+    name: 'both, IPv6 first, that has an IPv4 address of ours',
+    facts: { ...required, ...reversed, ...shows('203.0.113.7') },
+    is: 'ipv4 + ipv6!',
+  },
+  { name: 'one, that shows the other', facts: { ipFamilies: ['IPv4'], ...shows('2001:db8::1') }, is: 'ipv4' },
+]
+for (const { name, facts, is } of ofTwo) {
+  test(`where a Service can have two addresses, one of ${name} wants ${is}`, () => {
+    const { family, second, problem } = familiesWanted(makeService(facts), two)
+    const other = second ? ` + ${second.family}${second.isRequired ? '!' : ''}` : ''
+    assert.equal([`${family}${other}`, problem], [is, undefined])
+  })
+}
+
+test('where it can have one alone, nothing changes', () => {
+  for (const { facts, families, matchesFamilies = true } of wants) {
+    const policy = { families, matchesFamilies, isDualStack: false }
+    assert.equal(familiesWanted(makeService(facts), policy), familyWanted(makeService(facts), policy))
+  }
+})
 
 test.run()

@@ -1,0 +1,92 @@
+// How a Service gets and loses its second address. The first row that applies decides.
+//
+//   the Service               | and                                             | step
+//   --------------------------+-------------------------------------------------+-------------------------
+//   exists or not             | the record is Releasing, no status shows it     | release
+//   does not exist            |                                                 | removal-plan.ts
+//   is to be ignored          |                                                 | -
+//   wants no second address,  | the record is unbound, within the grace period  | wait
+//   or is deleted             | its status shows the address                    | hide-in-status
+//                             | it has a record that is not Released            | release or retain
+//   wants one                 | the first record holds no address               | -
+//   wants one                 | its status shows an address that no record holds| hide-in-status
+//   wants one                 | the record holds none                           | claim
+//   the address it holds      | the record is not bound to this Service         | bind
+//   the address it holds      | its reclaim policy differs from the record's    | set-reclaim-policy
+//   otherwise                 |                                                 | -
+//
+// The plan of the first address writes both into the status, and lets the Service be deleted when both are released.
+import type { Service } from '../../kube/objects.ts'
+import { type ElasticIP, heldAddress, phaseOf, secondKey, serviceOfAddress } from '../../ledger/record/elastic-ip.ts'
+import { secondClaimOf } from '../../ledger/claim/claim-spec.ts'
+import { statusAddresses } from '../../ledger/want/address-users.ts'
+import { type Want, isWanted } from '../../ledger/want/want.ts'
+import { canonicalIpAddress } from '../../lib/ip-address.ts'
+import { planWithoutService } from './removal-plan.ts'
+import { type ServiceSeen, graceLeftMs, releaseOrRetain, statedReclaimPolicy } from './service-state.ts'
+import { type ServicePlan, settled } from './service-step.ts'
+
+/** The next step for the second address of a Service. Pure. */
+export function planSecond(seen: ServiceSeen): ServicePlan {
+  const { service, wanted, record } = seen
+  const isNeeded = service !== undefined && !service.metadata.deletionTimestamp && isWantedBy(seen)
+  if (record && phaseOf(record) === 'Releasing') {
+    return isNeeded ? { step: { do: 'release', record } } : planHidden(service, record)
+  }
+  if (!service || !wanted) return record ? planWithoutService(seen, record) : settled
+  if (wanted.kind === 'ignored' && !service.metadata.deletionTimestamp) return settled
+  if (!isNeeded) return planUnneeded(seen, { service, wanted })
+  return planNeeded(seen, { service, wanted })
+}
+
+/** Whether a Service wants this address, or has it and its want cannot be known. */
+function isWantedBy({ key, wanted, record }: ServiceSeen): boolean {
+  if (!wanted) return false
+  if (record) return isWanted(record, wanted)
+  return (
+    wanted.kind === 'reserve' &&
+    wanted.second !== undefined &&
+    key === secondKey(serviceOfAddress(key), wanted.second.family)
+  )
+}
+
+type Live = { service: Service; wanted: Want }
+
+function planUnneeded(seen: ServiceSeen, { service, wanted }: Live): ServicePlan {
+  const { record } = seen
+  if (!record || phaseOf(record) === 'Released') return settled
+  const againInMs = service.metadata.deletionTimestamp ? undefined : graceLeftMs(seen)
+  if (againInMs !== undefined) return { againInMs }
+  const hidden = hide(service, [record.status?.address])
+  return hidden ?? { step: releaseOrRetain(record, statedReclaimPolicy(service, wanted)) }
+}
+
+function planHidden(service: Service | undefined, record: ElasticIP): ServicePlan {
+  return (service && hide(service, [record.status?.address])) ?? { step: { do: 'release', record } }
+}
+
+function planNeeded(seen: ServiceSeen, { service, wanted }: Live): ServicePlan {
+  const { record, others } = seen
+  const { uid = '' } = service.metadata
+  if (!record || heldAddress(record) === undefined) {
+    const claim = wanted.kind === 'reserve' ? secondClaimOf(wanted) : undefined
+    const held = others.flatMap((first) => canonicalIpAddress(heldAddress(first) ?? '') ?? [])
+    if (!claim || held.length === 0) return settled
+    // What the cloud no longer has must not be announced while another address is claimed. Without a record the claim looks.
+    const lost = record ? statusAddresses(service).filter((shown) => !held.includes(shown)) : []
+    const second = wanted.kind === 'reserve' ? wanted.second : undefined
+    return hide(service, lost) ?? { step: { do: 'claim', ...claim, ...(second && { second }) } }
+  }
+  // It is reserved for another program, which has it.
+  if (wanted.kind === 'foreign') return settled
+  if (phaseOf(record) !== 'Bound' || record.spec.claimRef?.uid !== uid) return { step: { do: 'bind', record, uid } }
+  const reclaim = statedReclaimPolicy(service, wanted) ?? record.spec.reclaimPolicy
+  return record.spec.reclaimPolicy === reclaim ? settled : { step: { do: 'set-reclaim-policy', record, reclaim } }
+}
+
+/** Takes addresses out of the status; undefined where it shows none of them. */
+function hide(service: Service, addresses: (string | undefined)[]): ServicePlan | undefined {
+  const hidden = addresses.flatMap((address) => canonicalIpAddress(address ?? '') ?? [])
+  const isShown = statusAddresses(service).some((shown) => hidden.includes(shown))
+  return isShown ? { step: { do: 'hide-in-status', addresses: hidden } } : undefined
+}

@@ -1,0 +1,204 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { empty } from '../../../announcers/empty.ts'
+import { planService } from '../../../controllers/services/service-plan.ts'
+import type { ServiceSeen } from '../../../controllers/services/service-state.ts'
+import type { ServicePlan } from '../../../controllers/services/service-step.ts'
+import type { ElasticIP, ElasticIPStatus } from '../../../ledger/record/elastic-ip.ts'
+import type { Want } from '../../../ledger/want/want.ts'
+import { makeRecord, makeService } from '../../builders.ts'
+
+const first = '203.0.113.7'
+const second = '2001:db8::7'
+const one = {
+  kind: 'reserve',
+  location: 'da',
+  family: 'ipv4',
+  reclaim: 'Delete',
+  warnings: [],
+} satisfies Want
+const required = { family: 'ipv6', isRequired: true } as const
+const two: Want = { ...one, second: required }
+const wrong: Want = { kind: 'wrong', problems: ['?'] }
+const ignored: Want = { kind: 'ignored', reason: '?' }
+const nothing: Want = { kind: 'nothing', reason: '?' }
+
+const firstRecord = makeRecord(
+  { phase: 'Bound', address: first, reservationID: 'res-1' },
+  { claimRef: { namespace: 'default', name: 'web', uid: 'uid-1' } },
+)
+function secondRecord(status?: ElasticIPStatus, uid?: string, facts: Partial<ElasticIP['spec']> = {}): ElasticIP {
+  const claimRef = { namespace: 'default', name: 'web', ...(uid !== undefined && { uid }) }
+  const record = makeRecord(status, { claimRef, ipFamily: 'IPv6', ...facts })
+  return { ...record, metadata: { ...record.metadata, name: 'default.web.ipv6', uid: 'record-2' } }
+}
+const held = { address: second, reservationID: 'res-2' }
+const bound = secondRecord({ phase: 'Bound', ...held }, 'uid-1')
+const unbound = secondRecord({ phase: 'Reserved', ...held })
+const waiting = secondRecord({ phase: 'Requested' })
+const releasing = secondRecord({ phase: 'Releasing', ...held }, 'uid-1')
+const released = secondRecord({ phase: 'Released', ...held }, undefined, { reclaimPolicy: 'Retain' })
+const kept = secondRecord({ phase: 'Bound', ...held }, 'uid-1', { reclaimPolicy: 'Retain' })
+
+const finalizers = ['eip-admission.dev/address-cleanup']
+const annotations = { 'eip-admission.dev/address': first }
+const shown = { finalizers, annotations, loadBalancerIP: first }
+const status = (...ips: string[]) => ({ status: { loadBalancer: { ingress: ips.map((ip) => ({ ip })) } } })
+const plain = makeService({ ...shown, ...status(first) })
+const both = makeService({ ...shown, ...status(first, second) })
+const leaving = makeService({ ...shown, ...status(first, second), deletionTimestamp: 'now' })
+const hidden = makeService({ ...shown, deletionTimestamp: 'now' })
+
+const base = {
+  key: 'default/web.ipv6',
+  wanted: two,
+  others: [firstRecord],
+  announcer: empty(),
+  requestAnnotations: { annotations: [], besideSpec: true },
+  unboundForMs: 0,
+  graceMs: 900_000,
+  withdrawingForMs: 0,
+  announcement: undefined,
+} satisfies Omit<ServiceSeen, 'service' | 'record'>
+const claim = { do: 'claim', location: 'da', reclaim: 'Delete', family: 'ipv6', second: required } as const
+const hide = { do: 'hide-in-status', addresses: [second] } satisfies ServicePlan['step']
+
+type Case = { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }
+const cases: Case[] = [
+  { name: 'a Service that wants two and has one', seen: { service: plain }, plan: { step: claim } },
+  { name: 'one whose request waits', seen: { service: plain, record: waiting }, plan: { step: claim } },
+  { name: 'one that finds a retained address', seen: { service: plain, record: released }, plan: { step: claim } },
+  { name: 'one whose first address is not there', seen: { service: plain, others: [makeRecord()] }, plan: {} },
+  { name: 'one without a first record', seen: { service: plain, others: [] }, plan: {} },
+  { name: 'the other family', seen: { service: plain, key: 'default/web.ipv4' }, plan: {} },
+  {
+    name: 'one that shows an address that the cloud lost',
+    seen: { service: both, record: waiting },
+    plan: { step: hide },
+  },
+  {
+    name: 'an address that no stored Service had',
+    seen: { service: plain, record: unbound },
+    plan: { step: { do: 'bind', record: unbound, uid: 'uid-1' } },
+  },
+  { name: 'a bound address', seen: { service: both, record: bound }, plan: {} },
+  { name: 'one of a Service that is wrong now', seen: { service: both, record: bound, wanted: wrong }, plan: {} },
+  { name: 'one of an ignored Service', seen: { service: both, record: bound, wanted: ignored }, plan: {} },
+  {
+    name: 'another reclaim policy',
+    seen: {
+      service: makeService({ ...shown, annotations: { ...annotations, 'eip-admission.dev/reclaim-policy': 'Delete' } }),
+      record: kept,
+    },
+    plan: { step: { do: 'set-reclaim-policy', record: kept, reclaim: 'Delete' } },
+  },
+  {
+    name: 'a Service of one family now, which shows both',
+    seen: { service: both, record: bound, wanted: one },
+    plan: { step: hide },
+  },
+  {
+    name: 'the same, when it shows one',
+    seen: { service: plain, record: bound, wanted: one },
+    plan: { step: { do: 'release', record: bound } },
+  },
+  {
+    name: 'the same, while a machine has the address',
+    seen: { service: plain, record: bound, wanted: one, announcement: { services: [] } },
+    plan: { againInMs: 500 },
+  },
+  {
+    name: 'the same, with a policy that retains',
+    seen: { service: plain, record: kept, wanted: one },
+    plan: { step: { do: 'retain', record: kept } },
+  },
+  {
+    name: 'an unbound address that the stored Service does not want',
+    seen: { service: plain, record: unbound, wanted: one },
+    plan: { againInMs: 900_000 },
+  },
+  { name: 'a retained one of such', seen: { service: plain, record: released, wanted: one }, plan: {} },
+  { name: 'another type', seen: { service: both, record: bound, wanted: nothing }, plan: { step: hide } },
+  { name: 'a deleted Service that shows both', seen: { service: leaving, record: bound }, plan: { step: hide } },
+  {
+    name: 'a deleted Service that shows none',
+    seen: { service: hidden, record: bound },
+    plan: { step: { do: 'release', record: bound } },
+  },
+  {
+    name: 'a release that its Service does not want',
+    seen: { service: plain, record: releasing },
+    plan: { step: { do: 'release', record: releasing } },
+  },
+  {
+    name: 'a release while the status shows the address still',
+    seen: { service: leaving, record: releasing },
+    plan: { step: hide },
+  },
+  {
+    name: 'a Service that is gone',
+    seen: { service: undefined, wanted: undefined, record: bound },
+    plan: { step: { do: 'release', record: bound } },
+  },
+]
+for (const { name, seen, plan } of cases) {
+  test(`the second address, ${name}`, () => {
+    assert.equal(planService({ ...base, service: plain, record: undefined, ...seen }), plan)
+  })
+}
+
+const ofFirst: Case[] = [
+  {
+    name: 'shows both once the second is bound',
+    seen: { service: plain, others: [bound] },
+    plan: {
+      step: {
+        do: 'announce',
+        address: `${first}, ${second}`,
+        request: { annotations: {}, ...status(first, second) },
+        isShared: true,
+      },
+    },
+  },
+  { name: 'is settled when it shows both', seen: { service: both, others: [bound] }, plan: {} },
+  { name: 'does not show an unbound one', seen: { service: plain, others: [unbound] }, plan: {} },
+  {
+    name: 'shows what arrived, and keeps what it shows',
+    seen: {
+      service: plain,
+      others: [bound],
+      announcer: { request: (address) => (address === second ? empty().request(address) : { annotations: {} }) },
+    },
+    plan: {
+      step: {
+        do: 'announce',
+        address: `${first}, ${second}`,
+        request: { annotations: {}, ...status(first, second) },
+        isShared: true,
+      },
+    },
+  },
+  {
+    name: 'that is lost goes from the status, and the second stays',
+    seen: { service: both, record: makeRecord({ phase: 'Requested' }), others: [bound] },
+    plan: { step: { do: 'clear-status', isOverdue: false, kept: [second] } },
+  },
+  {
+    name: 'keeps the finalizer until the second is released',
+    seen: { service: hidden, record: undefined, others: [releasing] },
+    plan: { againInMs: 1_000 },
+  },
+  {
+    name: 'does not wait for a retained second',
+    seen: { service: hidden, record: undefined, others: [released] },
+    plan: { step: { do: 'remove-finalizers' } },
+  },
+]
+for (const { name, seen, plan } of ofFirst) {
+  test(`the first address ${name}`, () => {
+    const all = { ...base, key: 'default/web', service: plain, record: firstRecord, ...seen }
+    assert.equal(planService(all), plan)
+  })
+}
+
+test.run()
