@@ -65,7 +65,7 @@ export const dialects = {
     env: ({ token }: Access) => ({ HCLOUD_TOKEN: token, HCLOUD_LOAD_BALANCER: 'empty://' }),
     open: openHetzner,
     defaultLocation: { HCLOUD_LOCATION: 'fsn1' },
-    isOrdered: ({ type }: Json) => type === 'ipv4',
+    isOrdered: () => true,
     vendorHosts: hetznerHosts,
   },
   scaleway: {
@@ -79,7 +79,7 @@ export const dialects = {
     }),
     open: openScaleway,
     defaultLocation: {},
-    isOrdered: ({ ip_address }: Json) => !String(ip_address).includes(':'),
+    isOrdered: () => true,
     vendorHosts: scalewayHosts,
   },
   phoenixnap: {

@@ -21,8 +21,7 @@ const { dir, words, testNames } = given
 const selected = selectRuns(globSync('**/*.test.ts', { cwd: dir }), words)
 const target = given.isSlow ? 'test-slow' : 'test'
 const runs = longestFirst(words.length > 0 ? selected : selected.filter((run) => targetOf(run) === target))
-// One unit test is to start at once: what only others need is loaded for them.
-const rigProblem = runs.some(isRigged) ? await (await import('../sandbox/rig/prepare.ts')).prepareWholeRig() : undefined
+const rigProblem = runs.some(isRigged) ? await prepareRigs() : undefined
 const notRun = rigProblem === undefined ? [] : runs.filter(isRigged)
 const workers = Math.min(given.workers, runs.length)
 // Two timely runs would take the processors from each other.
@@ -64,6 +63,13 @@ process.exitCode = failed > 0 || passed === 0 || wasInterrupted ? 1 : 0
 
 async function lenderOf(worker: number): Promise<Lender> {
   return (await import('./control-planes/lender.ts')).openLender(worker)
+}
+
+/** Builds what the tests of the rig run; those of another folder need its namespaces alone. Returns why none can run. */
+async function prepareRigs(): Promise<string | undefined> {
+  // One unit test is to start at once: what only others need is loaded for them.
+  const { prepareRig, prepareWholeRig } = await import('../sandbox/rig/prepare.ts')
+  return dir === import.meta.dirname ? prepareWholeRig() : prepareRig([])
 }
 
 async function work(worker: number): Promise<void> {

@@ -1,4 +1,3 @@
-import { hasBalancer } from '../../ledger/want/managed.ts'
 // How a Service loses its address. The first row that applies decides.
 //
 //   the Service                     | and                                              | step
@@ -33,6 +32,7 @@ import { hasBalancer } from '../../ledger/want/managed.ts'
 import { type Service, ingressOf } from '../../kube/objects.ts'
 import { type ElasticIP, phaseOf } from '../../ledger/record/elastic-ip.ts'
 import { addressAnnotation, upstreamFinalizer } from '../../ledger/record/names.ts'
+import { hasBalancer } from '../../ledger/want/managed.ts'
 import { isWanted, type Want } from '../../ledger/want/want.ts'
 import {
   graceLeftMs,

@@ -195,19 +195,38 @@ const actions: Action[] = [
   },
 ]
 
-/** Where the cloud leads each address to one node. */
-const ofNodes: Action = {
-  often: 8,
-  name: 'a node fails, or is well again',
-  run: ({ nodes }, random, tally) => {
-    tally.troubles.add('failed node')
-    return nodes.toggle(random.pick(nodes.names))
+/** Where the cloud leads each address to one node, and has both families. */
+const ofNodes: Action[] = [
+  {
+    often: 8,
+    name: 'a node fails, or is well again',
+    run: ({ nodes }, random, tally) => {
+      tally.troubles.add('failed node')
+      return nodes.toggle(random.pick(nodes.names))
+    },
   },
-}
+  {
+    often: 12,
+    name: 'create with two families',
+    run: async ({ client }, random) => {
+      const { spec, ...service } = manifest(place(random), 'LoadBalancer')
+      await client.create(services, { ...service, spec: { ...spec, ...random.pick(twoFamilies) } })
+    },
+  },
+  {
+    often: 8,
+    name: 'to one family, or to two',
+    run: (arena, random) => change(arena, random, { spec: random.pick([...twoFamilies, oneFamily]) }),
+  },
+]
+
+const twoFamilies = [{ ipFamilyPolicy: 'RequireDualStack' }, { ipFamilyPolicy: 'PreferDualStack' }] as const
+/** The API server keeps the first family. */
+const oneFamily = { ipFamilyPolicy: 'SingleStack' } as const
 
 /** Picks an action by its weight `often`. */
 export function nextAction({ nodes }: Arena, random: Random): Action {
-  const all = nodes.names.length > 0 ? [...actions, ofNodes] : actions
+  const all = nodes.names.length > 0 ? [...actions, ...ofNodes] : actions
   let left = random.whole(all.reduce((sum, { often }) => sum + often, 0))
   return all.find(({ often }) => (left -= often) < 0) ?? random.pick(all)
 }

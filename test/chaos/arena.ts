@@ -54,7 +54,9 @@ const flags = [
 /** A cluster with two replicas of the product, one of them without webhooks, and an administrator's client. */
 export async function openArena(dialect: DialectName): Promise<Arena> {
   const dir = mkdtempSync(join(tmpdir(), 'eip-admission-chaos-'))
-  const stage = await setStage({ dir, dialect, env: unlimited })
+  // A cloud that leads addresses to nodes has both families.
+  const serviceRanges = ['10.96.0.0/16', ...(hasBgp(dialect) ? [] : ['fd00:96::/112'])]
+  const stage = await setStage({ dir, dialect, env: unlimited, serviceRanges })
   const client = connect(kubeconfig({ file: stage.controlPlane.kubeconfig }), { userAgent: 'chaos', timeoutMs: 20_000 })
   const replicas = [replica(stage, 'both', []), replica(stage, 'controllers', ['--only=controllers'])]
   for (const one of replicas) await one.start()

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { listAll } from '../../kube/list-all.ts'
-import { keyOf } from '../../kube/objects.ts'
+import { type Service, ingressOf, keyOf } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
-import { elasticIPs } from '../../ledger/record/elastic-ip.ts'
+import { elasticIPs, recordName, secondKeys } from '../../ledger/record/elastic-ip.ts'
 import { dialectOf, reservationsIn } from '../whole/dialects.ts'
 import type { Arena } from './arena.ts'
 
@@ -22,12 +22,16 @@ async function violations({ client, stage, nodes, ordered }: Arena): Promise<str
   const wrong: string[] = []
   for (const service of live) {
     const key = keyOf(service)
-    const address = service.status?.loadBalancer?.ingress?.[0]?.ip
-    if (address === undefined) wrong.push(`${key} shows no address`)
-    else if (address !== service.spec.loadBalancerIP) wrong.push(`${key} shows another address than it asks for`)
-    else if (!byAddress.has(address)) wrong.push(`${key} shows ${address}, which is not reserved`)
-    else if (shown.has(address)) wrong.push(`${key} and ${shown.get(address)} both show ${address}`)
-    if (address !== undefined) shown.set(address, key)
+    const addresses = ingressOf(service).flatMap(({ ip }) => ip ?? [])
+    const { loadBalancerIP: first = '' } = service.spec
+    if (addresses.length === 0) wrong.push(`${key} shows no address`)
+    else if (!addresses.includes(first)) wrong.push(`${key} shows another address than it asks for`)
+    if (!numbersOf(service).includes(addresses.length)) wrong.push(`${key} shows ${addresses.join(' and ')}`)
+    for (const address of addresses) {
+      if (!byAddress.has(address)) wrong.push(`${key} shows ${address}, which is not reserved`)
+      else if (shown.has(address)) wrong.push(`${key} and ${shown.get(address)} both show ${address}`)
+      shown.set(address, key)
+    }
   }
   if (nodes.names.length > 0)
     for (const [address, key] of shown) {
@@ -43,12 +47,25 @@ async function violations({ client, stage, nodes, ordered }: Arena): Promise<str
   for (const { metadata, spec, status } of records) {
     const { namespace, name } = spec.claimRef ?? {}
     if (!owners.has(`${namespace}/${name}`)) wrong.push(`ElasticIP ${metadata.name} (${status?.phase}) has no Service`)
-    else if (status?.phase !== 'Bound') wrong.push(`ElasticIP ${metadata.name} is ${status?.phase}`)
+    else if (status?.phase !== 'Bound' && !mayBeMissing(metadata.name, live))
+      wrong.push(`ElasticIP ${metadata.name} is ${status?.phase}`)
   }
   const ids = new Set(reserved.map(({ id }) => id))
   for (const id of ordered) if (!ids.has(id)) wrong.push(`reservation ${id} of another cluster is gone`)
   for (const { metadata } of all) if (metadata.deletionTimestamp) wrong.push(`${metadata.name} is still terminating`)
   return wrong
+}
+
+/** How many addresses a Service may show at rest. The second of one that only prefers it is tried each ten minutes. */
+function numbersOf({ spec: { ipFamilyPolicy: policy, ipFamilies = [] } }: Service): number[] {
+  if (ipFamilies.length < 2) return [1]
+  return policy === 'RequireDualStack' ? [2] : [1, 2]
+}
+
+/** Whether a record is that of a second address which its Service can do without. */
+function mayBeMissing(record: string, live: Service[]): boolean {
+  const prefers = live.filter(({ spec }) => spec.ipFamilyPolicy === 'PreferDualStack')
+  return prefers.some((service) => secondKeys(keyOf(service)).map(recordName).includes(record))
 }
 
 /** Ends all trouble and waits; returns what is still wrong after `withinMs`. */

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { labelsOf, marksOf } from '../../clouds/hetzner/labels.ts'
 import { marksOf as marksOfBlock, readTags } from '../../clouds/phoenixnap/tags.ts'
+import { firstHostOf } from '../../lib/ip-address.ts'
 import { marksOf as marksOfTags, withMarks } from '../../clouds/scaleway/tags.ts'
 import { fieldsOf } from '../../clouds/http/loose-json.ts'
 import type { Key } from '../../kube/objects.ts'
@@ -215,7 +216,7 @@ const table: Record<DialectName, Omit<Dialect, 'name' | 'bgp'>> = {
     holdersOf: ({ reservations }, address) =>
       reservations
         .all()
-        .flatMap(({ ip, server }) => (ip === address && typeof server === 'number' ? String(server) : [])),
+        .flatMap(({ ip, server }) => (addressIn(ip) === address && typeof server === 'number' ? String(server) : [])),
     places: ['GET /locations'],
     words: { quota: 'Floating IP limit exceeded', unauthorized: 'unable to authenticate' },
     async order({ url, token }, tags = []) {
@@ -236,7 +237,7 @@ const table: Record<DialectName, Omit<Dialect, 'name' | 'bgp'>> = {
     },
     reservation: ({ id, ip, home_location, labels }) => ({
       id: String(id),
-      address: typeof ip === 'string' ? ip : null,
+      address: addressIn(ip),
       state: 'created',
       place: fieldOf(home_location, 'name') ?? '',
       tags: Object.entries(marksOf(fieldsOf(labels))).map(([name, value]) => `${name}=${value}`),
@@ -271,7 +272,7 @@ const table: Record<DialectName, Omit<Dialect, 'name' | 'bgp'>> = {
       reservations
         .all()
         .flatMap(({ ip_address: ip, server_id: server }) =>
-          ip === address && typeof server === 'string' ? server : [],
+          addressIn(ip) === address && typeof server === 'string' ? server : [],
         ),
     places: [],
     words: { quota: 'quota(s) exceeded', unauthorized: 'authentication is denied' },
@@ -288,9 +289,9 @@ const table: Record<DialectName, Omit<Dialect, 'name' | 'bgp'>> = {
       const { id, ip_address: address } = (await answer.json()) as { id: string; ip_address: string }
       return { id, address }
     },
-    reservation: ({ id, ip_address: address, zone, tags }) => ({
+    reservation: ({ id, ip_address: ip, zone, tags }) => ({
       id: String(id),
-      address: typeof address === 'string' ? address : null,
+      address: addressIn(ip),
       state: 'created',
       place: String(zone),
       tags: Object.entries(marksOfTags(Array.isArray(tags) ? tags.map(String) : [])).map(
@@ -368,6 +369,12 @@ export function reservationsIn(
   const deleting = new Set(reservations.deleting())
   const ordered = reservations.all().filter(dialects[name].isOrdered).map(table[name].reservation)
   return ordered.filter(({ id }) => !deleting.has(id))
+}
+
+/** The address of a reservation: of an IPv6 network the first one. */
+function addressIn(ip: unknown): string | null {
+  if (typeof ip !== 'string') return null
+  return ip.includes(':') ? (firstHostOf(ip) ?? null) : ip
 }
 
 function nameAndValue(tag: string): [string, string] {
