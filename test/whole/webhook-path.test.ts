@@ -55,10 +55,11 @@ test('the path changes, every Service has its address at admission, and the old 
 })
 
 test('install keeps the path that is current, and an old one that is applied again is repaired', async () => {
+  // It changes the path as long as it runs.
+  await product.stop()
   const [url = ''] = await urls()
   const { origin, pathname } = new URL(url)
   const cluster = `--kubeconfig=${stage.controlPlane.kubeconfig}`
-  await product.stop()
   await runProduct(['install', cluster, `--webhook-url=${origin}`])
   assert.is(segmentOf((await urls())[0]), segmentOf(url))
   const old = [
