@@ -301,7 +301,10 @@ test('the help of serve shows the default of a shared flag for each cloud', asyn
       .split(/\n(?= {2}-)|\n\n/)
       .find((part) => part.startsWith(`  ${flag} `))
       ?.replace(/\s+/g, ' ')
-  assert.match(helpOf('--peer-asn') ?? '', /default: the ASN that the API reports, else 65530 env: PACKET_PEER_ASN$/)
+  assert.match(
+    helpOf('--peer-asn') ?? '',
+    /Packet: default: the ASN that the API reports, else 65530, env: PACKET_PEER_ASN phoenixNAP: default: 65400, env: PNAP/,
+  )
   assert.match(
     helpOf('--local-asn') ?? '',
     /Equinix Metal: default: 65000, env: METAL_LOCAL_ASN Packet: default: 65000, env: P/,
