@@ -18,11 +18,14 @@ demo: $(installed) ## runs the product on a real API server with a simulated clo
 sandbox: $(installed) ## the same, but it runs until you stop it; INSTALL=helm installs the chart
 	@npm run --silent sandbox -- $(options)
 
-test: $(installed) control-plane chart-tools ## shows each promise once, in about ten minutes
+test: $(installed) control-plane chart-tools ## shows each promise once, in 10 to 25 minutes
 	@npm run --silent test
 
 test-slow: $(installed) control-plane rig chart-tools cert-manager cilium ## the other dialects, walks, real time, real routers
 	@npm run --silent test -- --slow
+
+alert-recordings: $(installed) control-plane chart-tools ## makes the recordings of the alerts' tests anew, by real runs
+	@node test/whole/alerts/record.ts
 
 test-control-plane: $(installed) control-plane ## keeps an API server up, so that one test starts at once
 	@node test/control-planes/keep.ts
@@ -71,5 +74,5 @@ docs/site/node_modules/.package-lock.json: docs/site/package.json docs/site/pack
 	@npm --prefix docs/site ci
 	@touch $@
 
-.PHONY: help demo sandbox test test-slow test-control-plane check bundle chaos bench generate site control-plane rig
+.PHONY: help demo sandbox test test-slow alert-recordings test-control-plane check bundle chaos bench generate site control-plane rig
 .PHONY: chart-tools cert-manager cilium

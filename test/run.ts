@@ -1,5 +1,5 @@
 // Runs every *.test.ts below this folder (or --dir) in a process of its own. Several run at a time, because most of
-// them wait for others most of the time. targets.ts says which belong to `make test`, and which to `make test-slow`.
+// them wait for others most of the time. targets.ts says which belong to which target of make.
 // Files in a folder `matrix` run in the dialects of matrix/dialects-by-file.ts. Files in a folder `rig` run in namespaces
 // of their own, where they have root and a network with routers in it. uvu alone exits 0 when a hook throws, a non-Error
 // is thrown or a file forgets test.run(); here such a file fails.
@@ -32,8 +32,11 @@ const queue = runQueue(
 const verdicts: Verdict[] = []
 const interruption = new AbortController()
 
-// All these processes load much the same modules; programs in Go end before their garbage matters.
-const savings = { NODE_COMPILE_CACHE: resolve(import.meta.dirname, '../node_modules/.cache/compiled'), GOGC: '400' }
+// All these processes load much the same modules. Programs in Go end before their garbage matters. There are more of them
+// than processors, so a thread for each processor would only wake others: a sixth of their system calls.
+const compiled = resolve(import.meta.dirname, '../node_modules/.cache/compiled')
+const savings = { NODE_COMPILE_CACHE: compiled, GOGC: '400', GOMAXPROCS: '1' }
+for (const [name, value] of Object.entries(savings)) process.env[name] ??= value
 const needsApiServer = runs.some(usesApiServer)
 // A file that is not expected to start the product makes the bundle by itself if it does.
 const product = needsApiServer ? { [commandVariable]: JSON.stringify(await productCommand()) } : {}
@@ -80,7 +83,7 @@ async function work(worker: number): Promise<void> {
       dir,
       testNames,
       timeoutSeconds: given.fileTimeoutSeconds,
-      env: { ...savings, ...product, ...process.env, ...portsOf(worker), ...lent },
+      env: { ...product, ...process.env, ...portsOf(worker), ...lent },
     })
     queue.done(run)
     // Ctrl-C ends the files too: that says nothing about them.

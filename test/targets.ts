@@ -1,10 +1,10 @@
-// Which runs belong to `make test` and which to `make test-slow`. `make test` shows each promise once. What is left
+// Which runs belong to `make test`, to `make test-slow` and to `make alert-recordings`. `make test` shows each promise once. What is left
 // takes longer than a developer waits: the other dialects, walks, real time, real routers and guides that are typed
 // word by word.
 import { type DialectName, bgpDialectNames, dialectNames } from '../sandbox/dialect-names.ts'
 import { type Run, dialectsOf, isIn } from './selection.ts'
 
-export const targets = ['test', 'test-slow'] as const
+export const targets = ['test', 'test-slow', 'alert-recordings'] as const
 export type Target = (typeof targets)[number]
 
 /** Files, or folders, that run in `make test-slow` alone, with the reason. */
@@ -12,10 +12,8 @@ export const slowFiles: Record<string, string> = {
   'rig/':
     'real routers, MetalLBs, Cilium, kube-proxy and pods; several API servers that fail; guides typed word by word',
   'matrix/rig/': 'real routers and MetalLBs',
-  'whole/alerts/cloud.test.ts': 'makes recordings on which `make test` judges the alerts',
-  'whole/alerts/guardians.test.ts': 'makes such recordings',
-  'whole/alerts/neglected.test.ts': 'makes such recordings',
-  'whole/alerts/processes.test.ts': 'makes such recordings',
+  'whole/alerts/guardians.test.ts':
+    'makes a recording on which `make test` judges the alerts, as `make alert-recordings` does',
   'matrix/chaos.test.ts': 'a random walk',
   'matrix/crash.test.ts': 'a kill at each call and each write of a create and a delete',
   'matrix/available-crash.test.ts': 'the same for addresses that are kept',
@@ -33,6 +31,9 @@ export const slowFiles: Record<string, string> = {
   'image/': 'the files of the image, from those of a Debian',
 }
 
+/** Real runs whose recordings are kept: `make test` judges the alerts on these, and only a new recording runs them. */
+export const recordingFiles = ['cloud', 'neglected', 'processes'].map((name) => `whole/alerts/${name}.test.ts`)
+
 /** The dialects in which a file of the matrix runs in `make test`, where that is not the first of its row alone. */
 export const fastDialects: Record<string, readonly DialectName[]> = {
   'matrix/smoke.test.ts': dialectNames,
@@ -43,6 +44,7 @@ export const fastDialects: Record<string, readonly DialectName[]> = {
 
 /** The target to which a run belongs. */
 export function targetOf({ file, dialect }: Run): Target {
+  if (recordingFiles.includes(file)) return 'alert-recordings'
   if (Object.keys(slowFiles).some((slow) => file.startsWith(slow))) return 'test-slow'
   if (!isIn('matrix', file) || dialect === undefined) return 'test'
   const fast = fastDialects[file] ?? dialectsOf(file).complete.slice(0, 1)

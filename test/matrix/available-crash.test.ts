@@ -10,7 +10,7 @@ import { eventually } from '../whole/eventually.ts'
 import { chosen, loadBalancer } from '../whole/manifests.ts'
 import { provisioned, warmNames } from '../whole/available-view.ts'
 import { type Write, interceptWrites } from '../whole/write-interceptor.ts'
-import { dialect, isCloudOnly, openStage, routes } from './dialect.ts'
+import { dialect, openStage, routes } from './dialect.ts'
 
 const stage = await openStage()
 // The next process waits until the requests in flight of the killed one have timed out: twice the time-out. It looks
@@ -71,8 +71,6 @@ const whileReleasingProvisioned: Moment[] = [
   },
 ]
 
-const ofThisRun = (moments: Moment[]) => moments.filter((moment) => !isCloudOnly || 'call' in moment)
-
 const records = () => listAll(stage.client, elasticIPs)
 const liveServices = async () =>
   (await listAll(stage.client, services)).filter(({ spec }) => spec.type === 'LoadBalancer')
@@ -98,7 +96,7 @@ function atRest(): Promise<true> {
 await stage.kubectl(['apply', '-f', '-'], provisioned('office', own.id))
 await atRest()
 
-for (const [n, moment] of ofThisRun(ofWarm).entries()) {
+for (const [n, moment] of ofWarm.entries()) {
   test(`killed when ${moment.name}: the Service has a warm address, the pool is full, and no address has two holders`, async () => {
     const name = `web-${n}`
     await killAt(moment, () => stage.kubectl(['create', '-f', '-'], loadBalancer(name)))
@@ -107,7 +105,7 @@ for (const [n, moment] of ofThisRun(ofWarm).entries()) {
   })
 }
 
-for (const [n, moment] of ofThisRun(whileClaimingProvisioned).entries()) {
+for (const [n, moment] of whileClaimingProvisioned.entries()) {
   test(`killed when ${moment.name}: the Service has the provisioned address that it named`, async () => {
     const name = `claims-${n}`
     const manifest = loadBalancer(name, { annotations: { [chosen]: 'office' } })
@@ -119,7 +117,7 @@ for (const [n, moment] of ofThisRun(whileClaimingProvisioned).entries()) {
   })
 }
 
-for (const [n, moment] of ofThisRun(whileReleasingProvisioned).entries()) {
+for (const [n, moment] of whileReleasingProvisioned.entries()) {
   test(`killed when ${moment.name}: the provisioned address is available again`, async () => {
     const name = `releases-${n}`
     const manifest = loadBalancer(name, { annotations: { [chosen]: 'office' } })

@@ -13,7 +13,7 @@ import { eventually } from '../whole/eventually.ts'
 import { chosen, loadBalancer, reclaim } from '../whole/manifests.ts'
 import { provisioned, warmNames } from '../whole/available-view.ts'
 import { once } from '../whole/once.ts'
-import { clusterTest, dialect, openStage, routes } from './dialect.ts'
+import { dialect, openStage, routes } from './dialect.ts'
 
 const stage = await openStage()
 const running = (size: number) => ({
@@ -107,26 +107,23 @@ test('a provisioned ElasticIP becomes Available with its address and location', 
   assert.equal(tags, [], 'the reservation has no marks of ours')
 })
 
-clusterTest(
-  'a Service that names an ElasticIP gets its address in kubectl create, without a call to the cloud',
-  async () => {
-    await provisionOffice()
-    await filled(3)
-    calls.clear()
-    const dry = await stage.send(['create', '--dry-run=server'], named('web', 'office'))
-    assert.is(dry.spec.loadBalancerIP, own.address)
-    const { spec } = await stage.create(named('web', 'office'))
-    assert.is(spec.loadBalancerIP, own.address)
-    assert.is(await stage.settled('web'), own.address)
-    const writes = calls.all().filter(({ method }) => method !== 'GET')
-    assert.equal(writes, [], 'the sweep may have read')
-    await eventually('it is Bound', async () => (await eip('office'))?.status?.phase === 'Bound' || undefined)
-    const line = new RegExp(`^office +${own.address} +${dialect.place} +Bound +default +web `, 'm')
-    assert.match(await stage.run('get', 'eip', 'office'), line)
-  },
-)
+test('a Service that names an ElasticIP gets its address in kubectl create, without a call to the cloud', async () => {
+  await provisionOffice()
+  await filled(3)
+  calls.clear()
+  const dry = await stage.send(['create', '--dry-run=server'], named('web', 'office'))
+  assert.is(dry.spec.loadBalancerIP, own.address)
+  const { spec } = await stage.create(named('web', 'office'))
+  assert.is(spec.loadBalancerIP, own.address)
+  assert.is(await stage.settled('web'), own.address)
+  const writes = calls.all().filter(({ method }) => method !== 'GET')
+  assert.equal(writes, [], 'the sweep may have read')
+  await eventually('it is Bound', async () => (await eip('office'))?.status?.phase === 'Bound' || undefined)
+  const line = new RegExp(`^office +${own.address} +${dialect.place} +Bound +default +web `, 'm')
+  assert.match(await stage.run('get', 'eip', 'office'), line)
+})
 
-clusterTest('a Service that names an ElasticIP that it cannot have is refused, with what to do', async () => {
+test('a Service that names an ElasticIP that it cannot have is refused, with what to do', async () => {
   await createWeb()
   assert.match(
     await refused(named('x', 'nowhere')),
@@ -136,7 +133,7 @@ clusterTest('a Service that names an ElasticIP that it cannot have is refused, w
   assert.match(await refused(named('x', 'office'), ['--dry-run=server']), 'is held by Service default/web')
 })
 
-clusterTest('other annotations about the address are ignored with a warning when an ElasticIP is named', async () => {
+test('other annotations about the address are ignored with a warning when an ElasticIP is named', async () => {
   const { elsewhere } = dialect
   const overruled = { [reclaim]: 'Retain', ...(elsewhere && { [elsewhere.annotation]: elsewhere.place }) }
   assert.match(await refused(named('x', 'nowhere', overruled), ['--dry-run=server']), 'does not exist')
@@ -148,7 +145,7 @@ clusterTest('other annotations about the address are ignored with a warning when
   assert.is(await stage.settled('web'), own.address)
 })
 
-clusterTest('the chosen ElasticIP cannot be changed while the Service has its address', async () => {
+test('the chosen ElasticIP cannot be changed while the Service has its address', async () => {
   await createWeb()
   const output = await kubectl(['annotate', 'service', 'web', '--overwrite', `${chosen}=other`])
   assert.match(output.stderr, `its address ${own.address} comes from ElasticIP office and cannot be exchanged`)
@@ -156,19 +153,16 @@ clusterTest('the chosen ElasticIP cannot be changed while the Service has its ad
   assert.is((await kubectl(['label', 'service', 'web', 'team=web'])).code, 0)
 })
 
-clusterTest(
-  'an ElasticIP that is deleted under its Service stays until the Service is deleted, and the reservation stays',
-  async () => {
-    await createWeb()
-    await stage.run('delete', 'eip', 'office', '--wait=false')
-    await stage.run('label', 'service', 'web', 'tier=front')
-    assert.is(await stage.settled('web'), own.address)
-    await stage.run('delete', 'service', 'web')
-    await stage.gone('web')
-    await eventually('it is gone', async () => (await eip('office')) === undefined || undefined)
-    assert.ok(reserved(own.address), 'the reservation stays with the administrator')
-  },
-)
+test('an ElasticIP that is deleted under its Service stays until the Service is deleted, and the reservation stays', async () => {
+  await createWeb()
+  await stage.run('delete', 'eip', 'office', '--wait=false')
+  await stage.run('label', 'service', 'web', 'tier=front')
+  assert.is(await stage.settled('web'), own.address)
+  await stage.run('delete', 'service', 'web')
+  await stage.gone('web')
+  await eventually('it is gone', async () => (await eip('office')) === undefined || undefined)
+  assert.ok(reserved(own.address), 'the reservation stays with the administrator')
+})
 
 test('an ElasticIP that cannot be provisioned says why in its status and in an Event', async () => {
   const unknown = randomUUID()
@@ -198,24 +192,19 @@ test('an ElasticIP that cannot be provisioned says why in its status and in an E
   assert.ok(reserved(own.address))
 })
 
-clusterTest(
-  'of two simultaneous Services that name one ElasticIP one gets it, and the refusal of the other names the holder',
-  async () => {
-    await freeOffice()
-    const output = await Promise.all(
-      ['one', 'two'].map((name) => kubectl(['create', '-f', '-'], named(name, 'office'))),
-    )
-    assert.equal(
-      output.map(({ code }) => code).toSorted((a, b) => a - b),
-      [0, 1],
-    )
-    const winner = output[0]?.code === 0 ? 'one' : 'two'
-    assert.match(output.find(({ code }) => code === 1)?.stderr ?? '', `is held by Service default/${winner}`)
-    assert.is(await stage.settled(winner), own.address)
-    await stage.run('delete', 'service', winner)
-    await available('office')
-  },
-)
+test('of two simultaneous Services that name one ElasticIP one gets it, and the refusal of the other names the holder', async () => {
+  await freeOffice()
+  const output = await Promise.all(['one', 'two'].map((name) => kubectl(['create', '-f', '-'], named(name, 'office'))))
+  assert.equal(
+    output.map(({ code }) => code).toSorted((a, b) => a - b),
+    [0, 1],
+  )
+  const winner = output[0]?.code === 0 ? 'one' : 'two'
+  assert.match(output.find(({ code }) => code === 1)?.stderr ?? '', `is held by Service default/${winner}`)
+  assert.is(await stage.settled(winner), own.address)
+  await stage.run('delete', 'service', winner)
+  await available('office')
+})
 
 test('a provisioned address with reclaimPolicy Delete is deleted with its Service', async () => {
   const lost = await stage.order()
@@ -245,7 +234,7 @@ test('a warm address is transferred to its Service, and the pool is filled again
   assert.is(stage.reserved().length, 5)
 })
 
-clusterTest('when many Services are created over three warm addresses, each gets an address of its own', async () => {
+test('when many Services are created over three warm addresses, each gets an address of its own', async () => {
   await createQuick()
   await filled(3)
   const names = Array.from({ length: 9 }, (_, n) => `many-${n}`)
@@ -283,22 +272,19 @@ test('at the quota the product limits its calls for the warm pool and for Servic
   await filled(3)
 })
 
-clusterTest('an empty warm pool releases every warm address', emptyPool)
+test('an empty warm pool releases every warm address', emptyPool)
 
-clusterTest(
-  'a deleted Service takes its warm address with it, and the administrator keeps the provisioned one',
-  async () => {
-    await emptyPool()
-    await provisionOffice()
-    await stage.run('delete', 'service', 'quick')
-    await stage.gone('quick')
-    await stage.run('delete', 'eip', 'office', '--timeout=120s')
-    assert.equal(
-      stage.reserved().map(({ address }) => address),
-      [own.address],
-    )
-  },
-)
+test('a deleted Service takes its warm address with it, and the administrator keeps the provisioned one', async () => {
+  await emptyPool()
+  await provisionOffice()
+  await stage.run('delete', 'service', 'quick')
+  await stage.gone('quick')
+  await stage.run('delete', 'eip', 'office', '--timeout=120s')
+  assert.equal(
+    stage.reserved().map(({ address }) => address),
+    [own.address],
+  )
+})
 
 test.after(() => stage.close())
 

@@ -12,20 +12,20 @@ export const dialectsByFile: Record<string, DialectsOfFile> = {
   // What Services show and what records say, which no vendor has a part in.
   // Packet's predecessor marked the least. Other marks are adopted on the other cloud, and in takeover-apply.test.ts.
   adoption: { complete: ['cherry-servers'], cloudOnly: ['packet'] },
-  // Packet's cloud is Equinix Metal's; what a Service may claim and how a pool is filled are tables of test/ledger/available.
-  available: { complete: ['equinix-metal'], cloudOnly: ['cherry-servers'] },
+  // What a Service may claim and how a pool is filled are tables of test/ledger/available.
+  available: { complete: ['equinix-metal'] },
   // What Services show and what records say, which no vendor has a part in.
   'available-in-use': { complete: ['equinix-metal'] },
   // MetalLB reads custom resources on one, a ConfigMap on the other.
   announcing: { complete: ['equinix-metal', 'packet'] },
   'as-person': { complete: ['equinix-metal'] },
+  'available-crash': { complete: ['cherry-servers'] },
+  // The other cloud carries the sign of life in restored-backup.test.ts.
+  clone: { complete: ['equinix-metal'] },
+  'young-copy': { complete: ['equinix-metal'] },
   // A kill during a write to the API server is the same in every dialect, a kill during a call to the cloud is not.
   // Packet's cloud is Equinix Metal's.
-  'available-crash': { complete: ['cherry-servers'], cloudOnly: ['equinix-metal'] },
-  // The two clouds: both have to carry the sign of life.
-  clone: { complete: ['equinix-metal', 'cherry-servers'] },
-  'young-copy': { complete: ['equinix-metal'] },
-  crash: { complete: ['equinix-metal'], cloudOnly: ['packet', 'cherry-servers', 'hetzner', 'scaleway', 'phoenixnap'] },
+  crash: { complete: ['equinix-metal'], cloudOnly: ['cherry-servers', 'hetzner', 'scaleway', 'phoenixnap'] },
   'api-server-trouble': { complete: ['packet'] },
   // The clouds; packet differs from Equinix Metal in settings and tags alone. On Hetzner Cloud nodes fail, and addresses move.
   chaos: { complete: ['equinix-metal', 'cherry-servers', 'hetzner'] },
@@ -44,7 +44,7 @@ export const dialectsByFile: Record<string, DialectsOfFile> = {
   manifest: { complete: ['equinix-metal'] },
   // The clouds differ in the name of the Service and of the tag alone.
   'mirror-adoption': { complete: ['packet'] },
-  'mirror-service': { complete: ['equinix-metal', 'cherry-servers'] },
+  'mirror-service': { complete: ['equinix-metal'] },
   // A predecessor on Packet did not mark its cluster: here a second cluster has the fewest marks to tell them apart.
   neighbours: { complete: ['packet'] },
   // The two BGP APIs. Packet has the one of Equinix Metal; smoke-bgp.test.ts shows its annotations.
@@ -53,20 +53,23 @@ export const dialectsByFile: Record<string, DialectsOfFile> = {
   races: { complete: ['equinix-metal', 'cherry-servers'] },
   // A Service can request a location, by an annotation; on packet it cannot, which smoke.test.ts shows.
   refusals: { complete: ['equinix-metal'] },
-  // The decision is a table of test/ledger/want. The cloud of cherry-servers lists a deleted reservation for a while.
-  'own-addresses': { complete: ['equinix-metal'], cloudOnly: ['cherry-servers'] },
+  // The decision is a table of test/ledger/want.
+  'own-addresses': { complete: ['equinix-metal'] },
   'pending-edits': { complete: ['equinix-metal'] },
   'rejected-later': { complete: ['packet'] },
   // What all have in common, once in each.
   smoke: { complete: dialectNames },
-  // Every cloud has another way to show and to delete a reservation.
-  sweep: { complete: dialectNames },
+  // Every cloud has another way to show and to delete a reservation; Packet's cloud is Equinix Metal's.
+  sweep: { complete: dialectNames.filter((name) => name !== 'packet') },
   replicas: { complete: ['equinix-metal'] },
-  // The two clouds: their clients send the token in different ways.
-  reload: { complete: ['equinix-metal', 'cherry-servers'] },
+  // How each client sends its token is a test of test/clouds.
+  reload: { complete: ['equinix-metal'] },
   'request-annotations': { complete: ['cherry-servers'] },
   // What each predecessor wrote; packet's wrote a ConfigMap.
   'rig/adopted-objects': { complete: ['equinix-metal', 'cherry-servers'] },
+  // The dialects differ in the peers that they know, which smoke-bgp.test.ts shows.
+  'rig/announce': { complete: ['equinix-metal', 'cherry-servers', 'phoenixnap'] },
+  'rig/kube-vip': { complete: ['equinix-metal', 'cherry-servers'] },
   'restored-backup': { complete: ['cherry-servers'] },
   // What each predecessor writes for MetalLB is a table of test/commands/takeover.
   'takeover-apply': { complete: ['equinix-metal'] },

@@ -10,7 +10,7 @@ import { chosen, loadBalancer, shown } from '../whole/manifests.ts'
 import { metallbView } from '../whole/metallb-view.ts'
 import { shownIn } from '../whole/stored.ts'
 import { warned } from '../whole/warned.ts'
-import { clusterTest, dialect, openStage } from './dialect.ts'
+import { dialect, openStage } from './dialect.ts'
 
 const stage = await openStage()
 const ranges = ['--own-address-ranges=198.51.100.0/24,2001:db8:1::/64,10.0.0.0/8,127.0.0.0/8']
@@ -51,8 +51,7 @@ const refused: [address: string, reason: RegExp][] = [
   [kubernetes, /is in a Service range of this cluster/],
   ['127.0.0.1', /is a loopback address/],
 ]
-for (const [address, reason] of refused)
-  clusterTest(`own address ${address} is refused`, () => isRefused(address, reason))
+for (const [address, reason] of refused) test(`own address ${address} is refused`, () => isRefused(address, reason))
 
 test('a reservation of the project is a Service’s own address seconds after it exists', async () => {
   const { address } = await stage.order()
@@ -102,33 +101,30 @@ async function provision(name: string, spec: object): Promise<string> {
   return address
 }
 
-clusterTest('an address in the operator’s ranges is a Service’s own address, in any spelling', async () => {
+test('an address in the operator’s ranges is a Service’s own address, in any spelling', async () => {
   await stage.create(own('wide', '2001:DB8:1::7'))
   await isShown('wide', '2001:db8:1::7')
 })
 
-clusterTest(
-  'an address that another namespace holds or uses is refused, and within a namespace it can be shared',
-  async () => {
-    await stage.create(loadBalancer('robbed', { namespace: 'owner' }))
-    const held = await stage.settled('robbed', 'owner')
-    await stage.create(own('user', '198.51.100.20', 'owner'))
-    await isShown('user', '198.51.100.20', 'owner')
-    for (const [address, name] of [
-      [held, 'robbed'],
-      ['198.51.100.20', 'user'],
-    ] as const) {
-      const { code, stderr } = await create(own('thief', address))
-      assert.is(code, 1)
-      assert.match(stderr, `Service owner/${name}, which is in another namespace`)
-      assert.is((await create(own(`shares-${name}`, address, 'owner'))).code, 0)
-    }
-    await stage.run('delete', 'service', 'shares-robbed', '-n', 'owner')
-  },
-)
+test('an address that another namespace holds or uses is refused, and within a namespace it can be shared', async () => {
+  await stage.create(loadBalancer('robbed', { namespace: 'owner' }))
+  const held = await stage.settled('robbed', 'owner')
+  await stage.create(own('user', '198.51.100.20', 'owner'))
+  await isShown('user', '198.51.100.20', 'owner')
+  for (const [address, name] of [
+    [held, 'robbed'],
+    ['198.51.100.20', 'user'],
+  ] as const) {
+    const { code, stderr } = await create(own('thief', address))
+    assert.is(code, 1)
+    assert.match(stderr, `Service owner/${name}, which is in another namespace`)
+    assert.is((await create(own(`shares-${name}`, address, 'owner'))).code, 0)
+  }
+  await stage.run('delete', 'service', 'shares-robbed', '-n', 'owner')
+})
 
 for (const [name, spec, reason] of forOwner)
-  clusterTest(`a provisioned address ${name} of others is no own address of a Service`, async () => {
+  test(`a provisioned address ${name} of others is no own address of a Service`, async () => {
     const address = await provision(name, spec)
     await isRefused(address, reason)
     missed.push({ name: `missed-${name}`, address, reason })
@@ -136,7 +132,7 @@ for (const [name, spec, reason] of forOwner)
     assert.is((await create(loadBalancer('chosen', allowed), '--dry-run=server')).code, 0)
   })
 
-clusterTest('a reservation whose marks name another cluster is no own address', async () => {
+test('a reservation whose marks name another cluster is no own address', async () => {
   const { address } = await stage.order([dialect.usage, serviceTag(dialect, 'other/web'), 'cluster=another-cluster'])
   const reason = /is another cluster's reservation by its marks \(.*cluster=another-cluster/
   await eventually(
@@ -146,20 +142,17 @@ clusterTest('a reservation whose marks name another cluster is no own address', 
   missed.push({ name: 'missed-other', address, reason })
 })
 
-clusterTest(
-  'a Service that admission missed does not show an address that it may not have, and an Event says why',
-  async () => {
-    await stage.create(own('stays', '198.51.100.30'))
-    await isShown('stays', '198.51.100.30')
-    await product.stop()
-    for (const { name, address } of missed) await stage.create(own(name, address))
-    product = await stage.startSwept({ env: { ...dialect.here, EIP_WARM_POOL: '1' } })
-    for (const { name, reason } of missed) await hasWarning(name, reason)
-    for (const { name } of missed) await showsNothing(name)
-  },
-)
+test('a Service that admission missed does not show an address that it may not have, and an Event says why', async () => {
+  await stage.create(own('stays', '198.51.100.30'))
+  await isShown('stays', '198.51.100.30')
+  await product.stop()
+  for (const { name, address } of missed) await stage.create(own(name, address))
+  product = await stage.startSwept({ env: { ...dialect.here, EIP_WARM_POOL: '1' } })
+  for (const { name, reason } of missed) await hasWarning(name, reason)
+  for (const { name } of missed) await showsNothing(name)
+})
 
-clusterTest('an update that leaves the address is never refused, and one that changes it is checked', async () => {
+test('an update that leaves the address is never refused, and one that changes it is checked', async () => {
   await stage.run('label', 'service', 'stays', '-n', 'tenant', 'team=web')
   await hasWarning('stays', /is no reservation of the project/)
   assert.is(shownIn(await stage.service('stays', 'tenant')), '198.51.100.30', 'what it shows already stays')
@@ -167,7 +160,7 @@ clusterTest('an update that leaves the address is never refused, and one that ch
   assert.match((await stage.kubectl(change)).stderr, 'is no reservation of the project')
 })
 
-clusterTest('a warm address is no own address', async () => {
+test('a warm address is no own address', async () => {
   const warm = await eventually('a warm address', async () => {
     const all = await listAll(stage.client, elasticIPs)
     return all.find(({ metadata, status }) => metadata.name.startsWith('warm-') && status?.phase === 'Available')
@@ -177,27 +170,24 @@ clusterTest('a warm address is no own address', async () => {
   assert.match(stderr, new RegExp(`is in the warm pool \\(ElasticIP ${warm.metadata.name}\\)`))
 })
 
-clusterTest(
-  'while the reservations of the project are unknown an own address is stored with a warning, and decided later',
-  async () => {
-    await product.stop()
-    const { address } = await stage.order()
-    const listed = missed.find(({ name }) => name === 'missed-other')?.address ?? ''
-    faults.add({ answer: 503 })
-    product = await stage.serve({ env: dialect.here, flags: [`--own-address-ranges=${listed}/32`] })
-    const { code, stderr } = await create(own('early', address))
-    assert.is(code, 0, stderr)
-    assert.match(stderr, 'the cloud has not answered yet')
-    await create(own('bogus', '8.8.8.9'))
-    await showsNothing('early')
-    faults.clear()
-    await isShown('early', address)
-    await hasWarning('bogus', /is no reservation of the project/)
-    await showsNothing('bogus')
-  },
-)
+test('while the reservations of the project are unknown an own address is stored with a warning, and decided later', async () => {
+  await product.stop()
+  const { address } = await stage.order()
+  const listed = missed.find(({ name }) => name === 'missed-other')?.address ?? ''
+  faults.add({ answer: 503 })
+  product = await stage.serve({ env: dialect.here, flags: [`--own-address-ranges=${listed}/32`] })
+  const { code, stderr } = await create(own('early', address))
+  assert.is(code, 0, stderr)
+  assert.match(stderr, 'the cloud has not answered yet')
+  await create(own('bogus', '8.8.8.9'))
+  await showsNothing('early')
+  faults.clear()
+  await isShown('early', address)
+  await hasWarning('bogus', /is no reservation of the project/)
+  await showsNothing('bogus')
+})
 
-clusterTest('the operator can allow an address that another cluster has reserved', async () => {
+test('the operator can allow an address that another cluster has reserved', async () => {
   await isShown('missed-other', missed.find(({ name }) => name === 'missed-other')?.address ?? '')
 })
 

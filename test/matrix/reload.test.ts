@@ -10,10 +10,7 @@ import { typed } from '../whole/command-line.ts'
 import { dialect, openStage, routes } from './dialect.ts'
 
 // Another account at the same cloud, whose Secret somebody copies into this cluster.
-const other =
-  dialect.name === 'cherry-servers'
-    ? { project: '718281', token: 'the-token-of-another-account' }
-    : { project: '7f8b4a06-2c55-4c1f-8d0e-6f2f0a9b1c3e', token: 'the-token-of-another-account' }
+const other = { project: '7f8b4a06-2c55-4c1f-8d0e-6f2f0a9b1c3e', token: 'the-token-of-another-account' }
 const accounts = await dialects[dialect.name].open({ other })
 const stage = await openStage({ account: accounts })
 const { calls, tokens } = stage.cloud.control
@@ -120,7 +117,7 @@ test('another location counts for new addresses, and those that are there stay',
 
 test('another project needs a restart: its token alone would see another ledger', async () => {
   const now = JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>
-  mount({ ...now, projectID: dialect.name === 'cherry-servers' ? '7' : '5d0b2bb2-1f0f-4a3a-8a44-2f1f0a1b2c3d' })
+  mount({ ...now, projectID: '5d0b2bb2-1f0f-4a3a-8a44-2f1f0a1b2c3d' })
   await says(`${file} has settings that need a restart: project`)
   assert.is(await metric('need_restart'), '1')
   await eventOf('Warning  SettingsNeedRestart', 'project')

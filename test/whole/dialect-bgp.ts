@@ -95,11 +95,8 @@ const facts: Record<BgpDialectName, BgpFacts> = {
     }),
     localAsn: 'PACKET_LOCAL_ASN',
     unknownMachine: `packet://${unknownMachine}`,
-    // Packet is older than the custom resources; some of its users have moved to them since.
-    metallb: [
-      { version: '0.11.0', setting: configMap },
-      { version: '0.15.2', setting: customResources },
-    ],
+    // Packet is older than the custom resources.
+    metallb: [{ version: '0.11.0', setting: configMap }],
     kubeVip: {
       prefix: 'packet.com',
       env: {
@@ -148,10 +145,7 @@ const facts: Record<BgpDialectName, BgpFacts> = {
       if (!ok) throw new Error('the peer group stays')
     },
     unknownMachine: 'phoenixnap://0123456789abcdef01234567',
-    metallb: [
-      { version: '0.16.1', setting: customResources },
-      { version: '0.16.1', setting: 'metallb:///metallb-system/?bgp-peer-mode=frr', mode: 'frr' },
-    ],
+    metallb: [{ version: '0.15.2', setting: customResources }],
     kubeVip: { prefix: 'phoenixnap.com', env: {}, byHand: () => ({}) },
   },
 }

@@ -27,7 +27,7 @@ let count = 0
 export async function onControlPlane(play: (cluster: Cluster) => Promise<void>): Promise<void> {
   started ??= testControlPlane({ dir })
   const controlPlane = await started
-  const client = connect(kubeconfig({ file: controlPlane.kubeconfig }), { userAgent: 'test' })
+  const client = connect(kubeconfig({ file: controlPlane.kubeconfig }), { userAgent: 'test', timeoutMs: 60_000 })
   await play({
     controlPlane,
     ...recording(client),

@@ -7,10 +7,12 @@ import { followed } from '../../whole/command-line.ts'
 import { type Scene, type SceneOptions, onScene, settingsOf } from './scene.ts'
 import { type Way, walk } from './walk.ts'
 
-/** Walks there and back twice with the commands, beside routers that look on. */
-export function walkByCommands(program: PredecessorProgram, options: Partial<SceneOptions> = {}): Promise<void> {
+type Walk = Partial<SceneOptions> & { rounds?: 1 | 2 }
+
+/** Walks there and back with the commands, beside routers that look on. */
+export function walkByCommands(program: PredecessorProgram, { rounds = 1, ...options }: Walk = {}): Promise<void> {
   const cluster = { program, machines: ['node-a', 'node-b'], services: ['web', 'api', 'shop'], ...options }
-  return onScene(cluster, (scene) => walk(scene, byCommands(program)))
+  return onScene(cluster, (scene) => walk(scene, byCommands(program), rounds))
 }
 
 /** Plans, applies and, when the command says so, starts ours as a person without the chart does. */

@@ -6,7 +6,7 @@ import { titleOf } from './scene.ts'
 
 const program = programs['Cherry 1.35.2']
 
-test(`${titleOf(program)}: takeover and undo, twice: nothing is bought, dropped or without a way`, () =>
+test(`${titleOf(program)}: takeover and undo: nothing is bought, dropped or without a way`, () =>
   // Its peers name no source, and all machines of the rig share one network: a second one would have the source of the first.
   walkByCommands(program, { machines: ['node-a'] }))
 

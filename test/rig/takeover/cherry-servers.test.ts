@@ -6,7 +6,7 @@ import { titleOf } from './scene.ts'
 
 const program = programs['Cherry main']
 
-test(`${titleOf(program)}: takeover and undo, twice: nothing is bought, dropped or without a way`, () =>
+test(`${titleOf(program)}: takeover and undo: nothing is bought, dropped or without a way`, () =>
   walkByCommands(program))
 
 test.run()

@@ -7,7 +7,7 @@ import { titleOf } from './scene.ts'
 const { settings, ...cpem } = programs['CPEM 3.8']
 const program = { ...cpem, settings: { ...settings, loadbalancer: 'metallb:///metallb-system/config' } }
 
-test(`${titleOf(program)} in a ConfigMap: takeover and undo, twice: nothing is bought, dropped or without a way`, () =>
+test(`${titleOf(program)} in a ConfigMap: takeover and undo: nothing is bought, dropped or without a way`, () =>
   walkByCommands(program, { metallb: '0.11.0' }))
 
 test.run()

@@ -12,7 +12,8 @@ import { backAgain } from './walk.ts'
 const program = programs['CPEM 3.8']
 const title = titleOf(program)
 
-test(`${title}: takeover and undo, twice: nothing is bought, dropped or without a way`, () => walkByCommands(program))
+test(`${title}: takeover and undo, twice: nothing is bought, dropped or without a way`, () =>
+  walkByCommands(program, { rounds: 2 }))
 
 test(`${title}: after undo it finds its own peers as they were, and those of a node that came meanwhile`, () =>
   onScene({ program, machines: ['node-a', 'node-b'], services: ['web', 'api'] }, async (scene) => {

@@ -13,9 +13,9 @@ export type Way = {
   back: (scene: Scene, product: Product) => Promise<void>
 }
 
-/** Goes there and back twice, with Services that come and go under both. */
-export async function walk(scene: Scene, { there, back }: Way): Promise<void> {
-  for (const round of [1, 2]) {
+/** Goes there and back once or twice, with Services that come and go under both. */
+export async function walk(scene: Scene, { there, back }: Way, rounds: 1 | 2): Promise<void> {
+  for (let round = 1; round <= rounds; round += 1) {
     const objects = await objectNames(scene)
     const product = await quietly(scene, () => there(scene))
     assert.equal(await objectNames(scene), objects)
