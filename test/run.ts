@@ -37,7 +37,8 @@ const interruption = new AbortController()
 const compiled = resolve(import.meta.dirname, '../node_modules/.cache/compiled')
 const savings = { NODE_COMPILE_CACHE: compiled, GOGC: '400', GOMAXPROCS: '1' }
 for (const [name, value] of Object.entries(savings)) process.env[name] ??= value
-const needsApiServer = runs.some(usesApiServer)
+// Files of another folder are those of the runner's own tests.
+const needsApiServer = dir === import.meta.dirname && runs.some(usesApiServer)
 // A file that is not expected to start the product makes the bundle by itself if it does.
 const product = needsApiServer ? { [commandVariable]: JSON.stringify(await productCommand()) } : {}
 const countDir = needsApiServer ? mkdtempSync(join(tmpdir(), 'eip-admission-count-')) : undefined
