@@ -65,8 +65,8 @@ export const dialectsByFile: Record<string, DialectsOfFile> = {
   // How each client sends its token is a test of test/clouds.
   reload: { complete: ['equinix-metal'] },
   'request-annotations': { complete: ['cherry-servers'] },
-  // What each predecessor wrote; packet's wrote a ConfigMap.
-  'rig/adopted-objects': { complete: ['equinix-metal', 'cherry-servers'] },
+  // What Equinix Metal's predecessor wrote is taken over in test/rig/takeover.
+  'rig/adopted-objects': { complete: ['cherry-servers'] },
   // The dialects differ in the peers that they know, which smoke-bgp.test.ts shows.
   'rig/announce': { complete: ['equinix-metal', 'cherry-servers', 'phoenixnap'] },
   'rig/kube-vip': { complete: ['equinix-metal', 'cherry-servers'] },

@@ -1,47 +1,29 @@
-// A real control plane with announcing software and routers, without the product: tests of what we rely on.
+// A real control plane with MetalLB and routers, without the product: tests of what we rely on.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Service } from '../../kube/objects.ts'
 import { type ControlPlane, startControlPlane } from '../../sandbox/control-plane/start.ts'
 import { type Administrator, makeAdministrator } from '../../sandbox/rig/administrator.ts'
-import { type CiliumRig, setCiliumRig } from '../../sandbox/rig/cilium.ts'
 import type { MetallbOptions } from '../../sandbox/rig/metallb.ts'
 import { type Rig, setRig } from '../../sandbox/rig/rig.ts'
-import type { Routers } from '../../sandbox/rig/routers.ts'
 
-type Cluster = Administrator & {
-  controlPlane: ControlPlane
-  service: (name: string) => Promise<Service | undefined>
-}
-
-export type Context = Rig & Cluster
-
-export type CiliumContext = CiliumRig & Cluster
+export type Context = Rig &
+  Administrator & {
+    controlPlane: ControlPlane
+    service: (name: string) => Promise<Service | undefined>
+  }
 
 export const password = 'Rig5ecretRig5ecret'
 
 /** Old versions of MetalLB read Endpoints. */
 const controllers = ['endpoints-controller']
 
-/** Runs a test on a rig with MetalLB. */
-export function withRig(metallb: MetallbOptions, test: (context: Context) => Promise<void>): Promise<void> {
-  return withCluster((controlPlane) => setRig({ controlPlane, metallb, password }), test)
-}
-
-/** Runs a test on a rig with Cilium. */
-export function withCilium(test: (context: CiliumContext) => Promise<void>): Promise<void> {
-  return withCluster((controlPlane) => setCiliumRig({ controlPlane, password }), test)
-}
-
-/** Runs a test and stops everything afterwards; the logs stay when the test fails. */
-async function withCluster<R extends { routers: Routers; stop: () => Promise<void> }>(
-  setUp: (controlPlane: ControlPlane) => Promise<R>,
-  test: (context: R & Cluster) => Promise<void>,
-): Promise<void> {
+/** Runs a test on a rig with MetalLB and stops everything afterwards; the logs stay when the test fails. */
+export async function withRig(metallb: MetallbOptions, test: (context: Context) => Promise<void>): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), 'eip-admission-rig-'))
   const controlPlane = await startControlPlane({ dir, controllers })
-  const rig = await setUp(controlPlane)
+  const rig = await setRig({ controlPlane, metallb, password })
   const administrator = makeAdministrator(controlPlane)
   const service = async (name: string) => {
     const text = await administrator.run(['get', 'service', name, '--ignore-not-found', '-o', 'json'])

@@ -28,10 +28,8 @@ type Case = {
   resets: 0 | 1
 }
 
-const customResources = 'metallb:///metallb-system?crdConfiguration=true'
 const three = ['node-a', 'node-b', 'node-c']
 const cases: Partial<Record<string, Case[]>> = {
-  'equinix-metal': [{ predecessor: 'CPEM 3.8', setting: customResources, machines: three, resets: 1 }],
   'cherry-servers': [
     { predecessor: 'Cherry main', setting: 'metallb:///metallb-system/', machines: three, resets: 0 },
     // For FRR it is not written from where a node speaks, and in the one network of the rig all would do so from there.
