@@ -69,6 +69,19 @@ export type CloudValues = ClusterSettings & { apiKey: Secret; loadBalancer: Load
 /** A dialect and its typed settings. */
 export type CloudSettings = { dialect: Dialect; settings: CloudValues }
 
+/** The names of a dialect that replaces no program. `domain` is the vendor's. */
+export function ownNames(domain: string): DialectFacts['names'] {
+  return {
+    marks: { usage: 'eip-admission', separator: '/' },
+    announcerMarks: {
+      label: { name: 'app.kubernetes.io/managed-by', value: 'eip-admission' },
+      advertisement: 'eip-admission',
+      counting: `nomatch.${domain}`,
+    },
+    controlPlaneService: 'kube-system/eip-admission-kubernetes-external',
+  }
+}
+
 /** Makes the settings of a dialect: its rows are added to the common settings and may replace some of them. */
 export function defineDialect<const Rows extends DialectRows>(facts: DialectFacts & { rows: Rows }) {
   const table: Omit<typeof common, keyof Rows> & Rows = { ...common, ...facts.rows }

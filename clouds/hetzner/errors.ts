@@ -1,8 +1,11 @@
-import { CloudError, type Fault } from '../ports/cloud.ts'
+import type { Fault } from '../ports/cloud.ts'
 import type { Refusal } from '../http/faults.ts'
 import { fieldsOf, textOf } from '../http/loose-json.ts'
+import { vendorErrors } from '../ports/vendor-errors.ts'
 
 export const vendor = 'Hetzner Cloud'
+
+export const { refusal, unreadableError } = vendorErrors(vendor)
 
 /** The code of a refusal. Its text changes without notice. */
 export function errorCode(body: unknown): string | undefined {
@@ -34,14 +37,4 @@ const faults: Record<string, Fault> = {
 /** The fault of a refusal, where its status does not say it. */
 export function faultOf({ body }: Refusal): Fault | undefined {
   return faults[errorCode(body) ?? '']
-}
-
-/** The error of a response that lacks what the call requested. */
-export function unreadableError(call: string, what: string, outcome: CloudError['outcome'] = 'nothing'): CloudError {
-  return new CloudError(`${vendor} answered "${call}" with ${what}`, { fault: 'unavailable', outcome })
-}
-
-/** A refusal of our own: nothing was sent. */
-export function refusal(text: string, fault: CloudError['fault']): CloudError {
-  return new CloudError(`${vendor}: ${text}`, { fault, outcome: 'nothing' })
 }

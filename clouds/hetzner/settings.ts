@@ -2,7 +2,7 @@ import type { Annotation } from '../../lib/annotation.ts'
 import { text, token } from '../../settings/formats.ts'
 import type { SettingsTable } from '../../settings/setting.ts'
 import { serviceLocation } from '../dialect/annotations.ts'
-import { defineDialect } from '../dialect/define-dialect.ts'
+import { defineDialect, ownNames } from '../dialect/define-dialect.ts'
 import { apiServerPort, baseUrl, healthCheckUseHostIp, loadBalancerChoice } from '../dialect/shared-settings.ts'
 
 /** The annotation by which a Service requests a location. */
@@ -60,15 +60,7 @@ export const hetznerCloud = defineDialect({
   providers: ['hetzner', 'hcloud'],
   envPrefix: 'HCLOUD_',
   predecessors: [],
-  names: {
-    marks: { usage: 'eip-admission', separator: '/' },
-    announcerMarks: {
-      label: { name: 'app.kubernetes.io/managed-by', value: 'eip-admission' },
-      advertisement: 'eip-admission',
-      counting: 'nomatch.hetzner.com',
-    },
-    controlPlaneService: 'kube-system/eip-admission-kubernetes-external',
-  },
+  names: ownNames('hetzner.com'),
   rows: { ...access, ...addresses, ...controlPlane },
   annotations: [locationAnnotation],
 })

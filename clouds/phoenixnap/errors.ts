@@ -1,8 +1,11 @@
 import { CloudError, type Fault } from '../ports/cloud.ts'
 import type { Refusal } from '../http/faults.ts'
 import { fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
+import { vendorErrors } from '../ports/vendor-errors.ts'
 
 export const vendor = 'phoenixNAP'
+
+export const { refusal, unreadableError } = vendorErrors(vendor)
 
 /** What an API says of a refusal: its text, and what is wrong with each field. The token service has other fields. */
 export function errorText(body: unknown): string | undefined {
@@ -26,16 +29,6 @@ export function faultOf({ name, status, text = '' }: Refusal): Fault | undefined
 /** The fault of a refused token: whatever is wrong, it is the client or its secret. */
 export function tokenFaultOf({ status }: Refusal): Fault | undefined {
   return status >= 400 && status < 500 && status !== 408 ? 'auth' : undefined
-}
-
-/** The error of a response that lacks what the call requested. */
-export function unreadableError(call: string, what: string, outcome: CloudError['outcome'] = 'nothing'): CloudError {
-  return new CloudError(`${vendor} answered "${call}" with ${what}`, { fault: 'unavailable', outcome })
-}
-
-/** A refusal of our own: nothing was sent. */
-export function refusal(text: string, fault: Fault): CloudError {
-  return new CloudError(`${vendor}: ${text}`, { fault, outcome: 'nothing' })
 }
 
 /** Whether the cloud refused a write as it is, so that nothing was done. */

@@ -1,6 +1,6 @@
 import { text, token, url } from '../../settings/formats.ts'
 import type { SettingsTable } from '../../settings/setting.ts'
-import { defineDialect } from '../dialect/define-dialect.ts'
+import { defineDialect, ownNames } from '../dialect/define-dialect.ts'
 import { baseUrl, loadBalancerChoice } from '../dialect/shared-settings.ts'
 import { bgp } from './bgp-settings.ts'
 
@@ -56,15 +56,7 @@ export const phoenixnapMetal = defineDialect({
   providers: ['phoenixnap'],
   envPrefix: 'PNAP_',
   predecessors: [],
-  names: {
-    marks: { usage: 'eip-admission', separator: '/' },
-    announcerMarks: {
-      label: { name: 'app.kubernetes.io/managed-by', value: 'eip-admission' },
-      advertisement: 'eip-admission',
-      counting: 'nomatch.phoenixnap.com',
-    },
-    controlPlaneService: 'kube-system/eip-admission-kubernetes-external',
-  },
+  names: ownNames('phoenixnap.com'),
   rows: { ...access, ...addresses, ...bgp },
   annotations: [],
 })

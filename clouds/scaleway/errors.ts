@@ -1,8 +1,11 @@
-import { CloudError, type Fault } from '../ports/cloud.ts'
+import type { Fault } from '../ports/cloud.ts'
 import type { Refusal } from '../http/faults.ts'
 import { countOf, fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
+import { vendorErrors } from '../ports/vendor-errors.ts'
 
 export const vendor = 'Scaleway'
+
+export const { refusal, unreadableError } = vendorErrors(vendor)
 
 /** What the API says of a refusal: its text, its type, and the argument that is wrong. */
 export function errorText(body: unknown): string | undefined {
@@ -39,14 +42,4 @@ const faults: Record<string, Fault> = {
 /** The fault of a refusal, where its type says it. */
 export function faultOf({ body }: Refusal): Fault | undefined {
   return faults[textOf(fieldsOf(body).type) ?? '']
-}
-
-/** The error of a response that lacks what the call requested. */
-export function unreadableError(call: string, what: string, outcome: CloudError['outcome'] = 'nothing'): CloudError {
-  return new CloudError(`${vendor} answered "${call}" with ${what}`, { fault: 'unavailable', outcome })
-}
-
-/** A refusal of our own: nothing was sent, or what was sent before is said in the text. */
-export function refusal(text: string, fault: Fault, outcome: CloudError['outcome'] = 'nothing'): CloudError {
-  return new CloudError(`${vendor}: ${text}`, { fault, outcome })
 }

@@ -1,5 +1,6 @@
-import { type Cloud, CloudError, type Reservation, type ReservationRequest } from '../ports/cloud.ts'
+import type { Cloud, Reservation, ReservationRequest } from '../ports/cloud.ts'
 import { hasMarks } from '../ports/marks.ts'
+import { unlessGone } from '../ports/vendor-errors.ts'
 import { refusal, unreadableError } from './errors.ts'
 import { findFlexibleIp, isListed } from './find-flexible-ip.ts'
 import { parseFlexibleIp } from './parse-flexible-ip.ts'
@@ -50,9 +51,8 @@ async function mark(
   if (!found || Object.entries(marks).every(([name, value]) => found.reservation.marks[name] === value)) return
   const body = { tags: withMarks(found.tags, marks) }
   const path = [...pathOf.addresses(project), id]
-  await unlessGone(project, { id, signal }, () =>
-    project.http.call({ name: 'mark', method: 'PATCH', path, body, accept: [404] }, signal),
-  )
+  const change = project.http.call({ name: 'mark', method: 'PATCH', path, body, accept: [404] }, signal)
+  await unlessGone(change, () => isListed(project, { id, lane: 'read' }, signal))
 }
 
 /**
@@ -68,21 +68,6 @@ async function release(project: Project, id: string, signal: AbortSignal): Promi
   if (Object.keys(marks).length === 0)
     throw refusal(`${address} has no tag of eip-admission, so it is not deleted; delete it in the console`, 'conflict')
   const path = [...pathOf.addresses(project), id]
-  await unlessGone(project, { id, signal }, () =>
-    project.http.call({ name: 'release', method: 'DELETE', path, accept: [404] }, signal),
-  )
-}
-
-/** A 403 after a successful read means a key that may only read, or an address that was deleted in between. */
-async function unlessGone(
-  project: Project,
-  { id, signal }: { id: string; signal: AbortSignal },
-  write: () => Promise<unknown>,
-): Promise<void> {
-  try {
-    await write()
-  } catch (error) {
-    const isDenied = error instanceof CloudError && error.fault === 'auth'
-    if (!isDenied || (await isListed(project, { id, lane: 'read' }, signal))) throw error
-  }
+  const deletion = project.http.call({ name: 'release', method: 'DELETE', path, accept: [404] }, signal)
+  await unlessGone(deletion, () => isListed(project, { id, lane: 'read' }, signal))
 }

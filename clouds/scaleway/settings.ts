@@ -1,7 +1,14 @@
 import { text, token } from '../../settings/formats.ts'
 import type { SettingsTable } from '../../settings/setting.ts'
-import { defineDialect } from '../dialect/define-dialect.ts'
-import { apiServerPort, baseUrl, healthCheckUseHostIp, loadBalancerChoice } from '../dialect/shared-settings.ts'
+import { defineDialect, ownNames } from '../dialect/define-dialect.ts'
+import {
+  apiServerPort,
+  baseUrl,
+  controlPlaneTag,
+  healthCheckUseHostIp,
+  loadBalancerChoice,
+  projectId,
+} from '../dialect/shared-settings.ts'
 
 const access = {
   apiKey: {
@@ -13,15 +20,7 @@ const access = {
     sentence: 'Secret key of an API key that may manage Elastic Metal and its flexible IPs in the project.',
     isReloaded: true,
   },
-  projectId: {
-    title: 'project',
-    flag: '--project-id',
-    env: 'SCW_DEFAULT_PROJECT_ID',
-    field: 'projectID',
-    format: text('id'),
-    required: true,
-    sentence: 'Id of the project that pays for the addresses and owns the servers.',
-  },
+  projectId: projectId('SCW_DEFAULT_'),
   baseUrl: { ...baseUrl('https://api.scaleway.com'), env: 'SCW_API_URL', field: 'apiURL' },
 } as const satisfies SettingsTable
 
@@ -39,16 +38,7 @@ const addresses = {
 } as const satisfies SettingsTable
 
 const controlPlane = {
-  fipTag: {
-    title: 'control-plane address tag',
-    flag: '--fip-tag',
-    env: 'SCW_FIP_TAG',
-    field: 'fipTag',
-    format: text('tag'),
-    unset: 'off',
-    sentence:
-      'Tag of the flexible IP that is the control-plane address. It is moved when its holder fails, and never ordered or deleted.',
-  },
+  fipTag: controlPlaneTag('SCW_', { address: 'fip', placeholder: 'tag', of: 'flexible IP that is' }),
   apiServerPort: apiServerPort('SCW_'),
   fipHealthCheckUseHostIp: healthCheckUseHostIp('SCW_', 'fip'),
 } as const satisfies SettingsTable
@@ -60,15 +50,7 @@ export const scalewayMetal = defineDialect({
   providers: ['scaleway'],
   envPrefix: 'SCW_',
   predecessors: [],
-  names: {
-    marks: { usage: 'eip-admission', separator: '/' },
-    announcerMarks: {
-      label: { name: 'app.kubernetes.io/managed-by', value: 'eip-admission' },
-      advertisement: 'eip-admission',
-      counting: 'nomatch.scaleway.com',
-    },
-    controlPlaneService: 'kube-system/eip-admission-kubernetes-external',
-  },
+  names: ownNames('scaleway.com'),
   rows: { ...access, ...addresses, ...controlPlane },
   annotations: [],
 })

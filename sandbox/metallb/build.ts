@@ -4,9 +4,22 @@ import { join } from 'node:path'
 import { copyFromModule } from '../copy-from-module.ts'
 import { type BuildOptions, goPrograms } from '../go-programs.ts'
 
-/** The newest version, the last of earlier series, and one that reads a ConfigMap; each has a folder here. */
-export const metallbVersions = ['0.16.1', '0.15.2', '0.14.9', '0.13.12', '0.11.0'] as const
-export type MetallbVersion = (typeof metallbVersions)[number]
+/** The newest version, the oldest with custom resources, and one that reads a ConfigMap; each has a folder here. */
+export const metallbVersions = ['0.16.1', '0.13.12', '0.11.0'] as const
+
+/** Those in between, which a build takes minutes for: they run by hand, when METALLB_VERSION names one. */
+const versionsByHand = ['0.15.2', '0.14.9'] as const
+
+export type MetallbVersion = (typeof metallbVersions)[number] | (typeof versionsByHand)[number]
+
+/** The version that a person chose to run in place of those of the tests. */
+export function metallbByHand(): MetallbVersion | undefined {
+  const { METALLB_VERSION: name = '' } = process.env
+  const found = versionsByHand.find((version) => version === name)
+  if (name !== '' && found === undefined)
+    throw new Error(`METALLB_VERSION=${name}: it can be ${versionsByHand.join(' or ')}`)
+  return found
+}
 
 /** The programs, and what a cluster needs for them: `crds` is a folder of definitions, `webhooks` a manifest file. */
 export type MetallbPrograms = { controller: string; speaker: string; crds: string; webhooks: string }

@@ -22,8 +22,8 @@ const kinds: Resource<KubeObject>[] = [ipAddressPools, bgpPeers, bgpAdvertisemen
 const samples = (numRuns: number) =>
   fc.sample(fc.record({ state: states, theirs: peoples, left: inherited }), { numRuns, seed: 5 })
 
-/** How many states each version sees in each mode; the newest keeps the rules of all before it. */
-const rounds = { '0.16.1': 30, '0.15.2': 12, '0.14.9': 12, '0.13.12': 12 } as const
+/** How many states each version sees in each mode; the newest keeps the rules of those before it. */
+const rounds = { '0.16.1': 30, '0.13.12': 12 } as const
 
 /** The nodes that the states speak of, as far as they can be; webhooks look which of them peers are for. */
 async function joinNodes({ apply }: Context): Promise<void> {

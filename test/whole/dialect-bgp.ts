@@ -80,7 +80,6 @@ const facts: Record<BgpDialectName, BgpFacts> = {
     unknownMachine: `equinixmetal://${unknownMachine}`,
     metallb: [
       { version: '0.16.1', setting: customResources },
-      { version: '0.14.9', setting: customResources },
       { version: '0.11.0', setting: configMap },
     ],
     kubeVip: { prefix: 'metal.equinix.com', env: {}, byHand: () => ({}) },
@@ -145,7 +144,7 @@ const facts: Record<BgpDialectName, BgpFacts> = {
       if (!ok) throw new Error('the peer group stays')
     },
     unknownMachine: 'phoenixnap://0123456789abcdef01234567',
-    metallb: [{ version: '0.15.2', setting: customResources }],
+    metallb: [{ version: '0.16.1', setting: customResources }],
     kubeVip: { prefix: 'phoenixnap.com', env: {}, byHand: () => ({}) },
   },
 }

@@ -2,7 +2,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { hasBgp } from '../../../sandbox/dialect-names.ts'
-import { metallbVersions } from '../../../sandbox/metallb/build.ts'
+import { metallbByHand, metallbVersions } from '../../../sandbox/metallb/build.ts'
 import { isSince } from '../../../sandbox/rig/metallb-args.ts'
 import { type Rig, setRig } from '../../../sandbox/rig/rig.ts'
 import { type MetallbSetup, bgpFacts } from '../../whole/dialect-bgp.ts'
@@ -13,7 +13,11 @@ import type { TestStage } from '../../whole/test-stage.ts'
 import { dialect, openStage, routes } from '../dialect.ts'
 import { dialectsByFile } from '../dialects-by-file.ts'
 
-const { metallb: setups, nodeSelector, password, provider, source } = dialect.bgp
+const { nodeSelector, password, provider, source } = dialect.bgp
+
+const byHand = metallbByHand()
+const chosen = byHand && { version: byHand, setting: 'metallb:///metallb-system?crdConfiguration=true' }
+const setups: MetallbSetup[] = chosen ? [chosen] : dialect.bgp.metallb
 
 type Scene = TestStage & { rig: Rig; machines: string[]; restart: (env: Record<string, string>) => Promise<void> }
 
