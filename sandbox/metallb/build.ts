@@ -1,7 +1,9 @@
 // Builds MetalLB's controller and speaker from the Go module of a version, and copies the resource definitions of it.
-import { existsSync, renameSync } from 'node:fs'
+import { existsSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { cacheFolder } from '../cache-folder.ts'
 import { copyFromModule } from '../copy-from-module.ts'
+import { exclusively } from '../exclusive.ts'
 import { type BuildOptions, goPrograms } from '../go-programs.ts'
 
 /** The newest version, the oldest with custom resources, and one that reads a ConfigMap; each has a folder here. */
@@ -48,6 +50,22 @@ export async function metallbPrograms(version: MetallbVersion, options?: BuildOp
   const folder = await goPrograms(module, options)
   const at = (name: string) => join(folder, name)
   return { controller: at('controller'), speaker: at('speaker'), crds: at('crds'), webhooks: at('webhooks.yaml') }
+}
+
+/** The folder with the definitions of a version: where no MetalLB runs, its source is enough. */
+export async function metallbDefinitions(version: MetallbVersion): Promise<Pick<MetallbPrograms, 'crds'>> {
+  const folder = cacheFolder('metallb-definitions', version)
+  const crds = join(folder, 'crds')
+  await exclusively(folder, async () => {
+    // The folder appears whole: a copy that is killed leaves another one.
+    if (existsSync(crds)) return
+    const staging = `${folder}.new`
+    rmSync(staging, { recursive: true, force: true })
+    await copyDefinitions(join(import.meta.dirname, version), staging)
+    rmSync(folder, { recursive: true, force: true })
+    renameSync(staging, folder)
+  })
+  return { crds }
 }
 
 /** Copies the manifests of the module's source; versions that read a ConfigMap have none. */

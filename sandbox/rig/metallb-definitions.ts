@@ -8,7 +8,7 @@ import { webhookPort } from './metallb-args.ts'
  * Returns MetalLB's custom resource definitions as a manifest. Older ones declare AS numbers as `int32`, which is too
  * small for some. Newer API servers enforce it and refuse every BGPPeer, so we remove it.
  */
-export function crdManifest({ crds }: MetallbPrograms): string {
+export function crdManifest({ crds }: Pick<MetallbPrograms, 'crds'>): string {
   const files = globSync('*.yaml', { cwd: crds }).toSorted()
   return files
     .map((file) => readFileSync(join(crds, file), 'utf8').replaceAll(/^ *format: int32\n/gm, ''))

@@ -9,7 +9,7 @@ import {
 } from '../../announcers/metallb/resources.ts'
 import type { ConfigMap, KubeObject } from '../../kube/objects.ts'
 import { type Resource, configMaps } from '../../kube/resource.ts'
-import { type MetallbVersion, metallbPrograms } from '../../sandbox/metallb/build.ts'
+import { type MetallbVersion, metallbDefinitions } from '../../sandbox/metallb/build.ts'
 import { isSince } from '../../sandbox/rig/metallb-args.ts'
 import { crdManifest } from '../../sandbox/rig/metallb-definitions.ts'
 import type { TestStage } from './test-stage.ts'
@@ -64,7 +64,7 @@ function objectsView({ client, kubectl, run, send }: StageParts, version: Metall
   return {
     hasObjects: true,
     async install() {
-      const manifest = crdManifest(await metallbPrograms(version))
+      const manifest = crdManifest(await metallbDefinitions(version))
       const { code, stderr } = await kubectl(['apply', '--server-side', '-f', '-'], manifest)
       if (code !== 0) throw new Error(stderr)
     },

@@ -4,7 +4,7 @@ import { type BGPPeer, bgpAdvertisements, bgpPeers, ipAddressPools } from '../..
 import { configureObjects } from '../../../controllers/announcing/configure-objects.ts'
 import type { KubeObject } from '../../../kube/objects.ts'
 import { type Resource, defineResource } from '../../../kube/resource.ts'
-import { metallbPrograms } from '../../../sandbox/metallb/build.ts'
+import { metallbDefinitions } from '../../../sandbox/metallb/build.ts'
 import { makeAdministrator } from '../../../sandbox/rig/administrator.ts'
 import { crdManifest } from '../../../sandbox/rig/metallb-definitions.ts'
 import { marks } from '../../announcers/cluster.ts'
@@ -30,7 +30,7 @@ const state = {
 /** Writes what a predecessor left, with MetalLB's definitions, and adopts it: test/announcers/adoption shows more nodes. */
 export async function adoptPeers({ client, controlPlane, writes }: Cluster): Promise<void> {
   const { apply, run } = makeAdministrator(controlPlane)
-  await apply(crdManifest(await metallbPrograms('0.16.1')))
+  await apply(crdManifest(await metallbDefinitions('0.16.1')))
   await run(['wait', '--for=condition=Established', 'crd', '--all'])
   await apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
   const facts = { nodes: machines, routers: ['169.254.255.1', '169.254.255.2'], localAsn: 65000, peerAsn: 65530 }

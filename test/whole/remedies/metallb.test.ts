@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { metallbPrograms } from '../../../sandbox/metallb/build.ts'
+import { metallbDefinitions } from '../../../sandbox/metallb/build.ts'
 import { crdManifest } from '../../../sandbox/rig/metallb-definitions.ts'
 import { eventually } from '../eventually.ts'
 import { operatorOf } from '../operator.ts'
@@ -44,7 +44,7 @@ await startNode('two')
 await first.stop()
 
 test('MetalLB of another namespace, form and class, whose definitions the API server refuses', async () => {
-  const [older, newest] = [await metallbPrograms('0.13.12'), await metallbPrograms('0.16.1')]
+  const [older, newest] = [await metallbDefinitions('0.13.12'), await metallbDefinitions('0.16.1')]
   const refused = readFileSync(join(older.crds, 'metallb.io_bgppeers.yaml'), 'utf8')
   for (const manifest of [crdManifest(newest), refused]) {
     const { code, stderr } = await kubectl(['apply', '--server-side', '-f', '-'], manifest)
