@@ -5,7 +5,7 @@ import { sortArguments } from './selection.ts'
 
 const usage = `npm test -- [WORD...] ['A PHRASE'...] [options]
 
-  WORD                selects files by their paths, in either target. The name of a cloud runs them there.
+  WORD                selects files by their paths, in every target. The name of a cloud runs them there.
   'A PHRASE'          selects tests by their names
   --test WORD         the same for a phrase of one word
   --slow              the files of make test-slow

@@ -32,11 +32,8 @@ const queue = runQueue(
 const verdicts: Verdict[] = []
 const interruption = new AbortController()
 
-// All these processes load much the same modules. Programs in Go end before their garbage matters. There are more of them
-// than processors, so a thread for each processor would only wake others: a sixth of their system calls.
-const compiled = resolve(import.meta.dirname, '../node_modules/.cache/compiled')
-const savings = { NODE_COMPILE_CACHE: compiled, GOGC: '400', GOMAXPROCS: '1' }
-for (const [name, value] of Object.entries(savings)) process.env[name] ??= value
+// All these processes load much the same modules; programs in Go end before their garbage matters.
+const savings = { NODE_COMPILE_CACHE: resolve(import.meta.dirname, '../node_modules/.cache/compiled'), GOGC: '400' }
 // Files of another folder are those of the runner's own tests.
 const needsApiServer = dir === import.meta.dirname && runs.some(usesApiServer)
 // A file that is not expected to start the product makes the bundle by itself if it does.
@@ -84,7 +81,7 @@ async function work(worker: number): Promise<void> {
       dir,
       testNames,
       timeoutSeconds: given.fileTimeoutSeconds,
-      env: { ...product, ...process.env, ...portsOf(worker), ...lent },
+      env: { ...savings, ...product, ...process.env, ...portsOf(worker), ...lent },
     })
     queue.done(run)
     // Ctrl-C ends the files too: that says nothing about them.

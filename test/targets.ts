@@ -1,6 +1,6 @@
-// Which runs belong to `make test`, to `make test-slow` and to `make alert-recordings`. `make test` shows each promise once. What is left
-// takes longer than a developer waits: the other dialects, walks, real time, real routers and guides that are typed
-// word by word.
+// Which runs belong to `make test`, to `make test-slow` and to `make alert-recordings`. `make test` shows each promise
+// once. What is left takes longer than a developer waits: the other dialects, walks, real time, real routers and guides
+// that are typed word by word.
 import { type DialectName, bgpDialectNames, dialectNames } from '../sandbox/dialect-names.ts'
 import { type Run, dialectsOf, isIn } from './selection.ts'
 

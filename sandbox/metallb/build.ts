@@ -62,7 +62,6 @@ export async function metallbDefinitions(version: MetallbVersion): Promise<Pick<
     const staging = `${folder}.new`
     rmSync(staging, { recursive: true, force: true })
     await copyDefinitions(join(import.meta.dirname, version), staging)
-    rmSync(folder, { recursive: true, force: true })
     renameSync(staging, folder)
   })
   return { crds }

@@ -1,4 +1,5 @@
-// The guides of two predecessors, typed word by word: plan, the chart by helm, apply, helm again, the way back, and there again.
+// The guides of two predecessors, typed word by word: plan, the chart by helm, apply, helm again, the way back, and there
+// again.
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'uvu'
