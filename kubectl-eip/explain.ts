@@ -46,7 +46,7 @@ const doctor =
 export function explain(seen: WhySeen): Verdict {
   const { key, service } = seen
   const record = valueOf(seen.record)
-  if (!service) return explainAbsent(key, record)
+  if (!service) return explainAbsent(key, [...(record ? [record] : []), ...seen.seconds])
   if (service.metadata.deletionTimestamp) return explainDeletion(service, record)
   const { type } = service.spec
   if (type !== 'LoadBalancer') {
@@ -63,21 +63,30 @@ export function shownAddress(service: Service): string | undefined {
   return first?.ip ?? first?.hostname
 }
 
-function explainAbsent(key: Key, record: ElasticIP | undefined): Verdict {
+function explainAbsent(key: Key, records: readonly ElasticIP[]): Verdict {
   const absent = `There is no Service ${key}`
+  const [record] = records
   if (!record) return { is: `${absent}.`, todo: 'Check the name, and the namespace (-n).' }
-  const address = record.status?.address ?? 'its address'
-  if (phaseOf(record) === 'Released') {
+  const kept = records.filter((one) => phaseOf(one) === 'Released')
+  if (kept.length > 0) {
+    const addresses = kept.map(addressOf).join(' and ')
+    const [are, it] = kept.length > 1 ? ['are', 'them'] : ['is', 'it']
+    const releases = kept.map(({ metadata }) => `\`kubectl eip release ${metadata.name}\``).join(' and ')
     return {
-      is: `${absent} any more, and ${address} is kept for it (reclaim policy Retain).`,
-      todo: `Create the Service again to use it, or give it back with \`kubectl eip release ${record.metadata.name}\`.`,
+      is: `${absent} any more, and ${addresses} ${are} kept for it (reclaim policy Retain).`,
+      todo: `Create the Service again to use ${it}, or give ${it} back with ${releases}.`,
     }
   }
+  const address = addressOf(record)
   const isNew = phaseOf(record) === 'Requested' || phaseOf(record) === 'Reserved'
   const is = isNew
     ? `${absent}, but ${address} was reserved for it: the API server refused the Service after that, or it is being created.`
     : `${absent} any more, and ${address} is being given back${because(record)}.`
   return { is, todo: 'Wait: eip-admission gives it back by itself, a new address after a grace period of 15 minutes.' }
+}
+
+function addressOf({ status }: ElasticIP): string {
+  return status?.address ?? 'its address'
 }
 
 function explainDeletion(service: Service, record: ElasticIP | undefined): Verdict {

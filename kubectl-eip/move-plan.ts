@@ -12,7 +12,14 @@
 //   of a Service's own ElasticIP | otherwise                                  | gives it a provisioned ElasticIP
 import { type Key, type Service, splitKey } from '../kube/objects.ts'
 import { type PossibleUsers, findUsers } from '../ledger/record/address-use.ts'
-import { type ElasticIP, claimKey, phaseOf, recordName, reservationIdOf } from '../ledger/record/elastic-ip.ts'
+import {
+  type ElasticIP,
+  addressKeyOf,
+  claimKey,
+  phaseOf,
+  recordName,
+  reservationIdOf,
+} from '../ledger/record/elastic-ip.ts'
 import { addressAnnotation, reclaimAnnotation } from '../ledger/record/names.ts'
 import { isClaimed, isSource, isWarm } from '../ledger/record/source.ts'
 import { shownAddress } from './explain.ts'
@@ -86,7 +93,7 @@ function ownProblem({ record, to }: MoveSeen): string | undefined {
       ? []
       : [`kubectl annotate service -n ${namespace} ${name} --overwrite ${reclaimAnnotation}=Retain`]),
     deletion(from),
-    `kubectl eip move ${from} --to ${to}`,
+    `kubectl eip move ${addressKeyOf(record)} --to ${to}`,
     `create Service ${to}`,
   ]
   return (

@@ -4,14 +4,15 @@
 //   -----------------------------+------------------------------------+---------------------------------------
 //   is being deleted             |                                    | says what that waits for
 //   is Releasing                 |                                    | says that it goes by itself
-//   is a Service's own           | Bound                              | says to delete the Service
+//   is a Service's own           | Bound                              | says to delete the Service, or of a second
+//                                |                                    | address to make it SingleStack
 //   is a Service's own           | Requested or Reserved              | says that it is for a Service to come
 //   is provisioned or warm       | a Service has claimed it           | says to delete the Service
 //   is provisioned or warm       | warm                               | says to shrink the pool
 //   any                          | somebody shows or holds the address| says who
 //   otherwise                    |                                    | deletes it
 import { type PossibleUsers, findUsers } from '../ledger/record/address-use.ts'
-import { type ElasticIP, claimKey, phaseOf, reservationIdOf } from '../ledger/record/elastic-ip.ts'
+import { type ElasticIP, claimKey, isSecond, phaseOf, reservationIdOf } from '../ledger/record/elastic-ip.ts'
 import { reclaimAnnotation } from '../ledger/record/names.ts'
 import { isClaimed, isSource, isWarm } from '../ledger/record/source.ts'
 
@@ -37,7 +38,8 @@ function refusalOf(record: ElasticIP): string | undefined {
 function refusalOfOwn(record: ElasticIP): string | undefined {
   const key = claimKey(record) ?? ''
   const address = addressOf(record)
-  if (phaseOf(record) === 'Bound') return `Service ${key} has ${address}. ${deleteFirst(record)}`
+  if (phaseOf(record) === 'Bound')
+    return `Service ${key} has ${address}. ${deleteFirst(record)}${orSingleStack(record)}`
   if (phaseOf(record) === 'Released') return undefined
   return (
     `${address} is for Service ${key}, which is about to have it. Delete the Service if it exists; ` +
@@ -59,6 +61,14 @@ function deleteFirst(record: ElasticIP): string {
   return record.spec.reclaimPolicy === 'Delete'
     ? `Delete the Service: ${remove}; that gives the address back`
     : `Delete the Service first: ${remove}; then run this again. With annotation ${reclaimAnnotation}: Delete one step is enough`
+}
+
+/** A second address goes without its Service too. */
+function orSingleStack(record: ElasticIP): string {
+  if (!isSecond(record)) return ''
+  const { namespace, name } = record.spec.claimRef ?? {}
+  const patch = `kubectl patch service -n ${namespace} ${name} -p '{"spec":{"ipFamilyPolicy":"SingleStack"}}'`
+  return `. To keep the Service with its other address alone, take this one from it: ${patch}`
 }
 
 function inUse(record: ElasticIP, all: PossibleUsers): string | undefined {

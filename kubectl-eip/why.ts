@@ -41,8 +41,9 @@ async function look({ client }: Cluster, key: string): Promise<WhySeen> {
     readable('', listAll(client, events, { namespace: 'default', fieldSelector: about('ElasticIP', recordName(key)) })),
     readDeployments(client),
   ])
-  const hasTwo = (service?.spec.ipFamilies?.length ?? 0) > 1
-  const seconds = hasTwo ? await Promise.all(secondKeys(key).map((one) => readSecond(client, one))) : []
+  // A Service that is gone may have left both.
+  const mayHaveTwo = !service || (service.spec.ipFamilies?.length ?? 0) > 1
+  const seconds = mayHaveTwo ? await Promise.all(secondKeys(key).map((one) => readSecond(client, one))) : []
   const all: WhySeen['events'] =
     'missing' in ofService ? ofService : { value: [...ofService.value, ...(valueOf(ofRecord) ?? [])] }
   const known = { seconds: seconds.flatMap((second) => second ?? []), installedIn: namespaceOf(ofDeployments) }

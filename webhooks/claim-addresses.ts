@@ -1,3 +1,4 @@
+import { KubeError } from '../kube/errors.ts'
 import type { Claim, ClaimResult } from '../ledger/claim/claim-spec.ts'
 import type { UnboundClaim } from '../ledger/claim/limits.ts'
 import { secondKey } from '../ledger/record/elastic-ip.ts'
@@ -34,9 +35,10 @@ export async function claimAddresses(
   return { first: results[0], second: results[1] }
 }
 
-/** The record of the second address says how far its claim came, and the controller goes on. */
+/** Where the API server failed, the record of the second address says how far its claim came: the controller goes on. */
 function pendingAfter(error: unknown): ClaimResult {
-  return { kind: 'pending', reason: error instanceof Error ? error.message : String(error) }
+  if (!(error instanceof KubeError)) throw error
+  return { kind: 'pending', reason: error.message }
 }
 
 /** The claim of the second address beside that of the first. */

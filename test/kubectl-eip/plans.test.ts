@@ -15,6 +15,10 @@ const lot = (phase: ElasticIPStatus['phase'], facts: Partial<ElasticIP['spec']> 
   ...makeLot('office', { reservationID: 'res-1', reclaimPolicy: 'Retain', ...facts }),
   status: { ...held, ...(phase && { phase }) },
 })
+const second = (phase: ElasticIPStatus['phase']): ElasticIP => {
+  const record = makeRecord({ ...held, address: '2001:db8::1', ...(phase && { phase }) }, { ipFamily: 'IPv6' })
+  return { ...record, metadata: { ...record.metadata, name: 'default.web.ipv6' } }
+}
 const claimedBy = { namespace: 'default', name: 'web', elasticIPUID: 'record-1' }
 const deleted = (record: ElasticIP) => ({
   ...record,
@@ -50,6 +54,12 @@ const releases: Releases[] = [
     record: own('Bound', { reclaimPolicy: 'Retain' }),
     refusal: 'then run this again',
   },
+  {
+    name: 'a second address',
+    record: second('Bound'),
+    refusal: `kubectl patch service -n default web -p '{"spec":{"ipFamilyPolicy":"SingleStack"}}'`,
+  },
+  { name: 'a kept second address', record: second('Released'), consequence: '2001:db8::1 to another customer' },
   { name: 'a reserved address', record: own('Reserved'), refusal: 'which is about to have it' },
   { name: 'a requested address', record: own('Requested'), refusal: 'which is about to have it' },
   { name: 'an address on its way', record: own('Releasing'), refusal: 'it goes by itself' },
@@ -102,6 +112,16 @@ const moves: Moves[] = [
     plan:
       '1. kubectl annotate service -n default web --overwrite eip-admission.dev/reclaim-policy=Retain ' +
       '2. kubectl delete service -n default web 3. kubectl eip move default/web --to shop/till 4. create Service shop/till',
+  },
+  {
+    name: 'a bound second address',
+    record: second('Bound'),
+    plan: '3. kubectl eip move default/web.ipv6 --to shop/till',
+  },
+  {
+    name: 'a kept second address',
+    record: second('Released'),
+    plan: { do: 'provision', spec: { reservationID: 'res-1', location: 'da', reclaimPolicy: 'Retain', claimRef } },
   },
   {
     name: 'a claimed provisioned address',

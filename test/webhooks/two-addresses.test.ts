@@ -1,5 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { KubeError } from '../../kube/errors.ts'
 import type { Service } from '../../kube/objects.ts'
 import type { Claim, ClaimResult } from '../../ledger/claim/claim-spec.ts'
 import type { ClusterFamilies } from '../../ledger/want/families.ts'
@@ -13,6 +14,7 @@ const address = '203.0.113.40'
 const held: ClaimResult = { kind: 'held', record: makeRecord({ phase: 'Reserved', address }), address }
 const refused: ClaimResult = { kind: 'refused', reason: 'the cloud has no more' }
 const pending: ClaimResult = { kind: 'pending', reason: 'the cloud is slow' }
+const unreachable = new KubeError('connect ECONNREFUSED', { status: 0, reason: 'Unreachable' })
 const required = { ipFamilyPolicy: 'RequireDualStack' } as const
 const prefers = { ipFamilyPolicy: 'PreferDualStack' } as const
 const dual: ClusterFamilies = { primary: 'IPv4', isDual: true }
@@ -25,7 +27,7 @@ const policy: Policy = {
 
 type Facts = {
   first?: ClaimResult
-  second?: ClaimResult
+  second?: ClaimResult | Error
   families?: ClusterFamilies
   onCloudFailure?: 'defer' | 'deny'
   preview?: ClaimPreview
@@ -43,7 +45,10 @@ async function review(service: Service, facts: Facts = {}) {
     policy,
     locations: () => undefined,
     families: () => families,
-    claim: (claim) => Promise.resolve(of(claim) ? second : first),
+    claim(claim) {
+      const result = of(claim) ? second : first
+      return result instanceof Error ? Promise.reject(result) : Promise.resolve(result)
+    },
     held: () => Promise.resolve(undefined),
     exists: () => Promise.resolve(false),
     previewClaim: (claim) => Promise.resolve(of(claim) ? preview : {}),
@@ -133,6 +138,16 @@ for (const { name, spec, facts, verdict, text } of cases) {
     assert.equal(decided.claimed, both)
   })
 }
+
+test('what the API server fails to do for the second comes later, and a mistake of ours is not hidden', async () => {
+  const { verdict, text } = await review(makeService(prefers), { second: unreachable })
+  assert.equal(
+    [verdict, text],
+    ['patch', 'IPv6 address pending, the controller assigns it later: connect ECONNREFUSED'],
+  )
+  const mistake = new TypeError('no function')
+  assert.is(await review(makeService(prefers), { second: mistake }).catch((error: unknown) => error), mistake)
+})
 
 test('a Service that requires two is left to the API server of a cluster with one family, and nothing is claimed', async () => {
   assert.equal((await review(makeService(required), { families: { primary: 'IPv4', isDual: false } })).claimed, [])

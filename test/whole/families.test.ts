@@ -4,7 +4,8 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { ingressOf } from '../../kube/objects.ts'
 import { eventually } from './eventually.ts'
-import { type Facts, loadBalancer } from './manifests.ts'
+import { runPlugin } from '../../kubectl-eip/program.ts'
+import { type Facts, chosen, loadBalancer, reclaim } from './manifests.ts'
 import { simulatedNodes } from './simulated-nodes.ts'
 import { shownIn } from './stored.ts'
 import { type TestStage, openStage, routes } from './test-stage.ts'
@@ -185,6 +186,43 @@ test('a Service that prefers both, IPv6 first, has its IPv6 address in its spec'
   assert.is(spec.loadBalancerIP, addresses[0])
   assert.match(addresses.join(' '), /^2001:db8:.*::1 203\.0\.113\.\d+$/)
   await showsBoth('prefers', addresses)
+})
+
+/** Runs a command of the plugin as an administrator, and returns what it prints. */
+const eip = async (...args: string[]): Promise<string> => {
+  let text = ''
+  const print = (more: string) => void (text += more)
+  const io = { version: 'test', print, printError: print, ask: undefined }
+  const code = await runPlugin([...args, `--kubeconfig=${both.controlPlane.kubeconfig}`], io)
+  return `${code} ${text}`
+}
+
+test('kept, both addresses are explained; one moves to another Service, and the other is given back', async () => {
+  const retain = { annotations: { [reclaim]: 'Retain' } }
+  await both.create(loadBalancer('kept', { ...retain, spec: required }))
+  const [first = '', second = ''] = await held('kept')
+  await showsBoth('kept', [first, second])
+  assert.match(await eip('release', 'default.kept.ipv6', '--yes'), /^1 .*"ipFamilyPolicy":"SingleStack"/)
+  assert.match(await eip('move', second, '--to', 'till', '--yes'), /^1 .*kubectl eip move default\/kept\.ipv6 --to/)
+  await both.run('delete', 'service', 'kept')
+  const isKept = async () => (await both.record('kept.ipv6'))?.status?.phase === 'Released' || undefined
+  await eventually('the second is kept', isKept)
+
+  const why = await eip('why', 'kept')
+  assert.match(why, `${first} and ${second} are kept for it`)
+  assert.match(why, '`kubectl eip release default.kept` and `kubectl eip release default.kept.ipv6`')
+
+  const [ofFirst, ofSecond] = [(await both.record('kept'))?.status, (await both.record('kept.ipv6'))?.status]
+  assert.match(await eip('move', 'kept.ipv6', '--to', 'till', '--name', 'office', '--yes'), `0 From now on`)
+  const till = { annotations: { [chosen]: 'office' }, spec: { ipFamilies: ['IPv6'] } }
+  const { spec } = await both.create(loadBalancer('till', till))
+  assert.equal(
+    [spec.loadBalancerIP, (await both.record('till'))?.status?.reservationID],
+    [second, ofSecond?.reservationID],
+  )
+
+  assert.match(await eip('release', first, '--yes'), 'ElasticIP default.kept is deleted')
+  assert.not.ok(both.reserved().some((one) => String(one.id) === ofFirst?.reservationID))
 })
 
 test.after(async () => {
