@@ -13,7 +13,7 @@ import { placeText, startText, summaryText, verdictText } from './report.ts'
 import { readArguments } from './run-arguments.ts'
 import { knownSeconds, longestFirst, runQueue } from './run-order.ts'
 import { type Verdict, failuresOf, runInProcess } from './run-process.ts'
-import { isRigged, selectRuns, titleOf, usesApiServer } from './selection.ts'
+import { isRigged, selectRuns, titleOf, usesApiServer, usesMetallb } from './selection.ts'
 import { targetOf } from './targets.ts'
 
 const given = readArguments()
@@ -70,7 +70,7 @@ async function lenderOf(worker: number): Promise<Lender> {
 async function prepareRigs(): Promise<string | undefined> {
   // One unit test is to start at once: what only others need is loaded for them.
   const { prepareRig, prepareWholeRig } = await import('../sandbox/rig/prepare.ts')
-  return dir === import.meta.dirname ? prepareWholeRig() : prepareRig([])
+  return dir === import.meta.dirname ? prepareWholeRig(runs.some(usesMetallb) ? undefined : []) : prepareRig([])
 }
 
 async function work(worker: number): Promise<void> {

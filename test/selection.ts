@@ -10,15 +10,16 @@ export type Run = { file: string; dialect?: DialectName; cloudOnly?: true }
 
 /**
  * The runs whose title contains every word. A file of the matrix runs in the dialects of its row in the table. Where a
- * word names a dialect, it runs in that one.
+ * word names a dialect, it runs in that one, unless it is a file of every cloud with BGP and that cloud has none.
  */
 export function selectRuns(files: string[], words: string[]): Run[] {
   const namesDialect = words.some((word) => (dialectNames as readonly string[]).includes(word))
   return files
     .flatMap((file): Run[] => {
       if (!isIn('matrix', file)) return [{ file }]
-      if (namesDialect) return dialectNames.map((dialect) => ({ file, dialect }))
       const { complete, cloudOnly = [] } = dialectsOf(file)
+      const possible = complete === bgpDialectNames ? bgpDialectNames : dialectNames
+      if (namesDialect) return possible.map((dialect) => ({ file, dialect }))
       return [
         ...complete.map((dialect) => ({ file, dialect })),
         ...cloudOnly.map((dialect) => ({ file, dialect, cloudOnly: true as const })),
@@ -48,6 +49,20 @@ export function usesApiServer({ file }: Run): boolean {
 /** Whether the run needs namespaces of its own, with root and a network with routers. */
 export function isRigged({ file }: Run): boolean {
   return isIn('rig', file)
+}
+
+/** Files of the rig in whose networks no MetalLB runs. */
+export const withoutMetallb = [
+  'rig/assigned',
+  'rig/announce-cilium',
+  'rig/calico-filter',
+  'rig/control-planes/',
+  'rig/kube-vip',
+]
+
+/** Whether the run may start MetalLB. What it starts was built before, because it has no way to the registries. */
+export function usesMetallb(run: Run): boolean {
+  return isRigged(run) && !withoutMetallb.some((part) => run.file.includes(part))
 }
 
 /** The dialects of a file in a folder `matrix`, as its row says; all of them without a row. */

@@ -4,7 +4,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { bgpDialectNames, dialectNames } from '../sandbox/dialect-names.ts'
 import { dialectsByFile } from './matrix/dialects-by-file.ts'
-import { selectRuns, titleOf } from './selection.ts'
+import { isRigged, selectRuns, titleOf, withoutMetallb } from './selection.ts'
 import { fastDialects, recordingFiles, slowFiles, targetOf, targets } from './targets.ts'
 
 const dir = import.meta.dirname
@@ -29,6 +29,11 @@ test('every row of the tables names files that exist', () => {
       slow,
     )
   for (const file of [...Object.keys(fastDialects), ...recordingFiles]) assert.ok(files.includes(file), file)
+  for (const part of withoutMetallb)
+    assert.ok(
+      runs.filter(isRigged).some(({ file }) => file.includes(part)),
+      part,
+    )
   for (const name of Object.keys(dialectsByFile)) assert.ok(existsSync(join(dir, 'matrix', `${name}.test.ts`)), name)
 })
 
@@ -45,6 +50,12 @@ test('a file of the matrix runs in `make test` in one dialect, and smoke in all 
   assert.equal(counts, [dialectNames.length, bgpDialectNames.length, 1])
   const others = runs.filter(({ file }) => file.startsWith('matrix/') && !(file in fastDialects))
   for (const { file } of others) assert.ok(count(file) <= 1, file)
+})
+
+test('a word that names a cloud selects no file that needs BGP which that cloud lacks', () => {
+  const smoke = (cloud: string) => selectRuns(files, ['matrix/smoke', cloud]).map(titleOf)
+  assert.equal(smoke('hetzner'), ['matrix/smoke.test.ts hetzner'])
+  assert.equal(smoke('packet').toSorted(), ['matrix/smoke-bgp.test.ts packet', 'matrix/smoke.test.ts packet'])
 })
 
 test.run()

@@ -22,9 +22,9 @@ export async function prepareRig(
   )
 }
 
-/** Prepares all that the tests of the rig use. */
-export async function prepareWholeRig(): Promise<string | undefined> {
-  const reason = await prepareRig()
+/** Prepares all that the tests of the rig use, with these versions of MetalLB. */
+export async function prepareWholeRig(versions?: readonly MetallbVersion[]): Promise<string | undefined> {
+  const reason = await prepareRig(versions)
   if (reason === undefined) await proxyPrograms()
   return reason
 }
