@@ -3,9 +3,8 @@ import { keyOf, type Service } from '../kube/objects.ts'
 import { type Claim, type ClaimResult, claimSpecOf } from '../ledger/claim/claim-spec.ts'
 import { quotaUse } from '../ledger/claim/limits.ts'
 import { addressAnnotation, serviceFinalizer } from '../ledger/record/names.ts'
-import { type ClusterFamilies, hasOpenFamilies, type SecondWant, withStoredFamilies } from '../ledger/want/families.ts'
+import type { ClusterFamilies } from '../ledger/want/families.ts'
 import { hasBalancer } from '../ledger/want/managed.ts'
-import { type Want, want } from '../ledger/want/want.ts'
 import { familyNames } from '../lib/ip-address.ts'
 import { shortRequestId } from '../lib/request-id.ts'
 import { type ClaimAddress, claimAddresses, missingSecond, secondClaim } from './claim-addresses.ts'
@@ -13,9 +12,10 @@ import { allow, type Decision, deny, patch } from './decision.ts'
 import { decideManaged, keepBalancer } from './service-managed.ts'
 import { reserveAddress } from './identities.ts'
 import type { AdmissionRequest } from './review.ts'
-import { addressPatch, removals, withoutAddress, servicePatch, withoutOutdatedRequests } from './service-patch.ts'
-import { type IsSelf, newProblems, problemText, serviceOf, annotatedAddress } from './service-rules.ts'
-import { showAsOurs, touchesAddress, withoutLostAddress } from './service-update.ts'
+import { type AddressWant, planService, secondWantOf } from './service-plan.ts'
+import { addressPatch, removals, servicePatch, withoutAddress } from './service-patch.ts'
+import { type IsSelf, problemText, serviceOf } from './service-rules.ts'
+import { showAsOurs, withoutLostAddress } from './service-update.ts'
 import type { Webhook } from './webhook.ts'
 import type { Policy } from '../settings/service-policy.ts'
 import { randomInt } from 'node:crypto'
@@ -40,8 +40,6 @@ export type ServiceMutatingDeps = {
 
 export type ClaimPreview = { address?: string | undefined; reason?: string | undefined }
 
-type AddressWant = Extract<Want, { kind: 'reserve' | 'named' }>
-
 /** Gives a Service its address while it is created, and restores what an update dropped. */
 export function serviceMutating(deps: ServiceMutatingDeps): Webhook<Service> {
   return {
@@ -62,49 +60,30 @@ async function decideAddress(
   signal: AbortSignal,
 ): Promise<Decision> {
   const { policy } = deps
-  const { oldObject: old } = request
-  const stored = withStoredFamilies(withoutOutdatedRequests(service, old, policy), old, deps.families())
-  const wanted = want(stored, policy, deps.locations())
-  switch (wanted.kind) {
-    case 'ignored':
-    case 'foreign':
-    // Decided before.
-    case 'managed':
+  const { oldObject: old, dryRun } = request
+  const facts = { policy, locations: deps.locations(), families: deps.families() }
+  const plan = planService({ service, old, dryRun }, facts)
+  switch (plan.do) {
+    case 'leave':
       return allow()
-    case 'nothing':
+    case 'take-address':
       return patch(servicePatch(service, withoutAddress(service, old, policy)))
-    case 'own':
-      return keepOwnAddress(deps, { service, old, own: wanted.address }, signal)
-    case 'reserve':
-    case 'named':
-      return setAddress(deps, { request, service, wanted }, signal)
-    case 'wrong':
-      return denyNewProblems(deps, { service, old, wanted })
+    case 'keep-own':
+      return patch(servicePatch(service, { finalizer: serviceFinalizer, annotations: removals([addressAnnotation]) }))
+    case 'deny':
+      return deny('invalid', problemText(service, plan.problems))
+    case 'store-without':
+      return patch(addressPatch(service, { address: undefined }, policy), plan.warnings)
+    case 'restore':
+      return restoreAddress(deps, { service, old, shown: plan.shown }, signal)
+    case 'preview':
+      return previewAddress(deps, { request, service, wanted: plan.wanted }, signal)
+    case 'claim':
+      return claimAddress(deps, { request, service, wanted: plan.wanted }, signal)
   }
 }
 
 type AddressRequest = { request: AdmissionRequest<Service>; service: Service; wanted: AddressWant }
-
-/** The main path: the address that the Service has, or the one that it gets now. */
-async function setAddress(
-  deps: ServiceMutatingDeps,
-  addressRequest: AddressRequest,
-  signal: AbortSignal,
-): Promise<Decision> {
-  const { request, service, wanted } = addressRequest
-  const { oldObject: old } = request
-  const shown = annotatedAddress(old)
-  if (shown !== undefined) return restoreAddress(deps, { service, old, shown }, signal)
-  const before = old && want(old, deps.policy, deps.locations())
-  if (before && !touchesAddress({ service, old }, { now: wanted, before }))
-    return patch(addressPatch(service, { address: undefined }, deps.policy), wanted.warnings)
-  if (deps.policy.matchesFamilies && hasOpenFamilies(service, old, deps.families()))
-    return patch(addressPatch(service, { address: undefined }, deps.policy), [...wanted.warnings, openFamilies])
-  // The API server refuses the Service after us, and says why.
-  if (secondWantOf(wanted)?.isRequired && deps.families().isDual === false)
-    return patch(addressPatch(service, { address: undefined }, deps.policy), wanted.warnings)
-  return request.dryRun ? previewAddress(deps, addressRequest, signal) : claimAddress(deps, addressRequest, signal)
-}
 
 /** Claims the addresses of a Service that has none. */
 async function claimAddress(
@@ -159,18 +138,10 @@ function showAddress(
   return patch(addressPatch(service, { address, name }, policy), warnings)
 }
 
-function secondWantOf(wanted: AddressWant): SecondWant | undefined {
-  return wanted.kind === 'reserve' ? wanted.second : undefined
-}
-
 function secondOf(first: Claim, wanted: AddressWant): Claim | undefined {
   const second = secondWantOf(wanted)
   return second && secondClaim(first, second)
 }
-
-const openFamilies =
-  'address pending, the controller assigns it when the API server has chosen the families of the Service ' +
-  '(spec.ipFamilyPolicy: "PreferDualStack"): MetalLB announces no single address for two'
 
 const unknownService =
   'address pending, the controller assigns it later: the API server does not say whether a Service of this name exists'
@@ -222,28 +193,6 @@ async function previewSecond(
 function claimOf(service: Service, wanted: AddressWant): Claim {
   const isShown = service.metadata.annotations?.[addressAnnotation] !== undefined
   return { ...claimSpecOf(wanted), key: keyOf(service), isShown, wait: true }
-}
-
-/** A Service with its own address gets the finalizer alone. */
-async function keepOwnAddress(
-  deps: ServiceMutatingDeps,
-  { service, old, own }: { service: Service; old: Service | null; own: string },
-  signal: AbortSignal,
-): Promise<Decision> {
-  const ours = annotatedAddress(old)
-  // The address is ours, and the update dropped the annotation that says so.
-  if (own === ours) return restoreAddress(deps, { service, old, shown: own }, signal)
-  // The validating webhook denies this exchange, and needs our annotation for its message.
-  if (ours !== undefined) return allow()
-  return patch(servicePatch(service, { finalizer: serviceFinalizer, annotations: removals([addressAnnotation]) }))
-}
-
-function denyNewProblems(
-  { policy, locations }: ServiceMutatingDeps,
-  { service, old, wanted }: { service: Service; old: Service | null; wanted: Want },
-): Decision {
-  const problems = newProblems(wanted, old ? want(old, policy, locations()) : undefined)
-  return problems.length > 0 ? deny('invalid', problemText(service, problems)) : allow()
 }
 
 // The API server's rule for generateName: 5 of these characters after the prefix, which is cut so that the name has 63.

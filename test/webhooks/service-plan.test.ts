@@ -1,0 +1,112 @@
+// What becomes of a Service's address: one case for each row of the table at planService.
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Service } from '../../kube/objects.ts'
+import type { Policy } from '../../settings/service-policy.ts'
+import { type PlanFacts, type ServicePlan, planService } from '../../webhooks/service-plan.ts'
+import { makePolicy, makeService, metros } from '../builders.ts'
+
+const ours = '203.0.113.40'
+const own = '192.0.2.1'
+const mark = { 'eip-admission.dev/address': ours }
+const shown = { loadBalancerIP: ours, annotations: mark }
+const metro = (value: string) => ({ annotations: { 'metal.equinix.com/eip-metro': value } })
+const reclaim = (value: string) => ({ annotations: { 'eip-admission.dev/reclaim-policy': value } })
+const prefers = { ipFamilyPolicy: 'PreferDualStack' } as const
+const required = { ipFamilyPolicy: 'RequireDualStack' } as const
+const twoFamilies: Partial<Policy> = { families: ['ipv4', 'ipv6'], isDualStack: true, matchesFamilies: false }
+
+type Case = {
+  name: string
+  now?: Service
+  old?: Service
+  policy?: Partial<Policy>
+  isDual?: boolean | undefined
+  dryRun?: true
+  /** The plan, and what its warnings or problems say. */
+  plan: ServicePlan['do']
+  text?: RegExp
+}
+
+const cases: Case[] = [
+  { name: 'of another class', now: makeService({ loadBalancerClass: 'other' }), plan: 'leave' },
+  { name: 'of an excluded namespace', policy: { excludedNamespaces: ['default'] }, plan: 'leave' },
+  { name: 'that wants none any more', now: makeService({ type: 'ClusterIP', ...shown }), plan: 'take-address' },
+  {
+    name: 'whose update dropped our annotation alone',
+    now: makeService({ loadBalancerIP: ours }),
+    old: makeService(shown),
+    plan: 'restore',
+  },
+  {
+    name: 'that exchanges ours for one of its own',
+    now: makeService({ ...shown, loadBalancerIP: own }),
+    old: makeService(shown),
+    plan: 'leave',
+  },
+  { name: 'with one of its own', now: makeService({ loadBalancerIP: own }), plan: 'keep-own' },
+  { name: 'with a wrong annotation', now: makeService(reclaim('Keep')), plan: 'deny', text: /"Keep"/ },
+  {
+    name: 'that was wrong before',
+    now: makeService({ ...reclaim('Keep'), ports: [{ port: 81 }] }),
+    old: makeService(reclaim('Keep')),
+    plan: 'leave',
+  },
+  {
+    name: 'that is wrong in another way now',
+    now: makeService(reclaim('Drop')),
+    old: makeService(reclaim('Keep')),
+    plan: 'deny',
+    text: /"Drop"/,
+  },
+  { name: 'whose update dropped ours', now: makeService(), old: makeService(shown), plan: 'restore' },
+  {
+    name: 'whose update changes its ports',
+    now: makeService({ ports: [{ port: 81 }] }),
+    old: makeService(),
+    plan: 'store-without',
+    text: /^$/,
+  },
+  { name: 'whose update changes its location', now: makeService(metro('sv')), old: makeService(), plan: 'claim' },
+  {
+    name: 'of as many families as the cluster has, which nobody knows',
+    now: makeService(prefers),
+    isDual: undefined,
+    plan: 'store-without',
+    text: /when the API server has chosen the families/,
+  },
+  {
+    name: 'of two families in a cluster with one',
+    now: makeService(required),
+    policy: twoFamilies,
+    plan: 'store-without',
+    text: /^$/,
+  },
+  { name: 'of two families', now: makeService(required), policy: twoFamilies, isDual: true, plan: 'claim' },
+  { name: 'in a dry run', dryRun: true, plan: 'preview' },
+  { name: 'that is new', plan: 'claim' },
+  { name: 'that becomes a LoadBalancer', old: makeService({ type: 'ClusterIP' }), plan: 'claim' },
+]
+
+for (const { name, now = makeService(), old = null, policy, dryRun, plan, text, ...facts } of cases) {
+  test(`a Service ${name}: ${plan}`, () => {
+    const known: PlanFacts = {
+      policy: { ...makePolicy({ metro: 'da' }), ...policy },
+      locations: metros,
+      families: { primary: 'IPv4', isDual: 'isDual' in facts ? facts.isDual : false },
+    }
+    const planned = planService({ service: now, old, dryRun }, known)
+    assert.is(planned.do, plan)
+    const texts = planned.do === 'deny' ? planned.problems : planned.do === 'store-without' ? planned.warnings : []
+    if (text) assert.match(texts.join(), text)
+  })
+}
+
+test('a plan to restore names the address that the stored Service shows', () => {
+  const facts = { policy: makePolicy({ metro: 'da' }), locations: metros } as const
+  const families = { primary: 'IPv4', isDual: false } as const
+  const plan = planService({ service: makeService(), old: makeService(shown) }, { ...facts, families })
+  assert.equal(plan, { do: 'restore', shown: ours })
+})
+
+test.run()

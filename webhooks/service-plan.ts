@@ -1,0 +1,103 @@
+import type { Location } from '../clouds/ports/cloud.ts'
+import type { Service } from '../kube/objects.ts'
+import { type ClusterFamilies, hasOpenFamilies, type SecondWant, withStoredFamilies } from '../ledger/want/families.ts'
+import { type Want, want } from '../ledger/want/want.ts'
+import type { Policy } from '../settings/service-policy.ts'
+import { withoutOutdatedRequests } from './service-patch.ts'
+import { annotatedAddress, newProblems } from './service-rules.ts'
+import { touchesAddress } from './service-update.ts'
+
+/** A Service that is about to be stored, and what is stored now. */
+export type ServiceSeen = { service: Service; old: Service | null; dryRun?: boolean | undefined }
+
+/** What the process knows while it reviews a Service. */
+export type PlanFacts = {
+  policy: Policy
+  /** The cloud's locations, if they are known. */
+  locations: Location[] | undefined
+  families: ClusterFamilies
+}
+
+export type AddressWant = Extract<Want, { kind: 'reserve' | 'named' }>
+
+export type ServicePlan =
+  | { do: 'leave' | 'take-address' | 'keep-own' }
+  | { do: 'deny'; problems: string[] }
+  | { do: 'restore'; shown: string }
+  | { do: 'store-without'; warnings: string[] }
+  | { do: 'preview' | 'claim'; wanted: AddressWant }
+
+/**
+ * What becomes of the address of a Service that is about to be stored. Pure. The first row that applies decides.
+ *
+ * | the Service wants | and                                              | plan                                    |
+ * | ----------------- | ------------------------------------------------ | --------------------------------------- |
+ * | nothing of ours   |                                                  | `leave` it as it is                     |
+ * | no address        |                                                  | `take-address`: remove what we wrote    |
+ * | its own address   | that is ours, and the update dropped the mark    | `restore` what we wrote                 |
+ * |                   | it shows one of ours: validation denies that     | `leave` it                              |
+ * |                   |                                                  | `keep-own`: our finalizer alone         |
+ * | something wrong   | it was as wrong before                           | `leave` it                              |
+ * |                   |                                                  | `deny` it                               |
+ * | an address        | it shows one of ours                             | `restore` what the update dropped       |
+ * |                   | the update changes nothing that decides about it | `store-without`                         |
+ * |                   | nobody knows how many families it will have      | `store-without`, and warn               |
+ * |                   | of each family, and the cluster has one          | `store-without`: the API server refuses |
+ * |                   | it is a dry run                                  | `preview` the claim                     |
+ * |                   |                                                  | `claim` it                              |
+ */
+export function planService({ service, old, dryRun }: ServiceSeen, facts: PlanFacts): ServicePlan {
+  const { policy, locations, families } = facts
+  const before = old ? want(old, policy, locations) : undefined
+  const stored = withStoredFamilies(withoutOutdatedRequests(service, old, policy), old, families)
+  const wanted = want(stored, policy, locations)
+  switch (wanted.kind) {
+    case 'ignored':
+    case 'foreign':
+    // Another webhook's.
+    case 'managed':
+      return { do: 'leave' }
+    case 'nothing':
+      return { do: 'take-address' }
+    case 'own':
+      return planOwn(wanted.address, annotatedAddress(old))
+    case 'wrong': {
+      const problems = newProblems(wanted, before)
+      return problems.length > 0 ? { do: 'deny', problems } : { do: 'leave' }
+    }
+    case 'reserve':
+    case 'named':
+      return planAddress(wanted, { seen: { service, old, dryRun }, before }, facts)
+  }
+}
+
+function planOwn(own: string, ours: string | undefined): ServicePlan {
+  if (own === ours) return { do: 'restore', shown: own }
+  // The validating webhook needs our annotation for its message.
+  return ours === undefined ? { do: 'keep-own' } : { do: 'leave' }
+}
+
+function planAddress(
+  wanted: AddressWant,
+  { seen: { service, old, dryRun }, before }: { seen: ServiceSeen; before: Want | undefined },
+  { policy, families }: PlanFacts,
+): ServicePlan {
+  const { warnings } = wanted
+  const shown = annotatedAddress(old)
+  if (shown !== undefined) return { do: 'restore', shown }
+  if (old && before && !touchesAddress({ service, old }, { now: wanted, before }))
+    return { do: 'store-without', warnings }
+  if (policy.matchesFamilies && hasOpenFamilies(service, old, families))
+    return { do: 'store-without', warnings: [...warnings, openFamilies] }
+  if (secondWantOf(wanted)?.isRequired && families.isDual === false) return { do: 'store-without', warnings }
+  return { do: dryRun ? 'preview' : 'claim', wanted }
+}
+
+/** The address of the other family that a Service wants. */
+export function secondWantOf(wanted: AddressWant): SecondWant | undefined {
+  return wanted.kind === 'reserve' ? wanted.second : undefined
+}
+
+const openFamilies =
+  'address pending, the controller assigns it when the API server has chosen the families of the Service ' +
+  '(spec.ipFamilyPolicy: "PreferDualStack"): MetalLB announces no single address for two'
