@@ -1,15 +1,13 @@
 import { clearSource } from '../available/transfer.ts'
 import { returnToSource } from '../available/return-source.ts'
 import type { ClusterState, LedgerDeps } from '../record/ledger-deps.ts'
-import { claimKey, type ElasticIP, phaseOf, reservationIdOf } from '../record/elastic-ip.ts'
+import { type ElasticIP, phaseOf, reservationIdOf } from '../record/elastic-ip.ts'
 import { findReservation } from '../record/find-reservation.ts'
 import { assigned } from '../record/records.ts'
+import { planDeletion } from './deletion-plan.ts'
 import { deleteReservation, moveToReleaseRecord } from './delete-reservation.ts'
-import type { Marks, Reservation } from '../../clouds/ports/cloud.ts'
-import { AddressInUse, type AddressUser, findUsers } from '../record/address-use.ts'
-import { adoptionEndMarks, clusterMarks, clusterOfOthers, isUnmarked, wasUnmarked } from '../record/marks.ts'
-import { transferAnnotation } from '../record/names.ts'
-import { hasReservationOf, hasSource, isClaimedBy, isSource } from '../record/source.ts'
+import { adoptionEndMarks } from '../record/marks.ts'
+import { hasReservationOf, isClaimedBy } from '../record/source.ts'
 import { stayInUse } from '../record/stay-in-use.ts'
 
 export type ReleaseDeps = LedgerDeps & {
@@ -97,7 +95,8 @@ export async function detachFromSource(
 
 /**
  * Writes down that the deletion is requested, requests it, and leaves a release record until the cloud has deleted it.
- * Throws AddressInUse while somebody shows the address. A reservation that is not ours to delete stays.
+ * Throws AddressInUse while somebody shows the address: then the record stays as well, and says so. A reservation that is
+ * not ours to delete stays, and the record goes.
  */
 async function releaseToCloud(deps: LedgerDeps, marked: ElasticIP, signal: AbortSignal): Promise<void> {
   const reservationID = reservationIdOf(marked) ?? (await findReservation(deps, marked, signal))?.id
@@ -112,80 +111,24 @@ async function releaseToCloud(deps: LedgerDeps, marked: ElasticIP, signal: Abort
   if ((await deleteReservation(deps, stored, signal)) === 'deleting') await moveToReleaseRecord(deps, stored, signal)
 }
 
-type Kept = { marked: ElasticIP; reservationID: string }
-
-/**
- * Why the reservation of a record stays although the record goes; undefined if it may be deleted. Throws AddressInUse
- * while somebody shows or holds the address: then the record stays as well, and says so.
- */
+/** Looks live, and returns why the reservation of a record stays although the record goes; undefined if it goes too. */
 async function whyKept(
   deps: LedgerDeps,
-  { marked, reservationID }: Kept,
+  { marked, reservationID }: { marked: ElasticIP; reservationID: string },
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const found = await deps.cloud.reservation(reservationID, signal)
-  // An earlier deletion was carried out although its answer was lost. Whoever shows the address now has it from another
-  // reservation.
-  if (!found && marked.status?.deletionRequestedAt !== undefined) return undefined
-  const foreign = foreignReason(deps, { marked, marks: found?.marks ?? {} })
-  if (foreign !== undefined) return foreign
-  const address = marked.status?.address ?? found?.address
   const all = await deps.possibleUsers(signal)
-  const users = findUsers({ address, reservationID }, all, {
-    ...(isSource(marked) ? {} : { service: claimKey(marked), isRelease: true }),
-    records: [marked.metadata.name],
-  })
-  if (users.length === 0) {
-    return (
-      provisionedReason(all.records, { marked, reservationID }) ?? (await endAdoption(deps, { marked, found }, signal))
-    )
+  const plan = planDeletion({ record: marked, reservationID, found, all }, deps)
+  switch (plan.do) {
+    case 'delete':
+      return undefined
+    case 'keep':
+      if (plan.endsAdoption) await deps.cloud.mark(reservationID, adoptionEndMarks, signal)
+      return plan.reason
+    case 'wait':
+      return stayInUse(deps, { record: marked, error: plan.error }, signal)
   }
-  const [holder] = users
-  // Two records of one reservation, from a backup for instance: the one that holds it releases it some day.
-  if (users.every((user) => isIndependentRecord(user, { marked, reservationID }))) return `${holder?.key} holds it`
-  return stayInUse(deps, { record: marked, error: new AddressInUse({ address, reservationID }, users) }, signal)
-}
-
-/**
- * Ends the adoption of a reservation that named no cluster: it may be another cluster's, and names none again. Returns why
- * it stays, if it does.
- */
-async function endAdoption(
-  { cloud, scheme, sweepsUntagged }: LedgerDeps,
-  { marked, found }: { marked: ElasticIP; found: Reservation | undefined },
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  if (!found || isSource(marked) || sweepsUntagged || !wasUnmarked(scheme, found.marks)) return undefined
-  if (!isUnmarked(scheme, found.marks)) await cloud.mark(found.id, adoptionEndMarks, signal)
-  return "it named no cluster when it was adopted, and may be another cluster's; --sweep-untagged deletes such"
-}
-
-/** An operator has written a provisioned ElasticIP for the reservation, which waits until this record is gone. */
-function provisionedReason(records: readonly ElasticIP[], { marked, reservationID }: Kept): string | undefined {
-  const provisioned = records.find(
-    ({ metadata, spec }) => metadata.name !== marked.metadata.name && spec.reservationID === reservationID,
-  )
-  const isWaiting =
-    provisioned !== undefined && isSource(provisioned) && provisioned.metadata.deletionTimestamp === undefined
-  return isWaiting ? `ElasticIP ${provisioned.metadata.name} names it` : undefined
-}
-
-function isIndependentRecord({ record }: AddressUser, { marked, reservationID }: Kept): boolean {
-  return record !== undefined && record.status?.reservationID === reservationID && !hasSource(record, marked)
-}
-
-/** Why a reservation is not ours to delete. */
-function foreignReason(
-  { scheme }: Pick<LedgerDeps, 'scheme'>,
-  { marked: { metadata, spec }, marks }: { marked: ElasticIP; marks: Marks },
-): string | undefined {
-  const other = clusterOfOthers(scheme, marks)
-  if (other !== undefined) return `its marks name another cluster, ${other}`
-  if (spec.reservationID === undefined || spec.reclaimPolicy === 'Delete') return undefined
-  const isUnmarked = Object.entries(clusterMarks(scheme)).some(([mark, value]) => marks[mark] !== value)
-  // Its marks are ours only so that the other cluster leaves it alone; it is still the operator's.
-  const isTransferred = metadata.annotations?.[transferAnnotation] !== undefined
-  return isUnmarked || isTransferred ? 'an operator provisioned it' : undefined
 }
 
 /** Begins a release that goes on when nobody announces the address any more; a claim of its Service ends it. */

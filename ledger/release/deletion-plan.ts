@@ -1,0 +1,94 @@
+import type { Reservation } from '../../clouds/ports/cloud.ts'
+import { AddressInUse, type AddressUser, type PossibleUsers, findUsers } from '../record/address-use.ts'
+import { claimKey, type ElasticIP } from '../record/elastic-ip.ts'
+import type { LedgerDeps } from '../record/ledger-deps.ts'
+import { clusterMarks, clusterOfOthers, isUnmarked, wasUnmarked } from '../record/marks.ts'
+import { transferAnnotation } from '../record/names.ts'
+import { hasSource, isSource } from '../record/source.ts'
+
+/** A record that is being released, and all that a live look says about its reservation. */
+export type DeletionSeen = {
+  record: ElasticIP
+  reservationID: string
+  /** The reservation as the cloud has it; undefined if it has none. */
+  found: Reservation | undefined
+  all: PossibleUsers
+}
+
+export type DeletionPlan =
+  | { do: 'delete' }
+  /** The record goes alone. `endsAdoption`: the reservation's marks say so. */
+  | { do: 'keep'; reason: string; endsAdoption?: boolean }
+  /** Both stay until nobody uses the address any more. */
+  | { do: 'wait'; error: AddressInUse }
+
+/**
+ * What becomes of the reservation of a record that is being released. Pure. The first row that applies decides.
+ *
+ * | the reservation                                       | and                                     | plan                    |
+ * | ----------------------------------------------------- | --------------------------------------- | ----------------------- |
+ * | is gone                                               | an earlier deletion lost its answer     | `delete`, which ends it |
+ * | has another cluster's marks                           |                                         | `keep`                  |
+ * | is an operator's: provisioned to stay, or transferred |                                         | `keep`                  |
+ * | is used                                               | only records hold it, of the same one   | `keep`: theirs          |
+ * |                                                       |                                         | `wait`                  |
+ * | is named by a provisioned ElasticIP that waits for it |                                         | `keep`                  |
+ * | had no marks when it was adopted                      | nobody allowed to delete such           | `keep`, without ours    |
+ * | any other                                             |                                         | `delete`                |
+ */
+export function planDeletion(seen: DeletionSeen, deps: Pick<LedgerDeps, 'scheme' | 'sweepsUntagged'>): DeletionPlan {
+  const { record, reservationID, found, all } = seen
+  // Whoever shows the address now has it from another reservation.
+  if (!found && record.status?.deletionRequestedAt !== undefined) return { do: 'delete' }
+  const foreign = foreignReason(deps, seen)
+  if (foreign !== undefined) return { do: 'keep', reason: foreign }
+  const used = { address: record.status?.address ?? found?.address, reservationID }
+  const users = findUsers(used, all, {
+    ...(isSource(record) ? {} : { service: claimKey(record), isRelease: true }),
+    records: [record.metadata.name],
+  })
+  const [holder] = users
+  if (holder) {
+    // Two records of one reservation, from a backup for instance: the one that holds it releases it some day.
+    const isTheirs = users.every((user) => isIndependentRecord(user, seen))
+    return isTheirs
+      ? { do: 'keep', reason: `${holder.key} holds it` }
+      : { do: 'wait', error: new AddressInUse(used, users) }
+  }
+  const provisioned = provisionedFor(seen)
+  if (provisioned) return { do: 'keep', reason: `ElasticIP ${provisioned.metadata.name} names it` }
+  if (!found || isSource(record) || deps.sweepsUntagged || !wasUnmarked(deps.scheme, found.marks))
+    return { do: 'delete' }
+  // It may be another cluster's, and names none again.
+  return { do: 'keep', reason: adoptedReason, endsAdoption: !isUnmarked(deps.scheme, found.marks) }
+}
+
+const adoptedReason =
+  "it named no cluster when it was adopted, and may be another cluster's; --sweep-untagged deletes such"
+
+/** Why a reservation is not ours to delete. */
+function foreignReason(
+  { scheme }: Pick<LedgerDeps, 'scheme'>,
+  { record: { metadata, spec }, found }: DeletionSeen,
+): string | undefined {
+  const marks = found?.marks ?? {}
+  const other = clusterOfOthers(scheme, marks)
+  if (other !== undefined) return `its marks name another cluster, ${other}`
+  if (spec.reservationID === undefined || spec.reclaimPolicy === 'Delete') return undefined
+  const lacksOurs = Object.entries(clusterMarks(scheme)).some(([mark, value]) => marks[mark] !== value)
+  // Its marks are ours only so that the other cluster leaves it alone; it is still the operator's.
+  const isTransferred = metadata.annotations?.[transferAnnotation] !== undefined
+  return lacksOurs || isTransferred ? 'an operator provisioned it' : undefined
+}
+
+function isIndependentRecord({ record: other }: AddressUser, { record, reservationID }: DeletionSeen): boolean {
+  return other !== undefined && other.status?.reservationID === reservationID && !hasSource(other, record)
+}
+
+/** The provisioned ElasticIP that an operator wrote for the reservation, and that waits until this record is gone. */
+function provisionedFor({ record, reservationID, all }: DeletionSeen): ElasticIP | undefined {
+  const named = all.records.find(
+    ({ metadata, spec }) => metadata.name !== record.metadata.name && spec.reservationID === reservationID,
+  )
+  return named && isSource(named) && named.metadata.deletionTimestamp === undefined ? named : undefined
+}

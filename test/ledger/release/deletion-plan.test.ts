@@ -1,0 +1,122 @@
+// What becomes of a reservation whose record is released: one case for each row of the table at planDeletion.
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { MarkScheme, Reservation } from '../../../clouds/ports/cloud.ts'
+import type { Service } from '../../../kube/objects.ts'
+import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
+import { adoptionMarks, clusterMarks } from '../../../ledger/record/marks.ts'
+import { type DeletionPlan, planDeletion } from '../../../ledger/release/deletion-plan.ts'
+import { makeLot, makeRecord, makeReservation, makeService } from '../../builders.ts'
+
+const scheme: MarkScheme = { usage: 'eip-admission', separator: '/', cluster: 'here', adoptsUnmarked: true }
+const address = '203.0.113.40'
+const held = { address, reservationID: 'res-1' }
+const own = makeRecord({ ...held, phase: 'Releasing' })
+const requested = makeRecord({ ...held, phase: 'Releasing', deletionRequestedAt: '2026-01-31T09:00:00Z' })
+const ours = makeReservation({ marks: clusterMarks(scheme) })
+const theirs = makeReservation({ marks: { ...clusterMarks(scheme), cluster: 'there' } })
+const lot = (facts: Pick<ElasticIP['spec'], 'reclaimPolicy'>, annotations: Record<string, string> = {}): ElasticIP => {
+  const source = makeLot('office', { reservationID: 'res-1', ...facts })
+  return { ...source, metadata: { ...source.metadata, annotations }, status: { ...held, phase: 'Releasing' } }
+}
+const named = (name: string, record: ElasticIP): ElasticIP => ({ ...record, metadata: { ...record.metadata, name } })
+const showing = makeService({ name: 'ghost', status: { loadBalancer: { ingress: [{ ip: address }] } } })
+const leaving = { deletionTimestamp: '2026-01-31T09:00:00Z' }
+
+type Case = {
+  name: string
+  record?: ElasticIP
+  found?: Reservation | undefined
+  others?: ElasticIP[]
+  services?: Service[]
+  sweepsUntagged?: true
+  plan: DeletionPlan['do'] | { keep: string; endsAdoption?: boolean }
+}
+
+const cases: Case[] = [
+  { name: 'with our marks, which nobody uses', plan: 'delete' },
+  { name: 'that is gone, after a deletion that lost its answer', record: requested, found: undefined, plan: 'delete' },
+  {
+    name: 'that is gone so, while a Service shows its address from another one',
+    record: requested,
+    found: undefined,
+    services: [showing],
+    plan: 'delete',
+  },
+  { name: 'that is gone, although nobody requested that', found: undefined, plan: 'delete' },
+  { name: 'of another cluster, by its marks', found: theirs, plan: { keep: 'its marks name another cluster, there' } },
+  {
+    name: 'that an operator provisioned',
+    record: lot({ reclaimPolicy: 'Retain' }),
+    found: makeReservation(),
+    plan: { keep: 'an operator provisioned it' },
+  },
+  {
+    name: 'that an operator transferred from another cluster',
+    record: lot({ reclaimPolicy: 'Retain' }, { 'eip-admission.dev/transfer-from-cluster': 'there' }),
+    plan: { keep: 'an operator provisioned it' },
+  },
+  { name: 'that an operator provisioned to go', record: lot({ reclaimPolicy: 'Delete' }), plan: 'delete' },
+  { name: 'whose address a Service shows', services: [showing], plan: 'wait' },
+  {
+    name: 'that a second record of another address holds',
+    others: [named('default.b', makeRecord({ ...held, reservationID: 'res-2', phase: 'Bound' }))],
+    plan: 'wait',
+  },
+  {
+    name: 'that a second record holds',
+    others: [named('default.b', makeRecord({ ...held, phase: 'Bound' }))],
+    plan: { keep: 'default.b holds it' },
+  },
+  {
+    name: 'that a second record holds and a Service shows',
+    others: [named('default.b', makeRecord({ ...held, phase: 'Bound' }))],
+    services: [showing],
+    plan: 'wait',
+  },
+  {
+    name: 'that a provisioned ElasticIP waits for',
+    others: [makeLot('office', { reservationID: 'res-1', reclaimPolicy: 'Retain' })],
+    plan: { keep: 'ElasticIP office names it' },
+  },
+  {
+    name: 'that such an ElasticIP waited for, which is being deleted',
+    others: [
+      {
+        ...makeLot('office', { reservationID: 'res-1', reclaimPolicy: 'Retain' }),
+        metadata: { name: 'office', ...leaving },
+      },
+    ],
+    plan: 'delete',
+  },
+  {
+    name: 'that named no cluster when we adopted it',
+    found: makeReservation({ marks: adoptionMarks(scheme) }),
+    plan: { keep: 'it named no cluster when it was adopted', endsAdoption: true },
+  },
+  {
+    name: 'that names no cluster yet',
+    found: makeReservation(),
+    plan: { keep: 'it named no cluster when it was adopted', endsAdoption: false },
+  },
+  {
+    name: 'that named no cluster, where such may be deleted',
+    found: makeReservation({ marks: adoptionMarks(scheme) }),
+    sweepsUntagged: true,
+    plan: 'delete',
+  },
+]
+
+for (const { name, record = own, others = [], services = [], sweepsUntagged = false, plan, ...seen } of cases) {
+  test(`a reservation ${name}: ${typeof plan === 'string' ? plan : `keep, ${plan.keep}`}`, () => {
+    const all = { records: [record, ...others], services, requestAnnotations: [], classes: ['none'] }
+    const found = 'found' in seen ? seen.found : ours
+    const planned = planDeletion({ record, reservationID: 'res-1', found, all }, { scheme, sweepsUntagged })
+    assert.is(planned.do, typeof plan === 'string' ? plan : 'keep')
+    if (planned.do !== 'keep' || typeof plan === 'string') return
+    assert.match(planned.reason, plan.keep)
+    assert.is(planned.endsAdoption ?? false, plan.endsAdoption ?? false)
+  })
+}
+
+test.run()
