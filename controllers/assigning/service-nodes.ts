@@ -10,7 +10,7 @@ import type { EndpointSlice, Node } from '../../kube/objects.ts'
 import type { MovableNode, MoveWords } from '../moves/move-plan.ts'
 import { noProbes, type ProbeHistory } from '../moves/probe-history.ts'
 import { readProviderId } from '../nodes/provider-id.ts'
-import { isReady, isShutDown } from '../nodes/taints.ts'
+import { isExcluded, isReady, isShutDown } from '../nodes/taints.ts'
 
 /** How messages speak of nodes that serve Services. */
 export const serviceWords: MoveWords = {
@@ -41,7 +41,6 @@ export type ServiceNodeFacts = {
   load: (machine: string) => number
 }
 
-const excluded = 'node.kubernetes.io/exclude-from-external-load-balancers'
 const leavingTaint = 'ToBeDeletedByClusterAutoscaler'
 
 /** The nodes that may have an address, the best one first. Pure. */
@@ -79,10 +78,11 @@ export function servingNodes(slices: readonly EndpointSlice[]): Set<string> {
   return ready.size > 0 ? ready : on(all.filter(({ conditions }) => conditions?.serving ?? false))
 }
 
-function leavingOf({ metadata, spec, ...node }: Node, { services }: ServiceNodeFacts): number {
+function leavingOf(node: Node, { services }: ServiceNodeFacts): number {
+  const { metadata, spec } = node
   if (metadata.deletionTimestamp !== undefined) return 4
-  if (isShutDown({ metadata, spec, ...node }) || spec.taints?.some(({ key }) => key === leavingTaint)) return 3
-  if (metadata.labels?.[excluded] !== undefined) return 2
+  if (isShutDown(node) || spec.taints?.some(({ key }) => key === leavingTaint)) return 3
+  if (isExcluded(node)) return 2
   return services.some(({ isLocal, nodes }) => isLocal && !nodes.has(metadata.name)) ? 1 : 0
 }
 
