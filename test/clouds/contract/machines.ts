@@ -139,7 +139,8 @@ function failing(on: On): void {
   for (const answer of [401, 429, 500, 502, 'reset'] as const)
     on(`nothing can be said of machines while the cloud answers ${answer}`, async (stage) => {
       const id = stage.machines.add('node-1')
-      for (const route of [stage.routes.machine, stage.routes.machines]) stage.control.faults.add({ on: route, answer })
+      for (const route of [stage.routes.machine, stage.routes.machines])
+        stage.control.faults.add({ on: route, answer, retryAfterSeconds: 0.01 })
       const fault = answer === 401 ? 'auth' : answer === 429 ? 'rate-limit' : 'unavailable'
       const reads = [() => machines(stage), () => machine(stage, id), () => machine(stage, never)]
       for (const read of reads) assert.is((await refusalOf(stage, read())).fault, fault)

@@ -69,7 +69,7 @@ function failing(on: On<PeeringStage>): void {
       const id = stage.machines.add('node-1')
       for (const name of [...reads, ...writes]) {
         stage.control.faults.clear()
-        stage.control.faults.add({ on: stage.peering.routes[name], answer })
+        stage.control.faults.add({ on: stage.peering.routes[name], answer, retryAfterSeconds: 0.01 })
         assert.is((await refusalOf(stage, calls[name](stage.cloud, id))).fault, fault)
       }
     })
