@@ -140,6 +140,7 @@ const floors: Record<string, (string | string[])[]> = {
       'service-managed.ts',
       'service-mutating.ts',
       'service-patch.ts',
+      'service-plan.ts',
       'service-protect.ts',
       'service-rules.ts',
       'service-update.ts',

@@ -10,7 +10,7 @@ export type Run = { file: string; dialect?: DialectName; cloudOnly?: true }
 
 /**
  * The runs whose title contains every word. A file of the matrix runs in the dialects of its row in the table. Where a
- * word names a dialect, it runs in that one, unless it is a file of every cloud with BGP and that cloud has none.
+ * word names a dialect, it runs in that one. A file of every cloud with BGP runs in no other.
  */
 export function selectRuns(files: string[], words: string[]): Run[] {
   const namesDialect = words.some((word) => (dialectNames as readonly string[]).includes(word))

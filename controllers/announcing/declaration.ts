@@ -15,6 +15,7 @@ import { emptyFormer, formerDocument, formerObjects } from './empty-former.ts'
 import type { ControllerDeclaration } from '../loop/controller.ts'
 import { watch } from '../loop/watch.ts'
 import type { Dependencies } from '../dependencies.ts'
+import type { ElasticIP } from '../../ledger/record/elastic-ip.ts'
 import { serviceStates } from './service-states.ts'
 
 type Deps = Pick<Dependencies, 'announcer' | 'client' | 'caches' | 'want' | 'peerFacts' | 'events' | 'metrics' | 'log'>
@@ -50,6 +51,13 @@ export function makeAnnouncing(deps: Deps): Announcing | undefined {
   )
 }
 
+/** Each reconcile looks at every Service. A create changes a Service and its record five times, mostly at once. */
+const gatherMs = 100
+
+function hasAddress(record: ElasticIP | undefined): boolean {
+  return record?.status?.address !== undefined
+}
+
 /** Configures the announcing software. */
 export function announcingController(
   { caches, peerFacts, ownAddresses }: Pick<Dependencies, 'caches' | 'peerFacts' | 'ownAddresses'>,
@@ -58,7 +66,11 @@ export function announcingController(
   const { services, records } = caches
   return {
     reconciler,
-    watches: [services, records, peerFacts, ownAddresses].map((source) => watch(source, () => [announcingKey])),
+    watches: [
+      watch(services, () => [announcingKey], gatherMs),
+      watch(records, (_name, now, before) => (hasAddress(now) || hasAddress(before) ? [announcingKey] : []), gatherMs),
+      ...[peerFacts, ownAddresses].map((source) => watch(source, () => [announcingKey])),
+    ],
     needs: [services, records, peerFacts],
     keys: () => [announcingKey],
     // Repairs what somebody else did to our configuration.

@@ -222,7 +222,7 @@ test('kept, both addresses are explained; one moves to another Service, and the 
   )
 
   assert.match(await eip('release', first, '--yes'), 'ElasticIP default.kept is deleted')
-  assert.not.ok(both.reserved().some((one) => String(one.id) === ofFirst?.reservationID))
+  assert.not.ok(both.reserved().some((one) => one.id === ofFirst?.reservationID))
 })
 
 test.after(async () => {
