@@ -85,7 +85,8 @@ function explainAbsent(key: Key, records: readonly ElasticIP[]): Verdict {
   return { is, todo: 'Wait: eip-admission gives it back by itself, a new address after a grace period of 15 minutes.' }
 }
 
-function addressOf({ status }: ElasticIP): string {
+/** The address of a record, for a message. */
+export function addressOf({ status }: ElasticIP): string {
   return status?.address ?? 'its address'
 }
 

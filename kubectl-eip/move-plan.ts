@@ -22,7 +22,7 @@ import {
 } from '../ledger/record/elastic-ip.ts'
 import { addressAnnotation, reclaimAnnotation } from '../ledger/record/names.ts'
 import { isClaimed, isSource, isWarm } from '../ledger/record/source.ts'
-import { shownAddress } from './explain.ts'
+import { addressOf, shownAddress } from './explain.ts'
 
 export type MoveSeen = {
   record: ElasticIP
@@ -112,8 +112,4 @@ function useProblem({ record, all }: MoveSeen): string | undefined {
 function deletion(key: Key): string {
   const { namespace, name } = splitKey(key)
   return `kubectl delete service -n ${namespace} ${name}`
-}
-
-function addressOf(record: ElasticIP): string {
-  return record.status?.address ?? 'its address'
 }

@@ -15,6 +15,7 @@ import { type PossibleUsers, findUsers } from '../ledger/record/address-use.ts'
 import { type ElasticIP, claimKey, isSecond, phaseOf, reservationIdOf } from '../ledger/record/elastic-ip.ts'
 import { reclaimAnnotation } from '../ledger/record/names.ts'
 import { isClaimed, isSource, isWarm } from '../ledger/record/source.ts'
+import { addressOf } from './explain.ts'
 
 /** Why the address cannot be given back and what to do first, or what giving it back means. */
 export type ReleasePlan = { refusal: string } | { consequence: string }
@@ -91,8 +92,4 @@ function consequenceOf(record: ElasticIP): string {
     `Services can no longer claim ${address}. A reservation that you ordered yourself stays, and the project goes on ` +
     'paying for it. One that eip-admission reserved is deleted at the cloud, and nobody can bring it back.'
   )
-}
-
-function addressOf(record: ElasticIP): string {
-  return record.status?.address ?? 'its address'
 }

@@ -48,7 +48,8 @@ export type ServicePlan =
  */
 export function planService({ service, old, dryRun }: ServiceSeen, facts: PlanFacts): ServicePlan {
   const { policy, locations, families } = facts
-  const before = old ? want(old, policy, locations) : undefined
+  // Only where it decides: most updates change nothing of ours.
+  const before = () => (old ? want(old, policy, locations) : undefined)
   const stored = withStoredFamilies(withoutOutdatedRequests(service, old, policy), old, families)
   const wanted = want(stored, policy, locations)
   switch (wanted.kind) {
@@ -62,7 +63,7 @@ export function planService({ service, old, dryRun }: ServiceSeen, facts: PlanFa
     case 'own':
       return planOwn(wanted.address, annotatedAddress(old))
     case 'wrong': {
-      const problems = newProblems(wanted, before)
+      const problems = newProblems(wanted, before())
       return problems.length > 0 ? { do: 'deny', problems } : { do: 'leave' }
     }
     case 'reserve':
@@ -79,13 +80,14 @@ function planOwn(own: string, ours: string | undefined): ServicePlan {
 
 function planAddress(
   wanted: AddressWant,
-  { seen: { service, old, dryRun }, before }: { seen: ServiceSeen; before: Want | undefined },
+  { seen: { service, old, dryRun }, before }: { seen: ServiceSeen; before: () => Want | undefined },
   { policy, families }: PlanFacts,
 ): ServicePlan {
   const { warnings } = wanted
   const shown = annotatedAddress(old)
   if (shown !== undefined) return { do: 'restore', shown }
-  if (old && before && !touchesAddress({ service, old }, { now: wanted, before }))
+  const wantedBefore = before()
+  if (old && wantedBefore && !touchesAddress({ service, old }, { now: wanted, before: wantedBefore }))
     return { do: 'store-without', warnings }
   if (policy.matchesFamilies && hasOpenFamilies(service, old, families))
     return { do: 'store-without', warnings: [...warnings, openFamilies] }

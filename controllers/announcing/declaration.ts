@@ -15,7 +15,6 @@ import { emptyFormer, formerDocument, formerObjects } from './empty-former.ts'
 import type { ControllerDeclaration } from '../loop/controller.ts'
 import { watch } from '../loop/watch.ts'
 import type { Dependencies } from '../dependencies.ts'
-import type { ElasticIP } from '../../ledger/record/elastic-ip.ts'
 import { serviceStates } from './service-states.ts'
 
 type Deps = Pick<Dependencies, 'announcer' | 'client' | 'caches' | 'want' | 'peerFacts' | 'events' | 'metrics' | 'log'>
@@ -51,12 +50,8 @@ export function makeAnnouncing(deps: Deps): Announcing | undefined {
   )
 }
 
-/** Each reconcile looks at every Service. A create changes a Service and its record five times, mostly at once. */
+/** Each reconcile looks at every Service. A create changes a Service and its record five times. */
 const gatherMs = 100
-
-function hasAddress(record: ElasticIP | undefined): boolean {
-  return record?.status?.address !== undefined
-}
 
 /** Configures the announcing software. */
 export function announcingController(
@@ -67,8 +62,7 @@ export function announcingController(
   return {
     reconciler,
     watches: [
-      watch(services, () => [announcingKey], gatherMs),
-      watch(records, (_name, now, before) => (hasAddress(now) || hasAddress(before) ? [announcingKey] : []), gatherMs),
+      ...[services, records].map((cache) => watch(cache, () => [announcingKey], gatherMs)),
       ...[peerFacts, ownAddresses].map((source) => watch(source, () => [announcingKey])),
     ],
     needs: [services, records, peerFacts],
