@@ -2,7 +2,7 @@ import { machineList } from '../controllers/facts/machine-list.ts'
 import { peerFacts } from '../controllers/facts/peer-facts.ts'
 import type { Dependencies as ControllerDependencies } from '../controllers/dependencies.ts'
 import type { Service } from '../kube/objects.ts'
-import { want } from '../ledger/want/want.ts'
+import { wantsByFields } from '../ledger/want/want.ts'
 import type { Context } from './context.ts'
 import { readLedger } from '../ledger/ledger-metrics.ts'
 import { knownLocations } from '../ledger/own/known-locations.ts'
@@ -22,7 +22,8 @@ export function makeDependencies(context: Context): Dependencies {
   const now = () => performance.now()
   const networks = clusterNetworks({ client, caches, log, now })
   const own = ownAddresses({ ...context, caches, networks })
-  const wantOf = (service: Service) => own.check(want(service, vendor.policy, locations.current()), service)
+  const wantByFields = wantsByFields(vendor.policy, () => locations.current())
+  const wantOf = (service: Service) => own.check(wantByFields(service), service)
   readLedger({ ...context, caches })
   const machines = machineList({ machines: vendor.machines, now })
   return {

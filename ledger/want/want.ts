@@ -73,6 +73,24 @@ export function want(service: Service, policy: Policy, known: Location[] | undef
   return wantOfLoadBalancer(service, policy, known)
 }
 
+/**
+ * Makes `want` for one policy, which decides once for each object and list of locations: controllers look at all Services at
+ * each change of one. Nobody changes a Service after a cache or a webhook read it.
+ */
+export function wantsByFields(policy: Policy, locations: () => Location[] | undefined): (service: Service) => Want {
+  let known = locations()
+  let wants = new WeakMap<Service, Want>()
+  return (service) => {
+    if (known !== locations()) {
+      known = locations()
+      wants = new WeakMap()
+    }
+    const wanted = wants.get(service) ?? want(service, policy, known)
+    wants.set(service, wanted)
+    return wanted
+  }
+}
+
 /** Whether a Service wants the address that a record holds or waits for. In doubt it does, so that none is released. */
 export function isWanted(record: ElasticIP, wanted: Want): boolean {
   switch (wanted.kind) {

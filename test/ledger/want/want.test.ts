@@ -2,7 +2,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Service } from '../../../kube/objects.ts'
 import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
-import { type Want, isWanted, want } from '../../../ledger/want/want.ts'
+import { type Want, isWanted, want, wantsByFields } from '../../../ledger/want/want.ts'
 import { makePolicy, makeRecord, makeService, metros } from '../../builders.ts'
 import type { Policy } from '../../../settings/service-policy.ts'
 
@@ -333,5 +333,17 @@ for (const { name, record, wanted, isKept } of kept) {
   test(`a Service that another program serves ${isKept ? 'keeps' : 'loses'} the address ${name}`, () =>
     assert.is(isWanted(record, wanted), isKept))
 }
+
+test('what a Service wants is decided once for each object, and again when the locations were read', () => {
+  const service = makeService({ annotations: { 'metal.equinix.com/eip-metro': 'xx' } })
+  let known: typeof metros | undefined
+  const wantOf = wantsByFields(makePolicy({}), () => known)
+  const before = wantOf(service)
+  assert.is(before.kind, 'reserve')
+  assert.is(wantOf(service), before)
+  assert.is.not(wantOf({ ...service }), before)
+  known = metros
+  assert.is(wantOf(service).kind, 'wrong')
+})
 
 test.run()
