@@ -29,16 +29,20 @@ export async function claimAddresses(
         throw error
       },
     ),
-    // The Service of which the quotas of its namespace count one is that of the first.
-    claim({ ...second, quotaUse: {} }, AbortSignal.any([signal, unneeded.signal])).catch(pendingAfter),
+    claimSecond(claim, second, AbortSignal.any([signal, unneeded.signal])),
   ])
   return { first: results[0], second: results[1] }
 }
 
-/** Where the API server failed, the record of the second address says how far its claim came: the controller goes on. */
-function pendingAfter(error: unknown): ClaimResult {
-  if (!(error instanceof KubeError)) throw error
-  return { kind: 'pending', reason: error.message }
+/** Claims the second address of a Service. The first counts as the Service in the quotas of its namespace. */
+export async function claimSecond(claim: ClaimAddress, second: Claim, signal: AbortSignal): Promise<ClaimResult> {
+  try {
+    return await claim({ ...second, quotaUse: {} }, signal)
+  } catch (error) {
+    // The record of the second address says how far its claim came: the controller goes on.
+    if (error instanceof KubeError) return { kind: 'pending', reason: error.message }
+    throw error
+  }
 }
 
 /** The claim of the second address beside that of the first. */
@@ -46,20 +50,21 @@ export function secondClaim(first: Claim, { family }: SecondWant): Claim {
   return { ...first, family, key: secondKey(first.key, family) }
 }
 
-/** What a Service is told about a second address that it does not get now, and whether it is denied for that. */
+/** Why a Service is denied for want of its second address, or what it is told meanwhile. */
+export type MissingSecond = { denial?: string; warnings: string[] }
+
+/** What becomes of a Service that does not get its second address now. */
 export function missingSecond(
   second: ClaimResult | undefined,
   { wanted, onCloudFailure }: { wanted: SecondWant | undefined; onCloudFailure: 'defer' | 'deny' },
-): { denial?: string; warning?: string } {
-  if (!second || !wanted || second.kind === 'held') return {}
+): MissingSecond {
+  if (!second || !wanted || second.kind === 'held') return { warnings: [] }
   const { reason } = second
   const what = `${familyNames[wanted.family]} address`
-  const required = `gets no ${what}, and spec.ipFamilyPolicy "RequireDualStack" requires two: ${reason}`
-  if (second.kind === 'refused')
-    return wanted.isRequired
-      ? { denial: required }
-      : { warning: `no ${what}, the controller tries again later: ${reason}` }
-  return wanted.isRequired && onCloudFailure === 'deny'
-    ? { denial: required }
-    : { warning: `${what} pending, the controller assigns it later: ${reason}` }
+  const denial = `gets no ${what}, and spec.ipFamilyPolicy "RequireDualStack" requires two: ${reason}`
+  const isRefused = second.kind === 'refused'
+  if (wanted.isRequired && (isRefused || onCloudFailure === 'deny')) return { denial, warnings: [] }
+  return isRefused
+    ? { warnings: [`no ${what}, the controller tries again later: ${reason}`] }
+    : { warnings: [`${what} pending, the controller assigns it later: ${reason}`] }
 }

@@ -3,11 +3,18 @@ import { keyOf, type Service } from '../kube/objects.ts'
 import { type Claim, type ClaimResult, claimSpecOf } from '../ledger/claim/claim-spec.ts'
 import { quotaUse } from '../ledger/claim/limits.ts'
 import { addressAnnotation, serviceFinalizer } from '../ledger/record/names.ts'
-import type { ClusterFamilies } from '../ledger/want/families.ts'
+import type { ClusterFamilies, SecondWant } from '../ledger/want/families.ts'
 import { hasBalancer } from '../ledger/want/managed.ts'
 import { familyNames } from '../lib/ip-address.ts'
 import { shortRequestId } from '../lib/request-id.ts'
-import { type ClaimAddress, claimAddresses, missingSecond, secondClaim } from './claim-addresses.ts'
+import {
+  type ClaimAddress,
+  claimAddresses,
+  claimSecond,
+  type MissingSecond,
+  missingSecond,
+  secondClaim,
+} from './claim-addresses.ts'
 import { allow, type Decision, deny, patch } from './decision.ts'
 import { decideManaged, keepBalancer } from './service-managed.ts'
 import { reserveAddress } from './identities.ts'
@@ -76,6 +83,9 @@ async function decideAddress(
       return patch(addressPatch(service, { address: undefined }, policy), plan.warnings)
     case 'restore':
       return restoreAddress(deps, { service, old, shown: plan.shown }, signal)
+    case 'preview-second':
+    case 'claim-second':
+      return addSecond(deps, { request, service, ...plan }, signal)
     case 'preview':
       return previewAddress(deps, { request, service, wanted: plan.wanted }, signal)
     case 'claim':
@@ -132,10 +142,27 @@ function showAddress(
   { service, wanted }: AddressRequest,
   { address, name, second }: { address: string; name: string; second: ClaimResult | undefined },
 ): Decision {
-  const { denial, warning } = missingSecond(second, { wanted: secondWantOf(wanted), onCloudFailure })
+  const { denial, warnings } = missingSecond(second, { wanted: secondWantOf(wanted), onCloudFailure })
   if (denial !== undefined) return deny('forbidden', `Service ${service.metadata.namespace}/${name} ${denial}`)
-  const warnings = warning === undefined ? wanted.warnings : [...wanted.warnings, warning]
-  return patch(addressPatch(service, { address, name }, policy), warnings)
+  return patch(addressPatch(service, { address, name }, policy), [...wanted.warnings, ...warnings])
+}
+
+type SecondRequest = AddressRequest & { second: SecondWant; shown: string }
+
+/** Claims a second address for a Service that shows its first. A dry run only says what would become of the claim. */
+async function addSecond(
+  deps: ServiceMutatingDeps,
+  { request, service, wanted, second, shown }: SecondRequest,
+  signal: AbortSignal,
+): Promise<Decision> {
+  const { claim, onCloudFailure } = deps
+  const wantedClaim = secondClaim(claimOf(service, wanted), second)
+  const { denial, warnings } = request.dryRun
+    ? await previewSecond(deps, { second: wantedClaim, wanted }, signal)
+    : missingSecond(await claimSecond(claim, wantedClaim, signal), { wanted: second, onCloudFailure })
+  if (denial !== undefined) return deny('forbidden', `Service ${keyOf(service)} ${denial}`)
+  const kept = { service, old: request.oldObject, shown, warnings: [...wanted.warnings, ...warnings] }
+  return restoreAddress(deps, kept, signal)
 }
 
 function secondOf(first: Claim, wanted: AddressWant): Claim | undefined {
@@ -149,12 +176,12 @@ const unknownService =
 /** Restores what an update dropped of the address that the Service showed, if the ledger still holds it. */
 async function restoreAddress(
   { held, policy }: ServiceMutatingDeps,
-  { service, old, shown }: { service: Service; old: Service | null; shown: string },
+  { service, old, shown, warnings = [] }: { service: Service; old: Service | null; shown: string; warnings?: string[] },
   signal: AbortSignal,
 ): Promise<Decision> {
   const now = showAsOurs([service, old], shown) ? shown : await held(keyOf(service), signal)
-  if (now === shown) return patch(addressPatch(service, { address: shown }, policy))
-  return patch(servicePatch(service, withoutLostAddress(service, { lost: shown, held: now })))
+  if (now === shown) return patch(addressPatch(service, { address: shown }, policy), warnings)
+  return patch(servicePatch(service, withoutLostAddress(service, { lost: shown, held: now })), warnings)
 }
 
 /** A dry run: the same checks, but nothing is written or reserved. */
@@ -180,14 +207,13 @@ async function previewSecond(
   { previewClaim, onCloudFailure }: ServiceMutatingDeps,
   { second, wanted }: { second: Claim | undefined; wanted: AddressWant },
   signal: AbortSignal,
-): Promise<{ denial?: string | undefined; warnings: string[] }> {
+): Promise<MissingSecond> {
   if (!second) return { warnings: [] }
   const { reason } = await previewClaim(second, signal)
   if (reason === undefined)
     return { warnings: [`dry run: an ${familyNames[second.family]} address would be reserved as well`] }
   const refused = { kind: 'refused', reason } as const
-  const { denial, warning } = missingSecond(refused, { wanted: secondWantOf(wanted), onCloudFailure })
-  return { denial, warnings: warning === undefined ? [] : [warning] }
+  return missingSecond(refused, { wanted: secondWantOf(wanted), onCloudFailure })
 }
 
 function claimOf(service: Service, wanted: AddressWant): Claim {

@@ -26,6 +26,7 @@ export type ServicePlan =
   | { do: 'restore'; shown: string }
   | { do: 'store-without'; warnings: string[] }
   | { do: 'preview' | 'claim'; wanted: AddressWant }
+  | { do: 'preview-second' | 'claim-second'; wanted: AddressWant; second: SecondWant; shown: string }
 
 /**
  * What becomes of the address of a Service that is about to be stored. Pure. The first row that applies decides.
@@ -39,7 +40,8 @@ export type ServicePlan =
  * |                   |                                                  | `keep-own`: our finalizer alone         |
  * | something wrong   | it was as wrong before                           | `leave` it                              |
  * |                   |                                                  | `deny` it                               |
- * | an address        | it shows one of ours                             | `restore` what the update dropped       |
+ * | an address        | it shows one of ours, and wants a second one now | `claim-second`, or preview its claim    |
+ * |                   | it shows one of ours                             | `restore` what the update dropped       |
  * |                   | the update changes nothing that decides about it | `store-without`                         |
  * |                   | nobody knows how many families it will have      | `store-without`, and warn               |
  * |                   | of each family, and the cluster has one          | `store-without`: the API server refuses |
@@ -85,19 +87,30 @@ function planAddress(
 ): ServicePlan {
   const { warnings } = wanted
   const shown = annotatedAddress(old)
-  if (shown !== undefined) return { do: 'restore', shown }
+  if (shown !== undefined) {
+    const second = secondWantOf(wanted)
+    const isAdded = second && !secondWantOf(before()) && !isRefusedLater(second, families)
+    return isAdded
+      ? { do: dryRun ? 'preview-second' : 'claim-second', wanted, second, shown }
+      : { do: 'restore', shown }
+  }
   const wantedBefore = before()
   if (old && wantedBefore && !touchesAddress({ service, old }, { now: wanted, before: wantedBefore }))
     return { do: 'store-without', warnings }
   if (policy.matchesFamilies && hasOpenFamilies(service, old, families))
     return { do: 'store-without', warnings: [...warnings, openFamilies] }
-  if (secondWantOf(wanted)?.isRequired && families.isDual === false) return { do: 'store-without', warnings }
+  if (isRefusedLater(secondWantOf(wanted), families)) return { do: 'store-without', warnings }
   return { do: dryRun ? 'preview' : 'claim', wanted }
 }
 
 /** The address of the other family that a Service wants. */
-export function secondWantOf(wanted: AddressWant): SecondWant | undefined {
-  return wanted.kind === 'reserve' ? wanted.second : undefined
+export function secondWantOf(wanted: Want | undefined): SecondWant | undefined {
+  return wanted?.kind === 'reserve' ? wanted.second : undefined
+}
+
+/** Whether the API server refuses the Service after the webhooks: the cluster has one family. */
+function isRefusedLater(second: SecondWant | undefined, { isDual }: ClusterFamilies): boolean {
+  return second !== undefined && second.isRequired && isDual === false
 }
 
 const openFamilies =

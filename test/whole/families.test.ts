@@ -146,17 +146,45 @@ test('there a Service that requires both gets both at its creation, and both lea
   for (const address of addresses) assert.match(listed, address)
 })
 
-test('a Service that gives one family up gives that address back and keeps the other; asked again, it gets a new one', async () => {
+const patchDual = (spec: object, ...flags: string[]) =>
+  both.kubectl(['patch', 'service', 'dual', ...flags, '-p', JSON.stringify({ spec })])
+
+test('a Service that gives one family up gives that address back and keeps the other', async () => {
   const [first = '', second = ''] = await held('dual')
-  await both.run('patch', 'service', 'dual', '-p', JSON.stringify({ spec: { ipFamilyPolicy: 'SingleStack' } }))
+  assert.is((await patchDual({ ipFamilyPolicy: 'SingleStack' })).code, 0)
   await eventually('the second is released', async () => (await both.record('dual.ipv6')) === undefined || undefined)
-  assert.equal([...(await allShown('dual')), both.cloud.control.route(second)], [first, undefined])
-  await both.run('patch', 'service', 'dual', '-p', JSON.stringify({ spec: required }))
-  await eventually(
-    'the second is bound',
-    async () => (await both.record('dual.ipv6'))?.status?.phase === 'Bound' || undefined,
+  await showsBoth('dual', [first])
+  assert.is(both.cloud.control.route(second), undefined)
+})
+
+test('at the limit of the project it cannot require two again: the terminal says why, and it stays as it is', async () => {
+  const { quota } = both.cloud.control
+  const [addresses, { spec } = {}] = [await held('dual'), await both.service('dual')]
+  const before = quota.of(both.project)
+  quota.set(both.reserved().length)
+  const refused = await patchDual(required)
+  assert.is(refused.code, 1)
+  assert.match(
+    refused.stderr,
+    /denied the request: Service default\/dual gets no IPv6 address, and spec\.ipFamilyPolicy/,
   )
-  await showsBoth('dual', await held('dual'))
+  assert.equal([await held('dual'), (await both.service('dual'))?.spec], [addresses, spec])
+  const { code, stderr } = await patchDual(prefers)
+  assert.is(code, 0)
+  assert.match(stderr, /Warning: no IPv6 address, the controller tries again later: /)
+  await patchDual({ ipFamilyPolicy: 'SingleStack' })
+  quota.set(before)
+})
+
+test('below it, the second address is there when the update is stored', async () => {
+  const { stderr: foreseen } = await patchDual(required, '--dry-run=server')
+  assert.match(foreseen, 'dry run: an IPv6 address would be reserved as well')
+  assert.is((await held('dual'))[1], '')
+  const { code, stderr } = await patchDual(required)
+  assert.equal([code, stderr], [0, ''])
+  const addresses = await held('dual')
+  assert.match(addresses[1] ?? '', /^2001:db8:.*::1$/)
+  await showsBoth('dual', addresses)
 })
 
 test('protected, it cannot give one up', async () => {
