@@ -3,6 +3,8 @@ import type { LedgerDeps } from '../record/ledger-deps.ts'
 import type { Reservation } from '../../clouds/ports/cloud.ts'
 import { isAlreadyExists } from '../../kube/errors.ts'
 import { AddressInUse, findUsers } from '../record/address-use.ts'
+import { marksOf } from '../record/find-reservation.ts'
+import { ownerMark } from '../record/marks.ts'
 import type { StatusChange } from '../record/records.ts'
 
 /**
@@ -95,21 +97,40 @@ export async function moveToReleaseRecord(deps: LedgerDeps, record: ElasticIP, s
   deps.log.info(facts, 'address released, the cloud is still deleting it')
 }
 
-/** Completes a deletion that was begun; `isListed` where the cloud still has the reservation in its list. */
+/** Completes a deletion that was begun; `listed` is the reservation, where the cloud still has it in its list. */
 export async function resumeRelease(
   deps: LedgerDeps,
-  { record, isListed }: { record: ElasticIP; isListed: boolean },
+  { record, listed }: { record: ElasticIP; listed: Reservation | undefined },
   signal: AbortSignal,
 ): Promise<void> {
   const id = reservationIdOf(record) ?? ''
   // Without `deletionRequestedAt` no deletion was sent and the decision is old: the sweep decides anew.
-  const isOver = !record.status?.deletionRequestedAt || (!isListed && (await isCertainlyGone(deps, id, signal)))
+  const isOver = !record.status?.deletionRequestedAt || (!listed && (await isCertainlyGone(deps, id, signal)))
   if (isOver) return deps.records.remove(record, { signal })
-  // The call may have been lost. While somebody shows the address it is not sent again.
+  const all = await deps.possibleUsers(signal)
+  // Scaleway gives the id of a deleted reservation to the next order, whose answer may not have reached its record yet.
+  if (all.records.some((other) => isOrdering(deps, other, listed))) return undefined
   const used = { address: record.status?.address, reservationID: id }
-  const users = findUsers(used, await deps.possibleUsers(signal), { records: [record.metadata.name] })
+  const users = findUsers(used, all, { records: [record.metadata.name] })
+  const next = users.find((user) => user.record?.status?.reservationID === id)
+  if (next) {
+    deps.log.info({ reservation: id, record: next.key }, 'the cloud has given the id of a deleted reservation anew')
+    return deps.records.remove(record, { signal })
+  }
+  // The call may have been lost. While somebody shows the address it is not sent again.
   if (users.length > 0) deps.log.warn({ reservation: id, reason: new AddressInUse(used, users).message }, inUse)
   else await deleteReservation(deps, record, signal)
+}
+
+/** Whether a record has an order in flight, with the marks of this reservation. */
+function isOrdering(
+  { scheme, requestsInFlight }: Pick<LedgerDeps, 'scheme' | 'requestsInFlight'>,
+  record: ElasticIP,
+  listed: Reservation | undefined,
+): boolean {
+  const owner = listed && ownerMark(listed.marks)
+  const isItsOwner = owner !== undefined && ownerMark(marksOf({ scheme }, record)) === owner
+  return isItsOwner && reservationIdOf(record) === undefined && requestsInFlight.isInFlight(record)
 }
 
 function releasing(of: { id: string; address: string | undefined; at: string; message: string }): StatusChange {

@@ -1,8 +1,8 @@
 import type { Reservation } from '../../clouds/ports/cloud.ts'
 import { AddressInUse, type AddressUser, type PossibleUsers, findUsers } from '../record/address-use.ts'
-import { claimKey, type ElasticIP } from '../record/elastic-ip.ts'
+import { addressKeyOf, claimKey, type ElasticIP } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
-import { clusterMarks, clusterOfOthers, isUnmarked, wasUnmarked } from '../record/marks.ts'
+import { clusterMarks, clusterOfOthers, isOfService, isUnmarked, wasUnmarked } from '../record/marks.ts'
 import { transferAnnotation } from '../record/names.ts'
 import { hasSource, isSource } from '../record/source.ts'
 
@@ -29,6 +29,7 @@ export type DeletionPlan =
  * | ----------------------------------------------------- | --------------------------------------- | ----------------------- |
  * | is gone                                               | an earlier deletion lost its answer     | `delete`, which ends it |
  * | has another cluster's marks                           |                                         | `keep`                  |
+ * | has another Service's marks                           | we ordered it: its id was given anew    | `keep`                  |
  * | is an operator's: provisioned to stay, or transferred |                                         | `keep`                  |
  * | is used                                               | only records hold it, of the same one   | `keep`: theirs          |
  * |                                                       |                                         | `wait`                  |
@@ -67,18 +68,27 @@ const adoptedReason =
   "it named no cluster when it was adopted, and may be another cluster's; --sweep-untagged deletes such"
 
 /** Why a reservation is not ours to delete. */
-function foreignReason(
-  { scheme }: Pick<LedgerDeps, 'scheme'>,
-  { record: { metadata, spec }, found }: DeletionSeen,
-): string | undefined {
+function foreignReason({ scheme }: Pick<LedgerDeps, 'scheme'>, { record, found }: DeletionSeen): string | undefined {
+  const { metadata, spec } = record
   const marks = found?.marks ?? {}
   const other = clusterOfOthers(scheme, marks)
   if (other !== undefined) return `its marks name another cluster, ${other}`
+  if (isGivenAnew(scheme, record, marks)) return 'the cloud has given it to another Service, as its marks say'
   if (spec.reservationID === undefined || spec.reclaimPolicy === 'Delete') return undefined
   const lacksOurs = Object.entries(clusterMarks(scheme)).some(([mark, value]) => marks[mark] !== value)
   // Its marks are ours only so that the other cluster leaves it alone; it is still the operator's.
   const isTransferred = metadata.annotations?.[transferAnnotation] !== undefined
   return lacksOurs || isTransferred ? 'an operator provisioned it' : undefined
+}
+
+/**
+ * Whether the reservation of a record that we ordered is another Service's now. Scaleway gives the id and the address of a
+ * deleted one to the next order, perhaps before we learn that ours is deleted.
+ */
+function isGivenAnew(scheme: LedgerDeps['scheme'], record: ElasticIP, marks: Reservation['marks']): boolean {
+  const key = addressKeyOf(record)
+  const isOurOrder = key !== undefined && record.spec.reservationID === undefined && record.spec.source === undefined
+  return isOurOrder && marks['service'] !== undefined && !isOfService(scheme, key, marks)
 }
 
 function isIndependentRecord({ record: other }: AddressUser, { record, reservationID }: DeletionSeen): boolean {

@@ -145,12 +145,12 @@ async function resumeReleases(
   { releaseRecords, listed, failed }: { releaseRecords: ElasticIP[]; listed: Reservation[]; failed: Failures },
   signal: AbortSignal,
 ): Promise<Set<string>> {
-  const ids = new Set(listed.map(({ id }) => id))
+  const byId = new Map(listed.map((one) => [one.id, one]))
   const deleted = new Set<string>()
   for (const record of releaseRecords) {
     const id = reservationIdOf(record) ?? ''
     if (record.status?.deletionRequestedAt) deleted.add(id)
-    await failed.isolate(() => resumeRelease(deps, { record, isListed: ids.has(id) }, signal))
+    await failed.isolate(() => resumeRelease(deps, { record, listed: byId.get(id) }, signal))
   }
   return deleted
 }

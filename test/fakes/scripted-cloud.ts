@@ -28,6 +28,8 @@ export type ScriptedCloud = {
   idsLate: boolean
   /** While true, a deleted reservation is still listed and found by its id. */
   deletesLate: boolean
+  /** While true, the next reservation of its family gets the id, the address and the age of a deleted one. */
+  recycles: boolean
   /** While set, every read fails. */
   unreadable: boolean
   /** While set, every release fails with it. */
@@ -35,7 +37,7 @@ export type ScriptedCloud = {
   calls: { reserve: number; reservations: number; reservation: number; release: number }
   /** The reservations that the project pays for, whatever the lists show. */
   reserved(marks?: Marks): Reservation[]
-  /** All reservations ever made, in order. */
+  /** All reservations ever made, in order; of those with one id, the last. */
   bought: Reservation[]
   /** The ids of the deleted reservations, in order. */
   released: string[]
@@ -61,7 +63,13 @@ export function scriptedCloud(now: () => Date = () => new Date()): ScriptedCloud
   const dying = new Set<string>()
   /** The ids of the IPv6 addresses. */
   const sixes = new Set<string>()
-  const gone = (id: string) => book.delete(id)
+  const leftovers: Reservation[] = []
+  let count = 0
+  const gone = (id: string) => {
+    const reservation = book.get(id)
+    if (reservation && script.recycles && id.startsWith('res-')) leftovers.push(reservation)
+    book.delete(id)
+  }
   const read = <T>(what: T): T => {
     if (script.unreadable) throw fault('unavailable', 'nothing')
     return copyOf(what)
@@ -73,6 +81,7 @@ export function scriptedCloud(now: () => Date = () => new Date()): ScriptedCloud
     listsLate: false,
     idsLate: false,
     deletesLate: false,
+    recycles: false,
     unreadable: false,
     refusesRelease: undefined,
     calls: { reserve: 0, reservations: 0, reservation: 0, release: 0 },
@@ -147,7 +156,8 @@ export function scriptedCloud(now: () => Date = () => new Date()): ScriptedCloud
   }
 
   function buy(fate: ReserveFate, { location, marks, family }: Required<ReservationRequest>): Reservation {
-    const id = `res-${script.bought.length + 1}`
+    const leftover = takeLeftover(family)
+    const id = leftover?.id ?? `res-${(count += 1)}`
     if (family === 'ipv6') sixes.add(id)
     const granted = fate !== 'requested'
     const isOfFamily = (text: string) => parseIpAddress(text)?.family === family
@@ -158,12 +168,17 @@ export function scriptedCloud(now: () => Date = () => new Date()): ScriptedCloud
       state: granted ? 'reserved' : 'requested',
       location,
       marks: { ...marks },
-      createdAt: now().toISOString(),
+      createdAt: leftover?.createdAt ?? now().toISOString(),
     }
-    script.bought.push(reservation)
+    script.bought = [...script.bought.filter((one) => one.id !== id), reservation]
     book.set(id, reservation)
     if (script.listsLate) unlisted.add(id)
     return reservation
+  }
+
+  function takeLeftover(family: string): Reservation | undefined {
+    const place = leftovers.findLastIndex(({ id }) => sixes.has(id) === (family === 'ipv6'))
+    return place < 0 ? undefined : leftovers.splice(place, 1)[0]
   }
 
   function amend(id: string, change: Partial<Reservation>): void {

@@ -169,6 +169,7 @@ async function walkFrom(seed: number, steps: number): Promise<void> {
   const walker = makeWalker(seed, { policy: { ...usualPolicy, isDualStack: true } })
   const walk = beginWalk(walker)
   seedOf(walk)
+  walk.harness.cloud.recycles = seed % 2 === 0
   try {
     await walkOn(walk, { steps, moves: movesOfBothFamilies, watch })
     await comeToRest(walk, addressKeys)

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert'
 import type { MarkScheme, Reservation } from '../../../clouds/ports/cloud.ts'
 import type { Service } from '../../../kube/objects.ts'
 import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
-import { adoptionMarks, clusterMarks } from '../../../ledger/record/marks.ts'
+import { adoptionMarks, clusterMarks, serviceMarks } from '../../../ledger/record/marks.ts'
 import { type DeletionPlan, planDeletion } from '../../../ledger/release/deletion-plan.ts'
 import { makeLot, makeRecord, makeReservation, makeService } from '../../builders.ts'
 
@@ -55,6 +55,19 @@ const cases: Case[] = [
     name: 'that an operator transferred from another cluster',
     record: lot({ reclaimPolicy: 'Retain' }, { 'eip-admission.dev/transfer-from-cluster': 'there' }),
     plan: { keep: 'an operator provisioned it' },
+  },
+  {
+    name: 'whose id the cloud gave to an order of another Service',
+    record: requested,
+    found: makeReservation({ marks: serviceMarks(scheme, 'default/next') }),
+    services: [showing],
+    others: [named('default.next', makeRecord({ ...held, phase: 'Bound' }))],
+    plan: { keep: 'given it to another Service' },
+  },
+  {
+    name: 'that was warm, and has the marks of its Service',
+    found: makeReservation({ marks: serviceMarks(scheme, 'default/web') }),
+    plan: 'delete',
   },
   { name: 'that an operator provisioned to go', record: lot({ reclaimPolicy: 'Delete' }), plan: 'delete' },
   { name: 'whose address a Service shows', services: [showing], plan: 'wait' },

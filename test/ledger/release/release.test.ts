@@ -6,6 +6,7 @@ import type { CallOptions } from '../../../kube/client.ts'
 import { KubeError, isConflict } from '../../../kube/errors.ts'
 import { bind } from '../../../ledger/claim/bind.ts'
 import { type ElasticIP, type Phase, elasticIPs } from '../../../ledger/record/elastic-ip.ts'
+import { addressAnnotation } from '../../../ledger/record/names.ts'
 import { release, retain } from '../../../ledger/release/release.ts'
 import { makeRecord, makeReservation, makeService } from '../../builders.ts'
 import type { HeardCall } from '../../fakes/interposed.ts'
@@ -83,6 +84,48 @@ test('a reservation that the cloud deleted without an answer is done with, altho
     harness.cloud.reserved().map(({ id }) => id),
     ['res-next'],
   )
+})
+
+test('a reservation that the cloud deleted without an answer, and whose id it gave to another Service, stays there', async () => {
+  const harness = await reserved()
+  harness.cloud.recycles = true
+  const silent = {
+    after: ({ verb }: HeardCall) => {
+      if (verb === 'release') throw new CloudError('500', { fault: 'unavailable', outcome: 'unknown' })
+    },
+  }
+  await Promise.allSettled([harness.process('b', { cloud: silent }).release()])
+  assert.is(harness.record()?.status?.phase, 'Releasing')
+  const c = harness.process('c')
+  const next = await c.claim({ key: 'default/next' })
+  assert.is(next.kind === 'held' && next.record.status?.reservationID, 'res-1')
+  const address = next.kind === 'held' ? next.address : ''
+  harness.addService(
+    makeService({ name: 'next', loadBalancerIP: address, annotations: { [addressAnnotation]: address } }),
+  )
+  assert.is(await c.release(), 'released')
+  assert.is(harness.record(), undefined)
+  assert.equal(harness.reservationsOf('default/next'), ['res-1'])
+})
+
+test('a deletion that was begun is over once another Service has the id, or orders it', async () => {
+  const harness = await reserved()
+  Object.assign(harness.cloud, { recycles: true, deletesLate: true })
+  const b = harness.process('b')
+  assert.is(await b.release(), 'released')
+  harness.cloud.settle()
+  const sweepDuring = {
+    after: async ({ verb }: HeardCall) => void (verb === 'reserve' && (await b.sweep(neverAborted))),
+  }
+  const next = await harness.process('c', { cloud: sweepDuring }).claim({ key: 'default/next' })
+  assert.is(next.kind === 'held' && next.record.status?.reservationID, 'res-1')
+  assert.equal(harness.reservationsOf('default/next'), ['res-1'])
+  await b.sweep(neverAborted)
+  assert.equal(
+    harness.api.stored(elasticIPs).map(({ metadata }) => metadata.name),
+    ['default.next'],
+  )
+  assert.equal(harness.reservationsOf('default/next'), ['res-1'])
 })
 
 test('a release does not wait for a cloud that still lists the reservation, and no Service gets the address again', async () => {
