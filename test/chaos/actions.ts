@@ -2,7 +2,7 @@ import { KubeError, isConflict, isNotFound } from '../../kube/errors.ts'
 import type { Service } from '../../kube/objects.ts'
 import { namespaces, services } from '../../kube/resource.ts'
 import type { Fault } from '../../sandbox/clouds/faults.ts'
-import type { Arena } from './arena.ts'
+import type { Arena, Mistake, Replica } from './arena.ts'
 import type { Random } from './random.ts'
 import { hasBgp } from '../../sandbox/dialect-names.ts'
 import { addressAnnotation } from '../../ledger/record/names.ts'
@@ -148,6 +148,26 @@ const actions: Action[] = [
   },
   {
     often: 1,
+    name: 'a replica starts with the Secret of another account',
+    isAlone: true,
+    run: async ({ replicas, stage }, random, tally) => {
+      // A token that decides the project is right while the cluster has no address.
+      if (stage.dialect === 'hetzner') return
+      tally.troubles.add('other account')
+      await startAgain(random.pick(replicas), tally, { kind: 'other account' })
+    },
+  },
+  {
+    often: 1,
+    name: 'a replica starts on a machine whose clock is wrong',
+    isAlone: true,
+    run: async ({ replicas }, random, tally) => {
+      const aheadMs = random.pick([-1, 1]) * random.whole(20) * 60_000
+      await startAgain(random.pick(replicas), tally, { kind: 'clock', aheadMs })
+    },
+  },
+  {
+    often: 1,
     name: 'delete a namespace',
     run: async ({ client }, random) => client.remove(namespaces, { name: random.pick(chaosNamespaces) }),
   },
@@ -194,6 +214,13 @@ const actions: Action[] = [
     },
   },
 ]
+
+async function startAgain(replica: Replica, tally: Tally, mistake: Mistake): Promise<void> {
+  tally.kills += 1
+  tally.troubles.add('killed process')
+  await replica.kill()
+  await replica.start(mistake)
+}
 
 /** Where the cloud leads each address to one node, and has both families. */
 const ofNodes: Action[] = [

@@ -4,20 +4,31 @@ import { join } from 'node:path'
 import { connect } from '../../kube/connect.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { kubeconfig } from '../../kube/kubeconfig.ts'
-import type { DialectName } from '../../sandbox/dialects.ts'
+import { type DialectName, dialects } from '../../sandbox/dialects.ts'
 import type { Product } from '../../sandbox/product.ts'
 import { type Stage, setStage, unlimited } from '../../sandbox/stage.ts'
 import { hasBgp } from '../../sandbox/dialect-names.ts'
 import { dialectOf } from '../whole/dialects.ts'
 import { simulatedNodes } from '../whole/simulated-nodes.ts'
 
+/** What is wrong with a process when it starts. */
+export type Mistake = { kind: 'other account' } | { kind: 'clock'; aheadMs: number }
+
 /** One process of the product, which a step starts or kills. */
 export type Replica = Pick<Product, 'health'> & {
   name: string
-  start(): Promise<void>
+  start(mistake?: Mistake): Promise<void>
   kill(): Promise<void>
   isRunning(): boolean
+  /** Starts it if it does not run, or again if it has the Secret of another account. */
+  recover(): Promise<void>
 }
+
+/** Another account at the same cloud, whose Secret somebody copies into this cluster. */
+const otherAccount = { project: '7f8b4a06-2c55-4c1f-8d0e-6f2f0a9b1c3e', token: 'the-token-of-another-account' }
+/** The projects of these clouds are numbers. */
+const otherNumber = { ...otherAccount, project: '999' }
+export const otherCaller = 'other'
 
 /** The nodes, where the cloud leads each address to one of them; elsewhere none. */
 export type ArenaNodes = {
@@ -56,9 +67,14 @@ export async function openArena(dialect: DialectName): Promise<Arena> {
   const dir = mkdtempSync(join(tmpdir(), 'eip-admission-chaos-'))
   // A cloud that leads addresses to nodes has both families.
   const serviceRanges = ['10.96.0.0/16', ...(hasBgp(dialect) ? [] : ['fd00:96::/112'])]
-  const stage = await setStage({ dir, dialect, env: unlimited, serviceRanges })
+  const other = ['cherry-servers', 'hetzner'].includes(dialect) ? otherNumber : otherAccount
+  const account = await dialects[dialect].open({ other })
+  const stage = await setStage({ dir, dialect, account, env: unlimited, serviceRanges })
   const client = connect(kubeconfig({ file: stage.controlPlane.kubeconfig }), { userAgent: 'chaos', timeoutMs: 20_000 })
-  const replicas = [replica(stage, 'both', []), replica(stage, 'controllers', ['--only=controllers'])]
+  const replicas = [
+    replica(stage, 'both', { other }),
+    replica(stage, 'controllers', { other, only: ['--only=controllers'] }),
+  ]
   for (const one of replicas) await one.start()
   const nodes = await joinNodes({ client, cloud: stage.cloud }, hasBgp(dialect) ? [] : ['node-a', 'node-b', 'node-c'])
   return {
@@ -70,6 +86,7 @@ export async function openArena(dialect: DialectName): Promise<Arena> {
     logs: join(dir, 'logs'),
     async close(isGood) {
       await stage.stop()
+      await account.cloud.close()
       if (isGood) rmSync(dir, { recursive: true, force: true })
     },
   }
@@ -103,23 +120,43 @@ async function joinNodes(
   }
 }
 
-function replica(stage: Arena['stage'], name: string, only: string[]): Replica {
+type ReplicaOptions = { other: typeof otherAccount; only?: string[] }
+
+function replica(stage: Arena['stage'], name: string, { other, only = [] }: ReplicaOptions): Replica {
   let product: Product | undefined
+  let isMistaken = false
+  const start = async (mistake?: Mistake) => {
+    const { here, loadBalancer } = dialectOf(stage.dialect)
+    // Without probes: nothing may be sent to the addresses of machines that do not exist.
+    const assigned = hasBgp(stage.dialect) ? {} : { [loadBalancer]: 'assign:///?probe=off' }
+    isMistaken = mistake?.kind === 'other account'
+    const access = isMistaken ? dialects[stage.dialect].env({ url: stage.cloud.url, ...other }) : {}
+    const clock = mistake?.kind === 'clock' ? clockAhead(mistake.aheadMs) : {}
+    product = await stage.serve({ env: { ...access, ...here, ...assigned, ...clock }, flags: [...flags, ...only] })
+  }
+  const kill = async () => void (await product?.stop('SIGKILL'))
+  const isRunning = () => product?.isRunning() ?? false
   return {
     name,
-    async start() {
-      const { here, loadBalancer } = dialectOf(stage.dialect)
-      // Without probes: nothing may be sent to the addresses of machines that do not exist.
-      const assigned = hasBgp(stage.dialect) ? {} : { [loadBalancer]: 'assign:///?probe=off' }
-      product = await stage.serve({ env: { ...here, ...assigned }, flags: [...flags, ...only] })
+    start,
+    kill,
+    isRunning,
+    async recover() {
+      if (isMistaken) await kill()
+      if (!isRunning()) await start()
     },
-    async kill() {
-      await product?.stop('SIGKILL')
-    },
-    isRunning: () => product?.isRunning() ?? false,
     async health(path) {
       if (!product) throw new Error(`${name} was not started`)
       return product.health(path)
     },
   }
+}
+
+/** The environment of a process whose machine has a wrong time. */
+function clockAhead(ms: number): Record<string, string> {
+  const code =
+    'globalThis.Date = class extends Date { ' +
+    `constructor(...given) { given.length > 0 ? super(...given) : super(new.target.now()) } ` +
+    `static now() { return super.now() + ${ms} } }`
+  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` }
 }

@@ -4,7 +4,7 @@ import { type Service, ingressOf, keyOf } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
 import { elasticIPs, recordName, secondKeys } from '../../ledger/record/elastic-ip.ts'
 import { dialectOf, reservationsIn } from '../whole/dialects.ts'
-import type { Arena } from './arena.ts'
+import { type Arena, otherCaller } from './arena.ts'
 
 /** The tag of reservations of another cluster in the project. */
 export const clusterTagOfOthers = 'cluster=others'
@@ -52,6 +52,9 @@ async function violations({ client, stage, nodes, ordered }: Arena): Promise<str
   }
   const ids = new Set(reserved.map(({ id }) => id))
   for (const id of ordered) if (!ids.has(id)) wrong.push(`reservation ${id} of another cluster is gone`)
+  const { reserve, release } = dialectOf(stage.dialect).routes
+  for (const { caller, route } of [reserve, release].flatMap((route) => stage.cloud.control.calls.all(route)))
+    if (caller === otherCaller) wrong.push(`${route} was called for another account`)
   for (const { metadata } of all) if (metadata.deletionTimestamp) wrong.push(`${metadata.name} is still terminating`)
   return wrong
 }
@@ -74,7 +77,7 @@ export async function atRest(arena: Arena, withinMs: number): Promise<string[]> 
   faults.clear()
   latency.clear()
   await arena.nodes.recover()
-  for (const replica of arena.replicas) if (!replica.isRunning()) await replica.start()
+  for (const replica of arena.replicas) await replica.recover()
   const endMs = performance.now() + withinMs
   for (;;) {
     const wrong = await violations(arena)

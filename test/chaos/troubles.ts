@@ -1,7 +1,8 @@
 import type { Fault } from '../../sandbox/clouds/faults.ts'
 
 /** What a walk does that an operator would hear of. */
-export type Trouble = 'killed process' | 'restarted API server' | 'refusing cloud' | 'failing cloud' | 'failed node'
+export type Trouble =
+  'killed process' | 'restarted API server' | 'refusing cloud' | 'failing cloud' | 'failed node' | 'other account'
 
 /** The trouble that a fault of the cloud is. */
 export function troubleOf({ answer, message }: Fault): Trouble {
@@ -26,6 +27,7 @@ export const explained: Record<Trouble, readonly string[]> = {
     'EIPAdmissionReviewsFail',
   ],
   'refusing cloud': ['EIPAdmissionCloudRefuses'],
+  'other account': ['EIPAdmissionOtherProject', 'EIPAdmissionAddressPending', 'EIPAdmissionNoLeader'],
   'failed node': ['EIPAdmissionAddressesNotAnnounced', 'EIPAdmissionAnnouncerRefuses'],
   'failing cloud': [
     'EIPAdmissionCloudErrors',
