@@ -1,52 +1,8 @@
 // The rules of phoenixNAP that our client does not try: what its other clients meet.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type PhoenixnapOptions, startPhoenixnap } from '../../sandbox/clouds/phoenixnap/server.ts'
+import { type Body, blocks, groups, open, tags } from './phoenixnap-fixture.ts'
 
-const client = 'client'
-type Body = Record<string, unknown> & { id: string; message: string; status: string }
-type Grant = { access_token?: string; scope?: string; error?: string; error_description?: string }
-
-async function open(options: Partial<PhoenixnapOptions> = {}) {
-  const time = { ms: 0 }
-  const tokens = [
-    { token: 'secret', projects: [client] },
-    { token: 'reader', projects: [client], readOnly: true },
-    { token: 'theirs', projects: ['other'] },
-  ]
-  const cloud = await startPhoenixnap({ tokens, changeMs: 2_000, now: () => time.ms, ...options })
-  const grant = async (secret: string, form: Record<string, string> = {}, id = client) => {
-    const answer = await fetch(`${cloud.url}/auth/realms/BMC/protocol/openid-connect/token`, {
-      method: 'POST',
-      headers: { authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` },
-      body: new URLSearchParams({ grant_type: 'client_credentials', ...form }),
-    })
-    return { code: answer.status, ...((await answer.json()) as Grant) }
-  }
-  const callWith = async (
-    token: string | undefined,
-    route: string,
-    body?: unknown,
-  ): Promise<Body & { code: number }> => {
-    const [method = '', path = ''] = route.split(' ')
-    const answer = await fetch(cloud.url + path, {
-      method,
-      headers: { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    })
-    const text = await answer.text()
-    return { code: answer.status, ...((text ? JSON.parse(text) : {}) as Body) }
-  }
-  const { access_token: token = '' } = await grant('secret')
-  const call = (route: string, body?: unknown) => callWith(token, route, body)
-  const order = async (more: object = {}) => call(`POST ${blocks}`, { location: 'PHX', cidrBlockSize: '/31', ...more })
-  return { ...cloud, time, grant, callWith, call, order, [Symbol.asyncDispose]: cloud.close }
-}
-
-const blocks = '/ips/v1/ip-blocks'
-const networks = '/networks/v1/public-networks'
-const groups = '/networks/v1/bgp-peer-groups'
-const tags = '/tag-manager/v1/tags'
 const gone = 'The request failed since this resource cannot be accessed by the provided credentials.'
 
 test('a token is granted to a client with its secret, by a form, and to nobody else', async () => {
@@ -135,24 +91,6 @@ test('a filter by two tags needs both, or one of them', async () => {
   cloud.control.setUnknowns({ tagFilter: 'or' })
   assert.is(await found(), 2)
   assert.is((await cloud.call(`POST ${tags}`, { name: 'a', isBillingTag: false })).code, 409)
-})
-
-test('a block in a public network is on its way for two seconds, and an eleventh is refused', async () => {
-  await using cloud = await open()
-  const { id: network } = await cloud.call(`POST ${networks}`, { name: 'web', location: 'PHX' })
-  const { id } = await cloud.order()
-  assert.is((await cloud.call(`POST ${networks}/${network}/ip-blocks`, { id })).code, 202)
-  const statusOf = async () => (await cloud.call(`GET ${blocks}/${id}`)).status
-  assert.is(await statusOf(), 'assigning')
-  cloud.time.ms += 2_000
-  assert.is(await statusOf(), 'assigned')
-  assert.is((await cloud.call(`DELETE ${blocks}/${id}`)).code, 409)
-  for (let n = 1; n < 10; n += 1)
-    await cloud.call(`POST ${networks}/${network}/ip-blocks`, { id: (await cloud.order()).id })
-  assert.is((await cloud.call(`POST ${networks}/${network}/ip-blocks`, { id: (await cloud.order()).id })).code, 409)
-  assert.is((await cloud.call(`DELETE ${networks}/${network}/ip-blocks/${id}`)).code, 202)
-  cloud.time.ms += 2_000
-  assert.is(await statusOf(), 'unassigned')
 })
 
 test('a server has one IPv4 block, which the deprecated deletion takes with it and the other keeps', async () => {

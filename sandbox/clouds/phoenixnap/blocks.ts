@@ -1,3 +1,4 @@
+import { BlockList, isIP } from 'node:net'
 import { textOf } from '../request-body.ts'
 import { ApiError, invalid } from './errors.ts'
 import { locationIn } from './route-context.ts'
@@ -87,6 +88,11 @@ export function assignBlock(state: State, block: Block, user: NonNullable<Block[
 /** Takes a block from what uses it, after a while. */
 export function unassignBlock(state: State, block: Block): void {
   if (block.status !== 'assigned') throw new ApiError(409, `IP Block is in status ${block.status}.`)
+  freeBlock(state, block)
+}
+
+/** Frees a block after a while, also one that is on its way to what used it. */
+export function freeBlock(state: State, block: Block): void {
   block.status = 'unassigning'
   state.later(() => {
     if (block.status === 'unassigning') Object.assign(block, { status: 'unassigned', user: undefined })
@@ -98,9 +104,13 @@ export function blocksOf({ blocks }: State, id: string): Block[] {
   return [...blocks.values()].filter(({ user }) => user?.id === id)
 }
 
-/** Whether an address is one of a block. */
-function isIn(block: Block, ip: string): boolean {
-  return addressesOf(block).includes(ip)
+/** Whether an address is one of a block, or both ends of a range are. */
+export function isIn({ cidr, size, version }: Block, text: string): boolean {
+  const [first = ''] = cidr.split('/')
+  const family = version === 'V6' ? 'ipv6' : 'ipv4'
+  const all = new BlockList()
+  all.addSubnet(first, size, family)
+  return text.split(' - ').every((ip) => isIP(ip) === (version === 'V6' ? 6 : 4) && all.check(ip, family))
 }
 
 /** The addresses of a block, the lowest first. */

@@ -1,55 +1,57 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { objectOf, textOf } from '../request-body.ts'
-import { assignBlock, blocksOf, readDescription, unassignBlock } from './blocks.ts'
+import { assignBlock, blocksOf, freeBlock, isIn, readDescription, unassignBlock } from './blocks.ts'
 import { ApiError, invalid } from './errors.ts'
 import { renderNetwork, renderNetworkBlock } from './render.ts'
-import { type RouteContext, find, findById, list, locationIn, paramOf } from './route-context.ts'
-import type { PublicNetwork, State } from './state.ts'
+import { type RouteContext, accept, find, findById, isForced, list, locationIn, paramOf } from './route-context.ts'
+import type { Block, PublicNetwork, State } from './state.ts'
 
 const root = '/networks/v1/public-networks'
-const memberships = '/bmc/v1/servers/:id/network-configuration/public-network-configuration/public-networks'
 
-const maxBlocks = 10
+/** How many blocks of a family a public network has at most. */
+const maxBlocks = { V4: 10, V6: 1 }
+
+const allowedName = /^(?=.*[a-zA-Z])[a-zA-Z0-9(). -]{1,100}$/
 
 /** Registers the routes of public networks: the vendor's former cloud controller manager used them. */
 export function networkRoutes(app: FastifyInstance, context: RouteContext): void {
-  const { state, accountOf } = context
+  const { state } = context
   const render = (network: PublicNetwork) => renderNetwork(state, network)
   app.get(root, (request) => list(context, request, state.networks.values()).map(render))
   app.get(`${root}/:id`, (request) => render(find(context, request, state.networks)))
   app.post(root, (request, reply) => {
-    const body = objectOf(request.body)
-    if (textOf(body['name']) === '') throw invalid('name: must not be empty')
-    const location = locationIn(body['location'])
-    const description = readDescription(body['description'])
-    const network = addNetwork(state, {
-      account: accountOf(request),
-      name: textOf(body['name']),
-      location,
-      description,
-    })
-    for (const { id } of [body['ipBlocks'] ?? []].flat().map(objectOf))
-      attach(context, network, findById(context, request, { all: state.blocks, id: textOf(id) }))
     reply.code(201)
+    return render(createNetwork(context, request))
+  })
+  app.patch(`${root}/:id`, (request) => {
+    const network = find(context, request, state.networks)
+    const { name, description, raEnabled } = objectOf(request.body)
+    Object.assign(network, {
+      ...(name !== undefined && { name: readName(name) }),
+      ...(description !== undefined && { description: readDescription(description) }),
+      ...(raEnabled !== undefined && { raEnabled: raEnabled === true }),
+    })
     return render(network)
   })
   app.delete(`${root}/:id`, (request, reply) => {
     const network = find(context, request, state.networks)
-    if (network.members.length > 0 || blocksOf(state, network.id).length > 0) throw new ApiError(409)
+    if (network.members.length > 0) throw new ApiError(409)
+    for (const block of blocksOf(state, network.id)) freeBlock(state, block)
     state.networks.delete(network.id)
     return reply.code(204).send()
   })
-  linkRoutes(app, context)
+  blockRoutes(app, context)
 }
 
-/** The blocks of a public network, and its servers. */
-function linkRoutes(app: FastifyInstance, context: RouteContext): void {
+/** The blocks of a public network. */
+function blockRoutes(app: FastifyInstance, context: RouteContext): void {
   const { state } = context
   app.post(`${root}/:id/ip-blocks`, (request, reply) => {
     const network = find(context, request, state.networks)
     const id = textOf(objectOf(request.body)['id'])
     const block = findById(context, request, { all: state.blocks, id })
-    attach(context, network, block)
+    checkBlocks(network, [...blocksOf(state, network.id), block])
+    assignBlock(state, block, { kind: 'network', id: network.id })
     reply.code(202)
     return renderNetworkBlock(network, block)
   })
@@ -57,39 +59,67 @@ function linkRoutes(app: FastifyInstance, context: RouteContext): void {
     const network = find(context, request, state.networks)
     const block = blocksOf(state, network.id).find(({ id }) => id === paramOf(request, 'block'))
     if (!block) throw new ApiError(Number(state.behaviour.gone))
+    const isUsed = network.members.some(({ ips }) => ips.some((ip) => isIn(block, ip)))
+    if (isUsed && !isForced(request)) throw new ApiError(409, 'Servers have addresses of the IP Block.')
     unassignBlock(state, block)
-    return reply.code(202).type('application/json').send(JSON.stringify('The IP Block is being removed.'))
-  })
-  app.post(memberships, (request, reply) => {
-    const server = find(context, request, state.servers)
-    const { id, ips } = objectOf(request.body)
-    const network = findById(context, request, { all: state.networks, id: textOf(id) })
-    if (network.members.some((member) => member.server === server.id)) throw new ApiError(409)
-    const member = { server: server.id, ips: Array.isArray(ips) ? ips.map(String) : [] }
-    network.members.push(member)
-    reply.code(202)
-    return { id: network.id, ips: member.ips, vlanId: network.vlanId, statusDescription: 'assigning' }
+    return accept(reply, 'The specified IP block is being removed from the Public Network.')
   })
 }
 
+type NewNetwork = Pick<PublicNetwork, 'account' | 'name' | 'location'> & Partial<PublicNetwork>
+
 /** Adds a public network without blocks or members. */
-export function addNetwork(
-  state: State,
-  wanted: Pick<PublicNetwork, 'account' | 'name' | 'location' | 'description'>,
-): PublicNetwork {
+export function addNetwork(state: State, wanted: NewNetwork): PublicNetwork {
   const network = {
-    ...wanted,
     id: state.newId(),
-    vlanId: state.newVlan(),
+    vlanId: wanted.vlanId ?? state.newVlan(),
+    description: '',
+    raEnabled: false,
     members: [],
     createdAtMs: state.now(),
+    ...wanted,
   }
   state.networks.set(network.id, network)
   return network
 }
 
-function attach({ state }: RouteContext, network: PublicNetwork, block: Parameters<typeof assignBlock>[1]): void {
-  if (blocksOf(state, network.id).filter(({ version }) => version === 'V4').length >= maxBlocks)
-    throw new ApiError(409, `A public network has at most ${maxBlocks} IPv4 blocks.`)
-  assignBlock(state, block, { kind: 'network', id: network.id })
+/** Creates a network with its blocks, or nothing where one of them is refused. */
+function createNetwork(context: RouteContext, request: FastifyRequest): PublicNetwork {
+  const { state, accountOf } = context
+  const { name, location, description, vlanId, raEnabled, ipBlocks } = objectOf(request.body)
+  const wanted = {
+    account: accountOf(request),
+    name: readName(name),
+    location: locationIn(location),
+    description: readDescription(description),
+    ...(vlanId !== undefined && { vlanId: readVlan(vlanId) }),
+    raEnabled: raEnabled === true,
+  }
+  const ids = new Set([ipBlocks ?? []].flat().map((one) => textOf(objectOf(one)['id'])))
+  const blocks = [...ids].map((id) => findById(context, request, { all: state.blocks, id }))
+  const taken = blocks.find(({ status }) => status !== 'unassigned')
+  if (taken) throw new ApiError(409, `IP Block is in status ${taken.status}.`)
+  checkBlocks(wanted, blocks)
+  const network = addNetwork(state, wanted)
+  for (const block of blocks) assignBlock(state, block, { kind: 'network', id: network.id })
+  return network
+}
+
+/** Throws where a network may not have these blocks together. */
+function checkBlocks({ location }: Pick<PublicNetwork, 'location'>, blocks: Block[]): void {
+  if (blocks.some((block) => block.location !== location))
+    throw new ApiError(409, 'IP Block and public network are in different locations.')
+  for (const family of ['V4', 'V6'] as const)
+    if (blocks.filter(({ version }) => version === family).length > maxBlocks[family])
+      throw new ApiError(409, `A public network has at most ${maxBlocks[family]} IP${family.toLowerCase()} blocks.`)
+}
+
+function readName(given: unknown): string {
+  if (typeof given === 'string' && allowedName.test(given)) return given
+  throw invalid(`name: must match ${allowedName.source}`)
+}
+
+function readVlan(given: unknown): number {
+  if (Number.isInteger(given) && Number(given) >= 2 && Number(given) <= 4094) return Number(given)
+  throw invalid('vlanId: must be between 2 and 4094')
 }

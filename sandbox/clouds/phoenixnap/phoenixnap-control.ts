@@ -104,7 +104,7 @@ function reservationControl(state: State, blockOf: (id: string) => Block): Phoen
         network.members = network.members.filter(({ ips }) => !ips.some((ip) => addressesOf(block).includes(ip)))
       if (machine === undefined) return
       const { account, location } = block
-      const network = addNetwork(state, { account, location, name: `for ${block.cidr}`, description: '' })
+      const network = addNetwork(state, { account, location, name: `for ${block.cidr}` })
       Object.assign(block, { status: 'assigned', user: { kind: 'network', id: network.id } })
       const ips = addressesOf(block).slice(-1)
       network.members.push({ server: findById(state.servers, machine, 'server').id, ips })

@@ -1,6 +1,6 @@
 import type { Json } from '../control.ts'
-import { addressesOf, blocksOf } from './blocks.ts'
-import type { Block, PeerGroup, PublicNetwork, Server, State, TagAssignment, TagName } from './state.ts'
+import { addressesOf, blocksOf, isIn } from './blocks.ts'
+import type { Block, Member, PeerGroup, PublicNetwork, Server, State, TagAssignment, TagName } from './state.ts'
 
 const time = (ms: number) => new Date(ms).toISOString()
 
@@ -88,23 +88,30 @@ export function renderServer(state: State, server: Server): Json {
   }
 }
 
-const assigned = { statusDescription: 'assigned' }
-
 function privateNetworks({ id, privateAddress }: Server): Json[] {
   if (privateAddress === undefined) return []
-  return [{ id: `${id.slice(0, 20)}beef`, ips: [privateAddress], vlanId: 11, ...assigned }]
+  return [{ id: `${id.slice(0, 20)}beef`, ips: [privateAddress], vlanId: 11, statusDescription: 'assigned' }]
 }
 
 /** The public networks of a server, with the addresses that it has there. */
 function networksOf({ networks }: State, server: string) {
-  return [...networks.values()].flatMap(({ id, vlanId, members }) =>
-    members.filter((member) => member.server === server).map(({ ips }) => ({ id, vlanId, ips, ...assigned })),
+  return [...networks.values()].flatMap((network) =>
+    network.members.filter((member) => member.server === server).map((member) => renderMember(network, member)),
   )
+}
+
+/** A public network as its server shows it. */
+export function renderMember(
+  { id, vlanId }: PublicNetwork,
+  { ips }: Member,
+  statusDescription: 'assigned' | 'in-progress' = 'assigned',
+) {
+  return { id, vlanId, ips, statusDescription }
 }
 
 /** A public network as the API shows it. */
 export function renderNetwork(state: State, network: PublicNetwork): Json {
-  const { id, name, location, vlanId, description, members, createdAtMs } = network
+  const { id, name, location, vlanId, description, raEnabled, members, createdAtMs } = network
   return {
     id,
     vlanId,
@@ -113,7 +120,7 @@ export function renderNetwork(state: State, network: PublicNetwork): Json {
     ...(description && { description }),
     status: 'READY',
     createdOn: time(createdAtMs),
-    raEnabled: false,
+    raEnabled,
     memberships: members.map(({ server, ips }) => ({ resourceId: server, resourceType: 'server', ips })),
     ipBlocks: blocksOf(state, id).map((block) => renderNetworkBlock(network, block)),
   }
@@ -121,7 +128,7 @@ export function renderNetwork(state: State, network: PublicNetwork): Json {
 
 /** A block as its public network shows it. */
 export function renderNetworkBlock({ members }: PublicNetwork, block: Block): Json {
-  const used = members.flatMap(({ ips }) => ips).filter((ip) => addressesOf(block).includes(ip)).length
+  const used = members.flatMap(({ ips }) => ips).filter((ip) => isIn(block, ip)).length
   return { id: block.id, cidr: block.cidr, usedIpsCount: String(used) }
 }
 

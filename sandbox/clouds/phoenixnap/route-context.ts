@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ActiveFault } from '../faults.ts'
 import { applyListFault } from '../list-faults.ts'
 import { ApiError, invalid } from './errors.ts'
@@ -52,6 +52,16 @@ function wantedTag({ state }: RouteContext, account: string, text: string) {
   const isKnown = [...state.tags.values()].some((tag) => tag.account === account && tag.name === name)
   if (!isKnown && state.behaviour.unknownTagFilter === '400') throw invalid(`tag ${name} does not exist`)
   return (one: TagAssignment) => one.tag.name === name && (value === undefined || one.value === value)
+}
+
+/** Answers that something is accepted, with a sentence: the whole body is a JSON string. */
+export function accept(reply: FastifyReply, sentence: string): FastifyReply {
+  return reply.code(202).type('application/json').send(JSON.stringify(sentence))
+}
+
+/** Whether the caller insists on what is refused otherwise. */
+export function isForced({ query }: FastifyRequest): boolean {
+  return (query as { force?: string }).force === 'true'
 }
 
 /** Returns the code of a location that the vendor has now. */

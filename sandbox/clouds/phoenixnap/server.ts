@@ -6,6 +6,7 @@ import type { Token } from '../tokens.ts'
 import type { VendorHosts } from '../vendor-proxy.ts'
 import { type Access, makeAccess, tokenPath } from './access.ts'
 import { ApiError, errorBody } from './errors.ts'
+import { membershipRoutes } from './membership-routes.ts'
 import { networkRoutes } from './network-routes.ts'
 import { phoenixnapCommands } from './phoenixnap-commands.ts'
 import { type NewServer, type PhoenixnapControl, makePhoenixnapControl } from './phoenixnap-control.ts'
@@ -85,6 +86,7 @@ function serveApi(app: FastifyInstance, { state, access, intercepted }: Parts): 
   resourceRoutes(app, context)
   serverRoutes(app, context)
   networkRoutes(app, context)
+  membershipRoutes(app, context)
 }
 
 /** Tokens are granted without one, and locations are shown to everybody. */

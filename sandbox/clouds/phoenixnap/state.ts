@@ -78,6 +78,9 @@ export type Server = {
   createdAtMs: number
 }
 
+/** A server in a public network, with its addresses there as the API was told them: single ones, or `a - b`. */
+export type Member = { server: string; ips: string[] }
+
 export type PublicNetwork = {
   id: string
   account: string
@@ -85,7 +88,9 @@ export type PublicNetwork = {
   location: string
   vlanId: number
   description: string
-  members: { server: string; ips: string[] }[]
+  /** Whether its routers announce themselves to IPv6 hosts. */
+  raEnabled: boolean
+  members: Member[]
   createdAtMs: number
 }
 
