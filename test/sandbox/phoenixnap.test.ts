@@ -73,6 +73,27 @@ for (const { name, body, problem } of refused)
     assert.match((answer['validationErrors'] as string[]).join(), problem)
   })
 
+test('a tag name is changed on every block that has it, to no name that exists, and says what has it', async () => {
+  await using cloud = await open()
+  const { id } = await cloud.call(`POST ${tags}`, { name: 'a', isBillingTag: false, description: 'words' })
+  await cloud.call(`POST ${tags}`, { name: 'taken', isBillingTag: false })
+  const { id: block } = await cloud.order({ tags: [{ name: 'a', value: '1' }] })
+  assert.is((await cloud.call(`PATCH ${tags}/${id}`, { name: 'taken', isBillingTag: true })).code, 409)
+  const { code, ...tag } = await cloud.call(`PATCH ${tags}/${id}`, { name: 'b', isBillingTag: true })
+  assert.equal([code, tag['name'], tag['isBillingTag'], tag['description']], [200, 'b', true, 'words'])
+  assert.equal(tag['resourceAssignments'], [{ resourceName: `/ips/ip-blocks/${block}`, value: '1' }])
+  const { id: server } = cloud.control.devices.add({ hostname: 'a' })
+  await cloud.call(`PUT /bmc/v1/servers/${String(server)}/tags`, [{ name: 'b' }])
+  const [, used] = (await cloud.call(`GET ${tags}/${id}`))['resourceAssignments'] as object[]
+  assert.equal(used, { resourceName: `/bmc/servers/${String(server)}` })
+})
+
+test('a change of a block without a description keeps the description', async () => {
+  await using cloud = await open()
+  const { id } = await cloud.order({ description: 'words' })
+  assert.is((await cloud.call(`PATCH ${blocks}/${id}`, {}))['description'], 'words')
+})
+
 test('a block is aligned to its size', async () => {
   await using cloud = await open()
   const cidrs = []
@@ -93,6 +114,24 @@ test('a filter by two tags needs both, or one of them', async () => {
   assert.is((await cloud.call(`POST ${tags}`, { name: 'a', isBillingTag: false })).code, 409)
 })
 
+test('a block that is taken from a server is deleted if the caller gives it up, and kept otherwise', async () => {
+  await using cloud = await open()
+  const server = String(cloud.control.devices.add({ hostname: 'a', networkType: 'PRIVATE_ONLY' })['id'])
+  const links = `/bmc/v1/servers/${server}/network-configuration/ip-block-configurations/ip-blocks`
+  for (const { deleteIpBlocks, after } of [
+    { deleteIpBlocks: false, after: 200 },
+    { deleteIpBlocks: true, after: 403 },
+  ]) {
+    const { id } = await cloud.order()
+    await cloud.call(`POST ${links}`, { id })
+    cloud.time.ms += 2_000
+    assert.is((await cloud.call(`DELETE ${links}/${id}`, { deleteIpBlocks })).code, 202)
+    assert.is((await cloud.call(`GET ${blocks}/${id}`)).status, 'unassigning')
+    cloud.time.ms += 2_000
+    assert.is((await cloud.call(`GET ${blocks}/${id}`)).code, after)
+  }
+})
+
 test('a server has one IPv4 block, which the deprecated deletion takes with it and the other keeps', async () => {
   for (const { way, isKept } of [
     { way: 'DELETE', isKept: false },
@@ -104,8 +143,9 @@ test('a server has one IPv4 block, which the deprecated deletion takes with it a
     const { id } = await cloud.order()
     assert.is((await cloud.call(`POST ${links}`, { id })).code, 202)
     assert.is((await cloud.call(`POST ${links}`, { id: (await cloud.order()).id })).code, 409)
-    if (way === 'DELETE') await cloud.call(`DELETE /bmc/v1/servers/${server}`)
-    else await cloud.call(`POST /bmc/v1/servers/${server}/actions/deprovision`, { deleteIpBlocks: false })
+    const deprovision = `POST /bmc/v1/servers/${server}/actions/deprovision`
+    if (way === 'DELETE') assert.is((await cloud.call(`DELETE /bmc/v1/servers/${server}`)).code, 200)
+    else assert.is((await cloud.call(deprovision, { deleteIpBlocks: false })).code, 202)
     const { code, status } = await cloud.call(`GET ${blocks}/${id}`)
     assert.equal([code, status], isKept ? [200, 'unassigned'] : [403, undefined])
     assert.is((await cloud.call(`GET /bmc/v1/servers/${server}`)).code, 403)
@@ -129,6 +169,24 @@ test('a location has one peer group, which is pending without a number, and has 
     [block],
   )
   assert.is((await cloud.call(`POST ${groups}`, { ...asked, location: 'ASH', password: 'short' })).code, 400)
+})
+
+test('a number that the customer brings is verified while the peer group is pending', async () => {
+  await using cloud = await open()
+  const { id } = await cloud.call(`POST ${groups}`, { location: 'PHX', asn: 65_010, advertisedRoutes: 'NONE' })
+  const target = async () =>
+    ((await cloud.call(`GET ${groups}/${id}`))['targetAsnDetails'] as Body)['verificationStatus']
+  assert.is(await target(), 'PENDING_VERIFICATION')
+  cloud.time.ms += 2_000
+  assert.is(await target(), 'VERIFIED')
+})
+
+test('a peer group that is being deleted takes no change', async () => {
+  await using cloud = await open()
+  const { id } = await cloud.call(`POST ${groups}`, { location: 'PHX', asn: 65_401, advertisedRoutes: 'NONE' })
+  assert.is((await cloud.call(`DELETE ${groups}/${id}`)).status, 'PENDING_DELETION')
+  for (const method of ['PATCH', 'DELETE']) assert.is((await cloud.call(`${method} ${groups}/${id}`, {})).code, 409)
+  assert.is((await cloud.call(`GET ${groups}/${id}`)).status, 'PENDING_DELETION')
 })
 
 test.run()

@@ -85,17 +85,21 @@ export function assignBlock(state: State, block: Block, user: NonNullable<Block[
   })
 }
 
-/** Takes a block from what uses it, after a while. */
-export function unassignBlock(state: State, block: Block): void {
+/** Takes a block from what uses it, after a while. It is the account's still, unless the caller gives it up as well. */
+export function unassignBlock(state: State, block: Block, { isGivenUp = false } = {}): void {
   if (block.status !== 'assigned') throw new ApiError(409, `IP Block is in status ${block.status}.`)
-  freeBlock(state, block)
+  freeBlock(state, block, () => {
+    if (isGivenUp) removeBlock(state, block)
+  })
 }
 
 /** Frees a block after a while, also one that is on its way to what used it. */
-export function freeBlock(state: State, block: Block): void {
+export function freeBlock(state: State, block: Block, then: () => void = () => {}): void {
   block.status = 'unassigning'
   state.later(() => {
-    if (block.status === 'unassigning') Object.assign(block, { status: 'unassigned', user: undefined })
+    if (block.status !== 'unassigning') return
+    Object.assign(block, { status: 'unassigned', user: undefined })
+    then()
   })
 }
 

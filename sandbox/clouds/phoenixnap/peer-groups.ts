@@ -5,7 +5,8 @@ import type { PeerGroup, State } from './state.ts'
 
 type Body = Record<string, unknown>
 
-const usualAsn = 65_401
+/** The number that the vendor proposes. Any other one is the customer's own. */
+export const usualAsn = 65_401
 const password = /^[a-zA-Z0-9!@#$%^&*()\-|[\]{}=;:<>,.]{8,32}$/
 
 /** Creates the peer group of a location, which is ready after a while. */
@@ -26,6 +27,7 @@ export function createPeerGroup(state: State, account: string, body: Body): Peer
 
 /** Changes a peer group; the former number is active until the change is carried out. */
 export function changePeerGroup(state: State, group: PeerGroup, body: Body): void {
+  refuseDeleted(group)
   if (body['asn'] !== undefined) group.targetAsn = readAsn(body['asn'])
   if (body['password'] !== undefined) group.password = readPassword(body['password'])
   if (body['advertisedRoutes'] !== undefined) group.advertisedRoutes = readRoutes(body['advertisedRoutes'])
@@ -35,8 +37,13 @@ export function changePeerGroup(state: State, group: PeerGroup, body: Body): voi
 
 /** Deletes a peer group, after a while. */
 export function deletePeerGroup(state: State, group: PeerGroup): void {
+  refuseDeleted(group)
   group.status = 'PENDING_DELETION'
   state.later(() => void state.groups.delete(group.id))
+}
+
+function refuseDeleted({ status }: PeerGroup): void {
+  if (status === 'PENDING_DELETION') throw new ApiError(409)
 }
 
 function settleLater(state: State, group: PeerGroup): void {

@@ -1,5 +1,6 @@
 import type { Json } from '../control.ts'
 import { addressesOf, blocksOf, isIn } from './blocks.ts'
+import { usualAsn } from './peer-groups.ts'
 import type { Block, Member, PeerGroup, PublicNetwork, Server, State, TagAssignment, TagName } from './state.ts'
 
 const time = (ms: number) => new Date(ms).toISOString()
@@ -7,8 +8,8 @@ const time = (ms: number) => new Date(ms).toISOString()
 /** A tag name as the API shows it. */
 export function renderTag(state: State, tag: TagName): Json {
   const uses = [
-    ...[...state.blocks.values()].map(({ id, tags }) => ({ path: `/ips/v1/ip-blocks/${id}`, tags })),
-    ...[...state.servers.values()].map(({ id, tags }) => ({ path: `/bmc/v1/servers/${id}`, tags })),
+    ...[...state.blocks.values()].map(({ id, tags }) => ({ path: `/ips/ip-blocks/${id}`, tags })),
+    ...[...state.servers.values()].map(({ id, tags }) => ({ path: `/bmc/servers/${id}`, tags })),
   ].flatMap(({ path, tags }) => tags.flatMap((one) => (one.tag === tag ? { path, value: one.value } : [])))
   return {
     id: tag.id,
@@ -134,14 +135,13 @@ export function renderNetworkBlock({ members }: PublicNetwork, block: Block): Js
 
 /** A peer group as the API shows it, with its password in clear. */
 export function renderPeerGroup(state: State, group: PeerGroup): Json {
-  const asnDetails = (asn: number) => ({ asn, isBringYourOwn: asn !== 65_401, verificationStatus: 'VERIFIED' })
   return {
     id: group.id,
     status: group.status,
     location: group.location,
     ...prefixesOf(state, group),
-    targetAsnDetails: asnDetails(group.targetAsn),
-    ...(group.activeAsn !== undefined && { activeAsnDetails: asnDetails(group.activeAsn) }),
+    targetAsnDetails: renderAsn(group.targetAsn, group.activeAsn),
+    ...(group.activeAsn !== undefined && { activeAsnDetails: renderAsn(group.activeAsn, group.activeAsn) }),
     password: group.password,
     advertisedRoutes: group.advertisedRoutes,
     rpkiRoaOriginAsn: 64_999,
@@ -153,6 +153,13 @@ export function renderPeerGroup(state: State, group: PeerGroup): Json {
     createdOn: time(group.createdAtMs),
     lastUpdatedOn: time(group.updatedAtMs),
   }
+}
+
+/** A number of an autonomous system. One that the customer brings is verified before it becomes active. */
+function renderAsn(asn: number, active: number | undefined): Json {
+  const isBringYourOwn = asn !== usualAsn
+  const verificationStatus = isBringYourOwn && asn !== active ? 'PENDING_VERIFICATION' : 'VERIFIED'
+  return { asn, isBringYourOwn, verificationStatus }
 }
 
 /** The blocks that may be announced, in the list of now and in the deprecated one. */

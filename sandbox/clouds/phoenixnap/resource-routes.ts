@@ -6,7 +6,7 @@ import { changePeerGroup, createPeerGroup, deletePeerGroup } from './peer-groups
 import { renderBlock, renderPeerGroup, renderTag } from './render.ts'
 import { type RouteContext, find, list } from './route-context.ts'
 import { type Block, type PeerGroup, type TagName, locations } from './state.ts'
-import { createTag, deleteTag, readTags } from './tags.ts'
+import { changeTag, createTag, deleteTag, readTags } from './tags.ts'
 
 /** Registers the routes of blocks, tags, peer groups and locations. */
 export function resourceRoutes(app: FastifyInstance, context: RouteContext): void {
@@ -36,7 +36,8 @@ function blockRoutes(app: FastifyInstance, context: RouteContext): void {
     const block = state.blocks.get((request.params as { id: string }).id)
     // Alone among the calls for one block, this one is documented with 404.
     if (!block || block.account !== accountOf(request)) throw new ApiError(404)
-    block.description = readDescription(objectOf(request.body)['description'])
+    const { description } = objectOf(request.body)
+    if (description !== undefined) block.description = readDescription(description)
     return render(block)
   })
   app.put(`${blocksPath}/:id/tags`, (request) => {
@@ -66,6 +67,11 @@ function tagRoutes(app: FastifyInstance, context: RouteContext): void {
     return render(createTag(state, accountOf(request), objectOf(request.body)))
   })
   app.get(`${tagsPath}/:id`, (request) => render(find(context, request, state.tags)))
+  app.patch(`${tagsPath}/:id`, (request) => {
+    const tag = find(context, request, state.tags)
+    changeTag(state, tag, objectOf(request.body))
+    return render(tag)
+  })
   app.delete(`${tagsPath}/:id`, (request) => {
     const tag = find(context, request, state.tags)
     deleteTag(state, tag)

@@ -3,7 +3,7 @@ import { objectOf, textOf } from '../request-body.ts'
 import { assignBlock, blocksOf, removeServer, unassignBlock } from './blocks.ts'
 import { ApiError } from './errors.ts'
 import { renderServer } from './render.ts'
-import { type RouteContext, find, findById, list, paramOf } from './route-context.ts'
+import { type RouteContext, accept, find, findById, list, paramOf } from './route-context.ts'
 import type { Server } from './state.ts'
 import { readTags } from './tags.ts'
 
@@ -36,7 +36,7 @@ export function serverRoutes(app: FastifyInstance, context: RouteContext): void 
   app.post(`${root}/:id/actions/deprovision`, (request, reply) => {
     const server = find(context, request, state.servers)
     removeServer(state, server, { keepsBlocks: objectOf(request.body)['deleteIpBlocks'] !== true })
-    return reply.code(200).send(JSON.stringify(`Server ${server.id} has been deprovisioned.`))
+    return accept(reply, 'The server has been deprovisioned and related network setup is being updated.')
   })
   for (const [name, status] of Object.entries(powerActions))
     app.post(`${root}/:id/actions/${name}`, (request) => {
@@ -66,7 +66,7 @@ function linkRoutes(app: FastifyInstance, context: RouteContext): void {
     const server = find(context, request, state.servers)
     const block = blocksOf(state, server.id).find(({ id }) => id === paramOf(request, 'block'))
     if (!block) throw new ApiError(Number(state.behaviour.gone))
-    unassignBlock(state, block)
-    return reply.code(202).type('application/json').send(JSON.stringify('The IP Block is being removed.'))
+    unassignBlock(state, block, { isGivenUp: objectOf(request.body)['deleteIpBlocks'] === true })
+    return accept(reply, 'The specified IP block is being removed from the server.')
   })
 }

@@ -5,15 +5,32 @@ import type { State, TagAssignment, TagName } from './state.ts'
 /** The characters of names and values, as the documents have them. */
 const allowed = /^[A-zÀ-ú0-9_-]{1,100}$/
 
+type Body = Record<string, unknown>
+
 /** Creates a tag name; throws where the account has it. */
-export function createTag(state: State, account: string, body: Record<string, unknown>): TagName {
-  const { name, description = '', isBillingTag } = body
-  if (typeof name !== 'string' || !allowed.test(name)) throw invalid(`name: must match ${allowed.source}`)
-  if (typeof isBillingTag !== 'boolean') throw invalid('isBillingTag: must not be null')
-  if (tagNamed(state, account, name)) throw new ApiError(409, `The tag with name ${name} already exists.`)
-  const tag = { id: state.newId(), account, name, description: textOf(description), isBillingTag }
+export function createTag(state: State, account: string, body: Body): TagName {
+  const wanted = readTagName(body)
+  if (tagNamed(state, account, wanted.name)) throw takenName(wanted)
+  const tag = { id: state.newId(), account, description: '', ...wanted }
   state.tags.set(tag.id, tag)
   return tag
+}
+
+/** Changes a tag name, on every resource too. */
+export function changeTag(state: State, tag: TagName, body: Body): void {
+  const wanted = readTagName(body)
+  if ((tagNamed(state, tag.account, wanted.name) ?? tag) !== tag) throw takenName(wanted)
+  Object.assign(tag, wanted)
+}
+
+function readTagName({ name, description, isBillingTag }: Body): Pick<TagName, 'name' | 'isBillingTag'> {
+  if (typeof name !== 'string' || !allowed.test(name)) throw invalid(`name: must match ${allowed.source}`)
+  if (typeof isBillingTag !== 'boolean') throw invalid('isBillingTag: must not be null')
+  return { name, isBillingTag, ...(description !== undefined && { description: textOf(description) }) }
+}
+
+function takenName({ name }: Pick<TagName, 'name'>): ApiError {
+  return new ApiError(409, `The tag with name ${name} already exists.`)
 }
 
 /** Removes a tag name, from every resource too. */
