@@ -78,7 +78,7 @@ export type Server = {
   createdAtMs: number
 }
 
-/** A server in a public network, with its addresses there as the API was told them: single ones, or `a - b`. */
+/** A server in a public network, with its addresses there as its client wrote them: single ones, or `a - b`. */
 export type Member = { server: string; ips: string[] }
 
 export type PublicNetwork = {
