@@ -24,7 +24,7 @@ export async function answerFromRecord(
   signal: AbortSignal,
 ): Promise<ClaimResult | undefined> {
   const mismatch = sourceMismatch(record, claim) ?? familyMismatch(record, claim) ?? locationMismatch(record, claim)
-  // A bound address that no longer fits is released by the controller; then the claim gets another one.
+  // One in use, or on its way out, that does not fit is released by the controller; then the claim gets another one.
   if (mismatch !== undefined) return hasUnusedAddress(record) ? { kind: 'refused', reason: mismatch } : busy
   const held = await holdStored(deps, record, signal)
   if (held) return held
@@ -76,10 +76,10 @@ function sourceMismatch(record: ElasticIP, { elasticIP }: Claim): string | undef
   return `${kept} is kept for it, but ${requested}; ${change}, or ${releaseHint(record)}`
 }
 
-/** Why the record's address does not fit: no Service uses it, and it is of the other family. */
+/** Why the record's address does not fit: it is of the other family. */
 function familyMismatch(record: ElasticIP, { family }: Claim): string | undefined {
   const { address } = record.status ?? {}
-  if (!hasUnusedAddress(record) || address === undefined || familyOf(record) === family) return undefined
+  if (address === undefined || familyOf(record) === family) return undefined
   return `${address} is kept for it, but it requests an ${familyNames[family]} address; ${releaseHint(record)}`
 }
 
@@ -89,13 +89,12 @@ function formerFamily(record: ElasticIP): string {
   return `${former}, and is released first; to have that done now, ${releaseHint(record)}`
 }
 
-/** Why the record's address does not fit: no Service uses it, and it is not in the location that the Service requests. */
+/** Why the record's address does not fit: no Service keeps it, and it is not in the location that the Service requests. */
 function locationMismatch(record: ElasticIP, { location: requested }: Claim): string | undefined {
   const { address } = record.status ?? {}
   const { location } = record.spec
-  if (!hasUnusedAddress(record) || address === undefined || requested === undefined || location === undefined) {
-    return undefined
-  }
+  const isKept = !hasUnusedAddress(record) && phaseOf(record) !== 'Releasing'
+  if (isKept || address === undefined || requested === undefined || location === undefined) return undefined
   if (location === requested) return undefined
   const change = `change that to ${location}, or ${releaseHint(record)}`
   return `${address} is kept for it in ${location}, but it requests one in ${requested}; ${change}`

@@ -5,7 +5,7 @@ import { bind } from '../../../ledger/claim/bind.ts'
 import type { ClaimResult } from '../../../ledger/claim/claim-spec.ts'
 import { type ElasticIP, elasticIPs } from '../../../ledger/record/elastic-ip.ts'
 import { serviceMarks } from '../../../ledger/record/marks.ts'
-import { retain } from '../../../ledger/release/release.ts'
+import { postponeRelease, retain } from '../../../ledger/release/release.ts'
 import { makeLot, makeReservation } from '../../builders.ts'
 import { neverAborted } from '../../clouds/scripted-server.ts'
 import { makeHarness, scheme } from '../harness.ts'
@@ -44,6 +44,23 @@ test('a retained address of the other family stays retained, and the claim says 
   )
   assert.equal([harness.record()?.status?.phase, harness.cloud.released], ['Released', []])
 })
+
+for (const [what, other] of [
+  ['another family', six],
+  ['another location', { location: 'sv' }],
+] as const)
+  test(`an address that is on its way out is not given to the next Service of the name that wants ${what}`, async () => {
+    const harness = makeHarness()
+    harness.setAdoptionMark()
+    const process = harness.process('a')
+    await process.claim({ location: 'da' })
+    const reason = 'its Service was deleted'
+    await postponeRelease(process.deps, { record: harness.record() as ElasticIP, reason }, neverAborted)
+    assert.match(verdict(await process.claim({ location: 'da', ...other })), /^busy: /)
+    assert.is(await process.release(), 'released')
+    const next = await process.claim({ location: 'da', ...other })
+    assert.is(next.kind === 'held' && next.record.status?.reservationID, 'res-2')
+  })
 
 test('an ElasticIP of the other family is refused by name', async () => {
   const harness = makeHarness()
