@@ -117,7 +117,9 @@ async function applyFault(
 /** Applies a fault by which the cloud answers with an address that it did not allocate. */
 function withOtherAddress(payload: unknown, fault: ActiveFault | undefined): unknown {
   if (fault?.answer !== 'other-address' || typeof payload !== 'string' || !payload.startsWith('{')) return payload
-  const other = (name: string, value: unknown) => (name === 'address' && value ? fault.address : value)
+  const isAddress = (name: string) => ['address', 'ip', 'ip_address', 'cidr'].includes(name)
+  const other = (name: string, value: unknown) =>
+    isAddress(name) && typeof value === 'string' ? value.replace(/^[^/]+/, fault.address ?? '') : value
   return JSON.stringify(JSON.parse(payload, other))
 }
 

@@ -28,11 +28,14 @@ export const dialectsByFile: Record<string, DialectsOfFile> = {
   crash: { complete: ['equinix-metal'], cloudOnly: ['cherry-servers', 'hetzner', 'scaleway', 'phoenixnap'] },
   'api-server-trouble': { complete: ['packet'] },
   // The clouds; packet differs from Equinix Metal in settings and tags alone. On Hetzner Cloud nodes fail, and addresses move.
-  chaos: { complete: ['equinix-metal', 'cherry-servers', 'hetzner'] },
+  chaos: { complete: dialectNames.filter((name) => name !== 'packet') },
   // The clouds: one moves in one call, another in two, the third by an action that takes a while.
   'control-plane': { complete: ['equinix-metal'], cloudOnly: ['packet', 'cherry-servers', 'hetzner', 'scaleway'] },
   // Addresses that are granted late are Equinix Metal's. The other cloud has other ways to find a reservation again.
-  'cloud-trouble': { complete: ['equinix-metal'], cloudOnly: ['cherry-servers'] },
+  'cloud-trouble': {
+    complete: ['equinix-metal'],
+    cloudOnly: ['cherry-servers', 'hetzner', 'scaleway', 'phoenixnap'],
+  },
   create: { complete: ['equinix-metal'] },
   'dry-run': { complete: ['packet'] },
   'former-services': { complete: ['equinix-metal'] },
