@@ -173,7 +173,7 @@ async function answerWhileHalted(
   signal: AbortSignal,
 ): Promise<ClaimResult> {
   const record = await deps.records.get(claim.key, { signal })
-  const address = record && heldAddress(record)
+  const address = record && familyOf(record) === claim.family ? heldAddress(record) : undefined
   return record && address !== undefined ? { kind: 'held', record, address } : { kind: 'pending', reason }
 }
 

@@ -2,6 +2,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { bind } from '../../../ledger/claim/bind.ts'
+import { claims } from '../../../ledger/claim/claim.ts'
 import type { ClaimResult } from '../../../ledger/claim/claim-spec.ts'
 import { type ElasticIP, elasticIPs } from '../../../ledger/record/elastic-ip.ts'
 import { serviceMarks } from '../../../ledger/record/marks.ts'
@@ -61,6 +62,18 @@ for (const [what, other] of [
     const next = await process.claim({ location: 'da', ...other })
     assert.is(next.kind === 'held' && next.record.status?.reservationID, 'res-2')
   })
+
+test('while nothing may be reserved, a Service does not get the address of the other family either', async () => {
+  const harness = makeHarness()
+  harness.setAdoptionMark()
+  const { deps } = harness.process('a')
+  await harness.process('a').claim(six)
+  const halted = claims({ ...deps, haltReason: () => Promise.resolve('another cluster uses the id') })
+  const wanted = { key: 'default/web', location: 'da', reclaim: 'Delete', wait: false } as const
+  const claim = (family: 'ipv4' | 'ipv6') => halted.claim({ ...wanted, family }, neverAborted)
+  assert.is(verdict(await claim('ipv6')), '2001:db8::1')
+  assert.is(verdict(await claim('ipv4')), 'pending: another cluster uses the id')
+})
 
 test('an ElasticIP of the other family is refused by name', async () => {
   const harness = makeHarness()
