@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { KubeError, isConflict, isNotFound } from '../../kube/errors.ts'
 import type { Service } from '../../kube/objects.ts'
 import { namespaces, services } from '../../kube/resource.ts'
@@ -152,7 +153,7 @@ const actions: Action[] = [
     isAlone: true,
     run: async ({ replicas, stage }, random, tally) => {
       // A token that decides the project is right while the cluster has no address.
-      if (stage.dialect === 'hetzner') return
+      if (['hetzner', 'phoenixnap'].includes(stage.dialect)) return
       tally.troubles.add('other account')
       await startAgain(random.pick(replicas), tally, { kind: 'other account' })
     },
@@ -197,8 +198,9 @@ const actions: Action[] = [
       const facts = dialectOf(stage.dialect)
       const tags = [facts.usage, clusterTagOfOthers, serviceTag(facts, `${namespace}/${name}`)]
       const { project, token } = stage
-      // A fault of the cloud may hit it, too.
-      const made = await facts.order({ url: stage.cloud.url, project, token }, tags).catch(() => undefined)
+      // A fault of the cloud may hit it, too, and let it wait for ever.
+      const order = facts.order({ url: stage.cloud.url, project, token }, tags).catch(() => undefined)
+      const made = await Promise.race([order, sleep(5_000, undefined)])
       if (made) ordered.push(made.id)
     },
   },
