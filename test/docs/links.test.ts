@@ -3,7 +3,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { allPages, parsePage, root } from './pages.ts'
+import { allPages, codeSpansOf, filesOf, parsePage, root } from './pages.ts'
 
 const pages = allPages()
 const anchorsOf = new Map(pages.map(({ file, anchors }) => [file, anchors]))
@@ -43,6 +43,39 @@ test('every page that the code names exists', () => {
     problems.filter((problem) => problem !== undefined),
     [],
   )
+})
+
+/** Where the words of `npm test` begin. */
+const beginnings = ['', 'test/']
+const rooms = globSync('*/', { cwd: root })
+const baseNames = new Set(filesOf('**/*.{ts,mjs,json,md}').map((file) => posix.basename(file)))
+
+/** The files and folders that a page names and that do not exist. A name without a folder may be in any. */
+function missingFiles(text: string): string[] {
+  const isPath = (name: string) =>
+    /^[\w.-]+(\/[\w.-]+)*\/?$/.test(name) &&
+    (/(\/|[\w-]\.(ts|mjs|json|md))$/.test(name) || rooms.some((room) => name.startsWith(`${room}/`)))
+  const exists = ({ text: name, folder }: { text: string; folder: string }) => {
+    if (name.includes('/')) return beginnings.some((beginning) => existsSync(join(root, beginning, name)))
+    return folder === '' ? baseNames.has(name) : existsSync(join(root, folder, name))
+  }
+  const missing = codeSpansOf(text).filter((span) => isPath(span.text) && !exists(span))
+  return [...new Set(missing.map(({ text: name, folder }) => (name.includes('/') ? name : folder + name)))]
+}
+
+test('every file that the pages for contributors name exists', () => {
+  const guides = pages.filter(({ file }) => /^CONTRIBUTING\.md$|^docs\/guides\/add-a-/.test(file))
+  assert.ok(guides.length > 1)
+  assert.equal(
+    guides.flatMap(({ file, text }) => missingFiles(text).map((name) => `${file} names ${name}`)),
+    [],
+  )
+})
+
+test('a name is looked for in the folder of its column, below the root or test/, or anywhere', () => {
+  const table = '| where (`clouds/http/`) |\n| --- |\n| `whole-list.ts` |\n| `sweep.ts` |\n| `lib/none.ts` |\n'
+  assert.equal(missingFiles(table), ['clouds/http/sweep.ts', 'lib/none.ts'])
+  assert.equal(missingFiles('`sweep.ts`, `none.ts`, `rig/`, `lib/none` and `a/b`'), ['none.ts', 'lib/none'])
 })
 
 test('a link to a missing page, to a missing heading, and a good one are kept apart', () => {

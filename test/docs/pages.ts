@@ -66,6 +66,21 @@ function leavesOf(blocks: Token[]): string[] {
   })
 }
 
+/** The words of a page in the type of code. `folder` is the one that the heading of a table's column names, or empty. */
+export function codeSpansOf(text: string): { text: string; folder: string }[] {
+  const spans: { text: string; folder: string }[] = []
+  const folders = new Map<Token, string>()
+  void walkTokens(lexer(text), (token: Token) => {
+    if (isOf(token, 'codespan')) spans.push({ text: token.text, folder: folders.get(token) ?? '' })
+    if (!isOf(token, 'table')) return
+    const ofColumns = token.header.map(({ text: heading }) => /`([\w/.-]+\/)`/.exec(heading)?.[1] ?? '')
+    // A table comes before its cells.
+    for (const row of token.rows)
+      for (const [n, { tokens }] of row.entries()) for (const one of tokens) folders.set(one, ofColumns[n] ?? '')
+  })
+  return spans
+}
+
 function isOf<T extends keyof Kinds>(token: Token, type: T): token is Kinds[T] {
   return token.type === type
 }
@@ -75,6 +90,7 @@ type Kinds = {
   link: Tokens.Link
   image: Tokens.Image
   code: Tokens.Code
+  codespan: Tokens.Codespan
   table: Tokens.Table
   list: Tokens.List
   blockquote: Tokens.Blockquote
