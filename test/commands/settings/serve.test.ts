@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert'
 import { dialects } from '../../../clouds/dialects.ts'
 import { ignoredFlags } from '../../../commands/settings/ignored-flags.ts'
 import { SettingsError } from '../../../settings/problems.ts'
-import { processSettings } from '../../../settings/process.ts'
+import { processSections, processSettings } from '../../../settings/process.ts'
 import { serveSettings } from '../../../commands/settings/serve.ts'
 import type { ServeSettings } from '../../../commands/settings/serve.ts'
 import type { SettingsTable } from '../../../settings/setting.ts'
@@ -249,6 +249,14 @@ test('no flag has two meanings, no two settings share an environment variable or
     ]
     assert.equal(names.length, new Set(names).size)
   }
+})
+
+test('the command line has every setting of the process', () => {
+  // The chart passes on what the one list has, and `serve` has flags for the other.
+  assert.equal(
+    processSections.flatMap(({ table }) => Object.keys(table)),
+    Object.keys(processSettings),
+  )
 })
 
 const page = '--status-page-address'
