@@ -16,8 +16,8 @@ export type Annotation = {
     | 'Secret'
     | 'Service'
   writers: readonly AnnotationWriter[]
-  /** The values that it may have, in Markdown. */
-  values: string
+  /** The values that it may have, in Markdown. A list is closed: no Service may have another value. */
+  values: string | readonly string[]
   /** What holds without it, in Markdown; left out where nothing follows from its absence. */
   default?: string
   sentence: string

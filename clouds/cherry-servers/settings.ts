@@ -29,7 +29,7 @@ export const managedAnnotation: Annotation = {
   name: 'cherryservers.com/loadbalancer-managed',
   on: 'Service',
   writers: ['user'],
-  values: '`true`, `false`',
+  values: ['true', 'false'],
   default: '`true`',
   sentence: 'With `false`, eip-admission ignores the Service.',
 }

@@ -83,7 +83,8 @@ function dialectSection({ name, title, rows, annotations }: Dialect): string[] {
 }
 
 function annotationRow({ name, on, values, default: fallback = '', writers, sentence }: Annotation): string[] {
-  return [code(name), on, values, fallback, writers.join(', '), sentence]
+  const allowed = typeof values === 'string' ? values : values.map(code).join(', ')
+  return [code(name), on, allowed, fallback, writers.join(', '), sentence]
 }
 
 function nameSection(heading: string, names: readonly WrittenName[]): string {

@@ -6,7 +6,7 @@ import { type ElasticIP, familyOf, isSecond, provisionedSourceOf, type ReclaimPo
 import { familiesWanted, familyWanted, type SecondWant } from './families.ts'
 import { locate } from './location.ts'
 import { managedProblems, managedWarnings } from './managed.ts'
-import { elasticIPAnnotation, ownPrefix, protectAnnotation, reclaimAnnotation } from '../record/names.ts'
+import { elasticIPAnnotation, ownPrefix, reclaimAnnotation } from '../record/names.ts'
 import { multipleAddressAnnotation, type OwnAddress, ownAddress, ownAddresses } from './own-address.ts'
 import {
   type AnnotationNames,
@@ -15,6 +15,7 @@ import {
   type Policy,
   type ValuePolicy,
 } from '../../settings/service-policy.ts'
+import type { Annotation } from '../../lib/annotation.ts'
 import { closestWord } from '../../lib/closest-word.ts'
 import { isWrittenByUs, serviceAnnotations } from '../record/annotations.ts'
 
@@ -256,23 +257,23 @@ function unknownAnnotations(annotations: Record<string, string>, names: Annotati
 
 /** Returns what is wrong with the values of annotations that allow only a few. */
 function valueProblems(annotations: Record<string, string>, policy: ValuePolicy): string[] {
-  const problems: string[] = []
-  const managed = policy.managedAnnotation === undefined ? undefined : annotations[policy.managedAnnotation]
-  if (managed !== undefined && managed !== 'true') {
-    problems.push(`annotation ${policy.managedAnnotation}: ${quote(managed)} is neither "true" nor "false"`)
-  }
+  const { managedAnnotation: managed } = policy
   const reclaim = annotations[reclaimAnnotation] ?? policy.reclaimPolicy
-  if (reclaim !== 'Delete' && reclaim !== 'Retain') {
-    problems.push(`annotation ${reclaimAnnotation}: ${quote(reclaim)} is neither "Delete" nor "Retain"`)
-  }
-  if (reclaim === 'Retain' && reclaim !== policy.reclaimPolicy && !policy.allowRetain) {
-    problems.push(
-      `annotation ${reclaimAnnotation}: "Retain" is not allowed in this cluster (--allow-retain); remove it`,
-    )
-  }
-  const protect = annotations[protectAnnotation] ?? 'false'
-  if (!['true', 'false'].includes(protect)) {
-    problems.push(`annotation ${protectAnnotation}: ${quote(protect)} is neither "true" nor "false"`)
-  }
-  return problems
+  const isForbidden = reclaim === 'Retain' && reclaim !== policy.reclaimPolicy && !policy.allowRetain
+  const forbidden = `annotation ${reclaimAnnotation}: "Retain" is not allowed in this cluster (--allow-retain); remove it`
+  return [
+    ...(managed === undefined ? [] : otherValues(annotations, { name: managed, values: ['true', 'false'] })),
+    ...(isForbidden ? [forbidden] : []),
+    ...serviceAnnotations.flatMap((one) => otherValues(annotations, one)),
+  ]
+}
+
+/** What is wrong where an annotation with a closed list of values has another one. */
+function otherValues(
+  annotations: Record<string, string>,
+  { name, values }: Pick<Annotation, 'name' | 'values'>,
+): string[] {
+  const given = annotations[name]
+  if (given === undefined || typeof values === 'string' || values.includes(given)) return []
+  return [`annotation ${name}: ${quote(given)} is neither ${values.map((value) => `"${value}"`).join(' nor ')}`]
 }

@@ -5,6 +5,7 @@ import { wantedAnnotations } from '../../controllers/peering/node-annotations.ts
 import { formatProviderId, readProviderId } from '../../controllers/nodes/provider-id.ts'
 import { serviceMarks } from '../../ledger/record/marks.ts'
 import { want } from '../../ledger/want/want.ts'
+import { dialects } from '../../clouds/dialects.ts'
 import type { CloudProvider } from '../../clouds/ports/cloud-provider.ts'
 import { serveSettings } from '../../commands/settings/serve.ts'
 import { makeService } from '../builders.ts'
@@ -29,6 +30,25 @@ async function providerOf(provider: string, env: Record<string, string> = {}): P
     log: silentLog,
     signal,
     reserves: true,
+  })
+}
+
+const closed = dialects.flatMap(({ providers: [provider = ''], annotations }) =>
+  annotations.flatMap(({ name, on, values }) =>
+    on === 'Service' && typeof values !== 'string' ? [{ provider, name, values }] : [],
+  ),
+)
+for (const { provider, name, values } of closed) {
+  test(`${provider}: annotation ${name} has one of its values, or the Service is refused`, async () => {
+    const { policy } = await providerOf(provider)
+    const problems = (value: string) => {
+      const wanted = want(makeService({ annotations: { [name]: value } }), policy, undefined)
+      return wanted.kind === 'wrong' ? wanted.problems.filter((problem) => problem.includes(name)) : []
+    }
+    assert.equal(
+      [...values, 'another'].map((value) => problems(value).length),
+      [...values.map(() => 0), 1],
+    )
   })
 }
 

@@ -270,6 +270,13 @@ const mistakes = [
     ],
   },
   {
+    name: 'annotations that allow only a few values say which',
+    service: makeService({
+      annotations: { 'metal.equinix.com/eip-metro': 'da', 'eip-admission.dev/protect': 'yes' },
+    }),
+    problems: ['annotation eip-admission.dev/protect: "yes" is neither "true" nor "false"'],
+  },
+  {
     name: 'what can be no name of an ElasticIP is refused',
     service: makeService({ annotations: { 'eip-admission.dev/elastic-ip': 'No Name' } }),
     problems: ['annotation eip-admission.dev/elastic-ip: "No Name" is not the name of an ElasticIP'],
