@@ -1,19 +1,14 @@
 import { metallbPoolAnnotations, unusedPoolName } from '../../../announcers/metallb/names.ts'
 import { type Key, type Service, keyOf } from '../../../kube/objects.ts'
 import { shownAddresses } from '../../../ledger/record/address-use.ts'
+import { isWrittenByUs, serviceAnnotations } from '../../../ledger/record/annotations.ts'
 import { type ElasticIP, claimKey } from '../../../ledger/record/elastic-ip.ts'
-import {
-  addressAnnotation,
-  balancerFinalizer,
-  balancerRequestAnnotation,
-  serviceFinalizer,
-  withdrawingAnnotation,
-} from '../../../ledger/record/names.ts'
+import { balancerFinalizer, serviceFinalizer, withdrawingAnnotation } from '../../../ledger/record/names.ts'
 import { canonicalIpAddress } from '../../../lib/ip-address.ts'
 import { allRequestAnnotations } from '../../../ledger/users/possible-users.ts'
 
 const ourFinalizers = [serviceFinalizer, balancerFinalizer]
-const ourAnnotations = [addressAnnotation, withdrawingAnnotation, balancerRequestAnnotation]
+const ourAnnotations = serviceAnnotations.map(({ name }) => name).filter(isWrittenByUs)
 
 /** Whether we serve a Service, or wrote on it. */
 export function isMarked({ metadata }: Service): boolean {
