@@ -1,6 +1,9 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { kubeVip } from '../../announcers/kube-vip/kube-vip.ts'
+import type { Announcer } from '../../announcers/announcer.ts'
+import { softwares } from '../../announcers/announcers.ts'
+import { loadBalancer } from '../../announcers/load-balancer-setting.ts'
 import { metallb } from '../../announcers/metallb/metallb.ts'
 import { metallbObjects } from '../../announcers/metallb/objects.ts'
 import { marks } from './cluster.ts'
@@ -23,5 +26,39 @@ test('kube-vip gets its request from the spec alone, and only kube-vip writes th
   assert.equal(kubeVip().request('198.51.100.7'), { annotations: {} })
   assert.is(kubeVip().configuration, undefined)
 })
+
+const { read } = loadBalancer({ namespaceAlone: 'undecided' })
+for (const software of softwares) {
+  for (const scheme of Object.keys(software.schemes)) {
+    test(`${scheme}: what we configure is found again when the setting chooses nothing any more`, () => {
+      const reading = read(`${scheme}:///`)
+      if (!('value' in reading)) return assert.unreachable(reading.right)
+      const of = { ...marks, counting: 'nomatch.metal.equinix.com' }
+      const { configuration } = software.announcer(reading.value, of)
+      const former = software.former?.({ kind: 'none' }, of)
+      const { objects, document } = formsOf(configuration)
+      const mayCreate = ({ plural }: { plural: string }) =>
+        software.rules.some(({ resources, verbs }) => resources.includes(plural) && verbs.includes('create'))
+      // A kind in which we may change one object alone, such as a Secret, is found by what lies beside it.
+      const own = objects?.kinds.filter(({ resource, only }) => only === undefined && mayCreate(resource)) ?? []
+      const shared = objects?.kinds.filter(({ isShared }) => isShared) ?? []
+      const plurals = (all: readonly { plural: string }[] = []) => all.map(({ plural }) => plural).toSorted()
+      assert.equal(plurals(former?.kinds), plurals(own.map(({ resource }) => resource)))
+      assert.equal(
+        plurals(former?.shared?.map(({ resource }) => resource)),
+        plurals(shared.map(({ resource }) => resource)),
+      )
+      assert.equal(former?.document?.at, document?.at)
+    })
+  }
+}
+
+function formsOf(configuration: Announcer['configuration']) {
+  if (configuration?.kind === 'either') return configuration
+  return {
+    objects: configuration?.kind === 'objects' ? configuration : undefined,
+    document: configuration?.kind === 'document' ? configuration : undefined,
+  }
+}
 
 test.run()
