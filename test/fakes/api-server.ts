@@ -13,6 +13,8 @@ export type ApiServer = {
   writes: string[]
   /** All objects of a kind, as they are stored now. */
   stored<T extends KubeObject>(resource: Resource<T>): T[]
+  /** All objects of all kinds, as they are stored now. */
+  everything(): KubeObject[]
   /** Stores an object as it is, status included: the state before the test, or a change by an operator. */
   put<T extends KubeObject>(resource: Resource<T>, object: T): T
   /** Removes an object at once, finalizers or not. */
@@ -165,6 +167,7 @@ export function apiServer({ now = () => new Date(), invalid }: ApiServerOptions 
     client,
     writes,
     stored,
+    everything: () => copyOf([...store.values()]),
     put: <T extends KubeObject>(resource: Resource<T>, object: T) => {
       const { creationTimestamp = seconds(now()) } = object.metadata
       const metadata = { uid: `uid-${version + 1}`, ...object.metadata, creationTimestamp }
