@@ -131,7 +131,6 @@ const floors: Record<string, (string | string[])[]> = {
       'admission.ts',
       'annotations.ts',
       'claim-addresses.ts',
-      'decision.ts',
       'identities.ts',
       'own-user.ts',
       'probe-problem.ts',

@@ -3,9 +3,8 @@ import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastif
 import type { Log } from '../kube/log.ts'
 import { forRequest, shortRequestId } from '../lib/request-id.ts'
 import { withTimeLimit } from '../lib/time-limit.ts'
-import type { Decision } from './decision.ts'
+import type { Decision, Webhook } from './webhook.ts'
 import { type AdmissionRequest, type AdmissionReview, findExcess, reviewSchema } from './review.ts'
-import type { Webhook } from './webhook.ts'
 import { parseDuration } from '../lib/duration.ts'
 
 export type AdmissionOptions = {

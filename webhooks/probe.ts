@@ -1,7 +1,6 @@
 import type { KubeObject } from '../kube/objects.ts'
-import { allow, patch } from './decision.ts'
+import { allow, patch, type Webhook } from './webhook.ts'
 import { answerProbe } from './identities.ts'
-import type { Webhook } from './webhook.ts'
 
 /** What our answer adds to a probe: without it the API server did not reach us, or did not use our answer. */
 export const probeAnnotation = 'eip-admission.dev/probe-answered-by'

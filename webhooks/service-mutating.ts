@@ -15,7 +15,7 @@ import {
   missingSecond,
   secondClaim,
 } from './claim-addresses.ts'
-import { allow, type Decision, deny, patch } from './decision.ts'
+import { allow, type Decision, deny, patch, type Webhook } from './webhook.ts'
 import { decideManaged, keepBalancer } from './service-managed.ts'
 import { reserveAddress } from './identities.ts'
 import type { AdmissionRequest } from './review.ts'
@@ -23,7 +23,6 @@ import { type AddressWant, planService, secondWantOf } from './service-plan.ts'
 import { addressPatch, removals, servicePatch, withoutAddress } from './service-patch.ts'
 import { type IsSelf, problemText, serviceOf } from './service-rules.ts'
 import { showAsOurs, withoutLostAddress } from './service-update.ts'
-import type { Webhook } from './webhook.ts'
 import type { Policy } from '../settings/service-policy.ts'
 import { randomInt } from 'node:crypto'
 

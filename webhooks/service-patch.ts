@@ -1,6 +1,6 @@
 import jsonPatch from 'fast-json-patch'
 import type { Service } from '../kube/objects.ts'
-import type { Operation } from './decision.ts'
+import type { Operation } from './webhook.ts'
 import { addressAnnotation, serviceFinalizer } from '../ledger/record/names.ts'
 import { annotationsRequesting, outdatedRequestAnnotations } from '../ledger/want/own-address.ts'
 import type { Policy } from '../settings/service-policy.ts'

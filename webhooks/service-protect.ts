@@ -1,10 +1,8 @@
-import type { Service } from '../kube/objects.ts'
-import { keyOf } from '../kube/objects.ts'
+import { type Service, keyOf } from '../kube/objects.ts'
 import { protectAnnotation } from '../ledger/record/names.ts'
-import { allow, deny } from './decision.ts'
+import { allow, deny, type Webhook } from './webhook.ts'
 import { protectService } from './identities.ts'
 import { type IsSelf, isProtected, serviceOf } from './service-rules.ts'
-import type { Webhook } from './webhook.ts'
 
 /** Denies the deletion of a Service whose address is protected. */
 export function serviceProtect(deps: { isSelf: IsSelf }): Webhook<Service> {

@@ -5,11 +5,10 @@ import type { OwnAddress } from '../ledger/want/own-address.ts'
 import { type Want, want } from '../ledger/want/want.ts'
 import { familyNames } from '../lib/ip-address.ts'
 import { quote } from '../lib/quote.ts'
-import { type Decision, allow, deny } from './decision.ts'
+import { type Decision, allow, deny, type Webhook } from './webhook.ts'
 import { type WebhookIdentity, validateService, validateServiceStatus } from './identities.ts'
 import type { AdmissionRequest } from './review.ts'
 import { type IsSelf, isProtected, newProblems, problemText, serviceOf, annotatedAddress } from './service-rules.ts'
-import type { Webhook } from './webhook.ts'
 import { type Policy, hasClass } from '../settings/service-policy.ts'
 
 export type ServiceValidatingDeps = {
