@@ -1,6 +1,6 @@
 import { stringify } from 'yaml'
 import { type ElasticIP, claimKey, phaseOf, reservationIdOf } from '../ledger/record/elastic-ip.ts'
-import { requestOfRecord } from '../ledger/record/history.ts'
+import { requestOfRecord } from '../ledger/record/records.ts'
 import { isSource } from '../ledger/record/source.ts'
 import { escapeMisleading } from '../lib/log-text.ts'
 import { type Cluster, listRecords } from './reader.ts'

@@ -9,7 +9,7 @@ import {
   secondKeys,
   serviceOfAddress,
 } from '../../ledger/record/elastic-ip.ts'
-import { requestOfRecord } from '../../ledger/record/history.ts'
+import { requestOfRecord } from '../../ledger/record/records.ts'
 import type { RequestAnnotations } from '../../settings/service-policy.ts'
 import type { Want } from '../../ledger/want/want.ts'
 import type { Sights } from '../../lib/sights.ts'

@@ -6,13 +6,13 @@ import {
   type AddressKey,
   type ElasticIP,
   type ElasticIPStatus,
+  type HistoryStep,
   elasticIPs,
   recordFinalizer,
   recordName,
   serviceOfAddress,
 } from './elastic-ip.ts'
-import { type Writer, nextHistory } from './history.ts'
-import { requestIdAnnotation } from '../../lib/request-id.ts'
+import { currentRequestId, requestIdAnnotation } from '../../lib/request-id.ts'
 import { requestedByAnnotation } from './requests-in-flight.ts'
 
 /**
@@ -34,6 +34,9 @@ export type Records = {
 
 /** The fields of a status that change; undefined removes one. */
 export type StatusChange = { [Field in keyof ElasticIPStatus]?: ElasticIPStatus[Field] | undefined }
+
+/** Who writes, and when. */
+type Writer = { identity: string; now: () => Date }
 
 /** The records of one API server, as one process writes them. */
 export function records(client: KubeClient, writer: Writer): Records {
@@ -118,4 +121,44 @@ function mergeStatus(before: ElasticIPStatus = {}, change: StatusChange, writer:
   const history = nextHistory(before, change, writer)
   const after = { ...before, ...change, conditions: [...conditions.values()], history }
   return Object.fromEntries(Object.entries(after).filter(([, value]) => value !== undefined))
+}
+
+/** The CRD has the same limit. */
+export const maxHistory = 10
+
+const maxMessageLength = 300
+
+/**
+ * The history of a record with one step more, if its phase changes or the change says why. A step that says the same as the
+ * last one is not repeated: a retry that fails as before leaves the time when that began.
+ */
+export function nextHistory(
+  before: ElasticIPStatus,
+  change: { phase?: string | undefined; message?: string | undefined; conditions?: { message: string }[] | undefined },
+  { identity, now }: Writer,
+): HistoryStep[] | undefined {
+  const { history = [] } = before
+  const last = history.at(-1)
+  const phase = change.phase ?? before.phase ?? 'Requested'
+  const given = change.message ?? change.conditions?.[0]?.message
+  const message = given === undefined ? undefined : given.slice(0, maxMessageLength)
+  const isSamePhase = phase === (last?.phase ?? before.phase)
+  if (isSamePhase && (message === undefined || message === last?.message)) return before.history
+  const request = currentRequestId()
+  const step = {
+    time: now().toISOString(),
+    phase,
+    ...(message === undefined ? {} : { message }),
+    writer: identity,
+    ...(request === undefined ? {} : { request }),
+  }
+  return [...history, step].slice(-maxHistory)
+}
+
+/** The request that a record was last written for. */
+export function requestOfRecord({ metadata, status }: ElasticIP): string | undefined {
+  return (
+    status?.history?.findLast(({ request }) => request !== undefined)?.request ??
+    metadata.annotations?.[requestIdAnnotation]
+  )
 }

@@ -1,8 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { ElasticIP, ElasticIPStatus } from '../../../ledger/record/elastic-ip.ts'
-import { maxHistory, nextHistory, requestOfRecord } from '../../../ledger/record/history.ts'
-import { condition } from '../../../ledger/record/records.ts'
+import { condition, maxHistory, nextHistory, requestOfRecord } from '../../../ledger/record/records.ts'
 import { forRequest } from '../../../lib/request-id.ts'
 import { elasticIPStatus } from '../../../manifests/elastic-ip-status.ts'
 
