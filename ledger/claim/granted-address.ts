@@ -20,7 +20,7 @@ import { usesOf } from '../record/address-use.ts'
 import { type ElasticIP, claimKey, reservationIdOf } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { hasSource, isSource } from '../record/source.ts'
-import { specialKind } from '../want/address-kinds.ts'
+import { specialKind } from '../want/own-address-rules.ts'
 
 export type GrantedFacts = {
   clusterNetwork: LedgerDeps['clusterNetwork']

@@ -16,11 +16,11 @@
 //   is in none                                         | is refused; keeps it with a warning if its status shows it
 import type { Marks } from '../../clouds/ports/cloud.ts'
 import { type Service, keyOf } from '../../kube/objects.ts'
-import { type IpAddress, parseIpAddress } from '../../lib/ip-address.ts'
+import { type IpAddress, isIpv4Mapped, parseIpAddress } from '../../lib/ip-address.ts'
+import { rangeSet } from '../../lib/ip-range.ts'
 import { type ElasticIP, claimKey } from '../record/elastic-ip.ts'
 import { marksText } from '../record/marks.ts'
 import { isClaimed, isSource, reservedForOthers } from '../record/source.ts'
-import { specialKind } from './address-kinds.ts'
 import { earlierUser, statusAddresses } from './address-users.ts'
 import type { OwnAddressDoubt, Want } from './want.ts'
 
@@ -124,3 +124,19 @@ function doubtOf(service: Service, address: IpAddress, facts: OwnAddressFacts): 
 
 const advice = 'leave the field out to get an address, or name one that the project has reserved'
 const operatorAdvice = 'ask the operator to allow its network with --own-address-ranges'
+
+/** Addresses that mean something only inside a host or a link, or nothing at all (IANA's special-purpose registries). */
+const specialKinds: readonly { what: string; contains: (address: IpAddress) => boolean }[] = [
+  { what: 'is an unspecified address', contains: rangeSet(['0.0.0.0/32', '::/128']) },
+  { what: 'is a loopback address', contains: rangeSet(['127.0.0.0/8', '::1/128']) },
+  { what: 'is a link-local address', contains: rangeSet(['169.254.0.0/16', 'fe80::/10']) },
+  { what: 'is a multicast address', contains: rangeSet(['224.0.0.0/4', 'ff00::/8']) },
+  { what: 'is the broadcast address', contains: rangeSet(['255.255.255.255/32']) },
+  { what: 'is in a range that IETF protocols use', contains: rangeSet(['0.0.0.0/8', '192.0.0.0/24', '240.0.0.0/4']) },
+  { what: 'is an IPv4 address written as IPv6', contains: isIpv4Mapped },
+]
+
+/** Why an address can be no Service's, whoever owns it; undefined for an ordinary one. */
+export function specialKind(address: IpAddress): string | undefined {
+  return specialKinds.find(({ contains }) => contains(address))?.what
+}
