@@ -1,5 +1,4 @@
-import { clearSource } from '../available/transfer.ts'
-import { returnToSource } from '../available/return-source.ts'
+import { clearSource, returnToSource } from '../available/settle-source.ts'
 import type { ClusterState, LedgerDeps } from '../record/ledger-deps.ts'
 import { type ElasticIP, phaseOf, reservationIdOf } from '../record/elastic-ip.ts'
 import { findReservation } from '../record/find-reservation.ts'

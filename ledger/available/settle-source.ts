@@ -1,7 +1,8 @@
 import type { Key } from '../../kube/objects.ts'
 import { AddressInUse } from '../record/address-use.ts'
-import { type ElasticIP, claimKey, phaseOf } from '../record/elastic-ip.ts'
+import { type ElasticIP, addressKeyOf, claimKey, phaseOf } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
+import { transferMarks } from '../record/marks.ts'
 import { elasticIPAnnotation } from '../record/names.ts'
 import { claimRefOf, hasSource, isClaimedBy } from '../record/source.ts'
 import { stayInUse } from '../record/stay-in-use.ts'
@@ -78,4 +79,30 @@ export async function restoreClaim(
   const claimed = await deps.records.writeSpec(current, { ...spec, claimRef }, { signal })
   const isEnding = phaseOf(claimed) === 'Releasing'
   if (isEnding) await deps.records.writeStatus(claimed, { phase: 'Available', message: undefined }, { signal })
+}
+
+/**
+ * Transfers a warm address to its Service for good: first the marks at the cloud change, then the warm record goes. Until
+ * then two records have the reservation, and no other Service can claim the warm one.
+ */
+export async function transferWarm(
+  deps: Pick<LedgerDeps, 'records' | 'cloud' | 'scheme' | 'log'>,
+  { source, record }: { source: ElasticIP; record: ElasticIP },
+  signal: AbortSignal,
+): Promise<void> {
+  const { reservationID = '', address } = source.status ?? {}
+  await deps.cloud.mark(reservationID, transferMarks(deps.scheme, addressKeyOf(record) ?? ''), signal)
+  await deps.records.remove(source, { signal })
+  await clearSource(deps, record, signal)
+  deps.log.info({ record: record.metadata.name, address, from: source.metadata.name }, 'address transferred')
+}
+
+/** Removes the name of its source from a record: the source is gone, or it has nothing to do with the record. */
+export function clearSource(
+  deps: Pick<LedgerDeps, 'records'>,
+  record: ElasticIP,
+  signal: AbortSignal,
+): Promise<ElasticIP> {
+  const { source: _former, ...spec } = record.spec
+  return deps.records.writeSpec(record, spec, { signal })
 }
