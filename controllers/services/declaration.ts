@@ -1,10 +1,9 @@
 import type { ServiceAssigning } from '../assigning/declaration.ts'
 import type { Announcing } from '../announcing/announcing.ts'
 import type { ControllerDeclaration } from '../loop/controller.ts'
-import { forwardedKeys } from '../loop/forwarded-keys.ts'
+import { forwardedKeys, type Watch, watch } from '../loop/watch.ts'
 import { cloudSteps, quickSteps, type ServiceAddressDeps } from './service-address.ts'
 import { serviceSteps } from './service-steps.ts'
-import { type Watch, watch } from '../loop/watch.ts'
 import { type Key, type Service, keyOf } from '../../kube/objects.ts'
 import { bind, setReclaimPolicy } from '../../ledger/claim/bind.ts'
 import {
