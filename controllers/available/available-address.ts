@@ -1,8 +1,7 @@
 import type { Key } from '../../kube/objects.ts'
 import { type ElasticIP, claimKey, recordName } from '../../ledger/record/elastic-ip.ts'
 import { hasReservationOf } from '../../ledger/record/source.ts'
-import type { Outcome, Reconciler } from '../loop/reconciler.ts'
-import { runSteps } from '../loop/run-steps.ts'
+import { type Outcome, type Reconciler, runSteps } from '../loop/reconciler.ts'
 import { type AvailableSeen, type AvailableStep, planAvailable } from './available-plan.ts'
 
 export type AvailableAddressDeps = {

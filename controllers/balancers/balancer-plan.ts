@@ -24,7 +24,7 @@
 import type { Balancer } from '../../clouds/ports/balancers.ts'
 import { statusAddresses } from '../../ledger/want/address-users.ts'
 import { hasBalancer } from '../../ledger/want/managed.ts'
-import type { Plan } from '../loop/run-steps.ts'
+import type { Plan } from '../loop/reconciler.ts'
 import { type BalancerSeen, namedBalancer, requestOf } from './balancer-state.ts'
 import { type PortChanges, isUnchanged, originChanges, portChanges } from './port-changes.ts'
 

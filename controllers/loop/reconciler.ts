@@ -31,3 +31,40 @@ export class Unsettled extends Error {
     )
   }
 }
+
+/** The next step for a key; without a step, when to look again although nothing may have changed. */
+export type Plan<Step> = { step?: Step | undefined } & Outcome
+
+export type Run<Seen, Step> = {
+  /** Reads everything that the plan depends on. */
+  look: (signal: AbortSignal) => Promise<Seen> | Seen
+  /** Pure. */
+  plan: (seen: Seen) => Plan<Step>
+  /** Does what the step says; an outcome ends the run. */
+  carryOut: (step: Step, seen: Seen, signal: AbortSignal) => Promise<Outcome | undefined>
+  /** The name of a step, where its kind alone does not show that the same is needed again. */
+  nameOf?: (step: Step) => string
+  /** What a run without a further step ends with, where that is more than the plan says. */
+  settled?: (seen: Seen, signal: AbortSignal) => Promise<Outcome>
+  /** More steps than a key needs from nothing to settled. After these, two writers probably undo each other. */
+  maxSteps: number
+}
+
+/** Looks, plans and carries out one step after the other until no step is left; throws Unsettled after `maxSteps`. */
+export async function runSteps<Seen, Step extends { do: string }>(
+  { look, plan, carryOut, settled, maxSteps, nameOf = (step) => step.do }: Run<Seen, Step>,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const done: string[] = []
+  while (done.length < maxSteps) {
+    const seen = await look(signal)
+    const { step, ...outcome } = plan(seen)
+    if (!step) return { ...(settled ? await settled(seen, signal) : outcome), ...(done.length > 0 && { steps: done }) }
+    const end = await carryOut(step, seen, signal)
+    if (end) return end
+    done.push(nameOf(step))
+  }
+  throw new Unsettled(
+    `still not settled after ${maxSteps} steps, the last of which were ${done.slice(-2).join(' and ')}`,
+  )
+}

@@ -3,7 +3,7 @@ import type { AnnouncementRequest } from '../../announcers/announcer.ts'
 import type { Key } from '../../kube/objects.ts'
 import type { ClaimSpec } from '../../ledger/claim/claim-spec.ts'
 import type { ElasticIP, ReclaimPolicy } from '../../ledger/record/elastic-ip.ts'
-import type { Plan } from '../loop/run-steps.ts'
+import type { Plan } from '../loop/reconciler.ts'
 
 /** One change to the cluster or the cloud. Each is safe to repeat, and none relies on another to have succeeded. */
 export type ServiceStep =

@@ -1,7 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { Unsettled } from '../../../controllers/loop/reconciler.ts'
-import { type Plan, runSteps } from '../../../controllers/loop/run-steps.ts'
+import { Unsettled, type Plan, runSteps } from '../../../controllers/loop/reconciler.ts'
 
 const { signal } = new AbortController()
 
