@@ -13,7 +13,8 @@ import { isClaimedBy, isSource } from '../record/source.ts'
 import { busy, type Claim, type ClaimResult, type ClaimSpec, recordSpecOf } from './claim-spec.ts'
 import { answerFromRecord, takeOverRecord } from './stored-record.ts'
 import { CloudError, type Reservation } from '../../clouds/ports/cloud.ts'
-import { adoptUnmarked, findReservation, marksOf } from '../record/find-reservation.ts'
+import { adoptUnmarked, findReservation } from '../record/find-reservation.ts'
+import { marksOf } from '../record/marks.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { holdSource, postpone, refuse, refuseOverLimit, storeReservation, useReservation } from './store-result.ts'
 import { takeFromCluster, unusableReason } from '../record/unusable-reservation.ts'
@@ -154,7 +155,11 @@ export async function obtainAddress(deps: ClaimDeps, task: Task, timeLimit: Time
     // 12. When the time is over other processes may have taken over, and only they may send a request.
     if (timeLimit.isOver()) return { kind: 'pending', reason: 'the cloud was too slow; the controller tries again' }
     // 13. Reserve: one call, never repeated blindly.
-    const request = { location: record.spec.location ?? '', family: familyOf(record), marks: marksOf(deps, record) }
+    const request = {
+      location: record.spec.location ?? '',
+      family: familyOf(record),
+      marks: marksOf(deps.scheme, record),
+    }
     return await storeReservation(deps, record, await deps.cloud.reserve(request, timeLimit.signal))
   } catch (error) {
     if (!(error instanceof CloudError)) throw error

@@ -1,4 +1,4 @@
-import type { Marks, Reservation } from '../../clouds/ports/cloud.ts'
+import type { Reservation } from '../../clouds/ports/cloud.ts'
 import { type Service, keyOf } from '../../kube/objects.ts'
 import { type IpFamily, canonicalIpAddress, parseIpAddress } from '../../lib/ip-address.ts'
 import { shownAddresses } from './address-use.ts'
@@ -12,7 +12,7 @@ import {
   serviceOfAddress,
 } from './elastic-ip.ts'
 import type { LedgerDeps } from './ledger-deps.ts'
-import { adoptionMarks, clusterMarks, isOfService, isUnmarked, serviceMarks, sourceMarks } from './marks.ts'
+import { adoptionMarks, clusterMarks, isOfService, isUnmarked, marksOf } from './marks.ts'
 import { hasSource, isSource, isWarm } from './source.ts'
 
 type FindDeps = Pick<LedgerDeps, 'cloud' | 'records' | 'scheme'>
@@ -49,15 +49,9 @@ function withoutProvisioned(marked: Reservation[], all: readonly ElasticIP[], re
 /** The reservations that carry a record's marks, a Service's in every form. */
 async function listMarked({ cloud, scheme }: FindDeps, record: ElasticIP, signal: AbortSignal): Promise<Reservation[]> {
   const key = addressKeyOf(record)
-  if (key === undefined) return cloud.reservations(marksOf({ scheme }, record), signal)
+  if (key === undefined) return cloud.reservations(marksOf(scheme, record), signal)
   const listed = await cloud.reservations(clusterMarks(scheme), signal)
   return listed.filter(({ marks }) => isOfService(scheme, key, marks))
-}
-
-/** The marks that a record's reservation carries: its Service's, or the record's own while no Service holds it. */
-export function marksOf({ scheme }: Pick<LedgerDeps, 'scheme'>, record: ElasticIP): Marks {
-  const key = addressKeyOf(record)
-  return key === undefined ? sourceMarks(scheme, record.metadata.uid ?? '') : serviceMarks(scheme, key)
 }
 
 /** Whether a release record exists for a reservation: then no Service may get it, although the cloud may still list it. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Marks } from '../../clouds/ports/cloud.ts'
 import type { MarkScheme } from '../../clouds/ports/cloud.ts'
-import type { AddressKey } from './elastic-ip.ts'
+import { type AddressKey, type ElasticIP, addressKeyOf } from './elastic-ip.ts'
 
 /** The marks of all reservations of this cluster. */
 export function clusterMarks({ usage, cluster }: MarkScheme): Marks {
@@ -84,6 +84,12 @@ const sourceMark = 'elastic-ip'
 /** The marks of a warm address. */
 export function sourceMarks(scheme: MarkScheme, uid: string): Marks {
   return { ...clusterMarks(scheme), [sourceMark]: uid }
+}
+
+/** The marks that a record's reservation carries: its Service's, or the record's own while no Service holds it. */
+export function marksOf(scheme: MarkScheme, record: ElasticIP): Marks {
+  const key = addressKeyOf(record)
+  return key === undefined ? sourceMarks(scheme, record.metadata.uid ?? '') : serviceMarks(scheme, key)
 }
 
 /** The mark that names the owner of a reservation: a Service, or the record of a warm address. */

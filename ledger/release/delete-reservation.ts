@@ -3,8 +3,7 @@ import type { LedgerDeps } from '../record/ledger-deps.ts'
 import type { Reservation } from '../../clouds/ports/cloud.ts'
 import { isAlreadyExists } from '../../kube/errors.ts'
 import { AddressInUse, findUsers } from '../record/address-use.ts'
-import { marksOf } from '../record/find-reservation.ts'
-import { ownerMark } from '../record/marks.ts'
+import { marksOf, ownerMark } from '../record/marks.ts'
 import type { StatusChange } from '../record/records.ts'
 
 /**
@@ -129,7 +128,7 @@ function isOrdering(
   listed: Reservation | undefined,
 ): boolean {
   const owner = listed && ownerMark(listed.marks)
-  const isItsOwner = owner !== undefined && ownerMark(marksOf({ scheme }, record)) === owner
+  const isItsOwner = owner !== undefined && ownerMark(marksOf(scheme, record)) === owner
   return isItsOwner && reservationIdOf(record) === undefined && requestsInFlight.isInFlight(record)
 }
 
