@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Stage } from '../sandbox/stage.ts'
 import { bareReserve } from './bare-reserve.ts'
 import { inFlight } from './in-flight.ts'
@@ -58,9 +59,13 @@ export function held(): Promise<Row[]> {
   })
 }
 
+/** What follows a create, and our own list of all Services, is over by then: it would delay the next one. */
+const restMs = 1_500
+
 /** Creates a Service and reserves an address, round by round, where so many Services are bound. */
 async function createInRounds(stage: Stage, admin: Admin, count: number): Promise<{ ours: number[]; bare: number[] }> {
   await bareReserve(stage)
+  await sleep(restMs)
   stage.cloud.control.latency.set({ ms: latencyMs })
   const ours: number[] = []
   const bare: number[] = []
@@ -70,6 +75,7 @@ async function createInRounds(stage: Stage, admin: Admin, count: number): Promis
         await time(async () => mustHave(await createWithAddress(admin, `web-${count}-${round}`, withoutNodePorts))),
       )
       await bound(admin, count + round + 1)
+      await sleep(restMs)
     },
     async bare() {
       bare.push(await time(() => bareReserve(stage)))

@@ -1,4 +1,5 @@
 import type { Reservation } from '../clouds/ports/cloud.ts'
+import { indexCache } from '../kube/cache-index.ts'
 import { listAll } from '../kube/list-all.ts'
 import { type Service, splitKey } from '../kube/objects.ts'
 import { leases, nodeLeaseNamespace, services } from '../kube/resource.ts'
@@ -10,6 +11,7 @@ import { type ProjectCheck, type ProjectCheckOptions, projectCheck } from './swe
 import { confirmProjectCommand, isProjectConfirmed, projectText } from './sweep/project-plan.ts'
 import { listOrphans } from './sweep/orphan-list.ts'
 import type { LossConfirmation } from './sweep/sweep.ts'
+import { usesOf } from './record/address-use.ts'
 import { requestsInFlight } from './record/requests-in-flight.ts'
 import { type IpAddress, canonicalIpAddress } from '../lib/ip-address.ts'
 import { sharedRead } from '../lib/shared-read.ts'
@@ -94,10 +96,12 @@ function grantedFacts(
   { client, caches, clusterNetwork, vendor }: LedgerOptions,
   monotonicMs: () => number,
 ): Parameters<typeof grantedCheck>[0] {
+  const { classes } = vendor.policy
+  const users = indexCache(caches.services, (service) => usesOf(service, classes).map(({ address }) => address))
   return {
     clusterNetwork,
-    classes: vendor.policy.classes,
-    cached: { records: () => caches.records.list(), services: () => caches.services.list() },
+    classes,
+    cached: { records: () => caches.records.list(), services: (address) => users.of(address) },
     stored: {
       record: (name) => client.get(elasticIPs, { name }),
       service: ({ metadata }) => client.get(services, metadata),

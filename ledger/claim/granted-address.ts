@@ -26,8 +26,8 @@ export type GrantedFacts = {
   clusterNetwork: LedgerDeps['clusterNetwork']
   /** The classes of Services that we serve. */
   classes: readonly string[]
-  /** What the caches have. */
-  cached: { records: () => readonly ElasticIP[]; services: () => readonly Service[] }
+  /** What the caches have; of Services, those that may use an address. */
+  cached: { records: () => readonly ElasticIP[]; services: (address: string) => readonly Service[] }
   /** What the API server has. */
   stored: {
     record: (name: string) => Promise<ElasticIP | undefined>
@@ -135,7 +135,7 @@ async function viewerOf(
   address: string,
 ): Promise<string | undefined> {
   const shows = (service: Service) => usesOf(service, classes).some((use) => use.address === address)
-  const viewers = cached.services().filter(shows)
+  const viewers = cached.services(address).filter(shows)
   if (isSource(record) || viewers.some((service) => keyOf(service) === claimKey(record))) return undefined
   for (const service of viewers) {
     const current = await stored.service(service).catch(unread)

@@ -71,7 +71,7 @@ export function countedAddresses(all: readonly ElasticIP[]): ElasticIP[] {
  */
 function isCountedLater(other: ElasticIP, record: ElasticIP): boolean {
   const isNew = record.status === undefined
-  if ((isNew && !isFirstOf(record, other)) || reservationIdOf(other) !== undefined) return false
+  if (reservationIdOf(other) !== undefined || (isNew && !isFirstOf(record, other))) return false
   const ageOrder = ({ metadata }: ElasticIP) => `${metadata.creationTimestamp} ${metadata.name}`
   return ageOrder(other) > ageOrder(record)
 }

@@ -108,7 +108,10 @@ export function recordName(key: AddressKey): string {
 export function addressKeyOf(record: ElasticIP): AddressKey | undefined {
   const service = claimKey(record)
   if (service === undefined) return undefined
-  return [service, ...secondKeys(service)].find((key) => recordName(key) === record.metadata.name)
+  const { name } = record.metadata
+  // Most records are those of first addresses, and a create looks at all of them.
+  if (recordName(service) === name) return service
+  return secondKeys(service).find((key) => recordName(key) === name)
 }
 
 /** Whether a record is that of a Service's second address. */
