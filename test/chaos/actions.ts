@@ -163,6 +163,7 @@ const actions: Action[] = [
     name: 'a replica starts on a machine whose clock is wrong',
     isAlone: true,
     run: async ({ replicas }, random, tally) => {
+      tally.troubles.add('wrong clock')
       const aheadMs = random.pick([-1, 1]) * random.whole(20) * 60_000
       await startAgain(random.pick(replicas), tally, { kind: 'clock', aheadMs })
     },

@@ -20,7 +20,7 @@ export type Replica = Pick<Product, 'health'> & {
   start(mistake?: Mistake): Promise<void>
   kill(): Promise<void>
   isRunning(): boolean
-  /** Starts it if it does not run, or again if it has the Secret of another account. */
+  /** Starts it if it does not run, or again if it was started with a mistake. */
   recover(): Promise<void>
 }
 
@@ -129,8 +129,8 @@ function replica(stage: Arena['stage'], name: string, { other, only = [] }: Repl
     const { here, loadBalancer } = dialectOf(stage.dialect)
     // Without probes: nothing may be sent to the addresses of machines that do not exist.
     const assigned = hasBgp(stage.dialect) ? {} : { [loadBalancer]: 'assign:///?probe=off' }
-    isMistaken = mistake?.kind === 'other account'
-    const access = isMistaken ? dialects[stage.dialect].env({ url: stage.cloud.url, ...other }) : {}
+    isMistaken = mistake !== undefined
+    const access = mistake?.kind === 'other account' ? dialects[stage.dialect].env({ url: stage.cloud.url, ...other }) : {}
     const clock = mistake?.kind === 'clock' ? clockAhead(mistake.aheadMs) : {}
     product = await stage.serve({ env: { ...access, ...here, ...assigned, ...clock }, flags: [...flags, ...only] })
   }

@@ -2,7 +2,7 @@ import type { Fault } from '../../sandbox/clouds/faults.ts'
 
 /** What a walk does that an operator would hear of. */
 export type Trouble =
-  'killed process' | 'restarted API server' | 'refusing cloud' | 'failing cloud' | 'failed node' | 'other account'
+  'killed process' | 'restarted API server' | 'refusing cloud' | 'failing cloud' | 'failed node' | 'other account' | 'wrong clock'
 
 /** The trouble that a fault of the cloud is. */
 export function troubleOf({ answer, message }: Fault): Trouble {
@@ -28,6 +28,7 @@ export const explained: Record<Trouble, readonly string[]> = {
   ],
   'refusing cloud': ['EIPAdmissionCloudRefuses'],
   'other account': ['EIPAdmissionOtherProject', 'EIPAdmissionAddressPending', 'EIPAdmissionNoLeader'],
+  'wrong clock': [],
   'failed node': ['EIPAdmissionAddressesNotAnnounced', 'EIPAdmissionAnnouncerRefuses'],
   'failing cloud': [
     'EIPAdmissionCloudErrors',
