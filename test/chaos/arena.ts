@@ -130,7 +130,8 @@ function replica(stage: Arena['stage'], name: string, { other, only = [] }: Repl
     // Without probes: nothing may be sent to the addresses of machines that do not exist.
     const assigned = hasBgp(stage.dialect) ? {} : { [loadBalancer]: 'assign:///?probe=off' }
     isMistaken = mistake !== undefined
-    const access = mistake?.kind === 'other account' ? dialects[stage.dialect].env({ url: stage.cloud.url, ...other }) : {}
+    const access =
+      mistake?.kind === 'other account' ? dialects[stage.dialect].env({ url: stage.cloud.url, ...other }) : {}
     const clock = mistake?.kind === 'clock' ? clockAhead(mistake.aheadMs) : {}
     product = await stage.serve({ env: { ...access, ...here, ...assigned, ...clock }, flags: [...flags, ...only] })
   }

@@ -2,7 +2,13 @@ import type { Fault } from '../../sandbox/clouds/faults.ts'
 
 /** What a walk does that an operator would hear of. */
 export type Trouble =
-  'killed process' | 'restarted API server' | 'refusing cloud' | 'failing cloud' | 'failed node' | 'other account' | 'wrong clock'
+  | 'killed process'
+  | 'restarted API server'
+  | 'refusing cloud'
+  | 'failing cloud'
+  | 'failed node'
+  | 'other account'
+  | 'wrong clock'
 
 /** The trouble that a fault of the cloud is. */
 export function troubleOf({ answer, message }: Fault): Trouble {
