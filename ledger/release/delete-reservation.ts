@@ -107,7 +107,7 @@ export async function resumeRelease(
   const isOver = !record.status?.deletionRequestedAt || (!listed && (await isCertainlyGone(deps, id, signal)))
   if (isOver) return deps.records.remove(record, { signal })
   const all = await deps.possibleUsers(signal)
-  // Scaleway gives the id of a deleted reservation to the next order, whose answer may not have reached its record yet.
+  // A cloud may give the id of a deleted reservation to the next order, whose answer may not have reached its record yet.
   if (all.records.some((other) => isOrdering(deps, other, listed))) return undefined
   const used = { address: record.status?.address, reservationID: id }
   const users = findUsers(used, all, { records: [record.metadata.name] })

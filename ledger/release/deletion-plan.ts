@@ -82,7 +82,7 @@ function foreignReason({ scheme }: Pick<LedgerDeps, 'scheme'>, { record, found }
 }
 
 /**
- * Whether the reservation of a record that we ordered is another Service's now. Scaleway gives the id and the address of a
+ * Whether the reservation of a record that we ordered is another Service's now. A cloud may give the id and the address of a
  * deleted one to the next order, perhaps before we learn that ours is deleted.
  */
 function isGivenAnew(scheme: LedgerDeps['scheme'], record: ElasticIP, marks: Reservation['marks']): boolean {
