@@ -1,5 +1,4 @@
 import type { Reservation } from '../clouds/ports/cloud.ts'
-import { indexCache } from '../kube/cache-index.ts'
 import { listAll } from '../kube/list-all.ts'
 import { type Service, splitKey } from '../kube/objects.ts'
 import { leases, nodeLeaseNamespace, services } from '../kube/resource.ts'
@@ -11,7 +10,6 @@ import { type ProjectCheck, type ProjectCheckOptions, projectCheck } from './swe
 import { confirmProjectCommand, isProjectConfirmed, projectText } from './sweep/project-plan.ts'
 import { listOrphans } from './sweep/orphan-list.ts'
 import type { LossConfirmation } from './sweep/sweep.ts'
-import { usesOf } from './record/address-use.ts'
 import { requestsInFlight } from './record/requests-in-flight.ts'
 import { type IpAddress, canonicalIpAddress } from '../lib/ip-address.ts'
 import { sharedRead } from '../lib/shared-read.ts'
@@ -33,6 +31,8 @@ import { cachedAddresses, readPossibleUsers } from './users/possible-users.ts'
 export type LedgerOptions = Context & {
   want: (service: Service) => Want
   caches: Caches
+  /** The Services that may use an address, by the cache. */
+  users: (address: string) => Service[]
   /** The network of this cluster that contains an address, for a message. */
   clusterNetwork: (address: IpAddress) => string | undefined
 }
@@ -93,15 +93,13 @@ export function makeLedger(options: LedgerOptions): Ledger {
 }
 
 function grantedFacts(
-  { client, caches, clusterNetwork, vendor }: LedgerOptions,
+  { client, caches, users, clusterNetwork, vendor }: LedgerOptions,
   monotonicMs: () => number,
 ): Parameters<typeof grantedCheck>[0] {
-  const { classes } = vendor.policy
-  const users = indexCache(caches.services, (service) => usesOf(service, classes).map(({ address }) => address))
   return {
     clusterNetwork,
-    classes,
-    cached: { records: () => caches.records.list(), services: (address) => users.of(address) },
+    classes: vendor.policy.classes,
+    cached: { records: () => caches.records.list(), services: users },
     stored: {
       record: (name) => client.get(elasticIPs, { name }),
       service: ({ metadata }) => client.get(services, metadata),

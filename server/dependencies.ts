@@ -35,6 +35,12 @@ export function makeDependencies(context: Context): Dependencies {
     networks,
     ownAddresses: own,
     want: wantOf,
-    ledger: makeLedger({ ...context, want: wantOf, caches, clusterNetwork: (address) => networks.of(address) }),
+    ledger: makeLedger({
+      ...context,
+      want: wantOf,
+      caches,
+      users: (address) => own.users(address),
+      clusterNetwork: (address) => networks.of(address),
+    }),
   }
 }

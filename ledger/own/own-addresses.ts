@@ -21,6 +21,8 @@ export type OwnAddresses = {
   check(wanted: Want, service: Service): Want
   /** Reads what the check of an own address needs, and waits for it a little while. */
   refresh(wanted: Want, signal: AbortSignal): Promise<void>
+  /** The Services that show an address, or request it of the software that we configure, as the cache has them. */
+  users(address: string): Service[]
   /** Calls the listener with the Services whose check may have another result than before. */
   onChange(listener: (keys: Key[]) => void): void
   /** Checks stored Services again and again: an operator may reserve their addresses later, or delete them. */
@@ -65,6 +67,7 @@ export function ownAddresses(options: Options): OwnAddresses {
       const address = wanted.kind === 'own' ? parseIpAddress(wanted.address) : undefined
       if (address) await Promise.race([refresh({ address, signal }), sleep(waitMs, undefined, { ref: false })])
     },
+    users: (address) => sources.users.of(address),
     onChange: (listener) => listenTo({ caches, ...sources, isOwn }, listener),
     start: (signal) => void recheckUntilAborted(caches, recheck, signal),
   }

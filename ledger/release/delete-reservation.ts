@@ -107,15 +107,17 @@ export async function resumeRelease(
   const isOver = !record.status?.deletionRequestedAt || (!listed && (await isCertainlyGone(deps, id, signal)))
   if (isOver) return deps.records.remove(record, { signal })
   const all = await deps.possibleUsers(signal)
+  const others = all.records.filter(({ metadata }) => metadata.name !== record.metadata.name)
   // A cloud may give the id of a deleted reservation to the next order, whose answer may not have reached its record yet.
-  if (all.records.some((other) => isOrdering(deps, other, listed))) return undefined
-  const used = { address: record.status?.address, reservationID: id }
-  const users = findUsers(used, all, { records: [record.metadata.name] })
-  const next = users.find((user) => user.record?.status?.reservationID === id)
+  if (others.some((other) => isOrdering(deps, other, listed))) return undefined
+  const next = others.find(({ status }) => status?.reservationID === id && status.deletionRequestedAt === undefined)
   if (next) {
-    deps.log.info({ reservation: id, record: next.key }, 'the cloud has given the id of a deleted reservation anew')
+    const facts = { reservation: id, record: next.metadata.name }
+    deps.log.info(facts, "the reservation is another record's, its deletion is over")
     return deps.records.remove(record, { signal })
   }
+  const used = { address: record.status?.address, reservationID: id }
+  const users = findUsers(used, all, { records: [record.metadata.name] })
   // The call may have been lost. While somebody shows the address it is not sent again.
   if (users.length > 0) deps.log.warn({ reservation: id, reason: new AddressInUse(used, users).message }, inUse)
   else await deleteReservation(deps, record, signal)
@@ -127,9 +129,9 @@ function isOrdering(
   record: ElasticIP,
   listed: Reservation | undefined,
 ): boolean {
-  const owner = listed && ownerMark(listed.marks)
-  const isItsOwner = owner !== undefined && ownerMark(marksOf(scheme, record)) === owner
-  return isItsOwner && reservationIdOf(record) === undefined && requestsInFlight.isInFlight(record)
+  const isWaiting = reservationIdOf(record) === undefined && requestsInFlight.isInFlight(record)
+  const owner = isWaiting && listed ? ownerMark(listed.marks) : undefined
+  return owner !== undefined && ownerMark(marksOf(scheme, record)) === owner
 }
 
 function releasing(of: { id: string; address: string | undefined; at: string; message: string }): StatusChange {

@@ -7,7 +7,7 @@ import { KubeError, isConflict } from '../../../kube/errors.ts'
 import { bind } from '../../../ledger/claim/bind.ts'
 import { type ElasticIP, type Phase, elasticIPs } from '../../../ledger/record/elastic-ip.ts'
 import { addressAnnotation } from '../../../ledger/record/names.ts'
-import { release, retain } from '../../../ledger/release/release.ts'
+import { postponeRelease, release, retain } from '../../../ledger/release/release.ts'
 import { makeRecord, makeReservation, makeService } from '../../builders.ts'
 import type { HeardCall } from '../../fakes/interposed.ts'
 import { makeHarness, neverAborted, timeoutMs, type Harness } from '../harness.ts'
@@ -126,6 +126,23 @@ test('a deletion that was begun is over once another Service has the id, or orde
     ['default.next'],
   )
   assert.equal(harness.reservationsOf('default/next'), ['res-1'])
+})
+
+test('it is over too if the other Service is deleted meanwhile, and its address has to stay for now', async () => {
+  const harness = await reserved()
+  Object.assign(harness.cloud, { recycles: true, deletesLate: true })
+  const b = harness.process('b')
+  await b.release()
+  harness.cloud.settle()
+  await b.claim({ key: 'default/next' })
+  const record = harness.record('default/next') as ElasticIP
+  await postponeRelease(b.deps, { record, reason: 'routers know it still' }, neverAborted)
+  await b.sweep(neverAborted)
+  assert.equal(harness.reservationsOf('default/next'), ['res-1'])
+  assert.equal(
+    harness.api.stored(elasticIPs).map(({ metadata }) => metadata.name),
+    ['default.next'],
+  )
 })
 
 test('a release does not wait for a cloud that still lists the reservation, and no Service gets the address again', async () => {
