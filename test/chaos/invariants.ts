@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { listAll } from '../../kube/list-all.ts'
 import { type Service, ingressOf, keyOf } from '../../kube/objects.ts'
-import { services } from '../../kube/resource.ts'
+import { configMaps, services } from '../../kube/resource.ts'
 import { elasticIPs, recordName, secondKeys } from '../../ledger/record/elastic-ip.ts'
 import { dialectOf, reservationsIn } from '../whole/dialects.ts'
 import { type Arena, otherCaller } from './arena.ts'
@@ -41,7 +41,7 @@ async function violations({ client, stage, nodes, ordered }: Arena): Promise<str
     }
   for (const { address, id, tags } of reserved) {
     if (tags.includes(clusterTagOfOthers)) continue
-    if (!shown.has(address ?? '')) wrong.push(`reservation ${id} (${address}) has no Service`)
+    if (!shown.has(address ?? '')) wrong.push(`reservation ${id} (${address}; ${tags.join(' ')}) has no Service`)
   }
   const owners = new Set(live.map(keyOf))
   for (const { metadata, spec, status } of records) {
@@ -69,6 +69,17 @@ function numbersOf({ spec: { ipFamilyPolicy: policy, ipFamilies = [] } }: Servic
 function mayBeMissing(record: string, live: Service[]): boolean {
   const prefers = live.filter(({ spec }) => spec.ipFamilyPolicy === 'PreferDualStack')
   return prefers.some((service) => secondKeys(keyOf(service)).map(recordName).includes(record))
+}
+
+/** What the cluster and the cloud have, for a person who looks for the cause of a violation. */
+export async function stateOf({ client, stage }: Arena): Promise<object> {
+  return {
+    services: await listAll(client, services),
+    records: await listAll(client, elasticIPs),
+    maps: await client.list(configMaps, { namespace: 'eip-admission' }),
+    reservations: stage.cloud.control.reservations.all(),
+    calls: stage.cloud.control.calls.all(),
+  }
 }
 
 /** Ends all trouble and waits; returns what is still wrong after `withinMs`. */

@@ -1,7 +1,9 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { DialectName } from '../../sandbox/dialects.ts'
 import { type Arena, openArena } from './arena.ts'
 import { type Tally, ensureNamespaces, isRefusal, isUsual, nextAction } from './actions.ts'
-import { atRest } from './invariants.ts'
+import { atRest, stateOf } from './invariants.ts'
 import { type Random, random } from './random.ts'
 import { alertViolations, watchAlerts } from './alerts.ts'
 
@@ -27,7 +29,10 @@ export async function walk(options: WalkOptions): Promise<Tally> {
   try {
     if (alerts) await walkWatched(arena, tally, options)
     else await walkLegs(arena, tally, options)
-    if (tally.violations.length > 0) report(`the logs are in ${arena.logs}`)
+    if (tally.violations.length > 0) {
+      writeFileSync(join(arena.logs, 'state.json'), JSON.stringify(await stateOf(arena), undefined, 1))
+      report(`the logs and the state are in ${arena.logs}`)
+    }
     return tally
   } finally {
     await arena.close(tally.violations.length === 0)

@@ -11,7 +11,7 @@ import { type Access, type DialectName, dialects } from '../../sandbox/dialects.
 import { hasBgp } from '../../sandbox/dialect-names.ts'
 import { type BgpFacts, bgpFacts } from './dialect-bgp.ts'
 import { higherOf, orderBlock } from './phoenixnap-api.ts'
-import { type Ordered, command, orderFrom } from './vendor-api.ts'
+import { type Ordered, command, orderFrom, post } from './vendor-api.ts'
 
 /** A reservation as the vendor's API shows it. */
 export type Reservation = { id: string; address: string | null; state: string; place: string; tags: string[] }
@@ -227,12 +227,10 @@ const table: Record<DialectName, Omit<Dialect, 'name' | 'bgp'>> = {
         ...Object.fromEntries(pairs.filter(([name]) => !ours.includes(name))),
         ...labelsOf(marks),
       }
-      const answer = await fetch(`${url}/floating_ips`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-        body: JSON.stringify({ type: 'ipv4', home_location: 'fsn1', labels }),
-      })
-      const { floating_ip } = (await answer.json()) as { floating_ip: { id: number; ip: string } }
+      const headers = { authorization: `Bearer ${token}` }
+      const body = { type: 'ipv4', home_location: 'fsn1', labels }
+      const answer = await post(`${url}/floating_ips`, headers, body)
+      const { floating_ip } = answer as { floating_ip: { id: number; ip: string } }
       return { id: String(floating_ip.id), address: floating_ip.ip }
     },
     reservation: ({ id, ip, home_location, labels }) => ({
@@ -281,12 +279,9 @@ const table: Record<DialectName, Omit<Dialect, 'name' | 'bgp'>> = {
       const pairs = tags.map(nameAndValue)
       const marks = Object.fromEntries(pairs.filter(([name]) => ours.includes(name)))
       const others = tags.filter((tag) => !ours.includes(nameAndValue(tag)[0]))
-      const answer = await fetch(`${url}/flexible-ip/v1alpha1/zones/fr-par-1/fips`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', 'x-auth-token': token },
-        body: JSON.stringify({ project_id: project, tags: withMarks(others, marks) }),
-      })
-      const { id, ip_address: address } = (await answer.json()) as { id: string; ip_address: string }
+      const body = { project_id: project, tags: withMarks(others, marks) }
+      const answer = await post(`${url}/flexible-ip/v1alpha1/zones/fr-par-1/fips`, { 'x-auth-token': token }, body)
+      const { id, ip_address: address } = answer as { id: string; ip_address: string }
       return { id, address }
     },
     reservation: ({ id, ip_address: ip, zone, tags }) => ({

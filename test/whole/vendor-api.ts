@@ -7,8 +7,13 @@ export type Ordered = { id: string; address: string }
 
 /** Orders an address without the product, with a vendor's request body. */
 export async function orderFrom(access: Access, headers: Record<string, string>, order: object): Promise<Ordered> {
-  const { url, project } = access
-  const answer = await fetch(`${url}/projects/${project}/ips`, {
+  const { id, address } = (await post(`${access.url}/projects/${access.project}/ips`, headers, order)) as Ordered
+  return { id, address }
+}
+
+/** Sends an order to a vendor's API; returns the body of the answer. */
+export async function post(url: string, headers: Record<string, string>, order: object): Promise<unknown> {
+  const answer = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify(order),
@@ -16,11 +21,10 @@ export async function orderFrom(access: Access, headers: Record<string, string>,
   if (answer.status === 429) {
     // The product calls the cloud at the same time and uses up the limit.
     await sleep(500)
-    return orderFrom(access, headers, order)
+    return post(url, headers, order)
   }
   if (!answer.ok) throw new Error(`the cloud answered ${answer.status}: ${await answer.text()}`)
-  const { id, address } = (await answer.json()) as Ordered
-  return { id, address }
+  return answer.json()
 }
 
 /** Changes how the simulated cloud behaves from now on. */
