@@ -22,7 +22,7 @@ export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
       return found && dated(found.reservation)
     },
     reserve: async (request, signal) => dated(await reserve(project, request, signal)),
-    mark: (id, marks, signal) => mark(project, { id, marks }, signal),
+    mark: ({ id }, marks, signal) => mark(project, { id, marks }, signal),
     release: (id, signal) => release(project, id, signal),
     locations: (signal) => listLocations(project, signal),
   }

@@ -18,7 +18,7 @@ export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
         .filter((reservation) => hasMarks(reservation.marks, marks)),
     reservation: (id, signal) => findReservation(project, id, signal),
     reserve: (request, signal) => reserve(project, request, signal),
-    mark: (id, marks, signal) => mark(project, { id, marks }, signal),
+    mark: ({ id }, marks, signal) => mark(project, { id, marks }, signal),
     release: (id, signal) => release(project, id, signal),
     locations: (signal) => listLocations(project, signal),
   }

@@ -16,7 +16,7 @@ export function reservationsOf(account: Account): Omit<Cloud, 'name' | 'location
     reservations: (marks, signal) => listReservations(account, marks, signal),
     reservation: async (id, signal) => (await findBlock(account, id, signal))?.reservation,
     reserve: (request, signal) => reserve(reserving, request, signal),
-    mark: (id, marks, signal) => mark(reserving, { id, marks }, signal),
+    mark: ({ id }, marks, signal) => mark(reserving, { id, marks }, signal),
     release: (id, signal) => release(account, id, signal),
   }
 }

@@ -24,6 +24,9 @@ export type Reservation = {
   createdAt: string | undefined
 }
 
+/** A reservation to mark, with its marks as they were read if another one may have its id by now. */
+export type Marked = Pick<Reservation, 'id'> & Partial<Pick<Reservation, 'marks'>>
+
 /** An IPv4 address, unless the family is named. */
 export type ReservationRequest = { location: string; marks: Marks; family?: IpFamily }
 
@@ -49,8 +52,11 @@ export type Cloud = {
   reservation(id: string, signal: AbortSignal): Promise<Reservation | undefined>
   /** Buys an address. Not idempotent: `CloudError.outcome` is `unknown` if a failed call may have bought one. */
   reserve(request: ReservationRequest, signal: AbortSignal): Promise<Reservation>
-  /** Changes these marks and keeps all others; undefined removes one. It does nothing if the reservation is gone. */
-  mark(id: string, marks: Record<string, string | undefined>, signal: AbortSignal): Promise<void>
+  /**
+   * Changes these marks and keeps all others; undefined removes one. It does nothing if the reservation is gone, or if
+   * another one has its id by now and lacks the marks with which the caller read it.
+   */
+  mark(reservation: Marked, marks: Record<string, string | undefined>, signal: AbortSignal): Promise<void>
   /** Deletes a reservation; one that is gone already is success. */
   release(id: string, signal: AbortSignal): Promise<void>
   locations(signal: AbortSignal): Promise<Location[]>

@@ -1,4 +1,4 @@
-import type { Cloud, Reservation, ReservationRequest } from '../ports/cloud.ts'
+import type { Cloud, Marked, Reservation, ReservationRequest } from '../ports/cloud.ts'
 import { hasMarks } from '../ports/marks.ts'
 import { unlessGone } from '../ports/vendor-errors.ts'
 import { refusal, unreadableError } from './errors.ts'
@@ -10,6 +10,7 @@ import { zones } from './zones.ts'
 
 /** The flexible IPs of a project in its zone. */
 export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
+  const inTurn = oneChangeAtATime()
   return {
     reservations: async (marks, signal) =>
       (await project.addresses.fresh(signal))
@@ -17,8 +18,8 @@ export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
         .filter((reservation) => hasMarks(reservation.marks, marks)),
     reservation: async (id, signal) => (await findFlexibleIp(project, { id }, signal))?.reservation,
     reserve: (request, signal) => reserve(project, request, signal),
-    mark: (id, marks, signal) => mark(project, { id, marks }, signal),
-    release: (id, signal) => release(project, id, signal),
+    mark: (reservation, marks, signal) => inTurn(reservation.id, () => mark(project, { reservation, marks }, signal)),
+    release: (id, signal) => inTurn(id, () => release(project, id, signal)),
     // The API lists no zones.
     locations: async () => [...zones],
   }
@@ -41,14 +42,31 @@ async function reserve(
   return created.reservation
 }
 
+/**
+ * Runs the changes of one id one after another. The cloud gives the id of a deleted address to the next order: a change
+ * that is still on its way would be carried out on that one.
+ */
+function oneChangeAtATime() {
+  const last = new Map<string, Promise<void>>()
+  return (id: string, change: () => Promise<void>): Promise<void> => {
+    const turn = (last.get(id) ?? Promise.resolve()).then(change, change)
+    const end = () => void (last.get(id) === turn && last.delete(id))
+    last.set(id, turn)
+    turn.then(end, end)
+    return turn
+  }
+}
+
 /** Changes the tags of our marks. A PATCH replaces all tags, which people edit too, so we read them first. */
 async function mark(
   project: Project,
-  { id, marks }: { id: string; marks: Record<string, string | undefined> },
+  { reservation, marks }: { reservation: Marked; marks: Record<string, string | undefined> },
   signal: AbortSignal,
 ): Promise<void> {
+  const { id, marks: before = {} } = reservation
   const found = await findFlexibleIp(project, { id }, signal)
-  if (!found || Object.entries(marks).every(([name, value]) => found.reservation.marks[name] === value)) return
+  if (!found || !hasMarks(found.reservation.marks, before)) return
+  if (Object.entries(marks).every(([name, value]) => found.reservation.marks[name] === value)) return
   const body = { tags: withMarks(found.tags, marks) }
   const path = [...pathOf.addresses(project), id]
   const change = project.http.call({ name: 'mark', method: 'PATCH', path, body, accept: [404] }, signal)

@@ -91,7 +91,7 @@ export async function transferWarm(
   signal: AbortSignal,
 ): Promise<void> {
   const { reservationID = '', address } = source.status ?? {}
-  await deps.cloud.mark(reservationID, transferMarks(deps.scheme, addressKeyOf(record) ?? ''), signal)
+  await deps.cloud.mark({ id: reservationID }, transferMarks(deps.scheme, addressKeyOf(record) ?? ''), signal)
   await deps.records.remove(source, { signal })
   await clearSource(deps, record, signal)
   deps.log.info({ record: record.metadata.name, address, from: source.metadata.name }, 'address transferred')

@@ -105,7 +105,7 @@ export async function markAsOurs(
   { id, marks }: Reservation,
   signal: AbortSignal,
 ): Promise<void> {
-  if (isUnmarked(deps.scheme, marks)) await deps.cloud.mark(id, adoptionMarks(deps.scheme), signal)
+  if (isUnmarked(deps.scheme, marks)) await deps.cloud.mark({ id }, adoptionMarks(deps.scheme), signal)
 }
 
 function oldestFirst(reservations: Reservation[]): Reservation[] {

@@ -29,6 +29,6 @@ export async function takeFromCluster(
   signal: AbortSignal,
 ): Promise<void> {
   if (clusterOfOthers(scheme, marks) === undefined) return
-  await cloud.mark(id, clusterTransferMarks(scheme), signal)
+  await cloud.mark({ id }, clusterTransferMarks(scheme), signal)
   log.warn({ reservation: id, address, marks }, "another cluster's reservation taken over")
 }

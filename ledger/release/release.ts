@@ -123,7 +123,7 @@ async function whyKept(
     case 'delete':
       return undefined
     case 'keep':
-      if (plan.endsAdoption) await deps.cloud.mark(reservationID, adoptionEndMarks, signal)
+      if (plan.endsAdoption) await deps.cloud.mark({ id: reservationID }, adoptionEndMarks, signal)
       return plan.reason
     case 'wait':
       return stayInUse(deps, { record: marked, error: plan.error }, signal)

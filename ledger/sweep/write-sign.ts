@@ -53,7 +53,7 @@ export async function writeSign(deps: WriteSignDeps, writing: Known & Writing, s
 async function markCarrier({ cloud, log }: WriteSignDeps, { plan, sign }: Writing, signal: AbortSignal): Promise<void> {
   const { carrier } = plan
   try {
-    if (carrier) await cloud.mark(carrier.id, { [signMark]: sign }, signal)
+    if (carrier) await cloud.mark(carrier, { [signMark]: sign }, signal)
   } catch (error) {
     if (!(error instanceof CloudError) || (plan.kind === 'take-over' && plan.why !== 'confirmed')) throw error
     // The next sweep writes another one. Until then the last sign says that we live.

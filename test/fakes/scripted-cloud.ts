@@ -129,11 +129,11 @@ export function scriptedCloud(now: () => Date = () => new Date()): ScriptedCloud
         if (fate === 'lost') throw fault('unavailable', 'unknown')
         return copyOf(reservation)
       },
-      async mark(id, marks, signal) {
+      async mark({ id, marks: before = {} }, marks, signal) {
         throwIfUnsent(signal)
         if (script.refusesMark) throw fault(script.refusesMark, 'nothing')
         const reservation = book.get(id)
-        if (!reservation) return
+        if (!reservation || !carries(reservation, before)) return
         const changed = Object.entries({ ...reservation.marks, ...marks }).filter(([, value]) => value !== undefined)
         book.set(id, { ...reservation, marks: Object.fromEntries(changed) as Marks })
         script.marked.push(id)

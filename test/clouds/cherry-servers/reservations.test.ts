@@ -179,7 +179,7 @@ test('tags are changed with all the others as they were, and nothing else is sen
   const tags = { usage: 'u', waiting: 'yes', team: 'edge', empty: '' }
   const routes = { [`GET ${ip}`]: { json: cherryIp({ tags }) }, [`PUT ${ip}`]: { json: cherryIp() } }
   await withRoutes(routes, async (cloud, seen) => {
-    await cloud.mark(id, { service: 's', waiting: undefined }, neverAborted)
+    await cloud.mark({ id }, { service: 's', waiting: undefined }, neverAborted)
     assert.equal(seen[1]?.body, { tags: { usage: 'u', team: 'edge', empty: '', service: 's' } })
   })
 })
@@ -189,7 +189,7 @@ for (const tags of [null, [], undefined])
     const routes = { [`GET ${ip}`]: { json: cherryIp({ tags }) }, [`PUT ${ip}`]: { json: cherryIp() } }
     await withRoutes(routes, async (cloud, seen) => {
       assert.equal((await cloud.reservation(id, neverAborted))?.marks, {})
-      await cloud.mark(id, { service: 's' }, neverAborted)
+      await cloud.mark({ id }, { service: 's' }, neverAborted)
       assert.equal(seen.at(-1)?.body, { tags: { service: 's' } })
     })
   })

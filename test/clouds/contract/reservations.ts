@@ -74,7 +74,7 @@ function listing(on: On): void {
 function marking(on: On): void {
   on('marks are changed and taken off, and the others stay', async (stage) => {
     const { id } = await reserve(stage, { team: 'edge', waiting: 'yes' })
-    await stage.cloud.mark(id, { service: 'other==', waiting: undefined }, neverAborted)
+    await stage.cloud.mark({ id }, { service: 'other==', waiting: undefined }, neverAborted)
     const found = await stage.cloud.reservation(id, neverAborted)
     assert.equal({ ...found?.marks }, { ...marks, service: 'other==', team: 'edge' })
     assert.equal(idsOf(await list(stage, { service: 'other==' })), [id])
@@ -83,10 +83,10 @@ function marking(on: On): void {
   on('marks that are there already need no second write, and what is gone none at all', async (stage) => {
     const { id } = await reserve(stage)
     stage.control.calls.clear()
-    await stage.cloud.mark(id, marks, neverAborted)
+    await stage.cloud.mark({ id }, marks, neverAborted)
     assert.is(stage.control.calls.count(), 1)
     await stage.cloud.release(id, neverAborted)
-    await stage.cloud.mark(id, { service: 'other==' }, neverAborted)
+    await stage.cloud.mark({ id }, { service: 'other==' }, neverAborted)
     assert.is(await stage.cloud.reservation(id, neverAborted), undefined)
   })
 }
@@ -120,7 +120,7 @@ function releasing(on: On): void {
       assert.is(await stage.cloud.reservation(reservation.id, neverAborted), undefined)
       assert.equal(await list(stage), [])
       await stage.cloud.release(reservation.id, neverAborted)
-      await stage.cloud.mark(reservation.id, { service: 'other' }, neverAborted)
+      await stage.cloud.mark({ id: reservation.id }, { service: 'other' }, neverAborted)
     },
   )
 

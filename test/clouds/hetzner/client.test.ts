@@ -40,7 +40,7 @@ test('a Service whose former address is retained gets another one', async () => 
   await using cloud = await startCloud()
   const client = cloud.cloudWith(key)
   const former = await client.reserve({ location, marks }, neverAborted)
-  await client.mark(former.id, { service: undefined }, neverAborted)
+  await client.mark({ id: former.id }, { service: undefined }, neverAborted)
   const { id } = await client.reserve({ location, marks }, neverAborted)
   assert.is.not(id, former.id)
 })
@@ -55,7 +55,7 @@ test('labels of people stay, and ours are found among them', async () => {
     ((await (await fetch(url, { headers })).json()) as { floating_ip: { labels: object } }).floating_ip
   const labels = { ...(await read()).labels, cluster: 'k3s', 'team/name': 'edge' }
   await fetch(url, { method: 'PUT', headers, body: JSON.stringify({ labels }) })
-  await client.mark(id, { cluster: 'two' }, neverAborted)
+  await client.mark({ id }, { cluster: 'two' }, neverAborted)
   assert.equal(Object.keys((await read()).labels).toSorted(), [
     'cluster',
     'eip-admission.dev/cluster',

@@ -45,7 +45,7 @@ for (const unknownTagName of ['400', '404'] as const)
     const later = await cloud.reserve()
     assert.equal(later.marks, marks)
     assert.equal([count(cloud, 'reserve'), count(cloud, 'createTag')], [2, 1])
-    await cloud.client.mark(id, marks, neverAborted)
+    await cloud.client.mark({ id }, marks, neverAborted)
     assert.equal((await cloud.client.reservation(id, neverAborted))?.marks, marks)
   })
 
@@ -74,7 +74,7 @@ test('tags of people stay, with and without a value, and ours are found among th
     await cloud.call('POST', '/tag-manager/v1/tags', { name, isBillingTag: false })
   const theirs = [{ name: 'team' }, { name: 'cluster', value: 'k3s' }]
   await cloud.call('PUT', `/ips/v1/ip-blocks/${id}/tags`, [...theirs, ...tagsOf(marks)])
-  await cloud.client.mark(id, { cluster: 'two', service: undefined }, neverAborted)
+  await cloud.client.mark({ id }, { cluster: 'two', service: undefined }, neverAborted)
   const { tags } = cloud.block(id) as { tags: { name: string; value?: string }[] }
   const shown = tags.map(({ name, value }) => [name, value])
   assert.equal(shown.slice(0, 2), [

@@ -51,7 +51,7 @@ test('tags of people stay, and ours are found among them', async () => {
   const { id } = await cloud.reserve()
   const { tags } = await cloud.call('GET', `/${id}`)
   await cloud.call('PATCH', `/${id}`, { tags: ['team', 'cluster=k3s', ...tags, 'eip-admission.dev/'] })
-  await cloud.client.mark(id, { cluster: 'two' }, neverAborted)
+  await cloud.client.mark({ id }, { cluster: 'two' }, neverAborted)
   const now = (await cloud.call('GET', `/${id}`)).tags
   assert.equal(now.slice(0, 2), ['team', 'cluster=k3s'])
   assert.ok(now.includes('eip-admission.dev/'))
@@ -78,6 +78,28 @@ test('an id that comes back is a new reservation, with its own marks and its own
   assert.is((await cloud.call('GET', `/${later.id}`)).created_at.slice(0, 19), '2024-08-28T11:36:00')
   assert.ok(Math.abs(Date.parse(later.createdAt ?? '') - Date.now()) < 60_000)
   assert.equal(later.marks, { ...marks, service: 'another' })
+})
+
+test('a mark that is on its way reaches no later reservation with the same id', async () => {
+  await using cloud = await open()
+  const first = await cloud.reserve()
+  cloud.control.latency.set({ on: routes.mark, ms: 300 })
+  const marking = cloud.client.mark({ id: first.id }, { sign: 'one' }, neverAborted)
+  const releasing = cloud.client.release(first.id, neverAborted).then(() => cloud.reserve('another=='))
+  const [next] = await Promise.all([releasing, marking])
+  assert.is(next.id, first.id)
+  assert.equal((await cloud.client.reservation(next.id, neverAborted))?.marks, { ...marks, service: 'another==' })
+})
+
+test('a mark for a reservation as it was read does not reach a later one with the same id', async () => {
+  await using cloud = await open()
+  const first = await cloud.reserve()
+  await cloud.client.release(first.id, neverAborted)
+  const next = await cloud.reserve('another==')
+  await cloud.client.mark(first, { sign: 'one' }, neverAborted)
+  assert.is((await cloud.client.reservation(next.id, neverAborted))?.marks['sign'], undefined)
+  await cloud.client.mark(next, { sign: 'one' }, neverAborted)
+  assert.is((await cloud.client.reservation(next.id, neverAborted))?.marks['sign'], 'one')
 })
 
 test('an id that came back without our tags is not deleted', async () => {
@@ -213,7 +235,7 @@ test('the words of a used-up quota, of a key that may only read, and of a locked
     /quota\(s\) exceeded; FlexibleIPs: 1 of 1 \(quotas_exceeded\).*quota of the organization raised/,
   )
   const reader = cloud.cloudWith('5ca1e0ff-0000-4000-8000-00read-0nly0')
-  const readOnly = await cloudErrorOf(reader.mark(id, { cluster: 'two' }, neverAborted))
+  const readOnly = await cloudErrorOf(reader.mark({ id }, { cluster: 'two' }, neverAborted))
   assert.match(
     readOnly.message,
     /insufficient permissions; write flexible-ip \(permissions_denied\).*check that the API key/,

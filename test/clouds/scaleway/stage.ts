@@ -40,6 +40,7 @@ export async function startCloud(options: Partial<CloudOptions> = {}) {
 const fips = '/flexible-ip/v1alpha1/zones/{zone}/fips'
 export const routes = {
   reserve: `POST ${fips}`,
+  mark: `PATCH ${fips}/{id}`,
   release: `DELETE ${fips}/{id}`,
   list: `GET ${fips}`,
   attach: `POST ${fips}/attach`,

@@ -226,7 +226,7 @@ test('a warm address that the cloud lost is written off when two sweeps miss it'
 test('after a restore, a warm address that carries a Service’s mark goes to no other Service', async () => {
   const { harness, process } = await warmHarness(1)
   await harness.cloud.cloud.mark(
-    'res-1',
+    { id: 'res-1' },
     { ...serviceMarks(scheme, 'default/web'), 'elastic-ip': undefined },
     neverAborted,
   )

@@ -274,7 +274,7 @@ test('a reservation that another cluster took is not deleted with its Service', 
   harness.setAdoptionMark()
   const process = harness.process('a')
   await process.claim()
-  await harness.cloud.cloud.mark('res-1', { cluster: 'cluster-2' }, neverAborted)
+  await harness.cloud.cloud.mark({ id: 'res-1' }, { cluster: 'cluster-2' }, neverAborted)
   assert.is(await process.release(), 'released')
   assert.equal([harness.cloud.released, harness.record()], [[], undefined])
 })

@@ -275,4 +275,16 @@ test('while marks cannot be written the sweep goes on', async () => {
   for (let n = 0; n < 12; n += 1) assert.is(await check(originalSigns), 'all')
 })
 
+test('a sign is not written on a reservation that got the id of the carrier after it was listed', async () => {
+  const { cloud, check, cluster, time } = makeDrill()
+  const signs = cluster().makeSigns()
+  await check(signs)
+  const listed = cloud.reserved()
+  const [{ id = '' } = {}] = listed
+  cloud.put(makeReservation({ id, marks: serviceMarks({ ...scheme, cluster: 'another' }, 'default/web') }))
+  time.ms += intervalMs
+  assert.is(await signs.check(listed, neverAborted), 'all')
+  assert.equal(cloud.marked, [id])
+})
+
 test.run()
