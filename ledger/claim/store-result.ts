@@ -73,7 +73,7 @@ async function keepUnusable(
 function resultOf(deps: LedgerDeps, stored: ElasticIP, { id, address }: Reservation): ClaimResult {
   const facts = { record: stored.metadata.name, address, reservation: id }
   if (reservationIdOf(stored) === id) deps.log.info(facts, 'address reserved')
-  else deps.log.warn(facts, 'reserved twice: the sweep releases this address')
+  else deps.log.warn(facts, 'reserved twice: this one stays and is paid for; the sweep names it on the Service')
   const held = isAvailable(stored) ? address : heldAddress(stored)
   if (held === undefined) return { kind: 'pending', reason: 'another process has changed its record meanwhile' }
   return { kind: 'held', record: stored, address: held }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { listAll } from '../../kube/list-all.ts'
 import { KubeError, isConflict, isNotFound } from '../../kube/errors.ts'
 import type { Service } from '../../kube/objects.ts'
 import { namespaces, services } from '../../kube/resource.ts'
@@ -6,7 +7,10 @@ import type { Fault } from '../../sandbox/clouds/faults.ts'
 import type { Arena, Mistake, Replica } from './arena.ts'
 import type { Random } from './random.ts'
 import { hasBgp } from '../../sandbox/dialect-names.ts'
-import { addressAnnotation } from '../../ledger/record/names.ts'
+import { makeLot } from '../builders.ts'
+import { elasticIPs } from '../../ledger/record/elastic-ip.ts'
+import { addressAnnotation, elasticIPAnnotation } from '../../ledger/record/names.ts'
+import { isSource } from '../../ledger/record/source.ts'
 import { dialectOf, reservationsIn, serviceTag } from '../whole/dialects.ts'
 import { clusterTagOfOthers } from './invariants.ts'
 import { type Trouble, troubleOf } from './troubles.ts'
@@ -198,10 +202,7 @@ const actions: Action[] = [
       const { namespace, name } = place(random)
       const facts = dialectOf(stage.dialect)
       const tags = [facts.usage, clusterTagOfOthers, serviceTag(facts, `${namespace}/${name}`)]
-      const { project, token } = stage
-      // A fault of the cloud may hit it, too, and let it wait for ever.
-      const order = facts.order({ url: stage.cloud.url, project, token }, tags).catch(() => undefined)
-      const made = await Promise.race([order, sleep(5_000, undefined)])
+      const made = await orderIn(stage, tags)
       if (made) ordered.push(made.id)
     },
   },
@@ -214,6 +215,41 @@ const actions: Action[] = [
       await stage.controlPlane.apiserver.start()
       tally.kills += 1
       tally.troubles.add('restarted API server')
+    },
+  },
+]
+
+/** The ElasticIP that an administrator provisions. */
+const office = 'office'
+
+/** Available addresses: provisioned and warm ones. */
+const ofAdministrators: Action[] = [
+  {
+    often: 3,
+    name: 'an administrator provisions an address',
+    run: async ({ client, stage, ordered, office: provisioned }) => {
+      provisioned.id ??= (await orderIn(stage, []))?.id
+      const { id } = provisioned
+      if (id === undefined) return
+      if (!ordered.includes(id)) ordered.push(id)
+      await client.create(elasticIPs, makeLot(office, { reservationID: id, reclaimPolicy: 'Retain' }))
+    },
+  },
+  {
+    often: 6,
+    name: 'create with the address of an ElasticIP',
+    run: async ({ client }, random) => {
+      const { metadata, ...service } = manifest(place(random), 'LoadBalancer')
+      const annotations = { [elasticIPAnnotation]: office }
+      await client.create(services, { ...service, metadata: { ...metadata, annotations } })
+    },
+  },
+  {
+    often: 1,
+    name: 'an administrator deletes an ElasticIP',
+    run: async ({ client }, random) => {
+      const available = (await listAll(client, elasticIPs)).filter(isSource)
+      if (available.length > 0) await client.remove(elasticIPs, { name: random.pick(available).metadata.name })
     },
   },
 ]
@@ -254,9 +290,15 @@ const twoFamilies = [{ ipFamilyPolicy: 'RequireDualStack' }, { ipFamilyPolicy: '
 /** The API server keeps the first family. */
 const oneFamily = { ipFamilyPolicy: 'SingleStack' } as const
 
+/** Orders an address without the product; undefined where a fault of the cloud hits the order. */
+async function orderIn({ dialect, cloud, project, token }: Arena['stage'], tags: string[]) {
+  const order = dialectOf(dialect).order({ url: cloud.url, project, token }, tags)
+  return Promise.race([order.catch(() => undefined), sleep(5_000, undefined)])
+}
+
 /** Picks an action by its weight `often`. */
 export function nextAction({ nodes }: Arena, random: Random): Action {
-  const all = nodes.names.length > 0 ? [...actions, ...ofNodes] : actions
+  const all = [...actions, ...ofAdministrators, ...(nodes.names.length > 0 ? ofNodes : [])]
   let left = random.whole(all.reduce((sum, { often }) => sum + often, 0))
   return all.find(({ often }) => (left -= often) < 0) ?? random.pick(all)
 }

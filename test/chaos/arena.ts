@@ -45,8 +45,12 @@ export type Arena = {
   client: KubeClient
   replicas: Replica[]
   nodes: ArenaNodes
-  /** The ids of the reservations that another cluster of the project has ordered. */
+  /** The ids of the reservations that another cluster of the project has ordered, or an administrator. */
   ordered: string[]
+  /** How many addresses are warm at rest. */
+  warmPool: number
+  /** The reservation of the ElasticIP that an administrator provisions, once it is ordered. */
+  office: { id?: string | undefined }
   logs: string
   close(isGood: boolean): Promise<void>
 }
@@ -63,7 +67,7 @@ const flags = [
 ]
 
 /** A cluster with two replicas of the product, one of them without webhooks, and an administrator's client. */
-export async function openArena(dialect: DialectName): Promise<Arena> {
+export async function openArena(dialect: DialectName, { warmPool }: Pick<Arena, 'warmPool'>): Promise<Arena> {
   const dir = mkdtempSync(join(tmpdir(), 'eip-admission-chaos-'))
   // A cloud that leads addresses to nodes has both families.
   const serviceRanges = ['10.96.0.0/16', ...(hasBgp(dialect) ? [] : ['fd00:96::/112'])]
@@ -71,9 +75,10 @@ export async function openArena(dialect: DialectName): Promise<Arena> {
   const account = await dialects[dialect].open({ other })
   const stage = await setStage({ dir, dialect, account, env: unlimited, serviceRanges })
   const client = connect(kubeconfig({ file: stage.controlPlane.kubeconfig }), { userAgent: 'chaos', timeoutMs: 20_000 })
+  const pool = `--warm-pool=${warmPool}`
   const replicas = [
-    replica(stage, 'both', { other }),
-    replica(stage, 'controllers', { other, only: ['--only=controllers'] }),
+    replica(stage, 'both', { other, flags: [pool] }),
+    replica(stage, 'controllers', { other, flags: [pool, '--only=controllers'] }),
   ]
   for (const one of replicas) await one.start()
   const nodes = await joinNodes({ client, cloud: stage.cloud }, hasBgp(dialect) ? [] : ['node-a', 'node-b', 'node-c'])
@@ -83,6 +88,8 @@ export async function openArena(dialect: DialectName): Promise<Arena> {
     replicas,
     nodes,
     ordered: [],
+    warmPool,
+    office: {},
     logs: join(dir, 'logs'),
     async close(isGood) {
       await stage.stop()
@@ -120,9 +127,9 @@ async function joinNodes(
   }
 }
 
-type ReplicaOptions = { other: typeof otherAccount; only?: string[] }
+type ReplicaOptions = { other: typeof otherAccount; flags: string[] }
 
-function replica(stage: Arena['stage'], name: string, { other, only = [] }: ReplicaOptions): Replica {
+function replica(stage: Arena['stage'], name: string, { other, flags: more }: ReplicaOptions): Replica {
   let product: Product | undefined
   let isMistaken = false
   const start = async (mistake?: Mistake) => {
@@ -133,7 +140,7 @@ function replica(stage: Arena['stage'], name: string, { other, only = [] }: Repl
     const access =
       mistake?.kind === 'other account' ? dialects[stage.dialect].env({ url: stage.cloud.url, ...other }) : {}
     const clock = mistake?.kind === 'clock' ? clockAhead(mistake.aheadMs) : {}
-    product = await stage.serve({ env: { ...access, ...here, ...assigned, ...clock }, flags: [...flags, ...only] })
+    product = await stage.serve({ env: { ...access, ...here, ...assigned, ...clock }, flags: [...flags, ...more] })
   }
   const kill = async () => void (await product?.stop('SIGKILL'))
   const isRunning = () => product?.isRunning() ?? false

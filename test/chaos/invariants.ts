@@ -1,62 +1,125 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { listAll } from '../../kube/list-all.ts'
-import { type Service, ingressOf, keyOf } from '../../kube/objects.ts'
+import { type Key, type Service, ingressOf, keyOf } from '../../kube/objects.ts'
 import { configMaps, services } from '../../kube/resource.ts'
-import { elasticIPs, recordName, secondKeys } from '../../ledger/record/elastic-ip.ts'
-import { dialectOf, reservationsIn } from '../whole/dialects.ts'
+import { type ElasticIP, elasticIPs, recordName, reservationIdOf, secondKeys } from '../../ledger/record/elastic-ip.ts'
+import { elasticIPAnnotation } from '../../ledger/record/names.ts'
+import { isAvailable, isSource, isWarm } from '../../ledger/record/source.ts'
+import { type Reservation, dialectOf, reservationsIn, serviceTag } from '../whole/dialects.ts'
 import { type Arena, otherCaller } from './arena.ts'
 
 /** The tag of reservations of another cluster in the project. */
 export const clusterTagOfOthers = 'cluster=others'
 
 /** What is wrong now; some of it only because something is still in progress. */
-async function violations({ client, stage, nodes, ordered }: Arena): Promise<string[]> {
+async function violations(arena: Arena): Promise<string[]> {
+  const { client, stage } = arena
   const [all, records] = await Promise.all([listAll(client, services), listAll(client, elasticIPs)])
-  const reserved = reservationsIn(stage.dialect, stage.cloud.control)
-  const live = all.filter(
+  const seen = { arena, all, records, reserved: reservationsIn(stage.dialect, stage.cloud.control) }
+  return [...wrongInServices(seen), ...wrongInRecords(seen), ...wrongInCloud(seen)]
+}
+
+type Seen = { arena: Arena; all: Service[]; records: ElasticIP[]; reserved: Reservation[] }
+
+function liveOf({ all }: Seen): Service[] {
+  return all.filter(
     ({ spec, metadata }) =>
       spec.type === 'LoadBalancer' && spec.loadBalancerClass === undefined && !metadata.deletionTimestamp,
   )
+}
+
+/** The Services that show each address. */
+function shownIn(seen: Seen): Map<string, Key[]> {
+  const shown = liveOf(seen).flatMap((service) => addressesOf(service).map((ip) => [ip, keyOf(service)] as const))
+  const grouped = Map.groupBy(shown, ([address]) => address)
+  return new Map([...grouped].map(([address, group]) => [address, group.map(([, key]) => key)]))
+}
+
+function addressesOf(service: Service): string[] {
+  return ingressOf(service).flatMap(({ ip }) => ip ?? [])
+}
+
+function wrongInServices(seen: Seen): string[] {
+  const { arena, all, records, reserved } = seen
+  const facts = dialectOf(arena.stage.dialect)
   const byAddress = new Map(reserved.map((one) => [one.address, one]))
-  const shown = new Map<string, string>()
+  const names = ({ id, tags }: Reservation, key: Key) =>
+    id === arena.office.id || [key, ...secondKeys(key)].some((one) => tags.includes(serviceTag(facts, one)))
   const wrong: string[] = []
-  for (const service of live) {
+  for (const service of liveOf(seen).filter((one) => !isWaiting(one, records))) {
     const key = keyOf(service)
-    const addresses = ingressOf(service).flatMap(({ ip }) => ip ?? [])
+    const addresses = addressesOf(service)
     const { loadBalancerIP: first = '' } = service.spec
     if (addresses.length === 0) wrong.push(`${key} shows no address`)
     else if (!addresses.includes(first)) wrong.push(`${key} shows another address than it asks for`)
     if (!numbersOf(service).includes(addresses.length)) wrong.push(`${key} shows ${addresses.join(' and ')}`)
-    for (const address of addresses) {
-      if (!byAddress.has(address)) wrong.push(`${key} shows ${address}, which is not reserved`)
-      else if (shown.has(address)) wrong.push(`${key} and ${shown.get(address)} both show ${address}`)
-      shown.set(address, key)
+  }
+  for (const [address, keys] of shownIn(seen)) {
+    const reservation = byAddress.get(address)
+    const holders = facts.holdersOf(arena.stage.cloud.control, address)
+    for (const key of keys) {
+      if (!reservation) wrong.push(`${key} shows ${address}, which is not reserved`)
+      else if (!names(reservation, key))
+        wrong.push(`${address} of ${key} names another (${reservation.tags.join(' ')})`)
     }
+    if (keys.length > 1) wrong.push(`${keys.join(' and ')} show ${address}`)
+    if (arena.nodes.names.length > 0 && (holders.length !== 1 || !holders.every(arena.nodes.has)))
+      wrong.push(`${keys.join()}: ${address} leads to no node (${holders.join()})`)
   }
-  if (nodes.names.length > 0)
-    for (const [address, key] of shown) {
-      const holders = dialectOf(stage.dialect).holdersOf(stage.cloud.control, address)
-      if (holders.length !== 1 || !holders.every(nodes.has))
-        wrong.push(`${key}: ${address} leads to no node (${holders.join()})`)
-    }
-  for (const { address, id, tags } of reserved) {
-    if (tags.includes(clusterTagOfOthers)) continue
-    if (!shown.has(address ?? '')) wrong.push(`reservation ${id} (${address}; ${tags.join(' ')}) has no Service`)
-  }
-  const owners = new Set(live.map(keyOf))
-  for (const { metadata, spec, status } of records) {
-    const { namespace, name } = spec.claimRef ?? {}
-    if (!owners.has(`${namespace}/${name}`)) wrong.push(`ElasticIP ${metadata.name} (${status?.phase}) has no Service`)
-    else if (status?.phase !== 'Bound' && !mayBeMissing(metadata.name, live))
-      wrong.push(`ElasticIP ${metadata.name} is ${status?.phase}`)
-  }
-  const ids = new Set(reserved.map(({ id }) => id))
-  for (const id of ordered) if (!ids.has(id)) wrong.push(`reservation ${id} of another cluster is gone`)
-  const { reserve, release } = dialectOf(stage.dialect).routes
-  for (const { caller, route } of [reserve, release].flatMap((route) => stage.cloud.control.calls.all(route)))
-    if (caller === otherCaller) wrong.push(`${route} was called for another account`)
   for (const { metadata } of all) if (metadata.deletionTimestamp) wrong.push(`${metadata.name} is still terminating`)
   return wrong
+}
+
+function wrongInRecords(seen: Seen): string[] {
+  const { arena, records } = seen
+  const live = liveOf(seen)
+  const owners = new Map(live.map((service) => [keyOf(service), service]))
+  const wrong: string[] = []
+  for (const record of records.filter((one) => !isSource(one))) {
+    const { metadata, spec, status } = record
+    const { namespace, name } = spec.claimRef ?? {}
+    const owner = owners.get(`${namespace}/${name}`)
+    if (!owner) wrong.push(`ElasticIP ${metadata.name} (${status?.phase}) has no Service`)
+    else if (status?.phase !== 'Bound' && !mayBeMissing(metadata.name, live) && !isWaiting(owner, records))
+      wrong.push(`ElasticIP ${metadata.name} is ${status?.phase}`)
+  }
+  const warm = records.filter(isWarm)
+  // Without a Service the pool has no location.
+  if (live.length > 0 && (warm.length !== arena.warmPool || !warm.every(isAvailable)))
+    wrong.push(`the warm pool is ${warm.map(({ metadata, status }) => `${metadata.name} ${status?.phase}`).join(', ')}`)
+  return wrong
+}
+
+function wrongInCloud(seen: Seen): string[] {
+  const { arena, records, reserved } = seen
+  const shown = shownIn(seen)
+  const warm = new Set(records.filter(isWarm).map(reservationIdOf))
+  const wrong: string[] = []
+  for (const { address, id, tags } of reserved) {
+    const isOurs = tags.some((tag) => tag.startsWith('cluster=') && tag !== clusterTagOfOthers)
+    if (!isOurs || warm.has(id)) continue
+    if (!shown.has(address ?? '')) wrong.push(`reservation ${id} (${address}; ${tags.join(' ')}) has no Service`)
+  }
+  const ids = new Set(reserved.map(({ id }) => id))
+  for (const id of warm) if (!ids.has(id ?? '')) wrong.push(`the warm reservation ${id} is gone`)
+  for (const id of arena.ordered) if (!ids.has(id)) wrong.push(`reservation ${id}, which is not ours, is gone`)
+  const { reserve, release } = dialectOf(arena.stage.dialect).routes
+  for (const { caller, route } of [reserve, release].flatMap((on) => arena.stage.cloud.control.calls.all(on)))
+    if (caller === otherCaller) wrong.push(`${route} was called for another account`)
+  return wrong
+}
+
+/** Whether a Service has no address because it names an ElasticIP that it cannot have. */
+function isWaiting(service: Service, records: readonly ElasticIP[]): boolean {
+  const name = service.metadata.annotations?.[elasticIPAnnotation]
+  const source = records.find(({ metadata }) => metadata.name === name)
+  return name !== undefined && addressesOf(service).length === 0 && !(source && isAvailable(source))
+}
+
+/** Deletes the Services that wait for an ElasticIP: nothing but a person ends that. */
+export async function removeWaiting({ client }: Arena): Promise<void> {
+  const [all, records] = await Promise.all([listAll(client, services), listAll(client, elasticIPs)])
+  for (const service of all.filter((one) => isWaiting(one, records))) await client.remove(services, service.metadata)
 }
 
 /** How many addresses a Service may show at rest. The second of one that only prefers it is tried each ten minutes. */
