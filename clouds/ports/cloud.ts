@@ -53,8 +53,8 @@ export type Cloud = {
   /** Buys an address. Not idempotent: `CloudError.outcome` is `unknown` if a failed call may have bought one. */
   reserve(request: ReservationRequest, signal: AbortSignal): Promise<Reservation>
   /**
-   * Changes these marks and keeps all others; undefined removes one. It does nothing if the reservation is gone, or if
-   * another one has its id by now and lacks the marks with which the caller read it.
+   * Changes these marks and keeps all others; undefined removes one. It does nothing if the reservation is gone. The same
+   * where another one has its id by now, and lacks the marks that the caller names.
    */
   mark(reservation: Marked, marks: Record<string, string | undefined>, signal: AbortSignal): Promise<void>
   /** Deletes a reservation; one that is gone already is success. */

@@ -43,7 +43,7 @@ async function reserve(
 }
 
 /**
- * Runs the changes of one id one after another. The cloud gives the id of a deleted address to the next order: a change
+ * Runs the changes of one id one after another. The cloud gives the id of a deleted address to the next order. A change
  * that is still on its way would be carried out on that one.
  */
 function oneChangeAtATime() {

@@ -280,11 +280,11 @@ test('a sign is not written on a reservation that got the id of the carrier afte
   const signs = cluster().makeSigns()
   await check(signs)
   const listed = cloud.reserved()
-  const [{ id = '' } = {}] = listed
-  cloud.put(makeReservation({ id, marks: serviceMarks({ ...scheme, cluster: 'another' }, 'default/web') }))
+  const carrier = makeReservation({ marks: serviceMarks({ ...scheme, cluster: 'another' }, 'default/web') })
+  cloud.put(carrier)
   time.ms += intervalMs
   assert.is(await signs.check(listed, neverAborted), 'all')
-  assert.equal(cloud.marked, [id])
+  assert.equal(cloud.marked, [carrier.id])
 })
 
 test.run()
