@@ -7,7 +7,15 @@ import { currentRequestId } from '../../lib/request-id.ts'
 import type { TimeLimit } from '../../lib/time-limit.ts'
 import { untilAborted } from '../../lib/until-aborted.ts'
 import { claimSource, findObstacle, inUseBy, type SourceClaim, type SourceDeps } from '../available/claim-source.ts'
-import { claimKey, type ElasticIP, familyOf, heldAddress, isSecondKey, serviceOfAddress } from '../record/elastic-ip.ts'
+import {
+  claimKey,
+  type ElasticIP,
+  familyOf,
+  heldAddress,
+  isSecondKey,
+  recordName,
+  serviceOfAddress,
+} from '../record/elastic-ip.ts'
 import { newRecord } from '../record/records.ts'
 import { isClaimedBy, isSource } from '../record/source.ts'
 import { busy, type Claim, type ClaimResult, type ClaimSpec, recordSpecOf } from './claim-spec.ts'
@@ -16,7 +24,15 @@ import { CloudError, type Reservation } from '../../clouds/ports/cloud.ts'
 import { adoptUnmarked, findReservation } from '../record/find-reservation.ts'
 import { marksOf } from '../record/marks.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
-import { holdSource, postpone, refuse, refuseOverLimit, storeReservation, useReservation } from './store-result.ts'
+import {
+  holdSource,
+  postpone,
+  refuse,
+  refuseOverLimit,
+  storeReservation,
+  unrecorded,
+  useReservation,
+} from './store-result.ts'
 import { takeFromCluster, unusableReason } from '../record/unusable-reservation.ts'
 import type { LimitCheck } from './limits.ts'
 
@@ -53,14 +69,18 @@ type Task = {
   source?: ElasticIP | undefined
 }
 
-/** With the claims of this process that may be at the cloud, by the name of their record. */
-type ProcessDeps = ClaimDeps & { running: Map<string, Promise<ClaimResult>> }
+type ProcessDeps = ClaimDeps & {
+  /** The claims of this process that may be at the cloud, by the name of their record. */
+  running: Map<string, Promise<ClaimResult>>
+  /** The names of removed records for which this process has bought an address. */
+  unrecorded: Set<string>
+}
 
 const pollMs = 100
 
 /** The claims of one process; simultaneous claims of one Service share one request to the cloud. */
 export function claims(ledger: ClaimDeps): Claims {
-  const deps: ProcessDeps = { ...ledger, running: new Map() }
+  const deps: ProcessDeps = { ...ledger, running: new Map(), unrecorded: new Set() }
   const { track, idle } = underWay()
   return {
     track,
@@ -96,7 +116,7 @@ async function tryClaim(deps: ProcessDeps, claim: Claim, signal: AbortSignal): P
   // 1. Read the adoption mark and start the clock. Both come before the record names us as the sender of a request, for
   //    two reasons. What was adopted later says nothing about the time until now. And this process may be frozen after
   //    the record is written. When it runs again, other processes have taken over: its time must be over by then.
-  const [halted, isFresh, isItsTurn] = await Promise.all([
+  const [halted, isAdopted, isItsTurn] = await Promise.all([
     deps.haltReason(signal),
     !claim.isShown && deps.isAdopted(signal),
     isTurnOf(deps, claim, signal),
@@ -104,6 +124,7 @@ async function tryClaim(deps: ProcessDeps, claim: Claim, signal: AbortSignal): P
   if (halted !== undefined) return answerWhileHalted(deps, { claim, reason: halted }, signal)
   if (!isItsTurn) return busy
   const timeLimit = deps.timeLimit()
+  const isFresh = isAdopted && !deps.unrecorded.has(recordName(claim.key))
   // 2. Choose the available address to begin with, so that the new record names it from the start.
   const { source, obstacle } = await chooseSource(deps, { ...claim, isFresh }, signal)
   if (obstacle?.kind === 'busy') return obstacle
@@ -227,7 +248,13 @@ function start(deps: ProcessDeps, task: Task & Pick<Claim, 'family'>, timeLimit:
   // A definition of an older version drops what it does not know, and we would buy an address of the other family.
   if (familyOf(task.record) !== task.family)
     return refuse(deps, task, `ElasticIP ${name} ${withoutFamily(task.family)}`)
-  const result = obtainAddress(deps, task, timeLimit).finally(() => deps.running.delete(name))
+  const obtain = async () => {
+    const answer = await obtainAddress(deps, task, timeLimit)
+    if (answer === unrecorded) deps.unrecorded.add(name)
+    else if (answer.kind === 'held') deps.unrecorded.delete(name)
+    return answer
+  }
+  const result = obtain().finally(() => deps.running.delete(name))
   deps.running.set(name, result)
   return result
 }

@@ -17,6 +17,9 @@ import type { ClaimResult } from './claim-spec.ts'
 /** What ends these calls: nothing but their own time-outs. */
 const noDeadline = new AbortController().signal
 
+/** An address was bought, and no record says so: the next claim has to look for it. */
+export const unrecorded: ClaimResult = { kind: 'busy', reason: 'somebody removed its record while the cloud answered' }
+
 /** Stores a reservation that existed already; an earlier request may have made it, in another location. */
 export async function useReservation(deps: LedgerDeps, record: ElasticIP, found: Reservation): Promise<ClaimResult> {
   const { location } = found
@@ -53,7 +56,10 @@ export async function storeReservation(
   const phase = isSource(record) ? 'Available' : 'Reserved'
   const facts = { reason: 'Granted', message: `reservation ${id}`, now: deps.now() }
   const stored = await write(deps, record, { phase, reservationID: id, address, ...granted(facts) })
-  return resultOf(deps, stored, reservation)
+  if (stored) return resultOf(deps, stored, reservation)
+  const { name } = record.metadata
+  deps.log.warn({ record: name, address, reservation: id }, 'reserved, but somebody removed its record meanwhile')
+  return unrecorded
 }
 
 /** Stores that the cloud's answer cannot be right. The reservation stays, for what it really is nobody knows. */
@@ -137,26 +143,23 @@ export async function postpone(deps: LedgerDeps, record: ElasticIP, error: Cloud
   return { kind: 'pending', reason: error.message }
 }
 
-/** Writes the cloud's answer over other processes' writes, and through a short absence of the API server. */
-function write(deps: LedgerDeps, record: ElasticIP, change: StatusChange): Promise<ElasticIP> {
-  let current = record
+/**
+ * Writes the cloud's answer over other processes' writes, and through a short absence of the API server. Undefined if the
+ * record was removed meanwhile.
+ */
+function write(deps: LedgerDeps, record: ElasticIP, change: StatusChange): Promise<ElasticIP | undefined> {
+  let current: ElasticIP | undefined = record
   const attempt = async () => {
-    if (!isStillDue(current, { record, change })) return current
+    if (!current || !isStillDue(current, { record, change })) return current
     try {
       const due = current.status?.deletionRequestedAt ? reservationOnly(change) : change
       return await deps.records.writeStatus(current, due)
     } catch (error) {
-      if (isConflict(error)) current = (await readAgain(deps, record)) ?? current
+      if (isConflict(error) || isNotFound(error)) current = await readAgain(deps, record)
       throw error
     }
   }
-  return pRetry(attempt, {
-    retries: 8,
-    minTimeout: 50,
-    factor: 2,
-    randomize: true,
-    shouldRetry: ({ error }) => !isNotFound(error),
-  })
+  return pRetry(attempt, { retries: 8, minTimeout: 50, factor: 2, randomize: true })
 }
 
 /**

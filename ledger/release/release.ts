@@ -1,3 +1,4 @@
+import type { Reservation } from '../../clouds/ports/cloud.ts'
 import { clearSource, returnToSource } from '../available/settle-source.ts'
 import type { ClusterState, LedgerDeps } from '../record/ledger-deps.ts'
 import { type ElasticIP, phaseOf, reservationIdOf } from '../record/elastic-ip.ts'
@@ -99,26 +100,29 @@ export async function detachFromSource(
  */
 async function releaseToCloud(deps: LedgerDeps, marked: ElasticIP, signal: AbortSignal): Promise<void> {
   const reservationID = reservationIdOf(marked) ?? (await findReservation(deps, marked, signal))?.id
-  const kept = reservationID === undefined ? undefined : await whyKept(deps, { marked, reservationID }, signal)
+  const found = reservationID === undefined ? undefined : await deps.cloud.reservation(reservationID, signal)
+  const kept = reservationID === undefined ? undefined : await whyKept(deps, { marked, reservationID, found }, signal)
   if (kept !== undefined) {
     await deps.records.remove(marked, { signal })
     const facts = { record: marked.metadata.name, address: marked.status?.address, reservation: reservationID }
     return deps.log.info({ ...facts, reason: kept }, 'record removed; its reservation stays')
   }
   const { deletionRequestedAt = deps.now().toISOString() } = marked.status ?? {}
-  const stored = await deps.records.writeStatus(marked, { deletionRequestedAt, reservationID }, { signal })
+  // A record whose status somebody emptied gets its address again: whoever announces it learns that it has to go.
+  const address = marked.status?.address ?? found?.address
+  const stored = await deps.records.writeStatus(marked, { deletionRequestedAt, reservationID, address }, { signal })
   if ((await deleteReservation(deps, stored, signal)) === 'deleting') await moveToReleaseRecord(deps, stored, signal)
 }
 
 /** Looks live, and returns why the reservation of a record stays although the record goes; undefined if it goes too. */
 async function whyKept(
   deps: LedgerDeps,
-  { marked, reservationID }: { marked: ElasticIP; reservationID: string },
+  { marked, ...of }: { marked: ElasticIP; reservationID: string; found: Reservation | undefined },
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const found = await deps.cloud.reservation(reservationID, signal)
+  const { reservationID } = of
   const all = await deps.possibleUsers(signal)
-  const plan = planDeletion({ record: marked, reservationID, found, all }, deps)
+  const plan = planDeletion({ record: marked, ...of, all }, deps)
   switch (plan.do) {
     case 'delete':
       return undefined

@@ -1,42 +1,15 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { listAll } from '../../kube/list-all.ts'
 import { KubeError, isConflict, isNotFound } from '../../kube/errors.ts'
-import type { Service } from '../../kube/objects.ts'
 import { namespaces, services } from '../../kube/resource.ts'
+import { addressAnnotation } from '../../ledger/record/names.ts'
 import type { Fault } from '../../sandbox/clouds/faults.ts'
-import type { Arena, Mistake, Replica } from './arena.ts'
-import type { Random } from './random.ts'
 import { hasBgp } from '../../sandbox/dialect-names.ts'
-import { makeLot } from '../builders.ts'
-import { elasticIPs } from '../../ledger/record/elastic-ip.ts'
-import { addressAnnotation, elasticIPAnnotation } from '../../ledger/record/names.ts'
-import { isSource } from '../../ledger/record/source.ts'
 import { dialectOf, reservationsIn, serviceTag } from '../whole/dialects.ts'
+import { type Action, type Tally, chaosNamespaces, manifest, names, orderIn, place, tenantNamespace } from './action.ts'
+import type { Arena, Mistake, Replica } from './arena.ts'
 import { clusterTagOfOthers } from './invariants.ts'
-import { type Trouble, troubleOf } from './troubles.ts'
-
-export type Tally = {
-  steps: number
-  faults: number
-  kills: number
-  refusals: number
-  violations: string[]
-  /** What the walk did that may fire alerts. */
-  troubles: Set<Trouble>
-}
-
-type Action = {
-  often: number
-  name: string
-  /** The next step waits until it is over. */
-  isAlone?: true
-  run: (arena: Arena, random: Random, tally: Tally) => Promise<void>
-}
-
-const chaosNamespaces = ['chaos-a', 'chaos-b']
-/** A tenant has rights in this namespace alone. */
-const tenantNamespace = 'chaos-tenant'
-const names = ['web', 'shop', 'mail', 'blog', 'game', 'wiki']
+import { ofAdministrators, ofCarelessPeople } from './people.ts'
+import type { Random } from './random.ts'
+import { troubleOf } from './troubles.ts'
 
 /** Faults of the cloud; each hits a few calls. */
 function faultsOf({ stage }: Arena): Fault[] {
@@ -74,19 +47,6 @@ function faultsOf({ stage }: Arena): Fault[] {
           { on, answer: 429 },
         ])),
   ]
-}
-
-function place(random: Random): { namespace: string; name: string } {
-  return { namespace: random.pick(chaosNamespaces), name: random.pick(names) }
-}
-
-function manifest(at: { namespace: string; name: string }, type: 'LoadBalancer' | 'ClusterIP'): Service {
-  return {
-    apiVersion: 'v1',
-    kind: 'Service',
-    metadata: at,
-    spec: { type, selector: { app: at.name }, ports: [{ port: 80 }] },
-  }
 }
 
 /** Changes a Service that may be deleted, or changed by another step at the same time. */
@@ -219,41 +179,6 @@ const actions: Action[] = [
   },
 ]
 
-/** The ElasticIP that an administrator provisions. */
-const office = 'office'
-
-/** Available addresses: provisioned and warm ones. */
-const ofAdministrators: Action[] = [
-  {
-    often: 3,
-    name: 'an administrator provisions an address',
-    run: async ({ client, stage, ordered, office: provisioned }) => {
-      provisioned.id ??= (await orderIn(stage, []))?.id
-      const { id } = provisioned
-      if (id === undefined) return
-      if (!ordered.includes(id)) ordered.push(id)
-      await client.create(elasticIPs, makeLot(office, { reservationID: id, reclaimPolicy: 'Retain' }))
-    },
-  },
-  {
-    often: 6,
-    name: 'create with the address of an ElasticIP',
-    run: async ({ client }, random) => {
-      const { metadata, ...service } = manifest(place(random), 'LoadBalancer')
-      const annotations = { [elasticIPAnnotation]: office }
-      await client.create(services, { ...service, metadata: { ...metadata, annotations } })
-    },
-  },
-  {
-    often: 1,
-    name: 'an administrator deletes an ElasticIP',
-    run: async ({ client }, random) => {
-      const available = (await listAll(client, elasticIPs)).filter(isSource)
-      if (available.length > 0) await client.remove(elasticIPs, { name: random.pick(available).metadata.name })
-    },
-  },
-]
-
 async function startAgain(replica: Replica, tally: Tally, mistake: Mistake): Promise<void> {
   tally.kills += 1
   tally.troubles.add('killed process')
@@ -290,15 +215,10 @@ const twoFamilies = [{ ipFamilyPolicy: 'RequireDualStack' }, { ipFamilyPolicy: '
 /** The API server keeps the first family. */
 const oneFamily = { ipFamilyPolicy: 'SingleStack' } as const
 
-/** Orders an address without the product; undefined where a fault of the cloud hits the order. */
-async function orderIn({ dialect, cloud, project, token }: Arena['stage'], tags: string[]) {
-  const order = dialectOf(dialect).order({ url: cloud.url, project, token }, tags)
-  return Promise.race([order.catch(() => undefined), sleep(5_000, undefined)])
-}
-
 /** Picks an action by its weight `often`. */
-export function nextAction({ nodes }: Arena, random: Random): Action {
-  const all = [...actions, ...ofAdministrators, ...(nodes.names.length > 0 ? ofNodes : [])]
+export function nextAction({ nodes, isCareless }: Arena, random: Random): Action {
+  const people = [...ofAdministrators, ...(isCareless ? ofCarelessPeople : [])]
+  const all = [...actions, ...people, ...(nodes.names.length > 0 ? ofNodes : [])]
   let left = random.whole(all.reduce((sum, { often }) => sum + often, 0))
   return all.find(({ often }) => (left -= often) < 0) ?? random.pick(all)
 }

@@ -49,6 +49,8 @@ export type Arena = {
   ordered: string[]
   /** How many addresses are warm at rest. */
   warmPool: number
+  /** Whether people do with kubectl what they should not. */
+  isCareless: boolean
   /** The reservation of the ElasticIP that an administrator provisions, once it is ordered. */
   office: { id?: string | undefined }
   logs: string
@@ -67,7 +69,7 @@ const flags = [
 ]
 
 /** A cluster with two replicas of the product, one of them without webhooks, and an administrator's client. */
-export async function openArena(dialect: DialectName, { warmPool }: Pick<Arena, 'warmPool'>): Promise<Arena> {
+export async function openArena(dialect: DialectName, kind: Pick<Arena, 'warmPool' | 'isCareless'>): Promise<Arena> {
   const dir = mkdtempSync(join(tmpdir(), 'eip-admission-chaos-'))
   // A cloud that leads addresses to nodes has both families.
   const serviceRanges = ['10.96.0.0/16', ...(hasBgp(dialect) ? [] : ['fd00:96::/112'])]
@@ -75,7 +77,7 @@ export async function openArena(dialect: DialectName, { warmPool }: Pick<Arena, 
   const account = await dialects[dialect].open({ other })
   const stage = await setStage({ dir, dialect, account, env: unlimited, serviceRanges })
   const client = connect(kubeconfig({ file: stage.controlPlane.kubeconfig }), { userAgent: 'chaos', timeoutMs: 20_000 })
-  const pool = `--warm-pool=${warmPool}`
+  const pool = `--warm-pool=${kind.warmPool}`
   const replicas = [
     replica(stage, 'both', { other, flags: [pool] }),
     replica(stage, 'controllers', { other, flags: [pool, '--only=controllers'] }),
@@ -88,7 +90,7 @@ export async function openArena(dialect: DialectName, { warmPool }: Pick<Arena, 
     replicas,
     nodes,
     ordered: [],
-    warmPool,
+    ...kind,
     office: {},
     logs: join(dir, 'logs'),
     async close(isGood) {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { listAll } from '../../kube/list-all.ts'
 import { type Key, type Service, ingressOf, keyOf } from '../../kube/objects.ts'
-import { configMaps, services } from '../../kube/resource.ts'
+import { configMaps, events, services } from '../../kube/resource.ts'
 import { type ElasticIP, elasticIPs, recordName, reservationIdOf, secondKeys } from '../../ledger/record/elastic-ip.ts'
 import { elasticIPAnnotation } from '../../ledger/record/names.ts'
 import { isAvailable, isSource, isWarm } from '../../ledger/record/source.ts'
@@ -15,11 +15,25 @@ export const clusterTagOfOthers = 'cluster=others'
 async function violations(arena: Arena): Promise<string[]> {
   const { client, stage } = arena
   const [all, records] = await Promise.all([listAll(client, services), listAll(client, elasticIPs)])
-  const seen = { arena, all, records, reserved: reservationsIn(stage.dialect, stage.cloud.control) }
+  const reserved = reservationsIn(stage.dialect, stage.cloud.control)
+  const seen = { arena, all, records, reserved, surplus: arena.isCareless ? await surplusIn(arena) : new Set<string>() }
   return [...wrongInServices(seen), ...wrongInRecords(seen), ...wrongInCloud(seen)]
 }
 
-type Seen = { arena: Arena; all: Service[]; records: ElasticIP[]; reserved: Reservation[] }
+type Seen = {
+  arena: Arena
+  all: Service[]
+  records: ElasticIP[]
+  reserved: Reservation[]
+  /** The ids of the reservations that a person has to decide about, because a person has removed their records. */
+  surplus: Set<string>
+}
+
+/** The reservations that Events on Services report. */
+async function surplusIn({ client }: Arena): Promise<Set<string>> {
+  const told = (await listAll(client, events)).filter(({ reason }) => reason === 'SurplusReservation')
+  return new Set(told.flatMap(({ message }) => /^Reservation (\S+)/.exec(message)?.[1] ?? []))
+}
 
 function liveOf({ all }: Seen): Service[] {
   return all.filter(
@@ -97,7 +111,7 @@ function wrongInCloud(seen: Seen): string[] {
   const wrong: string[] = []
   for (const { address, id, tags } of reserved) {
     const isOurs = tags.some((tag) => tag.startsWith('cluster=') && tag !== clusterTagOfOthers)
-    if (!isOurs || warm.has(id)) continue
+    if (!isOurs || warm.has(id) || seen.surplus.has(id)) continue
     if (!shown.has(address ?? '')) wrong.push(`reservation ${id} (${address}; ${tags.join(' ')}) has no Service`)
   }
   const ids = new Set(reserved.map(({ id }) => id))

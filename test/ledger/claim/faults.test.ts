@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert'
 import { KubeError } from '../../../kube/errors.ts'
 import { services } from '../../../kube/resource.ts'
 import { bind } from '../../../ledger/claim/bind.ts'
-import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
+import { type ElasticIP, elasticIPs } from '../../../ledger/record/elastic-ip.ts'
 import { retain } from '../../../ledger/release/release.ts'
 import { makeService } from '../../builders.ts'
 import type { HeardCall, Hooks } from '../../fakes/interposed.ts'
@@ -188,6 +188,18 @@ test('a reservation reaches its record after a short absence of the API server',
   away = false
   assert.is((await claiming).kind, 'held')
   assert.is(harness.api.stored(services).length, 0)
+})
+
+test('when somebody removes the record while the cloud answers, the next claim finds what was bought', async () => {
+  const harness = makeHarness()
+  harness.setAdoptionMark()
+  const process = harness.process('a', {
+    cloud: { after: ({ verb }) => void (verb === 'reserve' && harness.api.drop(elasticIPs, { name: 'default.web' })) },
+  })
+  assert.is((await process.claim()).kind, 'busy')
+  const second = await process.claim()
+  assert.is(second.kind === 'held' && second.address, '203.0.113.1')
+  assert.equal(harness.reservationsOf(), ['res-1'])
 })
 
 test('a create whose answer is lost sent no request: the process that sent it claims again at once', async () => {

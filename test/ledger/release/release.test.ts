@@ -108,6 +108,19 @@ test('a reservation that the cloud deleted without an answer, and whose id it ga
   assert.equal(harness.reservationsOf('default/next'), ['res-1'])
 })
 
+test('a record whose status somebody emptied says which address is to be deleted', async () => {
+  const harness = await reserved()
+  const { status: _emptied, ...record } = harness.record() as ElasticIP
+  harness.api.put(elasticIPs, record)
+  harness.cloud.refusesRelease = 'conflict'
+  const b = harness.process('b')
+  assert.is(await b.release(), 'request-in-flight')
+  harness.advance(timeoutMs)
+  await Promise.allSettled([b.release()])
+  const { address, reservationID } = harness.record()?.status ?? {}
+  assert.equal([address, reservationID], ['203.0.113.1', 'res-1'])
+})
+
 test('a deletion that was begun is over once another Service has the id, or orders it', async () => {
   const harness = await reserved()
   Object.assign(harness.cloud, { recycles: true, deletesLate: true })

@@ -1,0 +1,52 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Service } from '../../kube/objects.ts'
+import { dialectOf } from '../whole/dialects.ts'
+import type { Arena } from './arena.ts'
+import type { Random } from './random.ts'
+import type { Trouble } from './troubles.ts'
+
+export type Tally = {
+  steps: number
+  faults: number
+  kills: number
+  refusals: number
+  violations: string[]
+  /** What the walk did that may fire alerts. */
+  troubles: Set<Trouble>
+}
+
+/** What the walk may do next. */
+export type Action = {
+  /** Its weight among all. */
+  often: number
+  name: string
+  /** The next step waits until it is over. */
+  isAlone?: true
+  run: (arena: Arena, random: Random, tally: Tally) => Promise<void>
+}
+
+export const chaosNamespaces = ['chaos-a', 'chaos-b']
+/** A tenant has rights in this namespace alone. */
+export const tenantNamespace = 'chaos-tenant'
+export const names = ['web', 'shop', 'mail', 'blog', 'game', 'wiki']
+
+/** A Service of the walk: it may exist or not. */
+export function place(random: Random): { namespace: string; name: string } {
+  return { namespace: random.pick(chaosNamespaces), name: random.pick(names) }
+}
+
+/** A Service as a user writes it. */
+export function manifest(at: { namespace: string; name: string }, type: 'LoadBalancer' | 'ClusterIP'): Service {
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: at,
+    spec: { type, selector: { app: at.name }, ports: [{ port: 80 }] },
+  }
+}
+
+/** Orders an address without the product; undefined where a fault of the cloud hits the order. */
+export async function orderIn({ dialect, cloud, project, token }: Arena['stage'], tags: string[]) {
+  const order = dialectOf(dialect).order({ url: cloud.url, project, token }, tags)
+  return Promise.race([order.catch(() => undefined), sleep(5_000, undefined)])
+}
