@@ -11,6 +11,8 @@
 //   its own address         | an unbound record, within the grace period       | wait
 //   its own address         | it has a record that is not Released             | release or retain
 //   its own address         | it may not have it, but shows it already         | report-problems
+//   a reserved address      | the record was claimed for another want, and the | wait, then withdraw, wait,
+//                           | Service shows its address                        | clear-status, hide-address
 //   a reserved address      | the record was claimed for another want          | wait, then release or retain
 //   a reserved address      | the record asks for one of the other family      | wait, then release
 //   a reserved address      | the record lost the address, the Service shows it| withdraw, wait, clear-status
@@ -81,12 +83,20 @@ export function planReservedAddress(
     if (record && familyOf(record) !== wanted.family) return releaseAfterGrace(seen, record)
     return { step: { do: 'claim', ...claimSpecOf(wanted) } }
   }
-  if (isForAnotherWant(record, { service, wanted })) return releaseAfterGrace(seen, record)
+  if (isForAnotherWant(record, { service, wanted })) return planFormerAddress(seen, service, record)
   const held = planHeldAddress(seen, service, record)
   const reclaim = statedReclaimPolicy(service, wanted) ?? record.spec.reclaimPolicy
   return held.step || record.spec.reclaimPolicy === reclaim
     ? held
     : { step: { do: 'set-reclaim-policy', record, reclaim } }
+}
+
+/** Plans for an address that an earlier Service of the name left. What this one shows is hidden first, or it would stay. */
+function planFormerAddress(seen: ServiceSeen, service: Service, record: ElasticIP): ServicePlan {
+  const isShown = service.metadata.annotations?.[addressAnnotation] === heldAddress(record)
+  if (!isShown || graceLeftMs(seen) !== undefined) return releaseAfterGrace(seen, record)
+  const isInStatus = shownAsFirst(seen, service) === heldAddress(record)
+  return isInStatus ? planWithdrawal(seen, service) : { step: { do: 'hide-address' } }
 }
 
 /** Plans for a Service whose record holds its address. */

@@ -19,7 +19,7 @@ import {
 import { newRecord } from '../record/records.ts'
 import { isClaimedBy, isSource } from '../record/source.ts'
 import { busy, type Claim, type ClaimResult, type ClaimSpec, recordSpecOf } from './claim-spec.ts'
-import { answerFromRecord, takeOverRecord } from './stored-record.ts'
+import { answerFromRecord, mismatchOf, takeOverRecord } from './stored-record.ts'
 import { CloudError, type Reservation } from '../../clouds/ports/cloud.ts'
 import { adoptUnmarked, findReservation } from '../record/find-reservation.ts'
 import { marksOf } from '../record/marks.ts'
@@ -192,14 +192,14 @@ export async function obtainAddress(deps: ClaimDeps, task: Task, timeLimit: Time
   }
 }
 
-/** While another cluster uses our id a Service has the address that its record holds, and gets no other. */
+/** While another cluster uses our id a Service has the address that its record holds for it, and gets no other. */
 async function answerWhileHalted(
   deps: ClaimDeps,
   { claim, reason }: { claim: Claim; reason: string },
   signal: AbortSignal,
 ): Promise<ClaimResult> {
   const record = await deps.records.get(claim.key, { signal })
-  const address = record && familyOf(record) === claim.family ? heldAddress(record) : undefined
+  const address = record && mismatchOf(record, claim) === undefined ? heldAddress(record) : undefined
   return record && address !== undefined ? { kind: 'held', record, address } : { kind: 'pending', reason }
 }
 

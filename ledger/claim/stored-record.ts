@@ -23,7 +23,7 @@ export async function answerFromRecord(
   { record, claim }: { record: ElasticIP; claim: Claim },
   signal: AbortSignal,
 ): Promise<ClaimResult | undefined> {
-  const mismatch = sourceMismatch(record, claim) ?? familyMismatch(record, claim) ?? locationMismatch(record, claim)
+  const mismatch = mismatchOf(record, claim)
   // One in use, or on its way out, that does not fit is released by the controller; then the claim gets another one.
   if (mismatch !== undefined) return hasUnusedAddress(record) ? { kind: 'refused', reason: mismatch } : busy
   const held = await holdStored(deps, record, signal)
@@ -31,6 +31,11 @@ export async function answerFromRecord(
   if (phaseOf(record) !== 'Requested' || isBeingRemoved(record) || deps.requestsInFlight.isInFlight(record)) return busy
   if (familyOf(record) !== claim.family) return { kind: 'pending', reason: formerFamily(record) }
   return (await isSourceBeingReturned(deps, { record, claim }, signal)) ? busy : undefined
+}
+
+/** Why the address of a record is not what a claim requests; undefined if it may be. */
+export function mismatchOf(record: ElasticIP, claim: Claim): string | undefined {
+  return sourceMismatch(record, claim) ?? familyMismatch(record, claim) ?? locationMismatch(record, claim)
 }
 
 /**

@@ -53,6 +53,7 @@ const foreign: Extract<Want, { kind: 'foreign' }> = {
   reason: 'its class is example.com/other',
   requested: [],
 }
+const office: Want = { kind: 'named', elasticIP: 'office', family: 'ipv4', warnings: [] }
 const nothing = { kind: 'nothing', reason: 'its type is ClusterIP' } as const
 const announced = { annotations: {}, status: { loadBalancer: { ingress: [{ ip: address }] } } }
 
@@ -152,6 +153,21 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
     name: 'a Service made anew takes the record over from the one before',
     seen: { service: makeService({ ...shown, uid: 'uid-2' }), record: bound },
     plan: { step: { do: 'bind', record: bound, uid: 'uid-2' } },
+  },
+  {
+    name: 'a Service made anew that names an ElasticIP withdraws the address of the one before',
+    seen: { service: makeService({ ...shown, uid: 'uid-2', status: ingress }), record: bound, wanted: office },
+    plan: { step: { do: 'clear-status', isOverdue: false } },
+  },
+  {
+    name: 'then it hides it',
+    seen: { service: makeService({ ...shown, uid: 'uid-2' }), record: bound, wanted: office },
+    plan: { step: { do: 'hide-address' } },
+  },
+  {
+    name: 'then that is released',
+    seen: { service: makeService({ finalizers, uid: 'uid-2' }), record: bound, wanted: office },
+    plan: { step: { do: 'release', record: bound } },
   },
   {
     name: 'then the address is announced',

@@ -75,6 +75,17 @@ test('while nothing may be reserved, a Service does not get the address of the o
   assert.is(verdict(await claim('ipv4')), 'pending: another cluster uses the id')
 })
 
+test('while nothing may be reserved, a Service that names an ElasticIP does not get what an earlier one left', async () => {
+  const harness = makeHarness()
+  harness.setAdoptionMark()
+  const { deps } = harness.process('a')
+  await harness.process('a').claim()
+  const halted = claims({ ...deps, haltReason: () => Promise.resolve('another account') })
+  const wanted = { key: 'default/web', family: 'ipv4', wait: false } as const
+  assert.is(verdict(await halted.claim({ ...wanted, location: 'da', reclaim: 'Delete' }, neverAborted)), '203.0.113.1')
+  assert.is(verdict(await halted.claim({ ...wanted, elasticIP: 'office' }, neverAborted)), 'pending: another account')
+})
+
 test('an ElasticIP of the other family is refused by name', async () => {
   const harness = makeHarness()
   const address = '2001:db8:7::1'
