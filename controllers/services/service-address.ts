@@ -8,12 +8,13 @@ import {
   isSecondKey,
   secondKeys,
   serviceOfAddress,
+  reservationIdOf,
 } from '../../ledger/record/elastic-ip.ts'
 import { requestOfRecord } from '../../ledger/record/records.ts'
 import type { RequestAnnotations } from '../../settings/service-policy.ts'
 import type { Want } from '../../ledger/want/want.ts'
 import type { Sights } from '../../lib/sights.ts'
-import type { Announcing } from '../announcing/announcing.ts'
+import type { Announcement, Announcing } from '../announcing/announcing.ts'
 import { type Outcome, type Reconciler, runSteps } from '../loop/reconciler.ts'
 import { addressToFree, planService } from './service-plan.ts'
 import { type ServiceSeen, unboundState, withdrawalState } from './service-state.ts'
@@ -85,7 +86,22 @@ async function look(deps: ServiceAddressDeps, key: Key, signal: AbortSignal): Pr
   const facts = factsOf(deps, { key, service, record, others })
   const address = addressToFree(facts)
   const announcement = address === undefined ? undefined : await deps.findAnnouncement(address, signal)
-  return { ...facts, announcement }
+  const isKept = announcement !== undefined && isTheirs(deps, announcement, record)
+  return { ...facts, announcement: isKept ? undefined : announcement }
+}
+
+/** Whether the records of those who show an address hold the same reservation: it stays theirs, and our record may go. */
+function isTheirs(
+  { cached }: Pick<ServiceAddressDeps, 'cached'>,
+  { services: showing }: Announcement,
+  record: ElasticIP | undefined,
+): boolean {
+  const id = record && reservationIdOf(record)
+  const isHeldBy = (key: Key) => {
+    const other = cached.record(key)
+    return other?.metadata.uid !== record?.metadata.uid && other?.status?.reservationID === id
+  }
+  return id !== undefined && showing.length > 0 && showing.every(isHeldBy)
 }
 
 /** The keys of the other addresses of a Service: of the second ones those that a cache shows, for most have none. */

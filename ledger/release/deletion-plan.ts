@@ -31,7 +31,8 @@ export type DeletionPlan =
  * | has another cluster's marks                           |                                         | `keep`                  |
  * | has another Service's marks                           | we ordered it: its id was given anew    | `keep`                  |
  * | is an operator's: provisioned to stay, or transferred |                                         | `keep`                  |
- * | is used                                               | only records hold it, of the same one   | `keep`: theirs          |
+ * | is used                                               | only records hold it, of the same one,  | `keep`: theirs          |
+ * |                                                       | and their Services show it              |                         |
  * |                                                       |                                         | `wait`                  |
  * | is named by a provisioned ElasticIP that waits for it |                                         | `keep`                  |
  * | had no marks when it was adopted                      | nobody allowed to delete such           | `keep`, without ours    |
@@ -48,11 +49,12 @@ export function planDeletion(seen: DeletionSeen, deps: Pick<LedgerDeps, 'scheme'
     ...(isSource(record) ? {} : { service: claimKey(record), isRelease: true }),
     records: [record.metadata.name],
   })
-  const [holder] = users
-  if (holder) {
+  if (users.length > 0) {
     // Two records of one reservation, from a backup for instance: the one that holds it releases it some day.
-    const isTheirs = users.every((user) => isIndependentRecord(user, seen))
-    return isTheirs
+    const theirs = users.filter((user) => isIndependentRecord(user, seen))
+    const owners = new Set(theirs.map(({ record: other }) => other && claimKey(other)))
+    const [holder] = theirs
+    return holder && users.every((user) => theirs.includes(user) || owners.has(user.key))
       ? { do: 'keep', reason: `${holder.key} holds it` }
       : { do: 'wait', error: new AddressInUse(used, users) }
   }

@@ -21,6 +21,7 @@ const lot = (facts: Pick<ElasticIP['spec'], 'reclaimPolicy'>, annotations: Recor
 }
 const named = (name: string, record: ElasticIP): ElasticIP => ({ ...record, metadata: { ...record.metadata, name } })
 const showing = makeService({ name: 'ghost', status: { loadBalancer: { ingress: [{ ip: address }] } } })
+const ghost = { namespace: 'default', name: 'ghost' }
 const leaving = { deletionTimestamp: '2026-01-31T09:00:00Z' }
 
 type Case = {
@@ -86,6 +87,12 @@ const cases: Case[] = [
     others: [named('default.b', makeRecord({ ...held, phase: 'Bound' }))],
     services: [showing],
     plan: 'wait',
+  },
+  {
+    name: 'that a second record holds and its Service shows',
+    others: [named('default.ghost', makeRecord({ ...held, phase: 'Bound' }, { claimRef: ghost }))],
+    services: [showing],
+    plan: { keep: 'default.ghost holds it' },
   },
   {
     name: 'that a provisioned ElasticIP waits for',

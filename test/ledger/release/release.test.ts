@@ -108,6 +108,23 @@ test('a reservation that the cloud deleted without an answer, and whose id it ga
   assert.equal(harness.reservationsOf('default/next'), ['res-1'])
 })
 
+test('of two Services with one reservation, one that goes leaves it to the other', async () => {
+  const harness = makeHarness()
+  const status = { phase: 'Bound', address: '203.0.113.9', reservationID: 'res-9' } as const
+  harness.cloud.put(makeReservation({ id: 'res-9', address: status.address }))
+  for (const name of ['web', 'other']) {
+    const { metadata, ...record } = makeRecord(status, { claimRef: { namespace: 'default', name, uid: name } })
+    harness.api.put(elasticIPs, { ...record, metadata: { ...metadata, name: `default.${name}`, uid: name } })
+  }
+  const ingress = { loadBalancer: { ingress: [{ ip: status.address }] } }
+  harness.addService(makeService({ name: 'other', uid: 'other', status: ingress }))
+  const leader = harness.process('a', { findAnnouncement: () => ({ services: ['default/other'] }) })
+  await leader.reconcile('default/web')
+  assert.is(harness.record(), undefined)
+  assert.is(harness.record('default/other')?.status?.phase, 'Bound')
+  assert.equal(harness.cloud.released, [])
+})
+
 test('a record whose status somebody emptied says which address is to be deleted', async () => {
   const harness = await reserved()
   const { status: _emptied, ...record } = harness.record() as ElasticIP
