@@ -1,15 +1,30 @@
-// A short walk of `make chaos` with a fixed seed. In one dialect promtool evaluates what the processes showed meanwhile.
+// A short walk of `make chaos` with a seed for each cloud. On one promtool evaluates what the processes showed meanwhile.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import type { DialectName } from '../../sandbox/dialects.ts'
 import { alertGroups } from '../../telemetry/alerts/alerts.ts'
 import { alertViolations } from '../chaos/alerts.ts'
 import { explained } from '../chaos/troubles.ts'
 import { walk } from '../chaos/walk.ts'
 import { dialect } from './dialect.ts'
 
+// With an even seed there is a warm pool; people are careless where three divides it.
+const seeds: Partial<Record<DialectName, number>> = {
+  'equinix-metal': 2,
+  'cherry-servers': 3,
+  hetzner: 6,
+  scaleway: 5,
+  phoenixnap: 4,
+}
+
 test('after 150 random steps no address is lost, none has two holders, and no alert is false', async () => {
   const alerts = dialect.name === 'equinix-metal'
-  const { steps, violations } = await walk({ dialect: dialect.name, seed: 3, steps: 150, alerts })
+  const { steps, violations } = await walk({
+    dialect: dialect.name,
+    seed: seeds[dialect.name] ?? 1,
+    steps: 150,
+    alerts,
+  })
   assert.equal(violations, [])
   assert.is(steps, 150)
 })
