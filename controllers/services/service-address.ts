@@ -86,11 +86,10 @@ async function look(deps: ServiceAddressDeps, key: Key, signal: AbortSignal): Pr
   const facts = factsOf(deps, { key, service, record, others })
   const address = addressToFree(facts)
   const announcement = address === undefined ? undefined : await deps.findAnnouncement(address, signal)
-  const isKept = announcement !== undefined && isTheirs(deps, announcement, record)
-  return { ...facts, announcement: isKept ? undefined : announcement }
+  return { ...facts, announcement: announcement && { ...announcement, isTheirs: isTheirs(deps, announcement, record) } }
 }
 
-/** Whether the records of those who show an address hold the same reservation: it stays theirs, and our record may go. */
+/** Whether the records of those who show an address hold the same reservation. */
 function isTheirs(
   { cached }: Pick<ServiceAddressDeps, 'cached'>,
   { services: showing }: Announcement,

@@ -68,6 +68,8 @@ function freedAddress(step: ServiceStep, service: Service | undefined): string |
 function planAnnounced(step: ServiceStep, { key, service, announcement }: ServiceSeen): ServicePlan {
   const address = freedAddress(step, service)
   if (address === undefined || !announcement) return { step }
+  // The reservation stays theirs, and only our record goes.
+  if (step.do === 'release' && announcement.isTheirs) return { step }
   const others = announcement.services.filter((other) => other !== serviceOfAddress(key))
   if (others.length === 0) return { againInMs: announcedPollMs }
   return { step: step.do === 'remove-finalizers' ? step : { do: 'report-shared', address, services: others } }

@@ -30,8 +30,11 @@ export type ServiceSeen = {
   graceMs: number
   /** How long we have seen that the announcing software is asked to withdraw the address. */
   withdrawingForMs: number
-  /** Why the network may still learn the address that the next step frees; looked up only before such a step. */
-  announcement: Announcement | undefined
+  /**
+   * Why the network may still learn the address that the next step frees; looked up only before such a step. `isTheirs`:
+   * the records of the Services that show it hold the same reservation.
+   */
+  announcement: (Announcement & { isTheirs?: boolean }) | undefined
 }
 
 /** Whether the announcing software was asked to withdraw the Service's address. */

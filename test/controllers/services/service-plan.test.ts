@@ -321,6 +321,20 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
     plan: { step: { do: 'report-shared', address, services: ['default/other'] } },
   },
   {
+    name: 'unless the record of that one holds the same reservation',
+    seen: { service: withdrawn, record: bound, announcement: { services: ['default/other'], isTheirs: true } },
+    plan: { step: { do: 'release', record: bound } },
+  },
+  {
+    name: 'which no Service may retain',
+    seen: {
+      service: withdrawn,
+      record: { ...bound, spec: { ...bound.spec, reclaimPolicy: 'Retain' } },
+      announcement: { services: ['default/other'], isTheirs: true },
+    },
+    plan: { step: { do: 'report-shared', address, services: ['default/other'] } },
+  },
+  {
     name: 'unless its deletion was requested: the cloud may have given it to that one since',
     seen: { service: withdrawn, record: deleting, announcement: { services: ['default/web', 'default/other'] } },
     plan: { step: { do: 'release', record: deleting } },
