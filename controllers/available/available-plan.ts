@@ -10,7 +10,8 @@
 //   claimed, provisioned no longer  | its record is another one by now                   | provision
 //   claimed                         | its record is gone or has another address          | reclaim
 //   claimed, not provisioned yet    | its record waits for the address                   | provision
-//   claimed, warm                   | its record holds the reservation                   | transfer
+//   claimed, warm                   | its record holds the reservation, or an address    | transfer
+//                                   | while the source's status is empty                 |
 //   claimed, provisioned            | its record is Bound and the source is not          | bind
 //   claimed                         | otherwise                                          | -
 //   unclaimed                       | a record has the address of an older warm source   | clear-source
@@ -66,10 +67,15 @@ function planClaimed(source: ElasticIP, record: ElasticIP | undefined): Availabl
   }
   // A record that is gone, or has another address by now, never returns to this source.
   if (!record || !isClaimedBy(source, record) || !hasSource(record, source)) return { do: 'reclaim', source }
-  if (!hasReservationOf(record, source))
+  if (!hasReservationOf(record, source) && !isEmptied(source, record))
     return isWarm(source) || isProvisioned(source) ? undefined : { do: 'provision', source }
   if (record.spec.source?.type === 'WarmPool') return { do: 'transfer', source, record }
   return phaseOf(record) === 'Bound' && phaseOf(source) !== 'Bound' ? { do: 'bind', source } : undefined
+}
+
+/** Whether somebody emptied the status of a warm source: what the record got from it, the record says. */
+function isEmptied(source: ElasticIP, record: ElasticIP): boolean {
+  return isWarm(source) && source.status?.reservationID === undefined && record.status?.address !== undefined
 }
 
 function planUnclaimed(source: ElasticIP, record: ElasticIP | undefined): AvailableStep | undefined {

@@ -90,7 +90,8 @@ export async function transferWarm(
   { source, record }: { source: ElasticIP; record: ElasticIP },
   signal: AbortSignal,
 ): Promise<void> {
-  const { reservationID = '', address } = source.status ?? {}
+  // The record says it also where somebody has emptied the source's status.
+  const { reservationID = '', address } = record.status ?? {}
   await deps.cloud.mark({ id: reservationID }, transferMarks(deps.scheme, addressKeyOf(record) ?? ''), signal)
   await deps.records.remove(source, { signal })
   await clearSource(deps, record, signal)

@@ -63,6 +63,11 @@ const cases: { name: string; seen: AvailableSeen; step: string | undefined }[] =
     step: 'transfer',
   },
   {
+    name: 'also where somebody emptied its status',
+    seen: { source: warm(undefined, taken), record: taker('warm-da-1') },
+    step: 'transfer',
+  },
+  {
     name: 'also while its Service already goes',
     seen: { source: warm(available, taken), record: taker('warm-da-1', { phase: 'Releasing', ...reserved }) },
     step: 'transfer',
