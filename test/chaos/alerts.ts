@@ -1,6 +1,6 @@
 import { type Scraper, makeScraper } from '../whole/alerts/scraper.ts'
 import type { Arena } from './arena.ts'
-import { type Trouble, explained } from './troubles.ts'
+import { type Trouble, explained, lasting } from './troubles.ts'
 
 /** Longer than the window of any alert: after that only what is wrong now can fire. */
 const calmMinutes = 90
@@ -23,8 +23,11 @@ export function watchAlerts({ replicas }: Arena): Pick<Scraper, 'during' | 'reco
 /** The alerts that no trouble of the walk explains, and those that are not over when all is repaired. */
 export function alertViolations(alerts: { fired: string[]; atEnd: string[] }, troubles: Set<Trouble>): string[] {
   const allowed = new Set([...troubles].flatMap((trouble) => explained[trouble]))
+  const left = new Set([...troubles].flatMap((trouble) => lasting[trouble] ?? []))
   return [
     ...alerts.fired.filter((name) => !allowed.has(name)).map((name) => `${name} fired, and nothing explains it`),
-    ...alerts.atEnd.map((name) => `${name} fires or is about to, although all is repaired`),
+    ...alerts.atEnd
+      .filter((name) => !left.has(name))
+      .map((name) => `${name} fires or is about to, although all is repaired`),
   ]
 }

@@ -47,7 +47,7 @@ export const ofAdministrators: Action[] = [
 const namespace = 'eip-admission'
 
 /** What a person with every right does with kubectl, and should not. */
-export const ofCarelessPeople: Action[] = [
+const mistakes: Action[] = [
   {
     often: 2,
     name: 'a person removes an ElasticIP by force',
@@ -110,6 +110,14 @@ export const ofCarelessPeople: Action[] = [
     run: ({ client }) => client.remove(leases, { namespace: 'kube-system', name: 'cloud-controller-manager' }),
   },
 ]
+
+export const ofCarelessPeople = mistakes.map((mistake): Action => ({
+  ...mistake,
+  run: (arena, random, tally) => {
+    tally.troubles.add('careless person')
+    return mistake.run(arena, random, tally)
+  },
+}))
 
 async function anyElasticIP({ client }: Pick<Arena, 'client'>, random: Random): Promise<string | undefined> {
   const all = await listAll(client, elasticIPs)

@@ -9,6 +9,7 @@ export type Trouble =
   | 'failed node'
   | 'other account'
   | 'wrong clock'
+  | 'careless person'
 
 /** The trouble that a fault of the cloud is. */
 export function troubleOf({ answer, message }: Fault): Trouble {
@@ -35,6 +36,13 @@ export const explained: Record<Trouble, readonly string[]> = {
   'refusing cloud': ['EIPAdmissionCloudRefuses'],
   'other account': ['EIPAdmissionOtherProject', 'EIPAdmissionAddressPending', 'EIPAdmissionNoLeader'],
   'wrong clock': [],
+  'careless person': [
+    'EIPAdmissionAddressesNotAnnounced',
+    'EIPAdmissionReservationsUnneeded',
+    'EIPAdmissionWebhooksNotReached',
+    'EIPAdmissionServicesMissed',
+    'EIPAdmissionNoLeader',
+  ],
   'failed node': ['EIPAdmissionAddressesNotAnnounced', 'EIPAdmissionAnnouncerRefuses'],
   'failing cloud': [
     'EIPAdmissionCloudErrors',
@@ -43,4 +51,9 @@ export const explained: Record<Trouble, readonly string[]> = {
     'EIPAdmissionReconcilesFail',
     'EIPAdmissionSweepOld',
   ],
+}
+
+/** The alerts that a trouble may leave: a person has to decide about a reservation whose record a person has removed. */
+export const lasting: Partial<Record<Trouble, readonly string[]>> = {
+  'careless person': ['EIPAdmissionReservationsUnneeded'],
 }
