@@ -116,15 +116,14 @@ async function tryClaim(deps: ProcessDeps, claim: Claim, signal: AbortSignal): P
   // 1. Read the adoption mark and start the clock. Both come before the record names us as the sender of a request, for
   //    two reasons. What was adopted later says nothing about the time until now. And this process may be frozen after
   //    the record is written. When it runs again, other processes have taken over: its time must be over by then.
-  const [halted, isAdopted, isItsTurn] = await Promise.all([
+  const [halted, isFresh, isItsTurn] = await Promise.all([
     deps.haltReason(signal),
-    !claim.isShown && deps.isAdopted(signal),
+    !claim.isShown && !deps.unrecorded.has(recordName(claim.key)) && deps.isAdopted(signal),
     isTurnOf(deps, claim, signal),
   ])
   if (halted !== undefined) return answerWhileHalted(deps, { claim, reason: halted }, signal)
   if (!isItsTurn) return busy
   const timeLimit = deps.timeLimit()
-  const isFresh = isAdopted && !deps.unrecorded.has(recordName(claim.key))
   // 2. Choose the available address to begin with, so that the new record names it from the start.
   const { source, obstacle } = await chooseSource(deps, { ...claim, isFresh }, signal)
   if (obstacle?.kind === 'busy') return obstacle
