@@ -42,6 +42,10 @@ export const explained: Record<Trouble, readonly string[]> = {
     'EIPAdmissionWebhooksNotReached',
     'EIPAdmissionServicesMissed',
     'EIPAdmissionNoLeader',
+    'EIPAdmissionClusterIdInUse',
+    'EIPAdmissionReconcilesFail',
+    'EIPAdmissionAddressPending',
+    'EIPAdmissionReviewsFail',
   ],
   'failed node': ['EIPAdmissionAddressesNotAnnounced', 'EIPAdmissionAnnouncerRefuses'],
   'failing cloud': [

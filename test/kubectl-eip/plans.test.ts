@@ -169,6 +169,14 @@ test('a kept address does not move to the Service that it is kept for', () => {
   assert.match('refusal' in planned ? planned.refusal : '', 'is kept for Service default/web already')
 })
 
+test('a provisioned address that is kept for the Service already is written once more', () => {
+  const claimRef = { namespace: 'default', name: 'web' }
+  const available = lot('Available')
+  const record = { ...available, spec: { ...available.spec, claimRef } }
+  const planned = planMove({ record, to: 'default/web', target: undefined, all: users([record]) })
+  assert.equal(planned, { do: 'set-claim', claimRef })
+})
+
 const adopt = (what: string, facts: { name?: string; service?: string; allowed?: string[] } = {}) =>
   newProvisioned({ what, allowed: [], ...facts }, { all: [lot('Available')], namespace: 'shop' })
 
