@@ -398,6 +398,17 @@ const inTheWay: { name: string; scene: Scene; blockers?: string[]; warnings?: st
     },
   },
   {
+    name: 'a manager that is not suspended any more',
+    scene: {
+      workloads: [
+        program({
+          annotations: { 'argocd.argoproj.io/tracking-id': 'x', 'eip-admission.dev/manager-suspended': 'false' },
+        }),
+      ],
+    },
+    blockers: ['managed-workload'],
+  },
+  {
     name: 'Helm',
     scene: { workloads: [program({ annotations: { 'meta.helm.sh/release-name': 'ccm' } })] },
     warnings: ['helm-release'],
