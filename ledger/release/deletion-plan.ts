@@ -29,7 +29,8 @@ export type DeletionPlan =
  * | ----------------------------------------------------- | --------------------------------------- | ----------------------- |
  * | is gone                                               | an earlier deletion lost its answer     | `delete`, which ends it |
  * | has another cluster's marks                           |                                         | `keep`                  |
- * | has another Service's marks                           | we ordered it: its id was given anew    | `keep`                  |
+ * | has another Service's marks                           | the record is a Service's: its id was   | `keep`                  |
+ * |                                                       | given anew; else the sweep releases it  |                         |
  * | is an operator's: provisioned to stay, or transferred |                                         | `keep`                  |
  * | is used                                               | only records hold it, of the same one,  | `keep`: theirs          |
  * |                                                       | and their Services show it              |                         |
@@ -84,13 +85,12 @@ function foreignReason({ scheme }: Pick<LedgerDeps, 'scheme'>, { record, found }
 }
 
 /**
- * Whether the reservation of a record that we ordered is another Service's now. A cloud may give the id and the address of a
- * deleted one to the next order, perhaps before we learn that ours is deleted.
+ * Whether the reservation of a Service's record is another Service's now. A cloud may give the id and the address of a deleted
+ * one to the next order, perhaps before we learn that ours is deleted.
  */
 function isGivenAnew(scheme: LedgerDeps['scheme'], record: ElasticIP, marks: Reservation['marks']): boolean {
   const key = addressKeyOf(record)
-  const isOurOrder = key !== undefined && record.spec.reservationID === undefined && record.spec.source === undefined
-  return isOurOrder && marks['service'] !== undefined && !isOfService(scheme, key, marks)
+  return key !== undefined && marks['service'] !== undefined && !isOfService(scheme, key, marks)
 }
 
 function isIndependentRecord({ record: other }: AddressUser, { record, reservationID }: DeletionSeen): boolean {

@@ -70,7 +70,25 @@ const cases: Case[] = [
     found: makeReservation({ marks: serviceMarks(scheme, 'default/web') }),
     plan: 'delete',
   },
+  {
+    name: 'that was adopted, and whose id the cloud gave to another Service',
+    record: makeRecord({ ...held, phase: 'Releasing' }, { reservationID: 'res-1' }),
+    found: makeReservation({ marks: serviceMarks(scheme, 'default/next') }),
+    plan: { keep: 'given it to another Service' },
+  },
+  {
+    name: 'of a warm address on its way, whose id the cloud gave to another Service',
+    record: makeRecord({ ...held, phase: 'Releasing' }, { source: { name: 'warm-da-1', type: 'WarmPool' } }),
+    found: makeReservation({ marks: serviceMarks(scheme, 'default/next') }),
+    plan: { keep: 'given it to another Service' },
+  },
   { name: 'that an operator provisioned to go', record: lot({ reclaimPolicy: 'Delete' }), plan: 'delete' },
+  {
+    name: 'that an operator provisioned to go, and that has no marks',
+    record: lot({ reclaimPolicy: 'Delete' }),
+    found: makeReservation({ marks: {} }),
+    plan: 'delete',
+  },
   { name: 'whose address a Service shows', services: [showing], plan: 'wait' },
   {
     name: 'that a second record of another address holds',
