@@ -1,9 +1,13 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { serviceMarks } from '../../../ledger/record/marks.ts'
+import type { Reservation } from '../../../clouds/ports/cloud.ts'
+import type { Service } from '../../../kube/objects.ts'
+import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
+import { clusterMarks, serviceMarks } from '../../../ledger/record/marks.ts'
+import { warmLabel } from '../../../ledger/record/names.ts'
 import { type SweepSeen, planSweep } from '../../../ledger/sweep/sweep-plan.ts'
 import type { Want } from '../../../ledger/want/want.ts'
-import { makeRecord, makeReservation, makeService } from '../../builders.ts'
+import { makeLot, makeRecord, makeReservation, makeService } from '../../builders.ts'
 
 const scheme = { usage: 'cloud-provider-equinix-metal-auto', separator: '/', cluster: 'cluster-1' } as const
 const marks = serviceMarks(scheme, 'default/web')
@@ -188,6 +192,88 @@ test('the first record does not take the reservation of the second address, nor 
   const other = { ...waiting, metadata: { ...waiting.metadata, name: 'default.web.ipv6' } }
   const adoptions = plan({ reservations: [reservation, second], records: [waiting, other], services }).adopt
   assert.equal(adoptions, ['default/web res-1 into its record', 'default/web.ipv6 res-2 into its record'])
+})
+
+const { service: ofWeb = '' } = marks
+const unnamed = makeReservation({ marks: { usage: scheme.usage, service: ofWeb } })
+const adopted = makeReservation({ marks: { ...marks, adopted: 'untagged' } })
+const shows = (ip: string) => makeService({ status: { loadBalancer: { ingress: [{ ip }] } } })
+const names = (ip: string) => makeService({ loadBalancerIP: ip })
+const { address: itsAddress = '' } = unnamed
+const untaggedCases: {
+  name: string
+  reservation?: Reservation
+  service?: Service
+  sweepsUntagged?: true
+  is: Partial<Record<'adopt' | 'suspects' | 'untagged', string[]>>
+}[] = [
+  { name: 'whose address its Service shows is adopted', service: shows(itsAddress), is: { adopt: ['res-1'] } },
+  { name: 'whose Service shows another is nothing to us', service: shows('203.0.113.9'), is: {} },
+  { name: 'whose Service names another is nothing to us', service: names('203.0.113.9'), is: {} },
+  {
+    name: 'whose Service shows another is nothing to us, though such may be deleted',
+    service: shows('203.0.113.9'),
+    sweepsUntagged: true,
+    is: {},
+  },
+  { name: 'whose Service shows none is reported', service: makeService(), is: { untagged: ['res-1'] } },
+  {
+    name: 'whose Service shows none is adopted, where such may be deleted',
+    service: makeService(),
+    sweepsUntagged: true,
+    is: { adopt: ['res-1'] },
+  },
+  { name: 'without a Service is reported', is: { untagged: ['res-1'] } },
+  {
+    name: 'without a Service is an orphan, where such may be deleted',
+    sweepsUntagged: true,
+    is: { suspects: ['res-1'] },
+  },
+  { name: 'that named none when we adopted it is reported', reservation: adopted, is: { untagged: ['res-1'] } },
+  {
+    name: 'that named none when we adopted it is an orphan, where such may be deleted',
+    reservation: adopted,
+    sweepsUntagged: true,
+    is: { suspects: ['res-1'] },
+  },
+]
+for (const { name, reservation: one = unnamed, service, sweepsUntagged = false, is } of untaggedCases) {
+  test(`a reservation of no cluster ${name}`, () => {
+    const services = service ? [{ service, wanted: reserve }] : []
+    const packet = { ...scheme, adoptsUnmarked: true } as const
+    const { adopt, suspects, untagged } = planSweep({
+      ...base,
+      scheme: packet,
+      reservations: [one],
+      services,
+      sweepsUntagged,
+    })
+    const ids = (all: { id: string }[]) => all.map(({ id }) => id)
+    assert.equal(
+      [ids(adopt.map((adoption) => adoption.reservation)), [...suspects], ids(untagged)],
+      [is.adopt ?? [], is.suspects ?? [], is.untagged ?? []],
+    )
+  })
+}
+
+test('a free warm address whose reservation names a Service is a Service’s; one that is claimed stays', () => {
+  const warm = (name: string, id: string, claimRef?: ElasticIP['spec']['claimRef']): ElasticIP => {
+    const spec = { reclaimPolicy: 'Delete', ...(claimRef && { claimRef }) } as const
+    const { metadata, ...lot } = makeLot(name, spec, { phase: 'Available', reservationID: id, address: '203.0.113.7' })
+    return { ...lot, metadata: { ...metadata, labels: { [warmLabel]: 'true' } } }
+  }
+  const claimRef = { namespace: 'default', name: 'web', elasticIPUID: 'uid-9' }
+  const records = [warm('warm-da-1', 'res-1'), warm('warm-da-2', 'res-2'), warm('warm-da-3', 'res-3', claimRef)]
+  const reservations = [
+    makeReservation({ marks }),
+    makeReservation({ id: 'res-2', marks: { ...clusterMarks(scheme), 'elastic-ip': 'uid-2' } }),
+    makeReservation({ id: 'res-3', marks }),
+  ]
+  const { alreadyTransferred } = planSweep({ ...base, reservations, records })
+  assert.equal(
+    alreadyTransferred.map(({ metadata }) => metadata.name),
+    ['warm-da-1'],
+  )
 })
 
 test.run()
