@@ -10,8 +10,8 @@
 //   claimed, provisioned no longer  | its record is another one by now                   | provision
 //   claimed                         | its record is gone or has another address          | reclaim
 //   claimed, not provisioned yet    | its record waits for the address                   | provision
-//   claimed, warm                   | its record holds the reservation, or an address    | transfer
-//                                   | while the source's status is empty                 |
+//   claimed, warm                   | its record holds the reservation, or one while the | transfer
+//                                   | source's status is empty                           |
 //   claimed, provisioned            | its record is Bound and the source is not          | bind
 //   claimed                         | otherwise                                          | -
 //   unclaimed                       | a record has the address of an older warm source   | clear-source
@@ -75,7 +75,7 @@ function planClaimed(source: ElasticIP, record: ElasticIP | undefined): Availabl
 
 /** Whether somebody emptied the status of a warm source: what the record got from it, the record says. */
 function isEmptied(source: ElasticIP, record: ElasticIP): boolean {
-  return isWarm(source) && source.status?.reservationID === undefined && record.status?.address !== undefined
+  return isWarm(source) && source.status?.reservationID === undefined && record.status?.reservationID !== undefined
 }
 
 function planUnclaimed(source: ElasticIP, record: ElasticIP | undefined): AvailableStep | undefined {

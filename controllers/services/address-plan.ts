@@ -93,10 +93,10 @@ export function planReservedAddress(
 
 /** Plans for an address that an earlier Service of the name left. What this one shows is hidden first, or it would stay. */
 function planFormerAddress(seen: ServiceSeen, service: Service, record: ElasticIP): ServicePlan {
-  const isShown = service.metadata.annotations?.[addressAnnotation] === heldAddress(record)
+  const address = heldAddress(record)
+  const isShown = service.metadata.annotations?.[addressAnnotation] === address
   if (!isShown || graceLeftMs(seen) !== undefined) return releaseAfterGrace(seen, record)
-  const isInStatus = shownAsFirst(seen, service) === heldAddress(record)
-  return isInStatus ? planWithdrawal(seen, service) : { step: { do: 'hide-address' } }
+  return shownAsFirst(seen, service) === address ? planWithdrawal(seen, service) : { step: { do: 'hide-address' } }
 }
 
 /** Plans for a Service whose record holds its address. */

@@ -6,9 +6,9 @@ import {
   type AddressKey,
   type ElasticIP,
   isSecondKey,
+  reservationIdOf,
   secondKeys,
   serviceOfAddress,
-  reservationIdOf,
 } from '../../ledger/record/elastic-ip.ts'
 import { requestOfRecord } from '../../ledger/record/records.ts'
 import type { RequestAnnotations } from '../../settings/service-policy.ts'

@@ -48,17 +48,19 @@ export async function storeReservation(
     const message = `${deps.cloud.name} has not granted the address yet`
     const conditions = [condition('Reserved', { status: 'False', reason: 'NotGranted', message, now: deps.now() })]
     const change = { phase: 'Requested', reservationID: id, requestInFlight: undefined, message, conditions } as const
-    await write(deps, record, change)
-    return { kind: 'pending', reason: message }
+    return (await write(deps, record, change)) ? { kind: 'pending', reason: message } : lost(deps, record, reservation)
   }
   const problem = await deps.grantedProblem(record, reservation, noDeadline)
   if (problem !== undefined) return keepUnusable(deps, { record, id }, problem)
   const phase = isSource(record) ? 'Available' : 'Reserved'
   const facts = { reason: 'Granted', message: `reservation ${id}`, now: deps.now() }
   const stored = await write(deps, record, { phase, reservationID: id, address, ...granted(facts) })
-  if (stored) return resultOf(deps, stored, reservation)
-  const { name } = record.metadata
-  deps.log.warn({ record: name, address, reservation: id }, 'reserved, but somebody removed its record meanwhile')
+  return stored ? resultOf(deps, stored, reservation) : lost(deps, record, reservation)
+}
+
+/** Says that a reservation has no record: somebody removed it while the cloud answered. */
+function lost({ log }: LedgerDeps, { metadata: { name } }: ElasticIP, { id, address }: Reservation): ClaimResult {
+  log.warn({ record: name, address, reservation: id }, 'reserved, but somebody removed its record meanwhile')
   return unrecorded
 }
 

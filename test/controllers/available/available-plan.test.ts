@@ -68,6 +68,14 @@ const cases: { name: string; seen: AvailableSeen; step: string | undefined }[] =
     step: 'transfer',
   },
   {
+    name: 'but not where nobody knows any more which one it is',
+    seen: {
+      source: warm(undefined, taken),
+      record: taker('warm-da-1', { phase: 'Bound', address: '203.0.113.40' }),
+    },
+    step: undefined,
+  },
+  {
     name: 'also while its Service already goes',
     seen: { source: warm(available, taken), record: taker('warm-da-1', { phase: 'Releasing', ...reserved }) },
     step: 'transfer',

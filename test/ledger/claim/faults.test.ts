@@ -190,17 +190,24 @@ test('a reservation reaches its record after a short absence of the API server',
   assert.is(harness.api.stored(services).length, 0)
 })
 
-test('when somebody removes the record while the cloud answers, the next claim finds what was bought', async () => {
-  const harness = makeHarness()
-  harness.setAdoptionMark()
-  const process = harness.process('a', {
-    cloud: { after: ({ verb }) => void (verb === 'reserve' && harness.api.drop(elasticIPs, { name: 'default.web' })) },
+for (const fate of ['reserved', 'requested'] as const) {
+  test(`when somebody removes the record while the cloud answers ${fate}, the next claim finds what was bought`, async () => {
+    const harness = makeHarness()
+    harness.setAdoptionMark()
+    harness.cloud.fates.push(fate)
+    const process = harness.process('a', {
+      cloud: {
+        after: ({ verb }) => void (verb === 'reserve' && harness.api.drop(elasticIPs, { name: 'default.web' })),
+      },
+    })
+    assert.is((await process.claim()).kind, 'busy')
+    const second = await process.claim()
+    assert.is(second.kind, fate === 'reserved' ? 'held' : 'pending')
+    assert.is(harness.record()?.status?.reservationID, 'res-1')
+    assert.is(harness.record()?.status?.address, fate === 'reserved' ? '203.0.113.1' : undefined)
+    assert.equal(harness.reservationsOf(), ['res-1'])
   })
-  assert.is((await process.claim()).kind, 'busy')
-  const second = await process.claim()
-  assert.is(second.kind === 'held' && second.address, '203.0.113.1')
-  assert.equal(harness.reservationsOf(), ['res-1'])
-})
+}
 
 test('a create whose answer is lost sent no request: the process that sent it claims again at once', async () => {
   const harness = makeHarness()
