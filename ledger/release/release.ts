@@ -17,11 +17,11 @@ export type ReleaseDeps = LedgerDeps & {
 
 /**
  * What a release came to. `released`: the deletion is sent and the record is removed. `kept`: its Service wants the address
- * after all. `request-in-flight`: a request may still buy the address; try again later. `unchecked`: the first sweep has
+ * after all. `found`: the record had lost its address, and has it again; look again who announces it. `request-in-flight`: a request may still buy the address; try again later. `unchecked`: the first sweep has
  * not looked yet whether another cluster uses our id; try again soon. `waiting`: we may be a copy of a cluster that lives;
  * try again later.
  */
-export type ReleaseResult = 'released' | 'kept' | 'request-in-flight' | 'unchecked' | 'waiting'
+export type ReleaseResult = 'released' | 'kept' | 'found' | 'request-in-flight' | 'unchecked' | 'waiting'
 
 /**
  * Releases the address of a record and removes the record. Each step is written down before the next, so that any process
@@ -48,8 +48,7 @@ export async function release(deps: ReleaseDeps, record: ElasticIP, signal: Abor
   const pending = pendingCheck(deps.clusterState())
   if (pending) return pending
   // 6. The warm record goes before the reservation, or another Service could claim it.
-  await releaseToCloud(deps, await detachFromSource(deps, marked, signal), signal)
-  return 'released'
+  return releaseToCloud(deps, await detachFromSource(deps, marked, signal), signal)
 }
 
 /** Releases an available address that no Service has claimed. */
@@ -65,8 +64,7 @@ export async function releaseSource(
     phaseOf(source) === 'Releasing'
       ? source
       : await deps.records.writeStatus(source, { phase: 'Releasing' }, { signal })
-  await releaseToCloud(deps, marked, signal)
-  return 'released'
+  return releaseToCloud(deps, marked, signal)
 }
 
 /** Throws if another cluster uses our id; returns what a release has to wait for, if anything. */
@@ -98,20 +96,27 @@ export async function detachFromSource(
  * Throws AddressInUse while somebody shows the address: then the record stays as well, and says so. A reservation that is
  * not ours to delete stays, and the record goes.
  */
-async function releaseToCloud(deps: LedgerDeps, marked: ElasticIP, signal: AbortSignal): Promise<void> {
+async function releaseToCloud(deps: LedgerDeps, marked: ElasticIP, signal: AbortSignal): Promise<'released' | 'found'> {
   const reservationID = reservationIdOf(marked) ?? (await findReservation(deps, marked, signal))?.id
   const found = reservationID === undefined ? undefined : await deps.cloud.reservation(reservationID, signal)
   const kept = reservationID === undefined ? undefined : await whyKept(deps, { marked, reservationID, found }, signal)
   if (kept !== undefined) {
     await deps.records.remove(marked, { signal })
     const facts = { record: marked.metadata.name, address: marked.status?.address, reservation: reservationID }
-    return deps.log.info({ ...facts, reason: kept }, 'record removed; its reservation stays')
+    deps.log.info({ ...facts, reason: kept }, 'record removed; its reservation stays')
+    return 'released'
   }
-  const { deletionRequestedAt = deps.now().toISOString() } = marked.status ?? {}
-  // A record whose status somebody emptied gets its address again: whoever announces it learns that it has to go.
-  const address = marked.status?.address ?? found?.address
-  const stored = await deps.records.writeStatus(marked, { deletionRequestedAt, reservationID, address }, { signal })
+  const { deletionRequestedAt, address = found?.address } = marked.status ?? {}
+  const known = { reservationID, address }
+  // Somebody emptied its status, or the answer to its order was lost: nobody could look who announces the address.
+  if (deletionRequestedAt === undefined && address !== marked.status?.address) {
+    await deps.records.writeStatus(marked, known, { signal })
+    return 'found'
+  }
+  const requested = { ...known, deletionRequestedAt: deletionRequestedAt ?? deps.now().toISOString() }
+  const stored = await deps.records.writeStatus(marked, requested, { signal })
   if ((await deleteReservation(deps, stored, signal)) === 'deleting') await moveToReleaseRecord(deps, stored, signal)
+  return 'released'
 }
 
 /** Looks live, and returns why the reservation of a record stays although the record goes; undefined if it goes too. */

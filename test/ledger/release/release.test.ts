@@ -125,17 +125,24 @@ test('of two Services with one reservation, one that goes leaves it to the other
   assert.equal(harness.cloud.released, [])
 })
 
-test('a record whose status somebody emptied says which address is to be deleted', async () => {
+test('a record whose status somebody emptied gets its address again, and the network forgets it before its deletion', async () => {
   const harness = await reserved()
   const { status: _emptied, ...record } = harness.record() as ElasticIP
   harness.api.put(elasticIPs, record)
-  harness.cloud.refusesRelease = 'conflict'
-  const b = harness.process('b')
-  assert.is(await b.release(), 'request-in-flight')
+  let isAnnounced = true
+  const findAnnouncement = (address: string) =>
+    isAnnounced && address === '203.0.113.1' ? { services: [] } : undefined
+  const leader = harness.process('b', { findAnnouncement })
+  assert.is(await leader.release(), 'request-in-flight')
   harness.advance(timeoutMs)
-  await Promise.allSettled([b.release()])
-  const { address, reservationID } = harness.record()?.status ?? {}
-  assert.equal([address, reservationID], ['203.0.113.1', 'res-1'])
+  assert.is(await leader.release(), 'found')
+  const { phase, address, reservationID } = harness.record()?.status ?? {}
+  assert.equal([phase, address, reservationID], ['Releasing', '203.0.113.1', 'res-1'])
+  await leader.reconcile('default/web')
+  assert.equal(harness.cloud.released, [])
+  isAnnounced = false
+  await leader.reconcile('default/web')
+  assert.equal([harness.cloud.released, harness.record()], [['res-1'], undefined])
 })
 
 test('a deletion that was begun is over once another Service has the id, or orders it', async () => {
@@ -208,6 +215,7 @@ test('a reservation that a release found by its marks is not adopted while the c
   await b.release()
   harness.advance(timeoutMs)
   harness.cloud.deletesLate = true
+  assert.is(await b.release(), 'found')
   assert.is(await b.release(), 'released')
   assert.equal(harness.cloud.released, ['res-1'])
   harness.addService(makeService())
@@ -251,6 +259,7 @@ test('the release of a record whose answer was lost deletes the reservation with
   assert.is(await b.release(), 'request-in-flight')
   assert.is(harness.record()?.status?.phase, 'Requested')
   harness.advance(timeoutMs)
+  assert.is(await b.release(), 'found')
   assert.is(await b.release(), 'released')
   assert.equal([harness.reservationsOf(), harness.record()], [[], undefined])
 })
