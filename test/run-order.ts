@@ -10,6 +10,7 @@ export const timelyParts = [
   'rig/control-planes/',
   'rig/high-availability',
   'rig/bootstrap',
+  'matrix/cloud-trouble',
   'matrix/control-plane',
   'whole/alerts/guardians',
   'whole/hanging',
