@@ -95,8 +95,12 @@ test('a rolling restart of both replicas fails no review', async () => {
   const { passed, failed } = await underLoad(async () => {
     for (const round of [0, 1, 2, 3]) {
       const at = round % 2
-      assert.is(await replicas[at]?.stop('SIGTERM', 60_000), 0)
-      replicas[at] = await stage.start(replica(ports[at]))
+      const port = ports[at] ?? 0
+      const stopping = replicas[at]?.stop('SIGTERM', 60_000)
+      control.remove(port)
+      assert.is(await stopping, 0)
+      replicas[at] = await stage.start(replica(port))
+      control.add(port)
     }
   })
   assert.equal(failed, [])

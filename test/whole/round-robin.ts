@@ -1,14 +1,22 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 
-export type RoundRobin = { port: number; close(): Promise<void> }
+export type RoundRobin = {
+  port: number
+  /** Sends no new connection to a replica: Kubernetes does so when it ends the pod. */
+  remove(port: number): void
+  add(port: number): void
+  close(): Promise<void>
+}
 
 /** Balances connections over several replicas, as a Service does: each goes to the next replica that accepts it. */
-export async function roundRobin(ports: number[]): Promise<RoundRobin> {
+export async function roundRobin(ports: readonly number[]): Promise<RoundRobin> {
   let turn = 0
+  const endpoints = new Set(ports)
   const server = createServer((client) => {
     const forward = (triesLeft: number): void => {
-      const replica = connect(ports[turn++ % ports.length] ?? 0, '127.0.0.1')
+      const open = [...endpoints]
+      const replica = connect(open[turn++ % open.length] ?? 0, '127.0.0.1')
       replica.once('connect', () => {
         replica.removeAllListeners('error')
         for (const [one, other] of [[client, replica] as const, [replica, client] as const]) {
@@ -24,6 +32,8 @@ export async function roundRobin(ports: number[]): Promise<RoundRobin> {
   await once(server, 'listening')
   return {
     port: (server.address() as AddressInfo).port,
+    remove: (port) => void endpoints.delete(port),
+    add: (port) => void endpoints.add(port),
     async close() {
       server.close()
       await once(server, 'close')

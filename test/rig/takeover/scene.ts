@@ -118,7 +118,7 @@ export async function onScene(options: SceneOptions, play: (scene: Scene) => Pro
     })
     for (const name of [first, ...others]) await scene.addMachine(name)
     for (const name of options.services) await scene.addService(name)
-    await isAnnounced(scene)
+    await atRest(scene)
     await play(scene)
     assert.equal(predecessor.otherHosts, [])
   } finally {
@@ -206,6 +206,17 @@ function reservationsOf(stage: TestStage, of = ''): string[] {
 /** Every router has ways to every address that a Service has, and to no other. */
 export function isAnnounced(scene: Scene): Promise<true> {
   return allLead(scene, [...scene.addresses.values()])
+}
+
+/**
+ * Waits until a predecessor has counted a new Service. It writes the counts after the pool, which closes every session once
+ * more where they are in a ConfigMap.
+ */
+export async function atRest(scene: Scene): Promise<void> {
+  await isAnnounced(scene)
+  const lastChangeMs = () => scene.rig.routers.changes().at(-1)?.atMs ?? 0
+  await eventually('no route has changed for three seconds', () => Date.now() - lastChangeMs() > 3_000 || undefined)
+  await isAnnounced(scene)
 }
 
 /** What must be the same before and after, whoever runs. */

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert'
 import type { Product } from '../../../sandbox/product.ts'
 import { eventually } from '../../whole/eventually.ts'
 import { routes } from '../../whole/test-stage.ts'
-import { type Scene, checkQuiet, checkWays, isAnnounced, objectNames, seen } from './scene.ts'
+import { type Scene, atRest, checkQuiet, checkWays, isAnnounced, objectNames, seen } from './scene.ts'
 
 export type Way = {
   /** From theirs to ours. */
@@ -37,17 +37,6 @@ export async function walk(scene: Scene, { there, back }: Way, rounds: 1 | 2): P
     await scene.addService(first)
     await atRest(scene)
   }
-}
-
-/**
- * Waits until a predecessor has counted a new Service. It writes the counts after the pool, which closes every session once
- * more where they are in a ConfigMap.
- */
-async function atRest(scene: Scene): Promise<void> {
-  await isAnnounced(scene)
-  const lastChangeMs = () => scene.rig.routers.changes().at(-1)?.atMs ?? 0
-  await eventually('no route has changed for a second', () => Date.now() - lastChangeMs() > 1_000 || undefined)
-  await isAnnounced(scene)
 }
 
 /** A predecessor takes up a reservation with the tags of its Service even while the cloud deletes it. */
