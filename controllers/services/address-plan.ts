@@ -80,7 +80,9 @@ export function planReservedAddress(
     // The address that it shows is no longer its own. It must not be announced while another one is claimed.
     const shown = service.metadata.annotations?.[addressAnnotation]
     if (record && shown !== undefined && shownAsFirst(seen, service) === shown) return planWithdrawal(seen, service)
-    if (record && familyOf(record) !== wanted.family) return releaseAfterGrace(seen, record)
+    // The claim refuses one that is retained, and says how to release it.
+    const isRetained = record && phaseOf(record) === 'Released'
+    if (record && !isRetained && familyOf(record) !== wanted.family) return releaseAfterGrace(seen, record)
     return { step: { do: 'claim', ...claimSpecOf(wanted) } }
   }
   if (isForAnotherWant(record, { service, wanted })) return planFormerAddress(seen, service, record)

@@ -15,8 +15,13 @@ export async function reserveWarm(deps: ClaimDeps, source: ElasticIP): Promise<C
   const timeLimit = deps.timeLimit()
   const requestInFlight = { sender: deps.identity, sentAt: deps.now().toISOString() }
   const record = await deps.records.writeStatus(source, { phase: 'Requested', requestInFlight })
-  // The process that created a warm record sent no request: without a status none was ever sent.
-  return obtainAddress(deps, { record, isFresh: source.status === undefined }, timeLimit)
+  return obtainAddress(deps, { record, isFresh: isFresh(source, deps.now()) }, timeLimit)
+}
+
+/** Its status is written before the first request, at once. An old record without one had one, which somebody emptied. */
+function isFresh({ metadata, status }: ElasticIP, now: Date): boolean {
+  const ageMs = now.getTime() - Date.parse(metadata.creationTimestamp ?? '')
+  return status === undefined && ageMs < 60_000
 }
 
 /** Creates one more record of the warm pool; returns why not, if it would exceed a limit. */

@@ -26,7 +26,7 @@ export async function answerFromRecord(
   const mismatch = mismatchOf(record, claim)
   // One in use, or on its way out, that does not fit is released by the controller; then the claim gets another one.
   if (mismatch !== undefined) return hasUnusedAddress(record) ? { kind: 'refused', reason: mismatch } : busy
-  const held = await holdStored(deps, record, signal)
+  const held = await holdStored(deps, { record, claim }, signal)
   if (held) return held
   if (phaseOf(record) !== 'Requested' || isBeingRemoved(record) || deps.requestsInFlight.isInFlight(record)) return busy
   if (familyOf(record) !== claim.family) return { kind: 'pending', reason: formerFamily(record) }
@@ -114,13 +114,22 @@ function hasUnusedAddress(record: ElasticIP): boolean {
   return phaseOf(record) === 'Released' || (phaseOf(record) === 'Reserved' && isUnbound(record))
 }
 
-/** Makes the address of a record the result: held, retained, or being released and not yet deleted at the cloud. */
-async function holdStored(deps: LedgerDeps, record: ElasticIP, signal: AbortSignal): Promise<ClaimResult | undefined> {
-  const held = heldAddress(record)
-  if (held !== undefined) return { kind: 'held', record, address: held }
+/**
+ * Makes the address of a record the result: held, retained, or being released and not yet deleted at the cloud. Where the
+ * Service that held it may be gone, the record is written, so that no release that has read it before goes on.
+ */
+async function holdStored(
+  deps: LedgerDeps,
+  { record, claim }: { record: ElasticIP; claim: Claim },
+  signal: AbortSignal,
+): Promise<ClaimResult | undefined> {
   const phase = phaseOf(record)
+  const held = heldAddress(record)
+  const isOfFormer = phase === 'Bound' && !claim.isShown
+  if (held !== undefined && !isOfFormer) return { kind: 'held', record, address: held }
   const address = record.status?.address
-  const isStillOurs = phase === 'Released' || (phase === 'Releasing' && !record.status?.deletionRequestedAt)
+  const isReleased = phase === 'Released' || (phase === 'Releasing' && !record.status?.deletionRequestedAt)
+  const isStillOurs = isOfFormer || isReleased
   if (!isStillOurs || address === undefined || isBeingRemoved(record)) return undefined
   const facts = { reason: 'Claimed', message: 'its Service is not stored yet', now: deps.now() }
   const change: StatusChange = { phase: 'Reserved', conditions: [assigned('Unknown', facts)] }

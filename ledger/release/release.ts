@@ -7,7 +7,7 @@ import { assigned } from '../record/records.ts'
 import { planDeletion } from './deletion-plan.ts'
 import { deleteReservation, moveToReleaseRecord } from './delete-reservation.ts'
 import { adoptionEndMarks } from '../record/marks.ts'
-import { hasReservationOf, isClaimedBy } from '../record/source.ts'
+import { hasReservationOf, isClaimedBy, isSource } from '../record/source.ts'
 import { stayInUse } from '../record/stay-in-use.ts'
 
 export type ReleaseDeps = LedgerDeps & {
@@ -17,7 +17,7 @@ export type ReleaseDeps = LedgerDeps & {
 
 /**
  * What a release came to. `released`: the deletion is sent and the record is removed. `kept`: its Service wants the address
- * after all. `found`: the record had lost its address, and has it again; look again who announces it. `request-in-flight`: a request may still buy the address; try again later. `unchecked`: the first sweep has
+ * after all. `found`: the record had no address, and has it now; look again. `request-in-flight`: a request may still buy the address; try again later. `unchecked`: the first sweep has
  * not looked yet whether another cluster uses our id; try again soon. `waiting`: we may be a copy of a cluster that lives;
  * try again later.
  */
@@ -110,13 +110,20 @@ async function releaseToCloud(deps: LedgerDeps, marked: ElasticIP, signal: Abort
   const known = { reservationID, address }
   // Somebody emptied its status, or the answer to its order was lost: nobody could look who announces the address.
   if (deletionRequestedAt === undefined && address !== marked.status?.address) {
-    await deps.records.writeStatus(marked, known, { signal })
+    const complete = await deps.records.writeStatus(marked, known, { signal })
+    // Nor could anybody know that there was an address to retain.
+    if (isRetained(complete)) await retain(deps, complete, signal)
     return 'found'
   }
   const requested = { ...known, deletionRequestedAt: deletionRequestedAt ?? deps.now().toISOString() }
   const stored = await deps.records.writeStatus(marked, requested, { signal })
   if ((await deleteReservation(deps, stored, signal)) === 'deleting') await moveToReleaseRecord(deps, stored, signal)
   return 'released'
+}
+
+/** Whether the address of a record stays when its Service goes, unless a person deletes the record. */
+function isRetained(record: ElasticIP): boolean {
+  return !isSource(record) && record.spec.reclaimPolicy === 'Retain' && record.metadata.deletionTimestamp === undefined
 }
 
 /** Looks live, and returns why the reservation of a record stays although the record goes; undefined if it goes too. */

@@ -4,7 +4,7 @@ import { parseIpAddress } from '../../lib/ip-address.ts'
 import type { AddressKey, ElasticIP } from '../record/elastic-ip.ts'
 import { isBeingReleased, markAsOurs } from '../record/find-reservation.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
-import { type StatusChange, newRecord } from '../record/records.ts'
+import { type StatusChange, assigned, newRecord } from '../record/records.ts'
 import { isSource } from '../record/source.ts'
 
 export type Adoption = {
@@ -36,7 +36,7 @@ export async function adopt(
       return false
     }
     await markAsOurs(deps, reservation, signal)
-    await deps.records.writeStatus(current, statusFrom(current, reservation), { signal })
+    await deps.records.writeStatus(current, statusFrom(current, reservation, deps.now()), { signal })
   } catch (error) {
     // Another process works on the record.
     if (isConflict(error) || isAlreadyExists(error) || isNotFound(error)) return false
@@ -58,7 +58,7 @@ function recordFor(deps: LedgerDeps, key: AddressKey, { id, location, address = 
   return newRecord(key, { reclaimPolicy: 'Delete', reservationID: id, ...place, ...family }, deps)
 }
 
-function statusFrom(record: ElasticIP, { id, address, state }: Reservation): StatusChange {
+function statusFrom(record: ElasticIP, { id, address, state }: Reservation, now: Date): StatusChange {
   const isGranted = state === 'reserved' && address !== undefined
   const grantedPhase = isSource(record) ? 'Available' : 'Reserved'
   return {
@@ -66,5 +66,7 @@ function statusFrom(record: ElasticIP, { id, address, state }: Reservation): Sta
     reservationID: id,
     address: isGranted ? address : undefined,
     requestInFlight: undefined,
+    // A Service may have had it, before a backup lost the status for instance: what is to be retained stays.
+    conditions: [assigned('Unknown', { reason: 'Adopted', message: 'found at the cloud', now })],
   }
 }

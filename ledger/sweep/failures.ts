@@ -2,8 +2,8 @@ import { CloudError } from '../../clouds/ports/cloud.ts'
 import { isConflict, isNotFound } from '../../kube/errors.ts'
 
 export type Failures = {
-  /** Does one piece of work; an error that concerns only its object is kept, every other one is thrown. */
-  isolate(work: () => Promise<void>): Promise<void>
+  /** Does one piece of work; an error that concerns only its object is kept, every other one is thrown. Returns whether it succeeded. */
+  isolate(work: () => Promise<void>): Promise<boolean>
   /** Throws all errors that were kept, as one whose message has every reason. */
   throwAny(): void
 }
@@ -18,9 +18,11 @@ export function failures(task: string): Failures {
     async isolate(work) {
       try {
         await work()
+        return true
       } catch (error) {
         if (!isAboutOneObject(error)) throw error
         errors.push(error)
+        return false
       }
     },
     throwAny() {

@@ -39,8 +39,6 @@ export type SweepSeen = {
   /** The orphans that the last sweep saw, and how long ago a sweep of this process saw each first. */
   suspects: ReadonlyMap<string, number>
   graceMs: number
-  /** The share of all reservations that one sweep may release. */
-  maxShare: number
   /** Whether a reservation that names no cluster, and whose Service is gone, is an orphan like any other. */
   sweepsUntagged: boolean
 }
@@ -48,6 +46,7 @@ export type SweepSeen = {
 export type SweepPlan = {
   /** Reservations without a record that a live Service or a waiting record owns. */
   adopt: Adoption[]
+  /** The orphans that are due. */
   release: Reservation[]
   /** Reservations with the marks of a live Service that has another address: reported, and kept. */
   surplus: Surplus[]
@@ -83,16 +82,16 @@ export type SweepPlan = {
  * | none when adopted | none                               | either                  | report; with --sweep-untagged as   |
  * | no cluster        |                                    |                         | if it named our cluster            |
  *
+ * A reservation whose adoption into the record of its Service was interrupted: adopt, by the same rules; else nothing.
  * A reservation whose record is warm and available, but whose marks name a Service: the record is removed.
  */
 export function planSweep(seen: SweepSeen): SweepPlan {
   const { services, requestAnnotations } = seen
   const isShown = isAmong(services.flatMap(({ service }) => shownAddresses(service, requestAnnotations)))
   const { adopt, orphans, surplus, untagged } = sortOut(seen, isShown)
-  const max = Math.max(1, Math.floor(seen.reservations.length * seen.maxShare))
   // Whatever its marks and the records say, an address that a Service uses is in use. To request one is not enough.
   const isUsed = isAmong(services.flatMap(({ service }) => usesOf(service, seen.classes)))
-  const release = orphans.filter((orphan) => isDue(orphan, seen) && !isUsed(orphan)).slice(0, max)
+  const release = orphans.filter((orphan) => isDue(orphan, seen) && !isUsed(orphan))
   const suspects = new Set(orphans.map(({ id }) => id))
   const isComplete = orphans.every(isUsed) && surplus.every(isSettled)
   const reported = surplus.filter((one) => isSettled(one) || isOfOtherFamily(one))
@@ -107,15 +106,18 @@ function sortOut(seen: SweepSeen, isShown: (one: Reservation) => boolean) {
   const orphans: Reservation[] = []
   const surplus: Surplus[] = []
   const untagged: Reservation[] = []
-  for (const reservation of withoutRecord(seen).toSorted(shownAndOldestFirst(isShown))) {
+  const interrupted = new Set(seen.records.filter(isAdoptionInterrupted).map(reservationIdOf))
+  for (const reservation of withoutRecord(seen, interrupted).toSorted(shownAndOldestFirst(isShown))) {
     const mark = ownerMark(reservation.marks) ?? ''
-    const owner = owners.get(mark)
+    const owner = ownerFor(owners.get(mark), reservation)
     const service = live.get(mark)
     const isOurs = !isUnmarked(seen.scheme, reservation.marks)
+    const hasRecord = interrupted.has(reservation.id)
     if (owner && reservation.state !== 'denied' && canAdopt(service, { reservation, isOurs }, seen)) {
       adopt.push({ ...owner, reservation })
       for (const one of [mark, ...ownerMarks(seen.scheme, owner.key)]) owners.delete(one)
-    } else if (isOurs && service && reservation.state !== 'denied' && !hasDroppedRequest(service, seen)) {
+    } else if (hasRecord) continue
+    else if (isOurs && service && reservation.state !== 'denied' && !hasDroppedRequest(service, seen)) {
       surplus.push({ ...service, reservation, holder: holderOf(service.key, seen.records) })
     } else if (isOrphan(reservation, { isOurs, service }, seen)) orphans.push(reservation)
     else if (!service || isOurs || showsNone(service.service)) untagged.push(reservation)
@@ -130,14 +132,26 @@ function transferredIn({ reservations, records }: SweepSeen): ElasticIP[] {
   )
 }
 
-function withoutRecord({ reservations, records }: SweepSeen): Reservation[] {
-  const known = new Set(records.map(reservationIdOf))
+/** The reservations that no record has, and those whose adoption a process began and did not complete. */
+function withoutRecord(
+  { reservations, records }: SweepSeen,
+  interrupted: ReadonlySet<string | undefined>,
+): Reservation[] {
+  const known = new Set(records.map(reservationIdOf)).difference(interrupted)
   return reservations.filter(({ id }) => !known.has(id))
+}
+
+type Owner = { key: AddressKey; record: ElasticIP | undefined }
+
+/** An interrupted adoption goes on with its own reservation alone. */
+function ownerFor(owner: Owner | undefined, { id }: Reservation): Owner | undefined {
+  const begun = owner?.record && reservationIdOf(owner.record)
+  return begun === undefined || begun === id ? owner : undefined
 }
 
 /** Who may adopt a reservation, by the mark that it carries: a record that waits for one, or a Service without a record. */
 function ownersByMark({ records, services, scheme }: SweepSeen) {
-  const owners = new Map<string, { key: AddressKey; record: ElasticIP | undefined }>()
+  const owners = new Map<string, Owner>()
   const setOwner = (key: AddressKey, record: ElasticIP | undefined) => {
     for (const mark of ownerMarks(scheme, key)) owners.set(mark, { key, record })
   }
@@ -147,7 +161,7 @@ function ownersByMark({ records, services, scheme }: SweepSeen) {
     if (isSource(record) && isAwaitingReservation(record)) owners.set(uid, { key: name, record })
     const key = addressKeyOf(record)
     if (key === undefined) continue
-    if (isAwaitingReservation(record)) setOwner(key, record)
+    if (isAwaitingReservation(record) || isAdoptionInterrupted(record)) setOwner(key, record)
     else for (const mark of ownerMarks(scheme, key)) owners.delete(mark)
   }
   return owners
@@ -218,6 +232,13 @@ function isOfOtherFamily({ reservation, ...live }: Surplus): boolean {
 /** Whether the cloud may have reserved an address for a record that the record does not know of. */
 function isAwaitingReservation(record: ElasticIP): boolean {
   return reservationIdOf(record) === undefined && phaseOf(record) === 'Requested' && record.spec.source === undefined
+}
+
+/** Whether the record of a Service names a reservation, and nothing more was written: a process died, or a call failed. */
+function isAdoptionInterrupted(record: ElasticIP): boolean {
+  const { metadata, spec, status } = record
+  const isBegun = spec.reservationID !== undefined && status?.phase === undefined && status?.reservationID === undefined
+  return isBegun && addressKeyOf(record) !== undefined && metadata.deletionTimestamp === undefined
 }
 
 /** The addresses of Services that exist and want them, by the mark of their reservations. */

@@ -52,8 +52,8 @@ export type LossConfirmation = {
 /** How many reservations no Service needs, as one sweep saw them. */
 export type Unneeded = { orphan: number; surplus: number; untagged: number }
 
-/** One sweep deletes or writes off at most this share of all reservations: a wrong list must not empty a project. */
-const maxShare = 0.1
+/** How many of all reservations one sweep deletes or writes off at most: a wrong list must not empty a project. */
+const mostOf = (all: number): number => Math.max(1, Math.floor(all * 0.1))
 
 /** Returns when the next one is due, if that is earlier than usual. */
 export type Sweep = (signal: AbortSignal) => Promise<number | undefined>
@@ -81,7 +81,7 @@ export function sweep(deps: SweepDeps): Sweep {
     const deleted = await resumeReleases(deps, { releaseRecords, listed, failed }, signal)
     const reservations = listed.filter(({ id, marks }) => canBeOurs(deps.scheme, marks) && !deleted.has(id))
     const { graceMs, scheme, requestAnnotations, classes, sweepsUntagged } = deps
-    const known = { suspects: suspects.agesMs(), graceMs, maxShare, sweepsUntagged }
+    const known = { suspects: suspects.agesMs(), graceMs, sweepsUntagged }
     const facts = { reservations, scheme, requestAnnotations, classes, ...known }
     const compare = (records: ElasticIP[]) => planSweep({ ...facts, records, services: deps.listServices() })
     const plan = compare(deps.listRecords())
@@ -91,18 +91,16 @@ export function sweep(deps: SweepDeps): Sweep {
     for (const one of plan.adopt) isComplete = (await adopt(deps, one, signal)) && isComplete
     // All this takes its time: a record or a Service may need a reservation by now.
     const isOrphan = (id: string) => (records: ElasticIP[]) => compare(records).suspects.has(id)
-    for (const reservation of may === 'all' ? plan.release : []) {
-      signal.throwIfAborted()
-      if (deps.mode === 'report') reportOrphan(deps, reservation)
-      else await failed.isolate(() => release(deps, { reservation, isOrphan: isOrphan(reservation.id) }, signal))
-    }
+    const end = (reservation: Reservation) =>
+      failed.isolate(() => endOrphan(deps, { reservation, isOrphan: isOrphan(reservation.id) }, signal))
+    await endUpTo(mostOf(reservations.length), may === 'all' ? plan.release : [], end)
     reportKept(deps, plan)
     await compareAddresses(deps, { reservations, failed }, signal)
     for (const record of plan.alreadyTransferred) await removeTransferred(deps, record, signal)
     missing = await writeOffMissing(deps, { reservations, missing }, signal)
     if (isComplete) await deps.mark.set(signal)
-    failed.throwAny()
     deps.observe({ orphan: plan.suspects.size, surplus: plan.surplus.length, untagged: plan.untagged.length })
+    failed.throwAny()
     return deps.signs.waitMs()
   }
 }
@@ -122,13 +120,15 @@ function suspectMemory(monotonicMs: () => number) {
   }
 }
 
-/** Releases an orphan. First the Services that had it forget its address, so that none shows it afterwards. */
-async function release(
+/** Releases or reports an orphan. First the Services that had it forget its address, so that none shows it afterwards. */
+async function endOrphan(
   deps: SweepDeps,
   orphan: { reservation: Reservation; isOrphan: (records: ElasticIP[]) => boolean },
   signal: AbortSignal,
 ): Promise<void> {
+  signal.throwIfAborted()
   const { scheme } = deps
+  if (deps.mode === 'report') return reportOrphan(deps, orphan.reservation)
   const former = formerServices(orphan.reservation, { services: deps.listServices(), scheme })
   for (const service of former) await deps.removeAddress(service)
   await releaseOrphan(deps, orphan, signal)
@@ -228,13 +228,18 @@ async function writeOffMissing(
   const all = deps.listRecords()
   const records = recordsMissingFrom(reservations, all)
   const missedTwice = records.filter((record) => missing.has(reservationIdOf(record) ?? ''))
-  const max = Math.max(1, Math.floor(all.length * maxShare))
   const held = all.flatMap((record) => reservationIdOf(record) ?? [])
   const isLikely = isLossLikely({ listed: reservations, held, cluster: deps.scheme.cluster, missing: records.length })
   if (records.length === 0) await deps.loss.end(signal)
   if (missedTwice.length > 0 && !isLikely && !(await deps.loss.isGiven(signal))) await deps.loss.warn(signal)
-  else for (const record of missedTwice.slice(0, max)) await writeOff(deps, record, signal)
+  else await endUpTo(mostOf(all.length), missedTwice, (record) => writeOff(deps, record, signal))
   return new Set(records.flatMap((record) => reservationIdOf(record) ?? []))
+}
+
+/** Ends one after the other, and stops after so many. One that stays does not count: it would keep all others. */
+async function endUpTo<One>(max: number, all: readonly One[], end: (one: One) => Promise<boolean>): Promise<void> {
+  let left = max
+  for (const one of all) if (left > 0 && (await end(one))) left -= 1
 }
 
 /** Whether what a list misses may be gone: one reservation is deleted by hand, all of several are not. Pure. */
@@ -259,17 +264,22 @@ function hasOurMarks(record: ElasticIP): boolean {
 
 /**
  * Writes off a reservation that two lists missed, if the cloud does not find it by its id either. A Service that held its
- * address gets another one; the record of a warm or retained address is removed, for no Service uses it.
+ * address gets another one; the record of a warm or retained address is removed, for no Service uses it. Returns whether
+ * it is gone.
  */
-async function writeOff(deps: LedgerDeps, record: ElasticIP, signal: AbortSignal): Promise<void> {
-  const id = reservationIdOf(record)
-  if (id === undefined || (await deps.cloud.reservation(id, signal))) return
-  const { address } = record.status ?? {}
-  deps.log.error({ record: record.metadata.name, address, reservation: id }, 'the cloud no longer has this address')
-  if (isWarm(record)) return phaseOf(record) === 'Available' ? deps.records.remove(record, { signal }) : undefined
+async function writeOff(deps: LedgerDeps, record: ElasticIP, signal: AbortSignal): Promise<boolean> {
+  const facts = { record: record.metadata.name, address: record.status?.address, reservation: reservationIdOf(record) }
+  if (facts.reservation === undefined) return false
+  if (await deps.cloud.reservation(facts.reservation, signal)) {
+    deps.log.warn(facts, 'two lists with our marks missed this address, and the cloud has it: its marks may be changed')
+    return false
+  }
+  deps.log.error(facts, 'the cloud no longer has this address')
+  const isUnused = isWarm(record) ? phaseOf(record) === 'Available' : phaseOf(record) === 'Released'
   const detached = await detachFromSource(deps, record, signal)
-  if (phaseOf(record) === 'Released') return deps.records.remove(detached, { signal })
-  await resetRecord(deps, detached, signal)
+  if (isUnused) await deps.records.remove(detached, { signal })
+  else if (!isWarm(record)) await resetRecord(deps, detached, signal)
+  return true
 }
 
 /**

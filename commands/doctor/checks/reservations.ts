@@ -44,7 +44,6 @@ export function compareReservations(
     scheme,
     suspects: new Map(),
     graceMs,
-    maxShare: 1,
     sweepsUntagged,
   })
 }

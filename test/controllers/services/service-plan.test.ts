@@ -670,6 +670,11 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
     },
   },
   {
+    name: 'an address that is retained for the name is not released where the Service requests one of the other family',
+    seen: { service: makeService({ finalizers }), record: released, wanted: { ...base.wanted, family: 'ipv6' } },
+    plan: { step: { do: 'claim', location: 'da', family: 'ipv6', reclaim: 'Delete' } },
+  },
+  {
     name: 'the address of a Service that vanished without its finalizer is released at once',
     seen: { service: undefined, wanted: undefined, record: bound },
     plan: { step: { do: 'release', record: bound } },

@@ -166,6 +166,17 @@ test('a warm address whose answer was lost is found again, not bought twice', as
   assert.is(harness.cloud.bought.length, 1)
 })
 
+test('a warm address whose status somebody emptied is found again, not bought twice', async () => {
+  const { harness } = await warmHarness(1)
+  const [source] = sources(harness)
+  const { status: _emptied, ...record } = source as ElasticIP
+  harness.advance(61_000)
+  harness.api.put(elasticIPs, record)
+  await settle(harness, harness.process('b', { warmPool: 1 }))
+  assert.equal(sources(harness).map(isAvailable), [true])
+  assert.is(harness.cloud.bought.length, 1)
+})
+
 test('two leaders that fill one warm pool do not exceed its size', async () => {
   const harness = makeHarness()
   const [a, b] = [harness.process('a', { warmPool: 2 }), harness.process('b', { warmPool: 2 })]

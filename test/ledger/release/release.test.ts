@@ -331,6 +331,36 @@ test('a Service that is created again before the deletion gets its address again
   assert.equal(harness.reservationsOf(), ['res-1'])
 })
 
+test('a Service that is created again before the release of its address began keeps it', async () => {
+  const harness = await reserved()
+  const { deps } = harness.process('b')
+  await bind(deps, { record: harness.record() as ElasticIP, uid: 'uid-1' }, neverAborted)
+  const read = harness.record() as ElasticIP
+  const claimed = await harness.process('c').claim()
+  assert.is(claimed.kind === 'held' && claimed.address, '203.0.113.1')
+  const [released] = await Promise.allSettled([release(deps, read, neverAborted)])
+  assert.ok(released.status === 'rejected' && isConflict(released.reason))
+  assert.equal([harness.record()?.status?.phase, harness.cloud.released], ['Reserved', []])
+})
+
+for (const isDeleted of [false, true]) {
+  const is = isDeleted ? 'is released where a person deletes the record' : 'is retained'
+  test(`an address to be retained whose record has lost its status ${is}`, async () => {
+    const harness = await reserved()
+    const { status: _emptied, ...record } = harness.record() as ElasticIP
+    const metadata = { ...record.metadata, ...(isDeleted && { deletionTimestamp: '2026-01-31T09:00:00Z' }) }
+    harness.api.put(elasticIPs, { ...record, metadata, spec: { ...record.spec, reclaimPolicy: 'Retain' } })
+    const b = harness.process('b')
+    assert.is(await b.release(), 'request-in-flight')
+    harness.advance(timeoutMs)
+    await b.release()
+    await b.reconcile('default/web')
+    const { phase, address } = harness.record()?.status ?? {}
+    const expected = isDeleted ? [undefined, undefined, ['res-1']] : ['Released', '203.0.113.1', []]
+    assert.equal([phase, address, harness.cloud.released], expected)
+  })
+}
+
 test('a Service that is created again after the deletion gets another address, although the cloud still lists the first', async () => {
   const harness = await reserved()
   harness.cloud.deletesLate = true

@@ -23,7 +23,6 @@ const base: SweepSeen = {
   graceMs: 15 * 60_000,
   requestAnnotations: [],
   classes: ['none'],
-  maxShare: 0.1,
   sweepsUntagged: false,
 }
 
@@ -138,11 +137,23 @@ test('a Service that is wrong or ignored still owns its reservation', () => {
   }
 })
 
-test('one sweep releases a tenth of all reservations at most', () => {
-  const reservations = Array.from({ length: 50 }, (_, index) => makeReservation({ id: `res-${index}`, marks }))
-  const suspects = new Map(reservations.map(({ id }) => [id, Infinity]))
-  assert.is(plan({ reservations, suspects }).release.length, 5)
-})
+const own = { kind: 'own', address: '203.0.113.40' } as const
+const unmarked = [makeReservation({ id: 'res-1', marks: {} })]
+for (const [name, seen, adopt] of [
+  ['is completed by the next sweep', {}, ['default/web res-1 into its record']],
+  [
+    'is completed for a Service with a predecessor’s address',
+    { services: [{ service: makeService(), wanted: own }] },
+    ['default/web res-1 into its record'],
+  ],
+  ['goes on with no other reservation', { reservations: [makeReservation({ id: 'res-3', marks })] }, []],
+  ['leaves alone what another cluster may have', { reservations: unmarked, sweepsUntagged: true }, []],
+] as const)
+  test(`an interrupted adoption ${name}`, () => {
+    const begun = makeRecord(undefined, { reservationID: 'res-1' })
+    const { release, ...planned } = plan({ records: [begun], suspects: longAgo, ...(seen as Partial<SweepSeen>) })
+    assert.equal([planned.adopt, release.includes('res-1')], [adopt, false])
+  })
 
 const second = makeReservation({ id: 'res-2', address: '2001:db8::2', marks: serviceMarks(scheme, 'default/web.ipv6') })
 const two: Want = { ...reserve, second: { family: 'ipv6', isRequired: false } }

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Reservation } from '../../../clouds/ports/cloud.ts'
+import { CloudError, type Reservation } from '../../../clouds/ports/cloud.ts'
 import { KubeError } from '../../../kube/errors.ts'
 import { configMaps, services } from '../../../kube/resource.ts'
 import { elasticIPs } from '../../../ledger/record/elastic-ip.ts'
@@ -170,6 +170,24 @@ test('one sweep releases at most a tenth of all reservations', async () => {
   assert.is(harness.cloud.released.length, 4)
   await process.sweep(neverAborted)
   assert.is(harness.cloud.released.length, 7, 'a tenth of the 36 that are left')
+})
+
+test('orphans that the cloud does not delete do not count to that tenth', async () => {
+  const harness = makeHarness()
+  for (let n = 0; n < 20; n += 1) harness.cloud.put({ ...old, id: `old-${n}`, marks: of(`gone-${n}`) })
+  const refused = new Set(['old-0', 'old-1'])
+  const process = harness.process('sweeper', {
+    cloud: {
+      before: ({ verb, values: [id] }) => {
+        if (verb !== 'release' || !refused.has(String(id))) return
+        throw new CloudError('a machine uses it', { fault: 'conflict', outcome: 'nothing' })
+      },
+    },
+  })
+  await sweepTimes(harness, 1, process)
+  const [swept] = await Promise.allSettled([process.sweep(neverAborted)])
+  assert.is(swept.status, 'rejected')
+  assert.equal(harness.cloud.released, ['old-2', 'old-3'])
 })
 
 test('a cloud that cannot be read causes no release, and suspects stay suspects', async () => {
@@ -443,6 +461,33 @@ test('an address that only the list misses is kept', async () => {
   harness.api.put(elasticIPs, makeRecord(held))
   await sweepTimes(harness, 4)
   assert.is(harness.record()?.status?.phase, 'Bound')
+})
+
+test('an address that only the list misses does not keep another one from being written off', async () => {
+  const harness = makeHarness()
+  harness.cloud.put({ ...old, marks: {} })
+  harness.cloud.put(makeReservation({ id: 'res-1', marks: of('third') }))
+  const phases = () => ['web', 'db'].map((name) => harness.record(`default/${name}`)?.status?.phase)
+  for (const [n, name] of ['web', 'db'].entries()) {
+    const status = { ...held, reservationID: `res-${8 + n}`, address: `203.0.113.${8 + n}` }
+    const record = makeRecord(status, { claimRef: { namespace: 'default', name } })
+    harness.api.put(elasticIPs, { ...record, metadata: { ...record.metadata, name: `default.${name}`, uid: name } })
+    harness.addService(makeService({ name, uid: name }))
+  }
+  harness.addService(makeService({ name: 'third', uid: 'third' }))
+  await sweepTimes(harness, 3)
+  assert.equal(phases(), ['Bound', 'Requested'])
+})
+
+test('an address to be retained stays when its record is restored without a status', async () => {
+  const harness = makeHarness()
+  harness.cloud.put(old)
+  harness.api.put(elasticIPs, makeRecord(undefined, { reclaimPolicy: 'Retain' }))
+  const process = await sweepTimes(harness, 1)
+  await process.reconcile('default/web')
+  harness.advance(graceMs + 1_000)
+  await process.reconcile('default/web')
+  assert.equal([harness.record()?.status?.phase, harness.cloud.released], ['Released', []])
 })
 
 test('the record of a retained address that the cloud lost is removed', async () => {
