@@ -1,5 +1,5 @@
-/** A condition on values of the chart: one of them is set (not empty, false or 0), or one equals a text. */
-export type Condition = { value: string; or?: string; is?: string }
+/** A condition on values of the chart: one is set (not empty, false or 0), one equals a text, or any of several is set. */
+export type Condition = { value: string; is?: string } | { anyOf: readonly string[] }
 
 /**
  * The values that decide what is installed. The objects are built once from these questions. Two kinds of answers
@@ -58,9 +58,10 @@ export function isSet(value: unknown): boolean {
 }
 
 /** Whether known values meet a condition. */
-export function isMet(values: ValueTree, { value, or = value, is }: Condition): boolean {
-  if (is !== undefined) return valueAt(values, value) === is
-  return isSet(valueAt(values, value)) || isSet(valueAt(values, or))
+export function isMet(values: ValueTree, condition: Condition): boolean {
+  if ('anyOf' in condition) return condition.anyOf.some((path) => isSet(valueAt(values, path)))
+  const { value, is } = condition
+  return is === undefined ? isSet(valueAt(values, value)) : valueAt(values, value) === is
 }
 
 /** Whether a value is an object of names and values. */

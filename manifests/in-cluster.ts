@@ -22,12 +22,15 @@ export type Part = {
   helmOnly?: true
 }
 
-/** Everything that runs the product inside a cluster, in the order in which it is applied. */
-export function inClusterParts(choices: Choices, webhooks: WebhookFacts[]): Part[] {
+/**
+ * Everything that runs the product inside a cluster, in the order in which it is applied. Guardians run where one of the
+ * values `guardedBy` is set.
+ */
+export function inClusterParts(choices: Choices, webhooks: WebhookFacts[], guardedBy: readonly string[]): Part[] {
   const { namespace } = choices.release
   const on = (value: string, is?: string): Condition => ({ value, ...(is !== undefined && { is }) })
   const withCertManager = on('certManager.enabled')
-  const guarded = { value: 'settings.eip-tag', or: 'settings.fip-tag' }
+  const guarded = { anyOf: guardedBy }
   const part = (file: string, objects: object[], ...conditions: Condition[]): Part => ({
     file,
     conditions,

@@ -48,6 +48,8 @@ export type Setting<T> = Places &
     sentence: string
     /** The process takes a changed value up while it runs. */
     isReloaded?: true
+    /** The cloud is asked for the control-plane address by it. Where it is set, the chart runs guardians. */
+    findsControlPlaneAddress?: true
     /** The annotation whose name the setting is. */
     annotation?: Omit<Annotation, 'name'>
   }

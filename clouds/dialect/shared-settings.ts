@@ -72,6 +72,7 @@ export function controlPlaneTag(
     format: text(placeholder),
     unset: 'off',
     sentence: `Tag of the ${of} the control-plane address. It is moved when its holder fails, and never ${made} or deleted.`,
+    findsControlPlaneAddress: true,
   } as const
 }
 

@@ -48,6 +48,7 @@ const controlPlane = {
     unset: 'off',
     sentence:
       'Label of the floating IP that is the control-plane address. It is moved when its holder fails, and never ordered or deleted.',
+    findsControlPlaneAddress: true,
   },
   apiServerPort: apiServerPort('HCLOUD_'),
   fipHealthCheckUseHostIp: healthCheckUseHostIp('HCLOUD_', 'fip'),

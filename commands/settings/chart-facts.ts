@@ -16,7 +16,7 @@ export function dialectFacts(): DialectFact[] {
   })
 }
 
-function factOf({ flag, format, sentence }: Setting<unknown>): SettingFact[] {
+function factOf({ flag, format, sentence, findsControlPlaneAddress }: Setting<unknown>): SettingFact[] {
   if (flag === undefined || ofTheChart.includes(flag)) return []
   const { range, unset } = format
   const pattern = format.pattern && (unset === undefined ? format.pattern : `(${format.pattern})|(^${unset}$)`)
@@ -27,6 +27,7 @@ function factOf({ flag, format, sentence }: Setting<unknown>): SettingFact[] {
       type: typeOf(format),
       ...(pattern && { pattern }),
       ...(range && { range: unset === '0' ? { ...range, from: 0 } : range }),
+      ...(findsControlPlaneAddress && { findsControlPlaneAddress }),
     },
   ]
 }

@@ -124,7 +124,8 @@ const others: ValueRow[] = [
   {
     path: 'controlPlane.securePort',
     default: 10_268,
-    sentence: 'Port for health and metrics of the DaemonSet, which runs where `settings.eip-tag` is set.',
+    sentence:
+      'Port for health and metrics of the DaemonSet, which runs where a setting names the control-plane address.',
     schema: port,
   },
   {

@@ -1,7 +1,7 @@
 import { stringify } from 'yaml'
 import { alertGroups } from '../../telemetry/alerts/alerts.ts'
 import { ruleGroup, runbooks } from '../../telemetry/alerts/rules.ts'
-import { type Release, type ValueTree, isMet } from '../choices.ts'
+import { type Condition, type Release, type ValueTree, isMet } from '../choices.ts'
 import { dashboardModel } from '../../telemetry/dashboard/dashboard.ts'
 import { type Part, inClusterParts } from '../in-cluster.ts'
 import { knownChoices, withoutAbsent } from '../known-choices.ts'
@@ -38,8 +38,15 @@ export function manifestFiles(facts: ManifestFacts): GeneratedFile[] {
   ]
 }
 
+/** The values of the chart by which a cloud is asked for the control-plane address: it has guardians where one is set. */
+export function guardedBy(dialects: DialectFact[]): string[] {
+  const settings = dialects.flatMap((dialect) => dialect.settings).filter((fact) => fact.findsControlPlaneAddress)
+  return [...new Set(settings.map(({ name }) => `settings.${name}`))].toSorted()
+}
+
 function chartFiles({ version, webhooks, dialects }: ManifestFacts): GeneratedFile[] {
-  const templates = inClusterParts(helmChoices, webhooks).map((part) => ({
+  const guardians = guardedBy(dialects)
+  const templates = inClusterParts(helmChoices, webhooks, guardians).map((part) => ({
     file: `manifests/chart/templates/${part.file}.yaml`,
     text: made + chartTemplate(part),
   }))
@@ -48,6 +55,7 @@ function chartFiles({ version, webhooks, dialects }: ManifestFacts): GeneratedFi
     { file: 'manifests/chart/values.yaml', text: made + valuesYaml() },
     { file: 'manifests/chart/README.md', text: chartReadme() },
     { file: 'manifests/chart/values.schema.json', text: valuesSchema(dialects) },
+    { file: 'manifests/chart/templates/_guarded.tpl', text: made + namedTest('guarded', { anyOf: guardians }) },
     ...templates,
   ]
 }
@@ -64,6 +72,11 @@ function chart(version: string): object {
   }
 }
 
+/** A condition for the templates that are written by hand. They include it, and an empty text means that it is not met. */
+function namedTest(name: string, condition: Condition): string {
+  return `{{- define "eip-admission.${name}" -}}\n{{- if ${test(condition)} }}true{{ end -}}\n{{- end }}\n`
+}
+
 function chartTemplate({ conditions, objects }: Part): string {
   const text = objects.map(templateOf).join('---\n')
   if (conditions.length === 0) return text
@@ -71,10 +84,10 @@ function chartTemplate({ conditions, objects }: Part): string {
 }
 
 /** The objects of a manifest with known values. `values` replaces defaults of the chart by their paths. */
-function plainObjects(webhooks: WebhookFacts[], version: string, values: ValueTree): object[] {
+function plainObjects({ webhooks, version, dialects }: ManifestFacts, values: ValueTree): object[] {
   const release = plainRelease(version)
   const all = withValues(values)
-  const parts = inClusterParts(knownChoices(all, release, pendingPath), webhooks)
+  const parts = inClusterParts(knownChoices(all, release, pendingPath), webhooks, guardedBy(dialects))
   return [namespaceOf(release.namespace), ...installedParts(parts, all, 'kubectl').flatMap(({ objects }) => objects)]
 }
 
@@ -102,13 +115,13 @@ function namespaceOf(name: string): object {
   return { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }
 }
 
-function plainFile({ name, providers }: DialectFact, { version, webhooks }: ManifestFacts): GeneratedFile {
-  const objects = plainObjects(webhooks, version, { cloudProvider: providers[0] })
+function plainFile({ name, providers }: DialectFact, facts: ManifestFacts): GeneratedFile {
+  const objects = plainObjects(facts, { cloudProvider: providers[0] })
   return { file: `manifests/plain/${name}.yaml`, text: made + documents(objects) }
 }
 
-function kustomizeFiles({ version, webhooks, dialects }: ManifestFacts): GeneratedFile[] {
-  const base = plainObjects(webhooks, version, { cloudProvider: '' })
+function kustomizeFiles(facts: ManifestFacts): GeneratedFile[] {
+  const base = plainObjects(facts, { cloudProvider: '' })
   const folder = 'manifests/kustomize'
   return [
     { file: `${folder}/base/eip-admission.yaml`, text: made + documents(base) },
@@ -116,7 +129,7 @@ function kustomizeFiles({ version, webhooks, dialects }: ManifestFacts): Generat
       file: `${folder}/base/kustomization.yaml`,
       text: made + stringify({ ...kustomization, resources: ['eip-admission.yaml'] }),
     },
-    ...dialects.map(({ name, providers }) => ({
+    ...facts.dialects.map(({ name, providers }) => ({
       file: `${folder}/overlays/${name}/kustomization.yaml`,
       text: made + stringify({ ...kustomization, resources: ['../../base'], patches: [choice(providers[0] ?? '')] }),
     })),
@@ -127,18 +140,10 @@ function kustomizeFiles({ version, webhooks, dialects }: ManifestFacts): Generat
 function monitoringFiles({ version, webhooks }: ManifestFacts): GeneratedFile[] {
   const folder = 'manifests/monitoring'
   const groups = [ruleGroup(alertGroups, { runbooks, literal: (text) => text })]
-  const enabled = { enabled: true }
-  const defaults = defaultValues()
-  const withDefaults = (name: string) => ({ ...(defaults[name] as ValueTree), ...enabled })
-  const values = withValues({
-    serviceMonitor: withDefaults('serviceMonitor'),
-    prometheusRule: withDefaults('prometheusRule'),
-    dashboard: withDefaults('dashboard'),
-    settings: { ...(defaults['settings'] as ValueTree), 'eip-tag': 'any' },
-  })
-  const parts = inClusterParts(knownChoices(values, plainRelease(version), pendingPath), webhooks)
-  const isMonitoring = ({ file }: Part) => monitoringParts.includes(file)
-  const objects = installedParts(parts.filter(isMonitoring), values, 'kubectl').flatMap((part) => part.objects)
+  // All of it, whatever the values say. Nobody knows whether the cluster has guardians: they are read where they are.
+  const choices = knownChoices(withValues({}), plainRelease(version), pendingPath)
+  const parts = inClusterParts(choices, webhooks, []).filter(({ file }) => monitoringParts.includes(file))
+  const objects = parts.flatMap((part) => withoutAbsent(part.objects) as object[])
   return [
     { file: `${folder}/eip-admission.rules.yaml`, text: made + stringify({ groups }, { lineWidth: 0 }) },
     { file: `${folder}/dashboard.json`, text: `${JSON.stringify(dashboardModel(), null, 2)}\n` },

@@ -51,8 +51,9 @@ export const helmChoices: Choices = {
 }
 
 /** The test of a condition, in Helm's words. */
-export function test({ value, or, is }: Condition): string {
-  if (or !== undefined) return `(or ${reference(value)} ${reference(or)})`
+export function test(condition: Condition): string {
+  if ('anyOf' in condition) return `(or ${condition.anyOf.map(reference).join(' ')})`
+  const { value, is } = condition
   return is === undefined ? reference(value) : `(eq ${reference(value)} ${quoted(is)})`
 }
 

@@ -8,6 +8,7 @@ export type SettingFact = {
   /** What every text matches that the process reads. */
   pattern?: string
   range?: { from: number; to: number }
+  findsControlPlaneAddress?: true
 }
 
 /** What a dialect accepts. */

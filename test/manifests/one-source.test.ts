@@ -9,7 +9,7 @@ import * as assert from 'uvu/assert'
 import { type ValueTree, isMap } from '../../manifests/choices.ts'
 import { announcerRights } from '../../announcers/object-rights.ts'
 import { defaultValues } from '../../manifests/generate/chart-values.ts'
-import { installedParts } from '../../manifests/generate/files.ts'
+import { guardedBy, installedParts } from '../../manifests/generate/files.ts'
 import { inClusterParts } from '../../manifests/in-cluster.ts'
 import { installObjects } from '../../manifests/install.ts'
 import { knownChoices } from '../../manifests/known-choices.ts'
@@ -28,9 +28,8 @@ const release = { namespace: 'eip-admission', name: 'eip-admission', manager: 'H
 /** What the chart installs with these values, by our own reading of them. */
 function expected(values: ValueTree): object[] {
   const all = merged(defaultValues(), values)
-  return installedParts(inClusterParts(knownChoices(all, release, pathSecret), webhooks), all, 'helm').flatMap(
-    ({ objects }) => objects,
-  )
+  const parts = inClusterParts(knownChoices(all, release, pathSecret), webhooks, guardedBy(dialectFacts()))
+  return installedParts(parts, all, 'helm').flatMap(({ objects }) => objects)
 }
 
 /** Values over defaults, as Helm merges them: maps by their entries, all else as a whole. */
@@ -125,6 +124,34 @@ test('kubectl apply -k has the monitoring of the chart', async () => {
     assert.is(JSON.stringify(object), JSON.stringify(sameOrder(charted[key], object)).replaceAll('"Helm"', '"kubectl"'))
 })
 
+/** The setting of each cloud by which it is asked for the control-plane address. phoenixNAP moves no address. */
+const controlPlaneSettings: Record<string, string | undefined> = {
+  'cherry-servers': 'fip-tag',
+  'equinix-metal': 'eip-tag',
+  packet: 'eip-tag',
+  hetzner: 'fip-label',
+  scaleway: 'fip-tag',
+  phoenixnap: undefined,
+}
+
+for (const { name, providers } of dialectFacts()) {
+  test(`the chart has guardians where the control-plane address is set: ${name}`, async () => {
+    assert.ok(name in controlPlaneSettings)
+    const setting = controlPlaneSettings[name]
+    const values = { cloudProvider: providers[0], serviceMonitor: { enabled: true } }
+    const guardians = 'eip-admission/eip-admission-control-plane'
+    const ofGuardians = async (settings: ValueTree) =>
+      Object.keys(byName(await renderChart({ ...values, settings }))).filter((key) =>
+        [`DaemonSet ${guardians}`, `PodMonitor ${guardians}`].includes(key),
+      )
+    assert.equal(await ofGuardians({}), [])
+    if (setting === undefined) return
+    assert.equal(await ofGuardians({ [setting]: 'k8s=api' }), [`DaemonSet ${guardians}`, `PodMonitor ${guardians}`])
+    const onePort = { ...values, settings: { [setting]: 'k8s=api' }, controlPlane: { securePort: 6443 } }
+    assert.match(await refusal(onePort), /controlPlane\.securePort and controlPlane\.apiServerPort are both 6443/)
+  })
+}
+
 test('the rules file and the dashboard file are what the objects hold', () => {
   const folder = join(root, 'manifests', 'monitoring')
   const objects = objectsIn(readFileSync(join(folder, 'objects.yaml'), 'utf8'))
@@ -199,12 +226,12 @@ const refused: [string, ValueTree, RegExp][] = [
 
 for (const [name, values, message] of refused) {
   test(`helm refuses ${name}`, async () => {
-    const error: unknown = await renderChart(values).then(
-      () => undefined,
-      (reason: unknown) => reason,
-    )
-    assert.match(String(error), message)
+    assert.match(await refusal(values), message)
   })
+}
+
+function refusal(values: ValueTree): Promise<string> {
+  return renderChart(values).then(() => 'nothing was refused', String)
 }
 
 test.run()
