@@ -13,7 +13,8 @@ helm install eip-admission manifests/chart --namespace eip-admission \\
   --set cloudProvider=cherryservers --set settings.region=LT-Siauliai --set settings.loadbalancer=metallb:///
 \`\`\`
 
-One release for each cluster: the names of its objects are fixed. [How to install, upgrade and
+No image is published yet: [build one](../../docs/guides/install.md#the-image) and name it with \`image.repository\` and
+\`image.tag\`. One release for each cluster: the names of its objects are fixed. [How to install, upgrade and
 uninstall](../../docs/guides/install.md) has the rest.
 
 ## Values

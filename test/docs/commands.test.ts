@@ -40,6 +40,7 @@ const flagsOfOthers = [
   '--provider-id',
   '--server-side',
   '--service',
+  '--set',
   '--take-ownership',
   '--wait',
 ]
