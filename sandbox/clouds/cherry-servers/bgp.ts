@@ -12,7 +12,8 @@ export function setServerBgp(state: State, server: Server, enabled: boolean): vo
   else if (state.behaviour.localAsn === 'cleared' && !hasBgpServers(state, project)) project.bgp.localAsn = 0
 }
 
-function assignLocalAsn(state: State, project: Project): void {
+/** Assigns an ASN to a project that has none, if BGP is enabled for one of its servers. */
+export function assignLocalAsn(state: State, project: Project): void {
   if (project.bgp.localAsn === 0 && hasBgpServers(state, project)) project.bgp.localAsn = state.newAsn()
 }
 

@@ -1,7 +1,7 @@
 import { ControlError, findById } from '../control-error.ts'
 import type { AccountControl, CloudControl, Json } from '../control.ts'
 import type { RateLimit } from '../rate-limit.ts'
-import { setServerBgp } from './bgp.ts'
+import { assignLocalAsn, setServerBgp } from './bgp.ts'
 import { changeIp, removeIp } from './ips.ts'
 import { findPlan, plans } from './plans.ts'
 import { findRegion, regions } from './regions.ts'
@@ -33,7 +33,11 @@ export type CherryServersControl = AccountControl & {
     add(server: NewServer): Json
     setCondition(id: string, condition: ServerCondition): Json
   }
-  projects: { all(): Json[] }
+  projects: {
+    all(): Json[]
+    /** Assigns an ASN now to a project that waits for it. */
+    assignAsn(id: string): void
+  }
   bgp: {
     /** Disables BGP, as another tool does that edits a server or a project and does not know BGP. */
     turnOff(server: string): void
@@ -80,6 +84,7 @@ export function makeCherryControl(
         state.runDue()
         return [...state.projects.values()].map(renderProject)
       },
+      assignAsn: (id) => assignLocalAsn(state, projectOf(state, id)),
     },
     bgp: bgpControl(state),
     setDeletion: (deletion) => void Object.assign(state.deletion, deletion),
