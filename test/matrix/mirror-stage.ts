@@ -20,10 +20,10 @@ export const both = ['10.0.0.1', '10.0.0.2']
 export const placesOf = (slices: EndpointSlice[]) =>
   slices.flatMap((slice) => (slice.endpoints ?? []).flatMap((one) => one.addresses)).toSorted()
 
-/** What a person may wait for after an edit. */
-const soonMs = 1_000
+/** Less than the minute after which the product looks in any case, also when a busy machine gets its multiple. */
+const soonMs = 15_000
 
-/** Waits at most a second. */
+/** Waits for what follows from an event. */
 export const soon = (what: string, look: () => Promise<boolean>) =>
   eventually(what, async () => (await look()) || undefined, soonMs)
 
