@@ -26,7 +26,6 @@ const replica = (port: number) => ({
   env: dialect.here,
   flags: [
     `--webhook-secure-port=${port}`,
-    '--cloud-timeout=2s',
     '--leader-elect-lease-duration=2s',
     '--leader-elect-renew-deadline=1500ms',
     '--leader-elect-retry-period=300ms',

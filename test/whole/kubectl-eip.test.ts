@@ -299,8 +299,11 @@ test('adopt makes an address of the project available, for one Service', async (
   assert.match(await refused('adopt', address), 'belongs to ElasticIP office already')
   assert.match(await refused('adopt', '203.0.113.254'), 'look that up in the console of the cloud')
   const nobody = ['6d0c1f0e-0000-4000-8000-000000000000', '--name', 'nobody', '--timeout', '3s']
-  assert.match(await refused('adopt', ...nobody), 'has no reservation')
-  await stage.run('delete', 'eip', 'nobody')
+  await eventually('the command says what the cloud lacks', async (observe) => {
+    const reason = observe(await refused('adopt', ...nobody))
+    await stage.run('delete', 'eip', 'nobody')
+    return reason.includes('has no reservation') || undefined
+  })
   await stage.create(loadBalancer('desk', { annotations: { [chosen]: 'office' } }))
   assert.is(await stage.settled('desk'), address)
   assert.match(await eip('why', 'desk'), 'that of ElasticIP office, which it requests by name')

@@ -79,8 +79,8 @@ for (const [n, moment] of whileClaiming.slice(0, 2).entries()) {
   test(`killed when ${moment.name} at an update: the Service has exactly two addresses in the end`, async () => {
     const before = reserved()
     const name = `updating-${n}`
-    const first = (await stage.create(loadBalancer(name))).spec.loadBalancerIP
-    await eventually('it is bound', async () => (await stage.record(name))?.status?.phase === 'Bound' || undefined)
+    await stage.create(loadBalancer(name))
+    const first = await stage.settled(name)
     await killAt(moment, () => stage.kubectl(['patch', 'service', name, '-p', JSON.stringify(both)]))
     assert.is((await settled(name))[0], first)
     assert.is(reserved().length, before.length + 2)
