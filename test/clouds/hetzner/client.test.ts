@@ -98,7 +98,7 @@ test('the words of a used-up limit, and of a token that may only read, reach the
 test('a used-up bucket of calls is no reason to wait for an hour', async () => {
   await using cloud = await startCloud()
   cloud.control.setCallLimit({ calls: 1, refillMs: 100_000 })
-  const client = cloud.cloudWith(key, { readTimeoutMs: 300 })
+  const client = cloud.cloudWith(key, { readTimeoutMs: 5_000 })
   await client.locations(neverAborted)
   const error = await cloudErrorOf(client.reserve({ location, marks }, neverAborted))
   assert.equal([error.fault, error.retryAfterMs], ['rate-limit', undefined])

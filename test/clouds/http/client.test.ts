@@ -222,7 +222,7 @@ test('a read does not wait where the cloud asks for more than its time', async (
 
 test('a write whose time is over before its turn comes again has done nothing, for certain', async () => {
   await using server = await startScript(() => json(429))
-  const http = callerOf(server.url, { rate: { calls: 1, perMs: 60_000 }, writeTimeoutMs: 200 })
+  const http = callerOf(server.url, { rate: { calls: 1, perMs: 60_000 }, writeTimeoutMs: 1_000 })
   const error = await cloudErrorOf(http.call(write, neverAborted))
   assert.equal([error.fault, error.outcome, server.seen.length], ['rate-limit', 'nothing', 1])
 })

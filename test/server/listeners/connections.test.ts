@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { Agent, createServer, get, type IncomingMessage } from 'node:http'
 import { type AddressInfo, type Socket, connect } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { limitConnections } from '../../../server/listeners/connections.ts'
@@ -9,6 +8,8 @@ import { limitConnections } from '../../../server/listeners/connections.ts'
 type Door = {
   open: () => Promise<Socket>
   ask: (path: string, agent?: Agent) => Promise<number | undefined>
+  /** Waits until a request arrives. */
+  asked: () => Promise<unknown>
   answerSlow: () => void
   closeUnused: () => void
 }
@@ -34,7 +35,9 @@ async function withDoor(max: number, play: (door: Door) => Promise<void>): Promi
     return answer.statusCode
   }
   try {
-    await play({ open, ask, answerSlow: () => waiting.splice(0).forEach((answer) => answer()), closeUnused })
+    const asked = () => once(server, 'request')
+    const answerSlow = () => waiting.splice(0).forEach((answer) => answer())
+    await play({ open, ask, asked, answerSlow, closeUnused })
   } finally {
     server.closeAllConnections()
     server.close()
@@ -63,9 +66,9 @@ test('a connection that has carried a request stays while there is one that has 
   }))
 
 test('while all connections are busy a new one is refused', () =>
-  withDoor(1, async ({ open, ask, answerSlow }) => {
+  withDoor(1, async ({ open, ask, asked, answerSlow }) => {
     const slow = ask('/slow')
-    await sleep(50)
+    await asked()
     await once(await open(), 'close')
     answerSlow()
     assert.is(await slow, 200)
