@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Child, startChild } from '../child.ts'
-import { type Loss, type Read, summarizeReads } from './reads.ts'
+import { type Loss, type NumberedRead, summarizeReads } from './reads.ts'
 
 /** A user of the control-plane address, who reads through it all the time. */
 export type Client = {
@@ -12,26 +12,30 @@ export type Client = {
   stop(): Promise<void>
 }
 
-/** The longest that a read and its retry take, with what the machine's load adds. */
-const underWayMs = 2500
-
 /** Starts a client; `on` returns the command that runs a program where the client is. */
 export function startClient(options: {
   on: (command: string[]) => string[]
   url: string
   authorityFile: string
   token: string
+  /** How long a read waits for its answer, and its retry once more. */
+  timeoutMs: number
   logFile: string
 }): Client {
-  const { on, url, authorityFile, token, logFile } = options
-  const reads: Read[] = []
-  const onLine = (line: string) => reads.push(JSON.parse(line) as Read)
+  const { on, url, authorityFile, token, timeoutMs, logFile } = options
+  const reads: NumberedRead[] = []
+  const onLine = (line: string) => reads.push(JSON.parse(line) as NumberedRead)
   const program = join(import.meta.dirname, 'reader.ts')
-  const child: Child = startChild(on([process.execPath, program, url, authorityFile, token]), { logFile, onLine })
+  const args = [program, url, authorityFile, token, String(timeoutMs)]
+  const child: Child = startChild(on([process.execPath, ...args]), { logFile, onLine })
+  const untilNext = async () => {
+    if (!child.isRunning()) throw new Error(`the client has ended; read its log: ${logFile}`)
+    await sleep(20)
+  }
   return {
     async lossSince(fromMs) {
       const toMs = Date.now()
-      await sleep(underWayMs)
+      while (!haveEnded(reads, toMs)) await untilNext()
       return summarizeReads(reads, { fromMs, toMs })
     },
     async untilAnswered(times, withinMs) {
@@ -42,12 +46,17 @@ export function startClient(options: {
         return since.length === times && since.every(({ first }) => first === undefined)
       }
       while (!isAnswered()) {
-        if (!child.isRunning()) throw new Error(`the client has ended; read its log: ${logFile}`)
         if (Date.now() > deadlineMs)
           throw new Error(`no ${times} good answers in ${withinMs} ms: ${JSON.stringify(reads.at(-1))}`)
-        await sleep(20)
+        await untilNext()
       }
     },
     stop: async () => void (await child.stop('SIGKILL')),
   }
+}
+
+/** Whether every read that began until then has ended. */
+function haveEnded(reads: NumberedRead[], toMs: number): boolean {
+  const later = reads.find(({ startedMs }) => startedMs > toMs)
+  return later !== undefined && reads.filter(({ number }) => number < later.number).length === later.number - 1
 }

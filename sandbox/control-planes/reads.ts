@@ -1,6 +1,9 @@
 /** A read through the address: what went wrong at the first try, and at the second one. */
 export type Read = { startedMs: number; endedMs: number; first?: string; second?: string; retriedMs?: number }
 
+/** Reads are numbered as they begin, from 1. */
+export type NumberedRead = Read & { number: number }
+
 /** What a user of the address would have lost. */
 export type Loss = {
   reads: number

@@ -41,6 +41,8 @@ export type ControlPlanesOptions = {
   alias?: 'always' | 'while-assigned'
   /** Users besides the administrator, with their groups. */
   users?: Record<string, string[]>
+  /** How long the client waits for an answer. A second when absent. */
+  clientTimeoutMs?: number
   /** The machines whose API server has a proxy, which makes its answers slow or bad when it is asked to. */
   proxies?: string[]
 }
@@ -53,12 +55,11 @@ const sharedHosts = ['127.0.0.1', '10.96.0.1', 'kubernetes', 'kubernetes.default
 
 /** Starts all of it, with the address at the first machine. Guardians are not part of it: the caller starts them. */
 export async function startControlPlanes(options: ControlPlanesOptions): Promise<ControlPlanes> {
-  const { dir, alias = 'always' } = options
+  const { dir, alias = 'always', clientTimeoutMs = 1_000 } = options
   const network = await createNetwork()
   const authority = await makeAuthority(dir)
   const tls = await authority.issue([cloudAddress])
-  const open = clouds[options.cloud ?? 'equinix-metal']
-  const cloud = await open({ host: cloudAddress, tls, ca: authority.cert, names })
+  const cloud = await clouds[options.cloud ?? 'equinix-metal']({ host: cloudAddress, tls, ca: authority.cert, names })
   const cluster = await startCluster({ options, network, cloud, authority })
   const { machines, credentials } = cluster
   await cloud.assign(names[0])
@@ -69,6 +70,7 @@ export async function startControlPlanes(options: ControlPlanesOptions): Promise
     url: `https://${cloud.address}:${ports.api}/api/v1/namespaces/kube-system`,
     authorityFile: join(dir, 'ca.crt'),
     token: credentials.tokenOf(administrator),
+    timeoutMs: clientTimeoutMs,
     logFile: join(dir, 'logs', 'client.log'),
   })
   return {

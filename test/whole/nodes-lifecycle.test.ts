@@ -11,7 +11,7 @@ const stage = await openStage()
 const { startNode, device, say, seen, node, events } = simulatedNodes(stage)
 const { calls, devices, faults } = stage.cloud.control
 const env = { METAL_METRO_NAME: 'da', METAL_LOAD_BALANCER: '' }
-const quick = ['--node-monitor-period=1s', '--node-removal-delay=1s']
+const quick = (removalDelay: string) => ['--node-monitor-period=1s', `--node-removal-delay=${removalDelay}`]
 const shutdown = 'node.cloudprovider.kubernetes.io/shutdown'
 /** Says that nobody hears of a node, and waits until the product has asked the cloud about it. */
 async function silence(name: string): Promise<void> {
@@ -21,7 +21,7 @@ async function silence(name: string): Promise<void> {
 }
 const gone = (name: string) => seen('it is deleted', name, (one) => one === undefined)
 
-let product = await stage.start({ env, flags: [...quick, '--max-node-removals=100'] })
+let product = await stage.start({ env, flags: [...quick('1s'), '--max-node-removals=100'] })
 // Enough nodes that a deleted one is never half of them.
 await Promise.all(Array.from({ length: 15 }, (_, n) => startNode(`bystander-${n}`)))
 
@@ -106,7 +106,8 @@ test('the node of a machine that was replaced under the same name stays, and an 
 test('when many machines vanish at once no node is deleted until an operator intervenes', async () => {
   const names = Array.from({ length: 8 }, (_, n) => `crowd-${n}`)
   await product.stop()
-  product = await stage.start({ env, flags: quick })
+  // In this time it has to notice all of them.
+  product = await stage.start({ env, flags: quick('5s') })
   const machines = await Promise.all(names.map(startNode))
   for (const { id } of machines) devices.remove(id)
   await Promise.all(names.map((name) => say(name, 'Unknown')))

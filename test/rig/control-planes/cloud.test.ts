@@ -5,7 +5,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { guardControlPlanes } from './guarded.ts'
 
-const planes = await guardControlPlanes()
+const planes = await guardControlPlanes({ clientTimeoutMs: 3_000 })
 test.after(() => planes.close())
 
 const { faults, calls } = planes.cloud.control

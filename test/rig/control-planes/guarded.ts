@@ -13,12 +13,15 @@ import {
   type ControlPlanesOptions,
   startControlPlanes,
 } from '../../../sandbox/control-planes/stage.ts'
+import { eventually } from '../../whole/eventually.ts'
 
 export type Guarded = ControlPlanes & {
   /** The machine that has the address now. */
   holder(): Machine
   /** The machine whose guardian leads. */
   leader(): Promise<Machine>
+  /** Waits until another machine has the address, and the network knows it. */
+  left(machine: Machine): Promise<true>
   /** Waits until the address answers, all programs run, and every machine could take it. */
   rest(): Promise<void>
   /** Does something to the control planes, and returns what it caused until the address answers again. */
@@ -40,6 +43,9 @@ const flags = ['--control-plane-cooldown=1s', '--control-plane-probe-successes=3
 /** With one probe in a second a machine is a candidate after so long. */
 const candidateMs = 4000
 
+/** A second move would follow the first one within so long. */
+const settleMs = 2500
+
 /** Starts control planes with guardians. The logs stay where a check of the end fails. */
 export async function guardControlPlanes(options: Omit<ControlPlanesOptions, 'dir'> = {}): Promise<Guarded> {
   const dir = mkdtempSync(join(tmpdir(), 'eip-admission-control-planes-'))
@@ -55,11 +61,12 @@ export async function guardControlPlanes(options: Omit<ControlPlanesOptions, 'di
       assert.equal(others, [], 'the address is assigned to several machines')
       return planes.machine(name)
     },
-    async leader() {
-      const leader = await leaderOf(machines)
-      assert.ok(leader, 'no guardian leads')
-      return leader
-    },
+    leader: () => eventually('a guardian leads', () => leaderOf(machines)),
+    left: ({ name }) =>
+      eventually(`the address leaves ${name}`, (observe) => {
+        const { machines: held = [], routedMs = Infinity } = observe(assignment.history().at(-1)) ?? {}
+        return (held.length === 1 && held[0] !== name && routedMs < Infinity) || undefined
+      }),
     async rest() {
       await client.untilAnswered(5, 60_000)
       await untilGuarded(machines)
@@ -72,7 +79,7 @@ export async function guardControlPlanes(options: Omit<ControlPlanesOptions, 'di
       await sleep(quietMs)
       await answering?.()
       await client.untilAnswered(5, withinMs)
-      const loss = await client.lossSince(fromMs)
+      const [loss] = await Promise.all([client.lossSince(fromMs), sleep(settleMs)])
       atRestMs = Date.now() + candidateMs
       return {
         holders: assignment

@@ -2,10 +2,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { eventually } from '../../whole/eventually.ts'
 import { guardControlPlanes } from './guarded.ts'
 
 // Only the holder has the address, so every other guardian can probe through it.
-const planes = await guardControlPlanes({ alias: 'while-assigned' })
+const planes = await guardControlPlanes({ alias: 'while-assigned', clientTimeoutMs: 3_000 })
 test.after(() => planes.close())
 
 const { calls, faults } = planes.cloud.control
@@ -22,7 +23,10 @@ async function kubectl(...args: string[]): Promise<void> {
 planes.test('a node that is cordoned gives the address away, and no user who tries twice notices', async () => {
   await planes.rest()
   const holder = planes.holder()
-  const { holders, loss } = await planes.after(() => kubectl('cordon', holder.name), { quietMs: 5000 })
+  const { holders, loss } = await planes.after(async () => {
+    await kubectl('cordon', holder.name)
+    await planes.left(holder)
+  })
   assert.is(holders.length, 1)
   assert.is(loss.lost, 0, JSON.stringify(loss))
   await kubectl('uncordon', holder.name)
@@ -64,7 +68,9 @@ planes.test('a guardian that was frozen for longer than its lease writes nothing
     while (calls.count(assign) === 0) await sleep(10)
     const frozen = planes.machine(calls.all(assign)[0]?.caller ?? 'nobody')
     frozen.program('guardian').pause()
-    await sleep(6000)
+    await eventually('another guardian has the lease, and assigns the address', () => {
+      return calls.all(assign).some(({ caller }) => caller !== frozen.name) || undefined
+    })
     frozen.program('guardian').resume()
   })
   assert.is(holders.length, 1)
@@ -80,13 +86,13 @@ planes.test('a rolling upgrade of all three loses little', async () => {
     async () => {
       for (const machine of planes.machines) {
         await kubectl('cordon', machine.name)
-        await sleep(3000)
+        await planes.left(machine)
         await machine.program('guardian').end('SIGTERM')
         await machine.program('apiServer').end()
         await machine.program('apiServer').start()
         await machine.program('guardian').start()
         await kubectl('uncordon', machine.name)
-        await sleep(12_000)
+        await planes.rest()
       }
     },
     { withinMs: 90_000 },

@@ -16,7 +16,7 @@ import { dialectOf } from '../dialects.ts'
 import { inHours } from './hours.ts'
 
 const stage = await openStage()
-const { startNode, say } = simulatedNodes(stage)
+const { startNode, say, events } = simulatedNodes(stage)
 
 const us = serviceAccountUser('eip-admission')
 const kind = 'ValidatingAdmissionPolicy'
@@ -90,7 +90,8 @@ test(
     await pass(10)
     stage.cloud.control.devices.remove(id)
     await say('lost', 'Unknown')
-    await pass(60, { paceMs: 100 })
+    await eventually('an Event says so', async () => (await events('lost')).includes('NodeNotDeleted') || undefined)
+    await pass(60)
     await expect(['EIPAdmissionNodeRemovalHeld'])
     await stage.run('delete', 'node', 'lost')
   }),
