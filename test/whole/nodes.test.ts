@@ -33,7 +33,7 @@ test('a replica with --only=webhooks does not watch nodes', async () => {
 
 let product: Product | undefined
 const startControllers = once(async () => {
-  product = await stage.start({ env, flags: ['--node-monitor-period=1s'] })
+  product = await stage.start({ env })
 })
 
 test('without a load balancer, starting the controllers initializes a node that waited', async () => {
