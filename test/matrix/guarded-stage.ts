@@ -20,7 +20,7 @@ const settings = {
   scaleway: { SCW_LOAD_BALANCER: 'none', SCW_FIP_TAG: tag, SCW_FIP_HEALTH_CHECK_USE_HOST_IP: 'true' },
 }[dialect.name]
 
-const probeIntervalMs = 250
+export const probeIntervalMs = 250
 /** Good answers in a row that make a candidate. */
 const probeSuccesses = 4
 
