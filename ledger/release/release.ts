@@ -17,9 +17,9 @@ export type ReleaseDeps = LedgerDeps & {
 
 /**
  * What a release came to. `released`: the deletion is sent and the record is removed. `kept`: its Service wants the address
- * after all. `found`: the record had no address, and has it now; look again. `request-in-flight`: a request may still buy the address; try again later. `unchecked`: the first sweep has
- * not looked yet whether another cluster uses our id; try again soon. `waiting`: we may be a copy of a cluster that lives;
- * try again later.
+ * after all. `found`: the record had no address, and has it now; look again. `request-in-flight`: a request may still buy
+ * the address; try again later. `unchecked`: the first sweep has not looked yet whether another cluster uses our id; try
+ * again soon. `waiting`: we may be a copy of a cluster that lives; try again later.
  */
 export type ReleaseResult = 'released' | 'kept' | 'found' | 'request-in-flight' | 'unchecked' | 'waiting'
 
@@ -110,9 +110,10 @@ async function releaseToCloud(deps: LedgerDeps, marked: ElasticIP, signal: Abort
   const known = { reservationID, address }
   // Somebody emptied its status, or the answer to its order was lost: nobody could look who announces the address.
   if (deletionRequestedAt === undefined && address !== marked.status?.address) {
-    const complete = await deps.records.writeStatus(marked, known, { signal })
-    // Nor could anybody know that there was an address to retain.
-    if (isRetained(complete)) await retain(deps, complete, signal)
+    // Nor could anybody know that there was an address to retain. One write says both: as Releasing it would be deleted.
+    const retained = isRetained(marked) ? ({ phase: 'Released' } as const) : undefined
+    const complete = await deps.records.writeStatus(marked, { ...known, ...retained }, { signal })
+    if (retained) await retain(deps, complete, signal)
     return 'found'
   }
   const requested = { ...known, deletionRequestedAt: deletionRequestedAt ?? deps.now().toISOString() }

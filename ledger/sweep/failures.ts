@@ -2,7 +2,7 @@ import { CloudError } from '../../clouds/ports/cloud.ts'
 import { isConflict, isNotFound } from '../../kube/errors.ts'
 
 export type Failures = {
-  /** Does one piece of work; an error that concerns only its object is kept, every other one is thrown. Returns whether it succeeded. */
+  /** Does one piece of work, and returns whether it succeeded. Keeps an error that concerns only its object, throws others. */
   isolate(work: () => Promise<void>): Promise<boolean>
   /** Throws all errors that were kept, as one whose message has every reason. */
   throwAny(): void

@@ -10,7 +10,7 @@ import { addressAnnotation } from '../../../ledger/record/names.ts'
 import { postponeRelease, release, retain } from '../../../ledger/release/release.ts'
 import { makeRecord, makeReservation, makeService } from '../../builders.ts'
 import type { HeardCall } from '../../fakes/interposed.ts'
-import { makeHarness, neverAborted, timeoutMs, type Harness } from '../harness.ts'
+import { graceMs, makeHarness, neverAborted, timeoutMs, type Harness } from '../harness.ts'
 
 async function reserved(): Promise<Harness> {
   const harness = makeHarness()
@@ -360,6 +360,30 @@ for (const isDeleted of [false, true]) {
     assert.equal([phase, address, harness.cloud.released], expected)
   })
 }
+
+for (const nth of [1, 2, 3, 4])
+  test(`an address to be retained whose record has lost its status stays where the process dies at write ${nth}`, async () => {
+    const harness = await reserved()
+    const { status: _emptied, ...record } = harness.record() as ElasticIP
+    harness.api.put(elasticIPs, { ...record, spec: { ...record.spec, reclaimPolicy: 'Retain' } })
+    let left = Infinity
+    const dies = ({ verb }: HeardCall) => {
+      if (verb.startsWith('replace') && (left -= 1) < 0) throw new KubeError('cut', { status: 0, reason: 'Timeout' })
+    }
+    const b = harness.process('b', { kube: { before: dies } })
+    assert.is(await b.release(), 'request-in-flight')
+    harness.advance(timeoutMs)
+    left = nth - 1
+    const [cut] = await Promise.allSettled([b.release()])
+    assert.is(cut.status, 'rejected')
+    const next = harness.process('next')
+    for (let n = 0; n < 3; n += 1) {
+      await next.reconcile('default/web')
+      harness.advance(graceMs + 1_000)
+    }
+    const { phase, address } = harness.record()?.status ?? {}
+    assert.equal([phase, address, harness.cloud.released], ['Released', '203.0.113.1', []])
+  })
 
 test('a Service that is created again after the deletion gets another address, although the cloud still lists the first', async () => {
   const harness = await reserved()
