@@ -1,5 +1,5 @@
 import type { Choices } from './choices.ts'
-import { names } from '../settings/installed-names.ts'
+import { names, stoppedLabel } from '../settings/installed-names.ts'
 import { cloudArgs, cloudMount, cloudVolume, imageOf, podFact, podFacts, probes, sharedSpec } from './pod.ts'
 
 const labels = { 'app.kubernetes.io/name': names.guardian }
@@ -24,6 +24,8 @@ export function controlPlaneDaemonSet(choices: Choices): object {
           hostNetwork: true,
           dnsPolicy: 'Default',
           affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: onControlPlane } },
+          // A takeover installs the chart while the predecessor still moves the address.
+          nodeSelector: choices.unless({ value: 'replicas' }, { [stoppedLabel]: 'true' }),
           // The address must have a holder, whatever is wrong with the nodes.
           tolerations: [{ operator: 'Exists' }],
           containers: [container(choices)],

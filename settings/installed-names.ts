@@ -34,6 +34,9 @@ export const names = {
   controlPlaneLease: 'eip-admission-control-plane',
 } as const
 
+/** No node has this label: a DaemonSet whose node selector has it runs nowhere. */
+export const stoppedLabel = 'eip-admission.dev/stopped-by-takeover'
+
 /** The user name of the process at the API server. */
 export function serviceAccountUser(namespace: string, name: string = names.serviceAccount): string {
   return `system:serviceaccount:${namespace}:${name}`

@@ -1,5 +1,6 @@
 import type { Annotation, WrittenName } from '../../lib/annotation.ts'
-import { replicasAnnotation, stoppedLabel } from './workloads.ts'
+import { stoppedLabel } from '../../settings/installed-names.ts'
+import { replicasAnnotation } from './workloads.ts'
 
 /** Set to `true` on a workload of the predecessor, it says that whoever manages the workload is suspended. */
 export const suspendedAnnotation = 'eip-admission.dev/manager-suspended'
@@ -28,6 +29,6 @@ export const takeoverLabels: readonly WrittenName[] = [
   {
     name: stoppedLabel,
     on: 'DaemonSet',
-    sentence: 'In its node selector: `takeover apply` stopped the DaemonSet, because no node has this label.',
+    sentence: 'In its node selector: the DaemonSet runs nowhere, because no node has this label. `takeover` stopped it, or the chart has `replicas: 0`.',
   },
 ]

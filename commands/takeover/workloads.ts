@@ -2,7 +2,7 @@ import type { KubeClient } from '../../kube/client.ts'
 import { listAll } from '../../kube/list-all.ts'
 import { keyOf } from '../../kube/objects.ts'
 import type { Resource } from '../../kube/resource.ts'
-import { names } from '../../settings/installed-names.ts'
+import { names, stoppedLabel } from '../../settings/installed-names.ts'
 import type * as inspect from '../../inspect/facts.ts'
 import { daemonSets, deployments, pods } from '../../inspect/kinds.ts'
 import type { ObjectRef } from './plan/plan.ts'
@@ -17,9 +17,6 @@ const resources: Record<StoppableWorkload['kind'], Resource<inspect.Workload>> =
   Deployment: deployments,
   DaemonSet: daemonSets,
 }
-
-/** No node has this label: a DaemonSet that requires it runs nowhere. */
-export const stoppedLabel = 'eip-admission.dev/stopped-by-takeover'
 
 /** How many replicas a Deployment of ours had when `undo` stopped it. */
 export const replicasAnnotation = 'eip-admission.dev/replicas-before-undo'

@@ -52,7 +52,7 @@ export const pods: ValueRow[] = [
     default: 2,
     sentence:
       'Number of pods. All answer reviews, one leads. A rollout never goes below it; on the host network it goes one ' +
-      'below, and ends only if there are that many nodes.',
+      'below, and ends only if there are that many nodes. With 0 the guardians of the control-plane address stop too.',
     schema: { type: 'integer', minimum: 0 },
   },
   { path: 'podDisruptionBudget.enabled', default: true, sentence: 'Keeps a replica while nodes are drained.' },

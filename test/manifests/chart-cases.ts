@@ -14,6 +14,7 @@ export const cases: Record<string, ValueTree> = {
     settings: { 'fip-tag': 'api', 'secure-port': 10_268 },
     statusPage: { port: 10_268 },
   },
+  'no pod yet, for a takeover': { cloudProvider: 'equinix-metal', replicas: 0, settings: { 'eip-tag': 'api' } },
   "a control-plane address in Cherry's words": { ...cherry, settings: { 'fip-tag': 'api' } },
   'settings of every type, large numbers among them': {
     cloudProvider: 'equinixmetal',

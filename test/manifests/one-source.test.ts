@@ -15,6 +15,7 @@ import { installObjects } from '../../manifests/install.ts'
 import { knownChoices } from '../../manifests/known-choices.ts'
 import { controlPlanePrograms } from '../../sandbox/control-plane/build.ts'
 import { chartFolder, runHelm } from '../../sandbox/run-helm.ts'
+import { type StoppableWorkload, isStopped } from '../../commands/takeover/workloads.ts'
 import { dialectFacts } from '../../commands/settings/chart-facts.ts'
 import manifest from '../../package.json' with { type: 'json' }
 import { webhookIdentities as webhooks } from '../../webhooks/identities.ts'
@@ -124,6 +125,8 @@ test('kubectl apply -k has the monitoring of the chart', async () => {
     assert.is(JSON.stringify(object), JSON.stringify(sameOrder(charted[key], object)).replaceAll('"Helm"', '"kubectl"'))
 })
 
+const guardians = 'eip-admission/eip-admission-control-plane'
+
 /** The setting of each cloud by which it is asked for the control-plane address. phoenixNAP moves no address. */
 const controlPlaneSettings: Record<string, string | undefined> = {
   'cherry-servers': 'fip-tag',
@@ -139,7 +142,6 @@ for (const { name, providers } of dialectFacts()) {
     assert.ok(name in controlPlaneSettings)
     const setting = controlPlaneSettings[name]
     const values = { cloudProvider: providers[0], serviceMonitor: { enabled: true } }
-    const guardians = 'eip-admission/eip-admission-control-plane'
     const ofGuardians = async (settings: ValueTree) =>
       Object.keys(byName(await renderChart({ ...values, settings }))).filter((key) =>
         [`DaemonSet ${guardians}`, `PodMonitor ${guardians}`].includes(key),
@@ -151,6 +153,14 @@ for (const { name, providers } of dialectFacts()) {
     assert.match(await refusal(onePort), /controlPlane\.securePort and controlPlane\.apiServerPort are both 6443/)
   })
 }
+
+test('a chart without replicas runs no guardian: a predecessor may still move the address', async () => {
+  const values = { ...cherry, settings: { 'fip-tag': 'api' } }
+  const daemonSet = async (replicas: number) =>
+    byName(await renderChart({ ...values, replicas }))[`DaemonSet ${guardians}`] as StoppableWorkload
+  assert.ok(isStopped(await daemonSet(0)))
+  assert.not.ok(isStopped(await daemonSet(1)))
+})
 
 test('the rules file and the dashboard file are what the objects hold', () => {
   const folder = join(root, 'manifests', 'monitoring')

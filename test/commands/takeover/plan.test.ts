@@ -448,6 +448,15 @@ const inTheWay: { name: string; scene: Scene; blockers?: string[]; warnings?: st
       ],
     },
   },
+  {
+    name: 'our guardians, as the chart without replicas installs them',
+    scene: {
+      workloads: [
+        program(),
+        program({ kind: 'DaemonSet', image: 'ghcr.io/eip-admission/eip-admission:1.0.0', replicas: 0 }),
+      ],
+    },
+  },
   { name: 'our own leader', scene: { leases: [lease(ours)] }, blockers: ['already-running'] },
   {
     name: 'our own leader, in a takeover that was begun',
