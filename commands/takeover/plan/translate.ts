@@ -107,7 +107,11 @@ function translateVariable(
   { name, value, isSecret }: GivenVariable,
   { row, result }: Target & { row: Setting<unknown> | undefined },
 ): void {
-  if (proxies.test(name) && !isSecret) result.extraEnv.push({ name, value })
+  if (proxies.test(name)) {
+    // A URL with a user has a password too.
+    if (isSecret || value.includes('@')) result.findings.push(secretProxy(name))
+    else result.extraEnv.push({ name, value })
+  }
   if (name === 'KUBECONFIG' || name === 'POD_NAMESPACE') return
   if (!row) {
     if (dialects.some(({ envPrefix }) => name.startsWith(envPrefix))) result.findings.push(unknown('variable', name))
@@ -141,6 +145,15 @@ function untranslated(name: string, row: Places): PlanFinding {
     where: name,
     what: `the predecessor reads ${name} from a Secret, and the configuration file has no field for it`,
     remedy: `set it yourself: ${placesOf(row).join(' or ')}`,
+  }
+}
+
+function secretProxy(name: string): PlanFinding {
+  return {
+    reason: 'secret-proxy',
+    where: name,
+    what: `the predecessor's ${name} comes from a Secret or holds a password, and the values of the chart hold no secret`,
+    remedy: `put ${name} into a Secret of the namespace, and name that in extraEnvFrom of the values`,
   }
 }
 

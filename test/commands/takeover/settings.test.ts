@@ -178,6 +178,8 @@ test('the environment takes precedence over the file; what is secret in it goes 
       { name: 'METAL_BGP_PASS', value: 'pass', isSecret: false },
       { name: 'METAL_OLD_THING', value: 'x', isSecret: false },
       { name: 'HTTPS_PROXY', value: 'http://proxy:3128', isSecret: false },
+      { name: 'HTTP_PROXY', value: 'http://me:word@proxy:3128', isSecret: false },
+      { name: 'https_proxy', value: 'http://proxy:3129', isSecret: true },
       { name: 'METAL_FACILITY_NAME', value: '', isSecret: false },
       { name: 'EIP_MAX_ADDRESSES', value: '5', isSecret: true },
     ],
@@ -190,9 +192,12 @@ test('the environment takes precedence over the file; what is secret in it goes 
     findings.map(({ reason, where }) => [reason, where]),
     [
       ['unknown-variable', 'METAL_OLD_THING'],
+      ['secret-proxy', 'HTTP_PROXY'],
+      ['secret-proxy', 'https_proxy'],
       ['untranslated-setting', 'EIP_MAX_ADDRESSES'],
     ],
   )
+  assert.not.match(JSON.stringify(findings), /me:word|3129/)
 })
 
 test('a file that is no JSON is a problem that quotes nothing of it', () => {
