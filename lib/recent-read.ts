@@ -12,6 +12,8 @@ export type RecentRead<T> = {
   timedWithin(maxAgeMs: number, signal: AbortSignal): Promise<ReadValue<T>>
   /** The last value that was read, however old; undefined before the first one. */
   latest(): T | undefined
+  /** Drops the last value, and that of a read under way: whoever asks next gets a new one. */
+  forget(): void
 }
 
 export type RecentReadOptions<T> = { read: (signal: AbortSignal) => Promise<T>; now: () => number }
@@ -32,9 +34,10 @@ export function recentRead<T>({ read, now }: RecentReadOptions<T>): RecentRead<T
     const reading: Reading<T> = { startedAtMs: readAtMs, state: 'running', result: withTime() }
     last = reading
     try {
-      latest = await reading.result
+      const result = await reading.result
       reading.state = 'good'
-      return latest
+      if (last === reading) latest = result
+      return result
     } catch (error) {
       reading.state = 'failed'
       throw error
@@ -50,5 +53,9 @@ export function recentRead<T>({ read, now }: RecentReadOptions<T>): RecentRead<T
     timedWithin,
     within: async (maxAgeMs, signal) => (await timedWithin(maxAgeMs, signal)).value,
     latest: () => latest?.value,
+    forget() {
+      latest = undefined
+      last = undefined
+    },
   }
 }

@@ -12,6 +12,8 @@ export type MachineList = Pick<Machines, 'machine'> & {
   listing(ms: number, signal: AbortSignal): Promise<Listing>
   /** All machines of the last list, however old; undefined before the first one. */
   latest(): Machine[] | undefined
+  /** Drops the last list. */
+  forget(): void
 }
 
 /** A list that has not been read yet. */
@@ -20,6 +22,7 @@ export function machineList({ machines, now }: { machines: Machines; now: () => 
   return {
     within: (ms, signal) => list.within(ms, signal),
     latest: () => list.latest(),
+    forget: () => list.forget(),
     async listing(ms, signal) {
       const { value, readAtMs } = await list.timedWithin(ms, signal)
       return { machines: value, requestedAtMs: readAtMs }

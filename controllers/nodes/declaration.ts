@@ -33,6 +33,8 @@ export function nodeIdentityController(
       event: (node, event) => events.record(node, event),
     }),
     watches: [watch(nodes, (name) => [name]), watch(refresh, allNodes)],
+    // While another replica led it wrote newer addresses than a list of ours from before has.
+    prepare: async () => machines.forget(),
     needs: [nodes],
     keys: allNodes,
     concurrency,
@@ -84,6 +86,8 @@ export function nodeLifecycleController(deps: Deps): ControllerDeclaration {
       mode,
     }),
     watches: [watch(nodes, (name) => [name])],
+    // Nobody looked at the machines for us while another replica led.
+    prepare: async () => limit.reset(),
     needs: [nodes],
     keys: () => nodes.list().map(keyOf),
     concurrency,

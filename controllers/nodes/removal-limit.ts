@@ -13,6 +13,8 @@ export type RemovalLimit = {
   canRemove(nodes: number): boolean
   /** Records that a node was deleted. */
   recordRemoval(name: Key): void
+  /** Forgets everything. */
+  reset(): void
   /** Nodes that have lost their machines. */
   readonly missing: number
   /** Nodes that have lost their machines, and those that were deleted within ten minutes. */
@@ -27,47 +29,55 @@ export type RemovalLimitOptions = {
 
 const windowMs = 10 * 60_000
 
+type Memory = {
+  missing: Map<Key, { uid: string | undefined; sinceMs: number | undefined }>
+  /** When nodes were deleted. */
+  removals: number[]
+  isExceeded: boolean
+}
+
+const newMemory = (): Memory => ({ missing: new Map(), removals: [], isExceeded: false })
+
 /**
  * Limits how many nodes are deleted. Machines do vanish one by one. If many vanish at once, the usual cause is a wrong
  * API key, a wrong project or a fault of the cloud. Then no node is deleted until an operator has deleted those that
  * are truly gone.
  */
 export function removalLimit({ max, now }: RemovalLimitOptions): RemovalLimit {
-  const missing = new Map<Key, { uid: string | undefined; sinceMs: number | undefined }>()
-  let removals: number[] = []
-  let isExceeded = false
+  let memory = newMemory()
 
-  const recent = () => removals.filter((atMs) => now() - atMs < windowMs).length
+  const recent = () => memory.removals.filter((atMs) => now() - atMs < windowMs).length
   const clear = (name: Key) => {
-    missing.delete(name)
-    if (missing.size === 0) isExceeded = false
+    memory.missing.delete(name)
+    if (memory.missing.size === 0) memory.isExceeded = false
   }
   return {
     recordMissing({ name, uid }) {
-      const known = missing.get(name)
+      const known = memory.missing.get(name)
       const sinceMs = (known?.uid === uid ? known?.sinceMs : undefined) ?? now()
-      missing.set(name, { uid, sinceMs })
+      memory.missing.set(name, { uid, sinceMs })
       return now() - sinceMs
     },
     restart(name) {
-      const known = missing.get(name)
-      if (known) missing.set(name, { ...known, sinceMs: undefined })
+      const known = memory.missing.get(name)
+      if (known) memory.missing.set(name, { ...known, sinceMs: undefined })
     },
     clear,
     canRemove(nodes) {
       const limit = Math.min(max, Math.max(1, Math.floor((nodes + recent()) / 2)))
-      isExceeded ||= missing.size + recent() > limit
-      return !isExceeded
+      memory.isExceeded ||= memory.missing.size + recent() > limit
+      return !memory.isExceeded
     },
     recordRemoval(name) {
-      removals = [...removals, now()].slice(-max)
+      memory.removals = [...memory.removals, now()].slice(-max)
       clear(name)
     },
+    reset: () => void (memory = newMemory()),
     get missing() {
-      return missing.size
+      return memory.missing.size
     },
     get total() {
-      return missing.size + recent()
+      return memory.missing.size + recent()
     },
   }
 }

@@ -62,4 +62,17 @@ test('the last value stays known after an error, and a value comes with the time
   assert.equal([await failed, shared.latest()], ['Error: broken', 1])
 })
 
+test('what is forgotten is read again, also while a read is under way', async () => {
+  const { reads, shared, within } = makeRead()
+  const first = within(0)
+  shared.forget()
+  const second = within(Infinity)
+  reads[0]?.resolve(1)
+  assert.equal([await first, shared.latest()], [1, undefined])
+  reads[1]?.resolve(2)
+  assert.equal([await second, shared.latest()], [2, 2])
+  shared.forget()
+  assert.is(shared.latest(), undefined)
+})
+
 test.run()

@@ -81,4 +81,16 @@ test('once exceeded, the limit stays until every missing node is gone or well', 
   assert.ok(limit.canRemove(20))
 })
 
+test('a reset forgets who is missing, what was deleted, and that too many would go', () => {
+  const { limit, time } = makeLimit(1)
+  addMissing(limit, 'a', 'b')
+  assert.not(limit.canRemove(10))
+  limit.recordRemoval('a')
+  time.ms = 30
+  limit.reset()
+  assert.equal([limit.missing, limit.total], [0, 0])
+  assert.is(limit.recordMissing({ name: 'b', uid: 'b' }), 0)
+  assert.ok(limit.canRemove(10))
+})
+
 test.run()
