@@ -1,5 +1,6 @@
 import { machineRefresh } from './nodes/machine-refresh.ts'
 import { type ControllerDeclaration, defineController } from './loop/controller.ts'
+import { runAll } from './loop/run-all.ts'
 import { announcingController, makeAnnouncing } from './announcing/declaration.ts'
 import { serviceAssigning } from './assigning/declaration.ts'
 import { availableAddressController } from './available/declaration.ts'
@@ -35,9 +36,7 @@ export function makeControllers(deps: Dependencies): Controllers {
     controllers.map((controller) => ({ labels: { name: controller.name }, value: controller.queueLength })),
   )
   return {
-    async run(signal) {
-      await Promise.all(controllers.map((controller) => controller.run(signal)))
-    },
+    run: (signal) => runAll(controllers, signal),
     queues: () => controllers.map((controller) => ({ name: controller.name, length: controller.queueLength })),
   }
 }
