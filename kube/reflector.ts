@@ -20,8 +20,9 @@ export type Listener<T> = (key: Key, current: T | undefined, previous: T | undef
  * them. By hand, because client-node's informer ends at the first connection reset and drops unknown fields.
  */
 export type Reflector<T extends KubeObject> = {
+  /** Lists and watches until the signal aborts. What an earlier start left stays, but is old until the first list. */
   start(signal: AbortSignal): void
-  /** Resolves after the first list; rejects if the signal aborts before it. */
+  /** Resolves after the first list of the last start; rejects if the signal aborts before it. */
   synced(signal?: AbortSignal): Promise<void>
   hasSynced(): boolean
   get(key: Key): T | undefined
@@ -54,8 +55,7 @@ export function reflector<T extends KubeObject>(options: ReflectorOptions<T>): R
   const { clock = systemClock, log, resource, client, pace } = options
   const cache = makeCache<T>()
   const listeners: Listener<T>[] = []
-  const [firstList, changed] = [new EventEmitter(), new EventEmitter().setMaxListeners(0)]
-  let hasSynced = false
+  const [first, changed] = [firstList(), new EventEmitter().setMaxListeners(0)]
   let contactAtMs = clock.now()
 
   const notify = (changes: Change<T>[]) => {
@@ -68,8 +68,7 @@ export function reflector<T extends KubeObject>(options: ReflectorOptions<T>): R
     replace(objects) {
       const changes = cache.replace(objects)
       log.debug({ kind: resource.kind, objects: objects.length, changes: changes.length }, 'listed')
-      hasSynced = true
-      firstList.emit('done')
+      first.arrive()
       notify(changes)
     },
     put: (object) => notify(cache.put(object)),
@@ -80,16 +79,34 @@ export function reflector<T extends KubeObject>(options: ReflectorOptions<T>): R
   const deps = { client, resource, store, clock, log, ...wanted }
 
   return {
-    start: (signal) => void listAndWatch(deps, signal),
-    async synced(signal) {
-      if (!hasSynced) await once(firstList, 'done', signal && { signal })
+    start(signal) {
+      first.expect()
+      void listAndWatch(deps, signal)
     },
-    hasSynced: () => hasSynced,
+    synced: first.arrived,
+    hasSynced: first.hasArrived,
     get: cache.get,
     list: cache.list,
     hasReached: reached(cache.get, changed),
     onChange: (listener) => void listeners.push(listener),
     silentForMs: () => clock.now() - contactAtMs,
+  }
+}
+
+/** The first list of a start. */
+function firstList() {
+  const arrival = new EventEmitter()
+  let hasArrived = false
+  return {
+    expect: () => void (hasArrived = false),
+    hasArrived: () => hasArrived,
+    arrive() {
+      hasArrived = true
+      arrival.emit('list')
+    },
+    arrived: async (signal?: AbortSignal) => {
+      if (!hasArrived) await once(arrival, 'list', signal && { signal })
+    },
   }
 }
 

@@ -184,6 +184,22 @@ test('a reflector lists and watches only the selected objects', () =>
     { namespace: 'eip', labelSelector: 'l=1', fieldSelector: 'f=2' },
   ))
 
+test('what an earlier start left is old until the list of a new one', () =>
+  withReflector(
+    [list('1', service('a')), open(), list('5', service('b')), open()],
+    async ({ services, server, stop }) => {
+      await services.synced()
+      await until(() => server.requests.length === 2)
+      stop.abort()
+      const again = new AbortController()
+      services.start(again.signal)
+      assert.not(services.hasSynced())
+      await services.synced()
+      assert.equal([services.get('default/a'), services.list().length], [undefined, 1])
+      again.abort()
+    },
+  ))
+
 test('the cache strips its objects, and callers cannot change them', () => {
   const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
   const noisy = service('a', '1', { managedFields: [{}], annotations: { [lastApplied]: '{}', mine: 'x' } })
