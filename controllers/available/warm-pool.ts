@@ -18,6 +18,9 @@ const gatherMs = 500
 
 const resyncMs = 5 * 60_000
 
+/** How soon we look again while the locations of the cloud are not known. */
+const unknownMs = 1000
+
 /** Keeps addresses reserved in every location that Services use. */
 export function warmPoolController(deps: Deps): ControllerDeclaration {
   const { ledger, caches, vendor, settings, log } = deps
@@ -27,6 +30,8 @@ export function warmPoolController(deps: Deps): ControllerDeclaration {
   return {
     reconciler: warmPool({
       plan: () => {
+        // A name that is bought as it is written is no code, and no Service would ever claim the address.
+        if (size > 0 && deps.locations.current() === undefined) return undefined
         const locations = size > 0 && isServedByAddresses(vendor.policy) ? locationsOf(deps) : new Set<string>()
         return planWarm({ records: records.list(), locations, size, unusedForMs: unusedFor(seen, locations), graceMs })
       },
@@ -61,7 +66,8 @@ function locationsOf({ caches, vendor, locations, want }: Deps): Set<string> {
 }
 
 type WarmPoolDeps = {
-  plan: () => WarmPlan
+  /** Undefined while the locations of the cloud are not known. */
+  plan: () => WarmPlan | undefined
   /** Writes the record of one more warm address; returns the reason if there can be none. */
   add: (warm: WarmPlan['add'][number], signal: AbortSignal) => Promise<string | undefined>
   release: (source: ElasticIP, signal: AbortSignal) => Promise<unknown>
@@ -75,7 +81,9 @@ export function warmPool(deps: WarmPoolDeps): Reconciler {
   return {
     name: 'warm-pool',
     async reconcile(_key, signal) {
-      const { add, surplus } = deps.plan()
+      const plan = deps.plan()
+      if (!plan) return { againInMs: unknownMs }
+      const { add, surplus } = plan
       for (const source of surplus) await deps.release(source, signal)
       let reason: string | undefined
       for (const warm of add) reason = (await deps.add(warm, signal)) ?? reason

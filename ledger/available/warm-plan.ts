@@ -34,16 +34,17 @@ export type WarmPlan = {
  * |                                                                 | one request at a time                   |
  * | unclaimed, number within `size`, location in use                | keep                                    |
  * | unclaimed, number above `size`                                  | surplus                                 |
- * | unclaimed, location no longer in use for the grace period       | surplus                                 |
+ * | unclaimed, location no longer in use for the grace period, or   | surplus                                 |
+ * | written in another way than the cloud's code: nobody claims it  |                                         |
  * | the same, for less than the grace period                        | keep, unless `size` is 0                |
  * | claimed by a Service, or being released                         | keep: not the pool's to decide          |
  * | a record with a number's name that is not warm                  | skip its number                         |
  */
 export function planWarm(seen: WarmSeen): WarmPlan {
   const unclaimed = seen.records.filter((record) => isWarm(record) && claimKey(record) === undefined)
-  const names = new Set([...seen.locations].flatMap((location) => namesIn(location, seen)))
+  const names = new Map([...seen.locations].map((location) => [location, new Set(namesIn(location, seen))]))
   const surplus = unclaimed
-    .filter(({ metadata }) => !names.has(metadata.name))
+    .filter(({ metadata, spec: { location = '' } }) => !names.get(location)?.has(metadata.name))
     .filter((source) => ['Requested', 'Available'].includes(phaseOf(source)))
     .filter(({ spec: { location = '' } }) => seen.size === 0 || !isStillKept(location, seen))
   const add = [...seen.locations].flatMap((location) => additionsIn(location, { ...seen, unclaimed }))

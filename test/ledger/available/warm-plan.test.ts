@@ -69,6 +69,11 @@ const cases: { name: string; seen: Partial<WarmSeen>; add?: string[]; surplus?: 
     surplus: ['warm-da-1'],
   },
   {
+    name: 'an address under another spelling of a location leaves the pool, although its name is one of the pool',
+    seen: { records: [warm('warm-da-1', free, { location: 'DA' }), warm('warm-da-2')], graceMs: 60_000 },
+    surplus: ['warm-da-1'],
+  },
+  {
     name: 'a warm address that is being released is not released again',
     seen: { size: 0, records: [warm('warm-da-1', { ...free, phase: 'Releasing' })] },
   },
