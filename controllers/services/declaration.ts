@@ -148,6 +148,7 @@ function makeReconcilerDeps(deps: Deps, announcing: Pick<Announcing, 'findAnnoun
   const { requestAnnotations } = deps.vendor.policy
   const { deps: ledgerDeps, claims } = ledger
   const events = deps.events.of('service-controller')
+  const seen = sights(() => performance.now())
   return {
     client,
     cached: {
@@ -158,15 +159,9 @@ function makeReconcilerDeps(deps: Deps, announcing: Pick<Announcing, 'findAnnoun
     want,
     announcer,
     requestAnnotations,
-    async findAnnouncement(address, signal) {
-      for (const one of announcing) {
-        const found = await one.findAnnouncement(address, signal)
-        if (found) return found
-      }
-      return undefined
-    },
+    findAnnouncement: findInAny(announcing),
     graceMs: settings.cluster.unboundGraceMs,
-    sights: sights(() => performance.now()),
+    sights: seen,
     carryOut: serviceSteps({
       client,
       announcer,
@@ -178,8 +173,19 @@ function makeReconcilerDeps(deps: Deps, announcing: Pick<Announcing, 'findAnnoun
       release: (record, signal) => release(ledgerDeps, record, signal),
       postponeRelease: (of, signal) => postponeRelease(ledgerDeps, of, signal),
       retain: (record, signal) => retain(ledgerDeps, record, signal),
+      sights: seen,
       event: (service, event) => events.record(service, event),
       onMissedByAdmission: () => deps.metrics.add('eip_admission_services_without_admission_total', {}),
     }),
+  }
+}
+
+function findInAny(announcing: Pick<Announcing, 'findAnnouncement'>[]): Announcing['findAnnouncement'] {
+  return async (address, signal) => {
+    for (const one of announcing) {
+      const found = await one.findAnnouncement(address, signal)
+      if (found) return found
+    }
+    return undefined
   }
 }

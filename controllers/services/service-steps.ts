@@ -4,6 +4,7 @@ import type { AddressKey, ElasticIP, ReclaimPolicy } from '../../ledger/record/e
 import type { ReleaseResult } from '../../ledger/release/release.ts'
 import { familyNames } from '../../lib/ip-address.ts'
 import { firstItems } from '../../lib/quote.ts'
+import type { Sights } from '../../lib/sights.ts'
 import { addressAnnotation, serviceFinalizer, upstreamFinalizer } from '../../ledger/record/names.ts'
 import { annotationsRequesting, outdatedRequestAnnotations } from '../../ledger/want/own-address.ts'
 import { type Outcome, Terminal } from '../loop/reconciler.ts'
@@ -26,6 +27,7 @@ export type StepDeps = PostponeDeps &
     setReclaimPolicy: (of: { record: ElasticIP; reclaim: ReclaimPolicy }, signal: AbortSignal) => Promise<void>
     release: (record: ElasticIP, signal: AbortSignal) => Promise<ReleaseResult>
     retain: (record: ElasticIP, signal: AbortSignal) => Promise<void>
+    sights: Sights
     /** Called for each Service that admission should have completed, and did not review. */
     onMissedByAdmission: () => void
   }
@@ -39,6 +41,9 @@ export type CarryOut = (
 
 /** How long until we ask the cloud again whether it has granted or deleted a reservation. */
 const pollMs = 5_000
+
+/** The same at most, where the cloud itself names no time: the longer an address is pending, the rarer we ask. */
+const maxPollMs = 60_000
 
 /** How long until we try again to get the second address of a Service that can do without it. */
 const preferredMs = 600_000
@@ -133,6 +138,7 @@ async function claim(
   const which = second ? `${familyNames[second.family]} address` : 'address'
   const isShown = service.metadata.annotations?.[addressAnnotation] !== undefined
   const claimed = await deps.claim({ ...spec, key, isShown, wait: false }, signal)
+  const againInMs = pollAgainMs(deps.sights, claimed, { key, service })
   switch (claimed.kind) {
     case 'held':
       return undefined
@@ -143,7 +149,7 @@ async function claim(
         reason: 'SyncLoadBalancerFailed',
         message: `${second ? which : 'Address'} pending: ${claimed.reason}`,
       })
-      return { againInMs: pollMs }
+      return { againInMs }
     case 'refused':
       if (!second || second.isRequired) throw new Error(`no ${which}: ${claimed.reason}`)
       deps.event(service, {
@@ -153,6 +159,18 @@ async function claim(
       })
       return { againInMs: preferredMs }
   }
+}
+
+/** When to claim again. An address that is granted after some seconds is not found late, and an outage costs few calls. */
+function pollAgainMs(
+  sights: Sights,
+  claimed: ClaimResult,
+  { key, service: { metadata } }: { key: AddressKey; service: Service },
+): number {
+  const isOver = claimed.kind === 'held' || claimed.kind === 'refused'
+  const pendingMs = sights.forMs(`pending ${key}`, isOver ? undefined : metadata.uid)
+  if (claimed.kind !== 'pending' || claimed.retryAfterMs === undefined) return pollMs
+  return Math.max(pollMs, claimed.retryAfterMs, Math.min(pendingMs / 2, maxPollMs))
 }
 
 async function announce(

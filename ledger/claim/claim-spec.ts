@@ -19,8 +19,11 @@ export type Claim = ClaimSpec & {
 /** What a claim can come to. */
 export type ClaimResult =
   | { kind: 'held'; record: ElasticIP; address: string }
-  /** The address will come later: the cloud has not granted it, or could not be reached. */
-  | { kind: 'pending'; reason: string }
+  /**
+   * The address will come later: the cloud has not granted it, or could not be reached. `retryAfterMs`: how long the cloud
+   * wants us to wait; absent where it was not asked.
+   */
+  | { kind: 'pending'; reason: string; retryAfterMs?: number }
   /** There will be no address until a person changes something. */
   | { kind: 'refused'; reason: string }
   /** Another claim or a release works on the record: try again shortly. */

@@ -48,7 +48,8 @@ export async function storeReservation(
     const message = `${deps.cloud.name} has not granted the address yet`
     const conditions = [condition('Reserved', { status: 'False', reason: 'NotGranted', message, now: deps.now() })]
     const change = { phase: 'Requested', reservationID: id, requestInFlight: undefined, message, conditions } as const
-    return (await write(deps, record, change)) ? { kind: 'pending', reason: message } : lost(deps, record, reservation)
+    const isStored = await write(deps, record, change)
+    return isStored ? { kind: 'pending', reason: message, retryAfterMs: 0 } : lost(deps, record, reservation)
   }
   const problem = await deps.grantedProblem(record, reservation, noDeadline)
   if (problem !== undefined) return keepUnusable(deps, { record, id }, problem)
@@ -74,7 +75,7 @@ async function keepUnusable(
   deps.log.error({ record: record.metadata.name, reservation: id }, message)
   const conditions = [condition('Reserved', { status: 'False', reason: 'Unusable', message, now: deps.now() })]
   await write(deps, record, { phase: 'Requested', reservationID: id, requestInFlight: undefined, message, conditions })
-  return { kind: 'pending', reason: message }
+  return { kind: 'pending', reason: message, retryAfterMs: 0 }
 }
 
 /** What the record says in the end: other processes may have changed it while the cloud was slow. */
@@ -142,7 +143,7 @@ export async function postpone(deps: LedgerDeps, record: ElasticIP, error: Cloud
   const requestInFlight =
     error.outcome === 'unknown' ? { sender: deps.identity, sentAt: deps.now().toISOString() } : undefined
   await write(deps, record, { phase: 'Requested', requestInFlight, message: error.message })
-  return { kind: 'pending', reason: error.message }
+  return { kind: 'pending', reason: error.message, retryAfterMs: error.retryAfterMs ?? 0 }
 }
 
 /**

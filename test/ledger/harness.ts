@@ -275,6 +275,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
       release: (record, signal) => release(deps, record, signal),
       postponeRelease: (of, signal) => postponeRelease(deps, of, signal),
       retain: (record, signal) => retain(deps, record, signal),
+      sights: seen,
       onMissedByAdmission: () => {},
       event: (_service, { type, message }) => options.events?.push(`${type} ${message}`),
     }),

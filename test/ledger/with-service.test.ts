@@ -1,6 +1,7 @@
 // The ledger and the Service controller together, one reconcile at a time.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { CloudError } from '../../clouds/ports/cloud.ts'
 import { type Service, keyOf } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
 import { bind } from '../../ledger/claim/bind.ts'
@@ -109,6 +110,35 @@ test('an address that is granted after its Service was deleted is released', asy
   await slow.claims.idle()
   await a.reconcile(key)
   assert.equal([harness.reservationsOf(), harness.record(), harness.api.stored(services)], [[], undefined, []])
+})
+
+test('a Service asks for a pending address soon at first, and at last once a minute', async () => {
+  const harness = makeHarness()
+  const a = harness.process('a')
+  harness.setAdoptionMark()
+  harness.addService(makeService({ finalizers: [serviceFinalizer] }))
+  harness.cloud.fates.push('requested')
+  const asked: (number | undefined)[] = []
+  for (let round = 0; round < 12; round += 1) {
+    const { againInMs } = await a.reconcile(key)
+    asked.push(againInMs)
+    harness.advance(againInMs ?? 0)
+  }
+  assert.equal(asked.slice(0, 4), [5_000, 5_000, 5_000, 7_500])
+  assert.is(asked.at(-1), 60_000)
+  harness.cloud.grant('res-1')
+  await a.reconcile(key)
+  assert.equal(shown(harness), ['203.0.113.1', '203.0.113.1'])
+})
+
+test('a Service asks for a pending address not before the time that the cloud names', async () => {
+  const harness = makeHarness()
+  const a = harness.process('a')
+  harness.setAdoptionMark()
+  harness.addService(makeService({ finalizers: [serviceFinalizer] }))
+  const facts = { fault: 'rate-limit', outcome: 'nothing', retryAfterMs: 90_000 } as const
+  harness.cloud.cloud.reserve = () => Promise.reject(new CloudError('429: slowly', facts))
+  assert.is((await a.reconcile(key)).againInMs, 90_000)
 })
 
 test.run()
