@@ -138,16 +138,22 @@ function makeMemory(deps: AssigningDeps, changed: (address: string) => void): Me
   }
   const read = async (signal: AbortSignal) => {
     const atMs = clock.now()
+    const listed = new Set<string>()
     for (const found of await assignments.assignedAddresses(undefined, signal)) {
       const { address, machines } = found
       if (reservationOf(address) !== found.id) continue
+      listed.add(address)
       const entry = entryOf(address)
       if (entry.isChanging) continue
       const isNew = entry.known?.machines.join() !== machines.join()
       keep(entry, { found, atMs })
       if (isNew) changed(address)
     }
-    for (const address of entries.keys()) if (reservationOf(address) === undefined) entries.delete(address)
+    for (const [address, entry] of entries) {
+      if (reservationOf(address) === undefined) entries.delete(address)
+      // A list may lag: only a read by its id shows that an address is gone.
+      else if (!listed.has(address) && !entry.isChanging && entry.readAtMs <= atMs) entry.readAtMs = -Infinity
+    }
   }
   const abandonedError = (cause: unknown) => new Error('nobody waits for the list of addresses', { cause })
   // One list serves all that are about to move.

@@ -19,6 +19,8 @@ function world(addresses = ['203.0.113.1']) {
     addresses.map((address) => [`id-${address}`, { id: `id-${address}`, address, machines: [], tags: [] }]),
   )
   const shown = new Map(addresses.map((address) => [address, [`default/${address}`]]))
+  /** Reservations that the ledger has although the cloud has them no more. */
+  const known = new Map<string, string>()
   const failed = new Set<string>()
   const releasing = new Set<string>()
   const reads: string[] = []
@@ -63,7 +65,7 @@ function world(addresses = ['203.0.113.1']) {
   const reconciler = assigning({
     assignments,
     showing: (address) => shown.get(address) ?? [],
-    reservationOf: (address) => (cloud.has(`id-${address}`) ? `id-${address}` : undefined),
+    reservationOf: (address) => known.get(address) ?? (cloud.has(`id-${address}`) ? `id-${address}` : undefined),
     isReleasing: (address) => releasing.has(address),
     partnersOf: () => [],
     nodes: (_address, of) => nodes(of),
@@ -76,6 +78,7 @@ function world(addresses = ['203.0.113.1']) {
     ...reconciler,
     clock,
     cloud,
+    known,
     shown,
     failed,
     releasing,
@@ -309,6 +312,19 @@ test('an address that no record has leads nowhere, and its Service says what to 
   assert.equal(await run(), {})
   assert.match(problems[0]?.message ?? '', /is no reservation that eip-admission has.*spec.reservationID/)
   assert.equal(writes, [])
+})
+
+test('an address that was deleted at the cloud is looked for once in a list and once by its id', async () => {
+  const { run, cloud, known, failed, reads, writes, problems, clock } = world()
+  await run()
+  known.set('203.0.113.1', 'id-203.0.113.1')
+  cloud.clear()
+  failed.add('a')
+  await clock.pass(60_000)
+  reads.length = 0
+  await run()
+  assert.equal(reads, ['all', 'id-203.0.113.1'])
+  assert.equal([writes.length, problems], [1, []])
 })
 
 test('the addresses of a node that dies are spread over the others', async () => {
