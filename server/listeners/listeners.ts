@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import type { CertSource } from '../../certs/cert-source.ts'
 import { type AdmissionOptions, admission } from '../../webhooks/admission.ts'
 import type { KnownClients } from './client-certificates.ts'
@@ -60,6 +60,8 @@ export async function openListeners({ certs, tls, webhooks, health }: ListenersO
     async close(delayMs) {
       isClosing = true
       await sleep(delayMs)
+      // Reads what has arrived meanwhile: a connection whose first request waits in its buffer is not unused.
+      await turn()
       health.page?.stop()
       for (const open of connections) open.closeUnused()
       await Promise.all(apps.map((running) => running.close()))
