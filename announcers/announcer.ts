@@ -53,6 +53,12 @@ export type WantedObject = { object: KubeObject; subjects: Subject[] }
  */
 export type Problem = { subject: Subject; message: string; mayPass?: true }
 
+/**
+ * The objects that must exist, and what is in the way of others. `isHeld`: without those the software would announce
+ * nothing, so what other software announces stays.
+ */
+export type Configured = { wanted: WantedObject[]; problems: Problem[]; isHeld?: boolean }
+
 /** The BGP sessions that one object configures: of these nodes, or of nodes that it does not name, with one router. */
 export type ObjectSessions = { nodes: string[] | undefined; router: string; localAsn: number }
 
@@ -70,7 +76,7 @@ export type ObjectConfiguration = {
   /** Whether we may remove an object: we wrote it, or a predecessor left it. */
   isOurs: (object: KubeObject) => boolean
   /** All objects that must exist, in canonical order. `existing` are all objects of these kinds, foreign ones included. */
-  objects(state: Announcements, existing: KubeObject[]): { wanted: WantedObject[]; problems: Problem[] }
+  objects(state: Announcements, existing: KubeObject[]): Configured
   /** The sessions of an object: they end and begin again with any change of its spec. Undefined where it has none. */
   sessionsOf?: (object: KubeObject) => ObjectSessions | undefined
   /** Whether two objects with these sessions cannot exist, or work, side by side. */

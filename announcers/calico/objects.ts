@@ -1,8 +1,9 @@
-import type { Announcements, ObjectConfiguration, Problem, WantedObject } from '../announcer.ts'
+import type { Announcements, Configured, ObjectConfiguration, Problem, WantedObject } from '../announcer.ts'
 import type { KubeObject } from '../../kube/objects.ts'
 import { secrets } from '../../kube/resource.ts'
 import { parseAddress, prefixOf } from '../shared/address.ts'
 import { distinctProblems } from '../shared/order.ts'
+import { lacksSessions } from '../shared/sessions.ts'
 import { type ShownAddress, shownAddresses } from '../shared/shown-addresses.ts'
 import { omitTakenNames } from '../shared/taken-names.ts'
 import { configurationName, configurationOf, hasEntry, isOnlyOurs, widerEntries } from './configuration.ts'
@@ -40,14 +41,18 @@ export function calicoObjects(options: CalicoOptions): ObjectConfiguration {
   }
 }
 
-function configure(options: CalicoOptions, state: Announcements, existing: readonly KubeObject[]) {
+function configure(options: CalicoOptions, state: Announcements, existing: readonly KubeObject[]): Configured {
   const { shown, problems } = shownAddresses(state.addresses, 'Calico')
   const list = configurationOf(shown, existing)
   const found = [...problems, ...widerEntries(shown, existing)]
   if (shown.length === 0) return { wanted: list, problems: distinctProblems(found) }
   const taking = otherWriter(existing)
   if (taking)
-    return { wanted: kept(shown, existing), problems: distinctProblems([...found, ...refusals(shown, taking)]) }
+    return {
+      wanted: kept(shown, existing),
+      problems: distinctProblems([...found, ...refusals(shown, taking)]),
+      isHeld: true,
+    }
   const own = peersOf(state.nodes, options, existing)
   // The list is a person's, and shared with him.
   const foreign = existing.filter((one) => !isCreated(one) && !isConfiguration(one))
@@ -55,7 +60,8 @@ function configure(options: CalicoOptions, state: Announcements, existing: reado
   const possible = omitTakenNames(wanted, foreign, [...found, ...own.problems])
   // A peer with the filter of somebody else would announce what that one accepts.
   const isFiltered = possible.wanted.some(({ object }) => object.kind === filters.kind)
-  return isFiltered ? possible : { ...possible, wanted: kept(shown, existing) }
+  if (!isFiltered) return { ...possible, wanted: kept(shown, existing), isHeld: true }
+  return { ...possible, isHeld: lacksSessions(state.nodes, possible.wanted, peers.kind) }
 }
 
 /** Routes of other nodes come first: a node that learned one in the mesh would announce it as if it served the address. */

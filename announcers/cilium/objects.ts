@@ -1,8 +1,9 @@
-import type { Announcements, ObjectConfiguration, WantedObject } from '../announcer.ts'
+import type { Announcements, Configured, ObjectConfiguration, WantedObject } from '../announcer.ts'
 import type { KubeObject } from '../../kube/objects.ts'
 import { secrets } from '../../kube/resource.ts'
 import { parseAddress } from '../shared/address.ts'
 import { distinctProblems, distinct } from '../shared/order.ts'
+import { lacksSessions } from '../shared/sessions.ts'
 import { type CiliumOptions, isOurs, secretName, ownLabels, ownName } from './ownership.ts'
 import { peersOf } from './peers.ts'
 import { shownAddresses, type ShownAddress } from '../shared/shown-addresses.ts'
@@ -43,18 +44,19 @@ export function ciliumObjects(options: CiliumOptions): ObjectConfiguration {
   }
 }
 
-function configure(options: CiliumOptions, state: Announcements, existing: readonly KubeObject[]) {
+function configure(options: CiliumOptions, state: Announcements, existing: readonly KubeObject[]): Configured {
   const { shown, problems } = shownAddresses(state.addresses, 'Cilium')
   const own = poolsOf(shown, existing)
   const all = [...own.wanted, ...keptPools(state, own.wanted, existing)]
   const found = [...problems, ...own.problems]
-  if (all.length === 0) return { wanted: [], problems: distinctProblems(found) }
+  if (all.length === 0) return { wanted: [], problems: distinctProblems(found), isHeld: shown.length > 0 }
   const waking = wakingProblems(state, existing)
-  if (waking.length > 0) return { wanted: [], problems: distinctProblems([...found, ...waking]) }
+  if (waking.length > 0) return { wanted: [], problems: distinctProblems([...found, ...waking]), isHeld: true }
   const peers = peersOf(state.nodes, options, existing)
   const wanted = [...peers.common, ...advertisementOf(shown), ...peers.wanted, ...all]
   const foreign = existing.filter((one) => !isOurs(one))
-  return omitTakenNames(wanted, foreign, [...found, ...peers.problems])
+  const possible = omitTakenNames(wanted, foreign, [...found, ...peers.problems])
+  return { ...possible, isHeld: lacksSessions(state.nodes, possible.wanted, clusterConfigs.kind) }
 }
 
 /**

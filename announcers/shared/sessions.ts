@@ -1,4 +1,4 @@
-import type { NodePeers, Peer, Problem } from '../announcer.ts'
+import type { NodePeers, Peer, Problem, WantedObject } from '../announcer.ts'
 import { type IpAddress, type IpFamily, familyNames } from '../../lib/ip-address.ts'
 import { isLabelValue } from '../../lib/names.ts'
 import { parseAddress } from './address.ts'
@@ -62,6 +62,11 @@ export function possibleSessions(nodes: readonly NodePeers[], families: Families
 /** The problem of a node one of whose sessions is not configured. */
 export function sessionProblem(node: string, reason: string): Problem {
   return { subject: { node }, message: `a BGP session is not configured: ${reason}` }
+}
+
+/** Whether nodes have peers, and no object of the kind that begins sessions is wanted. */
+export function lacksSessions(nodes: readonly NodePeers[], wanted: readonly WantedObject[], kind: string): boolean {
+  return nodes.some(({ peers }) => peers.length > 0) && !wanted.some(({ object }) => object.kind === kind)
 }
 
 type FirstWith = { node: string | undefined; hostname: string | undefined; taken: Session | undefined }

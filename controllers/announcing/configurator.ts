@@ -7,7 +7,7 @@ export type ConfigureResult = {
   isChanged: boolean
   /** Whether changes wait for a later pass, because all at once would leave addresses without a way. */
   isUnfinished?: boolean
-  /** Whether anything was refused; a later write may succeed, when the one who refused has changed. */
+  /** Whether anything was refused or held back; a later write may succeed, when what is in its way has changed. */
   isRefused: boolean
 }
 

@@ -25,7 +25,7 @@ export function configureObjects(deps: Deps): Configurator {
   return {
     async carryOut(state, signal) {
       const existing = await readObjects(deps, signal)
-      const { wanted, problems } = configuration.objects(state, existing)
+      const { wanted, problems, isHeld = false } = configuration.objects(state, existing)
       const { outcomes, isUnfinished } = await carryOutPlan(planChanges(configuration, existing, wanted), signal)
       const reports = await Promise.all(
         configuration.reports.map((resource) => listAllKnown(client, resource, { namespace, signal })),
@@ -36,7 +36,7 @@ export function configureObjects(deps: Deps): Configurator {
         problems: [...problems, ...refused, ...configuration.reportedProblems(reports.flat(), state)],
         isChanged: outcomes.some((outcome) => outcome.refused.length === 0),
         ...(isUnfinished && { isUnfinished }),
-        isRefused: refused.length > 0,
+        isRefused: isHeld || refused.length > 0,
       }
     },
     announces: isAnnounced,

@@ -20,11 +20,11 @@ const state: Announcements = {
 type Specified = KubeObject & { spec?: Record<string, unknown> }
 
 function plan(changes: Partial<Announcements> = {}, existing: KubeObject[] = []) {
-  const { wanted, problems } = configuration.objects({ ...state, ...changes }, existing)
+  const { wanted, problems, isHeld = false } = configuration.objects({ ...state, ...changes }, existing)
   const objects = wanted.map(({ object }) => object as Specified)
   const find = (kind: string) => objects.find((one) => one.kind === kind)
   const texts = problems.map(({ subject, message }) => `${Object.values(subject).join('')}: ${message}`)
-  return { find, texts, names: objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`) }
+  return { find, texts, isHeld, names: objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`) }
 }
 
 /** An object; with a name that begins as ours do it is ours. */
@@ -176,9 +176,18 @@ for (const { name, existing, changes, text } of hindrances) {
 
 test('a foreign object that has the name of ours is not changed', () => {
   const taken = { ...made('BGPFilter', 'eip-admission', {}), metadata: { name: 'eip-admission' } }
-  const { names, texts } = plan({}, [taken])
-  assert.equal(names, [], 'and no peer uses it')
+  const { names, texts, isHeld } = plan({}, [taken])
+  assert.equal([names, isHeld], [[], true], 'no peer uses it, and what other software announces stays')
   assert.match(texts.join(), 'BGPFilter eip-admission exists and eip-admission does not manage it')
+})
+
+test('where no node can have a session, what other software announces stays', () => {
+  const foreign = ['169.254.255.1', '169.254.255.2'].map((peerIP, n) => made('BGPPeer', `tor-${n}`, { peerIP }))
+  assert.equal(
+    [foreign, foreign.slice(1), []].map((existing) => plan({}, existing).isHeld),
+    [true, false, false],
+  )
+  assert.not(plan({ nodes: [] }, foreign).isHeld, 'no cloud has a router for us')
 })
 
 test('while a session is kept its password is', () => {
@@ -206,14 +215,16 @@ test("peers of a person for another node or another router are in nobody's way",
 test('nothing changes while Calico itself writes the status of Services, and what has a way keeps it', () => {
   const pool = made('IPPool', 'lb', { cidr: '192.0.2.0/24', allowedUses: ['LoadBalancer'] })
   const peer = made('BGPPeer', 'eip-admission-old', { node: 'node-z', peerIP: '169.254.255.1' })
-  const { names, texts } = plan({}, [pool, peer])
-  assert.equal(names, ['BGPPeer eip-admission-old'])
+  const { names, texts, isHeld } = plan({}, [pool, peer])
+  assert.equal([names, isHeld], [['BGPPeer eip-admission-old'], true])
   const before = ours(listOf(`${address}/32`, '203.0.113.9/32'), `${address}/32`, '203.0.113.9/32')
   const list = plan({}, [pool, before]).find('BGPConfiguration')
   assert.equal(list?.spec, listOf(`${address}/32`), 'what nobody shows leaves the list, and nothing new enters it')
   assert.match(texts[0] ?? '', /IPPool lb is for load balancers.*RequestedServicesOnly$/)
   const asked = { controllers: { loadBalancer: { assignIPs: 'RequestedServicesOnly' } } }
-  assert.equal(plan({}, [pool, made('KubeControllersConfiguration', 'default', asked)]).texts, [])
+  const released = plan({}, [pool, made('KubeControllersConfiguration', 'default', asked)])
+  assert.equal([released.texts, released.isHeld], [[], false])
+  assert.not(plan({ addresses: [] }, [pool]).isHeld, 'nothing would lose its way')
 })
 
 test.run()

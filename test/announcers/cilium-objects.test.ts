@@ -20,10 +20,10 @@ const state: Announcements = {
 }
 
 function plan(changes: Partial<Announcements> = {}, existing: KubeObject[] = []) {
-  const { wanted, problems } = configuration.objects({ ...state, ...changes }, existing)
+  const { wanted, problems, isHeld = false } = configuration.objects({ ...state, ...changes }, existing)
   const objects = wanted.map(({ object }) => object as KubeObject & { spec?: unknown })
   const find = (kind: string, name: string) => objects.find((one) => one.kind === kind && one.metadata.name === name)
-  return { find, problems, names: objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`) }
+  return { find, problems, isHeld, names: objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`) }
 }
 
 const among = (key: string, values: string[]) => ({ key: `io.kubernetes.service.${key}`, operator: 'In', values })
@@ -139,8 +139,9 @@ for (const { name, block, isInWay } of foreignPools) {
   test(`a foreign pool with ${name} ${isInWay ? 'keeps us from a pool of our own' : 'does not matter'}`, () => {
     const lan = made('CiliumLoadBalancerIPPool', 'lan', { blocks: [block] })
     const only = { addresses: [{ address, services: ['default/web'] }] }
-    const { names, problems } = plan(only, [lan])
+    const { names, problems, isHeld } = plan(only, [lan])
     assert.is(names.includes(`CiliumLoadBalancerIPPool ${ourPool.metadata.name}`), !isInWay)
+    assert.is(isHeld, isInWay)
     assert.equal(
       problems.map(({ subject }) => subject),
       isInWay ? [{ service: 'default/web' }] : [],
@@ -158,7 +159,8 @@ test('the pool of an address that a Service still shows stays as it is; one that
   assert.ok(kept.names.includes('CiliumBGPClusterConfig eip-admission-node-a'), 'and the sessions stay')
   assert.equal(plan({ addresses: [], leaving }, [ourPool]).names, kept.names, 'also while Cilium withdraws it')
   assert.equal(plan({ addresses: [], undecided: leaving }).names, [], 'no pool is made for it')
-  assert.equal(plan({ addresses: [] }, [ourPool]).names, [])
+  const empty = plan({ addresses: [] }, [ourPool])
+  assert.equal([empty.names, empty.isHeld], [[], false])
 })
 
 const wakings: { name: string; foreign: Announcements['foreign']; existing?: KubeObject[]; isHeld: boolean }[] = [
@@ -183,8 +185,9 @@ const wakings: { name: string; foreign: Announcements['foreign']; existing?: Kub
 ]
 for (const { name, foreign = [], existing = [], isHeld } of wakings) {
   test(`before the first pool wakes LB IPAM: ${name}`, () => {
-    const { names, problems } = plan({ foreign }, existing)
+    const { names, problems, ...planned } = plan({ foreign }, existing)
     assert.is(names.length === 0, isHeld)
+    assert.is(planned.isHeld, isHeld, 'what other software announces stays as long')
     const expected = ['default/api', 'default/web', 'shop/web'].map((service) => ({ service }))
     assert.equal(
       problems.map(({ subject }) => subject),
@@ -197,8 +200,9 @@ for (const { name, foreign = [], existing = [], isHeld } of wakings) {
 test('a person has an override for a node: it is not changed, and the sessions begin when it says what they need', () => {
   const nodes = [makeNode('node-a')]
   const lacking = made('CiliumBGPNodeConfigOverride', 'node-a', { bgpInstances: [{ name: 'fabric' }] })
-  const { names, problems } = plan({ nodes }, [lacking])
+  const { names, problems, isHeld } = plan({ nodes }, [lacking])
   assert.not(names.some((name) => /Override|ClusterConfig/.test(name)))
+  assert.ok(isHeld, 'and until then what other software announces stays')
   assert.equal(
     problems.map(({ subject }) => subject),
     [{ node: 'node-a' }],
@@ -207,7 +211,7 @@ test('a person has an override for a node: it is not changed, and the sessions b
   const { bgpInstances } = { bgpInstances: JSON.parse(text.slice(text.indexOf('['))) as object[] }
   const saying = made('CiliumBGPNodeConfigOverride', 'node-a', { bgpInstances: [{ name: 'fabric' }, ...bgpInstances] })
   const after = plan({ nodes }, [saying])
-  assert.equal(after.problems, [])
+  assert.equal([after.problems, after.isHeld], [[], false])
   assert.ok(after.names.includes('CiliumBGPClusterConfig eip-admission-node-a'))
   assert.not(after.names.includes('CiliumBGPNodeConfigOverride node-a'))
 })

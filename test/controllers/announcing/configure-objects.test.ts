@@ -92,6 +92,17 @@ test('objects on a real API server: only differences are written, only ours are 
     assert.ok(await client.get(configMaps, { namespace: at, name: 'theirs' }))
   }))
 
+test('software for which nothing new may be written counts as one that refused it', () =>
+  onControlPlane(async ({ client, namespace }) => {
+    const configuration = poolsIn(await namespace())
+    const of = (isHeld: boolean) =>
+      configureObjects({
+        client,
+        configuration: { ...configuration, objects: () => ({ wanted: [], problems: [], isHeld }) },
+      }).carryOut(announcements('1'), signal)
+    assert.equal([(await of(true)).isRefused, (await of(false)).isRefused], [true, false])
+  }))
+
 test('without the right to a single object all others are configured', () =>
   onControlPlane(async ({ client, controlPlane, namespace }) => {
     const at = await namespace()
