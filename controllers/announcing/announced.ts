@@ -3,6 +3,7 @@ import { type Service, ingressOf } from '../../kube/objects.ts'
 import { keyOf } from '../../kube/objects.ts'
 import { type ElasticIP, heldAddress, isSecond, phaseOf } from '../../ledger/record/elastic-ip.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
+import { serviceFinalizer } from '../../ledger/record/names.ts'
 import { statusAddresses } from '../../ledger/want/address-users.ts'
 import { isAnnounceable } from '../../ledger/want/own-address-rules.ts'
 import { type Want, isWanted } from '../../ledger/want/want.ts'
@@ -63,12 +64,17 @@ export function undecidedAddresses(states: Iterable<ServiceState>): Announced[] 
   })
 }
 
-/** Every address of ours that a Service shows still, and that is being withdrawn or no longer its own. */
+/**
+ * Every address of ours that a Service shows still, and that is being withdrawn or no longer its own. Of a Service whose
+ * deletion waits for us it is every address: an own one has no record.
+ */
 export function leavingAddresses(states: Iterable<ServiceState>): Announced[] {
   return grouped(states, (state) => {
-    const held = state.record?.status?.address
-    const isLeaving = held !== undefined && announcedAddress(state) === undefined
-    return isLeaving ? statusAddresses(state.service).filter((shown) => shown === canonicalIpAddress(held)) : []
+    if (announcedAddress(state) !== undefined) return []
+    const { finalizers = [], deletionTimestamp } = state.service.metadata
+    const isGoing = deletionTimestamp !== undefined && finalizers.includes(serviceFinalizer)
+    const held = canonicalIpAddress(state.record?.status?.address ?? '')
+    return statusAddresses(state.service).filter((shown) => isGoing || shown === held)
   })
 }
 

@@ -3,11 +3,13 @@ import * as assert from 'uvu/assert'
 import {
   announcedAddress,
   announcedAddresses,
+  leavingAddresses,
   mentionsAddress,
   undecidedAddresses,
   type ServiceState,
 } from '../../../controllers/announcing/announced.ts'
 import type { Want } from '../../../ledger/want/want.ts'
+import { serviceFinalizer } from '../../../ledger/record/names.ts'
 import { makeRecord, makeService } from '../../builders.ts'
 
 const address = '203.0.113.40'
@@ -129,6 +131,46 @@ const undecided: { name: string; shown: ServiceState; is: boolean }[] = [
 for (const { name, shown: state, is } of undecided) {
   test(`the address of ${name} is ${is ? 'undecided' : 'decided'}`, () => {
     assert.equal(undecidedAddresses([state]), is ? [{ address, services: ['default/web'] }] : [])
+  })
+}
+
+const deleted = { deletionTimestamp: 'now', finalizers: [serviceFinalizer] }
+const nothing: Want = { kind: 'nothing', reason: 'its type is ClusterIP' }
+const leaving: { name: string; shown: ServiceState; is: boolean }[] = [
+  {
+    name: 'a Service of ours that is being deleted',
+    shown: { service: showing(deleted), wanted: reserve, record: held },
+    is: true,
+  },
+  {
+    name: 'one of them with an own address',
+    shown: { service: showing(deleted), wanted: own, record: undefined },
+    is: true,
+  },
+  {
+    name: 'one that waits for somebody else',
+    shown: { service: showing({ deletionTimestamp: 'now' }), wanted: own, record: undefined },
+    is: false,
+  },
+  {
+    name: 'a Service that no longer wants it',
+    shown: { service: showing(), wanted: nothing, record: held },
+    is: true,
+  },
+  {
+    name: 'a Service that shows what its record does not hold',
+    shown: { service: showing(), wanted: nothing, record: makeRecord({ phase: 'Bound', address: '203.0.113.41' }) },
+    is: false,
+  },
+  {
+    name: 'a Service that has it announced',
+    shown: { service: showing(), wanted: own, record: undefined },
+    is: false,
+  },
+]
+for (const { name, shown: state, is } of leaving) {
+  test(`the address of ${name} is ${is ? 'leaving' : 'not leaving'}`, () => {
+    assert.equal(leavingAddresses([state]), is ? [{ address, services: ['default/web'] }] : [])
   })
 }
 
