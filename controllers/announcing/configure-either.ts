@@ -15,13 +15,15 @@ type Deps = {
 
 /**
  * Configures software by what the cluster has: its custom resources, because a ConfigMap may be left over, else its
- * ConfigMap. While there is neither, each pass looks again: a person may install the software long after us.
+ * ConfigMap. While there are no custom resources, each pass looks again: a person may install or upgrade the software
+ * long after us.
  */
 export function configureEither({ client, log, configuration, objects, document }: Deps): Configurator {
   const { namespace, name } = configuration.document.at
   let found: Configurator | undefined
   const use = (one: Configurator, reason: string) => {
-    log.info({ chosen: one === objects ? 'custom resources' : 'ConfigMap', reason }, 'chosen how to configure MetalLB')
+    const chosen = one === objects ? 'custom resources' : 'ConfigMap'
+    if (found !== one) log.info({ chosen, reason }, 'chosen how to configure MetalLB')
     found = one
     return one
   }
@@ -34,7 +36,7 @@ export function configureEither({ client, log, configuration, objects, document 
   }
   return {
     async carryOut(state, signal) {
-      const one = found ?? (await find(signal))
+      const one = found === objects ? found : await find(signal)
       if (one) return one.carryOut(state, signal)
       if (state.addresses.length === 0) return nothingDone
       throw new Error(

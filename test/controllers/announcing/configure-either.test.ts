@@ -21,6 +21,7 @@ function scene() {
   const api = apiServer()
   const world = { hasKinds: false, isForbidden: false }
   const done: string[] = []
+  const chosen: unknown[] = []
   const named = (name: string): Configurator => ({
     carryOut: () => Promise.resolve((done.push(name), nothingDone)),
     announces: () => Promise.resolve(false),
@@ -38,7 +39,7 @@ function scene() {
         return api.client.get(resource, target, options)
       },
     },
-    log: silentLog,
+    log: { ...silentLog, info: (fields) => void chosen.push(Object(fields).chosen) },
     configuration: {
       kind: 'either',
       objects: metallbObjects({
@@ -60,7 +61,7 @@ function scene() {
     )
   const addConfigMap = () =>
     void api.put<ConfigMap>(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: at, data: { config: '' } })
-  return { world, configurator, pass, addConfigMap, done }
+  return { world, configurator, pass, addConfigMap, done, chosen }
 }
 
 test('while there is neither, each pass says so and looks again, and a ConfigMap that comes later is used', async () => {
@@ -78,6 +79,15 @@ test('so are custom resources, also beside a ConfigMap, and the choice stays', a
   assert.is(await pass(), 'objects')
   world.hasKinds = false
   assert.is(await pass(), 'objects')
+})
+
+test('custom resources that come later replace a ConfigMap, which no newer MetalLB reads, and each choice is logged once', async () => {
+  const { world, pass, addConfigMap, chosen } = scene()
+  addConfigMap()
+  for (const _ of [1, 2]) assert.is(await pass(), 'document')
+  world.hasKinds = true
+  for (const _ of [1, 2]) assert.is(await pass(), 'objects')
+  assert.equal(chosen, ['ConfigMap', 'custom resources'])
 })
 
 test('a ConfigMap to which we have no right is reported by who would edit it, and custom resources may still come', async () => {
