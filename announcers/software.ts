@@ -1,4 +1,6 @@
+import type { KubeObject } from '../kube/objects.ts'
 import type { Rule } from '../kube/rbac-rule.ts'
+import type { Resource } from '../kube/resource.ts'
 import type { Annotation } from '../lib/annotation.ts'
 import type { RequestAnnotations } from '../settings/service-policy.ts'
 import type { Announcer, FormerConfiguration } from './announcer.ts'
@@ -56,6 +58,8 @@ export type Software<Kind extends LoadBalancer['kind'] = LoadBalancer['kind']> =
     needs: readonly SessionFactName[]
     configured(facts: Pick<SoftwareFacts, SessionFactName>): ConfiguredSessions[]
   }
+  /** The kinds by which it goes on announcing when we are gone, and, for people, what ends that. */
+  left?: { kinds: readonly Resource<KubeObject>[]; texts(objects: readonly KubeObject[]): string[] }
   /** The rights by which we configure it, in any namespace. */
   rules: readonly Rule[]
   announcer(loadBalancer: LoadBalancer & { kind: Kind }, marks: AnnouncerMarks): Announcer

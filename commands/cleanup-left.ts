@@ -1,12 +1,11 @@
-import { isWritten, ownSelector } from '../announcers/metallb/ownership.ts'
-import { metallbKinds } from '../announcers/metallb/resources.ts'
+import { softwares } from '../announcers/announcers.ts'
 import { mirrorSlicesSelector } from '../controllers/control-plane/mirror-objects.ts'
 import { peeringFieldManager } from '../controllers/peering/node-peering.ts'
 import { listAllKnown } from '../controllers/announcing/list-known.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { KubeObject, Service } from '../kube/objects.ts'
+import type { Resource } from '../kube/resource.ts'
 import { addressAnnotation, withdrawingAnnotation } from '../ledger/record/names.ts'
-import { names } from '../settings/installed-names.ts'
 
 /** A Node, and who set which of its fields. */
 type ManagedNode = KubeObject & {
@@ -14,19 +13,25 @@ type ManagedNode = KubeObject & {
 }
 
 /** Everything in which cleanup looks for what we wrote and it leaves. */
-export type LeftBehind = { metallb: KubeObject[]; services: Service[]; nodes: KubeObject[]; mirrorSlices: KubeObject[] }
+export type LeftBehind = {
+  announcing: KubeObject[]
+  services: Service[]
+  nodes: KubeObject[]
+  mirrorSlices: KubeObject[]
+}
 
-/** The objects of MetalLB in all namespaces; none of a kind that the cluster does not know. */
-export async function listMetallb(client: KubeClient): Promise<KubeObject[]> {
-  return (await Promise.all(metallbKinds.map((kind) => listAllKnown(client, kind, {})))).flat()
+/** The objects of announcing software in all namespaces; none of a kind that the cluster does not know. */
+export async function listAnnouncing(client: KubeClient): Promise<KubeObject[]> {
+  const kinds = softwares.flatMap(({ left }) => left?.kinds ?? [])
+  return (await Promise.all(kinds.map((kind) => listAllKnown(client, kind, {})))).flat()
 }
 
 /** What stays after cleanup, what that means, and the commands that remove it. Empty if nothing stays. */
-export function whatIsLeft({ metallb, services, nodes, mirrorSlices }: LeftBehind): string {
+export function whatIsLeft({ announcing, services, nodes, mirrorSlices }: LeftBehind): string {
   const ofServices = services.filter(({ metadata }) => addressAnnotation in (metadata.annotations ?? {}))
   const ofNodes = nodes.map(annotationsOfNode).filter((annotations) => annotations.length > 0)
   const texts = [
-    ...metallbLeft(metallb.filter(isWritten)),
+    ...softwares.flatMap(({ left }) => left?.texts(announcing.filter((object) => isOfKind(object, left.kinds))) ?? []),
     ...mirrorLeft(mirrorSlices),
     ...(ofServices.length > 0 ? [serviceText(ofServices.length)] : []),
     ...(ofNodes.length > 0 ? [nodeText(ofNodes)] : []),
@@ -34,18 +39,8 @@ export function whatIsLeft({ metallb, services, nodes, mirrorSlices }: LeftBehin
   return texts.map((text) => `${text}\n`).join('')
 }
 
-function metallbLeft(objects: readonly KubeObject[]): string[] {
-  const byNamespace = Map.groupBy(objects, ({ metadata }) => metadata.namespace ?? '')
-  return [...byNamespace].map(([namespace, ours]) => {
-    const kinds = metallbKinds.map(({ kind }) => ({ kind, count: ours.filter((one) => one.kind === kind).length }))
-    const counts = kinds.filter(({ count }) => count > 0).map(({ kind, count }) => `${count} ${kind}`)
-    return (
-      `MetalLB goes on announcing: ${counts.join(', ')} stay in namespace ${namespace}. The program that wrote them ` +
-      'before eip-admission finds its own under their old names. To end all announcements, run ' +
-      `\`kubectl delete ${metallbKinds.map(({ plural }) => plural).join()} -n ${namespace} -l ${ownSelector}\`, then ` +
-      `\`kubectl delete secret ${names.bgpSecret} -n ${namespace} --ignore-not-found\`.`
-    )
-  })
+function isOfKind(object: KubeObject, kinds: readonly Resource<KubeObject>[]): boolean {
+  return kinds.some(({ apiVersion, kind }) => object.apiVersion === apiVersion && object.kind === kind)
 }
 
 function mirrorLeft(slices: readonly KubeObject[]): string[] {

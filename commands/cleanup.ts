@@ -1,7 +1,7 @@
 import type { KubeClient } from '../kube/client.ts'
 import { mirrorSlicesSelector } from '../controllers/control-plane/mirror-objects.ts'
 import { connect } from '../kube/connect.ts'
-import { isForbidden, isNotFound } from '../kube/errors.ts'
+import { KubeError, isForbidden, isNotFound } from '../kube/errors.ts'
 import { listAll } from '../kube/list-all.ts'
 import { type KubeObject, type Service, keyOf, splitKey } from '../kube/objects.ts'
 import {
@@ -19,7 +19,7 @@ import { names } from '../settings/installed-names.ts'
 import { credentialsOf } from '../ledger/cluster.ts'
 import type { CleanupSettings } from './settings/commands.ts'
 import { shownBalancer } from '../clouds/cloud-choice.ts'
-import { listMetallb, whatIsLeft } from './cleanup-left.ts'
+import { listAnnouncing, whatIsLeft } from './cleanup-left.ts'
 import { type StoppableDeps, endWhenStopped } from './command-deps.ts'
 
 const serviceFinalizers = [serviceFinalizer, balancerFinalizer]
@@ -81,13 +81,14 @@ async function takeoverWarning(client: KubeClient): Promise<string> {
 async function leftBehind(client: KubeClient, all: Service[]): Promise<string> {
   try {
     const mirrorSlices = await listAll(client, endpointSlices, { labelSelector: mirrorSlicesSelector })
-    const metallb = await listMetallb(client)
-    return whatIsLeft({ services: all, metallb, nodes: await listAll(client, nodes), mirrorSlices })
+    const announcing = await listAnnouncing(client)
+    return whatIsLeft({ services: all, announcing, nodes: await listAll(client, nodes), mirrorSlices })
   } catch (error) {
-    if (!isForbidden(error)) throw error
+    // Calico's own API server may be down, for example: that must not end the command.
+    if (!(error instanceof KubeError)) throw error
     return (
-      `What stays at nodes, for MetalLB and for the control-plane address is not shown: ${error.message}. To see it, run ` +
-      '`eip-admission cleanup` as an administrator.\n'
+      `What stays at nodes, at announcing software and for the control-plane address is not shown: ${error.message}. To ` +
+      'see it, run `eip-admission cleanup` again, as an administrator.\n'
     )
   }
 }

@@ -1,10 +1,12 @@
+import type { KubeObject } from '../../kube/objects.ts'
 import type { Annotation } from '../../lib/annotation.ts'
 import { isDnsLabel } from '../../lib/names.ts'
 import type { FormerConfiguration } from '../announcer.ts'
 import type { LoadBalancerScheme } from '../setting.ts'
+import { countsOf, kubectlNames, secretDeletion } from '../shared/left-objects.ts'
 import type { Software } from '../software.ts'
 import { calicoObjects } from './objects.ts'
-import { configurationName, ownEntries } from './configuration.ts'
+import { configurationName, isOnlyOurs, ownEntries } from './configuration.ts'
 import { entriesAnnotation, isCreated, namespaceAnnotation, ownSelector, secretName } from './ownership.ts'
 import { calicoResources, isConfiguration } from './resources.ts'
 
@@ -53,6 +55,7 @@ export const calicoSoftware: Software<'calico'> = {
       verbs: ['get', 'create', 'patch', 'delete'],
     },
   ],
+  left: { kinds: [peers, filters, configurations], texts: calicoLeft },
   announcer: ({ namespace }) => ({
     name: 'calico',
     request: (address) => ({ annotations: {}, status: { loadBalancer: { ingress: [{ ip: address }] } } }),
@@ -69,9 +72,37 @@ const formerCalico: FormerConfiguration = {
   configurations(found) {
     const ours = found.filter((one) => isCreated(one) || (isConfiguration(one) && ownEntries(one).length > 0))
     if (ours.length === 0) return []
-    const known = ours.flatMap(({ metadata }) => metadata.annotations?.[namespaceAnnotation] ?? [])
-    return [...new Set([...known, 'calico-system'])].map((namespace) => calicoObjects({ namespace }))
+    return secretNamespacesOf(ours).map((namespace) => calicoObjects({ namespace }))
   },
+}
+
+/** Where the Secret of our sessions may be. */
+function secretNamespacesOf(objects: readonly KubeObject[]): string[] {
+  const known = objects.flatMap(({ metadata }) => metadata.annotations?.[namespaceAnnotation] ?? [])
+  return [...new Set([...known, 'calico-system'])]
+}
+
+function calicoLeft(objects: readonly KubeObject[]): string[] {
+  const ours = objects.filter((one) => isCreated(one) && !isConfiguration(one))
+  const lists = objects.filter(isConfiguration)
+  const created = lists.filter(isOnlyOurs)
+  const shared = lists.filter((one) => !created.includes(one) && ownEntries(one).length > 0)
+  const deletions = [
+    ...(ours.length > 0 ? [`\`kubectl delete ${kubectlNames([peers, filters])} -l ${ownSelector}\``] : []),
+    ...(ours.length > 0 ? secretNamespacesOf(ours).map(secretDeletion) : []),
+    ...created.map(({ metadata }) => `\`kubectl delete ${kubectlNames([configurations])} ${metadata.name}\``),
+  ]
+  const counts = countsOf([peers, filters, configurations], [...ours, ...created])
+  return [
+    ...(deletions.length > 0
+      ? [`Calico goes on announcing: ${counts} stay. To end all announcements, run ${deletions.join(', then ')}.`]
+      : []),
+    ...shared.map(
+      (one) =>
+        `spec.serviceLoadBalancerIPs of BGPConfiguration ${one.metadata.name} has ${ownEntries(one).join(', ')}. To take ` +
+        `these entries of ours out of it, run \`kubectl edit ${kubectlNames([configurations])} ${one.metadata.name}\`.`,
+    ),
+  ]
 }
 
 function annotations(): readonly Annotation[] {

@@ -1,11 +1,13 @@
+import type { KubeObject } from '../../kube/objects.ts'
 import type { Annotation } from '../../lib/annotation.ts'
 import { isDnsLabel } from '../../lib/names.ts'
 import { withoutClass } from '../../settings/service-policy.ts'
 import type { Announcer, FormerConfiguration } from '../announcer.ts'
 import type { LoadBalancerScheme } from '../setting.ts'
+import { countsOf, kubectlNames, secretDeletion } from '../shared/left-objects.ts'
 import type { Software } from '../software.ts'
 import { ciliumObjects } from './objects.ts'
-import { type CiliumOptions, ownSelector, secretName, secretsAnnotation } from './ownership.ts'
+import { type CiliumOptions, isOurs, ownSelector, secretName, secretsAnnotation } from './ownership.ts'
 import { ciliumResources } from './resources.ts'
 import { ciliumClasses } from './waking.ts'
 
@@ -73,6 +75,7 @@ export const ciliumSoftware: Software<'cilium'> = {
       verbs: ['get', 'create', 'patch', 'delete'],
     },
   ],
+  left: { kinds: ownKinds(), texts: ciliumLeft },
   announcer: ({ secretsNamespace }) => cilium({ secretsNamespace }),
   former: ({ kind }) => (kind === 'cilium' ? undefined : formerCilium),
 }
@@ -96,18 +99,32 @@ function cilium(options: CiliumOptions): Announcer {
 /** What we wrote while the setting chose Cilium. Our peer configurations know where the Secret of that time is. */
 const formerCilium: FormerConfiguration = {
   selector: ownSelector,
-  kinds: [
-    ciliumResources.peerConfigs,
-    ciliumResources.advertisements,
-    ciliumResources.overrides,
-    ciliumResources.clusterConfigs,
-    ciliumResources.pools,
-  ],
-  configurations(found) {
-    if (found.length === 0) return []
-    const known = found.flatMap(({ metadata }) => metadata.annotations?.[secretsAnnotation] ?? [])
-    return [...new Set([...known, 'kube-system'])].map((secretsNamespace) => ciliumObjects({ secretsNamespace }))
-  },
+  kinds: ownKinds(),
+  configurations: (found) =>
+    found.length === 0 ? [] : secretsNamespacesOf(found).map((secretsNamespace) => ciliumObjects({ secretsNamespace })),
+}
+
+function ownKinds() {
+  const { peerConfigs, advertisements, overrides, clusterConfigs, pools } = ciliumResources
+  return [peerConfigs, advertisements, overrides, clusterConfigs, pools]
+}
+
+/** Where the Secret of our sessions may be. */
+function secretsNamespacesOf(objects: readonly KubeObject[]): string[] {
+  const known = objects.flatMap(({ metadata }) => metadata.annotations?.[secretsAnnotation] ?? [])
+  return [...new Set([...known, 'kube-system'])]
+}
+
+function ciliumLeft(objects: readonly KubeObject[]): string[] {
+  const ours = objects.filter(isOurs)
+  if (ours.length === 0) return []
+  const deletions = [
+    `\`kubectl delete ${kubectlNames(ownKinds())} -l ${ownSelector}\``,
+    ...secretsNamespacesOf(ours).map(secretDeletion),
+  ]
+  return [
+    `Cilium goes on announcing: ${countsOf(ownKinds(), ours)} stay. To end all announcements, run ${deletions.join(', then ')}.`,
+  ]
 }
 
 function annotations(): readonly Annotation[] {

@@ -1,8 +1,9 @@
-import { keyOf } from '../../kube/objects.ts'
+import { type KubeObject, keyOf } from '../../kube/objects.ts'
 import type { Annotation } from '../../lib/annotation.ts'
 import { names } from '../../settings/installed-names.ts'
 import type { Announcer, FormerConfiguration, DocumentConfiguration } from '../announcer.ts'
 import type { LoadBalancer, PeerMode } from '../setting.ts'
+import { countsOf, kubectlNames, secretDeletion } from '../shared/left-objects.ts'
 import type { AnnouncerMarks, Software } from '../software.ts'
 import { announcedAddresses, readsObjects, speakers } from './checks/announced.ts'
 import { metallbDocumentCheck, metallbReports, overlappingPools } from './checks/configuration.ts'
@@ -70,6 +71,7 @@ export const metallbSoftware: Software<'metallb' | 'metallb-crd' | 'metallb-conf
       verbs: ['get', 'create', 'patch', 'delete'],
     },
   ],
+  left: { kinds: metallbKinds, texts: metallbLeft },
   former: formerMetallbConfiguration,
   announcer(loadBalancer, marks) {
     const { document, objects } = configurations(marks)
@@ -158,6 +160,17 @@ function metallbAnnotations(): readonly Annotation[] {
       sentence: 'Services with the same text may share an address at MetalLB. `takeover plan` does not warn of these.',
     })),
   ]
+}
+
+function metallbLeft(objects: readonly KubeObject[]): string[] {
+  const byNamespace = Map.groupBy(objects.filter(isWritten), ({ metadata }) => metadata.namespace ?? '')
+  return [...byNamespace].map(
+    ([namespace, ours]) =>
+      `MetalLB goes on announcing: ${countsOf(metallbKinds, ours)} stay in namespace ${namespace}. The program that ` +
+      'wrote them before eip-admission finds its own under their old names. To end all announcements, run ' +
+      `\`kubectl delete ${kubectlNames(metallbKinds)} -n ${namespace} -l ${ownSelector}\`, then ` +
+      `${secretDeletion(namespace)}.`,
+  )
 }
 
 /** What we may have configured for MetalLB while the load balancer setting was another one, in any namespace. */

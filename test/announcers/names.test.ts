@@ -12,8 +12,6 @@ const outside = ['announcers', 'sandbox', 'test', 'bench', 'docs', 'packaging', 
 const takeover = 'commands/takeover/'
 /** It lists the objects of MetalLB and Cilium that checks and takeovers look at. */
 const reading = 'inspect/cluster.ts'
-/** It says how to remove what stays of MetalLB, which the predecessors would find again. */
-const cleanup = 'commands/cleanup-left.ts'
 const files = globSync('*/**/*.ts', { cwd: root, exclude: outside.map((room) => `${room}/**`) }).filter(
   (file) => !file.startsWith(takeover),
 )
@@ -31,10 +29,7 @@ test('no file outside of an announcer names a kind of the load balancer setting'
 })
 
 test('no file outside of an announcer imports what one software is made of', () => {
-  assert.equal(filesWith(/from '[^']*announcers\/(metallb|cilium|calico|kube-vip|empty|assign)[/.]/), [
-    cleanup,
-    reading,
-  ])
+  assert.equal(filesWith(/from '[^']*announcers\/(metallb|cilium|calico|kube-vip|empty|assign)[/.]/), [reading])
 })
 
 test('each kind and each scheme belongs to one software', () => {

@@ -6,7 +6,7 @@ import { aPeer, aPool, anAdvertisement, left } from '../announcers/cluster.ts'
 import { makeService } from '../builders.ts'
 
 const labels = { 'app.kubernetes.io/managed-by': 'eip-admission' }
-const nothing: LeftBehind = { metallb: [], services: [], nodes: [], mirrorSlices: [] }
+const nothing: LeftBehind = { announcing: [], services: [], nodes: [], mirrorSlices: [] }
 
 function aNode(name: string, manager: string, annotations: string[]): KubeObject {
   const fields = Object.fromEntries(annotations.map((annotation) => [`f:${annotation}`, {}]))
@@ -17,7 +17,7 @@ function aNode(name: string, manager: string, annotations: string[]): KubeObject
 
 test('nothing is said where nothing of ours stays', () => {
   const nodes = [aNode('node-a', 'kubelet', ['example.com/theirs'])]
-  assert.is(whatIsLeft({ ...nothing, metallb: Object.values(left), services: [makeService()], nodes }), '')
+  assert.is(whatIsLeft({ ...nothing, announcing: Object.values(left), services: [makeService()], nodes }), '')
 })
 
 test("MetalLB's objects that we wrote or took over are counted in each namespace, and the command removes just these", () => {
@@ -26,17 +26,70 @@ test("MetalLB's objects that we wrote or took over are counted in each namespace
   const peers = ['node-a-0', 'node-a-1'].map((name) =>
     aPeer({ name, labels, myASN: 65000, peerASN: 65530, peerAddress: '169.254.255.1' }),
   )
-  const metallb = [pool, ...peers, anAdvertisement({ name: 'equinix-metal-bgp-adv', labels }), elsewhere]
-  const [here = '', there = ''] = whatIsLeft({ ...nothing, metallb }).split('\n')
+  const announcing = [pool, ...peers, anAdvertisement({ name: 'equinix-metal-bgp-adv', labels }), elsewhere]
+  const [here = '', there = ''] = whatIsLeft({ ...nothing, announcing }).split('\n')
   assert.match(
     here,
     'goes on announcing: 1 BGPAdvertisement, 1 IPAddressPool, 2 BGPPeer stay in namespace metallb-system',
   )
   assert.match(
     here,
-    '`kubectl delete bgpadvertisements,ipaddresspools,bgppeers -n metallb-system -l app.kubernetes.io/managed-by=eip-admission`',
+    '`kubectl delete bgpadvertisements.metallb.io,ipaddresspools.metallb.io,bgppeers.metallb.io -n metallb-system -l app.kubernetes.io/managed-by=eip-admission`',
   )
   assert.match(there, '1 IPAddressPool stay in namespace old')
+})
+
+/** An object of the cluster as a whole; one with this name or label is ours. */
+function made(apiVersion: string, kind: string, name: string, more: object = {}): KubeObject {
+  return { apiVersion, kind, metadata: { name, labels: name.startsWith('eip-admission') ? labels : {} }, ...more }
+}
+
+test('what Cilium goes on announcing is counted, and the commands remove just that, with the password', () => {
+  const config = made('cilium.io/v2', 'CiliumBGPPeerConfig', 'eip-admission-multihop')
+  config.metadata.annotations = { 'eip-admission.dev/bgp-secrets-namespace': 'cilium-secrets' }
+  const announcing = [
+    config,
+    ...['node-a', 'node-b'].map((node) => made('cilium.io/v2', 'CiliumBGPClusterConfig', `eip-admission-${node}`)),
+    made('cilium.io/v2', 'CiliumBGPClusterConfig', 'fabric'),
+    made('cilium.io/v2', 'CiliumLoadBalancerIPPool', 'lan'),
+  ]
+  const text = whatIsLeft({ ...nothing, announcing })
+  assert.match(text, 'Cilium goes on announcing: 1 CiliumBGPPeerConfig, 2 CiliumBGPClusterConfig stay. To end')
+  assert.match(
+    text,
+    /`kubectl delete .*ciliumloadbalancerippools.cilium.io -l app.kubernetes.io\/managed-by=eip-admission`/,
+  )
+  for (const namespace of ['cilium-secrets', 'kube-system'])
+    assert.match(text, `\`kubectl delete secret eip-admission-bgp -n ${namespace} --ignore-not-found\``)
+})
+
+test('so is what Calico goes on announcing, with our entries in a list that people share', () => {
+  const calico = 'projectcalico.org/v3'
+  const peer = made(calico, 'BGPPeer', 'eip-admission-node-a-169.254.255.1')
+  peer.metadata.annotations = { 'eip-admission.dev/calico-namespace': 'calico-system' }
+  const listOf = (...cidrs: string[]) => {
+    const spec = { serviceLoadBalancerIPs: cidrs.map((cidr) => ({ cidr })) }
+    const list = made(calico, 'BGPConfiguration', 'default', { spec })
+    list.metadata.annotations = { 'eip-admission.dev/announced-addresses': '198.51.100.7/32' }
+    return list
+  }
+  const shared = listOf('10.0.0.1/32', '198.51.100.7/32')
+  const [objects = '', entries = '', ...others] = whatIsLeft({ ...nothing, announcing: [peer, shared] })
+    .trim()
+    .split('\n')
+  assert.match(objects, 'Calico goes on announcing: 1 BGPPeer stay. To end')
+  assert.match(objects, /`kubectl delete bgppeers.projectcalico.org,bgpfilters.projectcalico.org -l [^`]*`/)
+  assert.match(objects, '`kubectl delete secret eip-admission-bgp -n calico-system --ignore-not-found`')
+  assert.match(entries, /of BGPConfiguration default has 198.51.100.7\/32\..* `kubectl edit bgpconfigurations/)
+  assert.equal(others, [])
+  const created = listOf('198.51.100.7/32')
+  created.metadata.labels = labels
+  assert.match(
+    whatIsLeft({ ...nothing, announcing: [created] }),
+    /^Calico goes on .*: 1 BGPConfiguration stay.*`kubectl delete bgpconfigurations.projectcalico.org default`\.\n$/,
+  )
+  const foreign = made(calico, 'BGPPeer', 'tor', { spec: {} })
+  assert.is(whatIsLeft({ ...nothing, announcing: [foreign, made(calico, 'BGPConfiguration', 'default')] }), '')
 })
 
 test('the slices of the mirror Service are counted, and the command removes just these', () => {
