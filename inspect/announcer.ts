@@ -2,8 +2,8 @@ import type { ObjectConfiguration, Problem } from '../announcers/announcer.ts'
 import { announcerOf } from '../announcers/announcers.ts'
 import { hostnameLabel } from '../announcers/shared/sessions.ts'
 import { announcedAddresses, foreignStatuses, leavingAddresses } from '../controllers/announcing/announced.ts'
+import { ifKnown } from '../controllers/announcing/list-known.ts'
 import { readProviderId } from '../controllers/nodes/provider-id.ts'
-import { KubeError } from '../kube/errors.ts'
 import { listAll } from '../kube/list-all.ts'
 import { type KubeObject, keyOf } from '../kube/objects.ts'
 import { type Resource, secrets } from '../kube/resource.ts'
@@ -19,7 +19,10 @@ export function announcerObjects({ vendor }: Context): ObjectConfiguration | und
   return configuration?.kind === 'objects' ? configuration : undefined
 }
 
-/** What the announcing software reads and reports, with the kinds that the cluster does not know. Secrets stay unread. */
+/**
+ * What the announcing software reads and reports, with the kinds that it reads and the cluster does not know. An older
+ * version may lack the kinds of reports. Secrets stay unread.
+ */
 export async function readAnnouncer(
   reader: Pick<ClusterReader, 'list'>,
   context: Context,
@@ -27,22 +30,18 @@ export async function readAnnouncer(
   const configuration = announcerObjects(context)
   if (!configuration) return { existing: [], reports: [], unknown: [] }
   const kinds = configuration.kinds.map(({ resource }) => resource).filter(({ kind }) => kind !== secrets.kind)
-  const unknown: string[] = []
-  const read = async (resource: Resource<KubeObject>): Promise<KubeObject[]> => {
-    try {
-      const { apiVersion, kind } = resource
-      return (await listAll(reader, resource)).map((item) => ({ ...item, apiVersion, kind }))
-    } catch (error) {
-      if (!(error instanceof KubeError) || error.reason !== 'UnknownKind') throw error
-      unknown.push(resource.kind)
-      return []
-    }
+  const read = async (resource: Resource<KubeObject>): Promise<KubeObject[] | undefined> => {
+    const { apiVersion, kind } = resource
+    const items = await ifKnown(undefined, () => listAll(reader, resource))
+    return items?.map((item) => ({ ...item, apiVersion, kind }))
   }
   const [existing, reports] = await Promise.all([
     Promise.all(kinds.map(read)),
     Promise.all(configuration.reports.map(read)),
   ])
-  return { existing: existing.flat(), reports: reports.flat(), unknown: [...new Set(unknown)] }
+  const known = (found: (KubeObject[] | undefined)[]) => found.flatMap((objects) => objects ?? [])
+  const unknown = kinds.filter((_, at) => existing[at] === undefined).map(({ kind }) => kind)
+  return { existing: known(existing), reports: known(reports), unknown }
 }
 
 type Known = Pick<Values, 'announcer' | 'services' | 'records' | 'nodes' | 'peers'>
@@ -63,10 +62,10 @@ export function announcerProblems({ announcer, ...known }: Known, context: Conte
     addresses: announcedAddresses(states),
     leaving: leavingAddresses(states),
     foreign: foreignStatuses(states),
-    nodes: nodes.map(({ metadata: { name, labels = {} }, spec }) => {
+    nodes: nodes.map(({ metadata: { name, labels = {}, annotations = {} }, spec }) => {
       const read = readProviderId(spec.providerID, context.vendor.providerIds)
       const found = read.kind === 'machine' ? peers.get(read.id) : undefined
-      return { node: name, hostname: labels[hostnameLabel] ?? '', peers: found ?? [] }
+      return { node: name, hostname: labels[hostnameLabel] ?? '', peers: found ?? [], annotations }
     }),
   }
   const planned = configuration.objects(state, announcer.existing).problems

@@ -6,6 +6,7 @@ import { servedClasses, softwareCheck } from '../../../commands/doctor/checks/an
 import { announcerConfiguration, silentAnnouncer } from '../../../commands/doctor/checks/announcing.ts'
 import { addressAnnotation } from '../../../ledger/record/names.ts'
 import { makeRecord, makeService } from '../../builders.ts'
+import { makeNode } from '../../announcers/states.ts'
 import { judge, lines } from './context.ts'
 
 const announcedAddresses = softwareCheck('announced-addresses')
@@ -315,6 +316,33 @@ test('what is in the way of Cilium, by its objects and by its reports', () => {
   const conditions = [{ type: 'cilium.io/PoolConflict', status: 'True', message: '' }]
   const conflicting = cilium('CiliumLoadBalancerIPPool', 'eip-admission-192.0.2.1', { status: { conditions } })
   assert.match(of({ reports: [conflicting] })[0] ?? '', /^error: Service default\/web: Cilium does not use the pool/)
+})
+
+test('a node from which Calico speaks by another address than its router expects', () => {
+  const of = (nodeAddress: string) => {
+    const [peer] = makeNode('a').peers
+    if (!peer) throw new Error('the node has a peer')
+    const metadata = {
+      name: 'a',
+      labels: { 'kubernetes.io/hostname': 'a' },
+      annotations: { 'projectcalico.org/IPv4Address': nodeAddress },
+    }
+    const providerID = 'equinixmetal://11111111-1111-1111-1111-111111111111'
+    return lines(
+      announcerConfiguration,
+      {
+        announcer: { existing: [], reports: [], unknown: [] },
+        services: [makeService({ annotations: { [addressAnnotation]: '192.0.2.1' }, loadBalancerIP: '192.0.2.1' })],
+        records: [makeRecord({ phase: 'Bound', address: '192.0.2.1' })],
+        nodes: [{ apiVersion: 'v1', kind: 'Node', metadata, spec: { providerID } }],
+        peers: new Map([['11111111-1111-1111-1111-111111111111', [peer]]]),
+        definitions: [],
+      },
+      { env: { METAL_LOAD_BALANCER: 'calico:///' } },
+    )[0]
+  }
+  assert.match(of('10.0.0.5/24') ?? '', /^ok/)
+  assert.match(of('192.0.2.9/24') ?? '', /^error: node a: router .* expects the BGP session from 10.0.0.5/)
 })
 
 test('the settings of kube-vip', () => {
