@@ -1,6 +1,6 @@
-import type { ObjectConfiguration, Problem, WantedObject } from '../../announcers/announcer.ts'
+import type { ObjectConfiguration, Problem } from '../../announcers/announcer.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import { KubeError } from '../../kube/errors.ts'
+import { KubeError, isNotFound } from '../../kube/errors.ts'
 import type { KubeObject } from '../../kube/objects.ts'
 import type { Resource } from '../../kube/resource.ts'
 import { missingFrom } from '../../lib/includes.ts'
@@ -27,7 +27,7 @@ export async function carryOutChange(deps: Deps, change: ObjectChange, signal: A
     return { refused: [], isWrite: false, hasBegun: false }
   }
   const { write, stored } = change
-  const refused = await refusals(deps.configuration, write, () =>
+  const refused = await refusals(deps.configuration, change, () =>
     send(deps, { resource, object: write.object, stored, isShared }, signal),
   )
   const isNew = !stored && sessionsOf?.(write.object) !== undefined
@@ -63,19 +63,25 @@ async function send(
   await client.patch(resource, { namespace, name, patch: { merge } }, options)
 }
 
-/** A refusal by the API server or a webhook, or an unknown kind, is a problem of its subjects. All else is an error. */
+/**
+ * A refusal by the API server or a webhook, an unknown kind, or a namespace that is not there is a problem of the subjects.
+ * All else is an error.
+ */
 async function refusals(
   { from }: Pick<ObjectConfiguration, 'from'>,
-  { object: { kind }, subjects }: WantedObject,
+  { write, stored }: Extract<ObjectChange, { write: unknown }>,
   attempt: () => Promise<void>,
 ): Promise<Problem[]> {
   try {
     await attempt()
     return []
   } catch (error) {
-    if (!(error instanceof KubeError) || !isRefusal(error)) throw error
+    if (!(error instanceof KubeError)) throw error
+    // A stored object that is not found has just been deleted; a new one lacks its namespace.
+    if (!isRefusal(error) && (stored || !isNotFound(error))) throw error
+    const { object, subjects } = write
     const isUnknown = error.reason === 'UnknownKind'
-    const message = isUnknown ? `the cluster knows no ${kind}, which ${from} brings` : error.message
+    const message = isUnknown ? `the cluster knows no ${object.kind}, which ${from} brings` : error.message
     return subjects.map((subject) => ({ subject, message }))
   }
 }

@@ -92,6 +92,23 @@ test('objects on a real API server: only differences are written, only ours are 
     assert.ok(await client.get(configMaps, { namespace: at, name: 'theirs' }))
   }))
 
+test('a namespace that does not exist is a problem of what should be written there, and stops nothing else', () =>
+  onControlPlane(async ({ client, writes, namespace }) => {
+    const at = await namespace()
+    const configuration: ObjectConfiguration = {
+      ...poolsIn(at),
+      objects: () => ({ wanted: [pool('not-there', 'lost'), pool(at, '1')], problems: [] }),
+    }
+    const result = await configureObjects({ client, configuration }).carryOut(announcements('lost', '1'), signal)
+    assert.equal(
+      [result.isRefused, result.problems.map(({ subject }) => subject)],
+      [true, [{ service: 'default/lost' }]],
+    )
+    assert.match(result.problems[0]?.message ?? '', 'namespaces "not-there" not found')
+    assert.ok(writes.includes('apply pool-1'))
+    assert.ok(await client.get(configMaps, { namespace: at, name: 'pool-1' }))
+  }))
+
 test('software for which nothing new may be written counts as one that refused it', () =>
   onControlPlane(async ({ client, namespace }) => {
     const configuration = poolsIn(await namespace())
