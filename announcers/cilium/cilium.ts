@@ -9,7 +9,7 @@ import type { Software } from '../software.ts'
 import { ciliumObjects } from './objects.ts'
 import { type CiliumOptions, isOurs, ownSelector, secretName, secretsAnnotation } from './ownership.ts'
 import { ciliumResources } from './resources.ts'
-import { ciliumClasses } from './waking.ts'
+import { bgpClass } from './waking.ts'
 
 /** By these a Service requests addresses; the second one is the name until 1.15, and counts without the first. */
 const [request, oldRequest] = ['lbipam.cilium.io/ips', 'io.cilium/lb-ipam-ips']
@@ -42,7 +42,7 @@ export const ciliumSoftware: Software<'cilium'> = {
   requestAnnotations: [request, oldRequest],
   requests: () => ({ annotations: [request, oldRequest], besideSpec: true, nothing: nobodysAddress }),
   silencing: { [request]: nobodysAddress },
-  classes: [withoutClass, ...ciliumClasses],
+  classes: [withoutClass, bgpClass],
   matchesFamilies: true,
   readsNodePeers: false,
   sessionsCommand: () => 'kubectl get ciliumbgpnodeconfigs -o yaml   # status.bgpInstances[].peers[].peeringState',

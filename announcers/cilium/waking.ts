@@ -2,8 +2,11 @@ import type { Announcements, Problem } from '../announcer.ts'
 import type { KubeObject } from '../../kube/objects.ts'
 import { isPool } from './resources.ts'
 
-/** The classes of Services that Cilium's LB IPAM serves, beside Services without one. */
-export const ciliumClasses = ['io.cilium/bgp-control-plane', 'io.cilium/l2-announcer']
+/** The class of Services that Cilium's BGP announces, beside Services without one. */
+export const bgpClass = 'io.cilium/bgp-control-plane'
+
+/** The classes of Services to which LB IPAM gives addresses. BGP announces none of the second one. */
+const ciliumClasses = [bgpClass, 'io.cilium/l2-announcer']
 
 /**
  * Why the first pool of a cluster would take addresses away. It wakes LB IPAM, which within a second removes what another

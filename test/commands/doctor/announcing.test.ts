@@ -275,6 +275,11 @@ test('software that announces only some classes', () => {
     lines(servedClasses, {}, { env: { METAL_LOAD_BALANCER: setting }, flags: { '--load-balancer-class': classes } })
   assert.match(of('cilium:///', 'none,io.cilium/bgp-control-plane')[0] ?? '', /^ok/)
   assert.equal(of('cilium:///', 'none,x.io/y'), ['error: cilium announces no Services of the class x.io/y'])
+  assert.equal(
+    of('cilium:///', 'io.cilium/l2-announcer'),
+    ['error: cilium announces no Services of the class io.cilium/l2-announcer'],
+    'LB IPAM gives such a Service an address, and BGP does not announce it',
+  )
   assert.match(of('kube-vip://', 'kube-vip.io/kube-vip-class')[0] ?? '', /^ok/)
   assert.equal(of('kube-vip://', 'x.io/y'), ['error: kube-vip announces no Services of the class x.io/y'])
   assert.equal(of('metallb:///', 'x.io/y'), [], 'a flag of MetalLB decides')
