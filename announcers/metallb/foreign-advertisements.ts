@@ -30,6 +30,24 @@ export function conflictingAdvertisements(
   return rollUp.length > 0 ? rollUp : disagreeing
 }
 
+/**
+ * The advertisements that take the place of ours for a pool, and announce it to some peers or from some nodes alone. None
+ * if another one announces it everywhere, or has the label by which a person says that it replaces ours.
+ */
+export function narrowAdvertisements(
+  advertisements: readonly BGPAdvertisement[],
+  pool: PoolFacts,
+  label: { name: string; value: string },
+): BGPAdvertisement[] {
+  const own = advertisements.filter((one) => isForPool(one, pool))
+  const isEnough = own.some(({ metadata, spec = {} }) => {
+    const { peers = [], nodeSelectors = [], serviceSelectors = [] } = spec
+    const isEverywhere = peers.length + nodeSelectors.length + serviceSelectors.length === 0
+    return isEverywhere || metadata.labels?.[label.name] === label.value
+  })
+  return isEnough ? [] : own.filter((one) => hasOtherLocalPref(one, pool))
+}
+
 type Spec = NonNullable<BGPAdvertisement['spec']>
 
 function isUnaggregated({ aggregationLength = 32, aggregationLengthV6 = 128 }: Spec, { family }: PoolFacts): boolean {

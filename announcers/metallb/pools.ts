@@ -8,7 +8,7 @@ import { compareTexts } from '../shared/order.ts'
 import { type Marks, type ExistingObjects, isWritten, labelsOf } from './ownership.ts'
 import { type IPAddressPool, isAdvertisement, isPool } from './resources.ts'
 import { type PoolName, poolNaming } from './pool-names.ts'
-import { type PoolFacts, conflictingAdvertisements, isForPool } from './foreign-advertisements.ts'
+import { type PoolFacts, conflictingAdvertisements, isForPool, narrowAdvertisements } from './foreign-advertisements.ts'
 
 export type WantedPool = WantedObject & { object: IPAddressPool; facts: PoolFacts }
 
@@ -37,7 +37,7 @@ export function poolsOf(
     const known = held.map(holderOf).find((pool) => pool !== undefined)
     const facts = { name, family: first.family, labels: { ...known?.metadata.labels, ...labels, ...labelsOf(marks) } }
     const subjects = group.flatMap(({ services }) => services.map((service) => ({ service })))
-    const message = known ? undefined : unavailableReason(first, facts, existing)
+    const message = known ? undefined : unavailableReason(first, facts, { marks, existing })
     if (message === undefined)
       return [{ object: makePool({ name, labels }, prefixesOf(held, known), marks), facts, subjects }]
     problems.push(...subjects.map((subject) => ({ subject, message })))
@@ -122,13 +122,26 @@ export function poolConflict(address: string, pool: string): string {
   return `address ${address} is in ${pool}, which eip-admission does not manage, so it gets no pool of its own; remove it from there`
 }
 
-function unavailableReason(address: IpAddress, facts: PoolFacts, { foreign }: ExistingObjects): string | undefined {
+function unavailableReason(
+  address: IpAddress,
+  facts: PoolFacts,
+  { marks: { label }, existing: { foreign } }: { marks: Marks; existing: ExistingObjects },
+): string | undefined {
   const holder = foreign.filter(isPool).find(({ spec }) => isInRanges(address, spec.addresses))
   if (holder) return poolConflict(address.text, `IPAddressPool ${holder.metadata.name}`)
-  const conflicting = conflictingAdvertisements(foreign.filter(isAdvertisement), facts).map(
-    ({ metadata }) => metadata.name,
-  )
-  if (conflicting.length === 0) return undefined
-  const named = conflicting.toSorted(compareTexts).join(' and ')
-  return `address ${address.text} gets no pool: MetalLB would refuse it, as BGPAdvertisement ${named} aggregates routes or sets a second localPref; make ${named} select other pools`
+  const advertisements = foreign.filter(isAdvertisement)
+  const conflicting = namesOf(conflictingAdvertisements(advertisements, facts))
+  if (conflicting !== '')
+    return `address ${address.text} gets no pool: MetalLB would refuse it, as BGPAdvertisement ${conflicting} aggregates routes or sets a second localPref; make ${conflicting} select other pools`
+  const narrow = namesOf(narrowAdvertisements(advertisements, facts, label))
+  if (narrow !== '')
+    return `address ${address.text} gets no pool: BGPAdvertisement ${narrow} announces it to some peers or from some nodes alone, and MetalLB refuses ours beside its localPref; make ${narrow} select other pools, or, if that is meant, give it the label ${label.name}=${label.value}`
+  return undefined
+}
+
+function namesOf(objects: readonly KubeObject[]): string {
+  return objects
+    .map(({ metadata }) => metadata.name)
+    .toSorted(compareTexts)
+    .join(' and ')
 }

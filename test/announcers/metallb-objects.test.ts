@@ -240,11 +240,50 @@ test('a pool is not written if MetalLB would refuse it because of advertisements
   const two = [anAdvertisement({ name: 'one' }), anAdvertisement({ name: 'other', localPref: 1 })]
   assert.match(look({ existing: two }).problems.join(), /BGPAdvertisement one and other/)
   const apart = [
-    anAdvertisement({ name: 'one', peers: ['x'] }),
+    anAdvertisement({ name: 'one', labels: label, peers: ['x'] }),
     anAdvertisement({ name: 'other', localPref: 1, peers: ['y'] }),
   ]
   assert.equal(look({ existing: apart }).problems, [])
 })
+
+const narrow: { name: string; mine: Omit<Parameters<typeof anAdvertisement>[0], 'name'>; isInWay: boolean }[] = [
+  { name: 'to some peers', mine: { localPref: 100, peers: ['office'] }, isInWay: true },
+  {
+    name: 'from some nodes',
+    mine: { localPref: 100, nodeSelectors: [{ matchLabels: { role: 'edge' } }] },
+    isInWay: true,
+  },
+  { name: 'to some peers without a preference', mine: { peers: ['office'] }, isInWay: false },
+  { name: 'to all peers', mine: { localPref: 100 }, isInWay: false },
+  {
+    name: 'to some peers for some Services',
+    mine: { localPref: 100, peers: ['office'], serviceSelectors: [{ matchLabels: { tier: 'gold' } }] },
+    isInWay: false,
+  },
+  { name: 'to some peers for another pool', mine: { localPref: 100, peers: ['office'], ...toApi }, isInWay: false },
+  { name: 'to some peers with our label', mine: { labels: label, localPref: 100, peers: ['office'] }, isInWay: false },
+]
+for (const { name, mine, isInWay } of narrow) {
+  test(`an advertisement that a person made ${name} ${isInWay ? 'keeps us from a new pool' : 'is in no way'}`, () => {
+    const existing = [anAdvertisement({ name: 'mine', ...mine })]
+    const { pools, problems } = look({ existing })
+    assert.equal(pools, isInWay ? [] : ['198.51.100.7 198.51.100.7/32'])
+    assert.is(problems.length, isInWay ? 1 : 0)
+    if (!isInWay) return
+    assert.match(
+      problems[0] ?? '',
+      /^default\/web: address 198\.51\.100\.7 gets no pool: BGPAdvertisement mine announces it to some peers or from some nodes alone, and MetalLB refuses ours beside its localPref; make mine select other pools, or, if that is meant, give it the label cloud-provider=equinix-metal$/,
+    )
+    const ours = aPool({ name: '198.51.100.7', labels, addresses: ['198.51.100.7/32'] })
+    assert.equal(
+      look({ existing: [...existing, ours] }).pools,
+      pools.concat('198.51.100.7 198.51.100.7/32'),
+      'ours stays',
+    )
+    const wide = anAdvertisement({ name: 'wide', localPref: 100 })
+    assert.equal(look({ existing: [...existing, wide] }).problems, [], 'another one announces it everywhere')
+  })
+}
 
 const strange: {
   name: string
