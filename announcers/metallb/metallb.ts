@@ -17,7 +17,7 @@ import {
 } from './names.ts'
 import { metallbObjects, type ObjectOptions } from './objects.ts'
 import { isPeer, metallbKinds } from './resources.ts'
-import { metallbScheme } from './scheme.ts'
+import { metallbConfigMapOf, metallbScheme } from './scheme.ts'
 import { isWritten, ownSelector } from './ownership.ts'
 
 const silencing = Object.fromEntries(metallbPoolAnnotations.map((name) => [name, unusedPoolName]))
@@ -98,8 +98,8 @@ function sessionsCommand({ namespace }: { namespace: string }): string {
 /** What we may have written for MetalLB under another setting: in another namespace, or in the other form. */
 function formerMetallbConfiguration(loadBalancer: LoadBalancer, marks: AnnouncerMarks): FormerConfiguration {
   const { options, document } = configurations(marks)
-  const place = { namespace: 'metallb-system', name: 'config', ...loadBalancer }
-  return formerMetallb({ ...options, peerMode: 'native' }, document(place))
+  const { namespace = 'metallb-system', name } = metallbConfigMapOf({ loadBalancer, metallbConfigMap: undefined })
+  return formerMetallb({ ...options, peerMode: 'native' }, document({ namespace, name }))
 }
 
 /** MetalLB, configured by what its version reads. */

@@ -59,7 +59,12 @@ export function metallbConfigMapOf({
   loadBalancer: LoadBalancer | undefined
   metallbConfigMap: string | undefined
 }) {
-  const namespace = software && 'namespace' in software ? software.namespace : undefined
-  const name = software && 'name' in software ? software.name : 'config'
-  return { namespace, name: metallbConfigMap ?? name }
+  const own = software && isMetallb(software) ? software : undefined
+  const name = own && 'name' in own ? own.name : 'config'
+  return { namespace: own?.namespace, name: metallbConfigMap ?? name }
+}
+
+/** Other software has a namespace too, which is not that of MetalLB. */
+function isMetallb(loadBalancer: LoadBalancer): loadBalancer is Extract<LoadBalancer, { kind: `metallb${string}` }> {
+  return loadBalancer.kind.startsWith('metallb')
 }

@@ -53,6 +53,20 @@ for (const software of softwares) {
   }
 }
 
+test('the namespace of other software says nothing of the ConfigMap of a former MetalLB', () => {
+  const of = { ...marks, counting: 'nomatch.metal.equinix.com' }
+  const placeUnder = (setting: string) => {
+    const reading = read(setting)
+    if (!('value' in reading)) return reading.right
+    const [at] = softwares.flatMap(({ former }) => former?.(reading.value, of)?.document?.at ?? [])
+    return at && `${at.namespace}/${at.name}`
+  }
+  assert.is(placeUnder('calico:///kube-system'), 'metallb-system/config')
+  assert.is(placeUnder('cilium:///kube-system'), 'metallb-system/config')
+  assert.is(placeUnder('metallb:///lb/peers'), 'lb/peers')
+  assert.is(placeUnder('metallb:///lb?crdConfiguration=true'), 'lb/config')
+})
+
 function formsOf(configuration: Announcer['configuration']) {
   if (configuration?.kind === 'either') return configuration
   return {
