@@ -59,7 +59,7 @@ export function formerObjects(deps: {
     return former
       .configurations(all.flat().filter((object) => object !== undefined))
       .filter((configuration) => !isCurrent(configuration))
-      .map((configuration) => configureObjects({ client, configuration }))
+      .map((configuration) => configureObjects({ client, configuration: withoutCurrent(configuration, current) }))
   }
   return {
     async carryOut(state, signal): Promise<ConfigureResult> {
@@ -72,6 +72,14 @@ export function formerObjects(deps: {
       return false
     },
   }
+}
+
+/** Two programs may keep the password of their sessions in one Secret, which the one of now needs. */
+function withoutCurrent(former: ObjectConfiguration, current: ObjectConfiguration | undefined): ObjectConfiguration {
+  const isInUse = ({ resource, only }: ObjectConfiguration['kinds'][number]) =>
+    only !== undefined && current?.kinds.some((one) => one.resource === resource && one.only === only)
+  if (former.namespace !== current?.namespace) return former
+  return { ...former, kinds: former.kinds.filter((kind) => !isInUse(kind)) }
 }
 
 /** What a read gives, or something else if we have no right to it. */

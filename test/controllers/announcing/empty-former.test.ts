@@ -4,15 +4,20 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Announcements } from '../../../announcers/announcer.ts'
 import type { ConfigureResult, Configurator } from '../../../controllers/announcing/configurator.ts'
+import { apiVersion, ciliumResources } from '../../../announcers/cilium/resources.ts'
 import { announcerOf } from '../../../announcers/announcers.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import { emptyFormer, formerDocument, formerObjects } from '../../../controllers/announcing/empty-former.ts'
 import { KubeError } from '../../../kube/errors.ts'
+import type { Secret } from '../../../kube/objects.ts'
+import { secrets } from '../../../kube/resource.ts'
+import { apiServer } from '../../fakes/api-server.ts'
 import { silentLog } from '../../fakes/log.ts'
 
 const marks = { label: { name: 'example.com/by', value: 'us' }, advertisement: 'adv', counting: 'example.com' }
 const signal = new AbortController().signal
 const address = '203.0.113.40'
+const nothing: Announcements = { addresses: [], nodes: [] }
 const shown: Announcements = { addresses: [{ address, services: ['default/web'] }], nodes: [] }
 
 /** A configuration that has these addresses, and what was done to it. */
@@ -102,6 +107,24 @@ test('objects that we have no right to read were not ours; any other failure is 
     .announces(address, signal)
     .catch((error: unknown) => error)
   assert.match(String(unknown), 'no answer')
+})
+
+test('a Secret that the software of now has under the same name stays', async () => {
+  const labels = { 'app.kubernetes.io/managed-by': 'eip-admission' }
+  const left = async (namespace: string) => {
+    const api = apiServer()
+    const secret = { namespace: 'kube-system', name: 'eip-admission-bgp', labels }
+    api.put<Secret>(secrets, { apiVersion: 'v1', kind: 'Secret', metadata: secret, type: 'Opaque', data: {} })
+    const pool = { name: 'eip-admission-203.0.113.40', labels }
+    api.put(ciliumResources.pools, { apiVersion, kind: 'CiliumLoadBalancerIPPool', metadata: pool })
+    const { configuration: current, former = [] } = announcerOf({ kind: 'calico', namespace }, marks)
+    if (current?.kind !== 'objects') throw new Error('Calico is configured by objects')
+    for (const one of former)
+      await formerObjects({ client: api.client, former: one, current }).carryOut(nothing, signal)
+    return api.everything().map(({ kind }) => kind)
+  }
+  assert.equal(await left('kube-system'), ['Secret'])
+  assert.equal(await left('calico-system'), [])
 })
 
 test('reads that fail one after another fail together: none is left for the process to end by', async () => {
