@@ -29,6 +29,7 @@ export const takeoverLabels: readonly WrittenName[] = [
   {
     name: stoppedLabel,
     on: 'DaemonSet',
-    sentence: 'In its node selector: the DaemonSet runs nowhere, because no node has this label. `takeover` stopped it, or the chart has `replicas: 0`.',
+    sentence:
+      'In its node selector: the DaemonSet runs nowhere, because no node has this label. `takeover` stopped it, or the chart has `replicas: 0`.',
   },
 ]
