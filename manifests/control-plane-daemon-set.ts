@@ -29,7 +29,7 @@ export function controlPlaneDaemonSet(choices: Choices): object {
           // The address must have a holder, whatever is wrong with the nodes.
           tolerations: [{ operator: 'Exists' }],
           containers: [container(choices)],
-          volumes: [cloudVolume(choices)],
+          volumes: [cloudVolume(choices), ...choices.items('extraVolumes')],
         },
       },
     },
@@ -41,7 +41,7 @@ const onControlPlane = {
 }
 
 function container(choices: Choices): object {
-  const { block, flags, scalar, text } = choices
+  const { block, flags, items, scalar, text } = choices
   return {
     name: names.guardian,
     ...imageOf(choices),
@@ -55,12 +55,18 @@ function container(choices: Choices): object {
       // Of two flags the last one counts: the API server of the Deployment may be at the address that the guardian moves.
       `--api-server=https://$(HOST_IP):${text('controlPlane.apiServerPort')}`,
     ],
-    env: [...podFacts, podFact('NODE_NAME', 'spec.nodeName'), podFact('HOST_IP', 'status.hostIP')],
+    env: [
+      ...podFacts,
+      podFact('NODE_NAME', 'spec.nodeName'),
+      podFact('HOST_IP', 'status.hostIP'),
+      ...items('extraEnv'),
+    ],
+    envFrom: block('extraEnvFrom'),
     ports: [{ name: 'health', containerPort: scalar('controlPlane.securePort'), protocol: 'TCP' }],
     // It has no certificate: nobody calls it but the kubelet and Prometheus.
     ...probes('HTTP'),
     resources: block('controlPlane.resources'),
     securityContext: block('securityContext'),
-    volumeMounts: [cloudMount(choices)],
+    volumeMounts: [cloudMount(choices), ...items('extraVolumeMounts')],
   }
 }

@@ -97,8 +97,20 @@ export const pods: ValueRow[] = [
     schema: map,
   },
   { path: 'podAnnotations', default: {}, sentence: 'Annotations of the pods.', schema: map },
-  { path: 'extraArgs', default: [], sentence: 'More arguments of `serve`, after the settings.', schema: list },
-  { path: 'extraEnv', default: [], sentence: 'More environment variables, such as a proxy.', schema: list },
+  {
+    path: 'extraArgs',
+    default: [],
+    sentence:
+      'More arguments of `serve`, after the settings. The guardians of the control-plane address get none of them.',
+    schema: list,
+  },
+  {
+    path: 'extraEnv',
+    default: [],
+    sentence:
+      'More environment variables, such as a proxy. The guardians get them too, and what the next three values name.',
+    schema: list,
+  },
   { path: 'extraEnvFrom', default: [], sentence: 'Secrets and ConfigMaps with environment variables.', schema: list },
   { path: 'extraVolumes', default: [], sentence: 'More volumes.', schema: list },
   { path: 'extraVolumeMounts', default: [], sentence: 'More mounts of the container.', schema: list },

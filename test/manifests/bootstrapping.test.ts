@@ -4,10 +4,16 @@ import * as assert from 'uvu/assert'
 import { type ValueTree } from '../../manifests/choices.ts'
 import type { Node, Taint } from '../../kube/objects.ts'
 import { type PodSpec, obstacle, toleration } from '../rig/pods/scheduler.ts'
-import { cherry } from './chart-cases.ts'
+import { cases, cherry } from './chart-cases.ts'
 import { type Rendered, renderChart } from './render.ts'
 
-type RenderedPod = PodSpec & { dnsPolicy?: string; priorityClassName?: string; containers: { args: string[] }[] }
+type RenderedContainer = { args: string[]; env: object[]; envFrom?: object[]; volumeMounts?: object[] }
+type RenderedPod = PodSpec & {
+  dnsPolicy?: string
+  priorityClassName?: string
+  containers: RenderedContainer[]
+  volumes?: object[]
+}
 
 const podOf = (objects: Rendered[], kind: string) =>
   (objects.find((object) => object.kind === kind) as unknown as { spec: { template: { spec: RenderedPod } } }).spec
@@ -87,6 +93,20 @@ test('on the host network pods need neither cluster DNS nor the cluster IP of th
 test('the guardian talks to the API server of its own node, whatever the others use', () => {
   const given = guardian.containers[0]?.args.filter((arg) => arg.startsWith('--api-server='))
   assert.is(given?.at(-1), '--api-server=https://$(HOST_IP):6443')
+})
+
+test('the guardian reaches the cloud as the other pods do: by the same environment and files', async () => {
+  const { 'extras of pods': values = {} } = cases
+  const objects = await renderChart(values)
+  for (const { containers, volumes } of ['Deployment', 'DaemonSet'].map((kind) => podOf(objects, kind))) {
+    const [container] = containers
+    assert.equal(container?.env.at(-1), { name: 'HTTPS_PROXY', value: 'http://proxy:3128' })
+    assert.equal(container?.envFrom, values['extraEnvFrom'])
+    assert.equal(container?.volumeMounts, values['extraVolumeMounts'])
+    assert.equal(volumes, values['extraVolumes'])
+  }
+  const [guardian] = podOf(objects, 'DaemonSet').containers
+  assert.not.ok(guardian?.args.includes('--v=5'))
 })
 
 test('the pods go before others, which they prepare the nodes for', () => {

@@ -66,6 +66,7 @@ export const cases: Record<string, ValueTree> = {
   },
   'extras of pods': {
     ...cherry,
+    settings: { 'fip-tag': 'api' },
     cloudConfig: { secretName: '' },
     nodeSelector: { disk: 'ssd' },
     affinity: { podAntiAffinity: {} },
