@@ -4,7 +4,7 @@ import { type ClusterFamilies, hasOpenFamilies, type SecondWant, withStoredFamil
 import { type Want, want } from '../ledger/want/want.ts'
 import type { Policy } from '../settings/service-policy.ts'
 import { withoutOutdatedRequests } from './service-patch.ts'
-import { annotatedAddress, newProblems } from './service-rules.ts'
+import { annotatedAddress, newProblems, ownRequests } from './service-rules.ts'
 import { touchesAddress } from './service-update.ts'
 
 /** A Service that is about to be stored, and what is stored now. */
@@ -38,8 +38,10 @@ export type ServicePlan =
  * | its own address   | that is ours, and the update dropped the mark    | `restore` what we wrote                 |
  * |                   | it shows one of ours: validation denies that     | `leave` it                              |
  * |                   |                                                  | `keep-own`: our finalizer alone         |
- * | something wrong   | it was as wrong before                           | `leave` it                              |
- * |                   |                                                  | `deny` it                               |
+ * | something wrong   | it was not as wrong before                       | `deny` it                               |
+ * |                   | it calls an address ours that we did not give    | `take-address`                          |
+ * |                   | it shows one of ours, and requests no other      | `restore` what the update dropped       |
+ * |                   | validation checks what it requests               | `leave` it                              |
  * | an address        | it shows one of ours, and wants a second one now | `claim-second`, or preview its claim    |
  * |                   | it shows one of ours                             | `restore` what the update dropped       |
  * |                   | the update changes nothing that decides about it | `store-without`                         |
@@ -66,7 +68,7 @@ export function planService({ service, old, dryRun }: ServiceSeen, facts: PlanFa
       return planOwn(wanted.address, annotatedAddress(old))
     case 'wrong': {
       const problems = newProblems(wanted, before())
-      return problems.length > 0 ? { do: 'deny', problems } : { do: 'leave' }
+      return problems.length > 0 ? { do: 'deny', problems } : planStillWrong(service, old, policy)
     }
     case 'reserve':
     case 'named':
@@ -78,6 +80,13 @@ function planOwn(own: string, ours: string | undefined): ServicePlan {
   if (own === ours) return { do: 'restore', shown: own }
   // The validating webhook needs our annotation for its message.
   return ours === undefined ? { do: 'keep-own' } : { do: 'leave' }
+}
+
+/** An operator's setting may have made it wrong: it keeps its address, and gets none by calling one ours. */
+function planStillWrong(service: Service, old: Service | null, policy: Policy): ServicePlan {
+  const shown = annotatedAddress(old)
+  if (shown === undefined) return { do: annotatedAddress(service) === undefined ? 'leave' : 'take-address' }
+  return ownRequests(service, old, policy).length > 0 ? { do: 'leave' } : { do: 'restore', shown }
 }
 
 function planAddress(

@@ -8,7 +8,15 @@ import { quote } from '../lib/quote.ts'
 import { type Decision, allow, deny, type Webhook } from './webhook.ts'
 import { type WebhookIdentity, validateService, validateServiceStatus } from './identities.ts'
 import type { AdmissionRequest } from './review.ts'
-import { type IsSelf, isProtected, newProblems, problemText, serviceOf, annotatedAddress } from './service-rules.ts'
+import {
+  type IsSelf,
+  annotatedAddress,
+  isProtected,
+  newProblems,
+  ownRequests,
+  problemText,
+  serviceOf,
+} from './service-rules.ts'
 import { type Policy, hasClass } from '../settings/service-policy.ts'
 
 export type ServiceValidatingDeps = {
@@ -51,13 +59,17 @@ function validating(
       const problems = newProblems(wanted, before)
       if (old && before) {
         const update = { service, old, now: wanted, before }
-        problems.push(...addressChangeProblems(update), ...protectionProblems(update), ...otherProblems(update))
+        problems.push(
+          ...addressChangeProblems(update, deps.policy),
+          ...protectionProblems(update),
+          ...otherProblems(update),
+        )
         problems.push(...addedRequestProblems(update, deps.policy))
       }
       if (problems.length > 0) return deny('invalid', problemText(service, problems))
       return decideRequested(
         deps,
-        { service, requested: newAddresses(service, { wanted, before }, deps.policy) },
+        { service, requested: newAddresses({ service, old, wanted, before }, deps.policy) },
         signal,
       )
     },
@@ -69,21 +81,22 @@ type Requests = { service: Service; requested: OwnAddress[] }
 /** More addresses than any software gives to one Service; a review has to end in time. */
 const maxRequested = 16
 
+type Reviewed = { service: Service; old: Service | null; wanted: Want; before: Want | undefined }
+
 /** The addresses that a user requests now. What is stored already stays: the controller warns about it. */
-function newAddresses(
-  service: Service,
-  { wanted, before }: { wanted: Want; before: Want | undefined },
-  { classes }: Policy,
-): OwnAddress[] {
-  const stored = requestedOf(before).map(({ address }) => address)
+function newAddresses({ service, old, wanted, before }: Reviewed, policy: Policy): OwnAddress[] {
+  const stored = old && before ? requestedOf(before, { service: old, old }, policy) : []
   // Software of a class that we do not serve is not ours to judge.
-  const requested = hasClass(service, classes) ? requestedOf(wanted) : []
-  return requested.filter(({ address }) => !stored.includes(address))
+  const requested = hasClass(service, policy.classes) ? requestedOf(wanted, { service, old }, policy) : []
+  const known = stored.map(({ address }) => address)
+  return requested.filter(({ address }) => !known.includes(address))
 }
 
-function requestedOf(wanted: Want | undefined): OwnAddress[] {
-  if (wanted?.kind === 'own') return [wanted]
-  return wanted?.kind === 'foreign' ? wanted.requested : []
+function requestedOf(wanted: Want, { service, old }: Pick<Reviewed, 'service' | 'old'>, policy: Policy): OwnAddress[] {
+  if (wanted.kind === 'own') return [wanted]
+  // kube-vip announces what spec.loadBalancerIP says, whatever else is wrong with the Service.
+  if (wanted.kind === 'wrong') return ownRequests(service, old, policy)
+  return wanted.kind === 'foreign' ? wanted.requested : []
 }
 
 async function decideRequested(
@@ -106,15 +119,12 @@ async function decideRequested(
 }
 
 /** A Service cannot move its address to another location, nor exchange it. */
-function addressChangeProblems({ service, old, now, before }: Update): string[] {
+function addressChangeProblems({ service, old, now, before }: Update, policy: Policy): string[] {
   const shown = annotatedAddress(old)
   if (shown === undefined || service.spec.type !== 'LoadBalancer') return []
-  if (now.kind === 'own') {
-    return [
-      `${now.where}: ${quote(now.address)} cannot take the place of ${shown}, which is reserved for it: ` +
-        `keep ${shown}, or delete the Service and create it again with your own address`,
-    ]
-  }
+  if (now.kind === 'own') return [exchangeProblem(now, shown)]
+  if (now.kind === 'wrong')
+    return newAddresses({ service, old, wanted: now, before }, policy).map((own) => exchangeProblem(own, shown))
   if (now.kind === 'foreign') {
     return [
       `${now.reason}, and ${shown} is reserved for it: ` +
@@ -127,6 +137,13 @@ function addressChangeProblems({ service, old, now, before }: Update): string[] 
     `its address ${shown} is in ${before.location} and cannot move to ${now.location}: ` +
       `keep the location, or delete the Service and create it again in ${now.location}`,
   ]
+}
+
+function exchangeProblem({ where, address }: OwnAddress, shown: string): string {
+  return (
+    `${where}: ${quote(address)} cannot take the place of ${shown}, which is reserved for it: ` +
+    `keep ${shown}, or delete the Service and create it again with your own address`
+  )
 }
 
 function sourceChangeProblems(shown: string, { now, before }: Pick<Update, 'now' | 'before'>): string[] {

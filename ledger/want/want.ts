@@ -139,7 +139,8 @@ function foreignReason(service: Service, { classes, requestAnnotations }: Policy
   return several === undefined ? undefined : `annotation ${several} requests several addresses`
 }
 
-function requestedAddresses(service: Service, { requestAnnotations }: Policy): OwnAddress[] {
+/** The addresses that a Service requests of the announcing software, in canonical text. */
+export function requestedAddresses(service: Service, { requestAnnotations }: Policy): OwnAddress[] {
   return ownAddresses(service, requestAnnotations).flatMap(({ address: list, where }) =>
     list.split(',').flatMap((text) => {
       const address = canonicalIpAddress(text.trim())

@@ -8,10 +8,12 @@ import { makePolicy, makeService, metros } from '../builders.ts'
 
 const ours = '203.0.113.40'
 const own = '192.0.2.1'
-const mark = { 'eip-admission.dev/address': ours }
+const markOf = (address: string) => ({ 'eip-admission.dev/address': address })
+const mark = markOf(ours)
 const shown = { loadBalancerIP: ours, annotations: mark }
 const metro = (value: string) => ({ annotations: { 'metal.equinix.com/eip-metro': value } })
 const reclaim = (value: string) => ({ annotations: { 'eip-admission.dev/reclaim-policy': value } })
+const shownWrong = { ...shown, annotations: { ...mark, ...reclaim('Keep').annotations } }
 const prefers = { ipFamilyPolicy: 'PreferDualStack' } as const
 const required = { ipFamilyPolicy: 'RequireDualStack' } as const
 const twoFamilies: Partial<Policy> = { families: ['ipv4', 'ipv6'], isDualStack: true, matchesFamilies: false }
@@ -58,6 +60,36 @@ const cases: Case[] = [
     old: makeService(reclaim('Keep')),
     plan: 'deny',
     text: /"Drop"/,
+  },
+  {
+    name: 'that is as wrong as before, whose update dropped ours',
+    now: makeService(reclaim('Keep')),
+    old: makeService(shownWrong),
+    plan: 'restore',
+  },
+  {
+    name: 'that is as wrong as before, and shows ours with another annotation of ours',
+    now: makeService({ ...shown, annotations: { ...reclaim('Keep').annotations, ...markOf(own) } }),
+    old: makeService(shownWrong),
+    plan: 'restore',
+  },
+  {
+    name: 'that is as wrong as before, and exchanges ours for one of its own',
+    now: makeService({ ...shownWrong, loadBalancerIP: own }),
+    old: makeService(shownWrong),
+    plan: 'leave',
+  },
+  {
+    name: 'that is as wrong as before, and exchanges ours for one that it calls ours',
+    now: makeService({ loadBalancerIP: own, annotations: { ...reclaim('Keep').annotations, ...markOf(own) } }),
+    old: makeService(shownWrong),
+    plan: 'leave',
+  },
+  {
+    name: 'that is as wrong as before, and calls an address ours that we did not give',
+    now: makeService({ loadBalancerIP: own, annotations: { ...reclaim('Keep').annotations, ...markOf(own) } }),
+    old: makeService(reclaim('Keep')),
+    plan: 'take-address',
   },
   { name: 'whose update dropped ours', now: makeService(), old: makeService(shown), plan: 'restore' },
   {

@@ -495,6 +495,49 @@ test('an own address that is stored already passes', async () => {
   })
 })
 
+// A setting of the operator made it wrong after it was stored: no update is denied for that.
+const wrong = { 'eip-admission.dev/reclaim-policy': 'Keep' }
+const storedWrong = makeService({ ...shown, annotations: { ...shown.annotations, ...wrong } })
+const taken = '198.51.100.7'
+
+test('an own address is checked where a Service is as wrong as before, and calls it ours or not', async () => {
+  const oldObject = makeService({ annotations: wrong })
+  for (const object of [
+    makeService({ annotations: wrong, loadBalancerIP: taken }),
+    makeService({ annotations: { ...wrong, [requestAnnotation]: taken } }),
+    makeService({ annotations: { ...wrong, 'eip-admission.dev/address': taken }, loadBalancerIP: taken }),
+  ])
+    assert.match(JSON.stringify(await validate({ object, oldObject }, { checked: refusing })), `${taken} is not yours`)
+  const object = makeService({ annotations: wrong, loadBalancerIP: taken })
+  assert.is((await validate({ object, oldObject: object }, { checked: refusing })).verdict, 'allow')
+})
+
+test('a Service with our address that is as wrong as before cannot exchange it for its own', async () => {
+  const annotations = storedWrong.metadata.annotations ?? {}
+  for (const object of [
+    makeService({ ...shown, annotations, loadBalancerIP: taken }),
+    makeService({ ...shown, annotations: { ...annotations, [requestAnnotation]: taken } }),
+    makeService({ ...shown, annotations: { ...wrong, 'eip-admission.dev/address': taken }, loadBalancerIP: taken }),
+  ]) {
+    const decision = await validate({ object, oldObject: storedWrong })
+    assert.match(JSON.stringify(decision), `\\"${taken}\\" cannot take the place of ${address}`)
+  }
+  assert.is((await validate({ object: storedWrong, oldObject: storedWrong })).verdict, 'allow')
+})
+
+test('an update that drops our address from a Service that is as wrong as before gets it back', async () => {
+  const object = makeService({ annotations: wrong })
+  const { after, claims } = await mutate({ object, oldObject: storedWrong }, { heldAddress: address })
+  assert.equal([after, claims], [storedWrong, []])
+})
+
+test('a Service that is as wrong as before gets no address by calling it ours', async () => {
+  const annotations = { ...wrong, 'eip-admission.dev/address': taken }
+  const object = makeService({ annotations, loadBalancerIP: taken })
+  const { after } = await mutate({ object, oldObject: makeService({ annotations: wrong }) })
+  assert.equal(after, makeService({ annotations: wrong }))
+})
+
 test('each of several addresses is checked, where no other class serves the Service', async () => {
   const each = (wanted: Want): Want =>
     wanted.kind === 'own' && wanted.address.includes(':')
