@@ -106,11 +106,12 @@ function entry(webhook: WebhookFacts, options: Decided): object {
 
 function ofServices(webhook: WebhookFacts, { namespace, policy }: Decided): object {
   const isMutating = webhook.kind === 'mutating'
-  const { failurePolicy, excludedNamespaces, namespaceExpressions, namespaceLabels, objectSelector } = policy
+  const { excludedNamespaces, namespaceExpressions, namespaceLabels, objectSelector } = policy
   // Services in our own namespace must not depend on our webhooks.
   const notIn = { ...namespaceName, operator: 'NotIn', values: [namespace, ...excludedNamespaces] }
   return {
-    failurePolicy,
+    // Announcing software writes the status and its annotations, and no tenant does: our outage must not stop it.
+    failurePolicy: webhook.resource === 'services/status' ? 'Ignore' : policy.failurePolicy,
     sideEffects: isMutating ? 'NoneOnDryRun' : 'None',
     timeoutSeconds: isMutating ? 10 : 5,
     ...(isMutating ? { reinvocationPolicy: 'IfNeeded' } : {}),

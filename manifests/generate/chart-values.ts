@@ -54,7 +54,8 @@ const webhooks: ValueRow[] = [
     default: 'Ignore',
     sentence:
       'What the API server does while no replica answers. Ignore: Services are created, and the controller completes ' +
-      'them. Fail: they are refused, except in kube-system and in the namespace of the chart.',
+      'them. Fail: creates and updates of LoadBalancer Services are refused, and so are protected deletions. That is not ' +
+      'so in kube-system and in the namespace of the chart, nor for writes of the status.',
     schema: { enum: ['Ignore', 'Fail'] },
   },
   {

@@ -121,11 +121,15 @@ type Webhook = {
   namespaceSelector: { matchExpressions: { key: string; operator: string; values: string[] }[] }
 }
 
+function webhooksIn(objects: Rendered[]): Webhook[] {
+  return objects
+    .filter(({ kind }) => kind.endsWith('WebhookConfiguration'))
+    .flatMap(({ webhooks }) => webhooks as Webhook[])
+}
+
 /** The namespaces, of those that a cluster needs to start, whose objects of this kind are reviewed. */
 function reviewed(objects: Rendered[], resource: string): string[] {
-  const webhooks = objects
-    .filter(({ kind }) => kind.endsWith('WebhookConfiguration'))
-    .flatMap(({ webhooks: all }) => all as Webhook[])
+  const webhooks = webhooksIn(objects)
   assert.ok(webhooks.length >= 3)
   const matching = webhooks.filter(({ rules }) =>
     rules.some(({ apiGroups, resources }) => apiGroups.includes('') && resources.includes(resource)),
@@ -154,5 +158,21 @@ for (const [name, values, services] of policies) {
       assert.equal(reviewed(objects, resource), [], resource)
   })
 }
+
+test('with failurePolicy Fail the announcing software still writes the status of Services while we are down', async () => {
+  const webhooks = webhooksIn(await renderChart({ ...cherry, webhooks: { failurePolicy: 'Fail' } }))
+  const ofServices = webhooks.filter(({ rules }) =>
+    rules.some(({ resources }) => resources.join().startsWith('services')),
+  )
+  assert.equal(
+    ofServices.map(({ rules, failurePolicy }) => [rules[0]?.resources[0], failurePolicy]),
+    [
+      ['services', 'Fail'],
+      ['services', 'Fail'],
+      ['services/status', 'Ignore'],
+      ['services', 'Fail'],
+    ],
+  )
+})
 
 test.run()
