@@ -46,10 +46,11 @@ export function tlsApp(certs: CertSource, tls: TlsOptions, clients?: KnownClient
     const renewed = context()
     if (renewed && 'setSecureContext' in app.server) app.server.setSecureContext(renewed)
   }
-  refuseUnknownPaths(app)
   certs.onChange(renew)
   clients?.authorities.onChange(renew)
+  // First: an operator who calls any path without a certificate sees whether strangers are refused.
   if (clients) onlyKnownClients(app, clients)
+  refuseUnknownPaths(app)
   return app
 }
 

@@ -63,11 +63,11 @@ async function withDoor(
   }
 }
 
-type Ask = (client: KeyPair | undefined, agent?: Agent) => Promise<Answer>
+type Ask = (client: KeyPair | undefined, agent?: Agent, path?: string) => Promise<Answer>
 
 function asking(port: number): Ask {
-  return async (client, agent = new Agent()) => {
-    const call = request({ port, host: '127.0.0.1', agent, rejectUnauthorized: false, ...client }).end()
+  return async (client, agent = new Agent(), path = '/') => {
+    const call = request({ port, host: '127.0.0.1', path, agent, rejectUnauthorized: false, ...client }).end()
     const [answer] = (await once(call, 'response')) as [import('node:http').IncomingMessage]
     const text = (await answer.setEncoding('utf8').toArray()).join('')
     const { error } = JSON.parse(text) as { error?: string }
@@ -92,6 +92,14 @@ for (const { name, client, says } of [
       assert.match(error ?? '', says)
     }))
 }
+
+test('a path that nobody serves does not hide from a stranger that he is one', () =>
+  withDoor([], async ({ ask }) => {
+    const { status, error } = await ask(undefined, new Agent(), '/unknown')
+    assert.is(status, 403)
+    assert.match(error ?? '', 'no client certificate was shown')
+    assert.is((await ask(apiServer, new Agent(), '/unknown')).status, 404)
+  }))
 
 test('of several who have a certificate only those are answered whose names are allowed', () =>
   withDoor(['front-proxy', 'kube-apiserver'], async ({ ask }) => {
