@@ -31,7 +31,7 @@ export function ownIssuers({ release: { namespace } }: Choices): object[] {
 }
 
 /** The serving certificate of the webhooks, for the names under which the API server calls them. */
-export function servingCertificate({ block, release: { namespace }, text }: Choices): object {
+export function servingCertificate({ block, items, release: { namespace }, text }: Choices): object {
   const host = `${names.webhookService}.${namespace}.svc`
   return {
     apiVersion,
@@ -39,7 +39,8 @@ export function servingCertificate({ block, release: { namespace }, text }: Choi
     metadata: { name: names.certificate, namespace },
     spec: {
       secretName: names.certificateSecret,
-      dnsNames: [host, `${host}.cluster.local`],
+      dnsNames: [host, `${host}.cluster.local`, ...items('certManager.dnsNames')],
+      ipAddresses: block('certManager.ipAddresses'),
       usages: ['server auth'],
       duration: text('certManager.duration'),
       renewBefore: text('certManager.renewBefore'),

@@ -104,6 +104,18 @@ const certificates: ValueRow[] = [
     sentence: 'Who issues it. The default is an authority that cert-manager makes for this chart alone.',
     schema: { type: 'object', required: ['name'] },
   },
+  {
+    path: 'certManager.dnsNames',
+    default: [],
+    sentence: 'More names that it is for: the host of `webhooks.url`, where that is a name.',
+    schema: { type: 'array', items: { type: 'string' } },
+  },
+  {
+    path: 'certManager.ipAddresses',
+    default: [],
+    sentence: 'Addresses that it is for: the host of `webhooks.url`, where that is an address.',
+    schema: { type: 'array', items: { type: 'string' } },
+  },
   { path: 'certManager.duration', default: '2160h', sentence: 'How long the certificate is valid.', schema: duration },
   { path: 'certManager.renewBefore', default: '720h', sentence: 'When it is renewed.', schema: duration },
 ]

@@ -35,6 +35,11 @@ export const cases: Record<string, ValueTree> = {
     ...cherry,
     certManager: { enabled: true, issuerRef: { name: 'ours', kind: 'ClusterIssuer' }, duration: '24h' },
   },
+  'cert-manager and webhooks at a URL': {
+    ...cherry,
+    webhooks: { url: 'https://192.0.2.7:10260' },
+    certManager: { enabled: true, dnsNames: ['webhooks.example.com'], ipAddresses: ['192.0.2.7'] },
+  },
   'webhooks that fail, and selectors': {
     ...cherry,
     webhooks: {

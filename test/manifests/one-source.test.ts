@@ -13,6 +13,7 @@ import { guardedBy, installedParts } from '../../manifests/generate/files.ts'
 import { inClusterParts } from '../../manifests/in-cluster.ts'
 import { installObjects } from '../../manifests/install.ts'
 import { knownChoices } from '../../manifests/known-choices.ts'
+import { names } from '../../settings/installed-names.ts'
 import { controlPlanePrograms } from '../../sandbox/control-plane/build.ts'
 import { chartFolder, runHelm } from '../../sandbox/run-helm.ts'
 import { type StoppableWorkload, isStopped } from '../../commands/takeover/workloads.ts'
@@ -202,6 +203,16 @@ test('helm lint finds no mistake', async () => {
   assert.match(await runHelm(['lint', '--strict', chartFolder, '--set', 'cloudProvider=packet']), /0 chart\(s\) failed/)
 })
 
+test('a certificate of cert-manager is for the names that the values add', async () => {
+  const { 'cert-manager and webhooks at a URL': values = {} } = cases
+  const { spec } = byName(await renderChart(values))[`Certificate eip-admission/${names.certificate}`] as {
+    spec: { dnsNames: string[]; ipAddresses: string[] }
+  }
+  const host = 'eip-admission.eip-admission.svc'
+  assert.equal(spec.dnsNames, [host, `${host}.cluster.local`, 'webhooks.example.com'])
+  assert.equal(spec.ipAddresses, ['192.0.2.7'])
+})
+
 const refused: [string, ValueTree, RegExp][] = [
   ['no cloud', {}, /cloudProvider/],
   ['an unknown cloud', { cloudProvider: 'aws' }, /cloudProvider/],
@@ -230,6 +241,11 @@ const refused: [string, ValueTree, RegExp][] = [
     "the API server's port for the DaemonSet",
     { ...cherry, settings: { 'fip-tag': 'api' }, controlPlane: { securePort: 6443 } },
     /controlPlane\.securePort and controlPlane\.apiServerPort are both 6443/,
+  ],
+  [
+    'a URL of the webhooks that no certificate of cert-manager names',
+    { ...cherry, certManager: { enabled: true }, webhooks: { url: 'https://192.0.2.7:10260' } },
+    /webhooks\.url .*set certManager\.dnsNames or certManager\.ipAddresses/,
   ],
   ['a failure policy that does not exist', { ...cherry, webhooks: { failurePolicy: 'Warn' } }, /failurePolicy/],
 ]
