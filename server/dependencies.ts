@@ -16,9 +16,10 @@ export type Dependencies = Context & ControllerDependencies
 
 /** Makes what webhooks and controllers share; nothing runs yet. */
 export function makeDependencies(context: Context): Dependencies {
-  const { client, vendor, log } = context
+  const { client, vendor, log, reload } = context
   const caches = makeCaches(context)
-  const locations = knownLocations({ cloud: vendor.cloud, log, sources: vendor.policy.locationSources })
+  const sources = vendor.policy.locationSources
+  const locations = knownLocations({ cloud: vendor.cloud, log, sources, settings: reload })
   const now = () => performance.now()
   const networks = clusterNetworks({ client, caches, log, now })
   const own = ownAddresses({ ...context, caches, networks })

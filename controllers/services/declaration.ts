@@ -16,10 +16,11 @@ import {
   secondKeys,
   serviceOfAddress,
 } from '../../ledger/record/elastic-ip.ts'
-import { elasticIPAnnotation } from '../../ledger/record/names.ts'
+import { addressAnnotation, elasticIPAnnotation } from '../../ledger/record/names.ts'
 import { isRelevantChange } from '../../ledger/record/relevant-change.ts'
 import { isAvailableFor, isClaimed, isSource } from '../../ledger/record/source.ts'
 import { postponeRelease, release, retain } from '../../ledger/release/release.ts'
+import type { Want } from '../../ledger/want/want.ts'
 import { sights } from '../../lib/sights.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { allRequestAnnotations } from '../../ledger/users/possible-users.ts'
@@ -28,7 +29,17 @@ import { recordsOfFreedAddresses } from './freed-addresses.ts'
 
 type Deps = Pick<
   Dependencies,
-  'client' | 'caches' | 'ledger' | 'want' | 'ownAddresses' | 'events' | 'metrics' | 'announcer' | 'vendor' | 'settings'
+  | 'client'
+  | 'caches'
+  | 'ledger'
+  | 'want'
+  | 'locations'
+  | 'ownAddresses'
+  | 'events'
+  | 'metrics'
+  | 'announcer'
+  | 'vendor'
+  | 'settings'
 >
 
 /** What leads addresses to nodes: announcing software, or assignments of the cloud. */
@@ -100,6 +111,13 @@ function changes(deps: Deps): Watch[] {
       freed(current, previous).flatMap((record) => [...ofRecord(record), ...waitingFor(record)]),
     ),
     watch(deps.ownAddresses, (keys) => keys),
+    // Nothing else wakes a Service whose location was missing or unknown: its user need not edit it.
+    watch(deps.locations, () =>
+      services
+        .list()
+        .filter((service) => isWaiting(service, deps.want(service)))
+        .flatMap((service) => keysOf(keyOf(service), service)),
+    ),
     watch(records, (_name, current, previous) => [
       ...(isRelevantChange(current, previous) ? ofRecord(current ?? previous) : []),
       ...waitingFor(current ?? previous),
@@ -111,6 +129,11 @@ function changes(deps: Deps): Watch[] {
       unboundGraceMs,
     ),
   ]
+}
+
+/** Whether a Service has no address of ours for which a location may be what it lacks. */
+function isWaiting({ metadata }: Service, { kind }: Want): boolean {
+  return metadata.annotations?.[addressAnnotation] === undefined && ['reserve', 'wrong'].includes(kind)
 }
 
 /** The addresses of a Service that are reconciled: the first one, and a second one that exists or is wanted. */

@@ -1,5 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import type { Cloud, Location } from '../../clouds/ports/cloud.ts'
+import { type Clock, systemClock } from '../../kube/clock.ts'
 import type { Log } from '../../kube/log.ts'
 import { formerName } from '../want/location.ts'
 import type { LocationSource } from '../../settings/service-policy.ts'
@@ -7,6 +8,8 @@ import type { LocationSource } from '../../settings/service-policy.ts'
 export type KnownLocations = {
   /** The list that was read last; undefined before the first read. */
   current(): Location[] | undefined
+  /** Calls the listener when another location may be meant: the list changed, or the settings did. */
+  onChange(listener: () => void): void
   start(signal: AbortSignal): void
 }
 
@@ -18,15 +21,22 @@ export type KnownLocationsOptions = {
   log: Log
   /** We warn once about each of these that has a former name. */
   sources: LocationSource[]
+  /** What tells that the settings name another location; absent where they cannot change. */
+  settings?: { onChange(listener: () => void): void } | undefined
+  clock?: Clock
 }
 
 /** The cloud's locations, read in the background. A webhook checks names against them and never waits for them. */
-export function knownLocations({ cloud, log, sources }: KnownLocationsOptions): KnownLocations {
+export function knownLocations(options: KnownLocationsOptions): KnownLocations {
+  const { cloud, log, sources, settings, clock = systemClock } = options
   let list: Location[] | undefined
+  const listeners: (() => void)[] = []
   const accept = (read: Location[]) => {
+    if (isDeepStrictEqual(read, list)) return
     const warnings = list ? [] : formerSettings(sources, read)
     for (const warning of warnings) log.warn({ warning }, 'setting')
     list = read
+    for (const listener of listeners) listener()
   }
 
   async function follow(signal: AbortSignal): Promise<void> {
@@ -34,11 +44,18 @@ export function knownLocations({ cloud, log, sources }: KnownLocationsOptions): 
       const read = await cloud.locations(signal).catch((error: Error) => error)
       if (Array.isArray(read)) accept(read)
       else if (!signal.aborted) log.warn({ error: read.message }, 'cannot read the locations of the cloud; retrying')
-      await sleep(Array.isArray(read) ? hourMs : retryMs, undefined, { signal }).catch(() => undefined)
+      await clock.sleep(Array.isArray(read) ? hourMs : retryMs, signal)
     }
   }
 
-  return { current: () => list, start: (signal) => void follow(signal) }
+  return {
+    current: () => list,
+    onChange(listener) {
+      listeners.push(listener)
+      settings?.onChange(listener)
+    },
+    start: (signal) => void follow(signal),
+  }
 }
 
 function formerSettings(sources: LocationSource[], known: Location[]): string[] {

@@ -75,15 +75,17 @@ export function want(service: Service, policy: Policy, known: Location[] | undef
 }
 
 /**
- * Makes `want` for one policy, which decides once for each object and list of locations: controllers look at all Services at
- * each change of one. Nobody changes a Service after a cache or a webhook read it.
+ * Makes `want` for one policy, which decides once for each object until the locations or the settings of them change.
+ * Controllers look at all Services at each change of one. Nobody changes a Service after a cache or a webhook read it.
  */
 export function wantsByFields(policy: Policy, locations: () => Location[] | undefined): (service: Service) => Want {
   let known = locations()
+  let sources = policy.locationSources
   let wants = new WeakMap<Service, Want>()
   return (service) => {
-    if (known !== locations()) {
+    if (known !== locations() || sources !== policy.locationSources) {
       known = locations()
+      sources = policy.locationSources
       wants = new WeakMap()
     }
     const wanted = wants.get(service) ?? want(service, policy, known)

@@ -37,6 +37,8 @@ export type SettingsReload = {
   isTakenUp(): boolean
   /** The titles of the settings that count after a restart. */
   needRestart(): readonly string[]
+  /** Calls the listener after each file that was taken up. */
+  onChange(listener: () => void): void
   /** Follows the file until the signal aborts. */
   start(signal: AbortSignal): void
 }
@@ -61,6 +63,7 @@ class FileReload implements SettingsReload {
   #running: CloudSettings
   #refused: string | undefined
   #needRestart: readonly string[] = []
+  readonly #listeners: (() => void)[] = []
   /** The settings that were refused last, and when. */
   #tried: { settings: CloudSettings; atMs: number } | undefined
 
@@ -86,6 +89,10 @@ class FileReload implements SettingsReload {
 
   needRestart(): readonly string[] {
     return this.#needRestart
+  }
+
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener)
   }
 
   start(signal: AbortSignal): void {
@@ -160,6 +167,7 @@ class FileReload implements SettingsReload {
     this.#running = next
     this.#accept()
     this.#report.takenUp(this.#titles(reloaded))
+    for (const listener of this.#listeners) listener()
   }
 
   /** Nothing in the file is refused any more. */

@@ -126,6 +126,27 @@ test('another project needs a restart: its token alone would see another ledger'
   await isTakenUp()
 })
 
+test('a Service that is older than the location gets its address once the file names one', async () => {
+  const now = JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>
+  const { [placeField]: _place, ...nowhere } = now
+  await product.stop()
+  // Nothing reviews it, as in a cluster into which eip-admission is installed later.
+  await stage.create(loadBalancer('waiting'))
+  mount(nowhere)
+  product = await stage.startSwept(running)
+  await eventually(
+    'an Event says what it lacks',
+    async (observe) =>
+      observe(await stage.run('describe', 'service', 'waiting')).includes('no location is set') || undefined,
+  )
+  mount(now)
+  const address = await eventually(
+    'it gets its address, and nobody edits it',
+    async () => (await stage.service('waiting'))?.spec.loadBalancerIP,
+  )
+  assert.is(stage.reserved().find((one) => one.address === address)?.place, now[placeField])
+})
+
 const foreign = { ...before, apiKey: other.token, projectID: other.project }
 const right = { ...before, apiKey: 'the-token-after-the-rotation' }
 const bought = () => stage.reserved().map(({ id }) => id)

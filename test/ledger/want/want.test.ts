@@ -353,4 +353,14 @@ test('what a Service wants is decided once for each object, and again when the l
   assert.is(wantOf(service).kind, 'wrong')
 })
 
+test('what a Service wants is decided again when the settings name another location', () => {
+  const service = makeService()
+  const policy = makePolicy({})
+  const wantOf = wantsByFields(policy, () => metros)
+  assert.is(wantOf(service).kind, 'wrong')
+  policy.locationSources = makePolicy({ metro: 'da' }).locationSources
+  const wanted = wantOf(service)
+  assert.is(wanted.kind === 'reserve' && wanted.location, 'da')
+})
+
 test.run()

@@ -135,6 +135,17 @@ test('a token that the cloud accepts is taken up, and neither its line nor its E
     assert.is(events.length, 1)
   }))
 
+test('what was taken up is told when it counts, and what was refused is not', () =>
+  play(async ({ reload, write, metro, pass }) => {
+    const told: unknown[] = []
+    reload.onChange(() => told.push(metro()))
+    write({ ...first, metro: 'nowhere' })
+    await pass()
+    write({ ...first, metro: 'ny' })
+    await pass()
+    assert.equal(told, ['ny'])
+  }))
+
 test('a token that the cloud refuses is not taken up, and tried again every 30 s until the cloud accepts it', () =>
   play(async ({ write, cloud, token, trials, lines, reload, pass }) => {
     cloud.answer = () => {
