@@ -21,7 +21,7 @@ import { reserveAddress } from './identities.ts'
 import type { AdmissionRequest } from './review.ts'
 import { type AddressWant, planService, secondWantOf } from './service-plan.ts'
 import { addressPatch, removals, servicePatch, withoutAddress } from './service-patch.ts'
-import { type IsSelf, problemText, serviceOf } from './service-rules.ts'
+import { type IsSelf, problemText, serviceOf, subjectOf } from './service-rules.ts'
 import { showAsOurs, withoutLostAddress } from './service-update.ts'
 import type { Policy } from '../settings/service-policy.ts'
 import { randomInt } from 'node:crypto'
@@ -193,10 +193,10 @@ async function previewAddress(
   if (held !== undefined) return patch(addressPatch(service, { address: held }, deps.policy), wanted.warnings)
   const first = claimOf(service, wanted)
   const { address, reason } = await deps.previewClaim(first, signal)
-  if (reason !== undefined) return deny('forbidden', `Service ${keyOf(service)} gets no address: ${reason}`)
+  if (reason !== undefined) return deny('forbidden', `${subjectOf(service)} gets no address: ${reason}`)
   if (address !== undefined) return patch(addressPatch(service, { address }, deps.policy), wanted.warnings)
   const { denial, warnings } = await previewSecond(deps, { second: secondOf(first, wanted), wanted }, signal)
-  if (denial !== undefined) return deny('forbidden', `Service ${keyOf(service)} ${denial}`)
+  if (denial !== undefined) return deny('forbidden', `${subjectOf(service)} ${denial}`)
   const place = wanted.kind === 'named' ? `of ElasticIP ${wanted.elasticIP}` : `in ${wanted.location}`
   const warning = `dry run: an address ${place} would be reserved`
   return patch(addressPatch(service, { address: undefined }, deps.policy), [...wanted.warnings, warning, ...warnings])

@@ -59,10 +59,15 @@ export function newProblems(now: Want, before: Want | undefined): string[] {
   return now.problems.filter((problem) => !known.has(problem))
 }
 
+/** The Service in a text for its user, who knows a prefix where he gave no name. */
+export function subjectOf(service: Service): string {
+  const { namespace, name, generateName } = service.metadata
+  return `Service ${name ? keyOf(service) : `${namespace}/${generateName}*`}`
+}
+
 /** One text with the problems of a Service, for a terminal. */
 export function problemText(service: Service, problems: string[]): string {
-  const { name, generateName } = service.metadata
-  const subject = `Service ${name ? keyOf(service) : `${service.metadata.namespace}/${generateName}*`}`
+  const subject = subjectOf(service)
   const [only] = problems
   if (problems.length === 1) return `${subject}: ${only}`
   return `${subject}: ${problems.length} mistakes:\n${firstItems(problems)

@@ -246,6 +246,12 @@ test('a dry run is denied where a limit is reached', async () => {
   assert.is(decision.verdict === 'deny' && decision.reason, 'Service default/web gets no address: the limit is reached')
 })
 
+test('a dry run that is denied names a Service with generateName by its prefix', async () => {
+  const object = makeService({ name: '', generateName: 'web-' })
+  const { decision } = await mutate({ object, dryRun: true }, { preview: { reason: 'the limit is reached' } })
+  assert.match(JSON.stringify(decision), 'Service default/web-* gets no address: the limit is reached')
+})
+
 test('a denial has the message of the cloud', async () => {
   const { decision } = await mutate({}, { claimed: { kind: 'refused', reason: 'Equinix Metal: quota reached' } })
   assert.equal(decision, {
