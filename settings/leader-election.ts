@@ -33,7 +33,7 @@ export const leaderElection = {
     flag: '--leader-elect-retry-period',
     format: duration(100),
     default: '2s',
-    sentence: 'How often the leader renews the lease, and how often the others try to acquire it.',
+    sentence: 'How often the leader renews the lease. The others look twice a second, and this often after a failure.',
   },
   leaseName: {
     title: 'lease name',
