@@ -46,15 +46,24 @@ async function carryOut(cluster: Cluster, { plan, record, name }: Move): Promise
   if (plan.do === 'set-claim') return setClaim(cluster, record, plan.claimRef)
   const provisioned = provisionedRecord(name, plan.spec)
   // First the new ElasticIP: while it names the reservation, that outlives the record that goes.
-  await createProvisioned(cluster, provisioned)
+  const created = await createProvisioned(cluster, provisioned)
   try {
     await removeRecord(cluster, record)
   } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    // Another person moves it too, and the deletion of the record goes on: without the new ElasticIP the address is lost.
+    if (!(await isKept(cluster, record))) return provisioned
     // The former Service has the address again: the new ElasticIP must not wait for it.
-    if (error instanceof Refusal) await cluster.client.remove(elasticIPs, { name })
+    if (created) await cluster.client.remove(elasticIPs, { name, uid: created.metadata.uid })
     throw error
   }
   return provisioned
+}
+
+/** Whether a record is still there, and nobody has requested its deletion. */
+async function isKept({ client }: Cluster, { metadata: { name, uid } }: ElasticIP): Promise<boolean> {
+  const now = await forElasticIPs('get', client.get(elasticIPs, { name }))
+  return now?.metadata.uid === uid && now?.metadata.deletionTimestamp === undefined
 }
 
 /** Two writes, for no ElasticIP may change its Service: whoever claims the address in between makes the second fail. */
@@ -79,11 +88,11 @@ async function setClaim(
   }
 }
 
-/** An interrupted move has written the same one. */
-async function createProvisioned({ client }: Cluster, provisioned: ElasticIP): Promise<void> {
+/** Creates it, and returns it as stored; undefined if an interrupted move, or another person's, has written the same one. */
+async function createProvisioned({ client }: Cluster, provisioned: ElasticIP): Promise<ElasticIP | undefined> {
   const { name } = provisioned.metadata
   try {
-    await forElasticIPs('create', client.create(elasticIPs, provisioned))
+    return await forElasticIPs('create', client.create(elasticIPs, provisioned))
   } catch (error) {
     if (!isAlreadyExists(error)) throw error
     const found = await client.get(elasticIPs, { name })
@@ -94,5 +103,6 @@ async function createProvisioned({ client }: Cluster, provisioned: ElasticIP): P
       found.spec.claimRef?.namespace === provisioned.spec.claimRef?.namespace &&
       found.spec.claimRef?.name === provisioned.spec.claimRef?.name
     if (!isSame) throw new Refusal(`there is another ElasticIP ${name}; choose another name with --name`)
+    return undefined
   }
 }

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert'
 import type { KubeClient } from '../../kube/client.ts'
 import { type ElasticIP, elasticIPs } from '../../ledger/record/elastic-ip.ts'
 import { retain } from '../../ledger/release/release.ts'
-import { adopt } from '../../kubectl-eip/adopt.ts'
+import { adopt, provisionedRecord } from '../../kubectl-eip/adopt.ts'
 import { Refusal } from '../../kubectl-eip/io.ts'
 import { move } from '../../kubectl-eip/move.ts'
 import { release } from '../../kubectl-eip/release.ts'
@@ -112,6 +112,40 @@ test('a Service that takes its kept address back in the middle of a move keeps i
   assert.is(eip('shop-till'), undefined)
   assert.equal([harness.record()?.status?.phase, harness.record()?.status?.address], ['Reserved', address])
   assert.is(harness.cloud.calls.release, 0)
+})
+
+/** What another person's move does to the kept address: it creates the same ElasticIP, and requests the deletion of the record. */
+function anotherMove({ harness }: Awaited<ReturnType<typeof kept>>) {
+  const { client } = harness.api
+  const reservationID = harness.record()?.status?.reservationID ?? ''
+  const claimRef = { namespace: 'shop', name: 'till' }
+  const spec = { reservationID, location: 'da', reclaimPolicy: 'Retain', claimRef } as const
+  return {
+    create: () => client.create(elasticIPs, provisionedRecord('shop-till', spec)),
+    remove: () => client.remove(elasticIPs, { name: 'default.web' }),
+  }
+}
+
+for (const creator of ['the first one', 'the second one'])
+  test(`two people move one address at once, and ${creator} creates its ElasticIP: nothing is lost`, async () => {
+    const scene = await kept()
+    const { cluster, io, eip, harness, before, address } = scene
+    const other = anotherMove(scene)
+    if (creator === 'the first one') before.create = other.create
+    before.remove = other.remove
+    await move(cluster, toTill, io)
+    assert.equal([eip('shop-till')?.status?.phase, eip('shop-till')?.status?.address], ['Available', address])
+    assert.is(harness.record(), undefined)
+    assert.is(harness.cloud.calls.release, 0)
+  })
+
+test('a move that fails leaves the ElasticIP that another one created', async () => {
+  const scene = await kept()
+  const { cluster, io, eip, before, process } = scene
+  before.create = anotherMove(scene).create
+  before.remove = () => process.claim()
+  assert.match(await refusal(move(cluster, toTill, io)), 'has changed in this moment')
+  assert.ok(eip('shop-till'))
 })
 
 test('a move does not take over an ElasticIP of the same name', async () => {
