@@ -136,12 +136,20 @@ export function knownRecords(client: KubeClient): Promise<ElasticIP[]> {
   return listAllKnown(client, elasticIPs, {}) as Promise<ElasticIP[]>
 }
 
+/** What ran of the predecessor. Where nothing did, a person had stopped it, and nobody knows which workload counts: all. */
+function workloadsThatRan(workloads: FoundBefore['workloads']): FoundBefore['workloads'] {
+  const ran = workloads.filter(({ isRunning }) => isRunning)
+  return ran.length > 0 ? ran : workloads
+}
+
 /** Starts the predecessor as it was found, and waits until it runs and, where it elects a leader, leads. */
 export function returnStep(
   client: KubeClient,
-  { workloads, lease }: FoundBefore,
+  { workloads: found, lease }: FoundBefore,
   release: () => Promise<void>,
 ): TakeoverStep {
+  // Two versions of it beside each other would both buy addresses.
+  const workloads = workloadsThatRan(found)
   const place = { namespace: lease.namespace, name: lease.name }
   return {
     name: 'start-predecessor',

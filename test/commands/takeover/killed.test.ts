@@ -5,6 +5,7 @@ import { ipAddressPools } from '../../../announcers/metallb/resources.ts'
 import { type KubeObject, keyOf } from '../../../kube/objects.ts'
 import { configMaps, services } from '../../../kube/resource.ts'
 import { elasticIPs } from '../../../ledger/record/elastic-ip.ts'
+import { deployments } from '../../../inspect/kinds.ts'
 import { applyTakeover } from '../../../commands/takeover/apply/apply.ts'
 import { undoTakeover } from '../../../commands/takeover/undo/undo.ts'
 import { type World, finalizer, upstream, world } from './world.ts'
@@ -112,6 +113,29 @@ test('undo of an apply that was killed at any write leaves what was found', asyn
     await undo(of)
     assert.equal(visible(of), before, `killed at write ${at}`)
   }
+})
+
+test('undo starts only what ran: two versions of the predecessor beside each other would both buy', async () => {
+  const of = await fresh()
+  of.addProgram('older', 0)
+  const before = of.replicas()
+  await apply(of)
+  assert.equal(Object.values(of.replicas()), [0, 0])
+  const lines: string[] = []
+  await undo(of, lines)
+  assert.equal(of.replicas(), before)
+  assert.not.match(lines.join('\n'), 'older')
+})
+
+test('undo starts every workload of a predecessor that had been stopped before apply', async () => {
+  const of = world()
+  const [stored] = of.api.stored(deployments)
+  if (!stored) return assert.unreachable()
+  of.api.put(deployments, { ...stored, spec: { ...stored.spec, replicas: 0 } })
+  of.state.isOurs = true
+  await apply(of)
+  await undo(of)
+  assert.equal(Object.values(of.replicas()), [1])
 })
 
 for (const left of [[finalizer, upstream], [finalizer], [upstream]]) {

@@ -30,6 +30,7 @@ export const finalizer = 'eip-admission.dev/address-cleanup'
 const shown = 'eip-admission.dev/address'
 const lease = { namespace: 'kube-system', name: 'cloud-controller-manager' }
 const at = { namespace: 'kube-system', name: 'cloud-provider-equinix-metal' }
+const stoppable = deployments as unknown as Resource<StoppableWorkload>
 const routers = ['169.254.255.1', '169.254.255.2']
 type Options = { hasWebhook?: boolean; nodeNames?: string[] }
 
@@ -83,14 +84,16 @@ export function world({ hasWebhook = false, nodeNames = ['node-a', 'node-b'] }: 
     const resource = resourceFor(object.kind)
     api.put(resource, { ...object, apiVersion: resource.apiVersion })
   }
-  const deployment: StoppableWorkload = {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: at,
-    spec: { replicas: 1, selector: { matchLabels: { app: 'ccm' } } },
-    status: { readyReplicas: 1 },
-  }
-  api.put(deployments as unknown as Resource<StoppableWorkload>, deployment)
+  const programs = () => api.stored(stoppable)
+  const addProgram = (name: string, replicas: number) =>
+    void api.put(stoppable, {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { namespace: at.namespace, name },
+      spec: { replicas, selector: { matchLabels: { app: 'ccm' } } },
+      status: { readyReplicas: replicas },
+    })
+  addProgram(at.name, 1)
 
   const holder = (): Lease | undefined => api.stored(leases).find(({ metadata }) => metadata.name === lease.name)
   const hold = (holderIdentity: string) => {
@@ -102,10 +105,9 @@ export function world({ hasWebhook = false, nodeNames = ['node-a', 'node-b'] }: 
 
   /** What both programs do in a moment. */
   const tick = () => {
-    const stored = api.stored(deployments as unknown as Resource<StoppableWorkload>)[0]
-    const isRunning = stored?.spec?.replicas !== 0
-    const status = { readyReplicas: isRunning ? 1 : 0 }
-    if (stored) api.put(deployments as unknown as Resource<StoppableWorkload>, { ...stored, status })
+    for (const program of programs())
+      api.put(stoppable, { ...program, status: { readyReplicas: program.spec?.replicas ?? 1 } })
+    const isRunning = programs().some(({ spec }) => spec?.replicas !== 0)
     const of = holder()?.spec?.holderIdentity ?? ''
     if (isRunning && (of === '' || of.startsWith('node-a_'))) hold('node-a_5c1f7f0a-8a6f-4a3c-b7a4-52c0d9e8f711')
     if (!state.isOurs) return
@@ -226,31 +228,26 @@ export function world({ hasWebhook = false, nodeNames = ['node-a', 'node-b'] }: 
     plan: () => planOf(api.stored(services), api),
     holder,
     hasWebhooks: () => api.stored(mutatingWebhookConfigurations).length > 0,
-    workload: () => api.stored(deployments as unknown as Resource<StoppableWorkload>)[0],
+    workload: () => programs()[0],
+    /** The replicas of each workload of the predecessor. */
+    replicas: () => Object.fromEntries(programs().map(({ metadata, spec }) => [metadata.name, spec?.replicas])),
+    addProgram,
     tick,
     resources,
   }
 }
 
 function planOf(all: Service[], api: ReturnType<typeof apiServer>): TakeoverPlan {
-  const [stored] = api.stored(deployments as unknown as Resource<StoppableWorkload>)
   return {
     formatVersion: 1,
     cluster: { id: '', server: '' },
     predecessor: {
       id: 'equinix-metal',
       title: 'CPEM',
-      workloads: [
-        {
-          kind: 'Deployment',
-          ...at,
-          uid: '',
-          image: '',
-          version: undefined,
-          replicas: stored?.spec?.replicas ?? 0,
-          isRunning: true,
-        },
-      ],
+      workloads: api.stored(stoppable).map(({ metadata: { namespace = '', name }, spec: { replicas = 1 } = {} }) => {
+        const more = { kind: 'Deployment', uid: '', image: '', version: undefined } as const
+        return { ...more, namespace, name, replicas, isRunning: replicas > 0 }
+      }),
       lease: { ...lease, isUsed: true, holder: undefined },
       usage: '',
       finalizers: [upstream],
