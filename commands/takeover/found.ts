@@ -66,3 +66,17 @@ export async function readFound(client: KubeClient, plan: TakeoverPlan): Promise
     ...(metallb && { metallb }),
   }
 }
+
+/**
+ * The record of an earlier run, with the workloads as they are now if one runs that did not run then: a person may have
+ * installed another version since. `undo` starts what ran last.
+ */
+export function withLatePrograms(found: FoundBefore, { predecessor: { workloads, lease } }: TakeoverPlan): FoundBefore {
+  const ran = new Set(found.workloads.filter(({ isRunning }) => isRunning).map(textOf))
+  const isLate = workloads.some((one) => one.isRunning && !ran.has(textOf(one)))
+  return isLate ? { ...found, workloads, lease } : found
+}
+
+function textOf({ kind, namespace, name }: PredecessorWorkload): string {
+  return `${kind} ${namespace}/${name}`
+}

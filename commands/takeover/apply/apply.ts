@@ -3,7 +3,7 @@ import { mutatingWebhookConfigurations, namespaces, validatingWebhookConfigurati
 import { elasticIPDefinition } from '../../../manifests/elastic-ip-crd.ts'
 import { customResourceDefinitions } from '../../../manifests/resources.ts'
 import { names } from '../../../settings/installed-names.ts'
-import { readFound } from '../found.ts'
+import { readFound, withLatePrograms } from '../found.ts'
 import { freeLeaseStep } from '../lease-steps.ts'
 import { type TakeoverPlan, canApply } from '../plan/plan.ts'
 import type { Progress } from '../progress.ts'
@@ -50,7 +50,7 @@ async function carryOut({ client, install }: ApplyDeps, plan: TakeoverPlan, run:
   const { before, progress, check, clock } = run
   const { namespace, leaseNamespace, leaseName } = plan.target
   // A later run sees a cluster that the first one has changed already.
-  const found = before?.found ?? (await readFound(client, plan))
+  const found = before ? withLatePrograms(before.found, plan) : await readFound(client, plan)
   const planned = plan.services.filter(({ held }) => held !== 'ignored')
   const lease = { namespace: leaseNamespace, name: leaseName }
   const verify = verifyStep({ client, planned, found })

@@ -138,6 +138,30 @@ test('undo starts every workload of a predecessor that had been stopped before a
   assert.equal(Object.values(of.replicas()), [1])
 })
 
+test('apply that goes on stops what was installed since, and undo starts what ran last', async () => {
+  const of = await taken()
+  of.addProgram('newer', 2)
+  await apply(of)
+  assert.equal(of.replicas(), { 'cloud-provider-equinix-metal': 0, newer: 0 })
+  await apply(of)
+  await undo(of)
+  assert.equal(of.replicas(), { 'cloud-provider-equinix-metal': 0, newer: 2 })
+})
+
+test('what was installed since apply began runs again beside what apply had not stopped yet', async () => {
+  const of = await fresh()
+  // The namespace, the lock and the record.
+  of.state.kills = 4
+  await apply(of).catch(() => undefined)
+  of.state.kills = Infinity
+  of.addProgram('newer', 1)
+  const before = of.replicas()
+  await apply(of)
+  assert.equal(Object.values(of.replicas()), [0, 0])
+  await undo(of)
+  assert.equal(of.replicas(), before)
+})
+
 for (const left of [[finalizer, upstream], [finalizer], [upstream]]) {
   test(`undo takes ${left.join()} off a Service that is being deleted while another shows its address, and says so`, async () => {
     const of = await taken()
