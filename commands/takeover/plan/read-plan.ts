@@ -1,5 +1,6 @@
 import { proxyOf } from '../../../clouds/http/proxy.ts'
 import type { Credentials } from '../../../kube/credentials.ts'
+import { keyOf } from '../../../kube/objects.ts'
 import type { CloudProvider } from '../../../clouds/ports/cloud-provider.ts'
 import type { Context, Workload } from '../../../inspect/facts.ts'
 import { countedProvider } from '../../../inspect/provider.ts'
@@ -8,8 +9,15 @@ import { readSettingsFile } from '../../../settings/file.ts'
 import { SettingsError } from '../../../settings/problems.ts'
 import { ownNamespace } from '../../../settings/process.ts'
 import { type ServeSettings, serveSettings } from '../../settings/serve.ts'
-import { type FoundPredecessors, findPredecessors } from '../../../inspect/find-predecessors.ts'
+import { readFact } from '../../../inspect/fact.ts'
+import {
+  type FoundPredecessors,
+  type FoundWorkload,
+  findPredecessors,
+  isRunning,
+} from '../../../inspect/find-predecessors.ts'
 import { type GivenSettings, dataReader, readGivenSettings } from '../../../inspect/given-settings.ts'
+import { valueOf } from './facts.ts'
 import { makePlan } from './make-plan.ts'
 import { readProgress } from '../progress.ts'
 import { leaseOf } from './plan-leases.ts'
@@ -77,22 +85,44 @@ function withoutPlace(flags: Record<string, string>): Record<string, string> {
 /** The predecessor whose settings count, and how it is set; the person may name one that runs outside of the cluster. */
 async function chosen(
   found: FoundPredecessors,
-  { reader, flags, env }: PlanSource,
+  source: PlanSource,
 ): Promise<{ predecessor: Predecessor; given: GivenSettings }> {
-  const [first] = found.workloads
+  const { reader, flags, env } = source
   const named = flags['--cloud-provider']?.toLowerCase()
-  if (first) return { predecessor: first.predecessor, given: await readGivenSettings(first, dataReader(reader)) }
+  const workload = await chosenWorkload(found, source)
+  if (workload)
+    return { predecessor: workload.predecessor, given: await readGivenSettings(workload, dataReader(reader)) }
   const predecessor = predecessors.find(
     ({ provider, dialect, id }) => id === dialect && (provider === named || dialect === named),
   )
   if (!predecessor) {
-    const namespace = flags['--namespace'] ?? env['POD_NAMESPACE'] ?? ownNamespace.default
+    const namespace = namespaceOf(source)
     throw withoutPredecessor(await readProgress(reader, namespace), namespace)
   }
   const own = Object.entries(env).flatMap(([name, value]) =>
     value === undefined ? [] : [{ name, value, isSecret: false }],
   )
   return { predecessor, given: { flags: {}, secretFlags: [], env: own, file: undefined, unread: [] } }
+}
+
+/** What runs, or else what ran when a takeover began: a workload that was stopped before may have other settings. */
+async function chosenWorkload(
+  { workloads }: FoundPredecessors,
+  source: PlanSource,
+): Promise<FoundWorkload | undefined> {
+  const [first] = workloads
+  if (!first || isRunning(first.object)) return first
+  // Of a record that cannot be read the plan says so itself.
+  const progress = valueOf(await readFact(() => readProgress(source.reader, namespaceOf(source))))
+  const ran = progress?.found.workloads.filter((one) => one.isRunning) ?? []
+  const [found] = ran.flatMap(({ kind, namespace, name }) =>
+    workloads.filter(({ object }) => object.kind === kind && keyOf(object) === `${namespace}/${name}`),
+  )
+  return found ?? first
+}
+
+function namespaceOf({ flags, env }: PlanSource): string {
+  return flags['--namespace'] ?? env['POD_NAMESPACE'] ?? ownNamespace.default
 }
 
 /** With the configuration file that the person gave, in place of the predecessor's. */

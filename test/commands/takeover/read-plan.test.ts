@@ -185,4 +185,43 @@ test('wrong settings are named without their values, and a file of the person ta
   }
 })
 
+for (const image of [images['equinix-metal'], images['cherry-servers']])
+  test(`a takeover that goes on reads its settings from what ran, not from a stopped ${image}`, async () => {
+    const { cloud, read, server, predecessor } = await scene('equinix-metal')
+    try {
+      const [ran] = server.stored(deployments)
+      assert.ok(ran)
+      server.put(deployments, { ...ran, spec: { ...ran.spec, replicas: 0 } })
+      server.put(deployments, {
+        ...ran,
+        // The first one by its name.
+        metadata: { ...predecessor.workload, name: 'a', uid: 'a' },
+        spec: {
+          replicas: 0,
+          template: { spec: { containers: [{ image, command: ['./ccm', '--leader-elect=true'] }] } },
+        },
+      })
+      const workloads = [
+        { kind: 'Deployment', ...predecessor.workload, name: 'a', isRunning: false },
+        { kind: 'Deployment', ...predecessor.workload, isRunning: true },
+      ]
+      server.put(configMaps, {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { namespace: 'eip-admission', name: 'eip-admission-takeover' },
+        data: {
+          formatVersion: '1',
+          state: 'applying',
+          step: '{"name":"lead","title":"Lead","number":4,"of":6}',
+          found: JSON.stringify({ predecessor: predecessor.id, workloads, services: {} }),
+        },
+      })
+      const { plan } = await read()
+      assert.equal([plan.predecessor.id, plan.predecessor.lease.isUsed], [predecessor.id, false])
+      assert.is(plan.settings.source?.name, predecessor.secret.name)
+    } finally {
+      await cloud.close()
+    }
+  })
+
 test.run()
