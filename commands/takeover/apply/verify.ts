@@ -27,11 +27,13 @@ export function isThere({ planned, service }: SeenService): boolean {
   return service.spec.type === 'LoadBalancer' || planned.held === 'ignored'
 }
 
-/** Why the reservation of a Service is not adopted yet; empty if a record holds it for this Service. */
+/** Why the reservation of a Service is not adopted yet; empty if a record holds it for this Service, or waits for its grant. */
 export function adoptionProblems({ planned, record }: SeenService): string[] {
   if (!isAdopted(planned)) return []
   if (!record) return ['it has no ElasticIP yet']
   const phase = phaseOf(record)
+  // Nobody knows when the cloud grants it, and the predecessor waited for it too.
+  if (planned.after === undefined && record.status?.phase === 'Requested') return []
   if (phase !== 'Bound') return [`its ElasticIP is ${phase}`]
   const isOther = record.spec.claimRef?.uid !== planned.uid
   return isOther ? ['its ElasticIP is bound to an earlier Service of that name'] : []
@@ -48,10 +50,11 @@ export function serviceProblems(seen: SeenService): string[] {
   if (!service || planned.held === 'ignored') return []
   const { before } = planned
   const address = before === undefined ? undefined : (canonicalIpAddress(before) ?? before)
+  const held = isAdopted(planned) ? record?.status?.address : undefined
   return [
     ...adoptionProblems(seen),
-    ...(isAdopted(planned) && record?.status?.address && !isSame(record.status.address, address)
-      ? [`its ElasticIP has the address ${record.status.address}, not ${before}`]
+    ...(held !== undefined && address !== undefined && !isSame(held, address)
+      ? [`its ElasticIP has the address ${held}, not ${before}`]
       : []),
     ...addressProblems(planned, service, address),
     ...finalizerProblems(planned, service),

@@ -34,13 +34,16 @@ function aService({ spec = address, status = address, finalizers = [upstream, ow
   }
 }
 
-function aRecord({ phase = 'Bound', uid = 'u1', held = address } = {}): ElasticIP {
+type Held = { phase?: string; uid?: string; held?: string | undefined }
+
+function aRecord({ phase = 'Bound', uid = 'u1', ...more }: Held = {}): ElasticIP {
+  const { held } = { held: address, ...more }
   return {
     apiVersion: 'eip-admission.dev/v1alpha1',
     kind: 'ElasticIP',
     metadata: { name: 'default.web' },
     spec: { claimRef: { namespace: 'default', name: 'web', uid }, reclaimPolicy: 'Delete' },
-    status: { phase: phase as 'Bound', address: held },
+    status: { phase: phase as 'Bound', ...(held !== undefined && { address: held }) },
   }
 }
 
@@ -55,6 +58,12 @@ const seen: SeenService = {
 
 function routesOf(nodes: number): Routes {
   return { announcingNodes: nodes === 0 ? {} : { 'default/web': nodes }, sessions: undefined }
+}
+
+/** A Service without an address, whose reservation waits for its grant. */
+const waiting: Partial<SeenService> = {
+  planned: { ...planned, before: undefined, after: undefined, shownIn: [] },
+  metallb: [],
 }
 
 const rows: [name: string, change: Partial<SeenService>, problems: string[]][] = [
@@ -80,6 +89,22 @@ const rows: [name: string, change: Partial<SeenService>, problems: string[]][] =
     'a record with another address',
     { record: aRecord({ held: '192.0.2.1' }) },
     [`its ElasticIP has the address 192.0.2.1, not ${address}`],
+  ],
+  [
+    'a reservation that the cloud has not granted, as before',
+    { ...waiting, record: aRecord({ phase: 'Requested', held: undefined }) },
+    [],
+  ],
+  ['a reservation that the cloud has granted since', waiting, []],
+  [
+    'a reservation that the cloud has granted since, and no Service has',
+    { ...waiting, record: aRecord({ phase: 'Reserved' }) },
+    ['its ElasticIP is Reserved'],
+  ],
+  [
+    'a record that waits, where there was an address',
+    { record: aRecord({ phase: 'Requested' }) },
+    ['its ElasticIP is Requested'],
   ],
   ['no finalizer of ours', { service: aService({ finalizers: [upstream] }) }, [`it lacks the finalizer ${own}`]],
   ['no finalizer of theirs', { service: aService({ finalizers: [own] }) }, [`it lacks the finalizer ${upstream}`]],
