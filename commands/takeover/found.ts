@@ -26,7 +26,12 @@ export type FoundBefore = {
   document?: { namespace: string; name: string }
   /** Absent where MetalLB was not configured by objects. */
   metallb?: { namespace: string; objects: FoundObject[] }
+  /** What `undo` leaves: a run of it that goes on cannot see it any more. */
+  left?: LeftReservation[]
 }
+
+/** A reservation that the predecessor will not look after. The project pays for it until a person deletes it. */
+export type LeftReservation = { id: string; address: string | undefined; reason: string }
 
 /** The predecessor with this id. */
 export function predecessorNamed(id: Predecessor['id']): Predecessor {

@@ -27,6 +27,8 @@ export type Run = {
   check: () => Promise<void>
   /** Carries out steps, and records which one begins. */
   carryOut: (steps: readonly TakeoverStep[], of: Work) => Promise<{ steps: StepResult[]; last: BegunStep | undefined }>
+  /** Records again what was found, after a step has added to it. */
+  save: () => Promise<void>
 }
 
 type Work = { state: TakeoverState; found: FoundBefore; check: () => Promise<void> }
@@ -41,16 +43,19 @@ export function lockedRun<T>(
   return withLock({ client, namespace, command, tell, signal, lockMs, clock }, async ({ check }) => {
     const progress = progressStore(client, namespace)
     const before = await progress.read()
+    let current: Progress | undefined
+    const save = async () => {
+      if (current) await progress.write(current)
+    }
     const carryOut: Run['carryOut'] = async (steps, { state, found, check: checkAll }) => {
-      let last: BegunStep | undefined
-      const record = async (step: BegunStep) => {
-        last = step
-        await progress.write({ state, step, found })
+      const record = (step: BegunStep) => {
+        current = { state, step, found }
+        return save()
       }
       const results = await runSteps(steps, { record, check: checkAll, tell, signal, patienceMs, clock })
       await checkAll()
-      return { steps: results, last }
+      return { steps: results, last: current?.step }
     }
-    return work({ clock, before, progress, check, carryOut })
+    return work({ clock, before, progress, check, carryOut, save })
   })
 }

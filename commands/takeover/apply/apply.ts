@@ -50,7 +50,8 @@ async function carryOut({ client, install }: ApplyDeps, plan: TakeoverPlan, run:
   const { before, progress, check, clock } = run
   const { namespace, leaseNamespace, leaseName } = plan.target
   // A later run sees a cluster that the first one has changed already.
-  const found = before ? withLatePrograms(before.found, plan) : await readFound(client, plan)
+  // What an `undo` that was interrupted had left, the next one reads anew.
+  const found = before ? withLatePrograms({ ...before.found, left: [] }, plan) : await readFound(client, plan)
   const planned = plan.services.filter(({ held }) => held !== 'ignored')
   const lease = { namespace: leaseNamespace, name: leaseName }
   const verify = verifyStep({ client, planned, found })

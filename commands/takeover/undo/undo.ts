@@ -4,7 +4,7 @@ import { configMaps } from '../../../kube/resource.ts'
 import { claimKey, type ElasticIP, phaseOf, reservationIdOf } from '../../../ledger/record/elastic-ip.ts'
 import { listedOrphans } from '../../../ledger/sweep/orphan-list.ts'
 import { names } from '../../../settings/installed-names.ts'
-import { predecessorNamed } from '../found.ts'
+import { type FoundBefore, type LeftReservation, predecessorNamed } from '../found.ts'
 import { holdLease } from '../lease-steps.ts'
 import { type Progress, readProgress } from '../progress.ts'
 import { type Run, type RunDeps, lockedRun } from '../run.ts'
@@ -24,9 +24,6 @@ import {
 } from './undo-steps.ts'
 
 export type UndoDeps = RunDeps & { namespace: string }
-
-/** A reservation that the predecessor will not look after. The project pays for it until a person deletes it. */
-export type LeftReservation = { id: string; address: string | undefined; reason: string }
 
 /** `title`: the predecessor's name for people. */
 export type UndoResult = { title: string; steps: StepResult[]; reservations: LeftReservation[] }
@@ -49,7 +46,8 @@ function recorded(before: Progress | undefined, namespace: string): Progress {
 
 async function carryOut({ client, namespace, signal }: UndoDeps, run: Run): Promise<UndoResult> {
   const { clock } = run
-  const { found } = recorded(run.before, namespace)
+  const before = recorded(run.before, namespace).found
+  const found = { ...before, left: [...(before.left ?? [])] } satisfies FoundBefore
   const isPredecessorBack = async () => !(await readWorkloads(client, found.workloads)).every(isStopped)
   const hold = holdLease({ client, lease: found.ourLease, isPredecessorBack, clock })
   const check = async () => {
@@ -58,7 +56,7 @@ async function carryOut({ client, namespace, signal }: UndoDeps, run: Run): Prom
   }
   const work = { client, found, signal, check, clock }
   const { finalizers, title } = predecessorNamed(found.predecessor)
-  const { left, noting } = leftNotes({ client, namespace, finalizers })
+  const noting = leftNotes({ client, namespace, finalizers }, { left: found.left, save: run.save })
   const steps = [
     webhooksStep(work),
     stopStep(client, {
@@ -77,24 +75,29 @@ async function carryOut({ client, namespace, signal }: UndoDeps, run: Run): Prom
   try {
     const { steps: results } = await run.carryOut(steps, { state: 'undoing', found, check })
     await run.progress.remove()
-    return { title, steps: results, reservations: [...left.values()] }
+    return { title, steps: results, reservations: found.left }
   } finally {
     await hold.release()
   }
 }
 
-/** The reservations that nobody will look after. They are read before a step, as nobody knows of them afterwards. */
-function leftNotes(of: LeftAt) {
-  const left = new Map<string, LeftReservation>()
-  const noting = (step: TakeoverStep): TakeoverStep => ({
+type Notes = { left: LeftReservation[]; save: () => Promise<void> }
+
+/**
+ * Lets a step note the reservations that nobody will look after. They are read and recorded before it acts, as nobody knows
+ * of them afterwards.
+ */
+function leftNotes(of: LeftAt, { left, save }: Notes): (step: TakeoverStep) => TakeoverStep {
+  return (step) => ({
     ...step,
     async act() {
+      const { length } = left
       // The first look knows the most: what a later one misses may be gone by then.
-      for (const one of await leftReservations(of)) if (!left.has(one.id)) left.set(one.id, one)
+      for (const one of await leftReservations(of)) if (!left.some(({ id }) => id === one.id)) left.push(one)
+      if (left.length > length) await save()
       await step.act?.()
     },
   })
-  return { left, noting }
 }
 
 const deletionText = ', and its deletion was requested: the cloud may not have it any more'
@@ -110,8 +113,8 @@ function leavingReason({ service, sharers }: SharedService, finalizers: readonly
 type LeftAt = { client: KubeClient; namespace: string; finalizers: readonly string[] }
 
 /**
- * The reservations that no live Service holds: those of retained, provisioned and warm records, and those without a record
- * that the last sweep saw.
+ * The reservations that no live Service holds: those of records in any phase, and those without a record that the last sweep
+ * saw.
  */
 async function leftReservations({ client, namespace, finalizers }: LeftAt): Promise<LeftReservation[]> {
   const [records, all, map] = await Promise.all([
@@ -142,10 +145,11 @@ function leftRecords(
     const phase = phaseOf(record)
     const reason = key === undefined ? undefined : leaving.get(key)
     if (reason !== undefined) return [{ id, address, reason }]
-    if (phase === 'Bound' && key !== undefined && !existing.has(key))
-      return [{ id, address, reason: `Service ${key} does not exist any more` }]
     const isUnused = phase === 'Released' || phase === 'Available' || phase === 'Releasing'
+    if (!isUnused && key !== undefined && existing.has(key)) return []
+    if (phase === 'Bound' && key !== undefined)
+      return [{ id, address, reason: `Service ${key} does not exist any more` }]
     const deletion = record.status?.deletionRequestedAt === undefined ? '' : deletionText
-    return isUnused ? [{ id, address, reason: `ElasticIP ${record.metadata.name} was ${phase}${deletion}` }] : []
+    return [{ id, address, reason: `ElasticIP ${record.metadata.name} was ${phase}${deletion}` }]
   })
 }

@@ -22,13 +22,13 @@ const common = (of: World, lines: string[] = []) => ({
 const apply = (of: World, lines?: string[]) =>
   applyTakeover({ ...common(of, lines), makePlan: async () => of.plan(), install: of.install })
 
-async function undo(of: World, lines?: string[]) {
+async function undo(of: World, lines?: string[], waitMs = patienceMs) {
   // A person stops our process before.
   of.state.isOurs = false
   const held = of.holder()
   if (held?.spec?.holderIdentity?.startsWith('ours_'))
     of.api.drop({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', plural: 'leases', namespaced: true }, of.lease)
-  return undoTakeover({ ...common(of, lines), namespace: 'eip-admission' })
+  return undoTakeover({ ...common(of, lines), patienceMs: waitMs, namespace: 'eip-admission' })
 }
 
 /** Kinds that say nothing of what is left: undo keeps the namespace and the definition, and both programs hold leases. */
@@ -203,6 +203,69 @@ test('undo names the reservation of a Service that is gone, as after a run that 
   const { reservations } = await undo(of)
   const reason = 'Service default/web does not exist any more'
   assert.equal(reservations, [{ id: 'r-web', address: '198.51.100.7', reason }])
+})
+
+for (const phase of ['Requested', 'Reserved'] as const)
+  test(`undo names the reservation of a record that is ${phase}, and that no Service has`, async () => {
+    const of = await taken()
+    const [web] = of.api.stored(elasticIPs)
+    if (!web) return assert.unreachable()
+    const address = phase === 'Reserved' ? '198.51.100.99' : undefined
+    of.api.put(elasticIPs, {
+      ...web,
+      metadata: { ...web.metadata, name: 'default.refused', uid: 'refused' },
+      spec: { ...web.spec, claimRef: { namespace: 'default', name: 'refused' } },
+      status: { phase, reservationID: 'r-refused', ...(address !== undefined && { address }) },
+    })
+    const { reservations } = await undo(of)
+    assert.equal(reservations, [{ id: 'r-refused', address, reason: `ElasticIP default.refused was ${phase}` }])
+  })
+
+test('undo names a provisioned reservation that the cloud has not granted', async () => {
+  const of = await taken()
+  const [web] = of.api.stored(elasticIPs)
+  if (!web) return assert.unreachable()
+  of.api.put(elasticIPs, {
+    ...web,
+    metadata: { ...web.metadata, name: 'office', uid: 'office' },
+    spec: { reservationID: 'r-office', reclaimPolicy: 'Retain' },
+    status: { phase: 'Requested', reservationID: 'r-office' },
+  })
+  const { reservations } = await undo(of)
+  assert.equal(reservations, [{ id: 'r-office', address: undefined, reason: 'ElasticIP office was Requested' }])
+})
+
+test('undo that was killed at any write names what its first run left', async () => {
+  const withoutService = async () => {
+    const of = await taken()
+    of.api.drop(services, { namespace: 'default', name: 'web' })
+    return of
+  }
+  let left: unknown
+  await killedAtEach(
+    withoutService,
+    async (of) => (left = (await undo(of)).reservations),
+    () => {
+      const reason = 'Service default/web does not exist any more'
+      assert.equal(left, [{ id: 'r-web', address: '198.51.100.7', reason }])
+    },
+  )
+})
+
+test('a reservation that undo left is forgotten when apply takes over again', async () => {
+  const of = await taken()
+  const [web] = of.api.stored(services)
+  if (!web) return assert.unreachable()
+  of.api.drop(services, { namespace: 'default', name: 'web' })
+  const [stored] = of.api.stored(deployments)
+  if (!stored) return assert.unreachable()
+  of.api.drop(deployments, { namespace: stored.metadata.namespace, name: stored.metadata.name })
+  await undo(of, [], 60_000).catch(() => undefined)
+  of.api.put(deployments, stored)
+  of.api.put(services, web)
+  of.state.isOurs = true
+  await apply(of)
+  assert.equal((await undo(of)).reservations, [])
 })
 
 test('undo names a reservation that only the last sweep knows of, and none twice', async () => {
