@@ -1,6 +1,7 @@
 import { softwareOf, softwares } from '../../../announcers/announcers.ts'
 import { readProviderId } from '../../../controllers/nodes/provider-id.ts'
 import { heldAddress } from '../../../ledger/record/elastic-ip.ts'
+import { matchesRequirements } from '../../../lib/label-selector.ts'
 import { type Finding, defineCheck } from '../check.ts'
 import type { Context, SessionState, Values } from '../../../inspect/facts.ts'
 
@@ -10,8 +11,8 @@ const enoughPeers = 2
 export const bgpPeers = defineCheck({
   id: 'bgp-peers',
   section: 'Nodes',
-  checks: 'The cloud has at least two BGP peers for every node.',
-  good: 'every node has at least two BGP peers',
+  checks: 'The cloud has at least two BGP peers for every node that takes part in BGP.',
+  good: 'every node that takes part in BGP has at least two BGP peers',
   needs: ['nodes', 'peers'],
   applies: ({ vendor }) => vendor.bgp.isOn,
   judge: ({ nodes, peers }, { vendor }) =>
@@ -82,10 +83,15 @@ export const oneSpeaker = defineCheck({
 
 type NodeSessions = { node: string; up: number; down: number; seenAt: string | undefined }
 
-function machinesOf(nodes: Values['nodes'], { providerIds }: Context['vendor']): { node: string; machine: string }[] {
-  return nodes.flatMap(({ metadata: { name }, spec }) => {
+/** The machines of the nodes that take part in BGP. */
+function machinesOf(
+  nodes: Values['nodes'],
+  { providerIds, bgp: { selector } }: Context['vendor'],
+): { node: string; machine: string }[] {
+  return nodes.flatMap(({ metadata: { name, labels }, spec }) => {
     const read = readProviderId(spec.providerID, providerIds)
-    return read.kind === 'machine' ? [{ node: name, machine: read.id }] : []
+    const takesPart = read.kind === 'machine' && matchesRequirements(labels, selector)
+    return takesPart ? [{ node: name, machine: read.id }] : []
   })
 }
 

@@ -130,6 +130,19 @@ test('two peers are enough, one is a warning, none an error; without BGP nobody 
   assert.equal(judge(bgpPeers, { nodes, peers: new Map() }), [])
 })
 
+test('a node that --bgp-node-selector leaves out needs neither peers nor sessions', () => {
+  const nodes = [node(`equinixmetal://${id}`)]
+  const records = [makeRecord({ phase: 'Bound', address: '192.0.2.1' })]
+  const seenSessions = new Map([[id, { up: 1, down: 1, seenAt: '2026-02-01T10:00:00Z' }]])
+  const of = (selector: string) => {
+    const given = { env: { METAL_LOAD_BALANCER: 'metallb:///m' }, flags: { '--bgp-node-selector': selector } }
+    const facts = { nodes, peers: new Map([[id, []]]), records, sessions: [], seenSessions }
+    return [bgpPeers, bgpSessions].map((check) => judge(check, facts, given)[0]?.level)
+  }
+  assert.equal(of('edge!=true'), ['error', 'warning'])
+  assert.equal(of('edge=true'), ['ok', 'ok'])
+})
+
 test('sessions that FRR-K8s, or else the routers of the cloud, see as down', () => {
   const env = { METAL_LOAD_BALANCER: 'metallb:///m' }
   const nodes = [node(`equinixmetal://${id}`)]
