@@ -1,4 +1,5 @@
 import { controlPlaneServices } from '../clouds/cloud-choice.ts'
+import { isHeld } from '../kube/lease-holder.ts'
 import { type Lease, type Service, splitKey } from '../kube/objects.ts'
 import { leases, services } from '../kube/resource.ts'
 import { countedAddresses } from '../ledger/claim/limits.ts'
@@ -120,13 +121,12 @@ function releasesText({ records, now }: StatusSeen): string {
 
 function holderText(read: Readable<Lease | undefined>, now: Date): string | undefined {
   if ('missing' in read) return `unknown: you may not ${read.missing}`
-  const { holderIdentity, renewTime, leaseDurationSeconds = 0 } = read.value?.spec ?? {}
-  if (!holderIdentity) return undefined
-  const isOver = now.getTime() - Date.parse(renewTime ?? '') > leaseDurationSeconds * 1000
+  const { holderIdentity, renewTime } = read.value?.spec ?? {}
+  if (!read.value || !holderIdentity) return undefined
   const age = formatAge(renewTime, now)
-  return isOver
-    ? `nobody: ${holderIdentity} renewed the lease ${age} ago`
-    : `${holderIdentity}, lease renewed ${age} ago`
+  return isHeld(read.value, now)
+    ? `${holderIdentity}, lease renewed ${age} ago`
+    : `nobody: ${holderIdentity} renewed the lease ${age} ago`
 }
 
 function webhooksText(result: ProbeResult): string {

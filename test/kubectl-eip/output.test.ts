@@ -116,11 +116,11 @@ test('the text of why ends with what to do, and offers a command only for a harm
   assert.not.match(of('x; rm -rf'), 'grep')
 })
 
-const lease = (renewTime: string): Lease => ({
+const lease = (renewTime: string, leaseDurationSeconds = 15): Lease => ({
   apiVersion: 'coordination.k8s.io/v1',
   kind: 'Lease',
   metadata: { name: 'cloud-controller-manager' },
-  spec: { holderIdentity: 'pod_1', renewTime, leaseDurationSeconds: 15 },
+  spec: { holderIdentity: 'pod_1', renewTime, leaseDurationSeconds },
 })
 
 const quiet: StatusSeen = {
@@ -152,6 +152,11 @@ const statusRows: { name: string; seen: Partial<StatusSeen>; says: string | RegE
     name: 'a dead leader',
     seen: { lease: { value: lease('2026-01-31T09:00:00Z') } },
     says: 'nobody: pod_1 renewed the lease 5m ago',
+  },
+  {
+    name: 'a guardian of a cluster whose clock is some seconds behind',
+    seen: { guardianLease: { value: lease('2026-01-31T09:04:55Z', 3) } },
+    says: /guardian +pod_1, lease renewed 5s ago/,
   },
   {
     name: 'a lease that may not be read',
