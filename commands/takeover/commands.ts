@@ -110,7 +110,7 @@ export function applyWith(plans: Plans, settings: Work, deps: TakeoverDeps): Pro
     deps.print(applyReport(result, settings.output))
     return result.services.some(({ problems }) => problems.length > 0) ? 1 : 0
   }
-  return ended(run, 'apply', deps)
+  return ended(run, { command: 'apply', output: settings.output }, deps)
 }
 
 type Installing = Pick<InstallSettings, 'kubeconfig' | 'webhookUrl' | 'loadBalancer' | 'loadBalancerManifest'>
@@ -137,7 +137,7 @@ export async function takeoverUndo(settings: TakeoverUndoSettings, deps: Takeove
     deps.print(undoReport(result, settings.output))
     return 0
   }
-  return ended(run, 'undo', deps)
+  return ended(run, { command: 'undo', output: settings.output }, deps)
 }
 
 function common({ credentials, output, patienceMs }: Work, { version, print, signal, lockMs }: TakeoverDeps) {
@@ -151,18 +151,18 @@ function common({ credentials, output, patienceMs }: Work, { version, print, sig
 /** The exit code of a run. An end by a signal, and a refusal, are printed in a sentence. */
 async function ended(
   run: () => Promise<number>,
-  command: string,
+  { command, output }: Pick<Work, 'output'> & { command: 'apply' | 'undo' },
   { print, printError }: TakeoverDeps,
 ): Promise<number> {
   try {
     return await run()
   } catch (error) {
     if (error instanceof NothingToPlan) {
-      print(`${error.message}\n`)
+      print(formatNothing(error.message, output))
       return 0
     }
     if (error instanceof NoPlan) {
-      print(formatNoPlan(error.message, error.findings, 'text'))
+      print(formatNoPlan(error.message, error.findings, output))
       return 1
     }
     if (error instanceof Refusal) {
