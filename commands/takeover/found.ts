@@ -73,8 +73,8 @@ export async function readFound(client: KubeClient, plan: TakeoverPlan): Promise
 }
 
 /**
- * The record of an earlier run, with the workloads as they are now if one runs that did not run then: a person may have
- * installed another version since. `undo` starts what ran last.
+ * The record of an earlier run. A person may have installed another version since: then it has the workloads as they are now,
+ * and `undo` starts what ran last.
  */
 export function withLatePrograms(found: FoundBefore, { predecessor: { workloads, lease } }: TakeoverPlan): FoundBefore {
   const ran = new Set(found.workloads.filter(({ isRunning }) => isRunning).map(textOf))
