@@ -9,9 +9,14 @@ const finding = { reason: 'no-predecessor', where: 'the cluster', what: 'none ru
 /** Nobody listens there. */
 const credentials = { server: 'https://127.0.0.1:1', headers: async () => ({}), ca: undefined } as never
 
-async function printed(error: Error): Promise<{ code: number; document: unknown }> {
+async function printed(failure: Error): Promise<{ code: number; document: unknown }> {
   let text = ''
-  const plans = { makePlan: () => Promise.reject(error), install: () => Promise.resolve() }
+  const plans = {
+    async makePlan() {
+      throw failure
+    },
+    async install() {},
+  }
   const print = (part: string) => void (text += part)
   const deps = { env: {}, version: 'test', signal: new AbortController().signal, print, printError: print }
   const code = await applyWith(plans, { output: 'json', patienceMs: 1, credentials }, deps)
