@@ -20,6 +20,7 @@ export function availableAddressController({ caches, ledger, events, vendor, set
   const { sweepIntervalMs: everyMs } = settings.cluster
   const requestAnnotations = allRequestAnnotations(vendor.policy.requestAnnotations)
   const freed = recordsOfFreedAddresses(() => records.list(), requestAnnotations)
+  const checks = provisionedCheck(ledger.deps, { everyMs, monotonicMs: () => performance.now() })
   return {
     reconciler: availableAddress({
       getRecord: (key, signal) => ledger.deps.records.get(key, { signal }),
@@ -29,7 +30,7 @@ export function availableAddressController({ caches, ledger, events, vendor, set
           .filter(({ spec }) => spec.source?.name === name)
           .map(({ metadata }) => metadata.name),
       carryOut: availableSteps({ ...ledger.deps, track: ledger.claims.track }),
-      check: provisionedCheck(ledger.deps, { everyMs, monotonicMs: () => performance.now() }),
+      check: checks.check,
     }),
     watches: [
       watch(records, (_name, current, previous) =>
@@ -38,6 +39,7 @@ export function availableAddressController({ caches, ledger, events, vendor, set
       // A release waits while a Service shows the address.
       watch(services, (_key, current, previous) => freed(current, previous).flatMap(sourcesOf)),
     ],
+    prepare: async () => checks.forget(),
     needs: [services, records],
     keys: () => records.list().flatMap(sourcesOf),
     // A few at a time: an address that waits for the cloud must not keep the others from their Services.

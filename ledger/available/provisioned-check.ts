@@ -1,4 +1,5 @@
 import type { ElasticIP } from '../record/elastic-ip.ts'
+import { isCertainlyGone } from '../record/find-reservation.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { isSource, isWarm } from '../record/source.ts'
 import { writeOffProvisioned } from './provision.ts'
@@ -8,26 +9,42 @@ export type ProvisionedSeen = { source: ElasticIP | undefined; record: ElasticIP
 /** When a missed address is checked again: a Service may announce what is another customer's by then. */
 const secondCheckMs = 30_000
 
+export type ProvisionedChecks = {
+  /** Returns when to check again. */
+  check(seen: ProvisionedSeen, signal: AbortSignal): Promise<{ againInMs?: number }>
+  /** Forgets what former checks saw: between two terms of a leader much may have happened. */
+  forget(): void
+}
+
 /**
  * Checks from time to time whether the cloud still has a provisioned address. It need not carry our marks, so it is not
- * in the sweep's list. It is written off only when two checks in a row miss it. Returns when to check again.
+ * in the sweep's list. It is written off only when two checks in a row miss it, by its id and in the project's list. A
+ * token that lost its rights finds nothing by an id.
  */
-export function provisionedCheck(deps: LedgerDeps, of: { everyMs: number; monotonicMs: () => number }) {
+export function provisionedCheck(
+  deps: LedgerDeps,
+  of: { everyMs: number; monotonicMs: () => number },
+): ProvisionedChecks {
   const dueAtMs = new Map<string, number>()
   const missedOnce = new Set<string>()
-  return async ({ source, record }: ProvisionedSeen, signal: AbortSignal): Promise<{ againInMs?: number }> => {
-    const id = source?.status?.reservationID
-    if (!source || id === undefined || !isSource(source) || isWarm(source)) return {}
-    const { name } = source.metadata
-    const dueInMs = (dueAtMs.get(name) ?? -Infinity) - of.monotonicMs()
-    if (dueInMs > 0) return { againInMs: dueInMs }
-    const exists = (await deps.cloud.reservation(id, signal)) !== undefined
-    const isLost = !exists && missedOnce.has(name)
-    if (exists || isLost) missedOnce.delete(name)
-    else missedOnce.add(name)
-    if (isLost) await writeOffProvisioned(deps, { source, record }, signal)
-    const againInMs = exists || isLost ? of.everyMs : Math.min(of.everyMs, secondCheckMs)
-    dueAtMs.set(name, of.monotonicMs() + againInMs)
-    return { againInMs }
+  return {
+    async check({ source, record }, signal) {
+      const id = source?.status?.reservationID
+      if (!source || id === undefined || !isSource(source) || isWarm(source)) return {}
+      const dueInMs = (dueAtMs.get(id) ?? -Infinity) - of.monotonicMs()
+      if (dueInMs > 0) return { againInMs: dueInMs }
+      const isMissed = await isCertainlyGone(deps, id, signal)
+      const isLost = isMissed && missedOnce.has(id)
+      if (!isMissed || isLost) missedOnce.delete(id)
+      else missedOnce.add(id)
+      if (isLost) await writeOffProvisioned(deps, { source, record }, signal)
+      const againInMs = !isMissed || isLost ? of.everyMs : Math.min(of.everyMs, secondCheckMs)
+      dueAtMs.set(id, of.monotonicMs() + againInMs)
+      return { againInMs }
+    },
+    forget() {
+      dueAtMs.clear()
+      missedOnce.clear()
+    },
   }
 }

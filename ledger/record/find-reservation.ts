@@ -108,6 +108,16 @@ export async function markAsOurs(
   if (isUnmarked(deps.scheme, marks)) await deps.cloud.mark({ id }, adoptionMarks(deps.scheme), signal)
 }
 
+/** Whether the cloud no longer has a reservation: neither by its id nor in the list of the project. */
+export async function isCertainlyGone(
+  { cloud }: Pick<FindDeps, 'cloud'>,
+  id: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (await cloud.reservation(id, signal)) return false
+  return (await cloud.reservations({}, signal)).every((one) => one.id !== id)
+}
+
 function oldestFirst(reservations: Reservation[]): Reservation[] {
   return reservations
     .filter(({ state }) => state !== 'denied')

@@ -3,6 +3,7 @@ import type { LedgerDeps } from '../record/ledger-deps.ts'
 import type { Reservation } from '../../clouds/ports/cloud.ts'
 import { isAlreadyExists } from '../../kube/errors.ts'
 import { AddressInUse, findUsers } from '../record/address-use.ts'
+import { isCertainlyGone } from '../record/find-reservation.ts'
 import { marksOf, ownerMark } from '../record/marks.ts'
 import type { StatusChange } from '../record/records.ts'
 
@@ -34,16 +35,6 @@ export async function deleteReservation(
   await deps.records.remove(record, { signal })
   deps.log.info({ record: record.metadata.name, address: record.status?.address, reservation }, 'address released')
   return 'deleted'
-}
-
-/** Whether the cloud no longer has a reservation: neither by its id nor in the list of the project. */
-async function isCertainlyGone(
-  { cloud }: Pick<LedgerDeps, 'cloud'>,
-  id: string,
-  signal: AbortSignal,
-): Promise<boolean> {
-  if (await cloud.reservation(id, signal)) return false
-  return (await cloud.reservations({}, signal)).every((one) => one.id !== id)
 }
 
 const inUse = 'the address of a reservation that is to be deleted is in use, it stays'

@@ -288,7 +288,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
         .filter(({ spec }) => spec.source?.name === name)
         .map(({ metadata }) => metadata.name),
     carryOut: availableSteps({ ...deps, track: own.track }),
-    check: provisionedCheck(deps, { everyMs: 300_000, monotonicMs: elapsedMs }),
+    check: provisionedCheck(deps, { everyMs: 300_000, monotonicMs: elapsedMs }).check,
   })
   const poolReconciler = warmPool({
     plan: () => {

@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { provisionedCheck } from '../../../ledger/available/provisioned-check.ts'
 import type { ClaimResult } from '../../../ledger/claim/claim-spec.ts'
 import { type ElasticIP, elasticIPs } from '../../../ledger/record/elastic-ip.ts'
 import { serviceMarks, sourceMarks } from '../../../ledger/record/marks.ts'
 import { warmLabel } from '../../../ledger/record/names.ts'
 import { isAvailable, isWarm } from '../../../ledger/record/source.ts'
 import { makeLot, makeReservation, makeService } from '../../builders.ts'
+import type { ScriptedCloud } from '../../fakes/scripted-cloud.ts'
 import { type Process, type ProcessOptions, type Harness, makeHarness, neverAborted, scheme } from '../harness.ts'
 
 const own = makeReservation({ id: 'own-1', address: '198.51.100.7', marks: { team: 'edge' } })
@@ -451,6 +453,42 @@ test('a provisioned address that the cloud lost is written off after two checks,
   assert.is(harness.record()?.status?.address, undefined)
   assert.match(source(harness, 'office')?.status?.message ?? '', 'no longer has 198.51.100.7')
   assert.match(addressOf(await process.claim({ elasticIP: 'office' })), 'is not Available')
+})
+
+const falseAbsences: { name: string; answer: (cloud: ScriptedCloud) => void }[] = [
+  { name: 'the list has it', answer: () => {} },
+  {
+    name: 'the list cannot be read',
+    answer: ({ cloud }) => (cloud.reservations = () => Promise.reject(new Error('the list cannot be read'))),
+  },
+]
+for (const { name, answer } of falseAbsences) {
+  test(`a provisioned address that the cloud does not find by its id stays with its Service when ${name}`, async () => {
+    const { harness, process } = await officeHarness()
+    await process.claim({ elasticIP: 'office' })
+    harness.cloud.idsLate = true
+    answer(harness.cloud)
+    for (let n = 0; n < 3; n += 1) {
+      harness.advance(301_000)
+      await process.reconcileSource('office').catch(() => undefined)
+    }
+    assert.is(harness.record()?.status?.address, '198.51.100.7')
+    assert.is(source(harness, 'office')?.status?.reservationID, 'own-1')
+  })
+}
+
+test('a leader that begins anew does not count what its former term missed', async () => {
+  const { harness, process } = await officeHarness()
+  await harness.cloud.cloud.release(own.id, neverAborted)
+  let nowMs = 0
+  const checks = provisionedCheck(process.deps, { everyMs: 300_000, monotonicMs: () => (nowMs += 301_000) })
+  const seen = { source: source(harness, 'office'), record: undefined }
+  await checks.check(seen, neverAborted)
+  checks.forget()
+  await checks.check(seen, neverAborted)
+  assert.is(source(harness, 'office')?.status?.reservationID, 'own-1')
+  await checks.check(seen, neverAborted)
+  assert.is(source(harness, 'office')?.status?.reservationID, undefined)
 })
 
 test('a claimRef that another writer overwrites on a provisioned ElasticIP is restored', async () => {
