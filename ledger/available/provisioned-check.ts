@@ -1,5 +1,5 @@
 import type { ElasticIP } from '../record/elastic-ip.ts'
-import { isCertainlyGone } from '../record/find-reservation.ts'
+import { findCertainly } from '../record/find-reservation.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { isSource, isWarm } from '../record/source.ts'
 import { writeOffProvisioned } from './provision.ts'
@@ -33,7 +33,7 @@ export function provisionedCheck(
       if (!source || id === undefined || !isSource(source) || isWarm(source)) return {}
       const dueInMs = (dueAtMs.get(id) ?? -Infinity) - of.monotonicMs()
       if (dueInMs > 0) return { againInMs: dueInMs }
-      const isMissed = await isCertainlyGone(deps, id, signal)
+      const isMissed = !(await findCertainly(deps, id, signal))
       const isLost = isMissed && missedOnce.has(id)
       if (!isMissed || isLost) missedOnce.delete(id)
       else missedOnce.add(id)

@@ -108,14 +108,13 @@ export async function markAsOurs(
   if (isUnmarked(deps.scheme, marks)) await deps.cloud.mark({ id }, adoptionMarks(deps.scheme), signal)
 }
 
-/** Whether the cloud no longer has a reservation: neither by its id nor in the list of the project. */
-export async function isCertainlyGone(
+/** Finds a reservation by its id, else in the list of the project; undefined is a proof that it is gone. */
+export async function findCertainly(
   { cloud }: Pick<FindDeps, 'cloud'>,
   id: string,
   signal: AbortSignal,
-): Promise<boolean> {
-  if (await cloud.reservation(id, signal)) return false
-  return (await cloud.reservations({}, signal)).every((one) => one.id !== id)
+): Promise<Reservation | undefined> {
+  return (await cloud.reservation(id, signal)) ?? (await cloud.reservations({}, signal)).find((one) => one.id === id)
 }
 
 function oldestFirst(reservations: Reservation[]): Reservation[] {

@@ -74,6 +74,23 @@ export function isOfService(scheme: MarkScheme, key: AddressKey, marks: Marks): 
   return service !== undefined && ownerMarks(scheme, key).includes(service)
 }
 
+/**
+ * Whether the reservation of a Service's record is another Service's now. A cloud may give the id and the address of a deleted
+ * one to the next order, perhaps before we learn that ours is deleted.
+ */
+export function isGivenAnew(scheme: MarkScheme, record: ElasticIP, marks: Marks): boolean {
+  const key = addressKeyOf(record)
+  return key !== undefined && marks['service'] !== undefined && !isOfService(scheme, key, marks)
+}
+
+/**
+ * Whether the reservation of a Service's record is another cluster's now. A cluster that changed its id has marks that name
+ * another cluster too, but they name the Service of the record.
+ */
+export function isGivenToOthers(scheme: MarkScheme, record: ElasticIP, marks: Marks): boolean {
+  return clusterOfOthers(scheme, marks) !== undefined && isGivenAnew(scheme, record, marks)
+}
+
 function hashOf(key: AddressKey, separator: string): string {
   return createHash('sha256').update(key.replace('/', separator)).digest('base64')
 }

@@ -3,8 +3,8 @@ import type { LedgerDeps } from '../record/ledger-deps.ts'
 import type { Reservation } from '../../clouds/ports/cloud.ts'
 import { isAlreadyExists } from '../../kube/errors.ts'
 import { AddressInUse, findUsers } from '../record/address-use.ts'
-import { isCertainlyGone } from '../record/find-reservation.ts'
-import { marksOf, ownerMark } from '../record/marks.ts'
+import { findCertainly } from '../record/find-reservation.ts'
+import { clusterOfOthers, marksOf, ownerMark } from '../record/marks.ts'
 import type { StatusChange } from '../record/records.ts'
 
 /**
@@ -29,7 +29,7 @@ export async function deleteReservation(
     const isGone =
       record.spec.reservationID === undefined
         ? !(await deps.cloud.reservation(reservation, signal))
-        : await isCertainlyGone(deps, reservation, signal)
+        : !(await findCertainly(deps, reservation, signal))
     if (!isGone) return 'deleting'
   }
   await deps.records.remove(record, { signal })
@@ -95,11 +95,13 @@ export async function resumeRelease(
 ): Promise<void> {
   const id = reservationIdOf(record) ?? ''
   // Without `deletionRequestedAt` no deletion was sent and the decision is old: the sweep decides anew.
-  const isOver = !record.status?.deletionRequestedAt || (!listed && (await isCertainlyGone(deps, id, signal)))
-  if (isOver) return deps.records.remove(record, { signal })
+  if (!record.status?.deletionRequestedAt) return deps.records.remove(record, { signal })
+  const found = listed ?? (await findCertainly(deps, id, signal))
+  // A cloud may give the id of a deleted reservation to the next order, which may be another cluster's.
+  if (!found || clusterOfOthers(deps.scheme, found.marks) !== undefined) return deps.records.remove(record, { signal })
   const all = await deps.possibleUsers(signal)
   const others = all.records.filter(({ metadata }) => metadata.name !== record.metadata.name)
-  // A cloud may give the id of a deleted reservation to the next order, whose answer may not have reached its record yet.
+  // Or to an order of ours, whose answer may not have reached its record yet.
   if (others.some((other) => isOrdering(deps, other, listed))) return undefined
   const next = others.find(({ status }) => status?.reservationID === id && status.deletionRequestedAt === undefined)
   if (next) {

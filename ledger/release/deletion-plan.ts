@@ -1,8 +1,8 @@
 import type { Reservation } from '../../clouds/ports/cloud.ts'
 import { AddressInUse, type AddressUser, type PossibleUsers, findUsers } from '../record/address-use.ts'
-import { addressKeyOf, claimKey, type ElasticIP } from '../record/elastic-ip.ts'
+import { claimKey, type ElasticIP } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
-import { clusterMarks, clusterOfOthers, isOfService, isUnmarked, wasUnmarked } from '../record/marks.ts'
+import { clusterMarks, clusterOfOthers, isGivenAnew, isUnmarked, wasUnmarked } from '../record/marks.ts'
 import { transferAnnotation } from '../record/names.ts'
 import { hasSource, isSource } from '../record/source.ts'
 
@@ -82,15 +82,6 @@ function foreignReason({ scheme }: Pick<LedgerDeps, 'scheme'>, { record, found }
   // Its marks are ours only so that the other cluster leaves it alone; it is still the operator's.
   const isTransferred = metadata.annotations?.[transferAnnotation] !== undefined
   return lacksOurs || isTransferred ? 'an operator provisioned it' : undefined
-}
-
-/**
- * Whether the reservation of a Service's record is another Service's now. A cloud may give the id and the address of a deleted
- * one to the next order, perhaps before we learn that ours is deleted.
- */
-function isGivenAnew(scheme: LedgerDeps['scheme'], record: ElasticIP, marks: Reservation['marks']): boolean {
-  const key = addressKeyOf(record)
-  return key !== undefined && marks['service'] !== undefined && !isOfService(scheme, key, marks)
 }
 
 function isIndependentRecord({ record: other }: AddressUser, { record, reservationID }: DeletionSeen): boolean {

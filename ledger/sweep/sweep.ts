@@ -2,7 +2,7 @@ import type { MarkScheme, Reservation } from '../../clouds/ports/cloud.ts'
 import { keyOf, type Service } from '../../kube/objects.ts'
 import { claimKey, type ElasticIP, isReleaseRecord, phaseOf, reservationIdOf } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
-import { canBeOurs, commonMarks, ownerMark, serviceMarks } from '../record/marks.ts'
+import { canBeOurs, commonMarks, isGivenToOthers, ownerMark, serviceMarks } from '../record/marks.ts'
 import { releaseOrphan, resumeRelease } from '../release/delete-reservation.ts'
 import { adopt } from './adopt.ts'
 import type { AdoptionMark } from './ledger-map.ts'
@@ -263,14 +263,15 @@ function hasOurMarks(record: ElasticIP): boolean {
 }
 
 /**
- * Writes off a reservation that two lists missed, if the cloud does not find it by its id either. A Service that held its
+ * Writes off a reservation that two lists missed, if the cloud has no reservation of ours by its id either. A Service that held its
  * address gets another one; the record of a warm or retained address is removed, for no Service uses it. Returns whether
  * it is gone.
  */
 async function writeOff(deps: LedgerDeps, record: ElasticIP, signal: AbortSignal): Promise<boolean> {
   const facts = { record: record.metadata.name, address: record.status?.address, reservation: reservationIdOf(record) }
   if (facts.reservation === undefined) return false
-  if (await deps.cloud.reservation(facts.reservation, signal)) {
+  const found = await deps.cloud.reservation(facts.reservation, signal)
+  if (found && !isGivenToOthers(deps.scheme, record, found.marks)) {
     deps.log.warn(facts, 'two lists with our marks missed this address, and the cloud has it: its marks may be changed')
     return false
   }

@@ -6,11 +6,12 @@ import type { CallOptions } from '../../../kube/client.ts'
 import { KubeError, isConflict } from '../../../kube/errors.ts'
 import { bind } from '../../../ledger/claim/bind.ts'
 import { type ElasticIP, type Phase, elasticIPs } from '../../../ledger/record/elastic-ip.ts'
+import { serviceMarks } from '../../../ledger/record/marks.ts'
 import { addressAnnotation } from '../../../ledger/record/names.ts'
 import { postponeRelease, release, retain } from '../../../ledger/release/release.ts'
 import { makeRecord, makeReservation, makeService } from '../../builders.ts'
 import type { HeardCall } from '../../fakes/interposed.ts'
-import { graceMs, makeHarness, neverAborted, timeoutMs, type Harness } from '../harness.ts'
+import { graceMs, makeHarness, neverAborted, scheme, timeoutMs, type Harness } from '../harness.ts'
 
 async function reserved(): Promise<Harness> {
   const harness = makeHarness()
@@ -180,6 +181,19 @@ test('it is over too if the other Service is deleted meanwhile, and its address 
     harness.api.stored(elasticIPs).map(({ metadata }) => metadata.name),
     ['default.next'],
   )
+})
+
+test("it is over too once another cluster has the id, and that cluster's address stays", async () => {
+  const harness = await reserved()
+  harness.cloud.deletesLate = true
+  const b = harness.process('b')
+  await b.release()
+  harness.cloud.settle()
+  harness.cloud.put(
+    makeReservation({ id: 'res-1', marks: serviceMarks({ ...scheme, cluster: 'other' }, 'default/web') }),
+  )
+  await b.sweep(neverAborted)
+  assert.equal([harness.api.stored(elasticIPs), harness.cloud.released], [[], ['res-1']])
 })
 
 test('a release does not wait for a cloud that still lists the reservation, and no Service gets the address again', async () => {

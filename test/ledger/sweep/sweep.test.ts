@@ -479,6 +479,22 @@ test('an address that only the list misses does not keep another one from being 
   assert.equal(phases(), ['Bound', 'Requested'])
 })
 
+const marksOfOther = (name: string) => serviceMarks({ ...scheme, cluster: 'other' }, `default/${name}`)
+
+for (const { name, marks, phase } of [
+  { name: 'another cluster has for another Service is written off', marks: marksOfOther('db'), phase: 'Requested' },
+  { name: 'this cluster reserved under a former id is kept', marks: marksOfOther('web'), phase: 'Bound' },
+]) {
+  test(`an address whose id ${name}`, async () => {
+    const harness = makeHarness()
+    harness.cloud.put({ ...old, marks })
+    harness.addService(makeService())
+    harness.api.put(elasticIPs, makeRecord(held))
+    await sweepTimes(harness, 3)
+    assert.equal([harness.record()?.status?.phase, harness.cloud.released], [phase, []])
+  })
+}
+
 test('an address to be retained stays when its record is restored without a status', async () => {
   const harness = makeHarness()
   harness.cloud.put(old)
