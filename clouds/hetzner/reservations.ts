@@ -25,8 +25,9 @@ export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
 }
 
 /**
- * Creates an address under a name that its marks make. The name is unique in the project, so that two processes, or an
- * attempt after a lost answer, get one address.
+ * Creates an address under a name that its order and its marks make. The name is unique in the project, so that two
+ * processes, or an attempt after a lost answer, get one address. Marks alone do not tell orders apart: an address that
+ * was moved keeps those of its former Service.
  */
 async function reserve(project: Project, request: ReservationRequest, signal: AbortSignal): Promise<Reservation> {
   const name = nameOf(request)
@@ -42,8 +43,8 @@ async function reserve(project: Project, request: ReservationRequest, signal: Ab
   }
 }
 
-function nameOf({ marks, family }: ReservationRequest): string {
-  const text = JSON.stringify(Object.entries(marks).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+function nameOf({ marks, family, order }: ReservationRequest): string {
+  const text = JSON.stringify([order, Object.entries(marks).toSorted(([one], [other]) => (one < other ? -1 : 1))])
   const hash = createHash('sha256').update(text).digest('hex').slice(0, 20)
   return `eip-admission-${hash}${family === 'ipv6' ? '-ipv6' : ''}`
 }

@@ -27,8 +27,14 @@ export type Reservation = {
 /** A reservation to mark, with its marks as they were read if another one may have its id by now. */
 export type Marked = Pick<Reservation, 'id'> & Partial<Pick<Reservation, 'marks'>>
 
-/** An IPv4 address, unless the family is named. */
-export type ReservationRequest = { location: string; marks: Marks; family?: IpFamily }
+export type ReservationRequest = {
+  location: string
+  marks: Marks
+  /** IPv4, unless it is named. */
+  family?: IpFamily
+  /** Tells one order from another: all attempts of one order get one address, where the cloud can do that. */
+  order?: string
+}
 
 /** A place where addresses can be reserved. */
 export type Location = {

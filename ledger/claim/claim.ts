@@ -179,6 +179,7 @@ export async function obtainAddress(deps: ClaimDeps, task: Task, timeLimit: Time
       location: record.spec.location ?? '',
       family: familyOf(record),
       marks: marksOf(deps.scheme, record),
+      ...(record.metadata.uid !== undefined && { order: record.metadata.uid }),
     }
     return await storeReservation(deps, record, await deps.cloud.reserve(request, timeLimit.signal))
   } catch (error) {

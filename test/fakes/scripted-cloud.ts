@@ -155,7 +155,10 @@ export function scriptedCloud(now: () => Date = () => new Date()): ScriptedCloud
     return `${sixes.has(id) ? '2001:db8::' : '203.0.113.'}${id.replace('res-', '')}`
   }
 
-  function buy(fate: ReserveFate, { location, marks, family }: Required<ReservationRequest>): Reservation {
+  function buy(
+    fate: ReserveFate,
+    { location, marks, family }: Required<Omit<ReservationRequest, 'order'>>,
+  ): Reservation {
     const leftover = takeLeftover(family)
     const id = leftover?.id ?? `res-${(count += 1)}`
     if (family === 'ipv6') sixes.add(id)

@@ -5,6 +5,7 @@ import { endpointSlices } from '../../kube/resource.ts'
 import { dialects } from '../../sandbox/dialects.ts'
 import type { Product } from '../../sandbox/product.ts'
 import type { Result } from '../../commands/doctor/check.ts'
+import { provisioned } from './available-view.ts'
 import { typed } from './command-line.ts'
 import { eventually } from './eventually.ts'
 import { loadBalancer, reclaim } from './manifests.ts'
@@ -168,6 +169,24 @@ test('a retained address is taken from its server, and the next Service has it a
   await stage.create(manifest)
   assert.is(await shows('kept'), address)
   await leadsTo(address)
+})
+
+test('the next Service of a name whose retained address was moved gets another one', async () => {
+  const manifest = loadBalancer('moved', { annotations: { [reclaim]: 'Retain' } })
+  await stage.create(manifest)
+  const address = await shows('moved')
+  await stage.run('delete', 'service', 'moved', '--timeout=60s')
+  const { status } = await eventually('it is Released', async () => {
+    const record = await stage.record('moved')
+    return record?.status?.phase === 'Released' ? record : undefined
+  })
+  await stage.kubectl(['apply', '-f', '-'], provisioned('lot', status?.reservationID ?? ''))
+  await stage.run('delete', 'eip', 'default.moved', '--timeout=60s')
+  await stage.run('wait', 'eip', 'lot', '--for=jsonpath={.status.phase}=Available', '--timeout=60s')
+  const { spec } = await stage.create(loadBalancer('moved'))
+  assert.match(spec.loadBalancerIP ?? '', /^203\.0\.113\./)
+  assert.is.not(spec.loadBalancerIP, address)
+  assert.ok(isReserved(address))
 })
 
 test('a cloud that is busy, and an action that fails late, delay a move and lose nothing', async () => {

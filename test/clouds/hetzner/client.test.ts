@@ -45,6 +45,15 @@ test('a Service whose former address is retained gets another one', async () => 
   assert.is.not(id, former.id)
 })
 
+test('attempts of one order get one address, another order with the same marks gets another one', async () => {
+  await using cloud = await startCloud()
+  const reserve = (order: string) => cloud.cloudWith(key).reserve({ location, marks, order }, neverAborted)
+  const first = await reserve('uid-1')
+  assert.equal(await reserve('uid-1'), first)
+  const { id } = await reserve('uid-2')
+  assert.is.not(id, first.id)
+})
+
 test('labels of people stay, and ours are found among them', async () => {
   await using cloud = await startCloud()
   const client = cloud.cloudWith(key)

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import type { ReservationRequest } from '../../../clouds/ports/cloud.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import { type ClaimDeps, claims } from '../../../ledger/claim/claim.ts'
 import { ledgerMap } from '../../../ledger/sweep/ledger-map.ts'
@@ -8,7 +9,7 @@ import type { ClaimResult } from '../../../ledger/claim/claim-spec.ts'
 import { serviceMarks } from '../../../ledger/record/marks.ts'
 import { makeReservation } from '../../builders.ts'
 import type { HeardCall } from '../../fakes/interposed.ts'
-import { makeHarness, neverAborted, scheme } from '../harness.ts'
+import { makeHarness, neverAborted, scheme, timeoutMs } from '../harness.ts'
 
 const marks = serviceMarks(scheme, 'default/web')
 const crowd = (size: number) => Array.from<unknown>({ length: size })
@@ -145,6 +146,24 @@ test('a claim between the creation of the record and its request waits for the r
   reading.resolve()
   assert.equal([(await first).kind, (await second).kind], ['held', 'held'])
   assert.is(harness.cloud.calls.reserve, 1)
+})
+
+test('the attempts for one record are one order, whichever process sends them', async () => {
+  const harness = makeHarness()
+  harness.setAdoptionMark()
+  const orders: unknown[] = []
+  const cloud = {
+    before: ({ verb, values: [request] }: HeardCall) =>
+      void (verb === 'reserve' && orders.push((request as ReservationRequest).order)),
+  }
+  harness.cloud.fates = ['unsaid']
+  await harness.process('a', { cloud }).claim()
+  const b = harness.process('b', { cloud })
+  await b.claim()
+  harness.advance(timeoutMs)
+  await b.claim()
+  const { uid } = harness.record()?.metadata ?? {}
+  assert.equal(orders, [uid, uid])
 })
 
 test('a late answer to the creation of the record does not lead to a second reserve', async () => {
