@@ -41,13 +41,13 @@ export function refusalError(facts: CallFacts, raw: RawResponse, format: ErrorFo
   const answered = `${facts.vendor} answered ${status}${bodyText(raw)} to ${facts.method} ${facts.path}`
   const message =
     (vendorMessage ? `${answered}: ${vendorMessage}` : answered) + doubtText(outcome) + hintText(facts, fault)
+  const isLimited = fault === 'rate-limit'
+  // Each answer says when the window ends: a cloud that is unavailable may be back long before.
+  const wait = { localNow: Date.now(), resetIsWait: resetIsWait && isLimited }
   return new CloudError(message, {
     fault,
     outcome,
-    retryAfterMs:
-      fault === 'rate-limit' || status === 503
-        ? retryAfterMs(headers, { localNow: Date.now(), resetIsWait })
-        : undefined,
+    retryAfterMs: isLimited || status === 503 ? retryAfterMs(headers, wait) : undefined,
   })
 }
 

@@ -209,6 +209,17 @@ test("a proxy's 404 is no answer, even where a 404 is one", async () => {
   assert.is(error.fault, 'unavailable')
 })
 
+const reset = String(Math.ceil(Date.now() / 1000) + 3600)
+for (const { name, headers, ms } of [
+  { name: 'a rate limit, whose window ends later, is no reason to wait', headers: {}, ms: undefined },
+  { name: 'Retry-After is', headers: { 'retry-after': '2' }, ms: 2000 },
+])
+  test(`at a cloud that is unavailable ${name}`, async () => {
+    const reply = { status: 503, json: {}, headers: { 'x-ratelimit-reset': reset, ...headers } }
+    const { error } = await outcomeOf(reply, write)
+    assert.equal([error.fault, error.retryAfterMs], ['unavailable', ms])
+  })
+
 test('the error has the wait that the cloud asks for', async () => {
   const reply: Reply = { status: 429, json: {}, headers: { 'retry-after': '30' } }
   assert.is((await outcomeOf(reply, write)).error.retryAfterMs, 30_000)
