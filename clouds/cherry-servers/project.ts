@@ -18,28 +18,31 @@ export const projectHints = { invalid: 'check the project id' }
 /** So many servers, with everything nested in them, fit well below our limit for a response. */
 const pageSize = 100
 
-type List = Required<Pick<VendorCall, 'name' | 'path' | 'query'>>
+type List = Pick<VendorCall, 'name' | 'path'>
 
 /** A project; nothing has been read yet. */
 export function projectAt(http: VendorHttp, id: string): Project {
-  const listed = <T>({ of, ...list }: Omit<List, 'path'> & { of: string }, parse: (item: Fields) => T | undefined) => {
+  const listed = <T>({ name, of }: { name: string; of: string }, parse: (item: Fields) => T | undefined) => {
     const read = async (signal: AbortSignal) =>
-      (await readList(http, { ...list, path: ['projects', id, of] }, signal)).flatMap((item) => parse(item) ?? [])
-    return sharedList({ what: `the ${list.name} of project ${id} of ${vendor}`, read })
+      (await readList(http, { name, path: ['projects', id, of] }, signal)).flatMap((item) => parse(item) ?? [])
+    return sharedList({ what: `the ${name} of project ${id} of ${vendor}`, read })
   }
   return {
     http,
     id,
-    servers: listed({ name: 'machines', of: 'servers', query: {} }, parseServer),
-    addresses: listed({ name: 'reservations', of: 'ips', query: { 'type[]': 'floating-ip' } }, parseAddress),
+    servers: listed({ name: 'machines', of: 'servers' }, parseServer),
+    addresses: listed({ name: 'reservations', of: 'ips' }, parseAddress),
   }
 }
 
-/** Every item of a list of the API; its pages are selected by offset. */
-function readList(http: VendorHttp, { name, path, ...list }: List, signal: AbortSignal): Promise<Fields[]> {
+/**
+ * Every item of a list of the API; its pages are selected by offset. It is read without a filter: nobody has seen whether
+ * the length counts what a filter leaves out.
+ */
+function readList(http: VendorHttp, { name, path }: List, signal: AbortSignal): Promise<Fields[]> {
   const pages = { vendor, name }
   const read = async ({ items: offset }: { items: number }, aborted: AbortSignal) => {
-    const query = { ...list.query, limit: pageSize, offset }
+    const query = { limit: pageSize, offset }
     const { headers, body } = await http.call({ name, method: 'GET', path, query, hints: projectHints }, aborted)
     const items = itemsOf(body)?.map(fieldsOf)
     if (!items) throw incompleteError(pages, `the response at offset ${offset} is not a list`)

@@ -165,6 +165,16 @@ const rules: { name: string; unknowns?: Partial<UnknownBehaviour>; check: (fixtu
       assert.equal(idsIn((await call(`GET ${ips}?type[]=floating-ip`)).list), [floating['id']])
     },
   },
+  ...(['filtered', 'all'] as const).map((filteredTotal) => ({
+    name: `the length of a filtered list may be that of the ${filteredTotal} items`,
+    unknowns: { filteredTotal },
+    async check({ call, order, server }: Fixture) {
+      server()
+      await order()
+      const { list, headers } = await call(`GET ${ips}?type[]=floating-ip`)
+      assert.equal([list.length, headers.get('x-total-count')], [1, filteredTotal === 'all' ? '3' : '1'])
+    },
+  })),
   {
     name: 'an order over the quota gets 400, and an address that is being deleted still counts',
     async check({ cherry, clock, call, order }) {

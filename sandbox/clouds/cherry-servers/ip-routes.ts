@@ -15,10 +15,10 @@ export function ipRoutes(app: FastifyInstance, cherry: RouteContext): void {
   app.get('/projects/:id/ips', (request, reply) => {
     const project = find.project(request)
     const types = wantedTypes(request)
-    const mine = [...state.ips.values()].filter(
-      (ip) => ip.project === project && isListed(state, ip) && (types.length === 0 || types.includes(ip.type)),
-    )
-    const page = pageOf(inListOrder(state, mine), { request, reply, fault: faultOf(request) })
+    const mine = [...state.ips.values()].filter((ip) => ip.project === project && isListed(state, ip))
+    const wanted = mine.filter((ip) => types.length === 0 || types.includes(ip.type))
+    const page = pageOf(inListOrder(state, wanted), { request, reply, fault: faultOf(request) })
+    if (state.behaviour.filteredTotal === 'all') reply.header('x-total-count', String(mine.length))
     return page.map((ip) => show(request, ip))
   })
 

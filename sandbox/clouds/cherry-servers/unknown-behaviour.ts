@@ -7,6 +7,8 @@ import { type BehaviourOf, chooseValues } from '../unknown-behaviour.ts'
 export const behaviourChoices = {
   /** The order of lists. */
   listOrder: ['oldest-first', 'newest-first'],
+  /** What `X-Total-Count` counts in a list that is filtered by type. */
+  filteredTotal: ['filtered', 'all'],
   /** The status for reading a deleted address; widely used clients treat both as "absent". */
   goneAddress: ['404', '403'],
   /** The status for an existing project when the token belongs to another team. */

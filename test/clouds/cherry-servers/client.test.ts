@@ -9,6 +9,7 @@ import { cloudErrorOf, neverAborted } from '../scripted-server.ts'
 // The other answer to every question that nobody outside the vendor can answer.
 const otherwise: Partial<UnknownBehaviour> = {
   listOrder: 'newest-first',
+  filteredTotal: 'all',
   goneAddress: '403',
   foreignProject: '404',
   regionsNeedToken: 'no',

@@ -24,7 +24,21 @@ test('a list is one call, for a hundred at most', async () => {
   assert.equal(ids, ['a', 'b'])
   assert.equal(
     requests.map(({ path, query }) => `${path}?${query.toString()}`),
-    [`${ips}?type%5B%5D=floating-ip&limit=100&offset=0`],
+    [`${ips}?limit=100&offset=0`],
+  )
+})
+
+test('the list is whole whatever the length counts where a filter is set', async () => {
+  const all = [cherryIp({ id: 'server', type: 'primary-ip' }), cherryIp({ id: 'a' })]
+  await using server = await startScript(({ query }) => {
+    const isFiltered = query.has('type[]')
+    const shown = all.filter(({ type }) => !isFiltered || type === query.get('type[]'))
+    return page(shown.slice(Number(query.get('offset'))), all.length)
+  })
+  const found = await cherryAt(server.url).reservations({}, neverAborted)
+  assert.equal(
+    found.map(({ id }) => id),
+    ['a'],
   )
 })
 
