@@ -35,13 +35,14 @@ function partsOf(tag: string): [key: string, value: string] {
   return [key, rest.join('=')]
 }
 
-function shown({ reservation: { id, address }, server, tags }: Address): AssignedAddress {
+function shown({ reservation: { id, address, marks }, server, tags }: Address): AssignedAddress {
   if (address === undefined) throw refusal(`address ${id} has no number yet`, 'unavailable')
   return {
     id,
     address,
     machines: server === undefined ? [] : [server],
     tags: Object.entries(tags).flatMap(([key, value]) => namesOf(key, value)),
+    marks,
   }
 }
 

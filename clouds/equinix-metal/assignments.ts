@@ -12,7 +12,7 @@ import { wholeList } from './whole-list.ts'
 /** The assignment of an address to a machine; it has an id of its own. */
 type Assignment = { id: string; machine: string }
 
-type Assigned = { id: string; address: string; assignments: Assignment[]; tags: string[] }
+type Assigned = Omit<AssignedAddress, 'machines'> & { assignments: Assignment[] }
 
 /** Without it an assignment is only a reference. */
 const include = 'assignments'
@@ -54,16 +54,16 @@ async function find(project: Project, id: string, signal: AbortSignal): Promise<
 }
 
 function parse(item: Fields): Assigned {
-  const { id, address } = parseReservation(item) ?? {}
+  const { id, address, marks = {} } = parseReservation(item) ?? {}
   const assignments = parseAssignments(item)
   if (id === undefined || !assignments) throw unreadableError('assignment', 'an incomplete list of assignments')
   if (address === undefined) throw refusal(`reservation ${id} has no address yet`, 'unavailable')
   const tags = (itemsOf(item.tags) ?? []).filter((tag) => typeof tag === 'string')
-  return { id, address, assignments, tags }
+  return { id, address, assignments, tags, marks }
 }
 
-function shown({ id, address, assignments, tags }: Assigned): AssignedAddress {
-  return { id, address, machines: assignments.map(({ machine }) => machine), tags }
+function shown({ assignments, ...address }: Assigned): AssignedAddress {
+  return { ...address, machines: assignments.map(({ machine }) => machine) }
 }
 
 type Target = Parameters<Assignments['move']>[0]

@@ -1,3 +1,5 @@
+import type { Marks } from './cloud.ts'
+
 /** An address of the project and the machines that its traffic goes to. */
 export type AssignedAddress = {
   /** The id of the reservation. */
@@ -7,6 +9,8 @@ export type AssignedAddress = {
   machines: string[]
   /** Its tags, written as `assignedAddresses` takes one. */
   tags: string[]
+  /** Its marks, as those of its reservation. */
+  marks: Marks
 }
 
 export type MoveOptions = {

@@ -26,8 +26,8 @@ export function assignmentsOf(project: Project): Assignments {
   }
 }
 
-function shown({ reservation: { id, address }, tags, server }: FlexibleIp): AssignedAddress {
-  return { id, address, machines: server === undefined ? [] : [server], tags }
+function shown({ reservation: { id, address, marks }, tags, server }: FlexibleIp): AssignedAddress {
+  return { id, address, machines: server === undefined ? [] : [server], tags, marks }
 }
 
 type Target = Parameters<Assignments['move']>[0]

@@ -4,11 +4,12 @@
 //   ---------------------------+-------------------------------------------+----------------------------
 //   has no reservation of ours | a Service shows it                        | -, says why it leads nowhere
 //   is gone at the cloud       |                                           | -, the sweep tells
+//   is another cluster's now   | a Service shows it                        | -, says so
 //   no Service shows it        | it is to be freed, and a machine has it   | look, then unassign
 //                              | (a release waits for it, or has begun)    |
 //   no Service shows it        |                                           | -
 //   a Service shows it         | as move-plan.ts decides                   | look, then move; or wait
-import type { Assignments } from '../../clouds/ports/assignments.ts'
+import type { AssignedAddress, Assignments } from '../../clouds/ports/assignments.ts'
 import type { Problem } from '../../announcers/announcer.ts'
 import type { Clock } from '../../kube/clock.ts'
 import type { Log } from '../../kube/log.ts'
@@ -30,6 +31,8 @@ export type AssigningDeps = {
   reservationOf: (address: string) => string | undefined
   /** Whether the ledger has begun to delete the reservation of an address. */
   isReleasing: (address: string) => boolean
+  /** Whether an address is another cluster's by its marks: the cloud gave it the id, or this cluster changed its own. */
+  isOthers: (found: AssignedAddress) => boolean
   /** The other addresses of the Services that show an address. */
   partnersOf: (address: string) => string[]
   /** The nodes that may have an address, the best one first. */
@@ -61,7 +64,9 @@ type Step = { do: 'look' } | { do: 'unassign'; id: string } | { do: 'move'; move
 /** What we know of one address. */
 type Entry = {
   mover: Mover
+  /** Undefined too where the address is another cluster's. */
   known: MovableAddress | undefined
+  isOthers: boolean
   readAtMs: number
   /** Whether the service controller waits until no machine has it. */
   isLeaving: boolean
@@ -146,7 +151,7 @@ function makeMemory(deps: AssigningDeps, changed: (address: string) => void): Me
       const entry = entryOf(address)
       if (entry.isChanging) continue
       const isNew = entry.known?.machines.join() !== machines.join()
-      keep(entry, { found, atMs })
+      see(deps, entry, { found, atMs })
       if (isNew) changed(address)
     }
     for (const [address, entry] of entries) {
@@ -171,7 +176,7 @@ async function look(
   if (services.length > 0) entry.isLeaving = false
   if (id !== undefined && (entry.known?.id !== id || entry.readAtMs === -Infinity)) {
     const atMs = clock.now()
-    keep(entry, { found: await assignments.assignedAddress(id, signal), atMs })
+    see(deps, entry, { found: await assignments.assignedAddress(id, signal), atMs })
   }
   if (services.length > 0) arrive(deps, entry, { address, services })
   // A leader before us may have begun the release while another one moved the address.
@@ -190,6 +195,7 @@ function newEntry({ assignments, clock, log }: AssigningDeps): Entry {
       onAttempt: () => {},
     }),
     known: undefined,
+    isOthers: false,
     readAtMs: -Infinity,
     isLeaving: false,
     isChanging: false,
@@ -198,6 +204,16 @@ function newEntry({ assignments, clock, log }: AssigningDeps): Entry {
     problem: undefined,
     isArrived: false,
   }
+}
+
+/** Keeps what the cloud says of an address. What another cluster has is neither moved nor taken from its machine. */
+function see(
+  { isOthers }: Pick<AssigningDeps, 'isOthers'>,
+  entry: Entry,
+  { found, atMs }: { found: AssignedAddress | undefined; atMs: number },
+): void {
+  entry.isOthers = found !== undefined && isOthers(found)
+  keep(entry, { found: entry.isOthers ? undefined : found, atMs })
 }
 
 function keep(entry: Entry, { found, atMs }: { found: MovableAddress | undefined; atMs: number }): void {
@@ -271,7 +287,7 @@ function planAssigning(
 ): Plan<Step> & { problem?: string | undefined } {
   const { known, isLeaving } = entry
   if (id === undefined) return services.length > 0 ? { problem: withoutReservation } : {}
-  if (!known) return {}
+  if (!known) return entry.isOthers && services.length > 0 ? { problem: ofOthers } : {}
   const whenLive = (step: Step): Plan<Step> => ({ step: isLive ? step : { do: 'look' } })
   if (services.length === 0) return isLeaving && known.machines.length > 0 ? whenLive({ do: 'unassign', id }) : {}
   if (decision.do === 'move') return whenLive({ do: 'move', move: decision, from: known })
@@ -281,6 +297,10 @@ function planAssigning(
 const withoutReservation =
   'the address is no reservation that eip-admission has, so it cannot be assigned to a machine: ' +
   'name it in an ElasticIP (spec.reservationID), or remove it from the Service'
+
+const ofOthers =
+  "its reservation is another cluster's by its marks, so it is not assigned to a machine here: " +
+  'delete the Service and create it again, then it gets another address'
 
 async function carryOut(
   { assignments, clock }: AssigningDeps,

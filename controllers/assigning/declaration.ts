@@ -5,6 +5,7 @@ import { type EndpointSlice, type Key, type Node, type Service, keyOf } from '..
 import { type Reflector, reflector } from '../../kube/reflector.ts'
 import { endpointSlices } from '../../kube/resource.ts'
 import { claimKey, isSecond, phaseOf, recordName, reservationIdOf, secondKeys } from '../../ledger/record/elastic-ip.ts'
+import { clusterOfOthers } from '../../ledger/record/marks.ts'
 import { announcedAddress, announcedAddresses, mentionsAddress, type ServiceState } from '../announcing/announced.ts'
 import { problemReporter } from '../announcing/declaration.ts'
 import { serviceStates } from '../announcing/service-states.ts'
@@ -18,7 +19,7 @@ import { type ServedBy, serviceNodes, servingNodes } from './service-nodes.ts'
 
 type Deps = Pick<
   Dependencies,
-  'announcer' | 'vendor' | 'client' | 'caches' | 'want' | 'events' | 'metrics' | 'log' | 'settings'
+  'announcer' | 'vendor' | 'client' | 'ledger' | 'caches' | 'want' | 'events' | 'metrics' | 'log' | 'settings'
 >
 
 /** What leads the addresses of Services to machines, where the cloud assigns them. */
@@ -74,7 +75,7 @@ export function serviceAssigning(deps: Deps): ServiceAssigning | undefined {
 type Parts = { assignments: Assignments; slices: Reflector<EndpointSlice>; probes: NodeProbes; arrived: ForwardedKeys }
 
 function makeReconciler(deps: Deps, { assignments, slices, probes, arrived }: Parts): Assigning {
-  const { caches, vendor } = deps
+  const { caches, vendor, ledger } = deps
   const shownBy = (address: string) => statesShowing(deps, address)
   return assigning({
     assignments,
@@ -85,6 +86,7 @@ function makeReconciler(deps: Deps, { assignments, slices, probes, arrived }: Pa
     },
     isReleasing: (address) =>
       caches.records.list().some((record) => record.status?.address === address && phaseOf(record) === 'Releasing'),
+    isOthers: ({ marks }) => clusterOfOthers(ledger.deps.scheme, marks) !== undefined,
     partnersOf: (address) =>
       shownBy(address)
         .flatMap(({ service }) => addressesOf(caches, keyOf(service), service))

@@ -142,7 +142,7 @@ test('where the cloud assigns addresses, each leads to a node that is Ready', ()
     linesWith(
       assignedAddresses,
       {
-        assigned: machines ? [{ id: 'res-1', address, machines, tags: [] }] : [],
+        assigned: machines ? [{ id: 'res-1', address, machines, tags: [], marks: {} }] : [],
         services: [old],
         records: [bound],
         nodes: [node(ready)],

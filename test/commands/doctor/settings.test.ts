@@ -207,7 +207,7 @@ test('settings without effect, and variables that are no settings', () => {
 test('the control-plane address: its tag, its holder, its mirror', () => {
   const given = { env: { METAL_EIP_TAG: 'cp' } }
   const machine = '3b241101-e2bb-4255-8caf-4136c566a962'
-  const at = (...machines: string[]) => ({ id: 'r', address: '192.0.2.9', machines, tags: ['cp'] })
+  const at = (...machines: string[]) => ({ id: 'r', address: '192.0.2.9', machines, tags: ['cp'], marks: {} })
   const reserved = (...controlPlane: Values['controlPlane']) =>
     lines(controlPlaneReservation, { controlPlane }, given)[0] ?? ''
   assert.match(reserved(at(machine)), /^ok/)

@@ -198,7 +198,7 @@ const holdings: { name: string; scene: Scene; service: string; is: unknown[]; bl
       services: [
         served('cloud-provider-equinix-metal-kubernetes-external', '203.0.113.7', { namespace: 'kube-system' }),
       ],
-      controlPlane: [{ id: 'cp', address: '203.0.113.7', machines: ['m'], tags: [] }],
+      controlPlane: [{ id: 'cp', address: '203.0.113.7', machines: ['m'], tags: [], marks: {} }],
     },
     service: 'cloud-provider-equinix-metal-kubernetes-external',
     is: ['203.0.113.7', '203.0.113.7', 'control-plane'],

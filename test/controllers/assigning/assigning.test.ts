@@ -16,7 +16,7 @@ const bad = { failures: Infinity, successes: 0, formerSuccesses: Infinity, reaso
 function world(addresses = ['203.0.113.1']) {
   const clock = fakeClock()
   const cloud = new Map<string, AssignedAddress>(
-    addresses.map((address) => [`id-${address}`, { id: `id-${address}`, address, machines: [], tags: [] }]),
+    addresses.map((address) => [`id-${address}`, { id: `id-${address}`, address, machines: [], tags: [], marks: {} }]),
   )
   const shown = new Map(addresses.map((address) => [address, [`default/${address}`]]))
   /** Reservations that the ledger has although the cloud has them no more. */
@@ -67,6 +67,7 @@ function world(addresses = ['203.0.113.1']) {
     showing: (address) => shown.get(address) ?? [],
     reservationOf: (address) => known.get(address) ?? (cloud.has(`id-${address}`) ? `id-${address}` : undefined),
     isReleasing: (address) => releasing.has(address),
+    isOthers: ({ marks }) => marks['cluster'] === 'other',
     partnersOf: () => [],
     nodes: (_address, of) => nodes(of),
     report: (problem) => problems.push(problem),
@@ -87,6 +88,10 @@ function world(addresses = ['203.0.113.1']) {
     problems,
     arrivals,
     set,
+    giveAway: (address: string) => {
+      const now = cloud.get(`id-${address}`)
+      if (now) cloud.set(now.id, { ...now, machines: ['X'], marks: { cluster: 'other' } })
+    },
     fail: (how: (done: () => void) => void | Promise<void>) => void (fault = how),
     fall: () => void (isDown = true),
     at: (address = '203.0.113.1') => cloud.get(`id-${address}`)?.machines.join(),
@@ -124,6 +129,36 @@ test('an address leaves a node that fails, and does not return', async () => {
   failed.clear()
   await run()
   assert.equal([at(), writes.length], ['B', 2])
+})
+
+/** Reconciles an address until one that a strange machine has would be moved. */
+async function runLong({ run, clock }: ReturnType<typeof world>): Promise<void> {
+  for (let n = 0; n < 3; n += 1) {
+    await run()
+    await clock.pass(10_000)
+  }
+}
+
+test('an address that another cluster has by now is neither moved nor taken from its machine', async () => {
+  const of = world()
+  await of.run()
+  of.giveAway('203.0.113.1')
+  await of.readAll(signal)
+  await runLong(of)
+  assert.equal([of.at(), of.writes.length], ['X', 1])
+  assert.is(of.isAssigned('203.0.113.1'), false)
+  assert.match(of.problems[0]?.message ?? '', "another cluster's by its marks")
+  of.shown.clear()
+  of.releasing.add('203.0.113.1')
+  await runLong(of)
+  assert.equal([of.at(), of.writes.length], ['X', 1])
+})
+
+test('a leader that begins does not move what another cluster has', async () => {
+  const of = world()
+  of.giveAway('203.0.113.1')
+  await runLong(of)
+  assert.equal([of.at(), of.writes], ['X', []])
 })
 
 test('while no node is well the address stays, and the Service says why once', async () => {
