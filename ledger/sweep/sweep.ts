@@ -219,21 +219,29 @@ async function removeTransferred(deps: SweepDeps, record: ElasticIP, signal: Abo
   await deps.records.remove(record, { signal })
 }
 
-/** Writes off what this sweep and the last one missed; returns the ids that this one missed. */
+/**
+ * Writes off what this sweep and the last one missed. Each one costs a call, so a few are looked at, those first that have
+ * waited longest. Returns the ids that this one missed; one that was looked at has to be missed twice again.
+ */
 async function writeOffMissing(
   deps: SweepDeps,
   { reservations, missing }: { reservations: Reservation[]; missing: ReadonlySet<string> },
   signal: AbortSignal,
 ): Promise<Set<string>> {
   const all = deps.listRecords()
-  const records = recordsMissingFrom(reservations, all)
-  const missedTwice = records.filter((record) => missing.has(reservationIdOf(record) ?? ''))
+  const records = new Map(
+    recordsMissingFrom(reservations, all).map((record) => [reservationIdOf(record) ?? '', record]),
+  )
+  const missedTwice = [...missing].filter((id) => records.has(id))
+  const missedOnce = [...records.keys()].filter((id) => !missing.has(id))
   const held = all.flatMap((record) => reservationIdOf(record) ?? [])
-  const isLikely = isLossLikely({ listed: reservations, held, cluster: deps.scheme.cluster, missing: records.length })
-  if (records.length === 0) await deps.loss.end(signal)
-  if (missedTwice.length > 0 && !isLikely && !(await deps.loss.isGiven(signal))) await deps.loss.warn(signal)
-  else await endUpTo(mostOf(all.length), missedTwice, (record) => writeOff(deps, record, signal))
-  return new Set(records.flatMap((record) => reservationIdOf(record) ?? []))
+  const isLikely = isLossLikely({ listed: reservations, held, cluster: deps.scheme.cluster, missing: records.size })
+  if (records.size === 0) await deps.loss.end(signal)
+  const isDoubtful = missedTwice.length > 0 && !isLikely && !(await deps.loss.isGiven(signal))
+  if (isDoubtful) await deps.loss.warn(signal)
+  const due = isDoubtful ? [] : missedTwice.slice(0, mostOf(all.length))
+  for (const record of due.flatMap((id) => records.get(id) ?? [])) await writeOff(deps, record, signal)
+  return new Set([...missedTwice.slice(due.length), ...missedOnce])
 }
 
 /** Ends one after the other, and stops after so many. One that stays does not count: it would keep all others. */
@@ -264,23 +272,21 @@ function hasOurMarks(record: ElasticIP): boolean {
 
 /**
  * Writes off a reservation that two lists missed, if the cloud has no reservation of ours by its id either. A Service that held its
- * address gets another one; the record of a warm or retained address is removed, for no Service uses it. Returns whether
- * it is gone.
+ * address gets another one; the record of a warm or retained address is removed, for no Service uses it.
  */
-async function writeOff(deps: LedgerDeps, record: ElasticIP, signal: AbortSignal): Promise<boolean> {
+async function writeOff(deps: LedgerDeps, record: ElasticIP, signal: AbortSignal): Promise<void> {
   const facts = { record: record.metadata.name, address: record.status?.address, reservation: reservationIdOf(record) }
-  if (facts.reservation === undefined) return false
+  if (facts.reservation === undefined) return
   const found = await deps.cloud.reservation(facts.reservation, signal)
   if (found && !isGivenToOthers(deps.scheme, record, found.marks)) {
     deps.log.warn(facts, 'two lists with our marks missed this address, and the cloud has it: its marks may be changed')
-    return false
+    return
   }
   deps.log.error(facts, 'the cloud no longer has this address')
   const isUnused = isWarm(record) ? phaseOf(record) === 'Available' : phaseOf(record) === 'Released'
   const detached = await detachFromSource(deps, record, signal)
   if (isUnused) await deps.records.remove(detached, { signal })
   else if (!isWarm(record)) await resetRecord(deps, detached, signal)
-  return true
 }
 
 /**

@@ -479,6 +479,28 @@ test('an address that only the list misses does not keep another one from being 
   assert.equal(phases(), ['Bound', 'Requested'])
 })
 
+test('of many that only the lists miss, a tenth is looked up in one sweep, and each has its turn', async () => {
+  const harness = makeHarness()
+  harness.cloud.put(makeReservation({ id: 'res-ours', marks: of('third') }))
+  const all = Array.from({ length: 30 }, (_, n) => `s${n}`)
+  for (const [n, name] of all.entries()) {
+    const status = { ...held, reservationID: `res-${n}`, address: `203.0.113.${n}` }
+    const record = makeRecord(status, { claimRef: { namespace: 'default', name } })
+    harness.api.put(elasticIPs, { ...record, metadata: { ...record.metadata, name: `default.${name}`, uid: name } })
+    harness.addService(makeService({ name, uid: name }))
+    if (n < 29) harness.cloud.put(makeReservation({ id: `res-${n}`, address: `203.0.113.${n}`, marks: {} }))
+  }
+  harness.addService(makeService({ name: 'third', uid: 'third' }))
+  const process = await sweepTimes(harness, 1)
+  for (let n = 0; n < 10; n += 1) {
+    const before = harness.cloud.calls.reservation
+    await sweepTimes(harness, 1, process)
+    assert.is(harness.cloud.calls.reservation - before, 3)
+  }
+  const phases = all.map((name) => harness.record(`default/${name}`)?.status?.phase)
+  assert.equal(phases, [...all.slice(1).map(() => 'Bound'), 'Requested'])
+})
+
 const marksOfOther = (name: string) => serviceMarks({ ...scheme, cluster: 'other' }, `default/${name}`)
 
 for (const { name, marks, phase } of [
