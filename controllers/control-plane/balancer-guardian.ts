@@ -12,9 +12,11 @@ import { leasedBalancers } from './balancer-address.ts'
 import { type SeenPort, controlPlaneChanges, controlPlaneNames, originAddresses, readPort } from './balancer-ports.ts'
 import type { Guardian } from './guardian.ts'
 import type { KnownAddress } from './known-address.ts'
-import type { GuardedNode } from './control-plane-nodes.ts'
+import { type GuardedNode, isAnotherGood } from './control-plane-nodes.ts'
 import type { MoveRules } from '../moves/move-plan.ts'
+import { type Sight, cloudSight } from './sight.ts'
 import type { WakeUp } from './wake-up.ts'
+import { hesitationMs, yieldPause } from './yield-pause.ts'
 
 export type BalancerGuardianOptions = {
   balancers: Balancers
@@ -26,6 +28,8 @@ export type BalancerGuardianOptions = {
   nodes: () => GuardedNode[]
   /** The public address of a node; undefined if it has none of its own. */
   external: (node: string) => string | undefined
+  /** The node that this process runs on, if it is known. */
+  ownNode: string | undefined
   rules: MoveRules
   readIntervalMs: number
   probeIntervalMs: number
@@ -48,6 +52,7 @@ type Look = { seen: SeenPort; atMs: number }
 
 type GuardianState = {
   last: Look | undefined
+  sight: Sight
   /** Of looks and changes, in a row. */
   failures: number
   notBeforeMs: number
@@ -58,20 +63,30 @@ type Turn = { options: BalancerGuardianOptions; state: GuardianState; signal: Ab
 
 /** The loop that keeps the good control-plane nodes, and no others, behind a managed balancer. */
 export function balancerGuardian(options: BalancerGuardianOptions): Guardian {
-  const state: GuardianState = { last: undefined, failures: 0, notBeforeMs: -Infinity, problem: undefined }
+  const { nodes, ownNode, rules, clock, log } = options
+  const sight = cloudSight(() => clock.now())
+  const state: GuardianState = { last: undefined, sight, failures: 0, notBeforeMs: -Infinity, problem: undefined }
+  const pause = yieldPause(() => clock.now())
+  const shouldYield = () => sight.isBlind() && isAnotherGood(nodes(), ownNode, rules) && pause.isOver()
   return {
     async lead(signal, leaseLeftMs) {
       const mayWrite = () => leaseLeftMs() > moveTimeoutMs + leaseMarginMs
+      pause.lead()
       // Another replica may have changed it meanwhile.
       state.last = undefined
       options.known.forget()
       while (!signal.aborted) {
         options.onTurn()
-        if (options.clock.now() >= state.notBeforeMs) await turn({ options, state, signal, mayWrite })
+        if (clock.now() >= state.notBeforeMs) await turn({ options, state, signal, mayWrite })
+        if (shouldYield()) {
+          pause.yielded()
+          log.info({ node: ownNode }, 'this guardian cannot read the cloud, so another one should lead')
+          return
+        }
         await options.wakeUp.wait(options.probeIntervalMs, signal)
       }
     },
-    hesitationMs: () => 0,
+    hesitationMs: () => (sight.isBlind() && nodes().length > 1 ? hesitationMs : 0),
     // Its nodes are reached by several ways at once.
     holder: () => undefined,
     problem: () => state.problem,
@@ -96,7 +111,7 @@ async function turn(at: Turn): Promise<void> {
 async function lookAndChange(at: Turn): Promise<void> {
   const { options, state, signal } = at
   const { known, readIntervalMs } = options
-  if (known.ageMs() >= readIntervalMs) await known.look(signal)
+  if (known.ageMs() >= readIntervalMs) await state.sight.read((ends) => known.look(ends), signal)
   if (isDue(at)) await look(at)
   if (!state.last) return
   const wanted = wantedChange(options, state.last)
@@ -119,7 +134,8 @@ async function look(at: Turn): Promise<void> {
   const atMs = clock.now()
   const timeoutError = () => new Error(`no answer within ${readTimeoutMs} ms`)
   const read = (ends: AbortSignal) => readPort(balancers, { id, number: numberOf(options) }, ends)
-  const seen = await withTimeLimit({ ms: readTimeoutMs, timeoutError, signal }, read)
+  const readInTime = () => withTimeLimit({ ms: readTimeoutMs, timeoutError, signal }, read)
+  const seen = await state.sight.read(readInTime, signal)
   state.last = seen && { seen, atMs }
   if (!seen)
     throw new Error(`the project has no load balancer ${id}. We create none: create one, or correct the setting`)

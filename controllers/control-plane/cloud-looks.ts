@@ -3,6 +3,7 @@ import { backoffMs } from '../../lib/backoff.ts'
 import { errorText } from '../loop/error-text.ts'
 import type { KnownAddress } from './known-address.ts'
 import { retryAfterOf } from '../moves/retry-after.ts'
+import type { Sight } from './sight.ts'
 
 export type CloudLooks = {
   /** Reads the cloud if it is time. Returns why the last read failed, if it did. */
@@ -15,6 +16,7 @@ export type CloudLooksOptions = {
   readIntervalMs: number
   /** How many failures are left before the address leaves its holder; infinite while there is none. */
   failuresLeft: () => number
+  sight: Sight
   clock: Clock
 }
 
@@ -28,7 +30,7 @@ const retry = { firstMs: 500, maxMs: 10_000 }
 const doubtful = { firstMs: 1_000, maxMs: 15_000 }
 
 /** Looks at the cloud: a list at each interval, and the address alone when its holder fails or we know nothing. */
-export function cloudLooks({ known, readIntervalMs, failuresLeft, clock }: CloudLooksOptions): CloudLooks {
+export function cloudLooks({ known, readIntervalMs, failuresLeft, sight, clock }: CloudLooksOptions): CloudLooks {
   let listDueAtMs = -Infinity
   let doubts = 0
   let failures = 0
@@ -53,7 +55,7 @@ export function cloudLooks({ known, readIntervalMs, failuresLeft, clock }: Cloud
     async look(signal) {
       if (!isDue() || clock.now() < notBeforeMs) return failure
       try {
-        await read(signal)
+        await sight.read(read, signal)
         failures = 0
         failure = undefined
       } catch (error) {

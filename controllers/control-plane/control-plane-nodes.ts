@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net'
 import type { EndpointSlice, Node } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
-import type { MovableNode, MoveWords } from '../moves/move-plan.ts'
+import type { MovableNode, MoveRules, MoveWords } from '../moves/move-plan.ts'
 import type { ProbeHistory } from '../moves/probe-history.ts'
 import { readProviderId } from '../nodes/provider-id.ts'
 import { isExcluded } from '../nodes/taints.ts'
@@ -53,6 +53,15 @@ export function controlPlaneNodes({ nodes, slices, shared, ids }: ControlPlaneSt
       }
     })
     .toSorted((one, other) => (one.name < other.name ? -1 : 1))
+}
+
+/** Whether an API server of another node is good: the guardian there could lead. */
+export function isAnotherGood(
+  nodes: readonly GuardedNode[],
+  own: string | undefined,
+  { successes }: Pick<MoveRules, 'successes'>,
+): boolean {
+  return nodes.some(({ name, probes }) => name !== own && probes.successes >= successes)
 }
 
 /** The port of each API server by its address, as the API servers themselves publish it. */

@@ -5,10 +5,12 @@ import { type CloudLooks, cloudLooks } from './cloud-looks.ts'
 import type { ControlPlaneAddress } from './control-plane-address.ts'
 import type { KnownAddress } from './known-address.ts'
 import { type Decision, type MoveRules, planMove, toleratedFailures } from '../moves/move-plan.ts'
-import { type GuardedNode, controlPlaneWords } from './control-plane-nodes.ts'
+import { type GuardedNode, controlPlaneWords, isAnotherGood } from './control-plane-nodes.ts'
 import type { Mover, TriedMove } from '../moves/mover.ts'
 import { noProbes, type ProbeHistory } from '../moves/probe-history.ts'
+import { cloudSight } from './sight.ts'
 import type { WakeUp } from './wake-up.ts'
+import { hesitationMs, yieldPause } from './yield-pause.ts'
 
 export type GuardianOptions = {
   known: KnownAddress
@@ -34,7 +36,7 @@ export type GuardianOptions = {
 export type Guardian = {
   /**
    * Guards the address until the signal aborts. It returns earlier to let another replica lead: the one on the holder
-   * itself should not, because it would fail together with what it guards.
+   * itself should not, because it would fail together with what it guards. One that cannot read the cloud moves nothing.
    */
   lead: (signal: AbortSignal, leaseLeftMs: () => number) => Promise<void>
   /** How long this replica leaves a free lease to others. */
@@ -45,8 +47,6 @@ export type Guardian = {
   problem: () => string | undefined
 }
 
-/** Others look for a free lease twice a second. */
-const hesitationMs = 1_500
 /** A move relies on a look at the cloud whose answer is not older. */
 const liveMs = 2_000
 /** A write must end before the lease does, timers that fire late included. */
@@ -64,14 +64,19 @@ export function guardian(options: GuardianOptions): Guardian {
   const { known, clock, log, ownNode, rules, wakeUp, probeIntervalMs, readIntervalMs } = options
   const reported = reportedProblem(log, () => known.current()?.address)
   const holder = () => holderOf(known.current(), options.nodes())
-  const looks = cloudLooks({ known, readIntervalMs, clock, failuresLeft: () => failuresLeft(options, holder()) })
+  const sight = cloudSight(() => clock.now())
+  const looks = cloudLooks({ known, readIntervalMs, sight, clock, failuresLeft: () => failuresLeft(options, holder()) })
   const parts: Turn = { ...options, looks, reported, decide: decider(options) }
   const pause = yieldPause(() => clock.now())
 
   const isHolderHere = () => ownNode !== undefined && holder()?.name === ownNode
-  const canOthersLead = () =>
-    options.nodes().some(({ name, probes }) => name !== ownNode && probes.successes >= rules.successes)
-  const shouldYield = () => isHolderHere() && reported.current() === undefined && canOthersLead() && pause.isOver()
+  const canOthersLead = () => isAnotherGood(options.nodes(), ownNode, rules)
+  const yieldReason = () => {
+    if (!canOthersLead() || !pause.isOver()) return undefined
+    if (sight.isBlind()) return 'this guardian cannot read the cloud, so another one should lead'
+    if (!isHolderHere() || reported.current() !== undefined) return undefined
+    return 'this node has the control-plane address, so another guardian should lead'
+  }
 
   return {
     async lead(signal, leaseLeftMs) {
@@ -80,19 +85,21 @@ export function guardian(options: GuardianOptions): Guardian {
       // Another guardian may have led, and moved it, meanwhile.
       known.forget()
       options.mover.forget()
-      reported.forget()
+      // While the cloud is down for all of them, each has the same problem.
+      if (!sight.isBlind()) reported.forget()
       while (!signal.aborted) {
         options.onTurn()
         if (await takeTurn(parts, signal, mayWrite)) continue
-        if (shouldYield()) {
+        const reason = yieldReason()
+        if (reason !== undefined) {
           pause.yielded()
-          log.info({ node: ownNode }, 'this node has the control-plane address, so another guardian should lead')
+          log.info({ node: ownNode }, reason)
           return
         }
         await wakeUp.wait(probeIntervalMs, signal)
       }
     },
-    hesitationMs: () => (isHolderHere() && options.nodes().length > 1 ? hesitationMs : 0),
+    hesitationMs: () => ((isHolderHere() || sight.isBlind()) && options.nodes().length > 1 ? hesitationMs : 0),
     holder,
     problem: reported.current,
   }
@@ -200,30 +207,4 @@ function reportedProblem(log: Log, address: () => string | undefined): ReportedP
 /** A count that grows makes no new problem. */
 function withoutNumbers(text: string): string {
   return text.replaceAll(/\d+/g, '')
-}
-
-/** When the guardian on the holder lets others lead. */
-type YieldPause = {
-  /** The guardian leads: again, if it has just yielded. */
-  lead(): void
-  isOver(): boolean
-  yielded(): void
-}
-
-const firstMs = 60_000
-const longestMs = 60 * 60_000
-/** Who leads again so soon after it yielded found that nobody else took the lease. */
-const untakenMs = 5_000
-
-/** A pause between two attempts to let others lead, twice as long after each that nobody used: there may be no other. */
-export function yieldPause(now: () => number): YieldPause {
-  let yieldedAtMs = -Infinity
-  let pauseMs = firstMs
-  return {
-    lead() {
-      pauseMs = now() - yieldedAtMs < untakenMs ? Math.min(2 * pauseMs, longestMs) : firstMs
-    },
-    isOver: () => now() - yieldedAtMs >= pauseMs,
-    yielded: () => void (yieldedAtMs = now()),
-  }
 }

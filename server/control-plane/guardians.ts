@@ -59,6 +59,7 @@ export function originsGuardian(
       const node = caches.nodes().find(({ metadata }) => metadata.name === name)
       return externalAddress(node?.status, isShared)
     },
+    ownNode: settings.process.nodeName,
     rules: { failures: probeFailures, successes: probeSuccesses },
     readIntervalMs: controlPlaneReadMs,
     probeIntervalMs,

@@ -55,6 +55,7 @@ async function openWorld() {
     known,
     nodes,
     external: externalOf,
+    ownNode: 'a',
     rules: { failures: 3, successes: 10 },
     readIntervalMs: 60_000,
     probeIntervalMs: 100,
@@ -80,7 +81,7 @@ async function openWorld() {
     probes,
     leaving,
     attempts,
-    lead: () => void (led = guardian.lead(ends.signal, () => leaseLeftMs)),
+    lead: () => (led = guardian.lead(ends.signal, () => leaseLeftMs)),
     setLease: (ms: number) => void (leaseLeftMs = ms),
     origins: (...of: string[]) =>
       eventually(
@@ -114,7 +115,7 @@ function inWorld(title: string, run: (world: World) => Promise<void>): void {
 const pause = (ms: number) => clock.sleep(ms)
 
 inWorld('a balancer without the port gets it, with every good node at the port of its API server', async (world) => {
-  world.lead()
+  void world.lead()
   await world.origins('a', 'b', 'c')
   assert.ok(world.shown().every(({ port_number }) => port_number === 6443))
   await eventually('the balancer listens', (observe) => {
@@ -125,7 +126,7 @@ inWorld('a balancer without the port gets it, with every good node at the port o
 })
 
 inWorld('while all is well nothing is written, and the cloud is hardly read', async (world) => {
-  world.lead()
+  void world.lead()
   await world.origins('a', 'b', 'c')
   await pause(500)
   world.control.calls.clear()
@@ -134,7 +135,7 @@ inWorld('while all is well nothing is written, and the cloud is hardly read', as
 })
 
 inWorld('an API server that fails leaves, and comes back when it is well; no pool is made anew', async (world) => {
-  world.lead()
+  void world.lead()
   await world.origins('a', 'b', 'c')
   world.probes.b = bad
   await world.origins('a', 'c')
@@ -144,14 +145,14 @@ inWorld('an API server that fails leaves, and comes back when it is well; no poo
 })
 
 inWorld('a node that will go leaves', async (world) => {
-  world.lead()
+  void world.lead()
   await world.origins('a', 'b', 'c')
   world.leaving.a = 2
   await world.origins('b', 'c')
 })
 
 inWorld('while all fail, the origins stay', async (world) => {
-  world.lead()
+  void world.lead()
   await world.origins('a', 'b', 'c')
   for (const name of names) world.probes[name] = bad
   await pause(3_000)
@@ -167,7 +168,7 @@ inWorld('what an operator has at other ports stays, and so does a pool of anothe
   await balancers.addPort(id, { name: 'web', number: 80, pool: theirs }, signal)
   await balancers.addOrigin(own, { name: 'old', address: '192.0.2.9', port: 6443 }, signal)
   await balancers.addPort(id, { name: 'api', number: 443, pool: own }, signal)
-  world.lead()
+  void world.lead()
   await eventually(
     'the pool of the operator has the nodes',
     async (observe) => {
@@ -186,7 +187,7 @@ inWorld('what an operator has at other ports stays, and so does a pool of anothe
 inWorld('nothing is written while the lease could end before the answer', async (world) => {
   world.control.calls.clear()
   world.setLease(2_000)
-  world.lead()
+  void world.lead()
   await pause(1_500)
   assert.equal(world.control.calls.count('POST /lb/**'), 0)
   assert.match(world.guardian.problem() ?? '', 'the lease ends too soon')
@@ -198,7 +199,7 @@ inWorld('answers that are lost double nothing', async (world) => {
   for (const on of ['POST /lb/v1/projects/*/loadbalancers/pools', 'POST /lb/v1/loadbalancers/*/ports'])
     world.control.faults.add({ on, answer: 500, done: true, times: 1 })
   world.control.faults.add({ on: 'POST /lb/v1/loadbalancers/pools/*/origins', answer: 'reset', done: true, times: 1 })
-  world.lead()
+  void world.lead()
   await world.origins('a', 'b', 'c')
   await eventually('there is one pool and one port', (observe) => {
     const [balancer] = world.control.balancers.all() as unknown as { ports: object[] }[]
@@ -210,10 +211,23 @@ inWorld('answers that are lost double nothing', async (world) => {
 
 inWorld('a balancer that does not exist is not created, and a problem says so', async (world) => {
   world.control.balancers.vanish(world.id)
-  world.lead()
+  void world.lead()
   await eventually('a problem says so', () => world.guardian.problem() || undefined)
   assert.match(world.guardian.problem() ?? '', `the project has no load balancer ${world.id}. We create none`)
   assert.equal(world.control.balancers.all(), [])
 })
+
+inWorld(
+  'a guardian that cannot read the cloud lets another one lead, and leaves a free lease to others',
+  async (world) => {
+    world.control.faults.add({ on: 'GET /lb/**', answer: 500 })
+    await world.lead()
+    assert.is(world.guardian.hesitationMs(), 1_500)
+    world.control.faults.clear()
+    void world.lead()
+    await world.origins('a', 'b', 'c')
+    assert.is(world.guardian.hesitationMs(), 0)
+  },
+)
 
 test.run()

@@ -200,7 +200,7 @@ inWorld(
 )
 
 inWorld('nothing is decided from a cloud that cannot be read', async (world) => {
-  world.cloud.faults.read = Array.from({ length: 10 }, () => 'fails')
+  world.cloud.faults.read = Array.from({ length: 4 }, () => 'fails')
   world.servers.a = 'refuses'
   await world.clock.pass(5_000)
   assert.is(world.cloud.writes(), 0)
@@ -350,6 +350,73 @@ test('the guardian on the holder lets another one lead, once a minute, and not w
   world.servers.b = 'refuses'
   world.servers.c = 'refuses'
   await world.clock.pass(30_000)
+  assert.ok(world.isLeading())
+  await world.stop()
+})
+
+test('a guardian that cannot read the cloud lets another one lead, and leaves a free lease to others', async () => {
+  const world = guardedWorld({ ownNode: 'b' })
+  await world.start()
+  world.cloud.faults.read = Array.from({ length: 100 }, () => 'fails')
+  world.servers.a = 'refuses'
+  await world.clock.pass(9_000)
+  assert.ok(world.isLeading(), 'it may be a moment')
+  await world.clock.pass(6_000)
+  assert.not(world.isLeading())
+  assert.is(world.guard.hesitationMs(), 1_500)
+  await world.stop()
+})
+
+test('a cloud that nobody can read makes guardians alternate once a minute, and the problem stays', async () => {
+  const world = guardedWorld({ ownNode: 'b' })
+  world.cloud.faults.read = Array.from({ length: 1_000 }, () => 'fails')
+  const leads: number[] = []
+  for (let n = 0; n < 4; n++) {
+    world.lead()
+    const beganAtMs = world.clock.now()
+    while (world.isLeading() && world.clock.now() - beganAtMs < 600_000) await world.clock.pass(1_000)
+    leads.push(Math.round((world.clock.now() - beganAtMs) / 1_000))
+    assert.match(world.guard.problem() ?? '', 'the cloud could not be read')
+    // Another one leads meanwhile.
+    await world.clock.pass(10_000)
+  }
+  assert.ok(leads[0] !== undefined && leads[0] <= 15, leads.join())
+  assert.ok(
+    leads.slice(1).every((seconds) => seconds >= 49 && seconds <= 52),
+    leads.join(),
+  )
+  await world.stop()
+})
+
+test('a guardian that reads the cloud again claims a free lease at once', async () => {
+  const world = guardedWorld({ ownNode: 'b' })
+  world.cloud.faults.read = Array.from({ length: 5 }, () => 'fails')
+  world.lead()
+  await world.clock.pass(30_000)
+  assert.not(world.isLeading())
+  world.cloud.faults.read = []
+  world.lead()
+  await world.clock.pass(1_000)
+  assert.equal([world.isLeading(), world.guard.hesitationMs(), world.guard.problem()], [true, 0, undefined])
+  await world.stop()
+})
+
+test('a guardian that the cloud asks to wait is not blind: the cloud asks the others as well', async () => {
+  const world = guardedWorld({ ownNode: 'b' })
+  world.cloud.faults.read = ['limited', 'limited']
+  world.lead()
+  await world.clock.pass(100_000)
+  assert.ok(world.isLeading())
+  assert.match(world.guard.problem() ?? '', 'the cloud could not be read: 429')
+  await world.stop()
+})
+
+test('a guardian that cannot read the cloud goes on to lead where no other API server answers', async () => {
+  const world = guardedWorld({ ownNode: 'b' })
+  for (const name of ['a', 'c'] as const) world.servers[name] = 'refuses'
+  world.cloud.faults.read = Array.from({ length: 100 }, () => 'fails')
+  await world.start()
+  await world.clock.pass(60_000)
   assert.ok(world.isLeading())
   await world.stop()
 })

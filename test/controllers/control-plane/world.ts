@@ -181,6 +181,8 @@ function scriptedProbe(servers: Record<string, ServerState>, clock: Clock): Prob
   }
 }
 
+const limited = () => new CloudError('429', { fault: 'rate-limit', outcome: 'nothing', retryAfterMs: 60_000 })
+
 function scriptedCloud(clock: Clock) {
   const assigned: string[] = [machineOf('a')]
   const calls: string[] = []
@@ -197,7 +199,9 @@ function scriptedCloud(clock: Clock) {
   }
   const read = async (signal: AbortSignal): Promise<ControlPlaneAddress[]> => {
     await call('read', signal)
-    if (faults.read?.shift()) throw new CloudError('the cloud is broken', { fault: 'unavailable', outcome: 'nothing' })
+    const fault = faults.read?.shift()
+    if (fault === 'limited') throw limited()
+    if (fault) throw new CloudError('the cloud is broken', { fault: 'unavailable', outcome: 'nothing' })
     return isGone ? [] : [{ id: 'r1', address: '203.0.113.1', machines: [...assigned] }]
   }
   const write = async (what: Write, run: () => void, { signal, mayWrite }: Parameters<AddressPort['assign']>[1]) => {
@@ -206,8 +210,7 @@ function scriptedCloud(clock: Clock) {
     await call(what, signal)
     const fault = faults[what]?.shift()
     if (fault === 'refused') throw new CloudError('it is in another metro', { fault: 'invalid', outcome: 'nothing' })
-    if (fault === 'limited')
-      throw new CloudError('429', { fault: 'rate-limit', outcome: 'nothing', retryAfterMs: 60_000 })
+    if (fault === 'limited') throw limited()
     if (fault === 'fails') throw new CloudError('500', { fault: 'unavailable', outcome: 'unknown' })
     run()
     most = Math.max(most, assigned.length)

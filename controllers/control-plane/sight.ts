@@ -1,0 +1,33 @@
+import { retryAfterOf } from '../moves/retry-after.ts'
+
+/** Whether this process can read the cloud. */
+export type Sight = {
+  /** Reads the cloud, and remembers whether it answered. */
+  read<T>(work: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T>
+  /** Whether reads have failed for so long that another guardian may see more. */
+  isBlind(): boolean
+}
+
+/** Most outages of a cloud's API are shorter, and no other guardian would see more. */
+const patienceMs = 10_000
+
+/** The sight of a process that has not read the cloud yet. */
+export function cloudSight(now: () => number): Sight {
+  let failingSinceMs: number | undefined
+  return {
+    async read(work, signal) {
+      const beganAtMs = now()
+      try {
+        const found = await work(signal)
+        failingSinceMs = undefined
+        return found
+      } catch (error) {
+        // A cloud that asks us to wait is there, and asks the others as well.
+        if (retryAfterOf(error) > 0) failingSinceMs = undefined
+        else if (!signal.aborted) failingSinceMs ??= beganAtMs
+        throw error
+      }
+    },
+    isBlind: () => failingSinceMs !== undefined && now() - failingSinceMs >= patienceMs,
+  }
+}
