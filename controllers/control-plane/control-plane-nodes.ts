@@ -49,6 +49,8 @@ export function controlPlaneNodes({ nodes, slices, shared, ids }: ControlPlaneSt
         name: node.metadata.name,
         machine: providerId.kind === 'machine' ? providerId.id : undefined,
         endpoint: address === undefined ? undefined : { address, port: ports.get(address) ?? port },
+        // The mirror Service has the same endpoints.
+        isPublished: address !== undefined && ports.has(address),
         leaving: leavingOf(node),
       }
     })

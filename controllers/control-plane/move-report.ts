@@ -65,7 +65,7 @@ async function tellAnswer(moved: Moved, options: MoveReportOptions, signal: Abor
     return tell({ type: 'Normal', reason: 'ControlPlaneAddressAnswers', message })
   }
   log.warn({ address, holder: name }, 'control-plane address does not answer after its move')
-  const message = `The control-plane address ${address} is assigned to ${name} but does not answer from here. Check that a network interface of that machine has it.`
+  const message = `The control-plane address ${address} is assigned to ${name} but does not answer from here. Check that a network interface of that machine has it, and that all API servers are good.`
   tell({ type: 'Warning', reason: 'ControlPlaneAddressSilent', message })
 }
 

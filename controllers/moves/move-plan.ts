@@ -4,6 +4,7 @@
 //   make one answer less enough, down to two.
 // - Too often: the setting's number of failures in a row. Only a holder that failed after enough good answers in a row
 //   has met with something. One that answered by turns before it failed needs twice as many.
+// - Another bad server: machines deliver the address to every published API server, so its probes may have met that one.
 // - Reason to leave: a number, the weightiest is the highest; the words say what it means.
 //
 //   the address is assigned to  | and                                                    | decision
@@ -19,7 +20,9 @@
 //   such a node                 | it failed too often, only refused candidates are good  | move there: failed
 //   such a node                 | it failed too often, and no candidate is good          | wait, say so
 //   such a node                 | it failed, but not yet too often                       | wait
-//   such a node                 | the address answered, then failed too often, candidate | move: unreachable
+//   such a node                 | the address answered, then failed, not yet too often   | wait
+//   such a node                 | it failed too often, perhaps for another bad server    | move: leaving, or wait, say so
+//   such a node                 | it failed too often, and a candidate is good           | move: unreachable
 //   such a node                 | it has more reason to leave than a good candidate      | move: leaving
 //   such a node                 |                                                        | stay
 //
@@ -35,6 +38,8 @@ export type MovableNode = {
   machine: string | undefined
   /** Why it should not keep the address, as a place in `leaving` of the words: 0 if it stays. */
   leaving: number
+  /** Whether machines may deliver the address to it although another one has it, as kube-proxy does. */
+  isPublished?: boolean
   /** What its probes showed. */
   probes: ProbeHistory
 }
@@ -96,6 +101,12 @@ export const strangerGraceMs = 10_000
 
 const leastSuccesses = 2
 
+/**
+ * An API server that has ended is published for up to 15 s more, and kube-proxy follows. Probes fail at most twice a
+ * second.
+ */
+const failuresOfGone = 60
+
 type Candidate = MovableNode & { machine: string }
 
 /** What to do about an address that belongs to one machine. Pure. */
@@ -152,9 +163,20 @@ function planReachable(holder: MovableNode, facts: MoveFacts): Decision | undefi
   if (address === undefined || address.answeredAtMs === undefined || address.failures === 0) return undefined
   if (address.failures < toleratedFailures(address, rules)) return { do: 'wait' }
   const why = `${address.failures} probes of the address itself failed, the last one: ${address.reason ?? 'no answer'}`
+  const suspects = without(holder, facts).nodes.filter((node) => mayFailAddress(node, rules))
+  if (suspects.length > 0) {
+    const names = suspects.map(({ name }) => name).join(', ')
+    return planLeaving(holder, facts) ?? { do: 'wait', problem: `${why}; perhaps they reached ${names}, which is bad` }
+  }
   const to = others(holder, facts, rules.successes)[0]
   if (!to) return { do: 'wait', problem: `${why}; ${nobody(without(holder, facts), 'no other')}` }
   return paused({ do: 'move', to, reason: 'unreachable', why }, facts)
+}
+
+/** A probe of the address that this server got tells nothing of the holder. */
+function mayFailAddress({ isPublished, probes }: MovableNode, { successes }: MoveRules): boolean {
+  if (isPublished) return probes.successes < successes
+  return isPublished === false && probes.failures > 0 && probes.failures < failuresOfGone
 }
 
 function planLeaving(holder: MovableNode, facts: MoveFacts): Decision | undefined {

@@ -165,13 +165,14 @@ export const catalogue = {
   ControlPlaneAddressAnswers: {
     about: 'Node, Service',
     types: ['Normal'],
-    meaning: 'After the move, the control-plane address answers. The text says how long it did not.',
+    meaning:
+      'After the move, the control-plane address answers where the guardian runs. The text says how long it did not.',
   },
   ControlPlaneAddressSilent: {
     about: 'Node, Service',
     types: ['Warning'],
     meaning: 'After the move, the control-plane address does not answer.',
-    todo: 'See whether an interface of the new holder has the address.',
+    todo: 'See whether an interface of the new holder has the address, and whether all API servers are good: kube-proxy may deliver the address to any.',
   },
 } as const satisfies Record<string, EventRow>
 

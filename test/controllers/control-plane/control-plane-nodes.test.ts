@@ -61,6 +61,17 @@ for (const [what, addresses, slices, expected] of places)
     assert.is(endpoint && `${endpoint.address}:${endpoint.port}`, expected)
   })
 
+test('machines deliver the address to the API servers that are published', () => {
+  const nodes = ['10.0.0.1', '10.0.0.2'].map((own) =>
+    makeNode({ name: own, addresses: [{ type: 'InternalIP', address: own }] }),
+  )
+  const found = controlPlaneNodes({ nodes, slices: [slice(6443, '10.0.0.2')], shared, ids })
+  assert.equal(
+    found.map(({ isPublished }) => isPublished),
+    [false, true],
+  )
+})
+
 const leavings: [node: Parameters<typeof makeNode>[0], reason: string][] = [
   [{}, ''],
   [{ labels: { 'node.kubernetes.io/exclude-from-external-load-balancers': '' } }, 'excluded by its label'],

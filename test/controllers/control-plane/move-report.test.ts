@@ -58,7 +58,10 @@ test('an address that stays silent is reported after a while', async () => {
     [...new Set(events.map(({ type, reason }) => `${type} ${reason}`))],
     ['Warning ControlPlaneAddressMoved', 'Warning ControlPlaneAddressSilent'],
   )
-  assert.match(events.at(-1)?.message ?? '', 'Check that a network interface of that machine has it.')
+  assert.match(
+    events.at(-1)?.message ?? '',
+    'Check that a network interface of that machine has it, and that all API servers are good.',
+  )
   assert.equal(outages, [])
 })
 

@@ -24,6 +24,11 @@ function nodesOf(states: Record<string, ProbeHistory | [ProbeHistory, number]>):
   })
 }
 
+/** The nodes to which machines may deliver the address, wherever it is. */
+const published = (states: States, ...names: string[]) => ({
+  nodes: nodesOf(states).map((node) => ({ ...node, isPublished: names.includes(node.name) })),
+})
+
 type States = Parameters<typeof nodesOf>[0]
 
 const base: MoveFacts = {
@@ -136,6 +141,42 @@ const rows: [what: string, states: States, facts: Partial<MoveFacts>, decision: 
   ['the address answers no more', { a: well, b: well }, { address: failed(3) }, 'unreachable -> b'],
   ['the address failed twice', { a: well, b: well }, { address: failed(2) }, 'wait'],
   ['the address answers no more, nobody else is well', { a: well, b: bad }, { address: failed(3) }, 'problem'],
+  [
+    'the address answers no more, and so does an API server to which machines deliver it',
+    {},
+    { address: failed(9), ...published({ a: well, b: well, c: failed(900) }, 'a', 'b', 'c') },
+    'problem',
+  ],
+  [
+    'the address answers no more, and such an API server has just come back',
+    {},
+    { address: failed(9), ...published({ a: well, b: well, c: answers(9) }, 'a', 'b', 'c') },
+    'problem',
+  ],
+  [
+    'the address answers no more, and such an API server has just gone',
+    {},
+    { address: failed(9), ...published({ a: well, b: well, c: failed(59) }, 'a', 'b') },
+    'problem',
+  ],
+  [
+    'the address answers no more, and an API server is gone for long',
+    {},
+    { address: failed(9), ...published({ a: well, b: well, c: failed(60) }, 'a', 'b') },
+    'unreachable -> b',
+  ],
+  [
+    'the address answers no more, and a node has no API server yet',
+    {},
+    { address: failed(9), ...published({ a: well, b: well, c: unknown }, 'a', 'b') },
+    'unreachable -> b',
+  ],
+  [
+    'the address answers no more, another API server fails, and the holder leaves',
+    {},
+    { address: failed(9), ...published({ a: [well, cordoned], b: well, c: bad }, 'a', 'b', 'c') },
+    'leaving -> b',
+  ],
   ['the address answers, its holder does not', { a: bad, b: well }, { address: well }, 'failed -> b'],
 ]
 
@@ -173,6 +214,11 @@ const problems: [what: string, facts: Partial<MoveFacts>, problem: RegExp][] = [
     'the address answers no more, and the cloud refused the other',
     { nodes: nodesOf({ a: well, b: well }), address: failed(3), ...refusing('B') },
     /; no other control-plane node can take it; the cloud refused b: another metro$/,
+  ],
+  [
+    'the address answers no more, and another API server may be the reason',
+    { ...published({ a: well, b: well, c: bad }, 'a', 'b', 'c'), address: failed(3) },
+    /^3 probes of the address itself failed, the last one: refused; perhaps they reached c, which is bad$/,
   ],
   [
     'the last try failed',
