@@ -68,7 +68,7 @@ export function mover(options: MoverOptions): Mover {
   return {
     async attempt(move, assigned, mayWrite) {
       const { to, reason, why } = move
-      tried = { ...move, from: assigned, beganAtMs: tried?.beganAtMs ?? clock.now() }
+      tried = { ...move, from: assigned, beganAtMs: clock.now(), ...begunBefore(tried, assigned) }
       log.info({ address: assigned.address, to: to.name, reason, why }, `moving ${what}`)
       try {
         await assignInTime(options, { id: assigned.id, machine: to.machine, from: assigned.machines }, mayWrite)
@@ -91,6 +91,13 @@ export function mover(options: MoverOptions): Mover {
     pause: (reason) => attempts.pause(reason),
     refused: () => refused.current(),
   }
+}
+
+/** What stays of an earlier try. After half a move the address is at no machine, and only that try knows why. */
+function begunBefore(tried: TriedMove | undefined, { id, machines }: MovableAddress): Partial<TriedMove> {
+  if (tried === undefined) return {}
+  const { from, reason, why, beganAtMs } = tried
+  return machines.length === 0 && from.id === id ? { from, reason, why, beganAtMs } : { beganAtMs }
 }
 
 /** The cloud allows fewer calls than wait for their turn. Its client spreads them, so this one need not wait long. */

@@ -122,6 +122,15 @@ inWorld('an answer that was lost is looked for, and nothing is done twice', asyn
   assert.is(world.moves.length, 1)
 })
 
+inWorld('a move whose second write failed at first began where the whole one did', async (world) => {
+  world.cloud.faults.assign = ['refused', 'fails']
+  world.servers.a = 'refuses'
+  await world.clock.pass(30_000)
+  const [move] = world.moved
+  assert.equal([world.moved.length, move?.reason, move?.from.machines], [1, 'failed', ['machine-a']])
+  assert.match(move?.why ?? '', /^3 probes of the API server on a failed/)
+})
+
 inWorld('after half a move another guardian assigns the address at once', async (world) => {
   world.cloud.assigned.length = 0
   world.servers.a = 'refuses'

@@ -71,6 +71,7 @@ export function guardedWorld(options: { ownNode?: Name; cooldownMs?: number } = 
     onChange: () => awake.wake(),
   })
   const moves: string[] = []
+  const moved: TriedMove[] = []
   let leaseLeftMs = () => 3_000
   let turns = 0
   const guard = guardian({
@@ -93,7 +94,10 @@ export function guardedWorld(options: { ownNode?: Name; cooldownMs?: number } = 
     clock,
     log,
     onTurn: () => void (turns += 1),
-    onMoved: ({ reason, to }: TriedMove) => void moves.push(`${reason} -> ${to.name}`),
+    onMoved(move: TriedMove) {
+      moves.push(`${move.reason} -> ${move.to.name}`)
+      moved.push(move)
+    },
   })
   const ending = new AbortController()
   let led: Promise<void> | undefined
@@ -109,6 +113,8 @@ export function guardedWorld(options: { ownNode?: Name; cooldownMs?: number } = 
     servers,
     leaving,
     moves,
+    /** The same moves as they are reported. */
+    moved,
     guard,
     holders: () => cloud.assigned.map(nameOf),
     turns: () => turns,
