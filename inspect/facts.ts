@@ -166,6 +166,7 @@ export type Context = {
     | 'loadBalancer'
     | 'bgp'
     | 'controlPlane'
+    | 'controlPlaneBalancer'
     | 'unsupported'
   > & { cloud: { readonly name: string } }
 }

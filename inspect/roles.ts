@@ -1,4 +1,5 @@
 import { type ObjectRights, announcerRights, givenWhere } from '../announcers/object-rights.ts'
+import { isControlPlaneGuarded } from '../clouds/ports/cloud-provider.ts'
 import { rbac } from '../manifests/rbac.ts'
 import { resourceOf } from '../manifests/resources.ts'
 import type { Context, RoleObject, Values } from './facts.ts'
@@ -31,7 +32,7 @@ function wantedRoles({ settings, vendor }: Context, announcing: ObjectRights[]):
   const objects = rbac({ namespace, leaseNamespace, leaseName, announcing }) as RoleObject[]
   return objects.filter(({ kind, metadata: { name } }) => {
     if (!kinds.includes(kind) || ofPeople.includes(name)) return false
-    return vendor.controlPlane !== undefined || !name.startsWith('eip-admission-control-plane')
+    return isControlPlaneGuarded(vendor) || !name.startsWith('eip-admission-control-plane')
   })
 }
 

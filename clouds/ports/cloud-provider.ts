@@ -33,6 +33,14 @@ export type CloudProvider = {
   unsupported: string[]
 }
 
+/** Whether the settings name a way to the control plane, which guardians then keep. */
+export function isControlPlaneGuarded({
+  controlPlane,
+  controlPlaneBalancer,
+}: Pick<CloudProvider, 'controlPlane' | 'controlPlaneBalancer'>): boolean {
+  return controlPlane !== undefined || controlPlaneBalancer !== undefined
+}
+
 /** The project that the settings name. */
 export type CloudProject = {
   /** Its id; where a cloud has none, a word for every project. */

@@ -1,3 +1,4 @@
+import { isControlPlaneGuarded } from '../../clouds/ports/cloud-provider.ts'
 import { mirrorService, apiServerService } from './mirror-service.ts'
 import { slicesOf } from './mirror-objects.ts'
 import type { ControllerDeclaration } from '../loop/controller.ts'
@@ -67,7 +68,9 @@ function cachesOf({ client, log, service }: Deps) {
   ]
 }
 
-type LeftDeps = Pick<Dependencies, 'caches' | 'vendor' | 'log'>
+type LeftDeps = Pick<Dependencies, 'caches' | 'log'> & {
+  vendor: Pick<Dependencies['vendor'], 'controlPlane' | 'controlPlaneBalancer' | 'policy'>
+}
 
 const leftText =
   'nobody keeps this Service of the control-plane address any more, because the settings name no control-plane address. ' +
@@ -75,7 +78,7 @@ const leftText =
 
 /** Says that nobody keeps a mirror Service any more, where the operator took the control-plane address from the settings. */
 export function leftMirrorController({ caches, vendor, log }: LeftDeps): ControllerDeclaration[] {
-  if (vendor.controlPlane !== undefined) return []
+  if (isControlPlaneGuarded(vendor)) return []
   const { services: cache } = caches
   const reconciler: Reconciler = {
     name: 'left-mirror-service',

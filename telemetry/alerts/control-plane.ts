@@ -68,7 +68,8 @@ export const controlPlaneAlerts: AlertGroup = {
       name: 'EIPAdmissionControlPlaneMovesOften',
       severity: 'warning',
       for: '0s',
-      expr: `sum ${perInstall} (increase(eip_admission_control_plane_moves_total{result="ok"}[1h])) > 5`,
+      // A change of the origins of a load balancer cuts no other connections.
+      expr: `sum ${perInstall} (increase(eip_admission_control_plane_moves_total{result="ok",reason!="origins"}[1h])) > 5`,
       summary: 'The control-plane address has moved more than five times within an hour.',
       description: `It moved {{ $value | printf "%.0f" }} times within an hour, by the guardians ${where}.`,
       symptom: 'Every move cuts all connections to the API server.',

@@ -35,4 +35,17 @@ test('rights in every namespace are right where nothing says which one, and too 
   assert.equal(others, [])
 })
 
+const guarded: [what: string, env: Record<string, string>, isExpected: boolean][] = [
+  ['no control plane', {}, false],
+  ['a control-plane address', { METAL_EIP_TAG: 'cp' }, true],
+  ['a load balancer', { METAL_LOAD_BALANCER_ID: 'lb-1', METAL_LOAD_BALANCER: 'emlb:///da' }, true],
+]
+for (const [what, env, isExpected] of guarded)
+  test(`${isExpected ? 'the rights' : 'no rights'} of guardians are expected with ${what}`, async () => {
+    const reader: Pick<ClusterReader, 'get'> = { get: () => Promise.resolve(undefined) }
+    const wanted = (await installedRoles(reader as ClusterReader, makeContext({ env }))).map((role) => role.wanted)
+    const ofGuardians = wanted.some(({ metadata }) => metadata.name.startsWith('eip-admission-control-plane'))
+    assert.is(ofGuardians, isExpected)
+  })
+
 test.run()

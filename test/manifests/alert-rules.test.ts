@@ -29,7 +29,7 @@ const errors = of('a', 'eip_admission_review_duration_seconds_count', {
   webhook: 'reserve.eip-admission.dev',
   verdict: 'error',
 })
-const moves = (result: string) => guardian('n1', 'moves_total', { reason: 'probes', result })
+const moves = (result: string, reason = 'failed') => guardian('n1', 'moves_total', { reason, result })
 const probes = (node: string, result: string, by = 'n1') => guardian(by, 'probes_total', { node, result })
 const info = { version: '1', node_version: '24', cloud: 'x' }
 const counted = (scope: string, name = 'a') => of(name, 'eip_admission_addresses_counted', { scope })
@@ -292,6 +292,7 @@ const shortCases: Case[] = [
   ['the only API server is good', without(/probes_total\{.*node="n[23]"/)],
   ['the address moves four times', { [moves('ok')]: '2x119 2+1x4 6x235' }],
   ['the address moves to and fro', { [moves('ok')]: '2x119 2+1x20 22x219' }, 'EIPAdmissionControlPlaneMovesOften'],
+  ['the origins of a load balancer change often', { [moves('ok', 'origins')]: '2x119 2+1x20 22x219' }],
   ['a move fails', { [moves('error')]: from(60, '_', always(1)) }, 'EIPAdmissionControlPlaneMovesFail'],
   [
     'the cloud is not read for the holder',

@@ -1,3 +1,4 @@
+import { isControlPlaneGuarded } from '../../../clouds/ports/cloud-provider.ts'
 import { keyOf } from '../../../kube/objects.ts'
 import { names } from '../../../settings/installed-names.ts'
 import { isHeld, isOwnIdentity } from '../../../kube/lease-holder.ts'
@@ -73,7 +74,7 @@ export const guardianLease = defineCheck({
   checks: 'A guardian holds the lease of the control-plane address.',
   good: 'a guardian watches the control-plane address',
   needs: ['leases', 'server'],
-  applies: ({ vendor }) => vendor.controlPlane !== undefined,
+  applies: ({ vendor }) => isControlPlaneGuarded(vendor),
   judge({ leases, server }, { now, settings: { process } }) {
     const key = `${process.leaseNamespace}/${names.controlPlaneLease}`
     const lease = leases.find((one) => keyOf(one) === key)

@@ -209,7 +209,10 @@ test('who leads', () => {
   assert.match(of(lease('n_3b241101-e2bb-4255-8caf-4136c566a962', 5)), /^error: .* which is not eip-admission/)
   assert.equal(judge(leader, { leases: [], ...at(0) }, { flags: { '--leader-elect': 'false' } }), [])
   const env = { METAL_EIP_TAG: 'cp' }
+  const balancer = { METAL_LOAD_BALANCER_ID: 'lb-1', METAL_LOAD_BALANCER: 'emlb:///da' }
   assert.is(judge(guardianLease, { leases: [], ...at(0) }, { env })[0]?.level, 'error')
+  assert.is(judge(guardianLease, { leases: [], ...at(0) }, { env: balancer })[0]?.level, 'error')
+  assert.equal(judge(guardianLease, { leases: [], ...at(0) }), [])
   assert.is(
     judge(guardianLease, { leases: [lease('a_1', 2, 'eip-admission-control-plane')], ...at(0) }, { env })[0]?.level,
     'ok',
