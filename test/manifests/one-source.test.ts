@@ -77,6 +77,21 @@ function withoutMetadata(object: ValueTree): ValueTree {
   return { ...object, metadata: undefined }
 }
 
+test('the DaemonSet of the guide runs on the nodes of the chart, whatever value their label has', async () => {
+  const guide = readFileSync(join(root, 'docs', 'guides', 'control-plane-address.md'), 'utf8')
+  const [, text = ''] = /^```yaml\n(apiVersion: apps\/v1\n[^]*?)^```$/m.exec(guide) ?? []
+  const charted = byName(await renderChart({ ...cherry, settings: { 'fip-tag': 'api' }, webhooks: { pathSecret } }))
+  const key = 'DaemonSet eip-admission/eip-admission-control-plane'
+  assert.equal(placeOf(byName(objectsIn(text))[key]), placeOf(charted[key]))
+})
+
+function placeOf(object: unknown): object {
+  const { affinity, nodeSelector, tolerations } = (object as { spec: { template: { spec: ValueTree } } }).spec.template
+    .spec
+  assert.ok(affinity)
+  return { affinity, nodeSelector, tolerations }
+}
+
 for (const { name } of dialectFacts()) {
   test(`kubectl apply -k and the plain manifest have the same objects: ${name}`, async () => {
     const kubectl = join(await controlPlanePrograms(), 'kubectl')
