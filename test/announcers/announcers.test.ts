@@ -58,7 +58,7 @@ test('the namespace of other software says nothing of the ConfigMap of a former 
   const placeUnder = (setting: string) => {
     const reading = read(setting)
     if (!('value' in reading)) return reading.right
-    const [at] = softwares.flatMap(({ former }) => former?.(reading.value, of)?.document?.at ?? [])
+    const [at] = softwares.flatMap((software) => software.former?.(reading.value, of)?.document?.at ?? [])
     return at && `${at.namespace}/${at.name}`
   }
   assert.is(placeUnder('calico:///kube-system'), 'metallb-system/config')

@@ -40,18 +40,20 @@ test("MetalLB's objects that we wrote or took over are counted in each namespace
 })
 
 /** An object of the cluster as a whole; one with this name or label is ours. */
-function made(apiVersion: string, kind: string, name: string, more: object = {}): KubeObject {
+function made(apiVersion: string, kind: string, { name, ...more }: { name: string; spec?: object }): KubeObject {
   return { apiVersion, kind, metadata: { name, labels: name.startsWith('eip-admission') ? labels : {} }, ...more }
 }
 
 test('what Cilium goes on announcing is counted, and the commands remove just that, with the password', () => {
-  const config = made('cilium.io/v2', 'CiliumBGPPeerConfig', 'eip-admission-multihop')
+  const config = made('cilium.io/v2', 'CiliumBGPPeerConfig', { name: 'eip-admission-multihop' })
   config.metadata.annotations = { 'eip-admission.dev/bgp-secrets-namespace': 'cilium-secrets' }
   const announcing = [
     config,
-    ...['node-a', 'node-b'].map((node) => made('cilium.io/v2', 'CiliumBGPClusterConfig', `eip-admission-${node}`)),
-    made('cilium.io/v2', 'CiliumBGPClusterConfig', 'fabric'),
-    made('cilium.io/v2', 'CiliumLoadBalancerIPPool', 'lan'),
+    ...['node-a', 'node-b'].map((node) =>
+      made('cilium.io/v2', 'CiliumBGPClusterConfig', { name: `eip-admission-${node}` }),
+    ),
+    made('cilium.io/v2', 'CiliumBGPClusterConfig', { name: 'fabric' }),
+    made('cilium.io/v2', 'CiliumLoadBalancerIPPool', { name: 'lan' }),
   ]
   const text = whatIsLeft({ ...nothing, announcing })
   assert.match(text, 'Cilium goes on announcing: 1 CiliumBGPPeerConfig, 2 CiliumBGPClusterConfig stay. To end')
@@ -65,11 +67,11 @@ test('what Cilium goes on announcing is counted, and the commands remove just th
 
 test('so is what Calico goes on announcing, with our entries in a list that people share', () => {
   const calico = 'projectcalico.org/v3'
-  const peer = made(calico, 'BGPPeer', 'eip-admission-node-a-169.254.255.1')
+  const peer = made(calico, 'BGPPeer', { name: 'eip-admission-node-a-169.254.255.1' })
   peer.metadata.annotations = { 'eip-admission.dev/calico-namespace': 'calico-system' }
   const listOf = (...cidrs: string[]) => {
     const spec = { serviceLoadBalancerIPs: cidrs.map((cidr) => ({ cidr })) }
-    const list = made(calico, 'BGPConfiguration', 'default', { spec })
+    const list = made(calico, 'BGPConfiguration', { name: 'default', spec })
     list.metadata.annotations = { 'eip-admission.dev/announced-addresses': '198.51.100.7/32' }
     return list
   }
@@ -88,8 +90,11 @@ test('so is what Calico goes on announcing, with our entries in a list that peop
     whatIsLeft({ ...nothing, announcing: [created] }),
     /^Calico goes on .*: 1 BGPConfiguration stay.*`kubectl delete bgpconfigurations.projectcalico.org default`\.\n$/,
   )
-  const foreign = made(calico, 'BGPPeer', 'tor', { spec: {} })
-  assert.is(whatIsLeft({ ...nothing, announcing: [foreign, made(calico, 'BGPConfiguration', 'default')] }), '')
+  const foreign = made(calico, 'BGPPeer', { name: 'tor', spec: {} })
+  assert.is(
+    whatIsLeft({ ...nothing, announcing: [foreign, made(calico, 'BGPConfiguration', { name: 'default' })] }),
+    '',
+  )
 })
 
 test('the slices of the mirror Service are counted, and the command removes just these', () => {
