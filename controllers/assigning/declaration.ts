@@ -96,11 +96,7 @@ function makeReconciler(deps: Deps, { assignments, slices, probes, arrived }: Pa
         address,
         nodes: caches.nodes.list(),
         ids: vendor.providerIds,
-        services: shownBy(address).map(({ service }): ServedBy => {
-          const { namespace, name } = service.metadata
-          const own = slices.list().filter((slice) => isOf(slice, { namespace, name }))
-          return { nodes: servingNodes(own), isLocal: service.spec.externalTrafficPolicy === 'Local' }
-        }),
+        services: shownBy(address).map(({ service }) => servedBy(service, slices.list())),
         holder,
         beside,
         probes: probes.history,
@@ -114,6 +110,13 @@ function makeReconciler(deps: Deps, { assignments, slices, probes, arrived }: Pa
     clock: systemClock,
     log: deps.log,
   })
+}
+
+/** The nodes that serve a Service. */
+function servedBy(service: Service, slices: EndpointSlice[]): ServedBy {
+  const { namespace, name } = service.metadata
+  const own = slices.filter((slice) => isOf(slice, { namespace, name }))
+  return { nodes: servingNodes(own), isLocal: service.spec.externalTrafficPolicy === 'Local' }
 }
 
 /** The Services that show an address. Nothing that people write on a Service says its second one. */

@@ -11,9 +11,9 @@ const secondCheckMs = 30_000
 
 export type ProvisionedChecks = {
   /** Returns when to check again. */
-  check(seen: ProvisionedSeen, signal: AbortSignal): Promise<{ againInMs?: number }>
+  check: (seen: ProvisionedSeen, signal: AbortSignal) => Promise<{ againInMs?: number }>
   /** Forgets what former checks saw: between two terms of a leader much may have happened. */
-  forget(): void
+  forget: () => void
 }
 
 /**
