@@ -3,7 +3,7 @@ import { type RequestOptions, request } from 'node:https'
 import { checkServerIdentity } from 'node:tls'
 import { withTimeLimit } from '../lib/time-limit.ts'
 import { untilAborted } from '../lib/until-aborted.ts'
-import type { Credentials, Tls } from './credentials.ts'
+import type { Access, Credentials, Tls } from './credentials.ts'
 import type { Log } from './log.ts'
 
 /** Where an API server listens. */
@@ -19,8 +19,10 @@ export type ProbeResult = { isWell: true } | { isWell: false; isDefinite: boolea
 export type Probe = (endpoint: Endpoint, signal?: AbortSignal) => Promise<ProbeResult>
 
 export type ProbeOptions = {
-  /** Only the cluster's CA is read of them: a probe sends no credentials. */
+  /** Without `introduces` only the cluster's CA is read of them. */
   credentials: Credentials
+  /** Whether a server that tells strangers nothing gets our credentials, if its certificate names the address. */
+  introduces: boolean
   userAgent: string
   timeoutMs: number
   log: Log
@@ -29,25 +31,27 @@ export type ProbeOptions = {
 type Answer = { status: number; text: string }
 
 /** A server without /readyz is older than Kubernetes 1.16. */
-const paths = ['/readyz', '/healthz']
+const paths = ['/readyz', '/healthz'] as const
+
+/** Answers of a server that tells strangers nothing, as with `--anonymous-auth=false`. */
+const closed = [401, 403]
 
 /** The answer begins with the checks that failed. */
 const maxTextLength = 8_192
 
 /**
- * Probes of API servers by their own addresses, each on a connection of its own. The certificate must come from the
- * cluster's CA. It need not name the address, because many clusters have certificates without it.
+ * Probes of API servers, each on a connection of its own. The certificate must come from the cluster's CA. It need not
+ * name the address, because many clusters have certificates without it.
  */
 export function apiServerProbe(options: ProbeOptions): Probe {
-  const { timeoutMs, credentials } = options
+  const { timeoutMs, credentials, introduces } = options
   const identify = identifier(options)
   const ask = async (endpoint: Endpoint, signal: AbortSignal): Promise<ProbeResult> => {
-    const { tls } = await untilAborted(credentials.current(), signal)
-    for (const path of paths) {
-      const answer = await get({ ...requestOf(endpoint, options, tls), path, signal, checkServerIdentity: identify })
-      if (answer.status !== 404) return judge(answer)
-    }
-    return { isWell: false, isDefinite: true, reason: 'it answers 404' }
+    const access = await untilAborted(credentials.current(), signal)
+    const question = { ...requestOf(endpoint, options, access.tls), signal }
+    const answer = await askReadiness({ ...question, checkServerIdentity: identify })
+    if (!introduces || !closed.includes(answer.status)) return judge(answer)
+    return judge((await askIntroduced(question, access)) ?? answer)
   }
 
   return async (endpoint, signal) => {
@@ -68,6 +72,31 @@ export function apiServerProbe(options: ProbeOptions): Probe {
     } catch (error) {
       return { isWell: false, isDefinite: !isLate, reason: error instanceof Error ? error.message : 'it was canceled' }
     }
+  }
+}
+
+async function askReadiness(question: RequestOptions): Promise<Answer> {
+  const [newer, older] = paths
+  const answer = await get({ ...question, path: newer })
+  return answer.status === 404 ? get({ ...question, path: older }) : answer
+}
+
+/** The answer to us; undefined if nothing proves that the server is the one of this address. Then it gets nothing. */
+async function askIntroduced(question: RequestOptions, { headers, tls }: Access): Promise<Answer | undefined> {
+  const { ca, cert, key, pfx, passphrase, rejectUnauthorized } = tls
+  if (ca === undefined || rejectUnauthorized === false) return undefined
+  const identity = Object.fromEntries(Object.entries({ cert, key, pfx, passphrase }).filter(([, value]) => value))
+  try {
+    // The environment of the process may turn the check off.
+    return await askReadiness({
+      ...question,
+      ...identity,
+      rejectUnauthorized: true,
+      headers: { ...headers, ...(question.headers as Record<string, string>) },
+    })
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ERR_TLS_CERT_ALTNAME_INVALID') return undefined
+    throw error
   }
 }
 
@@ -101,7 +130,7 @@ function requestOf(
 
 /** A server that refuses us by 401, 403 or 429 is alive: it may want credentials, or have too much to do. */
 function judge({ status, text }: Answer): ProbeResult {
-  if ((status >= 200 && status < 300) || [401, 403, 429].includes(status)) return { isWell: true }
+  if ((status >= 200 && status < 300) || [...closed, 429].includes(status)) return { isWell: true }
   const failed = text.match(/^\[-\][^ ]+/gm)?.map((line) => line.slice(3)) ?? []
   const checks = failed.length > 0 ? `: ${failed.slice(0, 5).join(', ')}` : ''
   return { isWell: false, isDefinite: true, reason: `it answers ${status}${checks}` }

@@ -6,7 +6,7 @@ import { wakeUp } from '../../controllers/control-plane/wake-up.ts'
 import { makeWatchdog } from '../../controllers/control-plane/watchdog.ts'
 import { systemClock as clock } from '../../kube/clock.ts'
 import { type Election, election } from '../../kube/election.ts'
-import { apiServerProbe } from '../../kube/probe.ts'
+import { type Probe, apiServerProbe } from '../../kube/probe.ts'
 import { names } from '../../settings/installed-names.ts'
 import type { Base } from '../base.ts'
 import { addressGuardian, originsGuardian } from './guardians.ts'
@@ -60,7 +60,10 @@ function makeGuardian(base: Base, controlPlane: ProbeOptions, { port, makeLoop }
   const { credentials, userAgent, log, settings } = base
   const [caches, awake, watchdog] = [controlPlaneCaches(base), wakeUp(clock), makeWatchdog(clock)]
   const { probeTimeoutMs: timeoutMs } = settings.process
-  const probe = apiServerProbe({ credentials, userAgent, timeoutMs, log })
+  const probeOptions = { credentials, userAgent, timeoutMs, log }
+  // Whoever takes over the address must learn nothing of us.
+  const probe = apiServerProbe({ ...probeOptions, introduces: false })
+  const probeHost = apiServerProbe({ ...probeOptions, introduces: true })
   const known = knownAddress({
     port,
     now: () => clock.now(),
@@ -79,7 +82,7 @@ function makeGuardian(base: Base, controlPlane: ProbeOptions, { port, makeLoop }
     leading: () => (elected.isLeader() ? loop : undefined),
     now: () => clock.now(),
   })
-  const targets = makeTargets({ base, caches, probe, known, metrics, awake }, controlPlane)
+  const targets = makeTargets({ base, caches, probe, probeHost, known, metrics, awake }, controlPlane)
   const parts: Parts = { base, caches, probe, known, targets, metrics, awake, watchdog, mirror, signal: running.signal }
   const loop = makeLoop(parts)
   const elected = makeElection(parts, loop)
@@ -118,16 +121,18 @@ function makeTargets(
     base,
     caches,
     probe,
+    probeHost,
     known,
     metrics,
     awake,
-  }: Pick<Parts, 'base' | 'caches' | 'probe' | 'known' | 'metrics' | 'awake'>,
+  }: Pick<Parts, 'base' | 'caches' | 'probe' | 'known' | 'metrics' | 'awake'> & { probeHost: Probe },
   controlPlane: ProbeOptions,
 ): Targets {
   const { log, vendor, settings } = base
   const { probeIntervalMs: intervalMs, probeTimeoutMs: timeoutMs, probeFailures, probeSuccesses } = settings.process
   return probeTargets({
-    probe,
+    probe: probeHost,
+    probeAddress: probe,
     intervalMs,
     timeoutMs,
     goodAfter: probeSuccesses,

@@ -4,7 +4,7 @@ import type { GuardedNode } from '../../controllers/control-plane/control-plane-
 import type { ProbeHistory } from '../../controllers/moves/probe-history.ts'
 import { type ProbersOptions, probers } from '../../controllers/moves/probers.ts'
 import type { ProviderIds } from '../../clouds/ports/machines.ts'
-import type { Endpoint } from '../../kube/probe.ts'
+import type { Endpoint, Probe } from '../../kube/probe.ts'
 import type { ControlPlaneOptions } from '../../clouds/ports/cloud-provider.ts'
 import type { ControlPlaneCaches } from './node-caches.ts'
 import { isOnThisMachine } from './own-path.ts'
@@ -13,6 +13,8 @@ import { isOnThisMachine } from './own-path.ts'
 export type ProbeOptions = Pick<ControlPlaneOptions, 'port' | 'byHostAddress'>
 
 export type TargetsOptions = ProbersOptions & {
+  /** Probes the control-plane address, which others may answer. */
+  probeAddress: Probe
   caches: Pick<ControlPlaneCaches, 'nodes' | 'slices'>
   assigned: () => ControlPlaneAddress | undefined
   ids: ProviderIds
@@ -40,9 +42,9 @@ const own = 'the control-plane address'
 
 /** The targets of the probes. Nothing is probed before the first refresh. */
 export function probeTargets(options: TargetsOptions): Targets {
-  const { caches, assigned, ids, controlPlane } = options
+  const { caches, assigned, ids, controlPlane, probeAddress } = options
   const hosts = probers(options)
-  const outside = probers(options)
+  const outside = probers({ ...options, probe: probeAddress })
   let nodes: ControlPlaneNode[] = []
 
   const addressEndpoint = (): Endpoint | undefined => {

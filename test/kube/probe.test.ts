@@ -15,7 +15,7 @@ const other = selfSigned('192.0.2.1')
 /** For servers that do not answer. The others have more time than any machine needs. */
 const silentMs = 300
 
-type Answer = (path: string, response: ServerResponse) => unknown
+type Answer = (path: string, response: ServerResponse, request: IncomingMessage) => unknown
 
 type Probing = {
   probe: (signal?: AbortSignal) => Promise<ProbeResult>
@@ -31,19 +31,20 @@ async function withServer(
     pair = named,
     tls = { ca: pair.cert },
     timeoutMs = 30_000,
-  }: { pair?: typeof named; tls?: Tls; timeoutMs?: number } = {},
+    introduces = false,
+  }: { pair?: typeof named; tls?: Tls; timeoutMs?: number; introduces?: boolean } = {},
 ) {
   const requests: IncomingMessage[] = []
   const server = createServer(pair, (request, response) => {
     requests.push(request)
-    void answer(request.url ?? '', response)
+    void answer(request.url ?? '', response, request)
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo
   const log = recordedLog()
   const access = { url: 'https://192.0.2.1', headers: { authorization: 'Bearer 5ecret' }, tls }
   const credentials = { current: async () => access, renew: async () => access }
-  const ask = apiServerProbe({ credentials, userAgent: 'test/1', timeoutMs, log })
+  const ask = apiServerProbe({ credentials, introduces, userAgent: 'test/1', timeoutMs, log })
   const close = async () => {
     server.closeAllConnections()
     if (server.listening) await once(server.close(), 'close')
@@ -111,6 +112,60 @@ test('a probe sends no credentials', () =>
       ['/readyz', undefined, 'test/1'],
     )
   }))
+
+/** As with `--anonymous-auth=false`: strangers learn nothing. */
+const closed =
+  (code: number, refusal = 401): Answer =>
+  (path, response, { headers }) => {
+    if (headers.authorization !== 'Bearer 5ecret') return response.writeHead(refusal).end()
+    // It has no /readyz.
+    if (code === 404 && path === '/healthz') return response.end()
+    return response.writeHead(code).end()
+  }
+
+const introduced: [what: string, answer: Answer, expected: ProbeResult, authorized: number][] = [
+  ['a closed server that is ready', closed(200), { isWell: true }, 1],
+  ['a closed server that is not ready', closed(500), { isWell: false, isDefinite: true, reason: 'it answers 500' }, 1],
+  [
+    'a server that forbids it to strangers, and is not ready',
+    closed(500, 403),
+    { isWell: false, isDefinite: true, reason: 'it answers 500' },
+    1,
+  ],
+  ['a closed server that is old', closed(404), { isWell: true }, 2],
+  ['a server that refuses us too', status(401), { isWell: true }, 1],
+  ['an open server', status(200), { isWell: true }, 0],
+  ['a server that has too much to do', status(429), { isWell: true }, 0],
+]
+for (const [what, answer, expected, authorized] of introduced)
+  test(`a probe with credentials of ${what} sends them ${authorized} times`, () =>
+    withServer(
+      answer,
+      async ({ probe, requests }) => {
+        assert.equal(await probe(), expected)
+        assert.is(requests.filter(({ headers }) => headers.authorization !== undefined).length, authorized)
+      },
+      { introduces: true },
+    ))
+
+const strangers: [what: string, options: Parameters<typeof withServer>[2]][] = [
+  ['a probe without credentials', {}],
+  ['a server whose certificate does not name the address', { introduces: true, pair: other }],
+  [
+    'a server whose certificate nobody checks',
+    { introduces: true, tls: { ca: named.cert, rejectUnauthorized: false } },
+  ],
+]
+for (const [what, options] of strangers)
+  test(`a closed server counts as well, and gets no credentials: ${what}`, () =>
+    withServer(
+      closed(500),
+      async ({ probe, requests }) => {
+        assert.equal(await probe(), { isWell: true })
+        assert.ok(requests.every(({ headers }) => headers.authorization === undefined))
+      },
+      options,
+    ))
 
 test('a server that refuses connections fails at once', () =>
   withServer(status(200), async ({ probe, close }) => {
