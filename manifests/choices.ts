@@ -1,5 +1,5 @@
-/** A condition on values of the chart: one is set (not empty, false or 0), one equals a text, or any of several is set. */
-export type Condition = { value: string; is?: string } | { anyOf: readonly string[] }
+/** A condition on values of the chart: one is set (not empty, false or 0) or equals something, or any of several is set. */
+export type Condition = { value: string; is?: string | number } | { anyOf: readonly string[] }
 
 /**
  * The values that decide what is installed. The objects are built once from these questions. Two kinds of answers

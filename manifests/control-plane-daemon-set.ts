@@ -25,7 +25,7 @@ export function controlPlaneDaemonSet(choices: Choices): object {
           dnsPolicy: 'Default',
           affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: onControlPlane } },
           // A takeover installs the chart while the predecessor still moves the address.
-          nodeSelector: choices.unless({ value: 'replicas' }, { [stoppedLabel]: 'true' }),
+          nodeSelector: choices.when({ value: 'replicas', is: 0 }, { [stoppedLabel]: 'true' }),
           // The address must have a holder, whatever is wrong with the nodes.
           tolerations: [{ operator: 'Exists' }],
           containers: [container(choices)],

@@ -63,12 +63,19 @@ export function addressPatch(
 export function withoutAddress(service: Service, old: Service | null, { requestAnnotations }: Policy): ServiceChange {
   const shown = service.metadata.annotations?.[addressAnnotation] ?? annotatedAddress(old)
   if (shown === undefined) return {}
+  if (isOwnOf(old, shown, requestAnnotations)) return { annotations: removals([addressAnnotation]) }
   const requests = annotationsRequesting(service, requestAnnotations, shown)
   const isInSpec = service.spec.loadBalancerIP === shown
   return {
     annotations: removals([addressAnnotation, ...requests]),
     ...(isInSpec ? { loadBalancerIP: undefined } : {}),
   }
+}
+
+/** Whether a stored Service requests an address as its own: an update that calls it ours does not make it ours. */
+function isOwnOf(old: Service | null, address: string, requestAnnotations: readonly string[]): boolean {
+  if (!old || old.metadata.annotations?.[addressAnnotation] !== undefined) return false
+  return old.spec.loadBalancerIP === address || annotationsRequesting(old, requestAnnotations, address).length > 0
 }
 
 /** The Service without the request annotations for an own address that the update removed from the spec. */

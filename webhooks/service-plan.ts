@@ -39,8 +39,9 @@ export type ServicePlan =
  * |                   | it shows one of ours: validation denies that     | `leave` it                              |
  * |                   |                                                  | `keep-own`: our finalizer alone         |
  * | something wrong   | it was not as wrong before                       | `deny` it                               |
- * |                   | it calls an address ours that we did not give    | `take-address`                          |
  * |                   | it shows one of ours, and requests no other      | `restore` what the update dropped       |
+ * |                   | it shows one of ours: validation denies another  | `leave` it                              |
+ * |                   | it calls an address ours that we did not give    | `take-address`: remove what we wrote    |
  * |                   | validation checks what it requests               | `leave` it                              |
  * | an address        | it shows one of ours, and wants a second one now | `claim-second`, or preview its claim    |
  * |                   | it shows one of ours                             | `restore` what the update dropped       |

@@ -54,7 +54,10 @@ export const helmChoices: Choices = {
 export function test(condition: Condition): string {
   if ('anyOf' in condition) return `(or ${condition.anyOf.map(reference).join(' ')})`
   const { value, is } = condition
-  return is === undefined ? reference(value) : `(eq ${reference(value)} ${quoted(is)})`
+  if (is === undefined) return reference(value)
+  // Helm has several types of numbers, and compares none of them with a value that is absent.
+  const compared = typeof is === 'number' ? `(toString ${reference(value)})` : reference(value)
+  return `(eq ${compared} ${quoted(String(is))})`
 }
 
 /** A value in Helm's words. A name with a dash needs `index`. */

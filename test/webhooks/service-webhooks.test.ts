@@ -544,6 +544,18 @@ test('a Service that is as wrong as before gets no address by calling it ours', 
   assert.equal(after, makeService({ annotations: wrong }))
 })
 
+test('a Service that is as wrong as before keeps an own address that an update calls ours', async () => {
+  for (const stored of [
+    makeService({ annotations: wrong, loadBalancerIP: taken }),
+    makeService({ annotations: { ...wrong, [requestAnnotation]: taken } }),
+  ]) {
+    const annotations = { ...stored.metadata.annotations, 'eip-admission.dev/address': taken }
+    const object = { ...stored, metadata: { ...stored.metadata, annotations } }
+    const { after } = await mutate({ object, oldObject: stored })
+    assert.equal(after, stored)
+  }
+})
+
 test('each of several addresses is checked, where no other class serves the Service', async () => {
   const each = (wanted: Want): Want =>
     wanted.kind === 'own' && wanted.address.includes(':')
