@@ -60,11 +60,11 @@ export function addressPatch(
  * The change that takes our address from a Service that no longer wants one. The API server keeps spec.loadBalancerIP when
  * the type changes: if the Service became a LoadBalancer again, the address would look like the user's own.
  */
-export function withoutAddress(service: Service, old: Service | null, { requestAnnotations }: Policy): ServiceChange {
+export function withoutAddress(service: Service, old: Service | null, policy: Policy): ServiceChange {
   const shown = service.metadata.annotations?.[addressAnnotation] ?? annotatedAddress(old)
   if (shown === undefined) return {}
-  if (isOwnOf(old, shown, requestAnnotations)) return { annotations: removals([addressAnnotation]) }
-  const requests = annotationsRequesting(service, requestAnnotations, shown)
+  if (isOwnOf(old, shown, policy)) return { annotations: removals([addressAnnotation]) }
+  const requests = annotationsRequesting(service, policy.requestAnnotations, shown)
   const isInSpec = service.spec.loadBalancerIP === shown
   return {
     annotations: removals([addressAnnotation, ...requests]),
@@ -73,7 +73,7 @@ export function withoutAddress(service: Service, old: Service | null, { requestA
 }
 
 /** Whether a stored Service requests an address as its own: an update that calls it ours does not make it ours. */
-function isOwnOf(old: Service | null, address: string, requestAnnotations: readonly string[]): boolean {
+function isOwnOf(old: Service | null, address: string, { requestAnnotations }: Policy): boolean {
   if (!old || old.metadata.annotations?.[addressAnnotation] !== undefined) return false
   return old.spec.loadBalancerIP === address || annotationsRequesting(old, requestAnnotations, address).length > 0
 }
