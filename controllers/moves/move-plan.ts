@@ -5,6 +5,7 @@
 // - Too often: the setting's number of failures in a row. Only a holder that failed after enough good answers in a row
 //   has met with something. One that answered by turns before it failed needs twice as many.
 // - Another bad server: machines deliver the address to every published API server, so its probes may have met that one.
+//   It is no reason any more when the address has failed very often in a row.
 // - Reason to leave: a number, the weightiest is the highest; the words say what it means.
 //
 //   the address is assigned to  | and                                                    | decision
@@ -21,8 +22,8 @@
 //   such a node                 | it failed too often, and no candidate is good          | wait, say so
 //   such a node                 | it failed, but not yet too often                       | wait
 //   such a node                 | the address answered, then failed, not yet too often   | wait
-//   such a node                 | it failed too often, perhaps for another bad server    | move: leaving, or wait, say so
-//   such a node                 | it failed too often, and a candidate is good           | move: unreachable
+//   such a node                 | the address failed, perhaps for another bad server     | move: leaving, or wait, say so
+//   such a node                 | the address failed too often, and a candidate is good  | move: unreachable
 //   such a node                 | it has more reason to leave than a good candidate      | move: leaving
 //   such a node                 |                                                        | stay
 //
@@ -107,6 +108,12 @@ const leastSuccesses = 2
  */
 const failuresOfGone = 60
 
+/**
+ * Each probe of the address is a new connection, which kube-proxy gives to one of the published servers by chance. While
+ * the holder and a candidate are good, a bad server does not get so many in a row.
+ */
+const excusedFailures = 30
+
 type Candidate = MovableNode & { machine: string }
 
 /** What to do about an address that belongs to one machine. Pure. */
@@ -164,7 +171,7 @@ function planReachable(holder: MovableNode, facts: MoveFacts): Decision | undefi
   if (address.failures < toleratedFailures(address, rules)) return { do: 'wait' }
   const why = `${address.failures} probes of the address itself failed, the last one: ${address.reason ?? 'no answer'}`
   const suspects = without(holder, facts).nodes.filter((node) => mayFailAddress(node, rules))
-  if (suspects.length > 0) {
+  if (suspects.length > 0 && address.failures < excusedFailures) {
     const names = suspects.map(({ name }) => name).join(', ')
     return planLeaving(holder, facts) ?? { do: 'wait', problem: `${why}; perhaps they reached ${names}, which is bad` }
   }

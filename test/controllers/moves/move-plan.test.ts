@@ -148,6 +148,18 @@ const rows: [what: string, states: States, facts: Partial<MoveFacts>, decision: 
     'problem',
   ],
   [
+    'the address has failed so often that an API server which stays bad is not the reason',
+    {},
+    { address: failed(30), ...published({ a: well, b: well, c: bad }, 'a', 'b', 'c') },
+    'unreachable -> b',
+  ],
+  [
+    'the address has failed almost so often',
+    {},
+    { address: failed(29), ...published({ a: well, b: well, c: bad }, 'a', 'b', 'c') },
+    'problem',
+  ],
+  [
     'the address answers no more, and such an API server has just come back',
     {},
     { address: failed(9), ...published({ a: well, b: well, c: answers(9) }, 'a', 'b', 'c') },
