@@ -40,6 +40,8 @@ export function cloudLooks({ known, readIntervalMs, failuresLeft, sight, clock }
   const isFailing = () => failuresLeft() <= 1
   const isListDue = () => clock.now() >= listDueAtMs
   const isDue = () => {
+    // Without another read, one failure would look like an outage.
+    if (failure !== undefined) return true
     const maxAgeMs = failuresLeft() === 1 ? lookBeforeMoveMs.first : lookBeforeMoveMs.later
     return known.ageMs() > (isFailing() ? maxAgeMs : readIntervalMs) || (isListDue() && !isFailing())
   }

@@ -11,23 +11,33 @@ export type Sight = {
 /** Most outages of a cloud's API are shorter, and no other guardian would see more. */
 const patienceMs = 10_000
 
+/**
+ * A guardian that does not lead reads nothing, so its last failure soon tells nothing. While the cloud is down for all,
+ * each leads again sooner.
+ */
+const memoryMs = 60_000
+
 /** The sight of a process that has not read the cloud yet. */
 export function cloudSight(now: () => number): Sight {
-  let failingSinceMs: number | undefined
+  let failingSinceMs = -Infinity
+  let lastFailedAtMs = -Infinity
   return {
     async read(work, signal) {
       const beganAtMs = now()
       try {
         const found = await work(signal)
-        failingSinceMs = undefined
+        lastFailedAtMs = -Infinity
         return found
       } catch (error) {
         // A cloud that asks us to wait is there, and asks the others as well.
-        if (retryAfterOf(error) > 0) failingSinceMs = undefined
-        else if (!signal.aborted) failingSinceMs ??= beganAtMs
+        if (retryAfterOf(error) > 0) lastFailedAtMs = -Infinity
+        else if (!signal.aborted) {
+          if (beganAtMs - lastFailedAtMs >= memoryMs) failingSinceMs = beganAtMs
+          lastFailedAtMs = now()
+        }
         throw error
       }
     },
-    isBlind: () => failingSinceMs !== undefined && now() - failingSinceMs >= patienceMs,
+    isBlind: () => now() - lastFailedAtMs < memoryMs && now() - failingSinceMs >= patienceMs,
   }
 }

@@ -399,14 +399,43 @@ test('a cloud that nobody can read makes guardians alternate once a minute, and 
 
 test('a guardian that reads the cloud again claims a free lease at once', async () => {
   const world = guardedWorld({ ownNode: 'b' })
-  world.cloud.faults.read = Array.from({ length: 5 }, () => 'fails')
+  world.cloud.faults.read = Array.from({ length: 100 }, () => 'fails')
   world.lead()
   await world.clock.pass(30_000)
-  assert.not(world.isLeading())
+  assert.equal([world.isLeading(), world.guard.hesitationMs()], [false, 1_500])
   world.cloud.faults.read = []
   world.lead()
   await world.clock.pass(1_000)
   assert.equal([world.isLeading(), world.guard.hesitationMs(), world.guard.problem()], [true, 0, undefined])
+  await world.stop()
+})
+
+test('a guardian whose failed reads are long ago claims a free lease at once, and a failure begins anew', async () => {
+  const world = guardedWorld({ ownNode: 'b' })
+  world.cloud.faults.read = Array.from({ length: 100 }, () => 'fails')
+  world.lead()
+  await world.clock.pass(30_000)
+  assert.equal([world.isLeading(), world.guard.hesitationMs()], [false, 1_500])
+  await world.clock.pass(600_000)
+  assert.is(world.guard.hesitationMs(), 0)
+  world.cloud.faults.read = ['fails']
+  world.lead()
+  await world.clock.pass(30_000)
+  assert.ok(world.isLeading(), 'one failure made it blind')
+  await world.stop()
+})
+
+test('one failed read before a move that is not needed any more is repeated, and makes nobody blind', async () => {
+  const world = guardedWorld({ ownNode: 'b' })
+  await world.start()
+  world.cloud.faults.read = ['fails']
+  world.servers.a = 'refuses'
+  while (world.cloud.faults.read.length > 0) await world.clock.pass(50)
+  world.servers.a = 'well'
+  await world.clock.pass(5_000)
+  assert.is(world.guard.problem(), undefined)
+  await world.clock.pass(25_000)
+  assert.equal([world.isLeading(), world.guard.hesitationMs(), world.moves], [true, 0, []])
   await world.stop()
 })
 
