@@ -62,13 +62,12 @@ export function machineRefreshController(
 }
 
 /** Follows the machines of nodes that are not ready: off, on again, deleted. */
-export function nodeLifecycleController(deps: Deps): ControllerDeclaration {
+export function nodeLifecycleController(deps: Deps, now = () => performance.now()): ControllerDeclaration {
   const { client, log, machines, metrics, settings, vendor } = deps
   const { nodes } = deps.caches
   const { concurrentNodeSyncs: concurrency, nodeMonitorMs: monitorMs } = settings.process
   const { nodeRemoval: mode, nodeRemovalDelayMs: graceMs, maxNodeRemovals: max } = settings.process
   const events = deps.events.of('cloud-node-lifecycle-controller')
-  const now = () => performance.now()
   const limit = removalLimit({ max, now })
   metrics.read('eip_admission_nodes_without_machine', () => limit.missing)
   return {
@@ -87,7 +86,7 @@ export function nodeLifecycleController(deps: Deps): ControllerDeclaration {
     }),
     watches: [watch(nodes, (name) => [name])],
     // Nobody looked at the machines for us while another replica led.
-    prepare: async () => limit.reset(),
+    prepare: async () => limit.restartAll(),
     needs: [nodes],
     keys: () => nodes.list().map(keyOf),
     concurrency,

@@ -13,8 +13,8 @@ export type RemovalLimit = {
   canRemove(nodes: number): boolean
   /** Records that a node was deleted. */
   recordRemoval(name: Key): void
-  /** Forgets everything. */
-  reset(): void
+  /** Restarts the time of every node: nobody looked meanwhile. A refusal and the deleted nodes still count. */
+  restartAll(): void
   /** Nodes that have lost their machines. */
   readonly missing: number
   /** Nodes that have lost their machines, and those that were deleted within ten minutes. */
@@ -29,55 +29,50 @@ export type RemovalLimitOptions = {
 
 const windowMs = 10 * 60_000
 
-type Memory = {
-  missing: Map<Key, { uid: string | undefined; sinceMs: number | undefined }>
-  /** When nodes were deleted. */
-  removals: number[]
-  isExceeded: boolean
-}
-
-const newMemory = (): Memory => ({ missing: new Map(), removals: [], isExceeded: false })
-
 /**
  * Limits how many nodes are deleted. Machines do vanish one by one. If many vanish at once, the usual cause is a wrong
  * API key, a wrong project or a fault of the cloud. Then no node is deleted until an operator has deleted those that
  * are truly gone.
  */
 export function removalLimit({ max, now }: RemovalLimitOptions): RemovalLimit {
-  let memory = newMemory()
+  const missing = new Map<Key, { uid: string | undefined; sinceMs: number | undefined }>()
+  /** When nodes were deleted. */
+  let removals: number[] = []
+  let isExceeded = false
 
-  const recent = () => memory.removals.filter((atMs) => now() - atMs < windowMs).length
+  const recent = () => removals.filter((atMs) => now() - atMs < windowMs).length
   const clear = (name: Key) => {
-    memory.missing.delete(name)
-    if (memory.missing.size === 0) memory.isExceeded = false
+    missing.delete(name)
+    if (missing.size === 0) isExceeded = false
+  }
+  const restart = (name: Key) => {
+    const known = missing.get(name)
+    if (known) missing.set(name, { ...known, sinceMs: undefined })
   }
   return {
     recordMissing({ name, uid }) {
-      const known = memory.missing.get(name)
+      const known = missing.get(name)
       const sinceMs = (known?.uid === uid ? known?.sinceMs : undefined) ?? now()
-      memory.missing.set(name, { uid, sinceMs })
+      missing.set(name, { uid, sinceMs })
       return now() - sinceMs
     },
-    restart(name) {
-      const known = memory.missing.get(name)
-      if (known) memory.missing.set(name, { ...known, sinceMs: undefined })
-    },
+    restart,
+    restartAll: () => [...missing.keys()].forEach(restart),
     clear,
     canRemove(nodes) {
       const limit = Math.min(max, Math.max(1, Math.floor((nodes + recent()) / 2)))
-      memory.isExceeded ||= memory.missing.size + recent() > limit
-      return !memory.isExceeded
+      isExceeded ||= missing.size + recent() > limit
+      return !isExceeded
     },
     recordRemoval(name) {
-      memory.removals = [...memory.removals, now()].slice(-max)
+      removals = [...removals, now()].slice(-max)
       clear(name)
     },
-    reset: () => void (memory = newMemory()),
     get missing() {
-      return memory.missing.size
+      return missing.size
     },
     get total() {
-      return memory.missing.size + recent()
+      return missing.size + recent()
     },
   }
 }

@@ -81,16 +81,29 @@ test('once exceeded, the limit stays until every missing node is gone or well', 
   assert.ok(limit.canRemove(20))
 })
 
-test('a reset forgets who is missing, what was deleted, and that too many would go', () => {
+test('when all times start again a refusal stays, although other nodes are well', () => {
   const { limit, time } = makeLimit(1)
   addMissing(limit, 'a', 'b')
   assert.not(limit.canRemove(10))
+  limit.clear('a')
+  time.ms = 30
+  limit.restartAll()
+  assert.is(limit.missing, 1)
+  limit.clear('c')
+  assert.is(limit.recordMissing({ name: 'b', uid: 'b' }), 0)
+  time.ms = 3_600_000
+  assert.is(limit.recordMissing({ name: 'b', uid: 'b' }), 3_600_000 - 30)
+  assert.not(limit.canRemove(10))
+})
+
+test('when all times start again deleted nodes still count', () => {
+  const { limit, time } = makeLimit(1)
+  addMissing(limit, 'a')
   limit.recordRemoval('a')
   time.ms = 30
-  limit.reset()
-  assert.equal([limit.missing, limit.total], [0, 0])
-  assert.is(limit.recordMissing({ name: 'b', uid: 'b' }), 0)
-  assert.ok(limit.canRemove(10))
+  limit.restartAll()
+  addMissing(limit, 'b')
+  assert.not(limit.canRemove(10))
 })
 
 test.run()

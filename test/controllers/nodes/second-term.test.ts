@@ -29,7 +29,7 @@ function makeProcess() {
     events: { of: () => ({ record() {} }) },
     metrics,
     settings: {
-      process: { nodeMonitorMs: 0, nodeRemovalDelayMs: 3_600_000, nodeRemoval: 'delete', maxNodeRemovals: 5 },
+      process: { nodeMonitorMs: 0, nodeRemovalDelayMs: 30_000, nodeRemoval: 'delete', maxNodeRemovals: 5 },
     },
     log: silentLog,
   } as unknown as Deps
@@ -37,20 +37,67 @@ function makeProcess() {
   return { deps, api, cloud, list, find, metrics }
 }
 
+/** The controller that follows the machines of three nodes, at a time that the test sets. */
+function makeLifecycle() {
+  const { deps, api, cloud, find } = makeProcess()
+  const time = { ms: 0 }
+  const { prepare, reconciler } = nodeLifecycleController(deps, () => time.ms)
+  return {
+    time,
+    find,
+    lead: async () => prepare?.(signal),
+    check: (name: string) => reconciler.reconcile(name, signal),
+    /** Deletes the machine of a node at the cloud. */
+    lose(n: number) {
+      cloud.all = cloud.all.filter(({ id }) => id !== `m-${n}`)
+      api.put(nodes, makeNode({ name: `worker-${n}`, providerID: `equinixmetal://m-${n}`, ready: 'Unknown' }))
+    },
+  }
+}
+
 test('whoever leads again counts the time of a missing machine anew', async () => {
-  const { deps, api, cloud, find, metrics } = makeProcess()
-  const { prepare, reconciler } = nodeLifecycleController(deps)
-  const missing = async () => /^eip_admission_nodes_without_machine (\d+)$/m.exec(await metrics.text())?.[1]
-  cloud.all = cloud.all.filter(({ id }) => id !== 'm-1')
-  api.put(nodes, makeNode({ name: 'worker-1', providerID: 'equinixmetal://m-1', ready: 'Unknown' }))
-  await prepare?.(signal)
-  await reconciler.reconcile('worker-1', signal)
-  assert.is(await missing(), '1')
-  await prepare?.(signal)
-  assert.is(await missing(), '0')
-  await reconciler.reconcile('worker-1', signal)
-  assert.is(await missing(), '1')
+  const { time, find, lead, check, lose } = makeLifecycle()
+  lose(1)
+  await lead()
+  await check('worker-1')
+  time.ms = 40_000
+  await lead()
+  await check('worker-1')
   assert.ok(find('worker-1'))
+  time.ms = 70_000
+  await check('worker-1')
+  assert.not(find('worker-1'))
+})
+
+test('whoever leads again still deletes no node after a refusal, although a ready node is well', async () => {
+  const { time, find, lead, check, lose } = makeLifecycle()
+  lose(1)
+  lose(2)
+  await lead()
+  for (const name of ['worker-1', 'worker-2']) await check(name)
+  time.ms = 30_000
+  for (const name of ['worker-1', 'worker-2']) await check(name)
+  await lead()
+  for (const name of ['worker-3', 'worker-1']) await check(name)
+  time.ms = 3_600_000
+  await check('worker-1')
+  assert.ok(find('worker-1'))
+})
+
+test('whoever leads again still counts the nodes that it has deleted', async () => {
+  const { time, find, lead, check, lose } = makeLifecycle()
+  lose(1)
+  await lead()
+  await check('worker-1')
+  time.ms = 30_000
+  await check('worker-1')
+  assert.not(find('worker-1'))
+  await lead()
+  lose(2)
+  await check('worker-2')
+  time.ms = 60_000
+  await check('worker-2')
+  assert.ok(find('worker-2'))
 })
 
 test('whoever leads again writes no addresses from a list of the time before', async () => {
