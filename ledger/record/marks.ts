@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Marks } from '../../clouds/ports/cloud.ts'
 import type { MarkScheme } from '../../clouds/ports/cloud.ts'
 import { type AddressKey, type ElasticIP, addressKeyOf } from './elastic-ip.ts'
+import { isWarm } from './source.ts'
 
 /** The marks of all reservations of this cluster. */
 export function clusterMarks({ usage, cluster }: MarkScheme): Marks {
@@ -84,11 +85,12 @@ export function isGivenAnew(scheme: MarkScheme, record: ElasticIP, marks: Marks)
 }
 
 /**
- * Whether the reservation of a Service's record is another cluster's now. A cluster that changed its id has marks that name
- * another cluster too, but they name the Service of the record.
+ * Whether the reservation of a record is another cluster's now. A cluster that changed its id has marks that name another
+ * cluster too, but they name the Service of the record, or the warm record itself.
  */
 export function isGivenToOthers(scheme: MarkScheme, record: ElasticIP, marks: Marks): boolean {
-  return clusterOfOthers(scheme, marks) !== undefined && isGivenAnew(scheme, record, marks)
+  if (clusterOfOthers(scheme, marks) === undefined) return false
+  return isWarm(record) ? marks[sourceMark] !== record.metadata.uid : isGivenAnew(scheme, record, marks)
 }
 
 function hashOf(key: AddressKey, separator: string): string {

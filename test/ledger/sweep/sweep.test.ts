@@ -4,9 +4,10 @@ import { CloudError, type Reservation } from '../../../clouds/ports/cloud.ts'
 import { KubeError } from '../../../kube/errors.ts'
 import { configMaps, services } from '../../../kube/resource.ts'
 import { elasticIPs } from '../../../ledger/record/elastic-ip.ts'
-import { serviceMarks } from '../../../ledger/record/marks.ts'
+import { clusterMarks, serviceMarks } from '../../../ledger/record/marks.ts'
+import { warmLabel } from '../../../ledger/record/names.ts'
 import { listedOrphans } from '../../../ledger/sweep/orphan-list.ts'
-import { makeRecord, makeReservation, makeService } from '../../builders.ts'
+import { makeLot, makeRecord, makeReservation, makeService } from '../../builders.ts'
 import type { HeardCall, Hooks } from '../../fakes/interposed.ts'
 import { graceMs, makeHarness, neverAborted, scheme, timeoutMs, type Harness } from '../harness.ts'
 
@@ -514,6 +515,25 @@ for (const { name, marks, phase } of [
     harness.api.put(elasticIPs, makeRecord(held))
     await sweepTimes(harness, 3)
     assert.equal([harness.record()?.status?.phase, harness.cloud.released], [phase, []])
+  })
+}
+
+for (const { name, owner, stays } of [
+  { name: 'another cluster has by now is written off', owner: { service: 'one-of-theirs' }, stays: [] },
+  { name: 'another cluster has in its pool is written off', owner: { 'elastic-ip': 'theirs' }, stays: [] },
+  { name: 'this cluster reserved under a former id is kept', owner: { 'elastic-ip': 'warm' }, stays: ['warm-da-1'] },
+]) {
+  test(`a warm address whose id ${name}`, async () => {
+    const harness = makeHarness()
+    const marks = { ...clusterMarks({ ...scheme, cluster: 'other' }), ...owner }
+    harness.cloud.put({ ...old, marks })
+    const spec = { location: 'da', reclaimPolicy: 'Delete' } as const
+    const warm = makeLot('warm-da-1', spec, { ...held, phase: 'Available' })
+    const labels = { [warmLabel]: 'true' }
+    harness.api.put(elasticIPs, { ...warm, metadata: { ...warm.metadata, uid: 'warm', labels } })
+    await sweepTimes(harness, 3)
+    const names = harness.api.stored(elasticIPs).map(({ metadata }) => metadata.name)
+    assert.equal([names, harness.cloud.released, harness.cloud.marked], [stays, [], []])
   })
 }
 
