@@ -221,7 +221,7 @@ async function removeTransferred(deps: SweepDeps, record: ElasticIP, signal: Abo
 
 /**
  * Writes off what this sweep and the last one missed. Each one costs a call, so a few are looked at, those first that have
- * waited longest. Returns the ids that this one missed; one that was looked at has to be missed twice again.
+ * waited longest. Returns the ids that wait for their turn; one that was looked at has to be missed twice again.
  */
 async function writeOffMissing(
   deps: SweepDeps,
