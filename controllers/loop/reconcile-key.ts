@@ -30,7 +30,7 @@ export type ReconcileOptions = {
 const maxHoldMs = 30_000
 
 /** A cloud that asks for a longer wait does not know that users change their objects. */
-const maxAskedMs = 10 * 60_000
+export const maxAskedMs = 10 * 60_000
 
 /** Reconciles a key and decides when it is due again. No other place decides that. */
 export function reconcileKey(options: ReconcileOptions): Process {

@@ -5,6 +5,7 @@ import { services } from '../../kube/resource.ts'
 import {
   type AddressKey,
   type ElasticIP,
+  heldAddress,
   isSecondKey,
   reservationIdOf,
   secondKeys,
@@ -17,7 +18,7 @@ import type { Sights } from '../../lib/sights.ts'
 import type { Announcement, Announcing } from '../announcing/announcing.ts'
 import { type Outcome, type Reconciler, runSteps } from '../loop/reconciler.ts'
 import { addressToFree, planService } from './service-plan.ts'
-import { type ServiceSeen, unboundState, withdrawalState } from './service-state.ts'
+import { pendingSight, type ServiceSeen, unboundState, withdrawalState } from './service-state.ts'
 import type { ServiceStep } from './service-step.ts'
 
 export type ServiceAddressDeps = {
@@ -114,6 +115,8 @@ function factsOf(
   { want, announcer, requestAnnotations, graceMs, sights }: ServiceAddressDeps,
   { key, service, record, others }: Pick<ServiceSeen, 'key' | 'service' | 'record' | 'others'>,
 ): Omit<ServiceSeen, 'announcement'> {
+  // A sweep may have found the address, and then no claim ends the wait.
+  if (!service || (record && heldAddress(record) !== undefined)) sights.forMs(pendingSight(key), undefined)
   return {
     key,
     service,

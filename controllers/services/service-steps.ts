@@ -7,8 +7,10 @@ import { firstItems } from '../../lib/quote.ts'
 import type { Sights } from '../../lib/sights.ts'
 import { addressAnnotation, serviceFinalizer, upstreamFinalizer } from '../../ledger/record/names.ts'
 import { annotationsRequesting, outdatedRequestAnnotations } from '../../ledger/want/own-address.ts'
+import { maxAskedMs } from '../loop/reconcile-key.ts'
 import { type Outcome, Terminal } from '../loop/reconciler.ts'
 import { patch, patchSharedStatus, patchStatus, withoutAnnotations } from './patch-service.ts'
+import { pendingSight } from './service-state.ts'
 import type { ServiceStep } from './service-step.ts'
 import {
   type WithdrawalDeps,
@@ -168,9 +170,9 @@ function pollAgainMs(
   { key, service: { metadata } }: { key: AddressKey; service: Service },
 ): number {
   const isOver = claimed.kind === 'held' || claimed.kind === 'refused'
-  const pendingMs = sights.forMs(`pending ${key}`, isOver ? undefined : metadata.uid)
+  const pendingMs = sights.forMs(pendingSight(key), isOver ? undefined : metadata.uid)
   if (claimed.kind !== 'pending' || claimed.retryAfterMs === undefined) return pollMs
-  return Math.max(pollMs, claimed.retryAfterMs, Math.min(pendingMs / 2, maxPollMs))
+  return Math.max(pollMs, Math.min(claimed.retryAfterMs, maxAskedMs), Math.min(pendingMs / 2, maxPollMs))
 }
 
 async function announce(

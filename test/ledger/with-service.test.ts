@@ -6,10 +6,11 @@ import { type Service, keyOf } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
 import { bind } from '../../ledger/claim/bind.ts'
 import { type ElasticIP, elasticIPs } from '../../ledger/record/elastic-ip.ts'
+import { serviceMarks } from '../../ledger/record/marks.ts'
 import { addressAnnotation, serviceFinalizer } from '../../ledger/record/names.ts'
 import { retain } from '../../ledger/release/release.ts'
-import { makeService } from '../builders.ts'
-import { graceMs, makeHarness, neverAborted, type Process, type Harness } from './harness.ts'
+import { makeReservation, makeService } from '../builders.ts'
+import { graceMs, makeHarness, neverAborted, scheme, type Process, type Harness } from './harness.ts'
 
 const key = 'default/web'
 
@@ -131,14 +132,38 @@ test('a Service asks for a pending address soon at first, and at last once a min
   assert.equal(shown(harness), ['203.0.113.1', '203.0.113.1'])
 })
 
-test('a Service asks for a pending address not before the time that the cloud names', async () => {
+const tooMany = (retryAfterMs: number) =>
+  new CloudError('429: slowly', { fault: 'rate-limit', outcome: 'nothing', retryAfterMs })
+
+for (const { retryAfterMs, againInMs } of [
+  { retryAfterMs: 90_000, againInMs: 90_000 },
+  { retryAfterMs: 86_400_000, againInMs: 600_000 },
+])
+  test(`a Service asks again after ${againInMs} ms where the cloud names ${retryAfterMs} ms`, async () => {
+    const harness = makeHarness()
+    const a = harness.process('a')
+    harness.setAdoptionMark()
+    harness.addService(makeService({ finalizers: [serviceFinalizer] }))
+    harness.cloud.cloud.reserve = () => Promise.reject(tooMany(retryAfterMs))
+    assert.is((await a.reconcile(key)).againInMs, againInMs)
+  })
+
+test('a Service that got its pending address from a sweep, and lost it later, asks soon for another one', async () => {
   const harness = makeHarness()
   const a = harness.process('a')
   harness.setAdoptionMark()
   harness.addService(makeService({ finalizers: [serviceFinalizer] }))
-  const facts = { fault: 'rate-limit', outcome: 'nothing', retryAfterMs: 90_000 } as const
-  harness.cloud.cloud.reserve = () => Promise.reject(new CloudError('429: slowly', facts))
-  assert.is((await a.reconcile(key)).againInMs, 90_000)
+  harness.cloud.cloud.reserve = () => Promise.reject(tooMany(0))
+  await a.reconcile(key)
+  harness.advance(600_000)
+  assert.is((await a.reconcile(key)).againInMs, 60_000)
+  harness.cloud.put(makeReservation({ id: 'res-8', address: '203.0.113.8', marks: serviceMarks(scheme, key) }))
+  await a.sweep(neverAborted)
+  await a.reconcile(key)
+  assert.equal(shown(harness), ['203.0.113.8', '203.0.113.8'])
+  await harness.cloud.cloud.release('res-8', neverAborted)
+  for (let n = 0; n < 2; n += 1) await a.sweep(neverAborted)
+  assert.is((await a.reconcile(key)).againInMs, 5_000)
 })
 
 test.run()

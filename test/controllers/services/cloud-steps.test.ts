@@ -27,6 +27,8 @@ function stage(stored: State, cached: State = stored) {
   if (stored.service) api.put(services, stored.service)
   const done: string[] = []
   const taken: string[] = []
+  const forgotten: string[] = []
+  const seen = sights(() => 0)
   const deps: ServiceAddressDeps = {
     client: api.client,
     cached: { service: () => cached.service, record: () => cached.record },
@@ -40,13 +42,18 @@ function stage(stored: State, cached: State = stored) {
       return Promise.resolve({ againInMs: 1 })
     },
     graceMs: 1_000,
-    sights: sights(() => 0),
+    sights: {
+      forMs(name, state) {
+        if (state === undefined) forgotten.push(name)
+        return seen.forMs(name, state)
+      },
+    },
   }
   const queues = {
     claim: (one: string) => taken.push(`claim ${one}`),
     release: (one: string) => taken.push(`release ${one}`),
   }
-  return { deps, queues, done, taken }
+  return { deps, queues, done, taken, forgotten }
 }
 
 const { signal } = new AbortController()
@@ -101,6 +108,12 @@ for (const { name, stored, cached = stored, ...expected } of cases) {
     })
   }
 }
+
+test('of a Service that is gone nobody remembers since when it waits', async () => {
+  const { deps, queues, forgotten } = stage({})
+  await quickSteps(deps, queues).reconcile(key, signal)
+  assert.equal(forgotten, ['pending default/web', 'unbound default/web', 'withdrawal default/web'])
+})
 
 test('each controller has a name of its own', () => {
   const { deps, queues } = stage({})
