@@ -80,7 +80,7 @@ function fail({ reconciler, queue, report, news, log }: ReconcileOptions, key: K
   const againInMs = Math.round(retryAfterMs ?? queue.failed(key))
   if (retryAfterMs !== undefined) {
     // Until then each event of the object would fail once more.
-    queue.hold(key, Math.min(retryAfterMs, maxAskedMs))
+    queue.hold(key, retryAfterMs)
     queue.addAfter(key, retryAfterMs)
   }
   const isUnsettled = error instanceof Unsettled
@@ -105,12 +105,12 @@ function isOnlyConflict(error: unknown): boolean {
   return error.errors.length > 0 && error.errors.every(isOnlyConflict)
 }
 
-/** How long the cloud or the API server wants us to wait; of several waits the longest. */
+/** How long we wait because the cloud or the API server asks for it; of several waits the longest. */
 function retryAfter(error: unknown): number | undefined {
   if (error instanceof AggregateError) {
     const waits = error.errors.map(retryAfter).filter((ms) => ms !== undefined)
     return waits.length === 0 ? undefined : Math.max(...waits)
   }
   const ms = error instanceof Error && 'retryAfterMs' in error ? error.retryAfterMs : undefined
-  return typeof ms === 'number' ? ms : undefined
+  return typeof ms === 'number' ? Math.min(ms, maxAskedMs) : undefined
 }

@@ -293,6 +293,24 @@ test('an error that says when to retry is retried then', async () => {
   }
 })
 
+test('an error that asks for a day is retried after ten minutes', async () => {
+  const clock = fakeClock()
+  const { controller, reconciled, warnings } = makeController(
+    (_key, count) => {
+      if (count === 1) throw Object.assign(new Error('too many requests'), { retryAfterMs: 86_400_000 })
+      return {}
+    },
+    {},
+    clock,
+  )
+  const stop = new AbortController()
+  const running = controller.run(stop.signal)
+  await clock.pass(600_001)
+  assert.equal([reconciled.length, warnings[0]?.againInMs], [2, 600_000])
+  stop.abort()
+  await running
+})
+
 test('an error that says when to retry holds its key until then, whatever changes', async () => {
   const clock = fakeClock()
   const listeners: (() => void)[] = []
