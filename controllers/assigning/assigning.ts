@@ -14,6 +14,7 @@ import type { Problem } from '../../announcers/announcer.ts'
 import type { Clock } from '../../kube/clock.ts'
 import type { Log } from '../../kube/log.ts'
 import type { Key } from '../../kube/objects.ts'
+import { transferAnnotation } from '../../ledger/record/names.ts'
 import type { Announcement } from '../announcing/announcing.ts'
 import { forwardedKeys, type Watch } from '../loop/watch.ts'
 import { type Reconciler, type Plan, runSteps } from '../loop/reconciler.ts'
@@ -67,6 +68,8 @@ type Entry = {
   /** Undefined too where the address is another cluster's. */
   known: MovableAddress | undefined
   isOthers: boolean
+  /** The id that the last look found, also where the address is another cluster's. */
+  readId: string | undefined
   readAtMs: number
   /** Whether the service controller waits until no machine has it. */
   isLeaving: boolean
@@ -145,14 +148,14 @@ function makeMemory(deps: AssigningDeps, changed: (address: string) => void): Me
     const atMs = clock.now()
     const listed = new Set<string>()
     for (const found of await assignments.assignedAddresses(undefined, signal)) {
-      const { address, machines } = found
+      const { address } = found
       if (reservationOf(address) !== found.id) continue
       listed.add(address)
       const entry = entryOf(address)
       if (entry.isChanging) continue
-      const isNew = entry.known?.machines.join() !== machines.join()
+      const before = stateOf(entry)
       see(deps, entry, { found, atMs })
-      if (isNew) changed(address)
+      if (stateOf(entry) !== before) changed(address)
     }
     for (const [address, entry] of entries) {
       if (reservationOf(address) === undefined) entries.delete(address)
@@ -174,7 +177,7 @@ async function look(
   const { assignments, clock, showing, reservationOf, isReleasing } = deps
   const [entry, services, id] = [memory.entryOf(address), showing(address), reservationOf(address)]
   if (services.length > 0) entry.isLeaving = false
-  if (id !== undefined && (entry.known?.id !== id || entry.readAtMs === -Infinity)) {
+  if (id !== undefined && (entry.readId !== id || entry.readAtMs === -Infinity)) {
     const atMs = clock.now()
     see(deps, entry, { found: await assignments.assignedAddress(id, signal), atMs })
   }
@@ -196,6 +199,7 @@ function newEntry({ assignments, clock, log }: AssigningDeps): Entry {
     }),
     known: undefined,
     isOthers: false,
+    readId: undefined,
     readAtMs: -Infinity,
     isLeaving: false,
     isChanging: false,
@@ -213,7 +217,13 @@ function see(
   { found, atMs }: { found: AssignedAddress | undefined; atMs: number },
 ): void {
   entry.isOthers = found !== undefined && isOthers(found)
+  entry.readId = found?.id
   keep(entry, { found: entry.isOthers ? undefined : found, atMs })
+}
+
+/** What a reconcile depends on: the machines of an address, or that it is another cluster's. */
+function stateOf({ isOthers, known }: Entry): string | true | undefined {
+  return isOthers || known?.machines.join()
 }
 
 function keep(entry: Entry, { found, atMs }: { found: MovableAddress | undefined; atMs: number }): void {
@@ -299,8 +309,10 @@ const withoutReservation =
   'name it in an ElasticIP (spec.reservationID), or remove it from the Service'
 
 const ofOthers =
-  "its reservation is another cluster's by its marks, so it is not assigned to a machine here: " +
-  'delete the Service and create it again, then it gets another address'
+  "its reservation is another cluster's by its marks, so it is not assigned to a machine here. " +
+  'To get another address, delete the Service and create it again. ' +
+  `To get this one, name its reservation in an ElasticIP with the annotation ${transferAnnotation}, ` +
+  'and that ElasticIP in the new Service'
 
 async function carryOut(
   { assignments, clock }: AssigningDeps,

@@ -92,6 +92,10 @@ function world(addresses = ['203.0.113.1']) {
       const now = cloud.get(`id-${address}`)
       if (now) cloud.set(now.id, { ...now, machines: ['X'], marks: { cluster: 'other' } })
     },
+    takeBack: (address: string) => {
+      const now = cloud.get(`id-${address}`)
+      if (now) cloud.set(now.id, { ...now, machines: [], marks: {} })
+    },
     fail: (how: (done: () => void) => void | Promise<void>) => void (fault = how),
     fall: () => void (isDown = true),
     at: (address = '203.0.113.1') => cloud.get(`id-${address}`)?.machines.join(),
@@ -147,18 +151,35 @@ test('an address that another cluster has by now is neither moved nor taken from
   await runLong(of)
   assert.equal([of.at(), of.writes.length], ['X', 1])
   assert.is(of.isAssigned('203.0.113.1'), false)
-  assert.match(of.problems[0]?.message ?? '', "another cluster's by its marks")
+  assert.match(of.problems[0]?.message ?? '', /another cluster's by its marks.*transfer-from-cluster/)
   of.shown.clear()
   of.releasing.add('203.0.113.1')
   await runLong(of)
   assert.equal([of.at(), of.writes.length], ['X', 1])
 })
 
+test('an address that another cluster has costs no call at a reconcile, and is due when that begins or ends', async () => {
+  const of = world()
+  const due: string[] = []
+  of.watch((key) => due.push(key))
+  of.giveAway('203.0.113.1')
+  for (let n = 0; n < 3; n += 1) {
+    await of.readAll(signal)
+    for (let run = 0; run < 5; run += 1) await of.run()
+  }
+  assert.equal([of.reads, due], [['all', 'all', 'all'], ['203.0.113.1']])
+  of.takeBack('203.0.113.1')
+  await of.readAll(signal)
+  assert.equal(due, ['203.0.113.1', '203.0.113.1'])
+  await of.run()
+  assert.is(of.at(), 'A')
+})
+
 test('a leader that begins does not move what another cluster has', async () => {
   const of = world()
   of.giveAway('203.0.113.1')
   await runLong(of)
-  assert.equal([of.at(), of.writes], ['X', []])
+  assert.equal([of.at(), of.writes, of.reads], ['X', [], ['id-203.0.113.1']])
 })
 
 test('while no node is well the address stays, and the Service says why once', async () => {
