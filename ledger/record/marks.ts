@@ -85,8 +85,8 @@ export function isGivenAnew(scheme: MarkScheme, record: ElasticIP, marks: Marks)
 }
 
 /**
- * Whether the reservation of a record is another cluster's now. A cluster that changed its id has marks that name another
- * cluster too, but they name the Service of the record, or the warm record itself.
+ * Whether the reservation of a record is another cluster's now. If a cluster changed its id, the marks name another cluster
+ * too. But they still name the Service of the record, or the warm record itself.
  */
 export function isGivenToOthers(scheme: MarkScheme, record: ElasticIP, marks: Marks): boolean {
   if (clusterOfOthers(scheme, marks) === undefined) return false
