@@ -102,6 +102,8 @@ export type DocumentConfiguration = {
   at: { namespace: string; name: string; key: string }
   /** The document as it must be; the same text if nothing has to change. Throws if the document cannot be read. */
   edit(document: string, state: Announcements): { document: string; problems: Problem[] }
+  /** The document without our pools of addresses that are neither announced nor undecided; all else stays. */
+  withdraw(document: string, state: Announcements): string
   /** Whether the document makes the software announce an address. */
   hasAddress(document: string, address: string): boolean
 }

@@ -23,6 +23,7 @@ export function metallbDocument({ namespace, name, counting }: DocumentOptions):
     kind: 'document',
     at,
     edit: (document, state) => withLocation(at, () => edit(document, state, counting)),
+    withdraw: (document, state) => withLocation(at, () => withdraw(document, state)),
     hasAddress: (document, text) =>
       withLocation(at, () => {
         const address = parseAddress(text)
@@ -46,6 +47,20 @@ function edit(text: string, state: Announcements, counting: string): ReturnType<
     document: changeLists(yaml, { peers, 'address-pools': pools.change }),
     problems: distinctProblems([...problems, ...pools.problems, ...sessionProblems]),
   }
+}
+
+function withdraw(text: string, { addresses, undecided = [] }: Announcements): string {
+  const yaml = readYaml(text)
+  const stays = new Set(
+    [...addresses, ...undecided].flatMap(({ address: shown }) => {
+      const address = parseAddress(shown)
+      return address ? [prefixOf(address)] : []
+    }),
+  )
+  const key = 'address-pools'
+  const isGone = (item: unknown) => isPoolOfOurs(item) && !stays.has(item.addresses[0])
+  const drop = new Set(listOf(yaml, key).flatMap((item, at) => (isGone(item) ? [at] : [])))
+  return changeLists(yaml, { [key]: { drop, alter: new Map(), add: [] } })
 }
 
 /** Peers that count other Services than a predecessor will serve, and the document in which those that are chosen do not. */

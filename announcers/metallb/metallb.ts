@@ -99,7 +99,8 @@ function sessionsCommand({ namespace }: { namespace: string }): string {
 function formerMetallbConfiguration(loadBalancer: LoadBalancer, marks: AnnouncerMarks): FormerConfiguration {
   const { options, document } = configurations(marks)
   const { namespace = 'metallb-system', name } = metallbConfigMapOf({ loadBalancer, metallbConfigMap: undefined })
-  return formerMetallb({ ...options, peerMode: 'native' }, document({ namespace, name }))
+  // It may have announced addresses of both families, as FRR does.
+  return formerMetallb({ ...options, peerMode: 'frr' }, document({ namespace, name }))
 }
 
 /** MetalLB, configured by what its version reads. */

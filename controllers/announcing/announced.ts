@@ -71,11 +71,13 @@ export function undecidedAddresses(states: Iterable<ServiceState>): Announced[] 
 export function leavingAddresses(states: Iterable<ServiceState>): Announced[] {
   return grouped(states, (state) => {
     if (announcedAddress(state) !== undefined) return []
-    const { finalizers = [], deletionTimestamp } = state.service.metadata
-    const isGoing = deletionTimestamp !== undefined && finalizers.includes(serviceFinalizer)
     const held = canonicalIpAddress(state.record?.status?.address ?? '')
-    return statusAddresses(state.service).filter((shown) => isGoing || shown === held)
+    return statusAddresses(state.service).filter((shown) => isGoing(state.service) || shown === held)
   })
+}
+
+function isGoing({ metadata: { finalizers = [], deletionTimestamp } }: Service): boolean {
+  return deletionTimestamp !== undefined && finalizers.includes(serviceFinalizer)
 }
 
 /** Every Service whose status another program wrote: it shows what we neither announce nor withdraw. */
@@ -83,7 +85,7 @@ export function foreignStatuses(states: Iterable<ServiceState>): NonNullable<Ann
   return [...states].flatMap((state) => {
     const { service, record } = state
     const isShown = ingressOf(service).length > 0
-    if (!isShown || record || announcedAddress(state) !== undefined) return []
+    if (!isShown || record || isGoing(service) || announcedAddress(state) !== undefined) return []
     return [{ service: keyOf(service), loadBalancerClass: service.spec.loadBalancerClass }]
   })
 }

@@ -19,6 +19,15 @@ export type Configurator = {
   announces(address: string, signal: AbortSignal): Promise<boolean>
 }
 
+/** A configuration that other software may read still. */
+export type FormerConfigurator = Configurator & {
+  /**
+   * Takes out the addresses that are neither announced nor undecided, and changes nothing else: sessions stay. Resolves to
+   * whether there were any.
+   */
+  withdraw(state: Announcements, signal: AbortSignal): Promise<boolean>
+}
+
 /** The result of a pass that had nothing to do. */
 export const nothingDone: ConfigureResult = { problems: [], isChanged: false, isRefused: false }
 

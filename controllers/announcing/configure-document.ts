@@ -3,31 +3,36 @@ import type { KubeClient } from '../../kube/client.ts'
 import { KubeError } from '../../kube/errors.ts'
 import type { ConfigMap } from '../../kube/objects.ts'
 import { configMaps } from '../../kube/resource.ts'
-import { type ConfigureResult, type Configurator, nothingDone } from './configurator.ts'
+import { type ConfigureResult, type FormerConfigurator, nothingDone } from './configurator.ts'
 
 type Deps = { client: KubeClient; configuration: DocumentConfiguration }
 
 /** Configures announcing software that reads a document in a ConfigMap. We never create that ConfigMap. */
-export function configureDocument({ client, configuration }: Deps): Configurator {
+export function configureDocument({ client, configuration }: Deps): FormerConfigurator {
   const { key, ...at } = configuration.at
   const read = (signal: AbortSignal) => client.get<ConfigMap>(configMaps, at, { signal })
+  const documentIn = ({ data }: ConfigMap) => data?.[key] ?? ''
+  // With the resourceVersion, so that what a person wrote in between causes a conflict and is not lost.
+  const write = async (configMap: ConfigMap, document: string, signal: AbortSignal) => {
+    if (document === documentIn(configMap)) return false
+    await client.replace(configMaps, { ...configMap, data: { ...configMap.data, [key]: document } }, { signal })
+    return true
+  }
   return {
     async carryOut(state, signal) {
       const configMap = await read(signal).catch(forbidden)
       if (configMap === 'forbidden') return withoutRight(state, at)
       if (!configMap) return withoutConfigMap(state, at)
-      const before = configMap.data?.[key] ?? ''
-      const { document, problems } = configuration.edit(before, state)
-      // With the resourceVersion, so that what a person wrote in between causes a conflict and is not lost.
-      const isChanged = document !== before
-      if (isChanged) {
-        await client.replace(configMaps, { ...configMap, data: { ...configMap.data, [key]: document } }, { signal })
-      }
-      return { problems, isChanged, isRefused: false }
+      const { document, problems } = configuration.edit(documentIn(configMap), state)
+      return { problems, isChanged: await write(configMap, document, signal), isRefused: false }
+    },
+    async withdraw(state, signal) {
+      const configMap = await read(signal)
+      return configMap ? write(configMap, configuration.withdraw(documentIn(configMap), state), signal) : false
     },
     async announces(address, signal) {
       const configMap = await read(signal)
-      return configMap ? configuration.hasAddress(configMap.data?.[key] ?? '', address) : false
+      return configMap ? configuration.hasAddress(documentIn(configMap), address) : false
     },
   }
 }

@@ -1,12 +1,12 @@
-import type { ObjectConfiguration } from '../../announcers/announcer.ts'
+import type { Announced, Announcements, ObjectConfiguration } from '../../announcers/announcer.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { isForbidden } from '../../kube/errors.ts'
 import type { KubeObject } from '../../kube/objects.ts'
 import { sharedRead } from '../../lib/shared-read.ts'
 import { carryOutChange } from './carry-out-change.ts'
-import type { Configurator } from './configurator.ts'
+import type { Configurator, FormerConfigurator } from './configurator.ts'
 import { ifKnown, listAllKnown } from './list-known.ts'
-import { planChanges } from './plan-changes.ts'
+import { type ChangePlan, planChanges } from './plan-changes.ts'
 import { planRunner } from './plan-runner.ts'
 
 type Deps = {
@@ -17,7 +17,7 @@ type Deps = {
 }
 
 /** Configures announcing software that reads objects of the cluster. */
-export function configureObjects(deps: Deps): Configurator {
+export function configureObjects(deps: Deps): FormerConfigurator {
   const { client, configuration, now = () => performance.now() } = deps
   const { namespace } = configuration
   const { isAnnounced, forgetList } = makeAnnouncedLook(deps)
@@ -39,7 +39,39 @@ export function configureObjects(deps: Deps): Configurator {
         isRefused: isHeld || refused.length > 0,
       }
     },
+    async withdraw(state, signal) {
+      const plan = planWithdrawal(configuration, state, await readObjects(deps, signal))
+      const { outcomes } = await carryOutPlan(plan, signal)
+      if (outcomes.some(({ isWrite }) => isWrite)) forgetList()
+      return outcomes.some(({ refused }) => refused.length === 0)
+    },
     announces: isAnnounced,
+  }
+}
+
+/** The changes of our announcing objects alone after which they have no address but those of a state. */
+function planWithdrawal(configuration: ObjectConfiguration, state: Announcements, existing: KubeObject[]): ChangePlan {
+  const { announcing, isOurs } = configuration
+  const kinds = configuration.kinds.filter(({ resource }) => resource.kind === announcing.kind)
+  const isShared = kinds.some((kind) => kind.isShared)
+  const ours = existing.filter((object) => object.kind === announcing.kind && (isShared || isOurs(object)))
+  const addresses = [...state.addresses, ...(state.undecided ?? [])].filter(addressesIn(configuration, ours))
+  const names = new Set(ours.map(({ metadata }) => metadata.name))
+  const { wanted } = configuration.objects({ addresses, nodes: [] }, existing)
+  const isThere = ({ kind, metadata }: KubeObject) => kind === announcing.kind && names.has(metadata.name)
+  const left = wanted.filter(({ object }) => isThere(object))
+  return planChanges({ ...configuration, kinds }, ours, left)
+}
+
+/** Whether objects have an address. Most have the name that we give; a search through all takes long for many addresses. */
+function addressesIn(
+  { nameFor, hasAddress }: ObjectConfiguration,
+  objects: readonly KubeObject[],
+): (announced: Announced) => boolean {
+  const named = new Map(objects.map((object) => [object.metadata.name, object]))
+  return ({ address }) => {
+    const usual = named.get(nameFor(address) ?? '')
+    return (usual !== undefined && hasAddress(usual, address)) || objects.some((object) => hasAddress(object, address))
   }
 }
 

@@ -4,27 +4,36 @@ import { KubeError, isForbidden } from '../../kube/errors.ts'
 import type { Log } from '../../kube/log.ts'
 import { configureObjects } from './configure-objects.ts'
 import { ifKnown, listAllKnown } from './list-known.ts'
-import { type ConfigureResult, type Configurator, nothingDone, nothingToAnnounce } from './configurator.ts'
+import {
+  type ConfigureResult,
+  type Configurator,
+  type FormerConfigurator,
+  nothingDone,
+  nothingToAnnounce,
+} from './configurator.ts'
 
 type Deps = {
   /** What configures the software of now; undefined if it reads no configuration. */
   current: Configurator | undefined
-  former: Configurator[]
+  former: FormerConfigurator[]
 }
 
 /**
  * Configures the software of now, then empties what we wrote for another one. What is not empty yet counts as announced:
- * that software may run still.
+ * that software may run still. While the software of now announces nothing, only what is released leaves a former one.
  */
 export function emptyFormer({ current, former }: Deps): Configurator {
   const left = new Set(former)
   return {
     async carryOut(state, signal) {
       const result = current ? await current.carryOut(state, signal) : nothingDone
-      // Its addresses would be announced by nobody.
-      if (result.isRefused) return result
       let { isChanged } = result
       for (const one of left) {
+        if (result.isRefused) {
+          // Emptied, its addresses would be announced by nobody; but a deleted Service waits until its own is not there.
+          isChanged = (await one.withdraw(state, signal)) || isChanged
+          continue
+        }
         const emptied = await one.carryOut(nothingToAnnounce, signal)
         if (emptied.isChanged) isChanged = true
         else left.delete(one)
@@ -43,11 +52,11 @@ export function formerObjects(deps: {
   client: KubeClient
   former: FormerConfiguration
   current: ObjectConfiguration | undefined
-}): Configurator {
+}): FormerConfigurator {
   const { client, former, current } = deps
   const isCurrent = ({ announcing: { kind }, namespace }: ObjectConfiguration) =>
     kind === current?.announcing.kind && namespace === current.namespace
-  const here = async (signal: AbortSignal): Promise<Configurator[]> => {
+  const here = async (signal: AbortSignal): Promise<FormerConfigurator[]> => {
     const found = former.kinds.map((kind) =>
       ifAllowed([], () => listAllKnown(client, kind, { labelSelector: former.selector, signal })),
     )
@@ -66,6 +75,11 @@ export function formerObjects(deps: {
       let isChanged = false
       for (const one of await here(signal)) isChanged = (await one.carryOut(state, signal)).isChanged || isChanged
       return { ...nothingDone, isChanged }
+    },
+    async withdraw(state, signal) {
+      let isChanged = false
+      for (const one of await here(signal)) isChanged = (await one.withdraw(state, signal)) || isChanged
+      return isChanged
     },
     async announces(address, signal) {
       for (const one of await here(signal)) if (await one.announces(address, signal)) return true
@@ -93,7 +107,7 @@ async function ifAllowed<T>(otherwise: T, read: () => Promise<T>): Promise<T> {
 }
 
 /** A document that we may have edited. Where we have no right to it, or cannot read it, we did not. */
-export function formerDocument({ document, log }: { document: Configurator; log: Log }): Configurator {
+export function formerDocument({ document, log }: { document: FormerConfigurator; log: Log }): FormerConfigurator {
   const ifOurs = async <T>(otherwise: T, read: () => Promise<T>): Promise<T> => {
     try {
       return await read()
@@ -108,6 +122,7 @@ export function formerDocument({ document, log }: { document: Configurator; log:
   }
   return {
     carryOut: (state, signal) => ifOurs(nothingDone, () => document.carryOut(state, signal)),
+    withdraw: (state, signal) => ifOurs(false, () => document.withdraw(state, signal)),
     announces: (address, signal) => ifOurs(false, () => document.announces(address, signal)),
   }
 }

@@ -230,4 +230,15 @@ for (const { name, document, says } of unreadable) {
   })
 }
 
+test('a withdrawn address loses its pool, and every other line stays, peers included', () => {
+  const api = { address: '198.51.100.8', services: ['default/api'] }
+  const { document } = edit('', { addresses: [web, api] })
+  const pools = (text: string) => text.split('\n').filter((line) => line.startsWith('- name'))
+  assert.equal(pools(document), ['- name: default/web', '- name: default/api'])
+  const left = configuration.withdraw(document, { addresses: [web], nodes: [] })
+  assert.equal(pools(left), ['- name: default/web'])
+  assert.is(left.split('address-pools')[0], document.split('address-pools')[0])
+  assert.is(configuration.withdraw(document, { addresses: [web], undecided: [api], nodes: [] }), document)
+})
+
 test.run()

@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert'
 import {
   announcedAddress,
   announcedAddresses,
+  foreignStatuses,
   leavingAddresses,
   mentionsAddress,
   undecidedAddresses,
@@ -173,5 +174,15 @@ for (const { name, shown: state, is } of leaving) {
     assert.equal(leavingAddresses([state]), is ? [{ address, services: ['default/web'] }] : [])
   })
 }
+
+test('a status is foreign if nothing of ours explains it; the deletion of a Service that waits for us does', () => {
+  const status = { loadBalancer: { ingress: [{ ip: address }] } }
+  const foreignOf = (facts: Parameters<typeof makeService>[0]) =>
+    foreignStatuses([{ service: makeService({ status, ...facts }), wanted: { ...foreign }, record: undefined }])
+  assert.equal(foreignOf({}), [{ service: 'default/web', loadBalancerClass: undefined }])
+  const going = { loadBalancerIP: address, deletionTimestamp: 'now' }
+  assert.equal(foreignOf({ ...going, finalizers: [serviceFinalizer] }), [], 'an own address has no record')
+  assert.is(foreignOf({ ...going, finalizers: ['example.com/theirs'] }).length, 1)
+})
 
 test.run()

@@ -19,6 +19,11 @@ const configuration: DocumentConfiguration = {
     document: [...new Set([...document.split('\n'), ...addresses.map(({ address }) => address)])].join('\n'),
     problems: [],
   }),
+  withdraw: (document, { addresses }) =>
+    document
+      .split('\n')
+      .filter((line) => !line.startsWith('203') || addresses.some(({ address }) => address === line))
+      .join('\n'),
   hasAddress: (document, address) => document.split('\n').includes(address),
 }
 
@@ -36,6 +41,15 @@ test('a document is edited in place, once, and what else is in the ConfigMap sta
   assert.is((await configurator.carryOut(state, signal)).isChanged, false)
   assert.is(await configurator.announces('203.0.113.40', signal), true)
   assert.is(await configurator.announces('203.0.113.41', signal), false)
+})
+
+test('an address is withdrawn from a document, and nothing else is changed', async () => {
+  const { client, document } = withDocument({ config: 'a person\n203.0.113.40\n203.0.113.41', notes: 'theirs' })
+  const configurator = configureDocument({ client, configuration })
+  assert.is(await configurator.withdraw(state, signal), true)
+  assert.equal(document()?.data, { config: 'a person\n203.0.113.40', notes: 'theirs' })
+  assert.is(await configurator.withdraw(state, signal), false)
+  assert.is(await configureDocument({ client: withDocument().client, configuration }).withdraw(state, signal), false)
 })
 
 test('a missing ConfigMap is not created, and is an error only if there is something to announce', async () => {

@@ -3,8 +3,10 @@ import { setImmediate } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Announcements } from '../../../announcers/announcer.ts'
-import type { ConfigureResult, Configurator } from '../../../controllers/announcing/configurator.ts'
+import type { ConfigureResult, FormerConfigurator } from '../../../controllers/announcing/configurator.ts'
 import { apiVersion, ciliumResources } from '../../../announcers/cilium/resources.ts'
+import { type BGPConfiguration, calicoResources } from '../../../announcers/calico/resources.ts'
+import { type BGPPeer, type IPAddressPool, bgpPeers, ipAddressPools } from '../../../announcers/metallb/resources.ts'
 import { announcerOf } from '../../../announcers/announcers.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import { emptyFormer, formerDocument, formerObjects } from '../../../controllers/announcing/empty-former.ts'
@@ -23,13 +25,18 @@ const shown: Announcements = { addresses: [{ address, services: ['default/web'] 
 /** A configuration that has these addresses, and what was done to it. */
 function configuration(name: string, calls: string[], has: string[] = []) {
   const world = { has, isRefused: false }
-  const configurator: Configurator = {
+  const configurator: FormerConfigurator = {
     carryOut({ addresses }): Promise<ConfigureResult> {
       const wanted = addresses.map((one) => one.address)
       const isChanged = !world.isRefused && wanted.join() !== world.has.join()
       if (isChanged) world.has = wanted
       calls.push(`${name}: ${wanted.join() || 'nothing'}${isChanged ? ', written' : ''}`)
       return Promise.resolve({ problems: [], isChanged, isRefused: world.isRefused })
+    },
+    withdraw({ addresses, undecided = [] }) {
+      const before = world.has
+      world.has = before.filter((one) => [...addresses, ...undecided].some(({ address: of }) => of === one))
+      return Promise.resolve(world.has.length < before.length)
     },
     announces: (asked) => Promise.resolve(world.has.includes(asked)),
   }
@@ -65,6 +72,21 @@ test('while the software of now has not all that it needs, a former configuratio
   assert.equal(before.world.has, [])
 })
 
+test('meanwhile it loses the address of a Service that is deleted, which its release waits for', async () => {
+  const gone = '203.0.113.41'
+  const [now, before] = [configuration('now', []), configuration('before', [], [address, gone])]
+  const both = emptyFormer({ current: now.configurator, former: [before.configurator] })
+  now.world.isRefused = true
+  const { isChanged, isRefused } = await both.carryOut(shown, signal)
+  assert.equal([isChanged, isRefused], [true, true])
+  assert.equal(before.world.has, [address])
+  assert.is(await both.announces(gone, signal), false)
+  assert.is((await both.carryOut(shown, signal)).isChanged, false)
+  now.world.isRefused = false
+  await both.carryOut(shown, signal)
+  assert.equal(before.world.has, [], 'it is emptied as ever')
+})
+
 test('software without a configuration leaves nothing to announce by another one', async () => {
   const before = configuration('before', [], [address])
   const alone = emptyFormer({ current: undefined, former: [before.configurator] })
@@ -78,10 +100,11 @@ test('a document that we have no right to, or that nobody can read, was not ours
     const fails = () => {
       throw error
     }
-    return formerDocument({ document: { carryOut: fails, announces: fails }, log: silentLog })
+    return formerDocument({ document: { carryOut: fails, withdraw: fails, announces: fails }, log: silentLog })
   }
   for (const error of [new KubeError('no', { status: 403, reason: 'Forbidden' }), new Error('not YAML')]) {
     assert.is((await failing(error).carryOut(shown, signal)).isChanged, false)
+    assert.is(await failing(error).withdraw(shown, signal), false)
     assert.is(await failing(error).announces(address, signal), false)
   }
   const unknown = await failing(new KubeError('no answer', { status: 0, reason: 'Timeout' }))
@@ -109,8 +132,94 @@ test('objects that we have no right to read were not ours; any other failure is 
   assert.match(String(unknown), 'no answer')
 })
 
+const labels = { 'app.kubernetes.io/managed-by': 'eip-admission' }
+
+/** What is left of the address of a Service that stays, of another one, and of the rest, when the other one is gone. */
+async function withdrawn(kind: 'metallb' | 'cilium' | 'calico', put: (api: ReturnType<typeof apiServer>) => void) {
+  const api = apiServer()
+  put(api)
+  const formers = announcerOf({ kind: 'kube-vip' }, marks).former ?? []
+  const of = { metallb: 'IPAddressPool', cilium: 'CiliumLoadBalancerIPPool', calico: 'BGPFilter' }[kind]
+  const former = formers.find(({ kinds }) => kinds.some((one) => one.kind === of))
+  if (!former) throw new Error('there is a former configuration')
+  const configurator = formerObjects({ client: api.client, former, current: undefined })
+  const other = { address: '203.0.113.42', services: ['default/new'] }
+  const state = { addresses: [...shown.addresses, other], nodes: [], undecided: [{ address: v6, services: ['a/b'] }] }
+  assert.is(await configurator.announces(gone, signal), true)
+  assert.is(await configurator.withdraw(state, signal), true)
+  assert.is(await configurator.announces(gone, signal), false)
+  assert.is(await configurator.announces(address, signal), true)
+  assert.is(await configurator.withdraw(state, signal), false)
+  return api.everything()
+}
+const gone = '203.0.113.41'
+const v6 = '2001:db8::7'
+
+test('of former objects only the pool of an address that no Service shows is removed: sessions stay', async () => {
+  const metadata = (name: string, more: Record<string, string> = { ...labels, 'example.com/by': 'us' }) => {
+    return { name, namespace: 'metallb-system', labels: more }
+  }
+  const left = await withdrawn('metallb', ({ put }) => {
+    const pool = (name: string, addresses: string[], by?: Record<string, string>) =>
+      put<IPAddressPool>(ipAddressPools, {
+        apiVersion: 'metallb.io/v1beta1',
+        kind: 'IPAddressPool',
+        metadata: metadata(name, by),
+        spec: { addresses, autoAssign: false },
+      })
+    pool(address, [`${address}/32`])
+    pool(gone, [`${gone}/32`])
+    pool('v6', [`${v6}/128`])
+    pool('office', ['192.0.2.0/24'], {})
+    pool('theirs', ['203.0.113.42/32'], { 'example.com/by': 'us', 'service-new': 'namespace-default' })
+    const spec = { myASN: 65000, peerASN: 65530, peerAddress: '169.254.255.1' }
+    put<BGPPeer>(bgpPeers, { apiVersion: 'metallb.io/v1beta2', kind: 'BGPPeer', metadata: metadata('a'), spec })
+  })
+  assert.equal(
+    left.map(({ metadata: { name, labels: by = {} } }) => `${name} ${Object.keys(by).length}`),
+    [`${address} 2`, 'v6 2', 'office 0', 'theirs 2', 'a 2'],
+  )
+})
+
+test('so is that of Cilium, and the entry in the list of Calico, which gets no new one', async () => {
+  const ofCilium = await withdrawn('cilium', ({ put }) => {
+    for (const one of [address, gone]) {
+      const spec = { blocks: [{ cidr: `${one}/32` }], serviceSelector: {} }
+      const metadata = { name: `eip-admission-${one}`, labels }
+      put(ciliumResources.pools, { apiVersion, kind: 'CiliumLoadBalancerIPPool', metadata, spec })
+    }
+    const metadata = { name: 'eip-admission-node-a', labels }
+    put(ciliumResources.clusterConfigs, {
+      apiVersion,
+      kind: 'CiliumBGPClusterConfig',
+      metadata,
+      spec: { nodeSelector: {}, bgpInstances: [] },
+    })
+  })
+  assert.equal(
+    ofCilium.map(({ metadata }) => metadata.name),
+    [`eip-admission-${address}`, 'eip-admission-node-a'],
+  )
+  const [filter, list] = await withdrawn('calico', ({ put }) => {
+    const { filters, configurations } = calicoResources
+    const calico = 'projectcalico.org/v3'
+    put(filters, {
+      apiVersion: calico,
+      kind: 'BGPFilter',
+      metadata: { name: 'eip-admission', labels },
+      spec: { importV4: [], exportV4: [] },
+    })
+    const entries = [address, gone].map((one) => `${one}/32`)
+    const metadata = { name: 'default', annotations: { 'eip-admission.dev/announced-addresses': entries.join() } }
+    const spec = { serviceLoadBalancerIPs: ['10.0.0.1/32', ...entries].map((cidr) => ({ cidr })) }
+    put(configurations, { apiVersion: calico, kind: 'BGPConfiguration', metadata, spec })
+  })
+  assert.is(filter?.metadata.name, 'eip-admission')
+  const cidrs = ['10.0.0.1/32', `${address}/32`].map((cidr) => ({ cidr }))
+  assert.equal((list as BGPConfiguration | undefined)?.spec?.serviceLoadBalancerIPs, cidrs)
+})
+
 test('a Secret that the software of now has under the same name stays', async () => {
-  const labels = { 'app.kubernetes.io/managed-by': 'eip-admission' }
   const left = async (namespace: string) => {
     const api = apiServer()
     const secret = { namespace: 'kube-system', name: 'eip-admission-bgp', labels }
