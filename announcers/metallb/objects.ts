@@ -4,6 +4,7 @@ import type { IpFamily } from '../../lib/ip-address.ts'
 import { isInRanges } from '../../lib/ip-range.ts'
 import { nameOf, parseAddress } from '../shared/address.ts'
 import { announceableAddresses } from './addresses.ts'
+import { lacksSessions } from '../shared/sessions.ts'
 import { omitTakenNames } from '../shared/taken-names.ts'
 import { type Marks, type ExistingObjects, isOurs, labelsOf } from './ownership.ts'
 import { type PeerMode, peersOf } from './peers.ts'
@@ -77,11 +78,13 @@ function configure(
   const peers = peersOf(state.nodes, { ...options, families }, existing)
   const advertisement = advertisementFor(all, options, existing)
   const toWrite: WantedObject[] = all.map(({ object, subjects }) => ({ object, subjects }))
-  return omitTakenNames([...peers.secret, ...advertisement, ...toWrite, ...peers.wanted], existing.foreign, [
-    ...problems,
-    ...pools.problems,
-    ...peers.problems,
-  ])
+  const wanted = [...peers.secret, ...advertisement, ...toWrite, ...peers.wanted]
+  const found = [...problems, ...pools.problems, ...peers.problems]
+  const possible = omitTakenNames(wanted, existing.foreign, found)
+  const lacksPools = shown.length > 0 && !possible.wanted.some(({ object }) => isPool(object))
+  // Without peers of ours, those of a person are the sessions.
+  const lacksPeers = options.peerMode !== 'none' && lacksSessions(state.nodes, possible.wanted, bgpPeers.kind)
+  return { ...possible, isHeld: lacksPools || lacksPeers }
 }
 
 /**

@@ -17,11 +17,12 @@ const [a, b] = [makeNode('node-a', { password: 's3cret' }), makeNode('node-b', {
 type Given = Partial<Announcements> & { peerMode?: PeerMode; existing?: KubeObject[] }
 
 function look({ peerMode = 'native', existing = [], addresses = [web], nodes = [] }: Given) {
-  const { wanted, problems } = metallbObjects({ ...marks, peerMode }).objects({ addresses, nodes }, existing)
+  const { wanted, problems, isHeld } = metallbObjects({ ...marks, peerMode }).objects({ addresses, nodes }, existing)
   const of = <T extends KubeObject>(kind: T['kind']) =>
     wanted.map(({ object }) => object).filter((object): object is T => object.kind === kind)
   return {
     wanted,
+    isHeld,
     problems: problems.map(({ subject, message }) => `${Object.values(subject).join()}: ${message}`),
     pools: of<IPAddressPool>('IPAddressPool').map(({ metadata, spec }) => `${metadata.name} ${spec.addresses.join()}`),
     peers: of<BGPPeer>('BGPPeer'),
@@ -266,7 +267,8 @@ const narrow: { name: string; mine: Omit<Parameters<typeof anAdvertisement>[0], 
 for (const { name, mine, isInWay } of narrow) {
   test(`an advertisement that a person made ${name} ${isInWay ? 'keeps us from a new pool' : 'is in no way'}`, () => {
     const existing = [anAdvertisement({ name: 'mine', ...mine })]
-    const { pools, problems } = look({ existing })
+    const { pools, problems, isHeld } = look({ existing })
+    assert.is(isHeld, isInWay, 'without a pool MetalLB announces nothing')
     assert.equal(pools, isInWay ? [] : ['198.51.100.7 198.51.100.7/32'])
     assert.is(problems.length, isInWay ? 1 : 0)
     if (!isInWay) return
@@ -284,6 +286,17 @@ for (const { name, mine, isInWay } of narrow) {
     assert.equal(look({ existing: [...existing, wide] }).problems, [], 'another one announces it everywhere')
   })
 }
+
+test('what would leave MetalLB without a session holds the former announcer, unless people write the peers', () => {
+  const taken = ['node-a.169.254.255.1', 'node-a.169.254.255.2'].map((name) =>
+    aPeer({ name, myASN: 65000, peerASN: 64512, peerAddress: '10.9.9.9' }),
+  )
+  assert.is(look({ nodes: [a] }).isHeld, false)
+  assert.is(look({ nodes: [a], existing: taken.slice(1) }).isHeld, false)
+  assert.is(look({ nodes: [a], existing: taken }).isHeld, true)
+  assert.is(look({ nodes: [a], existing: taken, peerMode: 'none' }).isHeld, false)
+  assert.is(look({ nodes: [a], existing: taken, addresses: [] }).isHeld, undefined)
+})
 
 const strange: {
   name: string
