@@ -32,19 +32,20 @@ export function conflictingAdvertisements(
 
 /**
  * The advertisements that take the place of ours for a pool, and announce it to some peers or from some nodes alone. None
- * if another one announces it everywhere, or has the label by which a person says that it replaces ours.
+ * if all together reach each of `peers`, or if one has the label by which a person says that it replaces ours.
  */
 export function narrowAdvertisements(
   advertisements: readonly BGPAdvertisement[],
   pool: PoolFacts,
-  label: { name: string; value: string },
+  { label, peers }: { label: { name: string; value: string }; peers: readonly string[] },
 ): BGPAdvertisement[] {
   const own = advertisements.filter((one) => isForPool(one, pool))
-  const isEnough = own.some(({ metadata, spec = {} }) => {
-    const { peers = [], nodeSelectors = [], serviceSelectors = [] } = spec
-    const isEverywhere = peers.length + nodeSelectors.length + serviceSelectors.length === 0
-    return isEverywhere || metadata.labels?.[label.name] === label.value
-  })
+  const reached = own
+    .filter(({ spec = {} }) => !spec.nodeSelectors?.length && !spec.serviceSelectors?.length)
+    .map(({ spec = {} }) => spec.peers ?? [])
+  const isToEach = peers.length > 0 && peers.every((name) => reached.some((names) => names.includes(name)))
+  const isReplaced = own.some(({ metadata }) => metadata.labels?.[label.name] === label.value)
+  const isEnough = isToEach || isReplaced || reached.some((names) => names.length === 0)
   return isEnough ? [] : own.filter((one) => hasOtherLocalPref(one, pool))
 }
 

@@ -71,11 +71,13 @@ function configure(
   // MetalLB uses FRR.
   const families: IpFamily[] = options.peerMode === 'frr' ? ['ipv4', 'ipv6'] : ['ipv4']
   const { shown, problems } = announceableAddresses(state.addresses, families)
-  const pools = poolsOf(shown, options, existing)
+  const peers = peersOf(state.nodes, { ...options, families }, existing)
+  const allPeers = [...peers.wanted.map(({ object }) => object), ...existing.foreign.filter(isPeer)]
+  const names = options.peerMode === 'none' ? undefined : allPeers.map(({ metadata }) => metadata.name)
+  const pools = poolsOf(shown, options, { ...existing, peers: names })
   const kept = undecidedPools(state.undecided ?? [], pools.wanted, existing)
   if (shown.length + kept.length === 0) return { wanted: [], problems }
   const all = [...pools.wanted, ...kept]
-  const peers = peersOf(state.nodes, { ...options, families }, existing)
   const advertisement = advertisementFor(all, options, existing)
   const toWrite: WantedObject[] = all.map(({ object, subjects }) => ({ object, subjects }))
   const wanted = [...peers.secret, ...advertisement, ...toWrite, ...peers.wanted]

@@ -10,6 +10,9 @@ import { type IPAddressPool, isAdvertisement, isPool } from './resources.ts'
 import { type PoolName, poolNaming } from './pool-names.ts'
 import { type PoolFacts, conflictingAdvertisements, isForPool, narrowAdvertisements } from './foreign-advertisements.ts'
 
+/** Existing objects, and the names of all peers that exist or that we write; undefined where people alone write peers. */
+type Existing = ExistingObjects & { peers: readonly string[] | undefined }
+
 export type WantedPool = WantedObject & { object: IPAddressPool; facts: PoolFacts }
 
 /**
@@ -19,7 +22,7 @@ export type WantedPool = WantedObject & { object: IPAddressPool; facts: PoolFact
 export function poolsOf(
   shown: readonly ShownAddress[],
   marks: Marks,
-  existing: ExistingObjects,
+  existing: Existing,
 ): { wanted: WantedPool[]; problems: Problem[] } {
   const problems: Problem[] = []
   const holderOf = poolHolders(existing.ours.filter(isPool))
@@ -125,7 +128,7 @@ export function poolConflict(address: string, pool: string): string {
 function unavailableReason(
   address: IpAddress,
   facts: PoolFacts,
-  { marks: { label }, existing: { foreign } }: { marks: Marks; existing: ExistingObjects },
+  { marks: { label }, existing: { foreign, peers } }: { marks: Marks; existing: Existing },
 ): string | undefined {
   const holder = foreign.filter(isPool).find(({ spec }) => isInRanges(address, spec.addresses))
   if (holder) return poolConflict(address.text, `IPAddressPool ${holder.metadata.name}`)
@@ -133,7 +136,7 @@ function unavailableReason(
   const conflicting = namesOf(conflictingAdvertisements(advertisements, facts))
   if (conflicting !== '')
     return `address ${address.text} gets no pool: MetalLB would refuse it, as BGPAdvertisement ${conflicting} aggregates routes or sets a second localPref; make ${conflicting} select other pools`
-  const narrow = namesOf(narrowAdvertisements(advertisements, facts, label))
+  const narrow = peers ? namesOf(narrowAdvertisements(advertisements, facts, { label, peers })) : ''
   if (narrow !== '')
     return `address ${address.text} gets no pool: BGPAdvertisement ${narrow} announces it to some peers or from some nodes alone, and MetalLB refuses ours beside its localPref; make ${narrow} select other pools, or, if that is meant, give it the label ${label.name}=${label.value}`
   return undefined

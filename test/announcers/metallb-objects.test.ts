@@ -241,10 +241,10 @@ test('a pool is not written if MetalLB would refuse it because of advertisements
   const two = [anAdvertisement({ name: 'one' }), anAdvertisement({ name: 'other', localPref: 1 })]
   assert.match(look({ existing: two }).problems.join(), /BGPAdvertisement one and other/)
   const apart = [
-    anAdvertisement({ name: 'one', labels: label, peers: ['x'] }),
+    anAdvertisement({ name: 'one', peers: ['x'] }),
     anAdvertisement({ name: 'other', localPref: 1, peers: ['y'] }),
   ]
-  assert.equal(look({ existing: apart }).problems, [])
+  assert.equal(look({ existing: apart, peerMode: 'none' }).problems, [])
 })
 
 const narrow: { name: string; mine: Omit<Parameters<typeof anAdvertisement>[0], 'name'>; isInWay: boolean }[] = [
@@ -284,6 +284,28 @@ for (const { name, mine, isInWay } of narrow) {
     )
     const wide = anAdvertisement({ name: 'wide', localPref: 100 })
     assert.equal(look({ existing: [...existing, wide] }).problems, [], 'another one announces it everywhere')
+  })
+}
+
+const [toFirst, toSecond] = ['node-a.169.254.255.1', 'node-a.169.254.255.2'].map((peer, at) =>
+  anAdvertisement({ name: `to-${at}`, localPref: 100 * (at + 1), peers: [peer] }),
+) as [BGPAdvertisement, BGPAdvertisement]
+const fabric = aPeer({ name: 'fabric', myASN: 65000, peerASN: 64512, peerAddress: '10.9.9.9' })
+const onEdge = { ...toSecond, spec: { ...toSecond.spec, nodeSelectors: [{ matchLabels: { role: 'edge' } }] } }
+const together: { name: string; existing: KubeObject[]; peerMode?: PeerMode; nodes?: NodePeers[]; isInWay: boolean }[] =
+  [
+    { name: 'have each peer that we write', existing: [toFirst, toSecond], isInWay: false },
+    { name: 'lack a peer that we write', existing: [toFirst], isInWay: true },
+    { name: 'lack a peer of a person', existing: [toFirst, toSecond, fabric], isInWay: true },
+    { name: 'have one of the peers from some nodes alone', existing: [toFirst, onEdge], isInWay: true },
+    { name: 'are for peers that nobody has written yet', existing: [toFirst, toSecond], nodes: [], isInWay: true },
+    { name: 'are for one peer, where people write the peers', existing: [toFirst], peerMode: 'none', isInWay: false },
+  ]
+for (const { name, existing, peerMode = 'native', nodes = [a], isInWay } of together) {
+  test(`narrow advertisements that ${name} ${isInWay ? 'keep us from a new pool' : 'are in no way'}`, () => {
+    const { pools, problems } = look({ existing, nodes, peerMode })
+    assert.equal(pools, isInWay ? [] : ['198.51.100.7 198.51.100.7/32'])
+    assert.is(problems.length, isInWay ? 1 : 0)
   })
 }
 
