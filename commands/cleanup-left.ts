@@ -1,8 +1,10 @@
 import { softwares } from '../announcers/announcers.ts'
+import { kubectlNames } from '../announcers/shared/left-objects.ts'
 import { mirrorSlicesSelector } from '../controllers/control-plane/mirror-objects.ts'
 import { peeringFieldManager } from '../controllers/peering/node-peering.ts'
 import { listAllKnown } from '../controllers/announcing/list-known.ts'
 import type { KubeClient } from '../kube/client.ts'
+import { KubeError } from '../kube/errors.ts'
 import type { KubeObject, Service } from '../kube/objects.ts'
 import type { Resource } from '../kube/resource.ts'
 import { addressAnnotation, withdrawingAnnotation } from '../ledger/record/names.ts'
@@ -15,23 +17,37 @@ type ManagedNode = KubeObject & {
 /** Everything in which cleanup looks for what we wrote and it leaves. */
 export type LeftBehind = {
   announcing: KubeObject[]
+  /** The kinds of announcing software that could not be read, and why. */
+  unread: { kind: Resource<KubeObject>; reason: string }[]
   services: Service[]
   nodes: KubeObject[]
   mirrorSlices: KubeObject[]
 }
 
 /** The objects of announcing software in all namespaces; none of a kind that the cluster does not know. */
-export async function listAnnouncing(client: KubeClient): Promise<KubeObject[]> {
+export async function readAnnouncing(client: KubeClient): Promise<Pick<LeftBehind, 'announcing' | 'unread'>> {
+  const unread: LeftBehind['unread'] = []
+  const read = async (kind: Resource<KubeObject>) => {
+    try {
+      return await listAllKnown(client, kind, {})
+    } catch (error) {
+      // Calico has an API server of its own, and an uninstalled one may leave its registration behind.
+      if (!(error instanceof KubeError)) throw error
+      unread.push({ kind, reason: error.message })
+      return []
+    }
+  }
   const kinds = softwares.flatMap(({ left }) => left?.kinds ?? [])
-  return (await Promise.all(kinds.map((kind) => listAllKnown(client, kind, {})))).flat()
+  return { announcing: (await Promise.all(kinds.map(read))).flat(), unread }
 }
 
 /** What stays after cleanup, what that means, and the commands that remove it. Empty if nothing stays. */
-export function whatIsLeft({ announcing, services, nodes, mirrorSlices }: LeftBehind): string {
+export function whatIsLeft({ announcing, unread, services, nodes, mirrorSlices }: LeftBehind): string {
   const ofServices = services.filter(({ metadata }) => addressAnnotation in (metadata.annotations ?? {}))
   const ofNodes = nodes.map(annotationsOfNode).filter((annotations) => annotations.length > 0)
   const texts = [
     ...softwares.flatMap(({ left }) => left?.texts(announcing.filter((object) => isOfKind(object, left.kinds))) ?? []),
+    ...unreadText(unread),
     ...mirrorLeft(mirrorSlices),
     ...(ofServices.length > 0 ? [serviceText(ofServices.length)] : []),
     ...(ofNodes.length > 0 ? [nodeText(ofNodes)] : []),
@@ -41,6 +57,14 @@ export function whatIsLeft({ announcing, services, nodes, mirrorSlices }: LeftBe
 
 function isOfKind(object: KubeObject, kinds: readonly Resource<KubeObject>[]): boolean {
   return kinds.some(({ apiVersion, kind }) => object.apiVersion === apiVersion && object.kind === kind)
+}
+
+function unreadText([first, ...others]: LeftBehind['unread']): string[] {
+  if (!first) return []
+  const names = kubectlNames([first, ...others].map(({ kind }) => kind))
+  return [
+    `What stays of ${names} is not shown: ${first.reason}. When their API answers, run \`eip-admission cleanup\` again, as an administrator.`,
+  ]
 }
 
 function mirrorLeft(slices: readonly KubeObject[]): string[] {

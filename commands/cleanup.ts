@@ -19,7 +19,7 @@ import { names } from '../settings/installed-names.ts'
 import { credentialsOf } from '../ledger/cluster.ts'
 import type { CleanupSettings } from './settings/commands.ts'
 import { shownBalancer } from '../clouds/cloud-choice.ts'
-import { listAnnouncing, whatIsLeft } from './cleanup-left.ts'
+import { readAnnouncing, whatIsLeft } from './cleanup-left.ts'
 import { type StoppableDeps, endWhenStopped } from './command-deps.ts'
 
 const serviceFinalizers = [serviceFinalizer, balancerFinalizer]
@@ -81,10 +81,9 @@ async function takeoverWarning(client: KubeClient): Promise<string> {
 async function leftBehind(client: KubeClient, all: Service[]): Promise<string> {
   try {
     const mirrorSlices = await listAll(client, endpointSlices, { labelSelector: mirrorSlicesSelector })
-    const announcing = await listAnnouncing(client)
-    return whatIsLeft({ services: all, announcing, nodes: await listAll(client, nodes), mirrorSlices })
+    const announcing = await readAnnouncing(client)
+    return whatIsLeft({ services: all, ...announcing, nodes: await listAll(client, nodes), mirrorSlices })
   } catch (error) {
-    // Calico's own API server may be down, for example: that must not end the command.
     if (!(error instanceof KubeError)) throw error
     return (
       `What stays at nodes, at announcing software and for the control-plane address is not shown: ${error.message}. To ` +

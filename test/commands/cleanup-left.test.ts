@@ -1,12 +1,14 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type LeftBehind, whatIsLeft } from '../../commands/cleanup-left.ts'
+import { type LeftBehind, readAnnouncing, whatIsLeft } from '../../commands/cleanup-left.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { KubeError } from '../../kube/errors.ts'
 import type { KubeObject } from '../../kube/objects.ts'
 import { aPeer, aPool, anAdvertisement, left } from '../announcers/cluster.ts'
 import { makeService } from '../builders.ts'
 
 const labels = { 'app.kubernetes.io/managed-by': 'eip-admission' }
-const nothing: LeftBehind = { announcing: [], services: [], nodes: [], mirrorSlices: [] }
+const nothing: LeftBehind = { announcing: [], unread: [], services: [], nodes: [], mirrorSlices: [] }
 
 function aNode(name: string, manager: string, annotations: string[]): KubeObject {
   const fields = Object.fromEntries(annotations.map((annotation) => [`f:${annotation}`, {}]))
@@ -95,6 +97,29 @@ test('so is what Calico goes on announcing, with our entries in a list that peop
     whatIsLeft({ ...nothing, announcing: [foreign, made(calico, 'BGPConfiguration', { name: 'default' })] }),
     '',
   )
+})
+
+test('kinds whose API server does not answer are named in one line, and hide nothing of the others', async () => {
+  const pool = aPool({ name: 'default.web', labels, addresses: ['198.51.100.7/32'] })
+  const list: KubeClient['list'] = async ({ apiVersion, kind }) => {
+    if (apiVersion.startsWith('projectcalico.org'))
+      throw new KubeError(`list ${kind}: no endpoints`, { status: 503, reason: 'ServiceUnavailable' })
+    return { metadata: {}, items: kind === pool.kind ? [pool] : [] } as never
+  }
+  const [metallb = '', calico = '', ...others] = whatIsLeft({
+    ...nothing,
+    ...(await readAnnouncing({ list } as unknown as KubeClient)),
+  })
+    .trim()
+    .split('\n')
+  assert.match(metallb, 'MetalLB goes on announcing: 1 IPAddressPool stay')
+  assert.match(
+    calico,
+    /^What stays of bgppeers\.projectcalico\.org,bgpfilters\.projectcalico\.org,bgpconfigurations\.projectcalico\.org is not shown: list BGPPeer: no endpoints\. When their API answers, run `eip-admission cleanup` again, as an administrator\.$/,
+  )
+  assert.equal(others, [])
+  const broken = { list: () => Promise.reject(new TypeError('ours')) } as unknown as KubeClient
+  assert.match(String(await readAnnouncing(broken).catch((error: unknown) => error)), 'ours')
 })
 
 test('the slices of the mirror Service are counted, and the command removes just these', () => {
