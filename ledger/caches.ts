@@ -1,10 +1,11 @@
-import type { Node, Service } from '../kube/objects.ts'
+import type { Node, Service, ServicePort } from '../kube/objects.ts'
 import { type Reflector, reflector } from '../kube/reflector.ts'
 import { nodes, services } from '../kube/resource.ts'
 import { type ElasticIP, elasticIPs } from './record/elastic-ip.ts'
 import type { Context } from './context.ts'
 import type { Announcer } from '../announcers/announcer.ts'
-import { allRequestAnnotations, silencingAnnotations } from '../announcers/announcers.ts'
+import { allRequestAnnotations, announcerAnnotations, silencingAnnotations } from '../announcers/announcers.ts'
+import { serviceAnnotations } from './record/annotations.ts'
 import { ownPrefix } from './record/names.ts'
 import type { Policy } from '../settings/service-policy.ts'
 
@@ -41,42 +42,82 @@ export type KeptOptions = {
   announcer: Pick<Announcer, 'request' | 'withdrawal'>
 }
 
+/** The parts of a spec that anything reads of the cache. Steps are carried out for what a live read has. */
+const specFields = [
+  'type',
+  'clusterIP',
+  'clusterIPs',
+  'loadBalancerIP',
+  'loadBalancerClass',
+  'ipFamilies',
+  'ipFamilyPolicy',
+  'allocateLoadBalancerNodePorts',
+  'externalTrafficPolicy',
+] as const satisfies (keyof Service['spec'])[]
+
+const portFields = ['name', 'protocol', 'port', 'nodePort', 'targetPort'] as const satisfies (keyof ServicePort)[]
+
+/** No address, name or location is as long. */
+const maxValueLength = 1_024
+
+/** A Service with a mistake gets no address, however many more it has. */
+const maxMistakes = 20
+
 /**
- * Removes from a Service what we never read: labels, owners, and annotations outside the domains of those that we read.
- * Users may write more than a MiB of them on each Service, and the cache keeps every Service of the cluster.
+ * Keeps of a Service what we read. Users may write more than a MiB on each, and the cache keeps every Service of the
+ * cluster. An unknown annotation counts where it is a mistake, which is on LoadBalancers. Patches alone write a Service,
+ * so nothing that is missing here is lost there. Finalizers stay: a patch writes all of them.
  */
 export function keptService(options: KeptOptions): (service: Service) => Service {
-  const domains = new Set(readAnnotations(options).map(domainOf))
+  const known = readAnnotations(options)
+  const prefixes = [...options.policy.annotations.prefixes, ownPrefix]
   return (service) => {
-    const metadata: Service['metadata'] & { ownerReferences?: unknown } = { ...service.metadata }
+    const isLoadBalancer = service.spec.type === 'LoadBalancer'
+    const metadata: Service['metadata'] = { ...service.metadata }
     delete metadata.labels
     delete metadata.ownerReferences
     if (metadata.annotations) {
-      const kept = Object.entries(metadata.annotations).filter(([name]) => domains.has(domainOf(name)))
+      const isMistake = (name: string) => !known.has(name) && prefixes.some((prefix) => name.startsWith(prefix))
+      const mistakes = isLoadBalancer ? Object.keys(metadata.annotations).filter(isMistake).slice(0, maxMistakes) : []
+      const kept = Object.entries(metadata.annotations)
+        .filter(([name]) => known.has(name) || mistakes.includes(name))
+        .map(([name, value]) => [name, shortValue(value)] as const)
       metadata.annotations = Object.fromEntries(kept)
     }
-    return { ...service, metadata }
+    return { ...service, metadata, spec: keptSpec(service, isLoadBalancer) }
   }
 }
 
-/** Names of all annotations that we read or write on Services, and the prefixes under which an unknown one is a mistake. */
-function readAnnotations({ policy, announcer }: KeptOptions): string[] {
+function keptSpec({ spec }: Service, isLoadBalancer: boolean): Service['spec'] {
+  const kept: Service['spec'] = pick(spec, specFields)
+  if (kept.loadBalancerIP !== undefined) kept.loadBalancerIP = shortValue(kept.loadBalancerIP)
+  if (isLoadBalancer && spec.ports) kept.ports = spec.ports.map((port) => pick(port, portFields))
+  return kept
+}
+
+/** A text that is as wrong as the long one: a part of it might be right, and would keep the whole in memory. */
+function shortValue(value: string): string {
+  return value.length > maxValueLength ? `(${value.length} characters)` : value
+}
+
+function pick<T extends object, K extends keyof T>(whole: T, names: readonly K[]): Pick<T, K> {
+  return Object.fromEntries(names.filter((name) => name in whole).map((name) => [name, whole[name]])) as Pick<T, K>
+}
+
+/** Names of all annotations of Services that we read or write. */
+function readAnnotations({ policy, announcer }: KeptOptions): Set<string> {
   const { annotations, requestAnnotations, managedAnnotation, locationSources } = policy
-  return [
-    ownPrefix,
+  return new Set([
+    ...serviceAnnotations.map(({ name }) => name),
     ...annotations.known,
-    ...annotations.prefixes,
     ...requestAnnotations.annotations,
     // Whichever software announces: a Service may show an address by the annotation of another.
     ...allRequestAnnotations,
+    ...announcerAnnotations.filter(({ on }) => on === 'Service').map(({ name }) => name),
     ...Object.keys(silencingAnnotations),
     ...(managedAnnotation === undefined ? [] : [managedAnnotation]),
     ...locationSources.filter(({ kind }) => kind === 'annotation').map(({ name }) => name),
     ...Object.keys(announcer.request('').annotations),
     ...Object.keys(announcer.withdrawal?.annotations ?? {}),
-  ]
-}
-
-function domainOf(name: string): string {
-  return name.includes('/') ? name.slice(0, name.indexOf('/')) : name
+  ])
 }
