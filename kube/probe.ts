@@ -81,7 +81,10 @@ async function askReadiness(question: RequestOptions): Promise<Answer> {
   return answer.status === 404 ? get({ ...question, path: older }) : answer
 }
 
-/** The answer to us; undefined if nothing proves that the server is the one of this address. Then it gets nothing. */
+/**
+ * The answer to us; undefined if nothing proves that the server is the one of this address. Then it gets no token and no
+ * request. A client certificate it sees, because TLS shows that before Node checks the server's name, but never the key.
+ */
 async function askIntroduced(question: RequestOptions, { headers, tls }: Access): Promise<Answer | undefined> {
   const { ca, cert, key, pfx, passphrase, rejectUnauthorized } = tls
   if (ca === undefined || rejectUnauthorized === false) return undefined
