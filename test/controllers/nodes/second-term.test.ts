@@ -48,7 +48,7 @@ function makeLifecycle() {
     lead: async () => prepare?.(signal),
     check: (name: string) => reconciler.reconcile(name, signal),
     /** Deletes the machine of a node at the cloud. */
-    lose(n: number) {
+    lose: (n: number) => {
       cloud.all = cloud.all.filter(({ id }) => id !== `m-${n}`)
       api.put(nodes, makeNode({ name: `worker-${n}`, providerID: `equinixmetal://m-${n}`, ready: 'Unknown' }))
     },
