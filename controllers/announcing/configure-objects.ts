@@ -65,13 +65,16 @@ function planWithdrawal(configuration: ObjectConfiguration, state: Announcements
 
 /** Whether objects have an address. Most have the name that we give; a search through all takes long for many addresses. */
 function addressesIn(
-  { nameFor, hasAddress }: ObjectConfiguration,
+  configuration: ObjectConfiguration,
   objects: readonly KubeObject[],
 ): (announced: Announced) => boolean {
   const named = new Map(objects.map((object) => [object.metadata.name, object]))
   return ({ address }) => {
-    const usual = named.get(nameFor(address) ?? '')
-    return (usual !== undefined && hasAddress(usual, address)) || objects.some((object) => hasAddress(object, address))
+    const usual = named.get(configuration.nameFor(address) ?? '')
+    return (
+      (usual !== undefined && configuration.hasAddress(usual, address)) ||
+      objects.some((object) => configuration.hasAddress(object, address))
+    )
   }
 }
 

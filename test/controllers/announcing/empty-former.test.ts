@@ -159,9 +159,9 @@ test('of former objects only the pool of an address that no Service shows is rem
   const metadata = (name: string, more: Record<string, string> = { ...labels, 'example.com/by': 'us' }) => {
     return { name, namespace: 'metallb-system', labels: more }
   }
-  const left = await withdrawn('metallb', ({ put }) => {
+  const left = await withdrawn('metallb', (api) => {
     const pool = (name: string, addresses: string[], by?: Record<string, string>) =>
-      put<IPAddressPool>(ipAddressPools, {
+      api.put<IPAddressPool>(ipAddressPools, {
         apiVersion: 'metallb.io/v1beta1',
         kind: 'IPAddressPool',
         metadata: metadata(name, by),
@@ -173,7 +173,7 @@ test('of former objects only the pool of an address that no Service shows is rem
     pool('office', ['192.0.2.0/24'], {})
     pool('theirs', ['203.0.113.42/32'], { 'example.com/by': 'us', 'service-new': 'namespace-default' })
     const spec = { myASN: 65000, peerASN: 65530, peerAddress: '169.254.255.1' }
-    put<BGPPeer>(bgpPeers, { apiVersion: 'metallb.io/v1beta2', kind: 'BGPPeer', metadata: metadata('a'), spec })
+    api.put<BGPPeer>(bgpPeers, { apiVersion: 'metallb.io/v1beta2', kind: 'BGPPeer', metadata: metadata('a'), spec })
   })
   assert.equal(
     left.map(({ metadata: { name, labels: by = {} } }) => `${name} ${Object.keys(by).length}`),
@@ -182,14 +182,14 @@ test('of former objects only the pool of an address that no Service shows is rem
 })
 
 test('so is that of Cilium, and the entry in the list of Calico, which gets no new one', async () => {
-  const ofCilium = await withdrawn('cilium', ({ put }) => {
+  const ofCilium = await withdrawn('cilium', (api) => {
     for (const one of [address, gone]) {
       const spec = { blocks: [{ cidr: `${one}/32` }], serviceSelector: {} }
       const metadata = { name: `eip-admission-${one}`, labels }
-      put(ciliumResources.pools, { apiVersion, kind: 'CiliumLoadBalancerIPPool', metadata, spec })
+      api.put(ciliumResources.pools, { apiVersion, kind: 'CiliumLoadBalancerIPPool', metadata, spec })
     }
     const metadata = { name: 'eip-admission-node-a', labels }
-    put(ciliumResources.clusterConfigs, {
+    api.put(ciliumResources.clusterConfigs, {
       apiVersion,
       kind: 'CiliumBGPClusterConfig',
       metadata,
@@ -200,10 +200,10 @@ test('so is that of Cilium, and the entry in the list of Calico, which gets no n
     ofCilium.map(({ metadata }) => metadata.name),
     [`eip-admission-${address}`, 'eip-admission-node-a'],
   )
-  const [filter, list] = await withdrawn('calico', ({ put }) => {
+  const [filter, list] = await withdrawn('calico', (api) => {
     const { filters, configurations } = calicoResources
     const calico = 'projectcalico.org/v3'
-    put(filters, {
+    api.put(filters, {
       apiVersion: calico,
       kind: 'BGPFilter',
       metadata: { name: 'eip-admission', labels },
@@ -212,7 +212,7 @@ test('so is that of Cilium, and the entry in the list of Calico, which gets no n
     const entries = [address, gone].map((one) => `${one}/32`)
     const metadata = { name: 'default', annotations: { 'eip-admission.dev/announced-addresses': entries.join() } }
     const spec = { serviceLoadBalancerIPs: ['10.0.0.1/32', ...entries].map((cidr) => ({ cidr })) }
-    put(configurations, { apiVersion: calico, kind: 'BGPConfiguration', metadata, spec })
+    api.put(configurations, { apiVersion: calico, kind: 'BGPConfiguration', metadata, spec })
   })
   assert.is(filter?.metadata.name, 'eip-admission')
   const cidrs = ['10.0.0.1/32', `${address}/32`].map((cidr) => ({ cidr }))
