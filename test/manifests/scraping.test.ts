@@ -55,7 +55,7 @@ function isKept(target: Labels, rules: Relabelling[]): boolean {
   return rules
     .filter(({ action }) => action === 'keep')
     .every(({ source_labels: sources, regex }) =>
-      new RegExp(`^(?:${regex})$`).test(sources.map((label) => target[`${label}`] ?? '').join(';')),
+      new RegExp(`^(?:${regex})$`).test(sources.map((label) => target[label] ?? '').join(';')),
     )
 }
 
@@ -70,7 +70,7 @@ function targetsOfPod(pod: Pod): Labels[] {
 
 /** Those that it makes of a Service and one of its pods: of each endpoint, and of each other port of the pod. */
 function targetsOfService({ metadata, spec }: Rendered, pod: Pod): Labels[] {
-  const { ports } = spec as unknown as { ports: { name: string; targetPort: string }[] }
+  const { ports } = spec as { ports: { name: string; targetPort: string }[] }
   return targetsOfPod(pod).map((target) => {
     const endpoint = ports.find(({ targetPort }) => targetPort === target['__meta_kubernetes_pod_container_port_name'])
     return {
