@@ -139,12 +139,13 @@ const namespaceName = { key: 'kubernetes.io/metadata.name' }
 
 /** The match conditions. The webhooks check them again, because API servers before 1.28 drop them. */
 function conditions(
-  { operations, resource }: WebhookFacts,
+  { kind, operations, resource }: WebhookFacts,
   { namespace, classes }: { namespace: string; classes: string },
 ): object[] {
   const deletes = operations.includes('DELETE')
+  const terminating = kind === 'mutating' ? notTerminating : notOnlyDeletion
   return [
-    ...(deletes ? [isProtected] : [isOrWasLoadBalancer, noOtherClass(classes), notTerminating]),
+    ...(deletes ? [isProtected] : [isOrWasLoadBalancer, noOtherClass(classes), terminating]),
     ...(resource === 'services/status' ? [annotationsChange] : []),
     { name: 'not-ourselves', expression: `request.userInfo.username != '${serviceAccountUser(namespace)}'` },
   ]
@@ -163,6 +164,11 @@ const annotationsChange = {
   expression:
     '(has(object.metadata.annotations) ? object.metadata.annotations : {}) != ' +
     '(has(oldObject.metadata.annotations) ? oldObject.metadata.annotations : {})',
+}
+// A Service in deletion can request an address. Whoever only removes a finalizer does not depend on us.
+const notOnlyDeletion = {
+  name: 'not-only-deletion',
+  expression: `${notTerminating.expression} || object.spec != oldObject.spec || ${annotationsChange.expression}`,
 }
 // The API server allows every other deletion without a call to us: our process may be down.
 const isProtected = {

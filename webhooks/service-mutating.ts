@@ -21,7 +21,7 @@ import { reserveAddress } from './identities.ts'
 import type { AdmissionRequest } from './review.ts'
 import { type AddressWant, planService, secondWantOf } from './service-plan.ts'
 import { addressPatch, removals, servicePatch, withoutAddress } from './service-patch.ts'
-import { type IsSelf, problemText, serviceOf, subjectOf } from './service-rules.ts'
+import { type IsSelf, isTerminating, problemText, serviceOf, subjectOf } from './service-rules.ts'
 import { showAsOurs, withoutLostAddress } from './service-update.ts'
 import type { Policy } from '../settings/service-policy.ts'
 import { randomInt } from 'node:crypto'
@@ -52,7 +52,7 @@ export function serviceMutating(deps: ServiceMutatingDeps): Webhook<Service> {
     ...reserveAddress,
     async decide(request, signal) {
       const service = serviceOf(reserveAddress, request, deps.isSelf)
-      if (!service) return allow()
+      if (!service || isTerminating(request)) return allow()
       if (deps.policy.managed) return decideManaged(deps, { request, service })
       const decision = await decideAddress(deps, { request, service }, signal)
       return hasBalancer(request.oldObject) ? keepBalancer(decision, { service, old: request.oldObject }) : decision

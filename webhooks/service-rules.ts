@@ -23,11 +23,15 @@ export function serviceOf(
   const { operation, object, oldObject, namespace } = request
   if (!operations.some((known) => known === operation)) return undefined
   if ((request.subResource ?? '') !== (resource === 'services/status' ? 'status' : '')) return undefined
-  // A denial or a change of a terminating object could block its deletion.
-  if (oldObject?.metadata.deletionTimestamp || isSelf(request)) return undefined
+  if (isSelf(request)) return undefined
   const service = operation === 'DELETE' ? oldObject : object
   if (!service || service.kind !== 'Service' || !service.spec) return undefined
   return namespace === undefined ? service : { ...service, metadata: { ...service.metadata, namespace } }
+}
+
+/** Whether a request changes a Service whose deletion has begun: a denial or a change of ours could block that. */
+export function isTerminating({ oldObject }: AdmissionRequest<Service>): boolean {
+  return oldObject?.metadata.deletionTimestamp !== undefined
 }
 
 /** The address that we gave to a Service, as its annotation shows it. */

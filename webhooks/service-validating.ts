@@ -12,6 +12,7 @@ import {
   type IsSelf,
   annotatedAddress,
   isProtected,
+  isTerminating,
   newProblems,
   ownRequests,
   problemText,
@@ -54,6 +55,9 @@ function validating(
       const service = serviceOf(identity, request, deps.isSelf)
       if (!service) return allow()
       const old = request.oldObject
+      // Software may announce the Service as long as it is stored. No other mistake of it matters any more.
+      if (old && isTerminating(request))
+        return decideRequested(deps, { service, requested: addedAddresses(service, old, deps.policy) }, signal)
       const before = old ? wantOf(old) : undefined
       const wanted = wantOf(service)
       const problems = newProblems(wanted, before)
@@ -90,6 +94,17 @@ function newAddresses({ service, old, wanted, before }: Reviewed, policy: Policy
   const requested = hasClass(service, policy.classes) ? requestedOf(wanted, { service, old }, policy) : []
   const known = stored.map(({ address }) => address)
   return requested.filter(({ address }) => !known.includes(address))
+}
+
+/**
+ * The addresses that an update of a Service in deletion adds. No mutating webhook restores the annotation that calls an
+ * address ours, so it says nothing here.
+ */
+function addedAddresses(service: Service, old: Service, policy: Policy): OwnAddress[] {
+  const requestsOf = (one: Service) =>
+    one.spec.type === 'LoadBalancer' && hasClass(one, policy.classes) ? ownRequests(one, null, policy) : []
+  const known = requestsOf(old).map(({ address }) => address)
+  return requestsOf(service).filter(({ address }) => !known.includes(address))
 }
 
 function requestedOf(wanted: Want, { service, old }: Pick<Reviewed, 'service' | 'old'>, policy: Policy): OwnAddress[] {

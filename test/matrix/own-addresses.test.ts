@@ -2,6 +2,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { listAll } from '../../kube/list-all.ts'
+import type { Service } from '../../kube/objects.ts'
 import { elasticIPs } from '../../ledger/record/elastic-ip.ts'
 import { provisioned } from '../whole/available-view.ts'
 import { serviceTag } from '../whole/dialects.ts'
@@ -158,6 +159,29 @@ test('an update that leaves the address is never refused, and one that changes i
   assert.is(shownIn(await stage.service('stays', 'tenant')), '198.51.100.30', 'what it shows already stays')
   const change = ['patch', 'service', 'stays', '-n', 'tenant', '-p', '{"spec":{"loadBalancerIP":"8.8.8.8"}}']
   assert.match((await stage.kubectl(change)).stderr, 'is no reservation of the project')
+})
+
+test('a Service in deletion that a tenant keeps cannot request an address, and can go', async () => {
+  const { metadata, ...manifest } = own('going', '198.51.100.40') as Service
+  await stage.create({ ...manifest, metadata: { ...metadata, finalizers: ['example.com/held'] } })
+  await stage.run('delete', 'service', 'going', '-n', 'tenant', '--wait=false')
+  await eventually('only the finalizer of the tenant is left', async (observe) => {
+    const { finalizers } = observe(await stage.service('going', 'tenant'))?.metadata ?? {}
+    return finalizers?.join() === 'example.com/held' || undefined
+  })
+  const patch = (change: object) =>
+    stage.kubectl(['patch', 'service', 'going', '-n', 'tenant', '--type=merge', '-p', JSON.stringify(change)])
+  for (const change of [
+    { spec: { loadBalancerIP: '127.0.0.1' } },
+    { metadata: { annotations: { [shown]: '127.0.0.1' } }, spec: { loadBalancerIP: '127.0.0.1' } },
+  ]) {
+    const { code, stderr } = await patch(change)
+    assert.is(code, 1)
+    assert.match(stderr, /"127\.0\.0\.1" is a loopback address/)
+  }
+  assert.is((await patch({ metadata: { annotations: { 'example.com/note': 'last' } } })).code, 0)
+  assert.is((await patch({ metadata: { finalizers: null } })).code, 0)
+  await stage.gone('going', 'tenant')
 })
 
 test('a warm address is no own address', async () => {

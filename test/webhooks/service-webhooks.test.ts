@@ -556,6 +556,28 @@ test('a Service that is as wrong as before keeps an own address that an update c
   }
 })
 
+test('an address that a Service in deletion requests anew is checked, and nothing else of it', async () => {
+  const going = { deletionTimestamp: 'now', finalizers: ['example.com/held'] }
+  const annotations = { 'eip-admission.dev/address': taken }
+  const cases: [now: Service, before: Service][] = [
+    [makeService({ ...going, loadBalancerIP: taken }), makeService({ ...shown, ...going })],
+    [makeService({ ...going, annotations: { [requestAnnotation]: taken } }), makeService(going)],
+    [makeService({ ...going, annotations, loadBalancerIP: taken }), makeService({ ...going, annotations })],
+    [
+      makeService({ ...going, loadBalancerIP: taken }),
+      makeService({ ...going, type: 'ClusterIP', loadBalancerIP: taken }),
+    ],
+  ]
+  for (const [object, oldObject] of cases) {
+    const decision = await validate({ object, oldObject }, { checked: refusing })
+    assert.match(JSON.stringify(decision), `${taken} is not yours`)
+    assert.is((await validate({ object: oldObject, oldObject }, { checked: refusing })).verdict, 'allow')
+  }
+  const mistaken = makeService({ deletionTimestamp: 'now', annotations: wrong, loadBalancerIP: address })
+  const oldObject = makeService({ ...shown, ...going })
+  assert.is((await validate({ object: mistaken, oldObject }, { checked: refusing })).verdict, 'allow')
+})
+
 test('each of several addresses is checked, where no other class serves the Service', async () => {
   const each = (wanted: Want): Want =>
     wanted.kind === 'own' && wanted.address.includes(':')
