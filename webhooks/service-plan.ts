@@ -4,7 +4,8 @@ import { type ClusterFamilies, hasOpenFamilies, type SecondWant, withStoredFamil
 import { type Want, want } from '../ledger/want/want.ts'
 import type { Policy } from '../settings/service-policy.ts'
 import { withoutOutdatedRequests } from './service-patch.ts'
-import { annotatedAddress, newProblems, ownRequests } from './service-rules.ts'
+import { ownRequests } from './service-requests.ts'
+import { annotatedAddress, newProblems } from './service-rules.ts'
 import { touchesAddress } from './service-update.ts'
 
 /** A Service that is about to be stored, and what is stored now. */
@@ -87,7 +88,7 @@ function planOwn(own: string, ours: string | undefined): ServicePlan {
 function planStillWrong(service: Service, old: Service | null, policy: Policy): ServicePlan {
   const shown = annotatedAddress(old)
   if (shown === undefined) return { do: annotatedAddress(service) === undefined ? 'leave' : 'take-address' }
-  return ownRequests(service, old, policy).length > 0 ? { do: 'leave' } : { do: 'restore', shown }
+  return ownRequests(service, old, policy).addresses.length > 0 ? { do: 'leave' } : { do: 'restore', shown }
 }
 
 function planAddress(

@@ -2,9 +2,7 @@ import type { Service } from '../kube/objects.ts'
 import { keyOf } from '../kube/objects.ts'
 import { firstItems } from '../lib/quote.ts'
 import { addressAnnotation, protectAnnotation } from '../ledger/record/names.ts'
-import type { OwnAddress } from '../ledger/want/own-address.ts'
-import { type Want, requestedAddresses } from '../ledger/want/want.ts'
-import type { Policy } from '../settings/service-policy.ts'
+import type { Want } from '../ledger/want/want.ts'
 import type { WebhookIdentity } from './identities.ts'
 import type { AdmissionRequest } from './review.ts'
 
@@ -37,18 +35,6 @@ export function isTerminating({ oldObject }: AdmissionRequest<Service>): boolean
 /** The address that we gave to a Service, as its annotation shows it. */
 export function annotatedAddress(service: Service | null): string | undefined {
   return service?.spec.type === 'LoadBalancer' ? service.metadata.annotations?.[addressAnnotation] : undefined
-}
-
-/**
- * The addresses of its own that an updated Service requests. Ours is the one that the stored Service shows: whoever
- * updates it may call another one ours.
- */
-export function ownRequests(service: Service, old: Service | null, policy: Policy): OwnAddress[] {
-  // A balancer has addresses of its own, and nobody announces what its Service names.
-  if (policy.managed) return []
-  const marks = { ...service.metadata.annotations, [addressAnnotation]: annotatedAddress(old) }
-  const annotations = marks as Record<string, string>
-  return requestedAddresses({ ...service, metadata: { ...service.metadata, annotations } }, policy)
 }
 
 /** Whether an annotation protects the address of a Service. */

@@ -14,10 +14,10 @@ import {
   isProtected,
   isTerminating,
   newProblems,
-  ownRequests,
   problemText,
   serviceOf,
 } from './service-rules.ts'
+import { newRequests, type Requests, requestsInDeletion } from './service-requests.ts'
 import { type Policy, hasClass } from '../settings/service-policy.ts'
 
 export type ServiceValidatingDeps = {
@@ -55,11 +55,12 @@ function validating(
       const service = serviceOf(identity, request, deps.isSelf)
       if (!service) return allow()
       const old = request.oldObject
-      // Software may announce the Service as long as it is stored. No other mistake of it matters any more.
-      if (old && isTerminating(request))
-        return decideRequested(deps, { service, requested: addedAddresses(service, old, deps.policy) }, signal)
       const before = old ? wantOf(old) : undefined
       const wanted = wantOf(service)
+      const reviewed = { service, old, wanted, before }
+      // Software may announce the Service as long as it is stored. No other mistake of it matters any more.
+      if (isTerminating(request))
+        return decideRequested(deps, { service, ...requestsInDeletion(reviewed, deps.policy) }, signal)
       const problems = newProblems(wanted, before)
       if (old && before) {
         const update = { service, old, now: wanted, before }
@@ -71,54 +72,20 @@ function validating(
         problems.push(...addedRequestProblems(update, deps.policy))
       }
       if (problems.length > 0) return deny('invalid', problemText(service, problems))
-      return decideRequested(
-        deps,
-        { service, requested: newAddresses({ service, old, wanted, before }, deps.policy) },
-        signal,
-      )
+      return decideRequested(deps, { service, ...newRequests(reviewed, deps.policy) }, signal)
     },
   }
 }
 
-type Requests = { service: Service; requested: OwnAddress[] }
-
 /** More addresses than any software gives to one Service; a review has to end in time. */
 const maxRequested = 16
 
-type Reviewed = { service: Service; old: Service | null; wanted: Want; before: Want | undefined }
-
-/** The addresses that a user requests now. What is stored already stays: the controller warns about it. */
-function newAddresses({ service, old, wanted, before }: Reviewed, policy: Policy): OwnAddress[] {
-  const stored = old && before ? requestedOf(before, { service: old, old }, policy) : []
-  // Software of a class that we do not serve is not ours to judge.
-  const requested = hasClass(service, policy.classes) ? requestedOf(wanted, { service, old }, policy) : []
-  const known = stored.map(({ address }) => address)
-  return requested.filter(({ address }) => !known.includes(address))
-}
-
-/**
- * The addresses that an update of a Service in deletion adds. No mutating webhook restores the annotation that calls an
- * address ours, so it says nothing here.
- */
-function addedAddresses(service: Service, old: Service, policy: Policy): OwnAddress[] {
-  const requestsOf = (one: Service) =>
-    one.spec.type === 'LoadBalancer' && hasClass(one, policy.classes) ? ownRequests(one, null, policy) : []
-  const known = requestsOf(old).map(({ address }) => address)
-  return requestsOf(service).filter(({ address }) => !known.includes(address))
-}
-
-function requestedOf(wanted: Want, { service, old }: Pick<Reviewed, 'service' | 'old'>, policy: Policy): OwnAddress[] {
-  if (wanted.kind === 'own') return [wanted]
-  // kube-vip announces what spec.loadBalancerIP says, whatever else is wrong with the Service.
-  if (wanted.kind === 'wrong') return ownRequests(service, old, policy)
-  return wanted.kind === 'foreign' ? wanted.requested : []
-}
-
 async function decideRequested(
   { ownAddresses }: ServiceValidatingDeps,
-  { service, requested }: Requests,
+  { service, addresses: requested, mistakes }: Requests & { service: Service },
   signal: AbortSignal,
 ): Promise<Decision> {
+  if (mistakes.length > 0) return deny('invalid', problemText(service, mistakes))
   if (requested.length > maxRequested) {
     const many = `${requested[0]?.where} requests ${requested.length} addresses: request at most ${maxRequested}`
     return deny('invalid', problemText(service, [many]))
@@ -139,7 +106,9 @@ function addressChangeProblems({ service, old, now, before }: Update, policy: Po
   if (shown === undefined || service.spec.type !== 'LoadBalancer') return []
   if (now.kind === 'own') return [exchangeProblem(now, shown)]
   if (now.kind === 'wrong')
-    return newAddresses({ service, old, wanted: now, before }, policy).map((own) => exchangeProblem(own, shown))
+    return newRequests({ service, old, wanted: now, before }, policy).addresses.map((own) =>
+      exchangeProblem(own, shown),
+    )
   if (now.kind === 'foreign') {
     return [
       `${now.reason}, and ${shown} is reserved for it: ` +

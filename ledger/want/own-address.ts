@@ -1,5 +1,6 @@
 import type { Service } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
+import { quote } from '../../lib/quote.ts'
 import { addressAnnotation } from '../record/names.ts'
 import type { RequestAnnotations } from '../../settings/service-policy.ts'
 
@@ -12,7 +13,7 @@ export function ownAddress(service: Service, requestAnnotations: RequestAnnotati
 }
 
 /** Every own address of a Service, the one that counts first. */
-export function ownAddresses(service: Service, requestAnnotations: RequestAnnotations): OwnAddress[] {
+function ownAddresses(service: Service, requestAnnotations: RequestAnnotations): OwnAddress[] {
   const { loadBalancerIP: address = '' } = service.spec
   const requested = requestsOf(service, requestAnnotations).map(([name, value]) => ({
     address: value,
@@ -21,6 +22,35 @@ export function ownAddresses(service: Service, requestAnnotations: RequestAnnota
   const ours = service.metadata.annotations?.[addressAnnotation]
   return [{ address, where: 'spec.loadBalancerIP' }, ...requested].filter(
     (own) => own.address && !isSameAddress(own.address, ours),
+  )
+}
+
+/** The addresses that a Service requests of the announcing software, in canonical text. */
+export function requestedAddresses(service: Service, requestAnnotations: RequestAnnotations): OwnAddress[] {
+  return requestedItems(service, requestAnnotations).flatMap(({ address: text, where }) => {
+    const address = canonicalIpAddress(text)
+    return address === undefined ? [] : [{ address, where }]
+  })
+}
+
+/** What a Service requests that is no address. Software may look it up in the DNS, where a tenant can name any address. */
+export function requestMistakes(service: Service, requestAnnotations: RequestAnnotations): string[] {
+  return requestedItems(service, requestAnnotations)
+    .filter(({ address }) => canonicalIpAddress(address) === undefined)
+    .map(notAddress)
+}
+
+/** Says that a text is no address. */
+export function notAddress({ address, where }: OwnAddress): string {
+  return `${where}: ${quote(address)} is not an IP address`
+}
+
+function requestedItems(service: Service, requestAnnotations: RequestAnnotations): OwnAddress[] {
+  return ownAddresses(service, requestAnnotations).flatMap(({ address: list, where }) =>
+    list
+      .split(',')
+      .map((text) => ({ address: text.trim(), where }))
+      .filter(({ address }) => address !== ''),
   )
 }
 

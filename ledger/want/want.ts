@@ -7,7 +7,14 @@ import { familiesWanted, familyWanted, type SecondWant } from './families.ts'
 import { locate } from './location.ts'
 import { managedProblems, managedWarnings } from './managed.ts'
 import { elasticIPAnnotation, ownPrefix, reclaimAnnotation } from '../record/names.ts'
-import { multipleAddressAnnotation, type OwnAddress, ownAddress, ownAddresses } from './own-address.ts'
+import {
+  multipleAddressAnnotation,
+  notAddress,
+  type OwnAddress,
+  ownAddress,
+  requestedAddresses,
+  requestMistakes,
+} from './own-address.ts'
 import {
   type AnnotationNames,
   hasClass,
@@ -64,7 +71,7 @@ export function want(service: Service, policy: Policy, known: Location[] | undef
   const reason = ignoredReason(service, policy)
   if (reason) return { kind: 'ignored', reason }
   const foreign = foreignReason(service, policy)
-  if (foreign) return { kind: 'foreign', reason: foreign, requested: requestedAddresses(service, policy) }
+  if (foreign) return wantOfOthers(service, policy, foreign)
   const invalid = invalidReason(service)
   if (invalid) return { kind: 'ignored', reason: invalid }
   const { type = 'ClusterIP' } = service.spec
@@ -141,14 +148,11 @@ function foreignReason(service: Service, { classes, requestAnnotations }: Policy
   return several === undefined ? undefined : `annotation ${several} requests several addresses`
 }
 
-/** The addresses that a Service requests of the announcing software, in canonical text. */
-export function requestedAddresses(service: Service, { requestAnnotations }: Policy): OwnAddress[] {
-  return ownAddresses(service, requestAnnotations).flatMap(({ address: list, where }) =>
-    list.split(',').flatMap((text) => {
-      const address = canonicalIpAddress(text.trim())
-      return address === undefined ? [] : [{ address, where }]
-    }),
-  )
+function wantOfOthers(service: Service, { classes, requestAnnotations }: Policy, reason: string): Want {
+  // Software of a class that we do not serve is not ours to judge.
+  const problems = hasClass(service, classes) ? requestMistakes(service, requestAnnotations) : []
+  if (problems.length > 0) return { kind: 'wrong', problems }
+  return { kind: 'foreign', reason, requested: requestedAddresses(service, requestAnnotations) }
 }
 
 /** Whether we did not give the address: an earlier program reserved it for the Service, which has not shown it to us yet. */
@@ -187,7 +191,7 @@ function wantOfLoadBalancer(service: Service, policy: Policy, known: Location[] 
   if (elasticIP !== undefined) return named(service, { elasticIP, family, own, problems, policy })
   if (own !== undefined) {
     const address = canonicalIpAddress(own.address)
-    if (address === undefined) problems.push(`${own.where}: ${quote(own.address)} is not an IP address`)
+    if (address === undefined) problems.push(notAddress(own))
     return problems.length > 0 || address === undefined
       ? { kind: 'wrong', problems }
       : { kind: 'own', address, where: own.where }

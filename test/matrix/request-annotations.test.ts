@@ -86,12 +86,13 @@ test('a Service that requests an address which is nobody’s, among several, is 
   assert.match(stderr, `annotation ${annotationName}: "8.8.8.8" is no reservation of the project`)
 })
 
-test('a request annotation that is not an IP address is refused', async () => {
-  await startProduct()
-  const { code, stderr } = await stage.kubectl(['create', '-f', '-'], requesting('wrong', 'web.example.com'))
-  assert.is(code, 1)
-  assert.match(stderr, `Service default/wrong: annotation ${annotationName}: "web.example.com" is not an IP address`)
-})
+for (const list of ['web.example.com', `${theirs},web.example.com`])
+  test(`a request annotation "${list}" with a name is refused`, async () => {
+    await startProduct()
+    const { code, stderr } = await stage.kubectl(['create', '-f', '-'], requesting('wrong', list))
+    assert.is(code, 1)
+    assert.match(stderr, `Service default/wrong: annotation ${annotationName}: "web.example.com" is not an IP address`)
+  })
 
 test('a Service with a reserved address cannot request another one from MetalLB, and a second request for the same is removed', async () => {
   await startProduct()

@@ -578,6 +578,22 @@ test('an address that a Service in deletion requests anew is checked, and nothin
   assert.is((await validate({ object: mistaken, oldObject }, { checked: refusing })).verdict, 'allow')
 })
 
+test('an address in an annotation is checked also beside an own address in the spec', async () => {
+  const stored = makeService({ loadBalancerIP: '198.51.100.8' })
+  const cases = [
+    [taken, `${taken} is not yours`],
+    ['web.example.com', 'web.example.com\\" is not an IP address'],
+  ]
+  for (const [value = '', reason = ''] of cases) {
+    const object = makeService({ loadBalancerIP: '198.51.100.8', annotations: { [requestAnnotation]: value } })
+    for (const oldObject of [stored, null]) {
+      const checked = (wanted: Want) => (wanted.kind === 'own' && wanted.address === taken ? refusing(wanted) : wanted)
+      assert.match(JSON.stringify(await validate({ object, oldObject }, { checked })), reason)
+    }
+    assert.is((await validate({ object, oldObject: object }, { checked: refusing })).verdict, 'allow')
+  }
+})
+
 test('each of several addresses is checked, where no other class serves the Service', async () => {
   const each = (wanted: Want): Want =>
     wanted.kind === 'own' && wanted.address.includes(':')

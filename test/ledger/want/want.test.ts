@@ -129,6 +129,31 @@ const cases: { name: string; service: Service; policy: Policy; wanted: Want }[] 
     },
   },
   {
+    name: 'each of several requests that is no address is a mistake',
+    service: makeService({
+      loadBalancerIP: 'spec.example.com',
+      annotations: { 'metallb.io/loadBalancerIPs': '192.0.2.9, web.example.com,,203-0-113-7.sslip.io' },
+    }),
+    policy: makePolicy({}),
+    wanted: {
+      kind: 'wrong',
+      problems: [
+        'spec.loadBalancerIP: "spec.example.com" is not an IP address',
+        'annotation metallb.io/loadBalancerIPs: "web.example.com" is not an IP address',
+        'annotation metallb.io/loadBalancerIPs: "203-0-113-7.sslip.io" is not an IP address',
+      ],
+    },
+  },
+  {
+    name: 'what a Service of another class requests is no mistake',
+    service: makeService({
+      loadBalancerClass: 'example.com/other',
+      annotations: { 'metallb.io/loadBalancerIPs': 'one.example.com,two.example.com' },
+    }),
+    policy: makePolicy({}),
+    wanted: { kind: 'foreign', reason: 'its class is example.com/other', requested: [] },
+  },
+  {
     name: 'an unknown annotation is refused with those that users may write',
     service: makeService({ annotations: { 'metal.equinix.com/x': 'y' } }),
     policy: makePolicy({ metro: 'da' }),

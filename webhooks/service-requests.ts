@@ -1,0 +1,62 @@
+import type { Service } from '../kube/objects.ts'
+import { addressAnnotation } from '../ledger/record/names.ts'
+import { type OwnAddress, requestedAddresses, requestMistakes } from '../ledger/want/own-address.ts'
+import type { Want } from '../ledger/want/want.ts'
+import { type Policy, hasClass } from '../settings/service-policy.ts'
+import { annotatedAddress } from './service-rules.ts'
+
+/** What a Service requests of the announcing software, and what of that is no address. */
+export type Requests = { addresses: OwnAddress[]; mistakes: string[] }
+
+export type Reviewed = { service: Service; old: Service | null; wanted: Want; before: Want | undefined }
+
+const none: Requests = { addresses: [], mistakes: [] }
+
+/**
+ * What an updated Service requests of its own. Ours is the address that the stored Service shows: whoever updates it may
+ * call another one ours.
+ */
+export function ownRequests(service: Service, old: Service | null, { managed, requestAnnotations }: Policy): Requests {
+  // A balancer has addresses of its own, and nobody announces what its Service names.
+  if (managed) return none
+  const marks = { ...service.metadata.annotations, [addressAnnotation]: annotatedAddress(old) }
+  const annotations = marks as Record<string, string>
+  const marked = { ...service, metadata: { ...service.metadata, annotations } }
+  return {
+    addresses: requestedAddresses(marked, requestAnnotations),
+    mistakes: requestMistakes(marked, requestAnnotations),
+  }
+}
+
+/** What a user requests now. What is stored already stays: the controller warns about it. */
+export function newRequests({ service, old, wanted, before }: Reviewed, policy: Policy): Requests {
+  const stored = old && before ? requestsOf(before, { service: old, old }, policy) : none
+  return added(requestsOf(wanted, { service, old }, policy), stored)
+}
+
+/**
+ * What an update of a Service in deletion adds. No mutating webhook restores the annotation that calls an address ours,
+ * so it says nothing here.
+ */
+export function requestsInDeletion({ service, old, wanted, before }: Reviewed, policy: Policy): Requests {
+  const requests = (one: Service, { kind }: Want) =>
+    one.spec.type === 'LoadBalancer' && kind !== 'ignored' && hasClass(one, policy.classes)
+      ? ownRequests(one, null, policy)
+      : none
+  return added(requests(service, wanted), old && before ? requests(old, before) : none)
+}
+
+function requestsOf(wanted: Want, { service, old }: Pick<Reviewed, 'service' | 'old'>, policy: Policy): Requests {
+  // Software of a class that we do not serve is not ours to judge.
+  if (!hasClass(service, policy.classes)) return none
+  // Announcing software reads all that the Service requests, whatever counts for us and whatever else is wrong.
+  return ['own', 'wrong', 'foreign'].includes(wanted.kind) ? ownRequests(service, old, policy) : none
+}
+
+function added(now: Requests, { addresses, mistakes }: Requests): Requests {
+  const known = addresses.map(({ address }) => address)
+  return {
+    addresses: now.addresses.filter(({ address }) => !known.includes(address)),
+    mistakes: now.mistakes.filter((mistake) => !mistakes.includes(mistake)),
+  }
+}
