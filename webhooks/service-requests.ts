@@ -1,7 +1,7 @@
 import type { Service } from '../kube/objects.ts'
 import { addressAnnotation } from '../ledger/record/names.ts'
 import { type OwnAddress, requestedAddresses, requestMistakes } from '../ledger/want/own-address.ts'
-import type { Want } from '../ledger/want/want.ts'
+import { optOutAnnotation, type Want } from '../ledger/want/want.ts'
 import { type Policy, hasClass } from '../settings/service-policy.ts'
 import { annotatedAddress } from './service-rules.ts'
 
@@ -30,7 +30,9 @@ export function ownRequests(service: Service, old: Service | null, { managed, re
 
 /** What a user requests now. What is stored already stays: the controller warns about it. */
 export function newRequests({ service, old, wanted, before }: Reviewed, policy: Policy): Requests {
-  const stored = old && before ? requestsOf(before, { service: old, old }, policy) : none
+  // What a Service requested of another program was not checked as ours.
+  const isReturned = old && isOptedOut(old, policy) && !isOptedOut(service, policy)
+  const stored = old && before && !isReturned ? requestsOf(before, { service: old, old }, policy) : none
   return added(requestsOf(wanted, { service, old }, policy), stored)
 }
 
@@ -50,7 +52,12 @@ function requestsOf(wanted: Want, { service, old }: Pick<Reviewed, 'service' | '
   // Software of a class that we do not serve is not ours to judge.
   if (!hasClass(service, policy.classes)) return none
   // Announcing software reads all that the Service requests, whatever counts for us and whatever else is wrong.
-  return ['own', 'wrong', 'foreign'].includes(wanted.kind) ? ownRequests(service, old, policy) : none
+  const isRead = ['own', 'wrong', 'foreign'].includes(wanted.kind) || isOptedOut(service, policy)
+  return isRead ? ownRequests(service, old, policy) : none
+}
+
+function isOptedOut(service: Service, policy: Policy): boolean {
+  return service.spec.type === 'LoadBalancer' && optOutAnnotation(service, policy) !== undefined
 }
 
 function added(now: Requests, { addresses, mistakes }: Requests): Requests {

@@ -2,7 +2,7 @@ import type { Location } from '../clouds/ports/cloud.ts'
 import type { Service } from '../kube/objects.ts'
 import { addressAnnotation, elasticIPAnnotation, protectAnnotation } from '../ledger/record/names.ts'
 import type { OwnAddress } from '../ledger/want/own-address.ts'
-import { type Want, want } from '../ledger/want/want.ts'
+import { optOutAnnotation, type Want, want } from '../ledger/want/want.ts'
 import { familyNames } from '../lib/ip-address.ts'
 import { quote } from '../lib/quote.ts'
 import { type Decision, allow, deny, type Webhook } from './webhook.ts'
@@ -25,6 +25,8 @@ export type ServiceValidatingDeps = {
   locations: () => Location[] | undefined
   ownAddresses: {
     check: (wanted: Want, service: Service) => Want
+    /** The check for a Service that another program gives its address. */
+    checkForeign: (wanted: Want, service: Service) => Want
     /** Reads what the check needs, within a time that a review has. */
     refresh: (wanted: Want, signal: AbortSignal) => Promise<void>
   }
@@ -81,7 +83,7 @@ function validating(
 const maxRequested = 16
 
 async function decideRequested(
-  { ownAddresses }: ServiceValidatingDeps,
+  { ownAddresses, policy }: ServiceValidatingDeps,
   { service, addresses: requested, mistakes }: Requests & { service: Service },
   signal: AbortSignal,
 ): Promise<Decision> {
@@ -94,7 +96,8 @@ async function decideRequested(
   await Promise.all(wanted.map((one) => ownAddresses.refresh(one, signal)))
   // Who asks now comes after everybody who has the address, however old the Service is and whatever it shows.
   const { creationTimestamp: _created, ...metadata } = service.metadata
-  const checked = wanted.map((one) => ownAddresses.check(one, { ...service, metadata, status: {} }))
+  const check = optOutAnnotation(service, policy) === undefined ? ownAddresses.check : ownAddresses.checkForeign
+  const checked = wanted.map((one) => check(one, { ...service, metadata, status: {} }))
   const problems = checked.flatMap((one) => (one.kind === 'wrong' ? one.problems : []))
   const warnings = checked.flatMap((one) => (one.kind === 'own' && one.doubt ? [one.doubt.reason] : []))
   return problems.length > 0 ? deny('invalid', problemText(service, problems)) : allow(warnings)

@@ -19,6 +19,8 @@ import { type KnownReservations, knownReservations } from './known-reservations.
 export type OwnAddresses = {
   /** What a Service wants after a check of its own address, as far as we know now. */
   check(wanted: Want, service: Service): Want
+  /** The same for an address of another program, which the project need not have reserved. */
+  checkForeign(wanted: Want, service: Service): Want
   /** Reads what the check of an own address needs, and waits for it a little while. */
   refresh(wanted: Want, signal: AbortSignal): Promise<void>
   /** The Services that show an address, or request it of the software that we configure, as the cache has them. */
@@ -63,6 +65,7 @@ export function ownAddresses(options: Options): OwnAddresses {
   }
   return {
     check: (wanted, service) => checkOwnAddress(wanted, service, facts),
+    checkForeign: (wanted, service) => checkOwnAddress(wanted, service, { ...facts, isInRanges: () => true }),
     async refresh(wanted, signal) {
       const address = wanted.kind === 'own' ? parseIpAddress(wanted.address) : undefined
       if (address) await Promise.race([refresh({ address, signal }), sleep(waitMs, undefined, { ref: false })])

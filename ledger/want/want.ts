@@ -171,7 +171,7 @@ function invalidReason({ metadata, spec }: Service): string | undefined {
 }
 
 /** The annotation by which a user gave a Service to another program. We release its address: no other program would. */
-function optOutAnnotation({ metadata }: Service, { managedAnnotation: name }: Policy): string | undefined {
+export function optOutAnnotation({ metadata }: Service, { managedAnnotation: name }: Policy): string | undefined {
   return name !== undefined && metadata.annotations?.[name] === 'false' ? name : undefined
 }
 

@@ -80,7 +80,11 @@ async function cluster() {
     exists: () => Promise.resolve(false),
     onCloudFailure: 'defer',
     isSelf: () => false,
-    ownAddresses: { check: <T>(wanted: T) => wanted, refresh: () => Promise.resolve() },
+    ownAddresses: {
+      check: <T>(wanted: T) => wanted,
+      checkForeign: <T>(wanted: T) => wanted,
+      refresh: () => Promise.resolve(),
+    },
   } as const
   const request = (object: Service) =>
     ({ uid: 'u', operation: 'CREATE', namespace: 'default', object, oldObject: null }) as const

@@ -27,7 +27,7 @@ const deps = {
   previewClaim: never,
   onCloudFailure: 'defer' as const,
   isSelf: () => false,
-  ownAddresses: { check: (wanted: Want) => wanted, refresh: never },
+  ownAddresses: { check: (wanted: Want) => wanted, checkForeign: (wanted: Want) => wanted, refresh: never },
 }
 
 type Review = { object?: Service; old?: Service; dryRun?: boolean }

@@ -10,6 +10,7 @@ import type { AdmissionRequest } from '../../webhooks/review.ts'
 import { type ClaimPreview, serviceMutating } from '../../webhooks/service-mutating.ts'
 import { serviceProtect } from '../../webhooks/service-protect.ts'
 import { serviceStatusValidating, serviceValidating } from '../../webhooks/service-validating.ts'
+import type { Policy } from '../../settings/service-policy.ts'
 import { makePolicy, makeRecord, makeService, metros } from '../builders.ts'
 
 const address = '203.0.113.40'
@@ -28,6 +29,9 @@ type Facts = {
   preview?: ClaimPreview
   /** What the check of an own address comes to. */
   checked?: (wanted: Want) => Want
+  /** What the check of another program's address comes to. */
+  checkForeign?: (wanted: Want) => Want
+  policy?: Policy
 }
 
 function deps(
@@ -40,11 +44,13 @@ function deps(
     heldAddress,
     preview = {},
     checked = (wanted) => wanted,
+    checkForeign = checked,
+    policy = makePolicy(metro ? { metro } : {}),
   }: Facts,
   claims: Claim[] = [],
 ) {
   return {
-    policy: makePolicy(metro ? { metro } : {}),
+    policy,
     locations: () => metros,
     claim: (claim: Claim) => {
       claims.push(claim)
@@ -56,7 +62,7 @@ function deps(
     previewClaim: () => Promise.resolve(preview),
     onCloudFailure,
     isSelf: ({ userInfo }: Pick<AdmissionRequest, 'userInfo'>) => userInfo?.username === 'self',
-    ownAddresses: { check: checked, refresh: () => Promise.resolve() },
+    ownAddresses: { check: checked, checkForeign, refresh: () => Promise.resolve() },
   }
 }
 
@@ -592,6 +598,25 @@ test('an address in an annotation is checked also beside an own address in the s
     }
     assert.is((await validate({ object, oldObject: object }, { checked: refusing })).verdict, 'allow')
   }
+})
+
+test('an address that is requested of another program is checked as that program’s', async () => {
+  const policy: Policy = { ...makePolicy({ metro: 'da' }), managedAnnotation: 'example.com/managed' }
+  const annotations = { 'example.com/managed': 'false' }
+  const [handed, ours] = [{ annotations }, {}].map((facts) => makeService({ ...facts, loadBalancerIP: taken }))
+  const isAllowed = async (request: Request, facts: Facts) =>
+    (await validate(request, { policy, ...facts })).verdict === 'allow'
+  const allowing = (wanted: Want) => wanted
+  const [foreignOnly, oursOnly]: Facts[] = [
+    { checked: refusing, checkForeign: allowing },
+    { checked: allowing, checkForeign: refusing },
+  ]
+  assert.ok(await isAllowed({ object: handed }, foreignOnly ?? {}))
+  assert.not(await isAllowed({ object: handed }, oursOnly ?? {}))
+  assert.ok(await isAllowed({ object: handed, oldObject: handed }, oursOnly ?? {}), 'it is stored already')
+  assert.not(await isAllowed({ object: ours, oldObject: handed }, foreignOnly ?? {}), 'it is ours again')
+  const named = makeService({ annotations: { ...annotations, [requestAnnotation]: 'web.example.com' } })
+  assert.not(await isAllowed({ object: named }, foreignOnly ?? {}))
 })
 
 test('each of several addresses is checked, where no other class serves the Service', async () => {

@@ -40,6 +40,19 @@ test('a Service with loadbalancer-managed=false gets no address and no finalizer
   assert.equal([spec.loadBalancerIP, metadata.finalizers], [undefined, undefined])
 })
 
+test('a Service with loadbalancer-managed=false can have another program’s address, and none of another tenant', async () => {
+  await stage.run('create', 'namespace', 'tenant')
+  const robbed = (await stage.create(loadBalancer('robbed'))).spec.loadBalancerIP ?? ''
+  const create = (name: string, address: string) => {
+    const facts = { namespace: 'tenant', annotations: { [managed]: 'false' }, spec: { loadBalancerIP: address } }
+    return stage.kubectl(['create', '-f', '-'], loadBalancer(name, facts))
+  }
+  assert.match((await create('thief', robbed)).stderr, 'Service default/robbed, which is in another namespace')
+  assert.is(await stage.service('thief', 'tenant'), undefined)
+  const { code, stderr } = await create('elsewhere', '8.8.8.8')
+  assert.is(code, 0, stderr)
+})
+
 test('a Service that is handed to another manager releases its address', async () => {
   const { spec } = await stage.create(loadBalancer('handed-over'))
   assert.is(await stage.settled('handed-over'), spec.loadBalancerIP)
