@@ -105,9 +105,10 @@ export function hasOpenFamilies(service: Service, old: Service | null, { isDual 
 
 /** Whether the cluster has two families, as its stored Services show; undefined if none of them shows it. */
 export function isDualStack(services: readonly Service[]): boolean | undefined {
-  const hasTwo = ({ spec }: Service) => (spec.ipFamilies?.length ?? 0) > 1
-  if (services.some(hasTwo)) return true
-  return services.some(({ spec }) => spec.ipFamilyPolicy === 'PreferDualStack') ? false : undefined
+  // The API server stores a headless Service without a selector with both families, in a cluster of one as well.
+  const telling = services.map(({ spec }) => spec).filter(({ clusterIP }) => clusterIP !== 'None')
+  if (telling.some(({ ipFamilies = [] }) => ipFamilies.length > 1)) return true
+  return telling.some(({ ipFamilyPolicy }) => ipFamilyPolicy === 'PreferDualStack') ? false : undefined
 }
 
 function changesFamilies({ spec }: Service, { spec: old }: Service): boolean {

@@ -90,6 +90,15 @@ test('stored Services show whether the cluster has two families', () => {
   )
 })
 
+test('a headless Service shows nothing: the API server stores it with both families in a cluster of one', () => {
+  const dual = (...facts: Facts[]) => isDualStack(facts.map((one) => makeService(one)))
+  const headless = { ...both, clusterIP: 'None' }
+  assert.equal(
+    [dual(headless), dual({ ...headless, ...prefers }), dual(stored, headless)],
+    [undefined, undefined, false],
+  )
+})
+
 const ipv4Alone = ['ipv4'] as const
 const bothFamilies = ['ipv4', 'ipv6'] as const
 const wants: {
