@@ -6,8 +6,11 @@ export function closestWord(
   known: readonly string[],
   maxEdits: (word: string) => number,
 ): string | undefined {
+  const text = given.toLowerCase()
   const ranked = known
-    .map((word) => ({ word, edits: distance(given.toLowerCase(), word.toLowerCase()) }))
+    // Users decide how long their texts are. Each character that one has more than the other is an edit.
+    .filter((word) => Math.abs(word.length - text.length) <= maxEdits(word))
+    .map((word) => ({ word, edits: distance(text, word.toLowerCase()) }))
     .filter(({ word, edits }) => edits <= maxEdits(word))
     .toSorted((one, other) => one.edits - other.edits)
   return ranked[0]?.word

@@ -7,6 +7,8 @@ import type { RequestAnnotations } from '../../settings/service-policy.ts'
 /** An address that a user wrote on a Service, and where. */
 export type OwnAddress = { address: string; where: string }
 
+const specField = 'spec.loadBalancerIP'
+
 /** The own address of a Service and where its user wrote it. An address that we wrote is no own address. */
 export function ownAddress(service: Service, requestAnnotations: RequestAnnotations): OwnAddress | undefined {
   return ownAddresses(service, requestAnnotations)[0]
@@ -20,9 +22,7 @@ function ownAddresses(service: Service, requestAnnotations: RequestAnnotations):
     where: `annotation ${name}`,
   }))
   const ours = service.metadata.annotations?.[addressAnnotation]
-  return [{ address, where: 'spec.loadBalancerIP' }, ...requested].filter(
-    (own) => own.address && !isSameAddress(own.address, ours),
-  )
+  return [{ address, where: specField }, ...requested].filter((own) => own.address && !isSameAddress(own.address, ours))
 }
 
 /** The addresses that a Service requests of the announcing software, in canonical text. */
@@ -46,9 +46,9 @@ export function notAddress({ address, where }: OwnAddress): string {
 }
 
 function requestedItems(service: Service, requestAnnotations: RequestAnnotations): OwnAddress[] {
-  return ownAddresses(service, requestAnnotations).flatMap(({ address: list, where }) =>
-    list
-      .split(',')
+  return ownAddresses(service, requestAnnotations).flatMap(({ address: value, where }) =>
+    // Only an annotation is a list, and only its length is limited.
+    (where === specField ? [value] : value.split(','))
       .map((text) => ({ address: text.trim(), where }))
       .filter(({ address }) => address !== ''),
   )

@@ -70,10 +70,10 @@ export type OwnAddressDoubt = { reason: string; isDecided: boolean }
 export function want(service: Service, policy: Policy, known: Location[] | undefined): Want {
   const reason = ignoredReason(service, policy)
   if (reason) return { kind: 'ignored', reason }
-  const foreign = foreignReason(service, policy)
-  if (foreign) return wantOfOthers(service, policy, foreign)
   const invalid = invalidReason(service)
   if (invalid) return { kind: 'ignored', reason: invalid }
+  const foreign = foreignReason(service, policy)
+  if (foreign) return wantOfOthers(service, policy, foreign)
   const { type = 'ClusterIP' } = service.spec
   if (type !== 'LoadBalancer') return { kind: 'nothing', reason: `its type is ${type}` }
   const optOut = optOutAnnotation(service, policy)
@@ -160,8 +160,14 @@ function isUnboundAdoption({ spec }: ElasticIP): boolean {
   return spec.reservationID !== undefined && spec.source === undefined && spec.claimRef?.uid === undefined
 }
 
+/** The API server's limit for the annotations of an object. */
+const maxAnnotationBytes = 262_144
+
 /** Why the API server will refuse a Service a moment after us: we would reserve an address only to release it. */
 function invalidReason({ metadata, spec }: Service): string | undefined {
+  // A mutating webhook sees them before the API server counts them, and to read them all would take seconds.
+  const bytes = Buffer.byteLength(Object.entries(metadata.annotations ?? {}).flat().join(''))
+  if (bytes > maxAnnotationBytes) return `its annotations have more than ${maxAnnotationBytes} bytes`
   if (spec.type !== 'LoadBalancer') return undefined
   if (!metadata.name && !metadata.generateName) return 'it has no name'
   const name = metadata.name || `${metadata.generateName?.slice(0, 58)}x`
@@ -253,11 +259,12 @@ function unknownAnnotations(annotations: Record<string, string>, names: Annotati
   const prefixes = [...names.prefixes, ownPrefix]
   // We never propose an annotation that only we write.
   const proposed = known.filter((name) => !isWrittenByUs(name))
+  const all = `known are ${proposed.join(', ')}`
   return Object.keys(annotations)
     .filter((name) => prefixes.some((prefix) => name.startsWith(prefix)) && !known.includes(name))
     .map((name) => {
       const near = closestWord(name, proposed, () => 6)
-      const hint = near !== undefined ? `did you mean ${near}?` : `known are ${proposed.join(', ')}`
+      const hint = near !== undefined ? `did you mean ${near}?` : all
       return `annotation ${name} (value ${quote(annotations[name] ?? '')}) is not known, ${hint}`
     })
 }

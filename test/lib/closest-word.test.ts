@@ -18,6 +18,18 @@ for (const [given, maxEdits, is] of cases)
       is,
     ))
 
+test('a word is closest, however long the others are', () => {
+  const words = ['x'.repeat(100_000), 'metro', 'METROPOLIS']
+  assert.is(
+    closestWord('metrO', words, () => 1),
+    'metro',
+  )
+  assert.is(
+    closestWord('m'.repeat(100_000), ['metro'], () => 99_994),
+    undefined,
+  )
+})
+
 test('how many edits are possible may depend on the word', () => {
   assert.is(
     closestWord('ab', ['cd', 'abcdef'], (word) => word.length - 2),

@@ -235,6 +235,21 @@ const cases: { name: string; service: Service; policy: Policy; wanted: Want }[] 
     wanted: { kind: 'ignored', reason: 'load balancing is off' },
   },
   {
+    name: 'a Service with more annotations than the API server stores is ignored',
+    service: makeService({ annotations: { 'metallb.io/loadBalancerIPs': ','.repeat(262_144) } }),
+    policy: makePolicy({ metro: 'da' }),
+    wanted: { kind: 'ignored', reason: 'its annotations have more than 262144 bytes' },
+  },
+  {
+    name: 'spec.loadBalancerIP is one text, whatever it separates',
+    service: makeService({
+      loadBalancerIP: '192.0.2.9,192.0.2.10',
+      annotations: { 'metallb.io/loadBalancerIPs': '192.0.2.9,2001:db8::9' },
+    }),
+    policy: makePolicy({}),
+    wanted: { kind: 'wrong', problems: ['spec.loadBalancerIP: "192.0.2.9,192.0.2.10" is not an IP address'] },
+  },
+  {
     name: 'a headless LoadBalancer, which the API server refuses, is ignored',
     service: makeService({ clusterIP: 'None' }),
     policy: makePolicy({ metro: 'da' }),
