@@ -166,7 +166,11 @@ const maxAnnotationBytes = 262_144
 /** Why the API server will refuse a Service a moment after us: we would reserve an address only to release it. */
 function invalidReason({ metadata, spec }: Service): string | undefined {
   // A mutating webhook sees them before the API server counts them, and to read them all would take seconds.
-  const bytes = Buffer.byteLength(Object.entries(metadata.annotations ?? {}).flat().join(''))
+  const bytes = Buffer.byteLength(
+    Object.entries(metadata.annotations ?? {})
+      .flat()
+      .join(''),
+  )
   if (bytes > maxAnnotationBytes) return `its annotations have more than ${maxAnnotationBytes} bytes`
   if (spec.type !== 'LoadBalancer') return undefined
   if (!metadata.name && !metadata.generateName) return 'it has no name'
