@@ -8,6 +8,8 @@ export type KnownAddress = {
   current: () => ControlPlaneAddress | undefined
   /** How long ago the last good read began; infinite before the first and after `forget`. */
   ageMs: () => number
+  /** The same, and `forget` changes nothing of it. */
+  sinceReadMs: () => number
   /** How long ago the answer of that read arrived: with a slow cloud the difference counts. */
   answerAgeMs: () => number
   /** What is wrong with the addresses that our setting names; one that we know is guarded all the same. */
@@ -32,15 +34,14 @@ export type KnownAddressOptions = {
 /** The control-plane address as the cloud last showed it. A failed read changes nothing and throws. */
 export function knownAddress({ port, now, timeoutMs, onChange }: KnownAddressOptions): KnownAddress {
   let last: ControlPlaneAddress | undefined
-  let [readAtMs, answeredAtMs] = [-Infinity, -Infinity]
+  const { readSince, ...ages } = readTimes(now)
   let problem: string | undefined
 
   const { list, readNamed } = timedReads(port, timeoutMs)
   const keep = (found: ControlPlaneAddress, beganAtMs: number) => {
     const before = last
     last = { ...found, address: canonicalIpAddress(found.address) ?? found.address }
-    readAtMs = beganAtMs
-    answeredAtMs = now()
+    readSince(beganAtMs)
     if (before?.address !== last.address || before.machines.join() !== last.machines.join()) onChange(last, before)
   }
   const find = async (signal: AbortSignal) => {
@@ -53,15 +54,13 @@ export function knownAddress({ port, now, timeoutMs, onChange }: KnownAddressOpt
     problem = problemOf(port, { listed, kept })
     if (kept) return keep(kept, beganAtMs)
     last = undefined
-    readAtMs = beganAtMs
+    readSince(beganAtMs)
   }
 
   return {
+    ...ages,
     current: () => last,
-    ageMs: () => now() - readAtMs,
-    answerAgeMs: () => (readAtMs === -Infinity ? Infinity : now() - answeredAtMs),
     problem: () => problem,
-    forget: () => void (readAtMs = -Infinity),
     find,
     async look(signal) {
       if (last === undefined) return find(signal)
@@ -71,6 +70,23 @@ export function knownAddress({ port, now, timeoutMs, onChange }: KnownAddressOpt
       if (found === undefined) return find(signal)
       keep(found, beganAtMs)
     },
+  }
+}
+
+/** When the last good read began, and when its answer came. */
+function readTimes(now: () => number) {
+  let [beganAtMs, answeredAtMs] = [-Infinity, -Infinity]
+  let isForgotten = false
+  return {
+    readSince: (ms: number) => {
+      beganAtMs = ms
+      answeredAtMs = now()
+      isForgotten = false
+    },
+    ageMs: () => (isForgotten ? Infinity : now() - beganAtMs),
+    sinceReadMs: () => now() - beganAtMs,
+    answerAgeMs: () => (isForgotten ? Infinity : now() - answeredAtMs),
+    forget: () => void (isForgotten = true),
   }
 }
 

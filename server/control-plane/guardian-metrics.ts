@@ -25,9 +25,11 @@ export function guardianMetrics(metrics: Metrics, { leading, known, now }: Watch
     { labels: { name: names.controlPlaneLease }, value: isLeader() },
   ])
   metrics.read('eip_admission_control_plane_problem', () => Number(leading()?.problem() !== undefined))
-  metrics.read('eip_admission_control_plane_cloud_read_age_seconds', () =>
-    leading() === undefined || known.ageMs() === Infinity ? undefined : known.ageMs() / 1000,
-  )
+  metrics.read('eip_admission_control_plane_cloud_read_age_seconds', () => {
+    // While no guardian can read the cloud, they lead in turn, and each forgets as it begins.
+    const ageMs = known.sinceReadMs()
+    return ageMs === Infinity ? undefined : ageMs / 1000
+  })
   metrics.read('eip_admission_control_plane_silent_seconds', () => {
     const answeredAtMs = leading()?.holder()?.probes.answeredAtMs
     return answeredAtMs === undefined ? undefined : (now() - answeredAtMs) / 1000

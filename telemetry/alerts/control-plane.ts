@@ -42,7 +42,8 @@ export const controlPlaneAlerts: AlertGroup = {
       name: 'EIPAdmissionControlPlaneProblem',
       severity: 'critical',
       for: '15m',
-      expr: `max ${perInstall} (eip_admission_control_plane_problem) == 1`,
+      // The problem is the leader's, and a scrape between two leaders shows none.
+      expr: `max ${perInstall} (max_over_time(eip_admission_control_plane_problem[2m])) == 1`,
       quietWhile: [...cloudCauses, 'EIPAdmissionControlPlaneHolderSilent'],
       summary: 'The control-plane address needs a person.',
       description: `The guardian ${where} cannot go on alone: no candidate, no reservation with the tag, or no way to the cloud.`,
@@ -92,10 +93,11 @@ export const controlPlaneAlerts: AlertGroup = {
       name: 'EIPAdmissionControlPlaneCloudReadOld',
       severity: 'warning',
       for: '5m',
-      expr: `max ${perInstall} (eip_admission_control_plane_cloud_read_age_seconds) > 600`,
+      // Guardians that do not lead read nothing, and who leads may change all the time.
+      expr: `min ${perInstall} (eip_admission_control_plane_cloud_read_age_seconds) > 600`,
       quietWhile: cloudCauses,
       summary: 'The cloud was not read for the holder of the control-plane address for ten minutes.',
-      description: `The guardian ${where} read the cloud {{ $value | humanizeDuration }} ago.`,
+      description: `No guardian ${where} has read the cloud for {{ $value | humanizeDuration }}.`,
       symptom: 'None yet. What was assigned by hand since then is not noticed.',
       action:
         'Run `doctor` with the key of the guardians: `cloud-access` says whether it and the way to the cloud are good.',

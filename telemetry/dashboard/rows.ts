@@ -269,7 +269,7 @@ const controlPlane: Row = {
         description: 'Since the holder answered, and since the cloud was read (a minute is normal).',
       },
       [`max(${guard('silent_seconds')})`, 'holder silent'],
-      [`max(${guard('cloud_read_age_seconds')})`, 'cloud read'],
+      [`min(${guard('cloud_read_age_seconds')})`, 'cloud read'],
     ),
   ],
 }

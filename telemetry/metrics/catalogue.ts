@@ -168,7 +168,7 @@ export const catalogue = {
   },
   eip_admission_control_plane_cloud_read_age_seconds: {
     type: 'gauge',
-    help: 'How long ago the cloud was read for the holder.',
+    help: 'How long ago this guardian read the cloud for the holder. Only the one that leads reads often.',
   },
   eip_admission_control_plane_silent_seconds: {
     type: 'gauge',

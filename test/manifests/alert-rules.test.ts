@@ -51,6 +51,19 @@ const badNodes = (...nodes: string[]): Series =>
       ]),
     ),
   )
+/** From the second hour on no guardian can read the cloud: each leads for a minute, and shows its problem later. */
+const blindGuardians = (): Series =>
+  Object.fromEntries(
+    ['n1', 'n2', 'n3'].flatMap((node, turn) => {
+      const inTurn = (first: number, second: number) =>
+        Array.from({ length: 80 }, (_, minute) => (minute % 3 === turn ? `${first} ${second}` : '0 0')).join(' ')
+      return [
+        [guardian(node, 'leader'), `${node === 'n1' ? 1 : 0}x119 ${inTurn(1, 1)}`],
+        [guardian(node, 'problem'), `0x119 ${inTurn(0, 1)}`],
+        [guardian(node, 'cloud_read_age_seconds'), node === 'n1' ? from(60, 59, rising(30)) : rising(30)],
+      ]
+    }),
+  )
 /** From the second hour on the cloud carries out nothing, with all that follows from it. */
 function brokenCloud(answers: Series): Series {
   return {
@@ -264,10 +277,6 @@ const shortCases: Case[] = [
     'EIPAdmissionControlPlaneUnguarded',
   ],
   [
-    'another guardian leads',
-    { [guardian('n1', 'leader')]: from(60, 1, always(0)), [guardian('n2', 'leader')]: from(62, 0, always(1)) },
-  ],
-  [
     'the holder is silent',
     { [guardian('n1', 'silent_seconds')]: from(60, 1, rising(30)) },
     'EIPAdmissionControlPlaneHolderSilent',
@@ -298,6 +307,21 @@ const shortCases: Case[] = [
     'the cloud is not read for the holder',
     { [guardian('n1', 'cloud_read_age_seconds')]: from(60, 59, rising(30)) },
     'EIPAdmissionControlPlaneCloudReadOld',
+  ],
+  [
+    'no guardian can read the cloud, and they lead in turn',
+    blindGuardians(),
+    'EIPAdmissionControlPlaneCloudReadOld',
+    'EIPAdmissionControlPlaneProblem',
+  ],
+  [
+    'another guardian leads and reads the cloud',
+    {
+      [guardian('n1', 'leader')]: from(60, 1, always(0)),
+      [guardian('n1', 'cloud_read_age_seconds')]: from(60, 59, rising(30)),
+      [guardian('n2', 'leader')]: from(62, 0, always(1)),
+      [guardian('n2', 'cloud_read_age_seconds')]: '0+30x123 59x236',
+    },
   ],
 
   ['a rolling update', rollingUpdate()],

@@ -107,9 +107,10 @@ function guardianSeries(node: string): Series {
     [guardian(node, 'leader')]: always(node === 'n1' ? 1 : 0),
     [guardian(node, 'problem')]: always(0),
     ...Object.fromEntries(probes),
+    // Only the one that leads reads the cloud again and again.
+    [guardian(node, 'cloud_read_age_seconds')]: node === 'n1' ? always(59) : rising(30),
     ...(node === 'n1' && {
       [guardian(node, 'silent_seconds')]: always(1),
-      [guardian(node, 'cloud_read_age_seconds')]: always(59),
       [guardian(node, 'moves_total', { reason: 'probes', result: 'ok' })]: always(2),
     }),
   }
