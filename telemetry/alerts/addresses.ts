@@ -13,6 +13,7 @@ export const addressAlerts: AlertGroup = {
       for: '10m',
       expr: `max ${perInstall} (eip_admission_oldest_pending_seconds) > 300`,
       quietWhile: cloudCauses,
+      followsQuota: true,
       summary: 'Services have waited for their addresses for a quarter of an hour.',
       description: `The oldest ElasticIP without an address, of eip-admission ${where}, has waited for {{ $value | humanizeDuration }}.`,
       symptom: 'Services stay at `<pending>`; what runs behind them has no public address.',

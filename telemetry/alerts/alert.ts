@@ -11,6 +11,8 @@ export type Alert = {
    * operator is called once, by the cause.
    */
   quietWhile?: readonly string[]
+  /** Whether it follows from a used-up quota too, which may last for weeks. `EIPAdmissionCloudRefuses` has the label. */
+  followsQuota?: true
   /** One sentence without values, for a list of alerts. */
   summary: string
   /** What happens, with the labels and the value in Prometheus' template words. */
@@ -63,9 +65,10 @@ export function rises(selector: string, { by, window }: { by: string; window: '1
 }
 
 /** The expression of an alert, without what follows from another alert. */
-export function ruleExpression({ expr, quietWhile }: Pick<Alert, 'expr' | 'quietWhile'>): string {
+export function ruleExpression({ expr, quietWhile, followsQuota }: Alert): string {
   if (quietWhile === undefined) return expr
-  const causes = `ALERTS{alertname=~"${quietWhile.join('|')}", alertstate="firing"}`
+  const result = followsQuota ? '' : ', result!="quota"'
+  const causes = `ALERTS{alertname=~"${quietWhile.join('|')}", alertstate="firing"${result}}`
   return `(\n${expr.replaceAll(/^/gm, '  ')}\n)\nunless on (cluster, namespace) ${causes}`
 }
 

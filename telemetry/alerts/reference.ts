@@ -17,12 +17,13 @@ function section({ title, alerts }: AlertGroup): string {
 }
 
 function part(alert: Alert): string {
-  const { name, severity, for: duration, summary, symptom, action, guide, quietWhile } = alert
+  const { name, severity, for: duration, summary, symptom, action, guide, quietWhile, followsQuota } = alert
   const time = duration === '0s' ? 'at once' : `after ${duration}`
   const causes = quietWhile?.map((cause) => `[${cause}](#${cause.toLowerCase()})`)
+  const quiet = causes ? ` Not while ${causes.join(' or ')} fires${followsQuota ? '' : ', except for a quota'}.` : ''
   return `### ${name}
 
-**${severity}**, ${time}. ${summary}${causes ? ` Not while ${causes.join(' or ')} fires.` : ''}
+**${severity}**, ${time}. ${summary}${quiet}
 
 - What users notice: ${symptom}
 - What to do: ${action} See [${guide.heading}](../${guide.file}#${headingAnchor(guide.heading)}).

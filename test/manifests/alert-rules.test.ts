@@ -92,6 +92,9 @@ function slowReviews(replica: string): Series {
 /** Now and then a call ends in another error. */
 const refusedKey: Series = { [call('unavailable')]: rising(0.2), [call('auth', 'list')]: from(60, '_', rising(1)) }
 
+/** From the second hour on each order meets the quota. */
+const quotaUsedUp: Series = { [call('quota')]: from(60, '_', rising(1)) }
+
 /** From the second hour on, for so many minutes. */
 const during = (minutes: number, usual: number, value: number) =>
   `${usual}x119 ${value}x${2 * minutes - 1} ${usual}x${360 - 120 - 2 * minutes}`
@@ -186,6 +189,37 @@ const shortCases: Case[] = [
   ['the cloud is not asked for an hour', { [lastSuccess]: '0+30x59 1770x119 5370+30x180', ...without(/unavailable/) }],
   ['all that a cloud brings about that is down', brokenCloud({}), 'EIPAdmissionCloudSilent'],
   ['the same from a key that is refused', brokenCloud(refusedKey), 'EIPAdmissionCloudRefuses'],
+  [
+    'a used-up quota keeps only waiting addresses quiet',
+    { ...quotaUsedUp, [of('a', 'eip_admission_oldest_pending_seconds')]: from(60, 45, rising(30)) },
+    'EIPAdmissionCloudRefuses',
+  ],
+  [
+    'much else is wrong while the quota is used up',
+    {
+      ...quotaUsedUp,
+      [of('a', 'eip_admission_last_sweep_timestamp_seconds')]: '0+30x119 3570x240',
+      [reconcile('unsettled')]: from(60, '_', rising(60)),
+      [depth]: from(60, 0, always(300)),
+      ...slowReviews('a'),
+      ...slowReviews('b'),
+      [guardian('n1', 'problem')]: from(61, 0, always(1)),
+      [guardian('n1', 'cloud_read_age_seconds')]: from(60, 59, rising(30)),
+    },
+    'EIPAdmissionCloudRefuses',
+    'EIPAdmissionSweepOld',
+    'EIPAdmissionReconcilesFail',
+    'EIPAdmissionQueueStuck',
+    'EIPAdmissionReviewsSlow',
+    'EIPAdmissionControlPlaneProblem',
+    'EIPAdmissionControlPlaneCloudReadOld',
+  ],
+  [
+    'the cloud is down after the quota was used up',
+    { ...brokenCloud({}), [call('quota')]: from(60, '_', rising(1)) },
+    'EIPAdmissionCloudRefuses',
+    'EIPAdmissionCloudSilent',
+  ],
   [
     'a cluster id is used twice while the cloud is down',
     { ...brokenCloud({}), [of('a', 'eip_admission_cluster_id_in_use')]: from(60, 0, always(1)) },
