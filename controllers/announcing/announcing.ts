@@ -15,6 +15,9 @@ const passingMs = 30_000
 /** How long after a refusal we write again. */
 const refusedMs = 10_000
 
+/** How often what lasts is reported: Events end after an hour, and the alert counts those of half an hour. */
+const reportAgainMs = 600_000
+
 /** Why the network may still learn an address: Services show it. Without any, it is only not withdrawn yet. */
 export type Announcement = { services: Key[] }
 
@@ -29,7 +32,7 @@ export type AnnouncingDeps = {
   /** The Services that show an address by our caches; `state` would look at all Services for one. */
   showing: (address: string) => Key[]
   configurator: Configurator
-  /** Receives a problem once, and again if it was gone in between. */
+  /** Receives a problem once, again every ten minutes while it lasts, and again if it was gone in between. */
   report: (problem: Problem) => void
   /** A clock that never jumps. */
   now?: () => number
@@ -37,9 +40,9 @@ export type AnnouncingDeps = {
 
 /** Brings the configuration of the announcing software to what the cluster should announce. */
 export function announcing(deps: AnnouncingDeps): Announcing {
-  const { state, showing, configurator, report, now = () => performance.now() } = deps
+  const { state, showing, configurator, now = () => performance.now() } = deps
+  const report = reporter({ report: deps.report, now })
   let current: Announcements | undefined
-  let reported = new Set<string>()
   let passing = new Map<string, number>()
   /** The problems that stay: one that may pass by itself stays when it was there long enough. */
   const lasting = (problems: Problem[]) => {
@@ -54,9 +57,7 @@ export function announcing(deps: AnnouncingDeps): Announcing {
       current = state()
       try {
         const { problems: seen, ...result } = await configurator.carryOut(current, signal)
-        const problems = lasting(seen)
-        for (const problem of problems) if (!reported.has(identityOf(problem))) report(problem)
-        reported = new Set(problems.map(identityOf))
+        report(lasting(seen))
         const againInMs = retryInMs(result) ?? (passing.size > 0 ? refusedMs : undefined)
         return againInMs === undefined ? {} : { againInMs }
       } finally {
@@ -70,6 +71,23 @@ export function announcing(deps: AnnouncingDeps): Announcing {
       const isWritten = isBeingWritten || (await configurator.announces(address, signal))
       return isWritten ? { services: [] } : undefined
     },
+  }
+}
+
+/** Reports what is new, and again what lasts. */
+function reporter({ report, now }: Required<Pick<AnnouncingDeps, 'report' | 'now'>>) {
+  let reportedAtMs = new Map<string, number>()
+  return (problems: Problem[]): void => {
+    const isDue = (problem: Problem) => now() - (reportedAtMs.get(identityOf(problem)) ?? -Infinity) >= reportAgainMs
+    const due = new Set(problems.filter(isDue))
+    for (const problem of due) report(problem)
+    const before = reportedAtMs
+    reportedAtMs = new Map(
+      problems.map((problem) => {
+        const identity = identityOf(problem)
+        return [identity, due.has(problem) ? now() : (before.get(identity) ?? now())]
+      }),
+    )
   }
 }
 

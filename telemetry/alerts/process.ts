@@ -122,7 +122,7 @@ export const processAlerts: AlertGroup = {
       for: '1m',
       expr: `sum ${perInstall} (increase(eip_admission_announcer_problems_total[30m])) > 0`,
       summary: 'The announcing software refuses its configuration.',
-      description: `The announcing software reported {{ $value | printf "%.0f" }} problems to eip-admission ${where} within 30 minutes.`,
+      description: `eip-admission ${where} reported problems of the announcing software {{ $value | printf "%.0f" }} times within 30 minutes.`,
       symptom: 'New addresses are not announced: they exist, but nobody reaches them.',
       action: 'Run `kubectl get events -A --field-selector reason=PeeringFailed`, and read the Events of Services.',
       guide: { file: 'guides/troubleshooting.md', heading: 'Announcing' },

@@ -135,7 +135,7 @@ export const catalogue = {
   },
   eip_admission_announcer_problems_total: {
     type: 'counter',
-    help: 'Problems with the configuration of the announcing software, such as a pool that MetalLB refused.',
+    help: 'Problems with the configuration of the announcing software, such as a pool that MetalLB refused. One that lasts counts every ten minutes.',
   },
   eip_admission_nodes_with_peers: {
     type: 'gauge',

@@ -74,6 +74,18 @@ test('a problem is reported once, and again after it was gone', async () => {
   }
 })
 
+test('a problem that lasts is reported again every ten minutes', async () => {
+  const problem = { subject: { service: 'default/web' }, message: 'refused' }
+  const { pass, reported, world } = scene(() => Promise.resolve({ ...settled, problems: [problem] }))
+  const counts = []
+  for (const minutes of [0, 9, 10, 11, 20]) {
+    world.ms = minutes * 60_000
+    await pass()
+    counts.push(reported.length)
+  }
+  assert.equal(counts, [1, 1, 2, 2, 3])
+})
+
 test('a problem that may pass by itself is reported when it stays, and looked at again until then', async () => {
   const problem = { subject: { node: 'node-a' }, message: 'sync state error', mayPass: true } as const
   const answers = [[problem], [], [problem], [problem], [problem]]
