@@ -20,7 +20,7 @@ export function readLedger({ caches, settings, metrics }: Watched): void {
   })
   metrics.read('eip_admission_oldest_pending_seconds', () => {
     const waits = records()
-      .filter((record) => isPending(record) && !isAbandoned(record, caches))
+      .filter((record) => isPending(record) && isAwaited(record, caches))
       .map(ageS)
     return Math.max(0, ...waits)
   })
@@ -82,10 +82,13 @@ function isPending(record: ElasticIP): boolean {
   return phaseOf(record) === 'Requested' && record.metadata.deletionTimestamp === undefined
 }
 
-/** A create that was refused leaves its record for the grace period: nobody waits for that address. */
-function isAbandoned(record: ElasticIP, { services }: Caches): boolean {
+/**
+ * No Service waits for a warm or provisioned address. A create that was refused leaves its record for the grace period:
+ * nobody waits for that address either.
+ */
+function isAwaited(record: ElasticIP, { services }: Caches): boolean {
   const key = claimKey(record)
-  return key !== undefined && services.get(key) === undefined
+  return key !== undefined && services.get(key) !== undefined
 }
 
 function ageS({ metadata }: ElasticIP): number {

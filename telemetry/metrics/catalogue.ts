@@ -49,7 +49,7 @@ export const catalogue = {
   },
   eip_admission_oldest_pending_seconds: {
     type: 'gauge',
-    help: 'How long the oldest ElasticIP has waited for its address; 0 if none waits. Those of refused Services do not count.',
+    help: 'How long the oldest ElasticIP of a Service has waited for its address; 0 if none waits. Those of refused Services do not count.',
   },
   eip_admission_oldest_unannounced_seconds: {
     type: 'gauge',

@@ -13,6 +13,12 @@ const record = (phase: string | undefined, location: string | undefined, ageS = 
     ...(phase === undefined ? {} : { status: { phase } }),
   }) as ElasticIP
 
+/** The record of a Service, which waits for its address. */
+const claimed = (namespace: string, ageS: number): ElasticIP => ({
+  ...record('Requested', 'da', ageS),
+  spec: { claimRef: { namespace, name: 'web' } },
+})
+
 type Watched = Parameters<typeof readLedger>[0]
 
 async function textOf(records: ElasticIP[], limits: object = {}, services: string[] = []): Promise<string> {
@@ -38,26 +44,28 @@ test('addresses are counted by phase and location', async () => {
 })
 
 test('the oldest address that is missing counts, whatever has one', async () => {
-  const text = await textOf([
-    record('Requested', 'da', 90),
-    record('Requested', 'da', 30),
-    record('Bound', 'da', 9_000),
-  ])
+  const text = await textOf(
+    [claimed('a', 90), claimed('b', 30), record('Bound', 'da', 9_000)],
+    {},
+    ['a/web', 'b/web'],
+  )
   const [, seconds] = /^eip_admission_oldest_pending_seconds (\S+)$/m.exec(text) ?? []
   assert.ok(Math.abs(Number(seconds) - 90) < 5, seconds)
   assert.match(await textOf([record('Bound', 'da', 9_000)]), /^eip_admission_oldest_pending_seconds 0$/m)
 })
 
 test('nobody waits for the address of a Service that was refused', async () => {
-  const of = (namespace: string, ageS: number) =>
-    ({ ...record('Requested', 'da', ageS), spec: { claimRef: { namespace, name: 'web' } } }) as ElasticIP
-  const text = await textOf([of('refused', 900), of('stored', 60)], {}, ['stored/web'])
+  const text = await textOf([claimed('refused', 900), claimed('stored', 60)], {}, ['stored/web'])
   const [, seconds] = /^eip_admission_oldest_pending_seconds (\S+)$/m.exec(text) ?? []
   assert.ok(Math.abs(Number(seconds) - 60) < 5, seconds)
 })
 
+test('no Service waits for a warm or provisioned address', async () => {
+  assert.match(await textOf([record('Requested', 'da', 900)]), /^eip_admission_oldest_pending_seconds 0$/m)
+})
+
 test('what counts for a limit is counted as the limit does', async () => {
-  const claimed = (name: string, namespace: string, facts: object = {}) =>
+  const bound = (name: string, namespace: string, facts: object = {}) =>
     ({
       ...record('Bound', 'da'),
       metadata: { name: `${namespace}.${name}`, uid: name },
@@ -66,10 +74,10 @@ test('what counts for a limit is counted as the limit does', async () => {
     }) as ElasticIP
   const unbound = { spec: { claimRef: { namespace: 'b', name: 'new' } }, status: { phase: 'Reserved' } }
   const text = await textOf([
-    claimed('web', 'a'),
-    claimed('api', 'b'),
-    claimed('new', 'b', unbound),
-    claimed('old', 'b', { status: { phase: 'Releasing', deletionRequestedAt: new Date().toISOString() } }),
+    bound('web', 'a'),
+    bound('api', 'b'),
+    bound('new', 'b', unbound),
+    bound('old', 'b', { status: { phase: 'Releasing', deletionRequestedAt: new Date().toISOString() } }),
     record('Available', 'da'),
   ])
   assert.match(text, 'eip_admission_addresses_counted{scope="cluster"} 4')
