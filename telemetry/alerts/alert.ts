@@ -44,6 +44,11 @@ export function atLeader(metric: string): string {
   return `${metric} and on (${target}) eip_admission_leader == 1`
 }
 
+/** Only what processes with controllers or webhooks say. A guardian asks only the API server beside it. */
+export function withoutGuardians(metric: string): string {
+  return `${metric} and on (${target}) eip_admission_leader`
+}
+
 /** Only our own processes, of a metric that other programs have too. */
 export function ofOurs(metric: string): string {
   return `${metric} and on (${target}) eip_admission_build_info`

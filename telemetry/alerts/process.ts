@@ -1,4 +1,4 @@
-import { type AlertGroup, atLeader, ofOurs, per, perInstall } from './alert.ts'
+import { type AlertGroup, atLeader, ofOurs, per, perInstall, withoutGuardians } from './alert.ts'
 import { cloudCauses } from './cloud.ts'
 
 const where = 'in namespace {{ $labels.namespace }}'
@@ -7,7 +7,7 @@ const notReady = { file: 'guides/troubleshooting.md', heading: 'The process does
 const reconciles = (selector: string) =>
   `sum ${per('controller')} (rate(eip_admission_reconcile_duration_seconds_count${selector}[15m]))`
 const apiCalls = (selector: string) =>
-  `sum ${perInstall} (rate(eip_admission_api_server_call_duration_seconds_count${selector}[10m]))`
+  `sum ${perInstall} (${withoutGuardians(`rate(eip_admission_api_server_call_duration_seconds_count${selector}[10m])`)})`
 
 /** Reasons of the API server that no healthy cluster gives. The others, such as Conflict, are part of the work. */
 const failures =

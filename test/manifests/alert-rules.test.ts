@@ -23,6 +23,10 @@ const call = (result: string, name = 'reserve') =>
   of('a', 'eip_admission_cloud_call_duration_seconds_count', { call: name, result })
 const apiCall = (result: string) =>
   of('a', 'eip_admission_api_server_call_duration_seconds_count', { method: 'PATCH', result })
+const guardianApiCall = (node: string, result: string) => {
+  const labels = { job: 'eip-admission/control-plane', method: 'GET', result }
+  return of(`${node}:10268`, 'eip_admission_api_server_call_duration_seconds_count', labels)
+}
 const reconcile = (result: string) =>
   of('a', 'eip_admission_reconcile_duration_seconds_count', { controller: 'service-controller', result })
 const errors = of('a', 'eip_admission_review_duration_seconds_count', {
@@ -271,6 +275,10 @@ const shortCases: Case[] = [
     'a fifth of the calls to the API server fail',
     { [apiCall('Unreachable')]: rising(60) },
     'EIPAdmissionAPIServerErrors',
+  ],
+  [
+    'the API server beside one guardian is down',
+    Object.fromEntries(['ok', 'Unreachable'].map((result) => [guardianApiCall('n2', result), rising(200)])),
   ],
   ['a right is missing', { [apiCall('Forbidden')]: from(60, '_', rising(60)) }, 'EIPAdmissionAPIServerErrors'],
   ['many conflicts', { [apiCall('Conflict')]: rising(500) }],
