@@ -32,8 +32,9 @@ export const certificateAlerts: AlertGroup = {
         'The authority that the API server trusts eip-admission in namespace {{ $labels.namespace }} by ends in {{ $value | humanizeDuration }}.',
       symptom,
       action:
-        'Run `doctor`: `ca-bundle` says which. Look at the Secret `eip-admission-ca` and at the log of the leader. With ' +
-        '`--webhook-ca-lifetime` of four weeks or less, write a rule of your own.',
+        'Run `doctor`: `ca-bundle` says which. Look at the Secret `eip-admission-ca` and at the log of the leader. Each ' +
+        'rotation fires this where `--webhook-ca-lifetime` is less than three times `--webhook-cert-lifetime` and 24 days, ' +
+        'which is 45 days by default. Write a rule of your own then.',
       guide,
     },
   ],
