@@ -28,7 +28,9 @@ export const admissionAlerts: AlertGroup = {
       summary: 'Services were created without a review, and the controllers completed them.',
       description: `{{ $value | printf "%.0f" }} Services passed the webhooks of eip-admission ${where} within 30 minutes.`,
       symptom: 'Services return from `kubectl create` without an address and get it later; no mistake is refused.',
-      action: 'Run `doctor`, and look for `failed calling webhook` in the log of the API server.',
+      action:
+        'Run `doctor`, and look for `failed calling webhook` in the log of the API server. Services that ' +
+        '`webhooks.excludedNamespaces` or a selector of the chart leaves out count too. Silence the alert where you want that.',
       guide: unreached,
     },
     {
