@@ -45,6 +45,7 @@ function makeSweep({ client, ledger, caches, want, vendor, settings, events, met
     removeAddress: (service) => patch(client, service, { spec: { loadBalancerIP: null } }),
     requestAnnotations: allRequestAnnotations(vendor.policy.requestAnnotations),
     classes: vendor.policy.classes,
+    reclaimPolicy: vendor.policy.reclaimPolicy,
     graceMs: settings.cluster.unboundGraceMs,
     monotonicMs: () => performance.now(),
     mode: settings.cluster.sweep,

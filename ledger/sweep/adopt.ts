@@ -1,7 +1,7 @@
 import type { Reservation } from '../../clouds/ports/cloud.ts'
 import { isAlreadyExists, isConflict, isNotFound } from '../../kube/errors.ts'
 import { parseIpAddress } from '../../lib/ip-address.ts'
-import type { AddressKey, ElasticIP } from '../record/elastic-ip.ts'
+import type { AddressKey, ElasticIP, ReclaimPolicy } from '../record/elastic-ip.ts'
 import { isBeingReleased, markAsOurs } from '../record/find-reservation.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { type StatusChange, assigned, newRecord } from '../record/records.ts'
@@ -15,9 +15,15 @@ export type Adoption = {
   record: ElasticIP | undefined
 }
 
+export type AdoptDeps = LedgerDeps & {
+  listRecords: () => ElasticIP[]
+  /** What becomes of an address whose Service does not say that. */
+  reclaimPolicy: ReclaimPolicy
+}
+
 /** Writes a reservation into the record of its Service; false when the next sweep has to look at it again. */
 export async function adopt(
-  deps: LedgerDeps & { listRecords: () => ElasticIP[] },
+  deps: AdoptDeps,
   { key, reservation, record }: Adoption,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -51,11 +57,12 @@ function isProvisionedFrom(record: ElasticIP, { id }: Reservation): boolean {
   return isSource(record) && record.status?.reservationID === id
 }
 
-function recordFor(deps: LedgerDeps, key: AddressKey, { id, location, address = '' }: Reservation): ElasticIP {
+function recordFor(deps: AdoptDeps, key: AddressKey, { id, location, address = '' }: Reservation): ElasticIP {
   const place = location ? { location } : {}
   // What the record asks for once the cloud has lost the address.
   const family = parseIpAddress(address)?.family === 'ipv6' ? ({ ipFamily: 'IPv6' } as const) : {}
-  return newRecord(key, { reclaimPolicy: 'Delete', reservationID: id, ...place, ...family }, deps)
+  const { reclaimPolicy } = deps
+  return newRecord(key, { reclaimPolicy, reservationID: id, ...place, ...family }, deps)
 }
 
 function statusFrom(record: ElasticIP, { id, address, state }: Reservation, now: Date): StatusChange {

@@ -4,7 +4,7 @@ import { claimKey, type ElasticIP, isReleaseRecord, phaseOf, reservationIdOf } f
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { canBeOurs, commonMarks, isGivenToOthers, ownerMark, serviceMarks } from '../record/marks.ts'
 import { releaseOrphan, resumeRelease } from '../release/delete-reservation.ts'
-import { adopt } from './adopt.ts'
+import { adopt, type AdoptDeps } from './adopt.ts'
 import type { AdoptionMark } from './ledger-map.ts'
 import type { ClusterSigns } from './cluster-signs.ts'
 import { type Contradiction, contradictions, outdatedWarm } from './contradictions.ts'
@@ -16,10 +16,9 @@ import { isSource, isWarm } from '../record/source.ts'
 import { detachFromSource } from '../release/release.ts'
 import type { Want } from '../want/want.ts'
 
-export type SweepDeps = LedgerDeps & {
+export type SweepDeps = AdoptDeps & {
   mark: AdoptionMark
   signs: ClusterSigns
-  listRecords: () => ElasticIP[]
   listServices: () => LiveService[]
   /** Removes `spec.loadBalancerIP` from a Service, unless the Service has changed since it was listed. */
   removeAddress: (service: Service) => Promise<void>

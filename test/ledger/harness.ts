@@ -341,6 +341,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
       removeAddress: (service) => patch(client, service, { spec: { loadBalancerIP: null } }),
       requestAnnotations,
       classes: policy.classes,
+      reclaimPolicy: policy.reclaimPolicy,
       graceMs,
       monotonicMs: elapsedMs,
       mode: 'release',

@@ -9,7 +9,7 @@ import { warmLabel } from '../../../ledger/record/names.ts'
 import { listedOrphans } from '../../../ledger/sweep/orphan-list.ts'
 import { makeLot, makeRecord, makeReservation, makeService } from '../../builders.ts'
 import type { HeardCall, Hooks } from '../../fakes/interposed.ts'
-import { graceMs, makeHarness, neverAborted, scheme, timeoutMs, type Harness } from '../harness.ts'
+import { graceMs, makeHarness, neverAborted, scheme, timeoutMs, type Harness, usualPolicy } from '../harness.ts'
 
 const of = (name: string) => serviceMarks(scheme, `default/${name}`)
 const old = makeReservation({ id: 'res-8', address: '203.0.113.8', marks: of('web') })
@@ -35,6 +35,19 @@ test("a predecessor's reservation of a live Service becomes its record, and the 
   assert.is(claimed.kind === 'held' && claimed.address, '203.0.113.8')
   assert.is(harness.cloud.calls.reserve, 0)
   assert.ok(await isAdopted(harness))
+})
+
+test('an adopted address outlives its Service where the default says so', async () => {
+  const harness = makeHarness({ scheme, sweepsUntagged: false, policy: { ...usualPolicy, reclaimPolicy: 'Retain' } })
+  harness.cloud.put(old)
+  harness.addService(makeService())
+  const process = await sweepTimes(harness, 1)
+  await process.reconcile('default/web')
+  assert.is(harness.record()?.status?.phase, 'Bound')
+  harness.api.drop(services, { namespace: 'default', name: 'web' })
+  await process.reconcile('default/web')
+  assert.is(harness.record()?.status?.phase, 'Released')
+  assert.equal(harness.cloud.released, [])
 })
 
 test('a Service that is no LoadBalancer forgets the address that is released, and no other address', async () => {
