@@ -26,7 +26,7 @@ import type { AnnouncementRequest } from '../../announcers/announcer.ts'
 import { type Service, ingressOf } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { claimSpecOf } from '../../ledger/claim/claim-spec.ts'
-import { type ElasticIP, familyOf, heldAddress, phaseOf } from '../../ledger/record/elastic-ip.ts'
+import { type ElasticIP, familyOf, heldAddress, phaseOf, type ReclaimPolicy } from '../../ledger/record/elastic-ip.ts'
 import { addressAnnotation } from '../../ledger/record/names.ts'
 import { outdatedRequestAnnotations } from '../../ledger/want/own-address.ts'
 import { isAnnounceable } from '../../ledger/want/own-address-rules.ts'
@@ -64,7 +64,7 @@ export function planOwnAddress(seen: ServiceSeen, service: Service, own: Extract
   const announced = announce(seen, service, address)
   if (announced.step) return announced
   if (record && isBeingAdopted(record)) return { againInMs: adoptionPollMs }
-  if (record && phaseOf(record) !== 'Released') return releaseAfterGrace(seen, record)
+  if (record && phaseOf(record) !== 'Released') return releaseAfterGrace(seen, record, statedReclaimPolicy(seen))
   return doubt?.isDecided ? { step: { do: 'report-problems', problems: [doubt.reason] } } : announced
 }
 
@@ -87,7 +87,7 @@ export function planReservedAddress(
   }
   if (isForAnotherWant(record, { service, wanted })) return planFormerAddress(seen, service, record)
   const held = planHeldAddress(seen, service, record)
-  const reclaim = statedReclaimPolicy(service, wanted) ?? record.spec.reclaimPolicy
+  const reclaim = statedReclaimPolicy(seen) ?? record.spec.reclaimPolicy
   return held.step || record.spec.reclaimPolicy === reclaim
     ? held
     : { step: { do: 'set-reclaim-policy', record, reclaim } }
@@ -132,9 +132,9 @@ function isBeingAdopted({ spec, status }: ElasticIP): boolean {
   return spec.reservationID !== undefined && status?.address === undefined && status?.phase === undefined
 }
 
-function releaseAfterGrace(seen: ServiceSeen, record: ElasticIP): ServicePlan {
+function releaseAfterGrace(seen: ServiceSeen, record: ElasticIP, reclaim?: ReclaimPolicy): ServicePlan {
   const againInMs = graceLeftMs(seen)
-  return againInMs === undefined ? { step: releaseOrRetain(record) } : { againInMs }
+  return againInMs === undefined ? { step: releaseOrRetain(record, reclaim) } : { againInMs }
 }
 
 function announce(seen: ServiceSeen, service: Service, address: string): ServicePlan {

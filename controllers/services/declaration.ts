@@ -182,6 +182,7 @@ function makeReconcilerDeps(deps: Deps, announcing: Pick<Announcing, 'findAnnoun
     want,
     announcer,
     requestAnnotations,
+    policy: deps.vendor.policy,
     findAnnouncement: findInAny(announcing),
     graceMs: settings.cluster.unboundGraceMs,
     sights: seen,

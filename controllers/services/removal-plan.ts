@@ -107,7 +107,7 @@ export function planRemoval(seen: ServiceSeen, service: Service): ServicePlan {
   if (record && phaseOf(record) !== 'Released') {
     // Its record stays for as long as the Service: what the Service shows would stay too.
     if (isShown && isReleasePostponed(seen, record)) return { step: { do: 'hide-address' } }
-    return { step: releaseOrRetain(record, statedReclaimPolicy(service, wanted)) }
+    return { step: releaseOrRetain(record, statedReclaimPolicy(seen)) }
   }
   if (isShown) return { step: { do: 'hide-address' } }
   // The change of its record comes sooner, as a rule.

@@ -35,7 +35,7 @@ export function planSecond(seen: ServiceSeen): ServicePlan {
   }
   if (!service || !wanted) return record ? planWithoutService(seen, record) : settled
   if (wanted.kind === 'ignored' && !service.metadata.deletionTimestamp) return settled
-  if (!isNeeded) return planUnneeded(seen, { service, wanted })
+  if (!isNeeded) return planUnneeded(seen, service)
   return planNeeded(seen, { service, wanted })
 }
 
@@ -52,13 +52,13 @@ function isWantedBy({ key, wanted, record }: ServiceSeen): boolean {
 
 type Live = { service: Service; wanted: Want }
 
-function planUnneeded(seen: ServiceSeen, { service, wanted }: Live): ServicePlan {
+function planUnneeded(seen: ServiceSeen, service: Service): ServicePlan {
   const { record } = seen
   if (!record || phaseOf(record) === 'Released') return settled
   const againInMs = service.metadata.deletionTimestamp ? undefined : graceLeftMs(seen)
   if (againInMs !== undefined) return { againInMs }
   const hidden = hide(service, [record.status?.address])
-  return hidden ?? { step: releaseOrRetain(record, statedReclaimPolicy(service, wanted)) }
+  return hidden ?? { step: releaseOrRetain(record, statedReclaimPolicy(seen)) }
 }
 
 function planHidden(service: Service | undefined, record: ElasticIP): ServicePlan {
@@ -80,7 +80,7 @@ function planNeeded(seen: ServiceSeen, { service, wanted }: Live): ServicePlan {
   // It is reserved for another program, which has it.
   if (wanted.kind === 'foreign') return settled
   if (phaseOf(record) !== 'Bound' || record.spec.claimRef?.uid !== uid) return { step: { do: 'bind', record, uid } }
-  const reclaim = statedReclaimPolicy(service, wanted) ?? record.spec.reclaimPolicy
+  const reclaim = statedReclaimPolicy(seen) ?? record.spec.reclaimPolicy
   return record.spec.reclaimPolicy === reclaim ? settled : { step: { do: 'set-reclaim-policy', record, reclaim } }
 }
 

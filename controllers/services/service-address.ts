@@ -12,7 +12,7 @@ import {
   serviceOfAddress,
 } from '../../ledger/record/elastic-ip.ts'
 import { requestOfRecord } from '../../ledger/record/records.ts'
-import type { RequestAnnotations } from '../../settings/service-policy.ts'
+import type { RequestAnnotations, ValuePolicy } from '../../settings/service-policy.ts'
 import type { Want } from '../../ledger/want/want.ts'
 import type { Sights } from '../../lib/sights.ts'
 import type { Announcement, Announcing } from '../announcing/announcing.ts'
@@ -28,6 +28,7 @@ export type ServiceAddressDeps = {
   want: (service: Service) => Want
   announcer: Announcer
   requestAnnotations: RequestAnnotations
+  policy: ValuePolicy
   findAnnouncement: Announcing['findAnnouncement']
   carryOut: (
     step: ServiceStep,
@@ -112,7 +113,7 @@ function otherKeys({ cached }: ServiceAddressDeps, key: AddressKey): AddressKey[
 }
 
 function factsOf(
-  { want, announcer, requestAnnotations, graceMs, sights }: ServiceAddressDeps,
+  { want, announcer, requestAnnotations, policy, graceMs, sights }: ServiceAddressDeps,
   { key, service, record, others }: Pick<ServiceSeen, 'key' | 'service' | 'record' | 'others'>,
 ): Omit<ServiceSeen, 'announcement'> {
   // A sweep may have found the address, and then no claim ends the wait.
@@ -125,6 +126,7 @@ function factsOf(
     wanted: service && want(service),
     announcer,
     requestAnnotations,
+    policy,
     unboundForMs: sights.forMs(`unbound ${key}`, unboundState(record)),
     graceMs,
     withdrawingForMs: sights.forMs(`withdrawal ${key}`, withdrawalState(service, announcer)),

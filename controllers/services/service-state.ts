@@ -7,9 +7,11 @@ import {
   heldAddress,
   isSecond,
   phaseOf,
+  provisionedSourceOf,
 } from '../../ledger/record/elastic-ip.ts'
-import { reclaimAnnotation, serviceFinalizer, withdrawingAnnotation } from '../../ledger/record/names.ts'
-import type { RequestAnnotations } from '../../settings/service-policy.ts'
+import { serviceFinalizer, withdrawingAnnotation } from '../../ledger/record/names.ts'
+import type { RequestAnnotations, ValuePolicy } from '../../settings/service-policy.ts'
+import { annotatedReclaimPolicy } from '../../ledger/want/reclaim.ts'
 import { type Want, isWanted } from '../../ledger/want/want.ts'
 import type { Announcement } from '../announcing/announcing.ts'
 import type { ServiceStep } from './service-step.ts'
@@ -24,6 +26,8 @@ export type ServiceSeen = {
   others: readonly ElasticIP[]
   announcer: Pick<Announcer, 'request' | 'withdrawal' | 'withdrawsOnlyOnDeletion'>
   requestAnnotations: RequestAnnotations
+  /** What annotations of Services may say. */
+  policy: ValuePolicy
   /** How long we have seen the record unbound as it is now. */
   unboundForMs: number
   /** How long a reserved address waits for its Service: the Service may be rejected after we admitted it, or arrive late. */
@@ -98,10 +102,13 @@ function isInGrace(record: ElasticIP): boolean {
   return phaseOf(record) === 'Requested' || phaseOf(record) === 'Reserved'
 }
 
-/** The reclaim policy on the Service itself. Without one the record's policy counts, which a person may have changed. */
-export function statedReclaimPolicy({ metadata }: Service, wanted: Want): ReclaimPolicy | undefined {
-  const isStated = metadata.annotations?.[reclaimAnnotation] !== undefined
-  return isStated && wanted.kind === 'reserve' ? wanted.reclaim : undefined
+/**
+ * The reclaim policy on the Service itself, whatever else is wrong with it. Without one the record's policy counts, which a
+ * person may have changed. What an ElasticIP lends its administrator decides about.
+ */
+export function statedReclaimPolicy({ service, wanted, record, policy }: ServiceSeen): ReclaimPolicy | undefined {
+  const isLent = wanted?.kind === 'named' || (record && provisionedSourceOf(record) !== undefined)
+  return service && !isLent ? annotatedReclaimPolicy(service, policy) : undefined
 }
 
 /** The second addresses that a Service shows beside its first one: it holds them, and wants them. */

@@ -15,6 +15,7 @@ import {
   requestedAddresses,
   requestMistakes,
 } from './own-address.ts'
+import { isRetainForbidden } from './reclaim.ts'
 import {
   type AnnotationNames,
   hasClass,
@@ -276,8 +277,7 @@ function unknownAnnotations(annotations: Record<string, string>, names: Annotati
 /** Returns what is wrong with the values of annotations that allow only a few. */
 function valueProblems(annotations: Record<string, string>, policy: ValuePolicy): string[] {
   const { managedAnnotation: managed } = policy
-  const reclaim = annotations[reclaimAnnotation] ?? policy.reclaimPolicy
-  const isForbidden = reclaim === 'Retain' && reclaim !== policy.reclaimPolicy && !policy.allowRetain
+  const isForbidden = isRetainForbidden(annotations[reclaimAnnotation], policy)
   const forbidden = `annotation ${reclaimAnnotation}: "Retain" is not allowed in this cluster (--allow-retain); remove it`
   return [
     ...(managed === undefined ? [] : otherValues(annotations, { name: managed, values: ['true', 'false'] })),

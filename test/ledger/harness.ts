@@ -261,6 +261,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
     want: wanted,
     announcer,
     requestAnnotations: policy.requestAnnotations,
+    policy,
     findAnnouncement: (address) => Promise.resolve(findAnnouncement(address)),
     graceMs,
     sights: seen,

@@ -36,6 +36,7 @@ function stage(stored: State, cached: State = stored) {
     want: (service) => want(service, policy, metros),
     announcer: empty({ ipAnnotation: undefined }),
     requestAnnotations: policy.requestAnnotations,
+    policy,
     findAnnouncement: () => Promise.resolve(undefined),
     carryOut: (step) => {
       done.push(step.do)

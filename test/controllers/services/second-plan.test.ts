@@ -55,6 +55,7 @@ const base = {
   others: [firstRecord],
   announcer: empty(),
   requestAnnotations: { annotations: [], besideSpec: true },
+  policy: { reclaimPolicy: 'Delete', allowRetain: true },
   unboundForMs: 0,
   graceMs: 900_000,
   withdrawingForMs: 0,

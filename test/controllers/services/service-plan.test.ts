@@ -33,6 +33,9 @@ const reserved = makeRecord({ phase: 'Reserved', address, reservationID: 'res-1'
 const released = makeRecord({ phase: 'Released', address, reservationID: 'res-1' }, { reclaimPolicy: 'Retain' })
 const releasing = makeRecord({ phase: 'Releasing', address, reservationID: 'res-1' })
 
+const provisioned = { ...bound, spec: { ...bound.spec, source: { name: 'office', type: 'Provisioned' as const } } }
+const mistaken: Want = { kind: 'wrong', problems: ['this'] }
+
 const keeping = { ...annotations, 'eip-admission.dev/reclaim-policy': 'Retain' }
 const base = {
   key: 'default/web',
@@ -40,6 +43,7 @@ const base = {
   wanted: { kind: 'reserve', location: 'da', family: 'ipv4', reclaim: 'Delete', warnings: [] },
   announcer: empty(),
   requestAnnotations: { annotations: ['metallb.io/loadBalancerIPs'], besideSpec: false },
+  policy: { reclaimPolicy: 'Delete', allowRetain: true },
   unboundForMs: 0,
   graceMs: 900_000,
   withdrawingForMs: 0,
@@ -496,6 +500,70 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
     seen: {
       service: makeService({ ...shown, annotations: keeping, deletionTimestamp: 'now' }),
       wanted: { ...base.wanted, reclaim: 'Retain' },
+      record: bound,
+    },
+    plan: { step: { do: 'retain', record: bound } },
+  },
+  {
+    name: 'or retained, if a Service says so that a setting has made wrong',
+    seen: {
+      service: makeService({ ...shown, annotations: keeping, deletionTimestamp: 'now' }),
+      wanted: mistaken,
+      record: bound,
+    },
+    plan: { step: { do: 'retain', record: bound } },
+  },
+  {
+    name: 'but not where no Service may say so',
+    seen: {
+      service: makeService({ ...shown, annotations: keeping, deletionTimestamp: 'now' }),
+      policy: { reclaimPolicy: 'Delete', allowRetain: false },
+      wanted: mistaken,
+      record: bound,
+    },
+    plan: { step: { do: 'release', record: bound } },
+  },
+  {
+    name: 'nor where that is misspelt',
+    seen: {
+      service: makeService({
+        ...shown,
+        annotations: { ...annotations, 'eip-admission.dev/reclaim-policy': 'retain' },
+        deletionTimestamp: 'now',
+      }),
+      wanted: mistaken,
+      record: bound,
+    },
+    plan: { step: { do: 'release', record: bound } },
+  },
+  {
+    name: 'an address of an ElasticIP is never retained for a Service',
+    seen: {
+      service: makeService({ ...shown, annotations: keeping, deletionTimestamp: 'now' }),
+      wanted: mistaken,
+      record: provisioned,
+    },
+    plan: { step: { do: 'release', record: provisioned } },
+  },
+  {
+    name: 'the update that takes the address from a Service may say that it is retained',
+    seen: {
+      service: makeService({ finalizers, type: 'ClusterIP', annotations: keeping }),
+      wanted: nothing,
+      record: bound,
+    },
+    plan: { step: { do: 'retain', record: bound } },
+  },
+  {
+    name: 'so may the update that names an own address',
+    seen: {
+      service: makeService({
+        finalizers,
+        annotations: { 'eip-admission.dev/reclaim-policy': 'Retain' },
+        loadBalancerIP: '198.51.100.7',
+        status: own,
+      }),
+      wanted: { kind: 'own', address: '198.51.100.7', where },
       record: bound,
     },
     plan: { step: { do: 'retain', record: bound } },
