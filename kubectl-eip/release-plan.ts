@@ -14,7 +14,7 @@
 import { type PossibleUsers, findUsers } from '../ledger/record/address-use.ts'
 import { type ElasticIP, claimKey, isSecond, phaseOf, reservationIdOf } from '../ledger/record/elastic-ip.ts'
 import { reclaimAnnotation } from '../ledger/record/names.ts'
-import { isClaimed, isSource, isWarm } from '../ledger/record/source.ts'
+import { isClaimed, isSource, isWarm, mayBeOperators } from '../ledger/record/source.ts'
 import { addressOf } from './explain.ts'
 
 /** Why the address cannot be given back and what to do first, or what giving it back means. */
@@ -87,7 +87,7 @@ function consequenceOf(record: ElasticIP): string {
   const gone =
     `Its reservation ${id} is deleted at the cloud: the project no longer pays for it, and the cloud may give ` +
     `${address} to another customer at once. Nobody can bring it back.`
-  if (record.spec.reservationID === undefined || record.spec.reclaimPolicy === 'Delete') return gone
+  if (!mayBeOperators(record)) return gone
   return (
     `Services can no longer claim ${address}. A reservation that you ordered yourself stays, and the project goes on ` +
     'paying for it. One that eip-admission reserved is deleted at the cloud, and nobody can bring it back.'

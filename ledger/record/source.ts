@@ -21,6 +21,15 @@ export function isWarm(record: ElasticIP): boolean {
   return isSource(record) && record.metadata.labels?.[warmLabel] !== undefined
 }
 
+/**
+ * Whether an operator may have ordered the reservation of a record, and wrote nothing that deletes it. A provisioned
+ * ElasticIP counts even if it names none any more: the field can be removed.
+ */
+export function mayBeOperators(record: ElasticIP): boolean {
+  const { reclaimPolicy, reservationID } = record.spec
+  return reclaimPolicy !== 'Delete' && (isSource(record) || reservationID !== undefined)
+}
+
 /** Whether any Service may claim an address. */
 export function isAvailable(source: ElasticIP): boolean {
   return claimKey(source) === undefined && phaseOf(source) === 'Available' && isUsable(source)

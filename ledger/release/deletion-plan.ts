@@ -4,7 +4,7 @@ import { claimKey, type ElasticIP } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { clusterMarks, clusterOfOthers, isGivenAnew, isUnmarked, wasUnmarked } from '../record/marks.ts'
 import { transferAnnotation } from '../record/names.ts'
-import { hasSource, isSource } from '../record/source.ts'
+import { hasSource, isSource, mayBeOperators } from '../record/source.ts'
 
 /** A record that is being released, and all that a live look says about its reservation. */
 export type DeletionSeen = {
@@ -72,15 +72,14 @@ const adoptedReason =
 
 /** Why a reservation is not ours to delete. */
 function foreignReason({ scheme }: Pick<LedgerDeps, 'scheme'>, { record, found }: DeletionSeen): string | undefined {
-  const { metadata, spec } = record
   const marks = found?.marks ?? {}
   const other = clusterOfOthers(scheme, marks)
   if (other !== undefined) return `its marks name another cluster, ${other}`
   if (isGivenAnew(scheme, record, marks)) return 'the cloud has given it to another Service, as its marks say'
-  if (spec.reservationID === undefined || spec.reclaimPolicy === 'Delete') return undefined
+  if (!mayBeOperators(record)) return undefined
   const lacksOurs = Object.entries(clusterMarks(scheme)).some(([mark, value]) => marks[mark] !== value)
   // Its marks are ours only so that the other cluster leaves it alone; it is still the operator's.
-  const isTransferred = metadata.annotations?.[transferAnnotation] !== undefined
+  const isTransferred = record.metadata.annotations?.[transferAnnotation] !== undefined
   return lacksOurs || isTransferred ? 'an operator provisioned it' : undefined
 }
 
@@ -90,8 +89,11 @@ function isIndependentRecord({ record: other }: AddressUser, { record, reservati
 
 /** The provisioned ElasticIP that an operator wrote for the reservation, and that waits until this record is gone. */
 function provisionedFor({ record, reservationID, all }: DeletionSeen): ElasticIP | undefined {
-  const named = all.records.find(
-    ({ metadata, spec }) => metadata.name !== record.metadata.name && spec.reservationID === reservationID,
+  return all.records.find(
+    (other) =>
+      other.metadata.name !== record.metadata.name &&
+      other.spec.reservationID === reservationID &&
+      isSource(other) &&
+      other.metadata.deletionTimestamp === undefined,
   )
-  return named && isSource(named) && named.metadata.deletionTimestamp === undefined ? named : undefined
 }

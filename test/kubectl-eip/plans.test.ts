@@ -40,6 +40,11 @@ const releases: Releases[] = [
     consequence: 'A reservation that you ordered yourself stays',
   },
   {
+    name: 'a provisioned address that no longer names its reservation',
+    record: { ...lot('Available'), spec: { location: 'da', reclaimPolicy: 'Retain' } },
+    consequence: 'A reservation that you ordered yourself stays',
+  },
+  {
     name: 'a provisioned address with the policy Delete',
     record: lot('Available', { reclaimPolicy: 'Delete' }),
     consequence: 'is deleted at the cloud: the project no longer pays',

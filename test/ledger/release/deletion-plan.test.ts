@@ -3,7 +3,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { MarkScheme, Reservation } from '../../../clouds/ports/cloud.ts'
 import type { Service } from '../../../kube/objects.ts'
-import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
+import { type ElasticIP, releaseRecordName } from '../../../ledger/record/elastic-ip.ts'
 import { adoptionMarks, clusterMarks, serviceMarks } from '../../../ledger/record/marks.ts'
 import { type DeletionPlan, planDeletion } from '../../../ledger/release/deletion-plan.ts'
 import { makeLot, makeRecord, makeReservation, makeService } from '../../builders.ts'
@@ -51,6 +51,17 @@ const cases: Case[] = [
     record: lot({ reclaimPolicy: 'Retain' }),
     found: makeReservation(),
     plan: { keep: 'an operator provisioned it' },
+  },
+  {
+    name: 'that an operator provisioned, where the ElasticIP no longer says which one that was',
+    record: { ...lot({ reclaimPolicy: 'Retain' }), spec: { location: 'da', reclaimPolicy: 'Retain' } },
+    found: makeReservation(),
+    plan: { keep: 'an operator provisioned it' },
+  },
+  {
+    name: 'that we ordered for an operator',
+    record: { ...lot({ reclaimPolicy: 'Retain' }), spec: { location: 'da', reclaimPolicy: 'Retain' } },
+    plan: 'delete',
   },
   {
     name: 'that an operator transferred from another cluster',
@@ -115,6 +126,18 @@ const cases: Case[] = [
   {
     name: 'that a provisioned ElasticIP waits for',
     others: [makeLot('office', { reservationID: 'res-1', reclaimPolicy: 'Retain' })],
+    plan: { keep: 'ElasticIP office names it' },
+  },
+  {
+    name: 'that such an ElasticIP waits for, beside records that do not',
+    others: [
+      named(releaseRecordName('res-1'), { ...own, spec: { reclaimPolicy: 'Delete', reservationID: 'res-1' } }),
+      {
+        ...makeLot('older', { reservationID: 'res-1', reclaimPolicy: 'Retain' }),
+        metadata: { name: 'older', ...leaving },
+      },
+      makeLot('office', { reservationID: 'res-1', reclaimPolicy: 'Retain' }),
+    ],
     plan: { keep: 'ElasticIP office names it' },
   },
   {
