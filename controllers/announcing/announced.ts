@@ -4,6 +4,7 @@ import { keyOf } from '../../kube/objects.ts'
 import { type ElasticIP, heldAddress, isSecond, phaseOf } from '../../ledger/record/elastic-ip.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { serviceFinalizer } from '../../ledger/record/names.ts'
+import { mayFindShown } from '../../ledger/record/records.ts'
 import { statusAddresses } from '../../ledger/want/address-users.ts'
 import { isAnnounceable } from '../../ledger/want/own-address-rules.ts'
 import { type Want, isWanted } from '../../ledger/want/want.ts'
@@ -53,12 +54,12 @@ export function announcedAddresses(states: Iterable<ServiceState>): Announced[] 
 }
 
 /**
- * Every address that a Service shows before it has a record. A predecessor may announce it: that is neither ours to
- * withdraw nor to announce, until the ledger has looked whose the address is.
+ * Every address that a Service shows before it has a record, or before that has found it. A predecessor may announce it:
+ * that is neither ours to withdraw nor to announce, until the ledger has looked whose the address is.
  */
 export function undecidedAddresses(states: Iterable<ServiceState>): Announced[] {
   return grouped(states, ({ service, wanted, record }) => {
-    const isDecided = record !== undefined || wanted.kind === 'own' || wanted.kind === 'nothing'
+    const isDecided = (record && !mayFindShown(record)) || wanted.kind === 'own' || wanted.kind === 'nothing'
     const isForbidden = wanted.kind === 'wrong' && wanted.forbiddenAddress !== undefined
     return isDecided || isForbidden || service.metadata.deletionTimestamp ? [] : statusAddresses(service)
   })

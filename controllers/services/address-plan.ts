@@ -28,6 +28,7 @@ import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { claimSpecOf } from '../../ledger/claim/claim-spec.ts'
 import { type ElasticIP, familyOf, heldAddress, phaseOf, type ReclaimPolicy } from '../../ledger/record/elastic-ip.ts'
 import { addressAnnotation } from '../../ledger/record/names.ts'
+import { mayFindShown } from '../../ledger/record/records.ts'
 import { outdatedRequestAnnotations } from '../../ledger/want/own-address.ts'
 import { isAnnounceable } from '../../ledger/want/own-address-rules.ts'
 import { type Want, isWanted } from '../../ledger/want/want.ts'
@@ -77,12 +78,14 @@ export function planReservedAddress(
   const { record } = seen
   if (!hasFinalizer(service)) return { step: { do: 'add-finalizer' } }
   if (!record || heldAddress(record) === undefined) {
-    // The address that it shows is no longer its own. It must not be announced while another one is claimed.
+    // An address that is no longer its own must not be announced while another one is claimed. Else the claim looks.
     const shown = service.metadata.annotations?.[addressAnnotation]
-    if (record && shown !== undefined && shownAsFirst(seen, service) === shown) return planWithdrawal(seen, service)
+    const isOther = record && familyOf(record) !== wanted.family
+    const isLost = record && (isOther || !mayFindShown(record))
+    if (isLost && shown !== undefined && shownAsFirst(seen, service) === shown) return planWithdrawal(seen, service)
     // The claim refuses one that is retained, and says how to release it.
     const isRetained = record && phaseOf(record) === 'Released'
-    if (record && !isRetained && familyOf(record) !== wanted.family) return releaseAfterGrace(seen, record)
+    if (isOther && !isRetained) return releaseAfterGrace(seen, record)
     return { step: { do: 'claim', ...claimSpecOf(wanted) } }
   }
   if (isForAnotherWant(record, { service, wanted })) return planFormerAddress(seen, service, record)

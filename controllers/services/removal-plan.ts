@@ -32,6 +32,7 @@
 import { type Service, ingressOf } from '../../kube/objects.ts'
 import { type ElasticIP, phaseOf } from '../../ledger/record/elastic-ip.ts'
 import { addressAnnotation, upstreamFinalizer } from '../../ledger/record/names.ts'
+import { hasBeenHeld } from '../../ledger/record/records.ts'
 import { hasBalancer } from '../../ledger/want/managed.ts'
 import { isWanted, type Want } from '../../ledger/want/want.ts'
 import {
@@ -66,6 +67,7 @@ export function planWithoutService(seen: ServiceSeen, record: ElasticIP): Servic
     case 'Reserved': {
       const againInMs = graceLeftMs(seen)
       if (againInMs !== undefined) return { againInMs }
+      // A claim that fails does not take an address from the next Service of the name.
       return { step: hasBeenHeld(record) ? releaseOrRetain(record) : { do: 'release', record } }
     }
     case 'Releasing':
@@ -74,11 +76,6 @@ export function planWithoutService(seen: ServiceSeen, record: ElasticIP): Servic
     case 'Available':
       return settled
   }
-}
-
-/** Whether a Service had the address before: a claim that fails does not take it from the next Service of the name. */
-function hasBeenHeld({ status }: ElasticIP): boolean {
-  return status?.conditions?.some(({ type }) => type === 'Assigned') ?? false
 }
 
 /** Plans for a stored Service that wants no address. */

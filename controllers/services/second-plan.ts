@@ -9,7 +9,7 @@
 //   or is deleted             | its status shows the address                    | hide-in-status
 //                             | it has a record that is not Released            | release or retain
 //   wants one                 | the first record holds no address               | -
-//   wants one                 | its status shows an address that no record holds| hide-in-status
+//   wants one                 | its record lost an address that its status shows| hide-in-status
 //   wants one                 | the record holds none                           | claim
 //   the address it holds      | the record is not bound to this Service         | bind
 //   the address it holds      | its reclaim policy differs from the record's    | set-reclaim-policy
@@ -18,6 +18,7 @@
 // The plan of the first address writes both into the status, and lets the Service be deleted when both are released.
 import type { Service } from '../../kube/objects.ts'
 import { type ElasticIP, heldAddress, phaseOf, secondKey, serviceOfAddress } from '../../ledger/record/elastic-ip.ts'
+import { mayFindShown } from '../../ledger/record/records.ts'
 import { secondClaimOf } from '../../ledger/claim/claim-spec.ts'
 import { statusAddresses } from '../../ledger/want/address-users.ts'
 import { type Want, isWanted } from '../../ledger/want/want.ts'
@@ -72,8 +73,9 @@ function planNeeded(seen: ServiceSeen, { service, wanted }: Live): ServicePlan {
     const claim = wanted.kind === 'reserve' ? secondClaimOf(wanted) : undefined
     const held = others.flatMap((first) => canonicalIpAddress(heldAddress(first) ?? '') ?? [])
     if (!claim || held.length === 0) return settled
-    // What the cloud no longer has must not be announced while another address is claimed. Without a record the claim looks.
-    const lost = record ? statusAddresses(service).filter((shown) => !held.includes(shown)) : []
+    // What the cloud no longer has must not be announced while another address is claimed. Else the claim looks.
+    const isLost = record && !mayFindShown(record)
+    const lost = isLost ? statusAddresses(service).filter((shown) => !held.includes(shown)) : []
     const second = wanted.kind === 'reserve' ? wanted.second : undefined
     return hide(service, lost) ?? { step: { do: 'claim', ...claim, ...(second && { second }) } }
   }

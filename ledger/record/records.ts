@@ -110,6 +110,19 @@ export function assigned(status: Condition['status'], facts: Omit<ConditionFacts
   return condition('Assigned', { status, ...facts })
 }
 
+/** Whether a Service had an address of the record before. A record that loses its address keeps saying so. */
+export function hasBeenHeld({ status }: ElasticIP): boolean {
+  return status?.conditions?.some(({ type }) => type === 'Assigned') ?? false
+}
+
+/**
+ * Whether a record may yet find the address that its Service shows, as after a loss of records or of their status. One that
+ * had an address before has lost it.
+ */
+export function mayFindShown(record: ElasticIP): boolean {
+  return record.status?.address === undefined && !hasBeenHeld(record)
+}
+
 /** Merges conditions by type; one whose status stays keeps the time of its last transition. */
 function mergeStatus(before: ElasticIPStatus = {}, change: StatusChange, writer: Writer): ElasticIPStatus {
   const conditions = new Map((before.conditions ?? []).map((known) => [known.type, known]))

@@ -10,7 +10,8 @@ import { serviceMarks } from '../../ledger/record/marks.ts'
 import { addressAnnotation, serviceFinalizer } from '../../ledger/record/names.ts'
 import { retain } from '../../ledger/release/release.ts'
 import { makeReservation, makeService } from '../builders.ts'
-import { graceMs, makeHarness, neverAborted, scheme, type Process, type Harness } from './harness.ts'
+import type { HeardCall } from '../fakes/interposed.ts'
+import { graceMs, makeHarness, neverAborted, scheme, type Process, timeoutMs, type Harness } from './harness.ts'
 
 const key = 'default/web'
 
@@ -62,6 +63,33 @@ test('a retained address is released when a user deletes its record and no Servi
   await harness.api.client.remove(elasticIPs, { name: 'default.web' })
   await a.reconcile(key)
   assert.equal([harness.reservationsOf(), harness.record()], [[], undefined])
+})
+
+test('a live Service shows its address all the time while a record without its status finds it again', async () => {
+  const harness = makeHarness()
+  harness.setAdoptionMark()
+  const statuses: unknown[] = []
+  const patched = ({ verb, values: [resource] }: HeardCall) => {
+    if (verb === 'patch' && resource === services) statuses.push(shown(harness))
+  }
+  const a = harness.process('a', { kube: { before: patched, after: patched } })
+  const claimed = await a.claim()
+  store(harness, (claimed.kind === 'held' && claimed.address) || '')
+  await a.reconcile(key)
+  const settled = ['203.0.113.1', '203.0.113.1']
+  assert.equal(shown(harness), settled)
+  const { status: _lost, ...restored } = harness.record() as ElasticIP
+  harness.api.drop(elasticIPs, { name: 'default.web' })
+  harness.api.put(elasticIPs, restored)
+  statuses.length = 0
+  await a.reconcile(key)
+  harness.advance(timeoutMs + 1_000)
+  await a.reconcile(key)
+  assert.equal([harness.record()?.status?.phase, shown(harness)], ['Bound', settled])
+  assert.equal(
+    statuses.filter((one) => JSON.stringify(one) !== JSON.stringify(settled)),
+    [],
+  )
 })
 
 for (const phase of ['Requested', 'Released'] as const) {

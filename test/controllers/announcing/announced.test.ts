@@ -10,6 +10,7 @@ import {
   type ServiceState,
 } from '../../../controllers/announcing/announced.ts'
 import type { Want } from '../../../ledger/want/want.ts'
+import { assigned } from '../../../ledger/record/records.ts'
 import { serviceFinalizer } from '../../../ledger/record/names.ts'
 import { makeRecord, makeService } from '../../builders.ts'
 
@@ -110,6 +111,7 @@ test('an address that two Services show is announced once, for both', () => {
   ])
 })
 
+const assignedTo = assigned('True', { reason: 'OnService', message: '', now: new Date(0) })
 const showing = (more: Parameters<typeof makeService>[0] = {}) =>
   ({ ...makeService(more), status: { loadBalancer: { ingress: [{ ip: address }] } } }) as ServiceState['service']
 const undecided: { name: string; shown: ServiceState; is: boolean }[] = [
@@ -121,6 +123,20 @@ const undecided: { name: string; shown: ServiceState; is: boolean }[] = [
     is: false,
   },
   { name: 'a Service with a record', shown: { service: showing(), wanted: reserve, record: held }, is: false },
+  {
+    name: 'a Service whose record may yet find it',
+    shown: { service: showing(), wanted: reserve, record: makeRecord() },
+    is: true,
+  },
+  {
+    name: 'a Service whose record lost it',
+    shown: {
+      service: showing(),
+      wanted: reserve,
+      record: makeRecord({ phase: 'Requested', conditions: [assignedTo] }),
+    },
+    is: false,
+  },
   { name: "a person's own address", shown: { service: showing(), wanted: own, record: undefined }, is: false },
   { name: 'a Service that shows nothing', shown: { service: shown, wanted: reserve, record: undefined }, is: false },
   {

@@ -5,6 +5,7 @@ import { planService } from '../../../controllers/services/service-plan.ts'
 import type { ServiceSeen } from '../../../controllers/services/service-state.ts'
 import type { ServicePlan } from '../../../controllers/services/service-step.ts'
 import type { ElasticIP, ElasticIPStatus } from '../../../ledger/record/elastic-ip.ts'
+import { assigned } from '../../../ledger/record/records.ts'
 import type { Want } from '../../../ledger/want/want.ts'
 import { makeRecord, makeService } from '../../builders.ts'
 
@@ -36,6 +37,8 @@ const held = { address: second, reservationID: 'res-2' }
 const bound = secondRecord({ phase: 'Bound', ...held }, 'uid-1')
 const unbound = secondRecord({ phase: 'Reserved', ...held })
 const waiting = secondRecord({ phase: 'Requested' })
+const assignedTo = assigned('True', { reason: 'OnService', message: '', now: new Date(0) })
+const lost = secondRecord({ phase: 'Requested', conditions: [assignedTo] })
 const releasing = secondRecord({ phase: 'Releasing', ...held }, 'uid-1')
 const released = secondRecord({ phase: 'Released', ...held }, undefined, { reclaimPolicy: 'Retain' })
 const kept = secondRecord({ phase: 'Bound', ...held }, 'uid-1', { reclaimPolicy: 'Retain' })
@@ -74,9 +77,10 @@ const cases: Case[] = [
   { name: 'the other family', seen: { service: plain, key: 'default/web.ipv4' }, plan: {} },
   {
     name: 'one that shows an address that the cloud lost',
-    seen: { service: both, record: waiting },
+    seen: { service: both, record: lost },
     plan: { step: hide },
   },
+  { name: 'one whose record may yet find it', seen: { service: both, record: waiting }, plan: { step: claim } },
   {
     name: 'an address that no stored Service had',
     seen: { service: plain, record: unbound },
@@ -181,7 +185,7 @@ const ofFirst: Case[] = [
   },
   {
     name: 'that is lost goes from the status, and the second stays',
-    seen: { service: both, record: makeRecord({ phase: 'Requested' }), others: [bound] },
+    seen: { service: both, record: makeRecord({ phase: 'Requested', conditions: [assignedTo] }), others: [bound] },
     plan: { step: { do: 'clear-status', isOverdue: false, kept: [second] } },
   },
   {

@@ -4,6 +4,7 @@ import { empty } from '../../../announcers/empty.ts'
 import { planService } from '../../../controllers/services/service-plan.ts'
 import type { ServiceSeen } from '../../../controllers/services/service-state.ts'
 import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
+import { assigned } from '../../../ledger/record/records.ts'
 import type { ServicePlan } from '../../../controllers/services/service-step.ts'
 import type { Want } from '../../../ledger/want/want.ts'
 import type { Service } from '../../../kube/objects.ts'
@@ -33,6 +34,8 @@ const reserved = makeRecord({ phase: 'Reserved', address, reservationID: 'res-1'
 const released = makeRecord({ phase: 'Released', address, reservationID: 'res-1' }, { reclaimPolicy: 'Retain' })
 const releasing = makeRecord({ phase: 'Releasing', address, reservationID: 'res-1' })
 
+const assignedTo = assigned('True', { reason: 'OnService', message: '', now: new Date(0) })
+const lost = makeRecord({ phase: 'Requested', conditions: [assignedTo] })
 const provisioned = { ...bound, spec: { ...bound.spec, source: { name: 'office', type: 'Provisioned' as const } } }
 const mistaken: Want = { kind: 'wrong', problems: ['this'] }
 
@@ -135,13 +138,36 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
   },
   {
     name: 'an address that the cloud has lost is shown no more',
-    seen: { service: settledService, record: makeRecord({ phase: 'Requested' }) },
+    seen: { service: settledService, record: lost },
     plan: { step: { do: 'clear-status', isOverdue: false } },
   },
   {
     name: 'then another one is claimed',
-    seen: { service: makeService(shown), record: makeRecord({ phase: 'Requested' }) },
+    seen: { service: makeService(shown), record: lost },
     plan: { step: { do: 'claim', location: 'da', family: 'ipv4', reclaim: 'Delete' } },
+  },
+  {
+    name: 'an address that its record may yet find stays shown',
+    seen: { service: settledService, record: makeRecord({ phase: 'Requested' }) },
+    plan: { step: { do: 'claim', location: 'da', family: 'ipv4', reclaim: 'Delete' } },
+  },
+  {
+    name: 'so does that of a record whose status a backup did not have',
+    seen: { service: settledService, record: makeRecord() },
+    plan: { step: { do: 'claim', location: 'da', family: 'ipv4', reclaim: 'Delete' } },
+  },
+  {
+    name: 'one that such a record cannot find is shown no more',
+    seen: { service: settledService, record: makeRecord(undefined, { ipFamily: 'IPv6' }) },
+    plan: { step: { do: 'clear-status', isOverdue: false } },
+  },
+  {
+    name: 'an address is replaced by the one that the record found instead',
+    seen: {
+      service: settledService,
+      record: makeRecord({ phase: 'Reserved', address: '203.0.113.41', reservationID: 'res-2' }),
+    },
+    plan: { step: { do: 'show-address', address: '203.0.113.41' } },
   },
   {
     name: 'then the Service shows it',
