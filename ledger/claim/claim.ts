@@ -13,6 +13,7 @@ import {
   familyOf,
   heldAddress,
   isSecondKey,
+  provisionedSourceOf,
   recordName,
   serviceOfAddress,
 } from '../record/elastic-ip.ts'
@@ -133,9 +134,10 @@ async function tryClaim(deps: ProcessDeps, claim: Claim, signal: AbortSignal): P
   // 4. Else read the record that exists. If it disappeared in between, the next attempt creates it.
   const stored = await deps.records.get(claim.key, { signal })
   if (!stored) return obstacle ?? busy
-  // 5. Share the request of another claim in this process: it will have the result first.
+  // 5. Share the request of another claim in this process: it will have the result first. One for another want ends first.
   const shared = deps.running.get(stored.metadata.name)
-  if (shared && familyOf(stored) === claim.family) return shared
+  if (shared && familyOf(stored) === claim.family)
+    return provisionedSourceOf(stored) === claim.elasticIP ? shared : busy
   // 6. Return what the record says. Write nothing for a claim that would only be refused again. But go on where the
   //    record had claimed the address before the process that served it died: then only this claim uses the address.
   const result = await answerFromRecord(deps, { record: stored, claim }, signal)

@@ -8,6 +8,7 @@ import { serviceMarks, sourceMarks } from '../../../ledger/record/marks.ts'
 import { warmLabel } from '../../../ledger/record/names.ts'
 import { isAvailable, isWarm } from '../../../ledger/record/source.ts'
 import { makeLot, makeReservation, makeService } from '../../builders.ts'
+import type { HeardCall } from '../../fakes/interposed.ts'
 import type { ScriptedCloud } from '../../fakes/scripted-cloud.ts'
 import { type Process, type ProcessOptions, type Harness, makeHarness, neverAborted, scheme } from '../harness.ts'
 
@@ -323,6 +324,20 @@ test('a provisioned ElasticIP becomes Available, and a Service can name it', asy
     'is held by Service default/web',
   )
   assert.is(harness.record('default/b'), undefined)
+})
+
+test('a claim that names an ElasticIP does not share a request for a new address', async () => {
+  const { harness } = await officeHarness()
+  const answers = Promise.withResolvers<void>()
+  const before = ({ verb }: HeardCall) => (verb === 'reserve' ? answers.promise : undefined)
+  const slow = harness.process('slow', { cloud: { before } })
+  const ordered = slow.claim()
+  await sleep(20)
+  const others = [slow.claim(), slow.claim({ elasticIP: 'office' })]
+  await sleep(20)
+  answers.resolve()
+  const [same, named] = await Promise.all(others)
+  assert.equal([same, named?.kind], [await ordered, 'busy'])
 })
 
 test('a Service that is created together with the ElasticIP it names waits until that is provisioned', async () => {
