@@ -2,7 +2,7 @@ import type { Reservation } from '../clouds/ports/cloud.ts'
 import { listAll } from '../kube/list-all.ts'
 import { type Service, splitKey } from '../kube/objects.ts'
 import { leases, nodeLeaseNamespace, services } from '../kube/resource.ts'
-import { type AdoptionMark, adoptionMark, ledgerMap } from './sweep/ledger-map.ts'
+import { type AdoptionMark, adoptionMark, ledgerMap, type Leader } from './sweep/ledger-map.ts'
 import { type ClusterSigns, type ClusterSignsDeps, clusterSigns, haltReason } from './sweep/cluster-signs.ts'
 import { witness } from './sweep/witness.ts'
 import { systemClock } from '../kube/clock.ts'
@@ -109,12 +109,15 @@ function grantedFacts(
   }
 }
 
-/** Who leads now: the holder of the lease, or this replica if there is no election. */
+/** Who leads now: the holder of the lease since it acquired that, or this replica if there is no election. */
 function leaderReader({ client, settings, identity }: LedgerOptions) {
   const { leaderElect, leaseNamespace, leaseName } = settings.process
   const lease = { namespace: leaseNamespace, name: leaseName }
-  return async (signal: AbortSignal): Promise<string | undefined> =>
-    leaderElect ? (await client.get(leases, lease, { signal }))?.spec?.holderIdentity : identity
+  return async (signal: AbortSignal): Promise<Leader | undefined> => {
+    if (!leaderElect) return { identity, since: '' }
+    const { holderIdentity, acquireTime } = (await client.get(leases, lease, { signal }))?.spec ?? {}
+    return { identity: holderIdentity, since: acquireTime }
+  }
 }
 
 function makeProjectCheck(

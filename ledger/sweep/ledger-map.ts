@@ -100,13 +100,16 @@ export type AdoptionMark = {
   set(signal: AbortSignal): Promise<void>
 }
 
+/** `since`: what tells one term of a process from another; empty where no process follows it. */
+export type Leader = { identity: string | undefined; since: string | undefined }
+
 export type AdoptionMarkOptions = {
   map: LedgerMap
   project: string
   /** The name of this process. */
   identity: string
-  /** The name of the process that leads now, as the API server has it. */
-  leader: (signal: AbortSignal) => Promise<string | undefined>
+  /** Who leads now, as the API server has it. */
+  leader: (signal: AbortSignal) => Promise<Leader | undefined>
   monotonicMs: () => number
 }
 
@@ -114,8 +117,8 @@ export type AdoptionMarkOptions = {
 const knownMs = 1_000
 
 /**
- * The entry that a sweep writes once every reservation of one project has a record. It counts only as long as the process
- * leads that wrote it: a predecessor that led in between may have reserved addresses without a record.
+ * The entry that a sweep writes once every reservation of one project has a record. It counts only in the term of the leader
+ * that wrote it: a predecessor that led in between may have reserved addresses without a record.
  */
 export function adoptionMark(of: AdoptionMarkOptions): AdoptionMark {
   const { map, project, identity, leader, monotonicMs } = of
@@ -123,7 +126,7 @@ export function adoptionMark(of: AdoptionMarkOptions): AdoptionMark {
   const isWritten = async (stored: Promise<ConfigMap | undefined>, signal: AbortSignal) => {
     const [entries, current] = await Promise.all([stored, leader(signal)])
     const { adopted, 'adopted-by': writer } = entries?.data ?? {}
-    return adopted === project && writer !== undefined && writer === current
+    return adopted === project && writer !== undefined && current !== undefined && writer === termOf(current)
   }
   return {
     async isSet(signal) {
@@ -134,7 +137,13 @@ export function adoptionMark(of: AdoptionMarkOptions): AdoptionMark {
       return true
     },
     async set(signal) {
-      await map.change(await map.read(signal), { adopted: project, 'adopted-by': identity }, signal)
+      const current = await leader(signal)
+      if (current?.identity !== identity) return
+      await map.change(await map.read(signal), { adopted: project, 'adopted-by': termOf(current) }, signal)
     },
   }
+}
+
+function termOf({ identity = '', since = '' }: Leader): string {
+  return `${identity} ${since}`
 }

@@ -13,7 +13,7 @@ import { patch } from '../../controllers/services/patch-service.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { type KubeObject, type Service, keyOf, splitKey } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
-import { type AdoptionMark, adoptionMark, ledgerMap } from '../../ledger/sweep/ledger-map.ts'
+import { type AdoptionMark, adoptionMark, ledgerMap, type Leader } from '../../ledger/sweep/ledger-map.ts'
 import type { Witness } from '../../ledger/sweep/witness.ts'
 import { listOrphans } from '../../ledger/sweep/orphan-list.ts'
 import { clusterSigns, haltReason } from '../../ledger/sweep/cluster-signs.ts'
@@ -124,7 +124,7 @@ export const usualPolicy: Policy = { ...makePolicy({ metro: 'da' }), families: [
 
 export function makeHarness(marked: HarnessMarks = { scheme, sweepsUntagged: false }): Harness {
   let elapsedMs = 0
-  let leader = 'leader'
+  let leader = { identity: 'leader', since: '1' }
   const warnings: string[] = []
   const now = () => new Date(Date.parse('2026-01-31T09:00:00Z') + elapsedMs)
   const api = apiServer({ now, invalid: brokenRule })
@@ -146,9 +146,9 @@ export function makeHarness(marked: HarnessMarks = { scheme, sweepsUntagged: fal
     },
     reservationsOf: (key = 'default/web') => cloud.reserved(serviceMarks(marked.scheme, key)).map(({ id }) => id),
     setProject: () => void api.put(configMapsOf, ledgerMapWith({ project })),
-    setAdoptionMark: () => void api.put(configMapsOf, ledgerMapWith({ adopted: project, 'adopted-by': 'leader' })),
+    setAdoptionMark: () => void api.put(configMapsOf, ledgerMapWith({ adopted: project, 'adopted-by': 'leader 1' })),
     warnings,
-    setLeader: (name) => void (leader = name),
+    setLeader: (identity) => void (leader = { identity, since: `${Number(leader.since) + 1}` }),
     addService: (service) => void api.put(services, service),
   }
 }
@@ -172,7 +172,7 @@ type Context = HarnessMarks & {
   cloud: ScriptedCloud
   now: () => Date
   elapsedMs: () => number
-  leader: () => string
+  leader: () => Leader
   warnings: string[]
 }
 

@@ -217,6 +217,29 @@ test('a cloud that cannot be read causes no release, and suspects stay suspects'
   assert.equal(harness.cloud.released, ['res-8'])
 })
 
+test("a predecessor's reservation is found also when the process that swept before leads again", async () => {
+  const harness = makeHarness()
+  await sweepTimes(harness, 1)
+  harness.setLeader('predecessor')
+  harness.cloud.put(old)
+  harness.setLeader('leader')
+  harness.advance(2_000)
+  assert.not(await isAdopted(harness))
+  const process = harness.process('webhook')
+  const claimed = await process.claim()
+  assert.is(claimed.kind === 'held' && claimed.address, '203.0.113.8')
+  assert.is(harness.cloud.calls.reserve, 0)
+  await sweepTimes(harness, 1)
+  assert.ok(await isAdopted(harness))
+})
+
+test('a process that no longer leads sets no adoption mark', async () => {
+  const harness = makeHarness()
+  harness.setLeader('predecessor')
+  await sweepTimes(harness, 1)
+  assert.not(await isAdopted(harness))
+})
+
 test("another cluster's reservations are neither adopted nor released", async () => {
   const harness = makeHarness()
   const theirs = { ...of('web'), cluster: 'cluster-2' }
