@@ -16,7 +16,7 @@ const record = (phase: string | undefined, location: string | undefined, ageS = 
 /** The record of a Service, which waits for its address. */
 const claimed = (namespace: string, ageS: number): ElasticIP => ({
   ...record('Requested', 'da', ageS),
-  spec: { claimRef: { namespace, name: 'web' } },
+  spec: { claimRef: { namespace, name: 'web' }, reclaimPolicy: 'Delete' },
 })
 
 type Watched = Parameters<typeof readLedger>[0]
@@ -44,11 +44,7 @@ test('addresses are counted by phase and location', async () => {
 })
 
 test('the oldest address that is missing counts, whatever has one', async () => {
-  const text = await textOf(
-    [claimed('a', 90), claimed('b', 30), record('Bound', 'da', 9_000)],
-    {},
-    ['a/web', 'b/web'],
-  )
+  const text = await textOf([claimed('a', 90), claimed('b', 30), record('Bound', 'da', 9_000)], {}, ['a/web', 'b/web'])
   const [, seconds] = /^eip_admission_oldest_pending_seconds (\S+)$/m.exec(text) ?? []
   assert.ok(Math.abs(Number(seconds) - 90) < 5, seconds)
   assert.match(await textOf([record('Bound', 'da', 9_000)]), /^eip_admission_oldest_pending_seconds 0$/m)
