@@ -1,10 +1,8 @@
 import { setTimeout as after } from 'node:timers/promises'
+import type { Clocks } from '../lib/clock-reading.ts'
 
 /** The clock of this room's timers. Tests replace it, so that they need no real seconds. */
-export type Clock = {
-  /** A monotonic time, unrelated to the date. */
-  now(): number
-  date(): Date
+export type Clock = Clocks & {
   /** Resolves when the time is over, or at once when the signal aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }

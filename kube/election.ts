@@ -1,7 +1,8 @@
 import { withJitter } from '../lib/backoff.ts'
+import { type ClockReading, readClocks } from '../lib/clock-reading.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { isAlreadyExists, isConflict } from './errors.ts'
-import { type ClockReading, type HeldLease, holdLease, readClocks } from './held-lease.ts'
+import { type HeldLease, holdLease } from './held-lease.ts'
 import { type LeaseOptions, type LeaseRecord, leaseRecord } from './lease.ts'
 import type { Log } from './log.ts'
 

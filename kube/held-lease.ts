@@ -1,7 +1,5 @@
+import { type ClockReading, elapsedMs, readClocks } from '../lib/clock-reading.ts'
 import type { Clock } from './clock.ts'
-
-/** The time on both clocks: the monotonic one and the date. */
-export type ClockReading = { ms: number; date: number }
 
 /** A lease that we hold, from its claim until it is lost or released. */
 export type HeldLease = {
@@ -22,11 +20,6 @@ export type HeldLease = {
 }
 
 export type HeldLeaseOptions = { clock: Clock; renewDeadlineMs: number; onLoss: (reason: string) => void }
-
-/** Reads both clocks. */
-export function readClocks(clock: Clock): ClockReading {
-  return { ms: clock.now(), date: clock.date().getTime() }
-}
 
 /** A lease whose claim was sent at that time. */
 export function holdLease(sentAt: ClockReading, { clock, renewDeadlineMs, onLoss }: HeldLeaseOptions): HeldLease {
@@ -52,9 +45,4 @@ export function holdLease(sentAt: ClockReading, { clock, renewDeadlineMs, onLoss
     },
     close: () => void (isOver = true),
   }
-}
-
-/** By the clock that advanced further: one stops while the machine is suspended, the other can be set back. */
-export function elapsedMs(from: ClockReading, to: ClockReading): number {
-  return Math.max(to.ms - from.ms, to.date - from.date)
 }

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts'
 import { isAlreadyExists, isConflict } from './errors.ts'
-import { elapsedMs, readClocks } from './held-lease.ts'
+import { elapsedMs, readClocks } from '../lib/clock-reading.ts'
 import type { LeaseRecord } from './lease.ts'
 
 /** How long a lease of this command counts without a renewal. */

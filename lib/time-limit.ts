@@ -1,17 +1,21 @@
+import { type Clocks, elapsedMs, readClocks } from './clock-reading.ts'
+
 /** The time that one request for an address may take, its wait in the queue included. */
 export type TimeLimit = {
   /** Aborts the calls in flight when the time is over. */
   signal: AbortSignal
-  /** Whether the time is over: the clock shows it also in a process that was frozen, where the timer fires late. */
+  /** Whether the time is over: the clocks show it also where the process or its machine slept, and the timer fires late. */
   isOver(): boolean
 }
 
+const machineClocks: Clocks = { now: () => performance.now(), date: () => new Date() }
+
 /** A time limit that begins now. */
-export function timeLimit(ms: number): TimeLimit {
-  const endMs = performance.now() + ms
+export function timeLimit(ms: number, clocks: Clocks = machineClocks): TimeLimit {
+  const begun = readClocks(clocks)
   const signal = AbortSignal.timeout(ms)
   // A timer may fire up to a millisecond early.
-  return { signal, isOver: () => signal.aborted || performance.now() >= endMs }
+  return { signal, isOver: () => signal.aborted || elapsedMs(begun, readClocks(clocks)) >= ms }
 }
 
 export type Limits = {

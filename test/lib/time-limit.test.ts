@@ -53,4 +53,21 @@ test('a time limit is over by the clock', async () => {
   assert.ok(limit.isOver())
 })
 
+for (const { name, passed, isOver } of [
+  { name: 'on neither clock', passed: { ms: 59_999, date: 59_999 }, isOver: false },
+  { name: 'by the date alone, because the machine was suspended', passed: { ms: 5, date: 60_000 }, isOver: true },
+  {
+    name: 'by the monotonic clock alone, because the date was set back',
+    passed: { ms: 60_000, date: -1 },
+    isOver: true,
+  },
+]) {
+  test(`a time limit is ${isOver ? 'over' : 'not over'} ${name}`, () => {
+    let at = { ms: 1_000, date: 2_000_000 }
+    const limit = timeLimit(60_000, { now: () => at.ms, date: () => new Date(at.date) })
+    at = { ms: at.ms + passed.ms, date: at.date + passed.date }
+    assert.is(limit.isOver(), isOver)
+  })
+}
+
 test.run()
