@@ -12,7 +12,7 @@ export type Claim = ClaimSpec & {
   key: AddressKey
   /** The Service shows an address of ours already: the cloud may have it although no record does. */
   isShown?: boolean
-  /** Whether to wait until the signal aborts while the record is busy; else `busy` is the result at once. */
+  /** Whether to wait until the signal aborts while the record is busy, as a review does; else `busy` is the result at once. */
   wait: boolean
 }
 

@@ -125,7 +125,9 @@ async function holdStored(
 ): Promise<ClaimResult | undefined> {
   const phase = phaseOf(record)
   const held = heldAddress(record)
-  const isOfFormer = phase === 'Bound' && !claim.isShown
+  // What a review reads shows what its client sent, not what is stored.
+  const isStored = claim.isShown && !claim.wait
+  const isOfFormer = phase === 'Bound' && !isStored
   if (held !== undefined && !isOfFormer) return { kind: 'held', record, address: held }
   const address = record.status?.address
   const isReleased = phase === 'Released' || (phase === 'Releasing' && !record.status?.deletionRequestedAt)

@@ -345,16 +345,29 @@ test('a Service that is created again before the deletion gets its address again
   assert.equal(harness.reservationsOf(), ['res-1'])
 })
 
-test('a Service that is created again before the release of its address began keeps it', async () => {
+for (const isShown of [false, true]) {
+  const as = isShown ? 'with' : 'without'
+  test(`a Service that is created again, ${as} our annotation, keeps an address whose release has only read it`, async () => {
+    const harness = await reserved()
+    const { deps } = harness.process('b')
+    await bind(deps, { record: harness.record() as ElasticIP, uid: 'uid-1' }, neverAborted)
+    const read = harness.record() as ElasticIP
+    const claimed = await harness.process('c').claim({ isShown, wait: true })
+    assert.is(claimed.kind === 'held' && claimed.address, '203.0.113.1')
+    const [released] = await Promise.allSettled([release(deps, read, neverAborted)])
+    assert.ok(released.status === 'rejected' && isConflict(released.reason))
+    assert.equal([harness.record()?.status?.phase, harness.cloud.released], ['Reserved', []])
+  })
+}
+
+test('a stored Service whose address is bound has it without a write', async () => {
   const harness = await reserved()
   const { deps } = harness.process('b')
   await bind(deps, { record: harness.record() as ElasticIP, uid: 'uid-1' }, neverAborted)
-  const read = harness.record() as ElasticIP
-  const claimed = await harness.process('c').claim()
+  const before = harness.record()
+  const claimed = await harness.process('c').claim({ isShown: true })
   assert.is(claimed.kind === 'held' && claimed.address, '203.0.113.1')
-  const [released] = await Promise.allSettled([release(deps, read, neverAborted)])
-  assert.ok(released.status === 'rejected' && isConflict(released.reason))
-  assert.equal([harness.record()?.status?.phase, harness.cloud.released], ['Reserved', []])
+  assert.equal(harness.record(), before)
 })
 
 for (const isDeleted of [false, true]) {
