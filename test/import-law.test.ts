@@ -141,6 +141,7 @@ const floors: Record<string, (string | string[])[]> = {
       'service-patch.ts',
       'service-plan.ts',
       'service-protect.ts',
+      'service-requests.ts',
       'service-rules.ts',
       'service-update.ts',
       'service-validating.ts',

@@ -162,7 +162,7 @@ test('an update that leaves the address is never refused, and one that changes i
 })
 
 test('a Service in deletion that a tenant keeps cannot request an address, and can go', async () => {
-  const { metadata, ...manifest } = own('going', '198.51.100.40') as Service
+  const { metadata, ...manifest } = loadBalancer('going', { namespace: 'tenant' }) as Service
   await stage.create({ ...manifest, metadata: { ...metadata, finalizers: ['example.com/held'] } })
   await stage.run('delete', 'service', 'going', '-n', 'tenant', '--wait=false')
   await eventually('only the finalizer of the tenant is left', async (observe) => {

@@ -603,20 +603,19 @@ test('an address in an annotation is checked also beside an own address in the s
 test('an address that is requested of another program is checked as that program’s', async () => {
   const policy: Policy = { ...makePolicy({ metro: 'da' }), managedAnnotation: 'example.com/managed' }
   const annotations = { 'example.com/managed': 'false' }
-  const [handed, ours] = [{ annotations }, {}].map((facts) => makeService({ ...facts, loadBalancerIP: taken }))
+  const handed = makeService({ annotations, loadBalancerIP: taken })
+  const ours = makeService({ loadBalancerIP: taken })
   const isAllowed = async (request: Request, facts: Facts) =>
     (await validate(request, { policy, ...facts })).verdict === 'allow'
   const allowing = (wanted: Want) => wanted
-  const [foreignOnly, oursOnly]: Facts[] = [
-    { checked: refusing, checkForeign: allowing },
-    { checked: allowing, checkForeign: refusing },
-  ]
-  assert.ok(await isAllowed({ object: handed }, foreignOnly ?? {}))
-  assert.not(await isAllowed({ object: handed }, oursOnly ?? {}))
-  assert.ok(await isAllowed({ object: handed, oldObject: handed }, oursOnly ?? {}), 'it is stored already')
-  assert.not(await isAllowed({ object: ours, oldObject: handed }, foreignOnly ?? {}), 'it is ours again')
+  const foreignOnly: Facts = { checked: refusing, checkForeign: allowing }
+  const oursOnly: Facts = { checked: allowing, checkForeign: refusing }
+  assert.ok(await isAllowed({ object: handed }, foreignOnly))
+  assert.not(await isAllowed({ object: handed }, oursOnly))
+  assert.ok(await isAllowed({ object: handed, oldObject: handed }, oursOnly), 'it is stored already')
+  assert.not(await isAllowed({ object: ours, oldObject: handed }, foreignOnly), 'it is ours again')
   const named = makeService({ annotations: { ...annotations, [requestAnnotation]: 'web.example.com' } })
-  assert.not(await isAllowed({ object: named }, foreignOnly ?? {}))
+  assert.not(await isAllowed({ object: named }, foreignOnly))
 })
 
 test('each of several addresses is checked, where no other class serves the Service', async () => {

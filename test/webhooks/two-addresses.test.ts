@@ -165,7 +165,11 @@ test('a protected Service does not give one of two addresses up', async () => {
   const oldObject = makeService({ ...required, ipFamilies: ['IPv4', 'IPv6'], annotations, loadBalancerIP: address })
   const spec = { ...oldObject.spec, ipFamilyPolicy: 'SingleStack', ipFamilies: ['IPv4'] } satisfies Service['spec']
   const object = { ...oldObject, spec }
-  const ownAddresses = { check: <T>(wanted: T) => wanted, refresh: () => Promise.resolve() }
+  const ownAddresses = {
+    check: <T>(wanted: T) => wanted,
+    checkForeign: <T>(wanted: T) => wanted,
+    refresh: () => Promise.resolve(),
+  }
   const webhook = serviceValidating({ policy, locations: () => undefined, ownAddresses, isSelf: () => false })
   const request = { uid: 'u', operation: 'UPDATE', namespace: 'default', object, oldObject } as const
   const decision = await webhook.decide(request, AbortSignal.timeout(5_000))
