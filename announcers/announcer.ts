@@ -37,6 +37,8 @@ export type Announcements = {
   undecided?: Announced[]
   /** Addresses that Services show still, while the software withdraws them. */
   leaving?: Announced[]
+  /** Addresses in the status of any Service: what the software keeps for others may not be taken from these. */
+  visible?: Announced[]
   /** Services whose status another program wrote. */
   foreign?: { service: Key; loadBalancerClass: string | undefined }[]
 }
@@ -68,9 +70,10 @@ export type ObjectConfiguration = {
   namespace: string
   /**
    * The kinds of our objects in the order in which they are written; they are removed in the reverse order. Of a kind
-   * with `only` we may change the object of that name and no other. `isShared`: people edit that object too.
+   * with `only` we may change the object of that name and no other. `isShared`: people edit that object too. `isPruned`:
+   * old definitions lack a field that we write, which a create drops and an apply refuses.
    */
-  kinds: { resource: Resource<KubeObject>; only?: string; isShared?: true }[]
+  kinds: { resource: Resource<KubeObject>; only?: string; isShared?: true; isPruned?: true }[]
   /** The software that brings these kinds, for a person whose cluster lacks them. */
   from: string
   /** Whether we may remove an object: we wrote it, or a predecessor left it. */

@@ -1,10 +1,10 @@
 import type { Announced, Problem, WantedObject } from '../announcer.ts'
-import type { KubeObject } from '../../kube/objects.ts'
+import { type KubeObject, splitKey } from '../../kube/objects.ts'
 import type { IpAddress } from '../../lib/ip-address.ts'
 import { isInRanges } from '../../lib/ip-range.ts'
 import { parseAddress, prefixOf } from '../shared/address.ts'
 import type { ShownAddress } from './addresses.ts'
-import { compareTexts } from '../shared/order.ts'
+import { compareTexts, distinct } from '../shared/order.ts'
 import { type Marks, type ExistingObjects, isWritten, labelsOf } from './ownership.ts'
 import { type IPAddressPool, isAdvertisement, isPool } from './resources.ts'
 import { type PoolName, poolNaming } from './pool-names.ts'
@@ -17,16 +17,18 @@ export type WantedPool = WantedObject & { object: IPAddressPool; facts: PoolFact
 
 /**
  * A pool for each address. MetalLB refuses two pools that overlap, so the pool of ours that holds an address keeps it,
- * and its name. It stays whatever foreign objects exist: its address may be announced already.
+ * and its name. It stays whatever foreign objects exist: its address may be announced already. A Service that shows an
+ * address keeps it.
  */
 export function poolsOf(
-  shown: readonly ShownAddress[],
+  { shown, visible = [] }: { shown: readonly ShownAddress[]; visible: readonly Announced[] | undefined },
   marks: Marks,
   existing: Existing,
 ): { wanted: WantedPool[]; problems: Problem[] } {
   const problems: Problem[] = []
   const holderOf = poolHolders(existing.ours.filter(isPool))
   const newName = poolNaming(existing)
+  const others = new Map(visible.map(({ address, services }) => [address, services]))
   const placed = shown.map((one) => {
     const known = holderOf(one.address)
     return { ...one, place: known ? { name: known.metadata.name, labels: {} } : newName(one) }
@@ -41,8 +43,11 @@ export function poolsOf(
     const facts = { name, family: first.family, labels: { ...known?.metadata.labels, ...labels, ...labelsOf(marks) } }
     const subjects = group.flatMap(({ services }) => services.map((service) => ({ service })))
     const message = known ? undefined : unavailableReason(first, facts, { marks, existing })
-    if (message === undefined)
-      return [{ object: makePool({ name, labels }, prefixesOf(held, known), marks), facts, subjects }]
+    if (message === undefined) {
+      const users = group.flatMap(({ address, services }) => [...services, ...(others.get(address.text) ?? [])])
+      const spec = { addresses: prefixesOf(held, known), autoAssign: false, ...reservedFor(users, known) }
+      return [{ object: makePool({ name, labels }, spec, marks), facts, subjects }]
+    }
     problems.push(...subjects.map((subject) => ({ subject, message })))
     return []
   })
@@ -110,13 +115,26 @@ function prefixesOf(addresses: readonly IpAddress[], known: IPAddressPool | unde
   return isSame ? before : prefixes
 }
 
+/**
+ * Keeps a pool for the namespaces of its Services: else any Service that names it gets the address, if it comes first. A
+ * pool without this stays so. Its address is taken already, and its definition may not know the field.
+ */
+function reservedFor(
+  services: readonly string[],
+  known: IPAddressPool | undefined,
+): Pick<IPAddressPool['spec'], 'serviceAllocation'> {
+  if (known && !known.spec.serviceAllocation?.namespaces) return {}
+  const namespaces = distinct(services.map((key) => splitKey(key).namespace))
+  return { serviceAllocation: { namespaces } }
+}
+
 /** Without automatic assignment: MetalLB would give the address to any Service that waits for one. */
-function makePool({ name, labels }: PoolName, addresses: string[], marks: Marks): IPAddressPool {
+function makePool({ name, labels }: PoolName, spec: IPAddressPool['spec'], marks: Marks): IPAddressPool {
   return {
     apiVersion: 'metallb.io/v1beta1',
     kind: 'IPAddressPool',
     metadata: { name, namespace: marks.namespace, labels: { ...labels, ...labelsOf(marks) } },
-    spec: { addresses, autoAssign: false },
+    spec,
   }
 }
 

@@ -6,7 +6,8 @@ import type { LabelSelector } from '../../lib/label-selector.ts'
 export type IPAddressPool = KubeObject & {
   apiVersion: 'metallb.io/v1beta1'
   kind: 'IPAddressPool'
-  spec: { addresses: string[]; autoAssign?: boolean }
+  /** Null in what we write: the field must go. MetalLB knows it since 0.13.9. */
+  spec: { addresses: string[]; autoAssign?: boolean; serviceAllocation?: { namespaces?: string[] } | null }
 }
 
 export type BGPPeer = KubeObject & {

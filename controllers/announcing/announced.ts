@@ -81,6 +81,11 @@ function isGoing({ metadata: { finalizers = [], deletionTimestamp } }: Service):
   return deletionTimestamp !== undefined && finalizers.includes(serviceFinalizer)
 }
 
+/** Every address that a Service shows in its status. */
+export function visibleAddresses(states: Iterable<ServiceState>): Announced[] {
+  return grouped(states, ({ service }) => statusAddresses(service))
+}
+
 /** Every Service whose status another program wrote: it shows what we neither announce nor withdraw. */
 export function foreignStatuses(states: Iterable<ServiceState>): NonNullable<Announcements['foreign']> {
   return [...states].flatMap((state) => {

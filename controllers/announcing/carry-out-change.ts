@@ -17,7 +17,7 @@ export type ChangeOutcome = { refused: Problem[]; isWrite: boolean; hasBegun: bo
 export async function carryOutChange(deps: Deps, change: ObjectChange, signal: AbortSignal): Promise<ChangeOutcome> {
   const { kinds, sessionsOf } = deps.configuration
   const { kind } = 'remove' in change ? change.remove : change.write.object
-  const { resource, isShared } = kinds.find((one) => one.resource.kind === kind) ?? {}
+  const { resource, isShared, isPruned } = kinds.find((one) => one.resource.kind === kind) ?? {}
   if (!resource) throw new Error(`eip-admission does not know where objects of kind ${kind} are; please report it`)
   if ('remove' in change) {
     const { namespace, name, uid, resourceVersion } = change.remove.metadata
@@ -28,7 +28,7 @@ export async function carryOutChange(deps: Deps, change: ObjectChange, signal: A
   }
   const { write, stored } = change
   const refused = await refusals(deps.configuration, change, () =>
-    send(deps, { resource, object: write.object, stored, isShared }, signal),
+    send(deps, { resource, object: write.object, stored, isShared, isCreated: isShared ?? isPruned }, signal),
   )
   const isNew = !stored && sessionsOf?.(write.object) !== undefined
   return { refused, isWrite: true, hasBegun: isNew && refused.length === 0 }
@@ -39,6 +39,7 @@ type Sent = {
   object: KubeObject
   stored: KubeObject | undefined
   isShared: true | undefined
+  isCreated: true | undefined
 }
 
 /**
@@ -48,13 +49,13 @@ type Sent = {
  */
 async function send(
   { client }: Deps,
-  { resource, object, stored, isShared }: Sent,
+  { resource, object, stored, isShared, isCreated }: Sent,
   signal: AbortSignal,
 ): Promise<void> {
   const { namespace, name } = object.metadata
   const options = { fieldManager, signal }
   if (!stored) {
-    await (isShared ? client.create(resource, object, options) : client.apply(resource, object, options))
+    await (isCreated ? client.create(resource, object, options) : client.apply(resource, object, options))
     return
   }
   const missing = missingFrom(stored, object) as Partial<KubeObject>

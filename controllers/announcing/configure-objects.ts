@@ -57,7 +57,8 @@ function planWithdrawal(configuration: ObjectConfiguration, state: Announcements
   const ours = existing.filter((object) => object.kind === announcing.kind && (isShared || isOurs(object)))
   const addresses = [...state.addresses, ...(state.undecided ?? [])].filter(addressesIn(configuration, ours))
   const names = new Set(ours.map(({ metadata }) => metadata.name))
-  const { wanted } = configuration.objects({ addresses, nodes: [] }, existing)
+  const { visible = [] } = state
+  const { wanted } = configuration.objects({ addresses, visible, nodes: [] }, existing)
   const isThere = ({ kind, metadata }: KubeObject) => kind === announcing.kind && names.has(metadata.name)
   const left = wanted.filter(({ object }) => isThere(object))
   return planChanges({ ...configuration, kinds }, ours, left)

@@ -5,6 +5,7 @@ import {
   leavingAddresses,
   mentionsAddress,
   undecidedAddresses,
+  visibleAddresses,
 } from './announced.ts'
 import { type Announcing, announcing, announcingKey } from './announcing.ts'
 import type { Configurator } from './configurator.ts'
@@ -39,6 +40,7 @@ export function makeAnnouncing(deps: Deps): Announcing | undefined {
           addresses: announcedAddresses(states),
           undecided: undecidedAddresses(states),
           leaving: leavingAddresses(states),
+          visible: visibleAddresses(states),
           foreign: foreignStatuses(states),
           nodes: peerFacts.all().map((fact) => {
             const { annotations } = caches.nodes.get(fact.node)?.metadata ?? {}

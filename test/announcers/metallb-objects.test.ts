@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import type { Announcements, NodePeers } from '../../announcers/announcer.ts'
 import { metallbObjects } from '../../announcers/metallb/objects.ts'
 import type { PeerMode } from '../../announcers/metallb/peers.ts'
-import type { BGPAdvertisement, BGPPeer, IPAddressPool } from '../../announcers/metallb/resources.ts'
+import { type BGPAdvertisement, type BGPPeer, type IPAddressPool, isPool } from '../../announcers/metallb/resources.ts'
 import type { KubeObject } from '../../kube/objects.ts'
 import { aPeer, aPool, anAdvertisement, left, marks } from './cluster.ts'
 import { makeNode, makePeer } from './states.ts'
@@ -16,8 +16,9 @@ const [a, b] = [makeNode('node-a', { password: 's3cret' }), makeNode('node-b', {
 
 type Given = Partial<Announcements> & { peerMode?: PeerMode; existing?: KubeObject[] }
 
-function look({ peerMode = 'native', existing = [], addresses = [web], nodes = [] }: Given) {
-  const { wanted, problems, isHeld } = metallbObjects({ ...marks, peerMode }).objects({ addresses, nodes }, existing)
+function look({ peerMode = 'native', existing = [], addresses = [web], nodes = [], visible = [] }: Given) {
+  const state = { addresses, nodes, visible }
+  const { wanted, problems, isHeld } = metallbObjects({ ...marks, peerMode }).objects(state, existing)
   const of = <T extends KubeObject>(kind: T['kind']) =>
     wanted.map(({ object }) => object).filter((object): object is T => object.kind === kind)
   return {
@@ -77,7 +78,7 @@ test('a Service and a node make a pool, an advertisement, a peer for each router
         apiVersion: 'metallb.io/v1beta1',
         kind: 'IPAddressPool',
         metadata: metadata('198.51.100.7'),
-        spec: { addresses: ['198.51.100.7/32'], autoAssign: false },
+        spec: { addresses: ['198.51.100.7/32'], autoAssign: false, serviceAllocation: { namespaces: ['default'] } },
       },
       subjects: [{ service: 'default/web' }],
     },
@@ -113,6 +114,30 @@ test('two Services on one address share its pool', () => {
   const { wanted, pools } = look({ addresses: [web, { ...web, services: ['shop/web', 'default/web'] }] })
   assert.equal(pools, ['198.51.100.7 198.51.100.7/32'])
   assert.equal(wanted.at(-1)?.subjects, [{ service: 'default/web' }, { service: 'shop/web' }])
+})
+
+test('a new pool is for the namespaces of its Services, and of those that show its address', () => {
+  const namespaces = (given: Given) => {
+    const [pool] = look(given)
+      .wanted.map(({ object }) => object)
+      .filter(isPool)
+    return pool && { has: 'serviceAllocation' in pool.spec, namespaces: pool.spec.serviceAllocation?.namespaces }
+  }
+  const shared = { ...web, services: ['shop/web', 'default/web', 'shop/api'] }
+  assert.equal(namespaces({ addresses: [shared] }), { has: true, namespaces: ['default', 'shop'] })
+  const visible = [
+    { ...web, services: ['other/web'] },
+    { ...api, services: ['third/web'] },
+  ]
+  assert.equal(namespaces({ visible }), { has: true, namespaces: ['default', 'other'] })
+
+  const stored = aPool({ name: '198.51.100.7', labels, addresses: ['198.51.100.7/32'], autoAssign: false })
+  const kept = { ...stored, spec: { ...stored.spec, serviceAllocation: { namespaces: ['shop'] } } }
+  assert.equal(namespaces({ existing: [kept] }), { has: true, namespaces: ['default'] })
+  // MetalLB up to 0.13.8 knows no such field: it would be written again and again.
+  assert.equal(namespaces({ existing: [stored] }), { has: false, namespaces: undefined })
+  const theirs = { ...stored, spec: { ...stored.spec, serviceAllocation: {} } }
+  assert.equal(namespaces({ existing: [theirs] }), { has: false, namespaces: undefined })
 })
 
 test('a pool of a predecessor keeps its name, and we adopt its advertisement', () => {

@@ -114,4 +114,56 @@ for (const version of ['0.16.1', '0.11.0'] as const) {
     }))
 }
 
+test('MetalLB 0.16.1 gives the address of a pool that is for one namespace to no other, and keeps a route meanwhile', () =>
+  withRig({ version: '0.16.1' }, async (context) => {
+    const { apply, run, node, routers } = context
+    const one = await node({ name: 'node-a', address: '10.0.1.1' })
+    await byHand('0.16.1', context).configure([one], [third])
+    await run(['create', 'namespace', 'tenant'])
+    const squatter = (name: string, pool: string) => {
+      const spec = { type: 'LoadBalancer', selector: { app: 'web' }, ports: [{ port: 80 }] }
+      const metadata = { name, namespace: 'tenant', annotations: { 'metallb.io/address-pool': pool } }
+      return { apiVersion: 'v1', kind: 'Service', metadata, spec }
+    }
+    const pool = (address: string, namespaces?: string[]) => ({
+      apiVersion: 'metallb.io/v1beta1',
+      kind: 'IPAddressPool',
+      metadata: { name: address, namespace: 'metallb-system' },
+      spec: {
+        addresses: [`${address}/32`],
+        autoAssign: false,
+        ...(namespaces && { serviceAllocation: { namespaces } }),
+      },
+    })
+    const shownBy = async (name: string) =>
+      run(['get', 'service', '-n', 'tenant', name, '-o', 'jsonpath={.status.loadBalancer.ingress[*].ip}'])
+
+    await apply(squatter('first', first))
+    await apply(squatter('second', second))
+    await apply(pool(first))
+    await eventually('who names a pool for all gets its address', async (observe) => {
+      return observe(await shownBy('first')) === first || undefined
+    })
+    await apply(pool(second, ['default']))
+    await apply(asking('web', second))
+    await announced(context, second, [one.address])
+    assert.is(await shownBy('second'), '')
+
+    // Services of more namespaces, and of one less: MetalLB takes up a later pool after these.
+    await apply(pool(second, ['default', 'shop']))
+    await apply(pool(third, ['default']))
+    await apply(asking('later', third))
+    await announced(context, third, [one.address])
+    await apply(pool(second, ['default']))
+    await run(['delete', 'service', 'later', '--wait=false'])
+    await run(['patch', 'service', 'later', '--type=merge', '-p', withdrawalPatch])
+    await withdrawal(context, 'later', third)
+    await announced(context, second, [one.address])
+    assert.equal(
+      routers.changes().filter(({ what, prefix }) => what === 'lost' && prefix === `${second}/32`),
+      [],
+    )
+    assert.is(await shownBy('second'), '')
+  }))
+
 test.run()

@@ -55,7 +55,12 @@ function countedIn(pool: IPAddressPool, users: readonly Service[]): IPAddressPoo
   const { metadata } = pool
   const labels = { ...metadata.labels, ...serviceLabels(users) }
   const { annotations } = sharedAnnotations(inOrder(users))
-  return { ...pool, metadata: { ...metadata, labels, ...(annotations && { annotations }) } }
+  return openToAll({ ...pool, metadata: { ...metadata, labels, ...(annotations && { annotations }) } })
+}
+
+/** The predecessor adds Services of any namespace to a pool, so none may be kept out. */
+function openToAll({ spec, ...pool }: IPAddressPool): IPAddressPool {
+  return { ...pool, spec: { ...spec, ...(spec.serviceAllocation && { serviceAllocation: null }) } }
 }
 
 function inOrder(users: readonly Service[]): Service[] {
@@ -81,7 +86,7 @@ function toWanted(users: readonly Service[], { facts, taken, addresses, replaces
       labels: { ...facts.labels, ...serviceLabels(ordered) },
       ...sharedAnnotations(ordered),
     },
-    spec: { addresses, autoAssign: false },
+    spec: { addresses, autoAssign: false, ...(name === replaces && { serviceAllocation: null }) },
   }
   return [{ pool, isThere: name === replaces, ...(replaces !== undefined && name !== replaces && { replaces }) }]
 }

@@ -109,6 +109,22 @@ test('a namespace that does not exist is a problem of what should be written the
     assert.ok(await client.get(configMaps, { namespace: at, name: 'pool-1' }))
   }))
 
+test('a new object is created without a field that its definition lacks, where that may be so', () =>
+  onControlPlane(async ({ client, namespace }) => {
+    const at = await namespace()
+    const { object, subjects } = pool(at, '1')
+    const wanted = [{ object: { ...object, newer: { field: true } }, subjects }]
+    const carryOut = (isPruned?: true) => {
+      const kinds = [{ resource: configMaps, ...(isPruned && { isPruned }) }]
+      const configuration = { ...poolsIn(at), kinds, objects: () => ({ wanted, problems: [] }) }
+      return configureObjects({ client, configuration }).carryOut(announcements('1'), signal)
+    }
+    await carryOut().catch(() => undefined)
+    assert.is(await client.get(configMaps, { namespace: at, name: 'pool-1' }), undefined)
+    assert.equal((await carryOut(true)).problems, [])
+    assert.equal((await client.get(configMaps, { namespace: at, name: 'pool-1' }))?.data, { address: '1' })
+  }))
+
 test('software for which nothing new may be written counts as one that refused it', () =>
   onControlPlane(async ({ client, namespace }) => {
     const configuration = poolsIn(await namespace())
