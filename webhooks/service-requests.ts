@@ -51,9 +51,16 @@ export function requestsInDeletion({ service, old, wanted, before }: Reviewed, p
 function requestsOf(wanted: Want, { service, old }: Pick<Reviewed, 'service' | 'old'>, policy: Policy): Requests {
   // Software of a class that we do not serve is not ours to judge.
   if (!hasClass(service, policy.classes)) return none
+  if (isOptedOut(service, policy)) return withoutUnspecified(ownRequests(service, old, policy))
   // Announcing software reads all that the Service requests, whatever counts for us and whatever else is wrong.
-  const isRead = ['own', 'wrong', 'foreign'].includes(wanted.kind) || isOptedOut(service, policy)
-  return isRead ? ownRequests(service, old, policy) : none
+  return ['own', 'wrong', 'foreign'].includes(wanted.kind) ? ownRequests(service, old, policy) : none
+}
+
+/** By these kube-vip asks a DHCP server, which takes nobody's address. */
+const unspecified = ['0.0.0.0', '::']
+
+function withoutUnspecified({ addresses, mistakes }: Requests): Requests {
+  return { addresses: addresses.filter(({ address }) => !unspecified.includes(address)), mistakes }
 }
 
 function isOptedOut(service: Service, policy: Policy): boolean {

@@ -1,4 +1,4 @@
-import type { Announcements, Configured, ObjectConfiguration, Problem, WantedObject } from '../announcer.ts'
+import type { Announced, Announcements, Configured, ObjectConfiguration, Problem, WantedObject } from '../announcer.ts'
 import type { KubeObject } from '../../kube/objects.ts'
 import { secrets } from '../../kube/resource.ts'
 import { parseAddress, prefixOf } from '../shared/address.ts'
@@ -42,7 +42,7 @@ export function calicoObjects(options: CalicoOptions): ObjectConfiguration {
 }
 
 function configure(options: CalicoOptions, state: Announcements, existing: readonly KubeObject[]): Configured {
-  const { shown, problems } = shownAddresses(state.addresses, 'Calico')
+  const { shown, problems } = shownAddresses([...state.addresses, ...undecidedEntries(state, existing)], 'Calico')
   const list = configurationOf(shown, existing)
   const found = [...problems, ...widerEntries(shown, existing)]
   if (shown.length === 0) return { wanted: list, problems: distinctProblems(found) }
@@ -62,6 +62,15 @@ function configure(options: CalicoOptions, state: Announcements, existing: reado
   const isFiltered = possible.wanted.some(({ object }) => object.kind === filters.kind)
   if (!isFiltered) return { ...possible, wanted: kept(shown, existing), isHeld: true }
   return { ...possible, isHeld: lacksSessions(state.nodes, possible.wanted, peers.kind) }
+}
+
+/** Entries of ours of which the ledger has not decided yet whose the address is: it is announced already. */
+function undecidedEntries({ undecided = [] }: Announcements, existing: readonly KubeObject[]): Announced[] {
+  const list = existing.find(isConfiguration)
+  return undecided.filter(({ address: text }) => {
+    const address = parseAddress(text)
+    return address !== undefined && list !== undefined && hasEntry(list, prefixOf(address))
+  })
 }
 
 /** Routes of other nodes come first: a node that learned one in the mesh would announce it as if it served the address. */

@@ -1,4 +1,4 @@
-import type { Announcements, DocumentConfiguration } from '../announcer.ts'
+import type { Announced, Announcements, DocumentConfiguration } from '../announcer.ts'
 import { parseAddress, prefixOf } from '../shared/address.ts'
 import { announceableAddresses } from './addresses.ts'
 import { type CountedServices, type Miscounted, miscountedPeers, peerChange } from './document-peers.ts'
@@ -34,7 +34,10 @@ export function metallbDocument({ namespace, name, counting }: DocumentOptions):
 
 function edit(text: string, state: Announcements, counting: string): ReturnType<DocumentConfiguration['edit']> {
   const yaml = readYaml(text)
-  const { shown, problems } = announceableAddresses(state.addresses, ['ipv4'])
+  const pooled = poolsIn(yaml)
+  // What the ledger has not decided yet is announced already: it stays.
+  const undecided = (state.undecided ?? []).filter((one) => prefixesOf([one]).some((prefix) => pooled.has(prefix)))
+  const { shown, problems } = announceableAddresses([...state.addresses, ...undecided], ['ipv4'])
   const ofServices = shown.filter(({ services }) => services.length > 0)
   const pools = poolChange(listOf(yaml, 'address-pools'), ofServices)
   const services = distinct(ofServices.flatMap((one) => one.services))
@@ -51,12 +54,7 @@ function edit(text: string, state: Announcements, counting: string): ReturnType<
 
 function withdraw(text: string, { addresses, undecided = [] }: Announcements): string {
   const yaml = readYaml(text)
-  const stays = new Set(
-    [...addresses, ...undecided].flatMap(({ address: shown }) => {
-      const address = parseAddress(shown)
-      return address ? [prefixOf(address)] : []
-    }),
-  )
+  const stays = new Set(prefixesOf([...addresses, ...undecided]))
   const key = 'address-pools'
   const isGone = (item: unknown) => isPoolOfOurs(item) && !stays.has(item.addresses[0])
   const drop = new Set(listOf(yaml, key).flatMap((item, at) => (isGone(item) ? [at] : [])))
@@ -84,6 +82,13 @@ function poolsIn(yaml: Yaml): Set<string> {
       .filter(isPoolOfOurs)
       .flatMap(({ addresses }) => addresses),
   )
+}
+
+function prefixesOf(announced: readonly Announced[]): string[] {
+  return announced.flatMap(({ address: shown }) => {
+    const address = parseAddress(shown)
+    return address ? [prefixOf(address)] : []
+  })
 }
 
 /** Adds to an error where the document is. The document holds passwords: no message quotes it. */

@@ -5,7 +5,7 @@ import { isInRanges } from '../../lib/ip-range.ts'
 import { parseAddress, prefixOf } from '../shared/address.ts'
 import type { ShownAddress } from './addresses.ts'
 import { compareTexts, distinct } from '../shared/order.ts'
-import { type Marks, type ExistingObjects, isWritten, labelsOf } from './ownership.ts'
+import { type Marks, type ExistingObjects, labelsOf } from './ownership.ts'
 import { type IPAddressPool, isAdvertisement, isPool } from './resources.ts'
 import { type PoolName, poolNaming } from './pool-names.ts'
 import { type PoolFacts, conflictingAdvertisements, isForPool, narrowAdvertisements } from './foreign-advertisements.ts'
@@ -55,8 +55,8 @@ export function poolsOf(
 }
 
 /**
- * The pools of a predecessor that hold an address of which the ledger has not decided yet whose it is. They stay as they
- * are: the address is announced already.
+ * The pools that hold an address of which the ledger has not decided yet whose it is. They stay as they are: the address
+ * is announced already, by us or by a predecessor.
  */
 export function undecidedPools(
   undecided: readonly Announced[],
@@ -69,7 +69,7 @@ export function undecidedPools(
     return address ? [{ address, services }] : []
   })
   const byPrefix = Map.groupBy(shown, ({ address }) => prefixOf(address))
-  const left = ours.filter(isPool).filter((pool) => !isWritten(pool) && !names.has(pool.metadata.name))
+  const left = ours.filter(isPool).filter((pool) => !names.has(pool.metadata.name))
   return left.flatMap((pool) => {
     const { name, labels = {} } = pool.metadata
     const { addresses } = pool.spec

@@ -31,7 +31,7 @@ export function emptyFormer({ current, former }: Deps): Configurator {
       for (const one of left) {
         if (result.isRefused) {
           // Emptied, its addresses would be announced by nobody; but a deleted Service waits until its own is not there.
-          isChanged = (await one.withdraw(state, signal)) || isChanged
+          isChanged = (await one.withdraw(state, signal).catch(ofNoApi)) || isChanged
           continue
         }
         const emptied = await one.carryOut(nothingToAnnounce, signal)
@@ -45,6 +45,12 @@ export function emptyFormer({ current, former }: Deps): Configurator {
       return false
     },
   }
+}
+
+/** A former API that does not answer hides nothing of the software of now. A release meets it again: it waits for an answer. */
+function ofNoApi(error: unknown): false {
+  if (error instanceof KubeError) return false
+  throw error
 }
 
 /** Objects that we wrote, but not those of the configuration of now. What we have no right to read, we did not write. */

@@ -253,6 +253,15 @@ test("an address whose Service has no record yet stays in the predecessor's pool
   assert.is(planChanges(configuration, existing, decided.wanted).first.flat().length, existing.length)
 })
 
+test('a pool of ours stays while its Service has no record, or one that looks for the address', () => {
+  const { existing, state, configuration } = takeover('CPEM 3.8')
+  const written = configuration.objects(state, existing).wanted.map(({ object }) => object)
+  const undecided = configuration.objects({ ...state, addresses: [], undecided: state.addresses }, written)
+  assert.equal(planChanges(configuration, written, undecided.wanted).first.flat(), [])
+  const decided = configuration.objects({ ...state, addresses: [], undecided: [] }, written)
+  assert.is(planChanges(configuration, written, decided.wanted).first.flat().length, written.length)
+})
+
 test('an address leaves no pool that holds more than it: the pool keeps what is announced', () => {
   const { state, configuration } = takeover('CPEM 3.8')
   const labels = { [marks.label.name]: marks.label.value, 'service-web': 'namespace-default' }

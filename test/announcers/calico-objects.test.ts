@@ -51,6 +51,15 @@ test('all objects in the order in which they are written', () => {
   assert.equal(texts, [])
 })
 
+test('an entry of ours stays while the ledger has not decided whose the address is', () => {
+  const list = ours(listOf(`${address}/32`), `${address}/32`)
+  const undecided = [address, second].map((one) => ({ address: one, services: ['default/web'] }))
+  const { find } = plan({ addresses: [], undecided }, [list])
+  assert.equal(find('BGPConfiguration')?.spec, listOf(`${address}/32`))
+  assert.match(JSON.stringify(find('BGPFilter')?.spec), `${address}/32`)
+  assert.not.match(JSON.stringify(find('BGPFilter')?.spec), `${second}/32`)
+})
+
 test('the filter rejects what other nodes announce, then accepts our addresses alone, and imports nothing', () => {
   assert.equal(plan().find('BGPFilter')?.spec, {
     importV4: [{ action: 'Reject' }],

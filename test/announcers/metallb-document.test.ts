@@ -14,8 +14,8 @@ const configuration = metallbDocument({
 const web = { address: '198.51.100.7', services: ['default/web'] }
 const nodes = [makeNode('node-a', { password: 's3cret' })].map((node) => ({ ...node, peers: node.peers.slice(0, 1) }))
 
-function edit(document: string, { addresses = [web], nodes: of = nodes }: Partial<Announcements> = {}) {
-  return configuration.edit(document, { addresses, nodes: of })
+function edit(document: string, { addresses = [web], nodes: of = nodes, undecided = [] }: Partial<Announcements> = {}) {
+  return configuration.edit(document, { addresses, undecided, nodes: of })
 }
 
 test('an empty document gets a pool for the Service and a peer for the node', () => {
@@ -42,6 +42,13 @@ address-pools:
 `,
     problems: [],
   })
+})
+
+test('what we wrote stays while the ledger has not decided whose the address is', () => {
+  const { document } = edit('')
+  const other = { address: '198.51.100.8', services: ['default/other'] }
+  assert.is(edit(document, { addresses: [], undecided: [web, other] }).document, document)
+  assert.not.match(edit(document, { addresses: [] }).document, web.address)
 })
 
 const foreign = `# ours is the office, the rest is the machine's

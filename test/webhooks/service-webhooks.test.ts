@@ -616,6 +616,10 @@ test('an address that is requested of another program is checked as that program
   assert.not(await isAllowed({ object: ours, oldObject: handed }, foreignOnly), 'it is ours again')
   const named = makeService({ annotations: { ...annotations, [requestAnnotation]: 'web.example.com' } })
   assert.not(await isAllowed({ object: named }, foreignOnly))
+  const byDhcp = { loadBalancerIP: '0.0.0.0' }
+  const asked = makeService({ annotations, ...byDhcp })
+  assert.ok(await isAllowed({ object: asked }, oursOnly), 'kube-vip asks a DHCP server')
+  assert.not(await isAllowed({ object: makeService(byDhcp), oldObject: asked }, foreignOnly))
 })
 
 test('each of several addresses is checked, where no other class serves the Service', async () => {

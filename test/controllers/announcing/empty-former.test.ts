@@ -87,6 +87,21 @@ test('meanwhile it loses the address of a Service that is deleted, which its rel
   assert.equal(before.world.has, [], 'it is emptied as ever')
 })
 
+test('meanwhile an API of a former software that does not answer hides neither problems nor another former one', async () => {
+  const problems = [{ subject: { service: 'default/web' }, message: 'it is held' }]
+  const broken: FormerConfigurator = {
+    carryOut: () => Promise.reject(new Error('it is not emptied')),
+    withdraw: () =>
+      Promise.reject(new KubeError('the API does not answer', { status: 503, reason: 'ServiceUnavailable' })),
+    announces: () => Promise.resolve(false),
+  }
+  const [now, before] = [configuration('now', []), configuration('before', [], ['203.0.113.41'])]
+  const held = { ...now.configurator, carryOut: async () => ({ problems, isChanged: false, isRefused: true }) }
+  const all = emptyFormer({ current: held, former: [broken, before.configurator] })
+  assert.equal(await all.carryOut(shown, signal), { problems, isChanged: true, isRefused: true })
+  assert.equal(before.world.has, [])
+})
+
 test('software without a configuration leaves nothing to announce by another one', async () => {
   const before = configuration('before', [], [address])
   const alone = emptyFormer({ current: undefined, former: [before.configurator] })
