@@ -155,9 +155,14 @@ async function tryClaim(deps: ProcessDeps, claim: Claim, signal: AbortSignal): P
  */
 export async function obtainAddress(deps: ClaimDeps, task: Task, timeLimit: TimeLimit): Promise<ClaimResult> {
   let { record } = task
+  let isAbsent = false
   try {
     // 8. Use what an earlier request or a predecessor reserved. A record that names a source tries the source first.
-    const search = async () => (task.isFresh ? undefined : findExisting(deps, record, timeLimit.signal))
+    const search = async () => {
+      const found = task.isFresh ? undefined : await findExisting(deps, record, timeLimit.signal)
+      isAbsent = !task.isFresh && found === undefined
+      return found
+    }
     const existing = record.spec.source ? undefined : await search()
     if (typeof existing === 'string') return await refuse(deps, task, existing)
     if (existing) return await useReservation(deps, record, existing)
@@ -168,7 +173,8 @@ export async function obtainAddress(deps: ClaimDeps, task: Task, timeLimit: Time
     // 10. Check the limits. Not earlier, for a warm address is counted already and its Service adds none. And every time,
     //     for the process that created the record may have died before it checked them.
     const reason = await deps.overLimit(record, new AbortController().signal)
-    if (reason !== undefined) return await refuseOverLimit(deps, { ...task, record, source: claimed.source }, reason)
+    if (reason !== undefined)
+      return await refuseOverLimit(deps, { ...task, isAbsent, record, source: claimed.source }, reason)
     if (claimed.source) return await holdSource(deps, record, claimed.source)
     // 11. The source was gone after all: make up for the search that step 8 left out.
     const missed = task.record.spec.source ? await search() : undefined
@@ -187,7 +193,8 @@ export async function obtainAddress(deps: ClaimDeps, task: Task, timeLimit: Time
   } catch (error) {
     if (!(error instanceof CloudError)) throw error
     // The record of a warm address stays, and its status says what is wrong.
-    if (isFinal(error)) return refuse(deps, { record, isFresh: task.isFresh && !isSource(record) }, error.message)
+    if (isFinal(error))
+      return refuse(deps, { record, isAbsent, isFresh: task.isFresh && !isSource(record) }, error.message)
     return error.outcome === 'unknown'
       ? recoverLost(deps, { record, error }, timeLimit.signal)
       : postpone(deps, record, error)

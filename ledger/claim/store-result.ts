@@ -4,7 +4,7 @@ import { isConflict, isNotFound } from '../../kube/errors.ts'
 import { makeAvailable } from '../available/claim-source.ts'
 import { type ElasticIP, heldAddress, reservationIdOf } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
-import { type StatusChange, condition } from '../record/records.ts'
+import { type StatusChange, assigned, condition } from '../record/records.ts'
 import { requestIdOf } from '../record/requests-in-flight.ts'
 import { isAvailable, isSource } from '../record/source.ts'
 import type { ClaimResult } from './claim-spec.ts'
@@ -109,22 +109,31 @@ function granted(facts: { reason: string; message: string; now: Date }): StatusC
   return { requestInFlight: undefined, message: undefined, conditions }
 }
 
+/** `isAbsent`: the cloud was searched, and has no reservation for the record. */
+type Refused = { record: ElasticIP; isFresh: boolean; isAbsent?: boolean }
+
 /** Stores that there will be no address until a person changes something. */
 export async function refuse(
   deps: LedgerDeps,
-  { record, isFresh }: { record: ElasticIP; isFresh: boolean },
+  { record, isFresh, isAbsent = false }: Refused,
   reason: string,
 ): Promise<ClaimResult> {
   // An older record may be of a reserve whose answer was lost: it stays, and so does the trace of what that bought.
   if (isFresh) await deps.records.remove(record)
-  else await write(deps, record, { requestInFlight: undefined, message: reason })
+  else await write(deps, record, { requestInFlight: undefined, message: reason, ...(isAbsent && notFound(deps)) })
   return { kind: 'refused', reason }
+}
+
+/** An address that its Service still shows may be another's by now: by this condition it is withdrawn. */
+function notFound({ cloud, now }: LedgerDeps): StatusChange {
+  const message = `${cloud.name} has no address for it`
+  return { conditions: [assigned('False', { reason: 'NotFound', message, now: now() })] }
 }
 
 /** Stores that the address would exceed a limit, and makes the one that it claimed available again. */
 export async function refuseOverLimit(
   deps: LedgerDeps,
-  task: { record: ElasticIP; isFresh: boolean; source?: ElasticIP | undefined },
+  task: Refused & { source?: ElasticIP | undefined },
   reason: string,
 ): Promise<ClaimResult> {
   try {

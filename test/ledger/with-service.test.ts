@@ -92,6 +92,32 @@ test('a live Service shows its address all the time while a record without its s
   )
 })
 
+for (const { name, fails, status } of [
+  { name: 'no longer shows an address that the cloud does not have', fails: false, status: undefined },
+  { name: 'shows its address while the cloud cannot be searched', fails: true, status: '203.0.113.1' },
+]) {
+  test(`a live Service whose record is lost and whose claim is refused ${name}`, async () => {
+    const harness = makeHarness()
+    harness.setAdoptionMark()
+    const settled = harness.process('a')
+    const claimed = await settled.claim()
+    store(harness, (claimed.kind === 'held' && claimed.address) || '')
+    await settled.reconcile(key)
+    const { status: _lost, ...restored } = harness.record() as ElasticIP
+    harness.api.drop(elasticIPs, { name: 'default.web' })
+    harness.api.put(elasticIPs, restored)
+    await harness.cloud.cloud.release('res-1', neverAborted)
+    const refused = new CloudError('the key is revoked', { fault: 'auth', outcome: 'nothing' })
+    if (fails) harness.cloud.cloud.reservations = () => Promise.reject(refused)
+    const limited = harness.process('b', { limits: { cluster: 0, namespace: undefined } })
+    for (let n = 0; n < 4; n += 1) {
+      harness.advance(timeoutMs + 1_000)
+      await limited.reconcile(key).catch(() => undefined)
+    }
+    assert.is(shown(harness)[1], status)
+  })
+}
+
 for (const phase of ['Requested', 'Released'] as const) {
   test(`a Service whose record a user deleted (${phase}) still gets an address`, async () => {
     const { harness, a } = await retained()
