@@ -1,6 +1,5 @@
 import { machineRefresh } from './nodes/machine-refresh.ts'
-import { type ControllerDeclaration, defineController } from './loop/controller.ts'
-import { runAll } from './loop/run-all.ts'
+import { type ControllerDeclaration, defineController, runAll } from './loop/controller.ts'
 import { announcingController, makeAnnouncing } from './announcing/declaration.ts'
 import { serviceAssigning } from './assigning/declaration.ts'
 import { availableAddressController } from './available/declaration.ts'

@@ -3,7 +3,7 @@ import type { Annotation } from '../../lib/annotation.ts'
 import { isDnsLabel } from '../../lib/names.ts'
 import type { FormerConfiguration } from '../announcer.ts'
 import type { LoadBalancerScheme } from '../setting.ts'
-import { countsOf, kubectlNames, secretDeletion } from '../shared/left-objects.ts'
+import { countsOf, kubectlNames, secretDeletion, secretNamespaces } from '../shared/left-objects.ts'
 import type { Software } from '../software.ts'
 import { calicoObjects } from './objects.ts'
 import { configurationName, isOnlyOurs, ownEntries } from './configuration.ts'
@@ -72,15 +72,11 @@ const formerCalico: FormerConfiguration = {
   configurations(found) {
     const ours = found.filter((one) => isCreated(one) || (isConfiguration(one) && ownEntries(one).length > 0))
     if (ours.length === 0) return []
-    return secretNamespacesOf(ours).map((namespace) => calicoObjects({ namespace }))
+    return secretNamespaces(ours, ofSecret).map((namespace) => calicoObjects({ namespace }))
   },
 }
 
-/** Where the Secret of our sessions may be. */
-function secretNamespacesOf(objects: readonly KubeObject[]): string[] {
-  const known = objects.flatMap(({ metadata }) => metadata.annotations?.[namespaceAnnotation] ?? [])
-  return [...new Set([...known, 'calico-system'])]
-}
+const ofSecret = { annotation: namespaceAnnotation, usual: 'calico-system' }
 
 function calicoLeft(objects: readonly KubeObject[]): string[] {
   const ours = objects.filter((one) => isCreated(one) && !isConfiguration(one))
@@ -89,7 +85,7 @@ function calicoLeft(objects: readonly KubeObject[]): string[] {
   const shared = lists.filter((one) => !created.includes(one) && ownEntries(one).length > 0)
   const deletions = [
     ...(ours.length > 0 ? [`\`kubectl delete ${kubectlNames([peers, filters])} -l ${ownSelector}\``] : []),
-    ...(ours.length > 0 ? secretNamespacesOf(ours).map(secretDeletion) : []),
+    ...(ours.length > 0 ? secretNamespaces(ours, ofSecret).map(secretDeletion) : []),
     ...created.map(({ metadata }) => `\`kubectl delete ${kubectlNames([configurations])} ${metadata.name}\``),
   ]
   const counts = countsOf([peers, filters, configurations], [...ours, ...created])

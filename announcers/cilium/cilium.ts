@@ -4,7 +4,7 @@ import { isDnsLabel } from '../../lib/names.ts'
 import { withoutClass } from '../../settings/service-policy.ts'
 import type { Announcer, FormerConfiguration } from '../announcer.ts'
 import type { LoadBalancerScheme } from '../setting.ts'
-import { countsOf, kubectlNames, secretDeletion } from '../shared/left-objects.ts'
+import { countsOf, kubectlNames, secretDeletion, secretNamespaces } from '../shared/left-objects.ts'
 import type { Software } from '../software.ts'
 import { ciliumObjects } from './objects.ts'
 import { type CiliumOptions, isOurs, ownSelector, secretName, secretsAnnotation } from './ownership.ts'
@@ -101,7 +101,9 @@ const formerCilium: FormerConfiguration = {
   selector: ownSelector,
   kinds: ownKinds(),
   configurations: (found) =>
-    found.length === 0 ? [] : secretsNamespacesOf(found).map((secretsNamespace) => ciliumObjects({ secretsNamespace })),
+    found.length === 0
+      ? []
+      : secretNamespaces(found, ofSecret).map((secretsNamespace) => ciliumObjects({ secretsNamespace })),
 }
 
 function ownKinds() {
@@ -109,18 +111,14 @@ function ownKinds() {
   return [peerConfigs, advertisements, overrides, clusterConfigs, pools]
 }
 
-/** Where the Secret of our sessions may be. */
-function secretsNamespacesOf(objects: readonly KubeObject[]): string[] {
-  const known = objects.flatMap(({ metadata }) => metadata.annotations?.[secretsAnnotation] ?? [])
-  return [...new Set([...known, 'kube-system'])]
-}
+const ofSecret = { annotation: secretsAnnotation, usual: 'kube-system' }
 
 function ciliumLeft(objects: readonly KubeObject[]): string[] {
   const ours = objects.filter(isOurs)
   if (ours.length === 0) return []
   const deletions = [
     `\`kubectl delete ${kubectlNames(ownKinds())} -l ${ownSelector}\``,
-    ...secretsNamespacesOf(ours).map(secretDeletion),
+    ...secretNamespaces(ours, ofSecret).map(secretDeletion),
   ]
   return [
     `Cilium goes on announcing: ${countsOf(ownKinds(), ours)} stay. To end all announcements, run ${deletions.join(', then ')}.`,

@@ -1,6 +1,7 @@
 import type { KubeObject } from '../../kube/objects.ts'
 import type { Resource } from '../../kube/resource.ts'
 import { names } from '../../settings/installed-names.ts'
+import { distinct } from './order.ts'
 
 type Kinds = readonly Resource<KubeObject>[]
 
@@ -16,6 +17,14 @@ export function countsOf(kinds: Kinds, objects: readonly KubeObject[]): string {
 /** The names of kinds for kubectl, with their group: MetalLB and Calico both have BGPPeers. */
 export function kubectlNames(kinds: Kinds): string {
   return kinds.map(({ plural, apiVersion }) => `${plural}.${apiVersion.split('/')[0]}`).join()
+}
+
+/** The namespaces in which the Secret of our sessions may be: objects of ours name them, and one is usual. */
+export function secretNamespaces(
+  objects: readonly KubeObject[],
+  { annotation, usual }: { annotation: string; usual: string },
+): string[] {
+  return distinct([...objects.flatMap(({ metadata }) => metadata.annotations?.[annotation] ?? []), usual])
 }
 
 /** The command that deletes the password of the sessions, where it is. */

@@ -92,7 +92,15 @@ async function scene(name: Succeeding) {
   cloud.control.calls.clear()
   const read = (flags: Record<string, string> = {}) =>
     readPlan({ reader: client, credentials, userAgent: 'test', env: {}, flags, signal: new AbortController().signal })
-  return { cloud, token, read, file, server, writes, predecessor, id, address, leave }
+  /** Writes what a takeover that was begun has recorded. */
+  const record = (data: Record<'state' | 'step' | 'found', string>) =>
+    void server.put(configMaps, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { namespace: 'eip-admission', name: 'eip-admission-takeover' },
+      data: { formatVersion: '1', ...data },
+    })
+  return { cloud, token, read, file, record, server, writes, predecessor, id, address, leave }
 }
 
 for (const name of ['equinix-metal', 'packet', 'cherry-servers'] as const)
@@ -139,7 +147,7 @@ for (const name of ['equinix-metal', 'packet', 'cherry-servers'] as const)
   })
 
 test('wrong settings are named without their values, and a file of the person takes their place', async () => {
-  const { cloud, read, file, server, predecessor } = await scene('equinix-metal')
+  const { cloud, read, file, record, server, predecessor } = await scene('equinix-metal')
   try {
     file({ loadbalancer: 'tokens-in-the-wrong-field' })
     const failed = await read().then(
@@ -156,16 +164,10 @@ test('wrong settings are named without their values, and a file of the person ta
     assert.not.match(JSON.stringify(findings), 'tokens-in-the-wrong-field')
     const { plan } = await read({ '--loadbalancer': 'empty://', '--max-addresses': '9' })
     assert.equal(plan.settings.flags, { '--loadbalancer': 'empty://', '--max-addresses': '9' })
-    server.put(configMaps, {
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      metadata: { namespace: 'eip-admission', name: 'eip-admission-takeover' },
-      data: {
-        formatVersion: '1',
-        state: 'applied',
-        step: '{"name":"verify","title":"Verify","number":6,"of":6}',
-        found: '{"predecessor":"equinix-metal","workloads":[],"services":{}}',
-      },
+    record({
+      state: 'applied',
+      step: '{"name":"verify","title":"Verify","number":6,"of":6}',
+      found: '{"predecessor":"equinix-metal","workloads":[],"services":{}}',
     })
     const begun = (await read({ '--loadbalancer': 'empty://' })).plan
     assert.equal(
@@ -187,7 +189,7 @@ test('wrong settings are named without their values, and a file of the person ta
 
 for (const image of [images['equinix-metal'], images['cherry-servers']])
   test(`a takeover that goes on reads its settings from what ran, not from a stopped ${image}`, async () => {
-    const { cloud, read, server, predecessor } = await scene('equinix-metal')
+    const { cloud, read, record, server, predecessor } = await scene('equinix-metal')
     try {
       const [ran] = server.stored(deployments)
       assert.ok(ran)
@@ -205,16 +207,10 @@ for (const image of [images['equinix-metal'], images['cherry-servers']])
         { kind: 'Deployment', ...predecessor.workload, name: 'a', isRunning: false },
         { kind: 'Deployment', ...predecessor.workload, isRunning: true },
       ]
-      server.put(configMaps, {
-        apiVersion: 'v1',
-        kind: 'ConfigMap',
-        metadata: { namespace: 'eip-admission', name: 'eip-admission-takeover' },
-        data: {
-          formatVersion: '1',
-          state: 'applying',
-          step: '{"name":"lead","title":"Lead","number":4,"of":6}',
-          found: JSON.stringify({ predecessor: predecessor.id, workloads, services: {} }),
-        },
+      record({
+        state: 'applying',
+        step: '{"name":"lead","title":"Lead","number":4,"of":6}',
+        found: JSON.stringify({ predecessor: predecessor.id, workloads, services: {} }),
       })
       const { plan } = await read()
       assert.equal([plan.predecessor.id, plan.predecessor.lease.isUsed], [predecessor.id, false])
