@@ -18,6 +18,7 @@ import { type Claims, claims, type ClaimDeps } from './claim/claim.ts'
 import { type ElasticIP, claimKey, elasticIPs, reservationIdOf } from './record/elastic-ip.ts'
 import { grantedCheck } from './claim/granted-address.ts'
 import { overLimit } from './claim/limits.ts'
+import { turnover } from './claim/turnover.ts'
 import { records } from './record/records.ts'
 import type { ReleaseDeps } from './release/release.ts'
 import { warmCandidates } from './available/claim-source.ts'
@@ -52,10 +53,9 @@ const now = () => new Date()
 /** The ledger of this cluster and this cloud. */
 export function makeLedger(options: LedgerOptions): Ledger {
   const { client, vendor, cluster, identity, settings, log, clusterNetwork } = options
-  const { namespace } = settings.process
-  const { cloudTimeoutMs } = settings.cluster
+  const { cloudTimeoutMs, maxAddressesPerNamespace } = settings.cluster
   const monotonicMs = () => performance.now()
-  const at = { namespace, name: names.ledgerConfigMap }
+  const at = { namespace: settings.process.namespace, name: names.ledgerConfigMap }
   const map = ledgerMap({ client, ...at, monotonicMs })
   const mark = adoptionMark({ map, project: vendor.project.id, identity, leader: leaderReader(options), monotonicMs })
   const scheme = { ...vendor.marks, cluster }
@@ -82,6 +82,7 @@ export function makeLedger(options: LedgerOptions): Ledger {
     },
     isAdopted: (signal: AbortSignal) => mark.isSet(signal),
     overLimit: limiter(options),
+    turnover: turnover({ limit: maxAddressesPerNamespace, now }),
     timeLimit: () => timeLimit(budgetMs),
     now,
     log,

@@ -102,7 +102,7 @@ export const common = {
     format: limit(1_000_000),
     default: '20',
     sentence:
-      'Maximum number of addresses in one namespace. Retained addresses count. At the maximum, new claims are refused; `none` is no limit.',
+      'Maximum number of addresses in one namespace. Retained addresses count. At the maximum, new claims are refused, and so they are after three times as many within an hour; `none` is no limit.',
   },
   maxUnbound: {
     title: 'maximum number of unbound addresses',

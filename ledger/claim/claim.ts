@@ -36,6 +36,7 @@ import {
 } from './store-result.ts'
 import { takeFromCluster, unusableReason } from '../record/unusable-reservation.ts'
 import type { LimitCheck } from './limits.ts'
+import type { Turnover } from './turnover.ts'
 
 export type Claims = UnderWay & {
   /**
@@ -60,7 +61,7 @@ export type ClaimDeps = LedgerDeps &
     timeLimit: () => TimeLimit
   }
 
-type PreviewDeps = SourceDeps & { overLimit: LimitCheck }
+type PreviewDeps = SourceDeps & { overLimit: LimitCheck; turnover: Turnover }
 
 type Task = {
   record: ElasticIP
@@ -172,7 +173,7 @@ export async function obtainAddress(deps: ClaimDeps, task: Task, timeLimit: Time
     record = claimed.record
     // 10. Check the limits. Not earlier, for a warm address is counted already and its Service adds none. And every time,
     //     for the process that created the record may have died before it checked them.
-    const reason = await deps.overLimit(record, new AbortController().signal)
+    const reason = (await deps.overLimit(record, new AbortController().signal)) ?? deps.turnover.take(record)
     if (reason !== undefined)
       return await refuseOverLimit(deps, { ...task, isAbsent, record, source: claimed.source }, reason)
     if (claimed.source) return await holdSource(deps, record, claimed.source)
@@ -192,13 +193,22 @@ export async function obtainAddress(deps: ClaimDeps, task: Task, timeLimit: Time
     return await storeReservation(deps, record, await deps.cloud.reserve(request, timeLimit.signal))
   } catch (error) {
     if (!(error instanceof CloudError)) throw error
-    // The record of a warm address stays, and its status says what is wrong.
-    if (isFinal(error))
-      return refuse(deps, { record, isAbsent, isFresh: task.isFresh && !isSource(record) }, error.message)
-    return error.outcome === 'unknown'
-      ? recoverLost(deps, { record, error }, timeLimit.signal)
-      : postpone(deps, record, error)
+    return answerFailure(deps, { record, isAbsent, isFresh: task.isFresh, error }, timeLimit)
   }
+}
+
+function answerFailure(
+  deps: ClaimDeps,
+  { error, ...task }: { record: ElasticIP; isAbsent: boolean; isFresh: boolean; error: CloudError },
+  timeLimit: TimeLimit,
+): Promise<ClaimResult> {
+  const { record } = task
+  if (error.outcome === 'unknown') return recoverLost(deps, { record, error }, timeLimit.signal)
+  deps.turnover.giveBack(record)
+  // The record of a warm address stays, and its status says what is wrong.
+  return isFinal(error)
+    ? refuse(deps, { ...task, isFresh: task.isFresh && !isSource(record) }, error.message)
+    : postpone(deps, record, error)
 }
 
 /** While another cluster uses our id a Service has the address that its record holds for it, and gets no other. */
@@ -325,8 +335,10 @@ async function previewClaim(
   signal: AbortSignal,
 ): Promise<ClaimPreview> {
   const { key, elasticIP, location, family } = claim
-  const overLimit = (source: ElasticIP | undefined) =>
-    deps.overLimit(newRecord(key, recordSpecOf(claim, source), { identity: '' }), signal)
+  const overLimit = async (source: ElasticIP | undefined) => {
+    const record = newRecord(key, recordSpecOf(claim, source), { identity: '' })
+    return (await deps.overLimit(record, signal)) ?? deps.turnover.reason(record)
+  }
   if (elasticIP === undefined) {
     const source = deps.warmCandidates.pick({ location, family })
     if (source) deps.warmCandidates.unpick(source)

@@ -28,6 +28,7 @@ import { type ElasticIP, elasticIPs, recordName } from '../../ledger/record/elas
 import { provisionedCheck } from '../../ledger/available/provisioned-check.ts'
 import { grantedCheck } from '../../ledger/claim/granted-address.ts'
 import { type Limits, overLimit } from '../../ledger/claim/limits.ts'
+import { turnover } from '../../ledger/claim/turnover.ts'
 import { serviceMarks } from '../../ledger/record/marks.ts'
 import { records } from '../../ledger/record/records.ts'
 import { type ReleaseDeps, type ReleaseResult, postponeRelease, release, retain } from '../../ledger/release/release.ts'
@@ -242,6 +243,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
     isAdopted: (signal: AbortSignal) => mark.isSet(signal),
     overLimit: async (record: ElasticIP, signal: AbortSignal) =>
       options.limits && overLimit(record, (await client.list(elasticIPs, { signal })).items, options.limits),
+    turnover: turnover({ limit: options.limits?.namespace, now: ownNow }),
     timeLimit: options.timeLimit ?? (() => ({ signal: neverAborted, isOver: () => false })),
     now: ownNow,
     log: silentLog,

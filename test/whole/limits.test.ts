@@ -81,6 +81,33 @@ test('the default limit of a namespace is 20, retained addresses count, and the 
   assert.ok((await stage.create(loadBalancer('elsewhere'))).spec.loadBalancerIP)
 })
 
+/** Namespaces may have one address, so three new ones within an hour. */
+const restartWithOne = once(async () => {
+  await product.stop()
+  product = await stage.startSwept({ env: { ...env, ...defaults }, flags: ['--max-addresses-per-namespace=1'] })
+})
+
+test('a loop that creates a Service and deletes it ends, and says when the next one is possible', async () => {
+  await restartWithOne()
+  await run('create', 'namespace', 'loop')
+  stage.cloud.control.calls.clear()
+  for (const name of names(3, 'turn')) {
+    await stage.create(loadBalancer(name, { namespace: 'loop' }))
+    await stage.settled(name, 'loop')
+    await run('delete', 'service', name, '-n', 'loop')
+    await eventually('its record is gone', async () => ((await stage.record(name, 'loop')) ? undefined : true))
+  }
+  const refused = await create('turn-3', { namespace: 'loop' })
+  assert.is(refused.code, 1)
+  assert.match(
+    refused.stderr,
+    /namespace loop got 3 new addresses within an hour, 3 times --max-addresses-per-namespace; it gets the next one after 20\d\d-/,
+  )
+  assert.is(stage.calls(routes.reserve), 3)
+  const dryRun = await kubectl(['create', '--dry-run=server', '-f', '-'], loadBalancer('turn-3', { namespace: 'loop' }))
+  assert.match(dryRun.stderr, 'namespace loop got 3 new addresses within an hour')
+})
+
 /** The limits become lower than what is held, and nothing may be retained any more. */
 const restartWithLess = once(async () => {
   await product.stop()
