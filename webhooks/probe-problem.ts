@@ -1,6 +1,7 @@
 import { fingerprints, fromCaBundle } from '../certs/bundle.ts'
 import { KubeError } from '../kube/errors.ts'
 import type { ClientConfig, KubeObject, WebhookConfiguration } from '../kube/objects.ts'
+import { doctorAdvice } from '../settings/doctor-advice.ts'
 import { names } from '../settings/installed-names.ts'
 import { type WebhookIdentity, answerProbe } from './identities.ts'
 import { isAnswered } from './probe.ts'
@@ -11,15 +12,6 @@ export type Configurations = Record<WebhookIdentity['kind'], WebhookConfiguratio
 const kinds = {
   mutating: `MutatingWebhookConfiguration ${names.mutatingConfiguration}`,
   validating: `ValidatingWebhookConfiguration ${names.validatingConfiguration}`,
-}
-/**
- * The command that makes the configurations complete. It calls the webhooks where they are called now. Without the URL
- * of an installation outside the cluster, `install` would turn them to a Service that nobody serves.
- */
-export function installCommand(found: Configurations): string {
-  const entries = Object.values(found).flatMap((configuration) => configuration?.webhooks ?? [])
-  const urls = entries.flatMap(({ clientConfig }) => URL.parse(clientConfig.url ?? '')?.origin ?? [])
-  return ['eip-admission install', ...urls.slice(0, 1).map((origin) => `--webhook-url=${origin}`)].join(' ')
 }
 
 /** Why the API server cannot call one of our webhooks as it calls the probe's; undefined if the configurations are complete. */
@@ -54,23 +46,18 @@ function isTrustShared(one: ClientConfig, other: ClientConfig): boolean {
   return here !== undefined && there !== undefined && !here.isDisjointFrom(there)
 }
 
-/** `remedy` is a command, where one is known. */
-export type ProbeResult =
-  | { outcome: 'answered' }
-  | { outcome: 'missed'; reason: string; remedy?: string }
-  | { outcome: 'unknown'; reason: string }
+export type ProbeResult = { outcome: 'answered' } | { outcome: 'missed' | 'unknown'; reason: string }
 
-/** The reason and the remedy in one sentence, for people. */
-export function missText({ reason, remedy }: { reason: string; remedy?: string }): string {
-  return remedy === undefined ? reason : `${reason}: run ${remedy}`
+/** Why the webhooks were missed and what to do about it, for people. */
+export function missText({ reason }: { reason: string }): string {
+  return `${reason}; ${doctorAdvice}`
 }
 
-/** What a probe says that the API server returned, or refused, with these configurations. */
-export function probeResult(returned: KubeObject | KubeError, found: Configurations): ProbeResult {
+/** What a probe says that the API server returned or refused. */
+export function probeResult(returned: KubeObject | KubeError): ProbeResult {
   if (!(returned instanceof KubeError)) {
     if (isAnswered(returned)) return { outcome: 'answered' }
-    const reason = `the API server does not call ${answerProbe.name}`
-    return { outcome: 'missed', reason, remedy: installCommand(found) }
+    return { outcome: 'missed', reason: `the API server does not call ${answerProbe.name}` }
   }
   const { message } = returned
   const isMissed = message.includes('failed calling webhook') && message.includes(answerProbe.name)

@@ -7,14 +7,7 @@ import type { KubeObject } from '../kube/objects.ts'
 import { configMaps, mutatingWebhookConfigurations, validatingWebhookConfigurations } from '../kube/resource.ts'
 import { names } from '../settings/installed-names.ts'
 import { answerProbe, webhookIdentities } from './identities.ts'
-import {
-  type Configurations,
-  type ProbeResult,
-  configurationProblem,
-  installCommand,
-  missText,
-  probeResult,
-} from './probe-problem.ts'
+import { type Configurations, type ProbeResult, configurationProblem, missText, probeResult } from './probe-problem.ts'
 
 export type WebhookProbeOptions = {
   client: Pick<KubeClient, 'get' | 'create'>
@@ -82,9 +75,9 @@ export async function probeOnce(
   try {
     const found = await readConfigurations(options.client, signal)
     const reason = configurationProblem(found, webhookIdentities)
-    if (reason !== undefined) return { outcome: 'missed', reason, remedy: installCommand(found) }
+    if (reason !== undefined) return { outcome: 'missed', reason }
     const probed = options.client.create(configMaps, probeOf(options.namespace), { dryRun: true, signal })
-    return probeResult(await probed.catch(kubeErrorOf), found)
+    return probeResult(await probed.catch(kubeErrorOf))
   } catch (error) {
     return { outcome: 'unknown', reason: error instanceof KubeError ? error.message : String(error) }
   }

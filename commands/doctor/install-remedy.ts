@@ -1,4 +1,5 @@
-import { type Configurations, installCommand } from '../../webhooks/probe-problem.ts'
+import type { Configurations } from '../../webhooks/probe-problem.ts'
+import { metallbConfigMapOf } from '../../announcers/metallb/scheme.ts'
 import { common } from '../../settings/common.ts'
 import { leaderElection } from '../../settings/leader-election.ts'
 import { ownNamespace } from '../../settings/process.ts'
@@ -13,8 +14,7 @@ export function installRemedy(
   { settings, vendor }: Pick<Context, 'settings' | 'vendor'>,
 ): string {
   const release = helmRelease(webhooks)
-  if (release)
-    return `helm upgrade ${release.name} manifests/chart --namespace ${release.namespace} --reset-then-reuse-values`
+  if (release) return `${helmUpgrade(release)}${configMapValue(vendor)}`
   const { namespace, leaseName, leaseNamespace } = settings.process
   const flags = [
     [common.loadBalancerClasses, settings.cluster.loadBalancerClasses.join(',')],
@@ -27,10 +27,38 @@ export function installRemedy(
   const given = flags.filter(
     ([setting, value]) => value !== undefined && !('default' in setting && value === setting.default),
   )
-  return [installCommand(webhooks), ...given.map(([{ flag }, value]) => shellWord(`${flag}=${value}`))].join(' ')
+  const words = given.map(([{ flag }, value]) => shellWord(`${flag}=${value}`))
+  return ['eip-admission install', ...urlFlag(webhooks), ...words, ...doubt(webhooks, namespace)].join(' ')
 }
 
-function helmRelease({ mutating, validating }: Configurations): { name: string; namespace: string } | undefined {
+/** Without the URL of an installation outside the cluster, `install` would turn the webhooks to a Service that nobody serves. */
+function urlFlag(found: Configurations): string[] {
+  const entries = Object.values(found).flatMap((configuration) => configuration?.webhooks ?? [])
+  const urls = entries.flatMap(({ clientConfig }) => URL.parse(clientConfig.url ?? '')?.origin ?? [])
+  return urls.slice(0, 1).map((origin) => `${installSettings.webhookUrl.flag}=${origin}`)
+}
+
+/** Only the configurations show a URL or the chart. Where both are gone, the person has to know. */
+function doubt({ mutating, validating }: Configurations, namespace: string): string[] {
+  if (mutating ?? validating) return []
+  const upgrade = helmUpgrade({ name: 'RELEASE', namespace })
+  const { flag } = installSettings.webhookUrl
+  return [`  # with ${flag} where serve runs outside the cluster; if Helm installed it, instead: ${upgrade}`]
+}
+
+type Release = { name: string; namespace: string }
+
+function helmUpgrade({ name, namespace }: Release): string {
+  return `helm upgrade ${name} manifests/chart --namespace ${namespace} --reset-then-reuse-values`
+}
+
+/** The chart does not learn the name of MetalLB's ConfigMap from the load balancer setting. */
+function configMapValue({ loadBalancer }: Pick<Context['vendor'], 'loadBalancer'>): string {
+  const { name } = metallbConfigMapOf({ loadBalancer, metallbConfigMap: undefined })
+  return name === 'config' ? '' : ` --set metallb.configMap=${name}`
+}
+
+function helmRelease({ mutating, validating }: Configurations): Release | undefined {
   const annotations = { ...mutating?.metadata.annotations, ...validating?.metadata.annotations }
   const name = annotations['meta.helm.sh/release-name']
   const namespace = annotations['meta.helm.sh/release-namespace']

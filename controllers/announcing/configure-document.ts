@@ -3,6 +3,7 @@ import type { KubeClient } from '../../kube/client.ts'
 import { KubeError } from '../../kube/errors.ts'
 import type { ConfigMap } from '../../kube/objects.ts'
 import { configMaps } from '../../kube/resource.ts'
+import { doctorAdvice } from '../../settings/doctor-advice.ts'
 import { type ConfigureResult, type FormerConfigurator, nothingDone } from './configurator.ts'
 
 type Deps = { client: KubeClient; configuration: DocumentConfiguration }
@@ -44,9 +45,7 @@ function forbidden(error: unknown): 'forbidden' {
 }
 
 function withoutRight({ addresses }: Announcements, { namespace, name }: { namespace: string; name: string }) {
-  const message =
-    `eip-admission has no right to ConfigMap ${namespace}/${name}, so no address is announced; ` +
-    `run: eip-admission install --loadbalancer=metallb:///${namespace}/${name}`
+  const message = `eip-admission has no right to ConfigMap ${namespace}/${name}, so no address is announced; ${doctorAdvice}`
   const subjects = [...new Set(addresses.flatMap(({ services }) => services))]
   const problems = subjects.map((service) => ({ subject: { service }, message }))
   return { problems, isChanged: false, isRefused: true }

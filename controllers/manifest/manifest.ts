@@ -81,6 +81,7 @@ function failureText(errors: Error[], { of, file }: { of: number; file: string }
   const text = `${errors.length} of ${of} objects are not applied: ${[...shown, ...more].join('; ')}`
   const isForbidden = errors.some((error) => error instanceof KubeError && error.status === 403)
   if (!isForbidden) return text
-  const grant = `eip-admission install --load-balancer-manifest=${file}`
-  return `${text}. Apply the file yourself, or give the process the rights that it needs: ${grant}`
+  const grant = `eip-admission install with the flags that it had and --load-balancer-manifest=${file}`
+  // `install` applies all its objects, and so would set back what the chart has set.
+  return `${text}. Where Helm installed eip-admission, apply the file yourself. Elsewhere give the process the rights: run ${grant}`
 }

@@ -37,6 +37,7 @@ import {
 import { takeFromCluster, unusableReason } from '../record/unusable-reservation.ts'
 import type { LimitCheck } from './limits.ts'
 import type { Turnover } from './turnover.ts'
+import { doctorAdvice } from '../../settings/doctor-advice.ts'
 
 export type Claims = UnderWay & {
   /**
@@ -280,7 +281,7 @@ function start(deps: ProcessDeps, task: Task & Pick<Claim, 'family'>, timeLimit:
 
 function withoutFamily(family: IpFamily): string {
   const field = `spec.ipFamily: ${familyNames[family]}`
-  return `does not keep ${field}: the definition of ElasticIP is of an older version; upgrade it with eip-admission install or the chart`
+  return `does not keep ${field}: the definition of ElasticIP is of an older version; ${doctorAdvice}`
 }
 
 /**

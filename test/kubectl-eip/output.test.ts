@@ -166,7 +166,7 @@ const statusRows: { name: string; seen: Partial<StatusSeen>; says: string | RegE
   {
     name: 'webhooks that are not called',
     seen: { webhooks: { outcome: 'missed', reason: 'gone' } },
-    says: 'NOT CALLED: gone',
+    says: 'NOT CALLED: gone; run eip-admission doctor with the settings and the namespace of serve, which says',
   },
   {
     name: 'the oldest pending address',

@@ -77,7 +77,7 @@ test('objects that our roles do not allow are logged with the command that grant
   write(objects)
   const product = await stage.start({ env: dialect.here, flags: [flag] })
   await eventually('the log says it', () => log().includes('objects are not applied') || undefined)
-  assert.match(log(), `eip-admission install --load-balancer-manifest=${file}`)
+  assert.match(log(), `run eip-admission install with the flags that it had and --load-balancer-manifest=${file}`)
   await product.stop()
 })
 

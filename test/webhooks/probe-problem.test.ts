@@ -2,7 +2,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { KubeError } from '../../kube/errors.ts'
 import type { ConfigMap, WebhookConfiguration } from '../../kube/objects.ts'
-import { type Configurations, configurationProblem, installCommand, probeResult } from '../../webhooks/probe-problem.ts'
+import { type Configurations, configurationProblem, missText, probeResult } from '../../webhooks/probe-problem.ts'
 import { answerProbe, webhookIdentities } from '../../webhooks/identities.ts'
 import { probe } from '../../webhooks/probe.ts'
 import { toCaBundle } from '../../certs/bundle.ts'
@@ -67,12 +67,11 @@ for (const { name, found, problem } of cases) {
   test(`configurations: ${name}`, () => assert.is(configurationProblem(found, webhookIdentities), problem))
 }
 
-test('the remedy keeps an installation outside the cluster, and has no URL for one inside', () => {
+test('no command is advised that would install elsewhere or in another way: doctor sees how it was installed', () => {
   assert.is(
-    installCommand(configurations({ without: 'reserve.eip-admission.dev' })),
-    `eip-admission install --webhook-url=${here}`,
+    missText({ reason: 'gone' }),
+    'gone; run eip-admission doctor with the settings and the namespace of serve, which says how to mend it',
   )
-  assert.is(installCommand({ mutating: undefined, validating: undefined }), 'eip-admission install')
 })
 
 const sent: ConfigMap = {
@@ -89,13 +88,10 @@ test('a probe with our answer is answered, one without it is missed', async () =
   const decision = await probe({ identity: 'replica-1' }).decide(request, AbortSignal.timeout(1000))
   const [operation] = decision.verdict === 'patch' ? decision.patch : []
   const annotations = operation && 'value' in operation ? (operation.value as Record<string, string>) : {}
-  assert.equal(probeResult({ ...sent, metadata: { ...sent.metadata, annotations } }, configurations()), {
-    outcome: 'answered',
-  })
-  assert.equal(probeResult(sent, configurations()), {
+  assert.equal(probeResult({ ...sent, metadata: { ...sent.metadata, annotations } }), { outcome: 'answered' })
+  assert.equal(probeResult(sent), {
     outcome: 'missed',
     reason: 'the API server does not call probe.eip-admission.dev',
-    remedy: `eip-admission install --webhook-url=${here}`,
   })
 })
 
@@ -104,7 +100,7 @@ test('the reason of a failed call shows no path of the webhook', () => {
     `${calling} "probe.eip-admission.dev": failed to call webhook: ` +
     `Post "https://192.0.2.10:10260/0123456789abcdef/probe?timeout=5s": tls: failed to verify certificate: ` +
     'x509: certificate has expired or is not yet valid (500 InternalError)'
-  assert.equal(probeResult(errorOf(failed), configurations()), {
+  assert.equal(probeResult(errorOf(failed)), {
     outcome: 'missed',
     reason:
       'the API server does not reach the webhooks: tls: failed to verify certificate: ' +
@@ -117,7 +113,7 @@ test('an error that is not about our webhook leaves the question open', () => {
     errorOf('create ConfigMap eip-admission/probe: no answer', 0),
     errorOf(`${calling} "other.example.com": failed to call webhook: x`),
   ])
-    assert.is(probeResult(error, configurations()).outcome, 'unknown')
+    assert.is(probeResult(error).outcome, 'unknown')
 })
 
 test.run()

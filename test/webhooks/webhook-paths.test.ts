@@ -84,10 +84,13 @@ test('replicas that find no installed path make one, and use the same', async ()
 
 test('where an installer owns the paths, a replica waits for them', async () => {
   const server = apiServer()
-  const options = waiting()
+  const options = { ...waiting(), namespace: 'infra' }
   const end = await awaitPathSegments(server.client, { ...options, mayMake: false }).catch((error: Error) => error.name)
   assert.is(end, 'TimeoutError')
-  assert.match(JSON.stringify(options.log.lines), /does not exist: run eip-admission install, or helm upgrade/)
+  assert.match(
+    JSON.stringify(options.log.lines),
+    /does not exist: run eip-admission install with --namespace=infra, or helm upgrade/,
+  )
   assert.equal(server.stored(secrets), [])
 })
 

@@ -35,15 +35,13 @@ const hasPassword = async () =>
 const annotationsOfNode = async () =>
   Object.keys((await stage.client.get(nodes, { name: 'node-a' }))?.metadata.annotations ?? {})
 
-test('a ConfigMap of another name, to which install gave no right: its Service says what to run', async () => {
+test('a ConfigMap of another name, to which install gave no right: its Service says so', async () => {
   await restart(`metallb:///${namespace}/other`)
   await simulatedNodes(stage).startNode('node-a')
   await stage.create(loadBalancer('web'))
   await eventually(
-    'an Event names the flag',
-    async () =>
-      (await events('web')).includes(`run: eip-admission install --loadbalancer=metallb:///${namespace}/other`) ||
-      undefined,
+    'an Event names the ConfigMap',
+    async () => (await events('web')).includes(`no right to ConfigMap ${namespace}/other`) || undefined,
   )
 })
 

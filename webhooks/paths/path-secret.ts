@@ -35,7 +35,10 @@ export function awaitPathSegments(
     if (found) return found
     const place = `Secret ${namespace}/${names.webhookSecret}`
     if (secret) throw new Error(`${place} has no key path: delete the Secret`)
-    if (!mayMake) throw new Error(`${place} does not exist: run eip-admission install, or helm upgrade`)
+    if (!mayMake)
+      throw new Error(
+        `${place} does not exist: run eip-admission install with --namespace=${namespace}, or helm upgrade`,
+      )
     const metadata = { name: names.webhookSecret, namespace }
     const made: Secret = {
       apiVersion: 'v1',

@@ -1,15 +1,13 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { carryKubeconfig } from '../../../commands/doctor/doctor.ts'
-import { installCommand } from '../../../webhooks/probe-problem.ts'
 
 test('each command of a remedy uses the kubeconfig of doctor, and no other word changes', () => {
   const of = (fix: string, file = '/k') =>
     carryKubeconfig([{ section: 'Nodes', check: 'c', level: 'error', what: 'kubectl', fix }], file)[0]?.fix
-  const install = installCommand({ mutating: undefined, validating: undefined })
   for (const [fix, right] of [
     ['kubectl get eip', 'kubectl --kubeconfig=/k get eip'],
-    [install, 'eip-admission install --kubeconfig=/k'],
+    ['eip-admission install', 'eip-admission install --kubeconfig=/k'],
     ['helm upgrade a manifests/chart', 'helm --kubeconfig=/k upgrade a manifests/chart'],
     ['eip-admission serve --help', 'eip-admission serve --help'],
     ['restore it; or run: kubectl annotate x', 'restore it; or run: kubectl --kubeconfig=/k annotate x'],

@@ -158,26 +158,37 @@ test('roles that lack rights, give too many, or bind nobody', () => {
   }
   const annotations = { 'meta.helm.sh/release-name': 'eip', 'meta.helm.sh/release-namespace': 'infra' }
   const ofHelm = { ...mutating, metadata: { ...mutating.metadata, annotations } }
+  const inside = { ...mutating, webhooks: [] }
   const nothing = { mutating: undefined, validating: undefined }
   const remedy = (found: Configurations, flags: Record<string, string> = {}) =>
     judge(roles, { roles: [{ wanted, found: undefined }], webhooks: found }, { flags })[0]?.fix
   assert.equal(
     [
       remedy({ mutating, validating: undefined }, { '--namespace': 'infra' }),
-      remedy(nothing),
+      remedy({ mutating: inside, validating: undefined }),
       remedy({ mutating: ofHelm, validating: undefined }),
-      remedy(nothing, { '--loadbalancer': 'metallb:///m/c' }),
-      remedy(nothing, { '--loadbalancer': 'metallb:///m?crdConfiguration=true' }),
-      remedy(nothing, { '--load-balancer-manifest': 'manifests/plain/cherry-servers.yaml' }),
+      remedy({ mutating: ofHelm, validating: undefined }, { '--loadbalancer': 'metallb:///m/c' }),
+      remedy({ mutating: inside, validating: undefined }, { '--loadbalancer': 'metallb:///m/c' }),
+      remedy({ mutating: inside, validating: undefined }, { '--loadbalancer': 'metallb:///m?crdConfiguration=true' }),
+      remedy(
+        { mutating: inside, validating: undefined },
+        { '--load-balancer-manifest': 'manifests/plain/cherry-servers.yaml' },
+      ),
     ],
     [
       'eip-admission install --webhook-url=https://192.0.2.10:10260 --namespace=infra',
       'eip-admission install',
       'helm upgrade eip manifests/chart --namespace infra --reset-then-reuse-values',
+      'helm upgrade eip manifests/chart --namespace infra --reset-then-reuse-values --set metallb.configMap=c',
       'eip-admission install --loadbalancer=metallb:///m/c',
       "eip-admission install '--loadbalancer=metallb:///m?crdConfiguration=true'",
       'eip-admission install --load-balancer-manifest=manifests/plain/cherry-servers.yaml',
     ],
+  )
+  assert.is(
+    remedy(nothing, { '--namespace': 'infra' }),
+    'eip-admission install --namespace=infra   # with --webhook-url where serve runs outside the cluster; ' +
+      'if Helm installed it, instead: helm upgrade RELEASE manifests/chart --namespace infra --reset-then-reuse-values',
   )
   const everything = role({ apiGroups: ['*'], resources: ['*'], verbs: ['*'] })
   assert.match(of(wanted, everything)[0] ?? '', /^warning: .* more rights than this version needs: \* \*\.\*/)

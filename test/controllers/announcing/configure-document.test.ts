@@ -66,7 +66,7 @@ test('a missing ConfigMap is not created, and is an error only if there is somet
   assert.is(await configurator.announces('203.0.113.40', signal), false)
 })
 
-test('without the right to the ConfigMap each Service learns what to run', async () => {
+test('without the right to the ConfigMap each Service learns who says what to run', async () => {
   const { client } = withDocument()
   const refused = { ...client, get: () => Promise.reject(new KubeError('no', { status: 403, reason: 'Forbidden' })) }
   const { problems, isRefused } = await configureDocument({ client: refused, configuration }).carryOut(state, signal)
@@ -76,7 +76,7 @@ test('without the right to the ConfigMap each Service learns what to run', async
       subject: { service: 'default/web' },
       message:
         'eip-admission has no right to ConfigMap metallb-system/config, so no address is announced; ' +
-        'run: eip-admission install --loadbalancer=metallb:///metallb-system/config',
+        'run eip-admission doctor with the settings and the namespace of serve, which says how to mend it',
     },
   ])
 })

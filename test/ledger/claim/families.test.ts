@@ -135,7 +135,7 @@ test('a definition of ElasticIP that drops the family leads to no order', async 
     delete kept.spec.ipFamily
     return create(kept, options)
   }
-  assert.match(verdict(await process.claim(six)), /^refused: .* does not keep spec\.ipFamily: IPv6.*install/)
+  assert.match(verdict(await process.claim(six)), /^refused: .* does not keep spec\.ipFamily: IPv6.*doctor/)
   assert.equal([harness.cloud.calls.reserve, harness.record()], [0, undefined])
 })
 
