@@ -1,5 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises'
 import type { Clocks } from '../lib/clock-reading.ts'
+import { timerMs } from '../lib/timer-ms.ts'
 
 /** The clock of this room's timers. Tests replace it, so that they need no real seconds. */
 export type Clock = Clocks & {
@@ -7,16 +8,13 @@ export type Clock = Clocks & {
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
 
-/** A Node timer that is set for longer fires at once. */
-const longestMs = 2 ** 31 - 1
-
 /** The machine's own clock. */
 export const systemClock: Clock = {
   now: () => performance.now(),
   date: () => new Date(),
   async sleep(ms, signal) {
     try {
-      await after(Math.min(ms, longestMs), undefined, signal && { signal })
+      await after(timerMs(ms), undefined, signal && { signal })
     } catch (error) {
       if (!signal?.aborted) throw error
     }

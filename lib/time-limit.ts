@@ -1,4 +1,5 @@
 import { type Clocks, elapsedMs, readClocks } from './clock-reading.ts'
+import { timerMs } from './timer-ms.ts'
 
 /** The time that one request for an address may take, its wait in the queue included. */
 export type TimeLimit = {
@@ -13,7 +14,7 @@ const machineClocks: Clocks = { now: () => performance.now(), date: () => new Da
 /** A time limit that begins now. */
 export function timeLimit(ms: number, clocks: Clocks = machineClocks): TimeLimit {
   const begun = readClocks(clocks)
-  const signal = AbortSignal.timeout(ms)
+  const signal = AbortSignal.timeout(timerMs(ms))
   // A timer may fire up to a millisecond early.
   return { signal, isOver: () => signal.aborted || elapsedMs(begun, readClocks(clocks)) >= ms }
 }
@@ -36,7 +37,7 @@ export type Limits = {
 export async function withTimeLimit<T>(limits: Limits, work: (signal: AbortSignal) => Promise<T> | T): Promise<T> {
   const { ms, timeoutError, signal, abortError = (reason) => reason } = limits
   const ends = new AbortController()
-  const timer = setTimeout(() => ends.abort(timeoutError()), ms)
+  const timer = setTimeout(() => ends.abort(timeoutError()), timerMs(ms))
   const abort = () => ends.abort(abortError(signal?.reason))
   if (signal?.aborted) abort()
   signal?.addEventListener('abort', abort, { once: true })

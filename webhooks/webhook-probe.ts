@@ -5,6 +5,7 @@ import type { Recorder } from '../telemetry/event-recorders.ts'
 import type { Log } from '../kube/log.ts'
 import type { KubeObject } from '../kube/objects.ts'
 import { configMaps, mutatingWebhookConfigurations, validatingWebhookConfigurations } from '../kube/resource.ts'
+import { timerMs } from '../lib/timer-ms.ts'
 import { names } from '../settings/installed-names.ts'
 import { answerProbe, webhookIdentities } from './identities.ts'
 import { type Configurations, type ProbeResult, configurationProblem, missText, probeResult } from './probe-problem.ts'
@@ -57,7 +58,7 @@ export function webhookProbe(options: WebhookProbeOptions): WebhookProbe {
       await judge(await probeOnce(options, signal))
       const isFirst = last === 'missed' && problem === undefined
       const waitMs = isFirst ? Math.min(repeatMs, intervalMs) : intervalMs
-      await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined)
+      await sleep(timerMs(waitMs), undefined, { signal, ref: false }).catch(() => undefined)
     }
   }
   return {

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
+import { timerMs } from '../../lib/timer-ms.ts'
 import type { CertSource } from '../../certs/cert-source.ts'
 import { type AdmissionOptions, admission } from '../../webhooks/admission.ts'
 import type { KnownClients } from './client-certificates.ts'
@@ -59,7 +60,7 @@ export async function openListeners({ certs, tls, webhooks, health }: ListenersO
   return {
     async close(delayMs) {
       isClosing = true
-      await sleep(delayMs)
+      await sleep(timerMs(delayMs))
       // Reads what has arrived meanwhile: a connection whose first request waits in its buffer is not unused.
       await turn()
       health.page?.stop()

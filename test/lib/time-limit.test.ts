@@ -53,6 +53,19 @@ test('a time limit is over by the clock', async () => {
   assert.ok(limit.isOver())
 })
 
+test('a time limit longer than a timer of Node can be is not over at once', async () => {
+  for (const ms of [2 ** 31, 2 ** 33]) {
+    const { signal } = timeLimit(ms)
+    // Had the timer overflowed, it would end before this one, which was set later.
+    await sleep(5)
+    assert.not.ok(signal.aborted)
+    await withTimeLimit({ ...limits, ms }, async (ends) => {
+      await sleep(5)
+      assert.not.ok(ends.aborted)
+    })
+  }
+})
+
 for (const { name, passed, isOver } of [
   { name: 'on neither clock', passed: { ms: 59_999, date: 59_999 }, isOver: false },
   { name: 'by the date alone, because the machine was suspended', passed: { ms: 5, date: 60_000 }, isOver: true },
