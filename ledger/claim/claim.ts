@@ -208,7 +208,7 @@ function answerFailure(
   deps.turnover.giveBack(record)
   // The record of a warm address stays, and its status says what is wrong.
   return isFinal(error)
-    ? refuse(deps, { ...task, isFresh: task.isFresh && !isSource(record) }, error.message)
+    ? refuse(deps, { ...task, fault: error.fault, isFresh: task.isFresh && !isSource(record) }, error.message)
     : postpone(deps, record, error)
 }
 

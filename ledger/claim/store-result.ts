@@ -1,10 +1,12 @@
 import pRetry from 'p-retry'
-import type { CloudError, Reservation } from '../../clouds/ports/cloud.ts'
+import type { CloudError, Fault, Reservation } from '../../clouds/ports/cloud.ts'
 import { isConflict, isNotFound } from '../../kube/errors.ts'
+import type { Condition } from '../../kube/objects.ts'
 import { makeAvailable } from '../available/claim-source.ts'
 import { type ElasticIP, heldAddress, reservationIdOf } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { type StatusChange, assigned, condition } from '../record/records.ts'
+import { notRequested } from '../record/request-condition.ts'
 import { requestIdOf } from '../record/requests-in-flight.ts'
 import { isAvailable, isSource } from '../record/source.ts'
 import type { ClaimResult } from './claim-spec.ts'
@@ -41,12 +43,13 @@ export async function storeReservation(
   if (state === 'denied') {
     await deps.cloud.release(id, noDeadline)
     const message = 'the cloud denied the request'
-    await write(deps, record, { requestInFlight: undefined, reservationID: undefined, message })
+    const conditions = [notRequested('refused', { message, now: deps.now() })]
+    await write(deps, record, { requestInFlight: undefined, reservationID: undefined, message, conditions })
     return { kind: 'refused', reason: `${deps.cloud.name} denied the request for an address` }
   }
   if (state === 'requested' || address === undefined) {
     const message = `${deps.cloud.name} has not granted the address yet`
-    const conditions = [condition('Reserved', { status: 'False', reason: 'NotGranted', message, now: deps.now() })]
+    const conditions = notGranted({ reason: 'NotGranted', message, now: deps.now() })
     const change = { phase: 'Requested', reservationID: id, requestInFlight: undefined, message, conditions } as const
     const isStored = await write(deps, record, change)
     return isStored ? { kind: 'pending', reason: message, retryAfterMs: 0 } : lost(deps, record, reservation)
@@ -73,7 +76,7 @@ async function keepUnusable(
 ): Promise<ClaimResult> {
   const message = `${deps.cloud.name} says that ${problem}; it stays reserved, and no Service gets it: ask the vendor`
   deps.log.error({ record: record.metadata.name, reservation: id }, message)
-  const conditions = [condition('Reserved', { status: 'False', reason: 'Unusable', message, now: deps.now() })]
+  const conditions = notGranted({ reason: 'Unusable', message, now: deps.now() })
   await write(deps, record, { phase: 'Requested', reservationID: id, requestInFlight: undefined, message, conditions })
   return { kind: 'pending', reason: message, retryAfterMs: 0 }
 }
@@ -109,25 +112,32 @@ function granted(facts: { reason: string; message: string; now: Date }): StatusC
   return { requestInFlight: undefined, message: undefined, conditions }
 }
 
-/** `isAbsent`: the cloud was searched, and has no reservation for the record. */
-type Refused = { record: ElasticIP; isFresh: boolean; isAbsent?: boolean }
+/** The cloud has a reservation for the record, which has no address from it. */
+function notGranted(facts: { reason: string; message: string; now: Date }): Condition[] {
+  const requested = condition('Requested', { ...facts, status: 'True', reason: 'Accepted' })
+  return [requested, condition('Reserved', { ...facts, status: 'False' })]
+}
+
+/** `isAbsent`: the cloud was searched, and has no reservation for the record. `fault`: by which the cloud refused. */
+type Refused = { record: ElasticIP; isFresh: boolean; isAbsent?: boolean; fault?: Fault }
 
 /** Stores that there will be no address until a person changes something. */
 export async function refuse(
   deps: LedgerDeps,
-  { record, isFresh, isAbsent = false }: Refused,
+  { record, isFresh, isAbsent = false, fault }: Refused,
   reason: string,
 ): Promise<ClaimResult> {
+  const request = notRequested(fault ?? 'refused', { message: reason, now: deps.now() })
+  const conditions = isAbsent ? [request, notFound(deps)] : [request]
   // An older record may be of a reserve whose answer was lost: it stays, and so does the trace of what that bought.
   if (isFresh) await deps.records.remove(record)
-  else await write(deps, record, { requestInFlight: undefined, message: reason, ...(isAbsent && notFound(deps)) })
+  else await write(deps, record, { requestInFlight: undefined, message: reason, conditions })
   return { kind: 'refused', reason }
 }
 
 /** An address that its Service still shows may be another's by now: by this condition it is withdrawn. */
-function notFound({ cloud, now }: LedgerDeps): StatusChange {
-  const message = `${cloud.name} has no address for it`
-  return { conditions: [assigned('False', { reason: 'NotFound', message, now: now() })] }
+function notFound({ cloud, now }: LedgerDeps): Condition {
+  return assigned('False', { reason: 'NotFound', message: `${cloud.name} has no address for it`, now: now() })
 }
 
 /** Stores that the address would exceed a limit, and makes the one that it claimed available again. */
@@ -151,7 +161,10 @@ export async function postpone(deps: LedgerDeps, record: ElasticIP, error: Cloud
   // The cloud may still carry out a call whose answer was lost: for every process, ours too, it is a request in flight.
   const requestInFlight =
     error.outcome === 'unknown' ? { sender: deps.identity, sentAt: deps.now().toISOString() } : undefined
-  await write(deps, record, { phase: 'Requested', requestInFlight, message: error.message })
+  const { fault, message } = error
+  const status = requestInFlight ? 'Unknown' : 'False'
+  const conditions = [notRequested(fault, { message, status, now: deps.now() })]
+  await write(deps, record, { phase: 'Requested', requestInFlight, message, conditions })
   return { kind: 'pending', reason: error.message, retryAfterMs: error.retryAfterMs ?? 0 }
 }
 

@@ -1,6 +1,7 @@
 import { countedAddresses } from '../../../ledger/claim/limits.ts'
 import { claimKey, reservationIdOf } from '../../../ledger/record/elastic-ip.ts'
 import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
+import { isOverQuota } from '../../../ledger/record/request-condition.ts'
 import { locate } from '../../../ledger/want/location.ts'
 import { planProject } from '../../../ledger/sweep/project-plan.ts'
 import { names } from '../../../settings/installed-names.ts'
@@ -146,10 +147,6 @@ function limitFinding(count: number, limit: number | undefined, { flag, of }: { 
       fix: `kubectl get eip -o wide   # delete Services that nobody needs, or set a higher ${flag} of \`serve\``,
     },
   ]
-}
-
-function isOverQuota({ status }: ElasticIP): boolean {
-  return status?.address === undefined && /quota|limit/i.test(status?.message ?? '')
 }
 
 function quotaFinding(record: ElasticIP, cloud: string): Finding {

@@ -23,9 +23,10 @@ import { elasticIPFields } from '../../../commands/doctor/checks/webhooks.ts'
 import { roles } from '../../../commands/doctor/checks/rights.ts'
 import { settingsWithoutEffect } from '../../../commands/doctor/checks/settings.ts'
 import { exitCodeOf, formatReport } from '../../../commands/doctor/report.ts'
+import { notRequested } from '../../../ledger/record/request-condition.ts'
 import type { Configurations } from '../../../webhooks/probe-problem.ts'
 import { makeLot, makeRecord, makeService } from '../../builders.ts'
-import { judge, lines } from './context.ts'
+import { judge, lines, now } from './context.ts'
 
 test('what the cloud refuses, and how often', () => {
   const level = (read: Values['cloudReads'][number]) => lines(cloudAccess, { cloudReads: [read] })[0] ?? ''
@@ -71,8 +72,20 @@ test('limits that are reached or near, and the quota of the cloud', () => {
     lines(addressLimits, { records: [one ?? claimed, claimed] }, { flags: { '--max-addresses': '2' } })[0] ?? '',
     /^ok/,
   )
-  const full = makeRecord({ phase: 'Requested', message: 'exceeds the quota of the project' })
-  assert.match(lines(addressLimits, { records: [full] })[0] ?? '', /^error: default\/web waits for an address: exceeds/)
+})
+
+test('a quota that is used up is one by its fault, whatever words the cloud or we have', () => {
+  const of = (reason: Parameters<typeof notRequested>[0], message: string) => {
+    const conditions = [notRequested(reason, { message, now })]
+    return lines(addressLimits, { records: [makeRecord({ phase: 'Requested', message, conditions })] })[0] ?? ''
+  }
+  assert.is(of('quota', '406: no more for you'), 'error: default/web waits for an address: 406: no more for you')
+  for (const [reason, message] of [
+    ['rate-limit', 'answered 429: limit of 3600 requests per hour reached (rate_limit_exceeded)'],
+    ['refused', 'the limit of 20 addresses in namespace default is reached (--max-addresses-per-namespace)'],
+    ['refused', 'namespace default got 60 new addresses within an hour, 3 times --max-addresses-per-namespace'],
+  ] as const)
+    assert.match(of(reason, message), /^ok/)
 })
 
 test('a cluster id that would change', () => {

@@ -6,6 +6,7 @@ import type { KubeClient } from '../../../kube/client.ts'
 import { type ClaimDeps, claims } from '../../../ledger/claim/claim.ts'
 import { ledgerMap } from '../../../ledger/sweep/ledger-map.ts'
 import type { ClaimResult } from '../../../ledger/claim/claim-spec.ts'
+import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
 import { serviceMarks } from '../../../ledger/record/marks.ts'
 import { makeReservation } from '../../builders.ts'
 import type { HeardCall } from '../../fakes/interposed.ts'
@@ -16,6 +17,9 @@ const crowd = (size: number) => Array.from<unknown>({ length: size })
 const patient = () => [{ wait: true }, AbortSignal.timeout(5_000)] as const
 const addresses = (claimed: ClaimResult[]) =>
   claimed.map((one) => (one.kind === 'held' ? one.address : one.kind)).join()
+
+const requestReason = (record: ElasticIP | undefined) =>
+  record?.status?.conditions?.find(({ type }) => type === 'Requested')?.reason
 
 test('after the adoption mark a new record needs one reserve and no list', async () => {
   const harness = makeHarness()
@@ -263,17 +267,24 @@ test('after a refusal an older record stays, and the next claim may send a reque
   const process = harness.process('a')
   assert.is((await process.claim()).kind, 'refused')
   assert.is(harness.record()?.status?.message, 'the scripted cloud says quota')
+  assert.is(requestReason(harness.record()), 'QuotaUsedUp')
   assert.is((await harness.process('b').claim()).kind, 'held')
 })
 
-for (const fault of ['rate-limit', 'conflict', 'unavailable'] as const) {
+for (const [fault, reason] of [
+  ['rate-limit', 'RateLimited'],
+  ['conflict', 'Conflict'],
+  ['unavailable', 'Unavailable'],
+] as const) {
   test(`after a temporary fault (${fault}) a claim is pending, and the next claim may send a request at once`, async () => {
     const harness = makeHarness()
     harness.setAdoptionMark()
     harness.cloud.fates.push(fault)
     assert.is((await harness.process('a').claim()).kind, 'pending')
     assert.is(harness.record()?.status?.message, `the scripted cloud says ${fault}`)
+    assert.is(requestReason(harness.record()), reason)
     assert.is((await harness.process('b').claim()).kind, 'held')
+    assert.is(requestReason(harness.record()), 'Granted')
     assert.is(harness.reservationsOf().length, 1)
   })
 }
