@@ -7,12 +7,18 @@ import type { Setting } from '../../settings/setting.ts'
 /** Flags that the chart sets from values of its own. */
 const ofTheChart = ['--kubeconfig', '--namespace', '--only', '--webhook-cert-dir', '--status-page-token-file']
 
-/** What each dialect accepts among the `settings` of the chart: the flags of its tables. */
+/** What each dialect accepts among the `settings` of the chart, the flags of its tables, and what its Secret has to hold. */
 export function dialectFacts(): DialectFact[] {
   return dialects.map(({ name, providers, rows }) => {
     const settings: Setting<unknown>[] = Object.values({ ...common, ...rows, ...processSettings })
     const facts = settings.flatMap(factOf)
-    return { name, providers, settings: facts.toSorted((a, b) => (a.name < b.name ? -1 : 1)) }
+    const required = Object.values<Setting<unknown>>(rows).filter((row) => 'required' in row)
+    return {
+      name,
+      providers,
+      settings: facts.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+      requiredFields: required.flatMap(({ field }) => field ?? []),
+    }
   })
 }
 

@@ -56,6 +56,7 @@ function chartFiles({ version, webhooks, dialects }: ManifestFacts): GeneratedFi
     { file: 'manifests/chart/README.md', text: chartReadme() },
     { file: 'manifests/chart/values.schema.json', text: valuesSchema(dialects) },
     { file: 'manifests/chart/templates/_guarded.tpl', text: made + namedTest('guarded', { anyOf: guardians }) },
+    { file: 'manifests/chart/templates/_cloud-config.tpl', text: made + cloudConfigExample(dialects) },
     ...templates,
   ]
 }
@@ -75,6 +76,15 @@ function chart(version: string): object {
 /** A condition for the templates that are written by hand. They include it, and an empty text means that it is not met. */
 function namedTest(name: string, condition: Condition): string {
   return `{{- define "eip-admission.${name}" -}}\n{{- if ${test(condition)} }}true{{ end -}}\n{{- end }}\n`
+}
+
+/** An example of the configuration file in the Secret of the chosen cloud, for the notes that are written by hand. */
+function cloudConfigExample(dialects: DialectFact[]): string {
+  const examples = dialects.flatMap(({ providers, requiredFields }) => {
+    const example = `{${requiredFields.map((field) => `"${field}": "..."`).join(', ')}}`
+    return providers.map((is) => `{{- if ${test({ value: 'cloudProvider', is })} }}${example}{{ end -}}\n`)
+  })
+  return `{{- define "eip-admission.cloudConfig" -}}\n${examples.join('')}{{- end }}\n`
 }
 
 function chartTemplate({ conditions, objects }: Part): string {

@@ -11,8 +11,13 @@ export type SettingFact = {
   findsControlPlaneAddress?: true
 }
 
-/** What a dialect accepts. */
-export type DialectFact = { name: string; providers: readonly string[]; settings: SettingFact[] }
+/** What a dialect accepts, and the fields of its configuration file without which it does not start. */
+export type DialectFact = {
+  name: string
+  providers: readonly string[]
+  settings: SettingFact[]
+  requiredFields: string[]
+}
 
 const types = {
   boolean: ['boolean', 'string'],

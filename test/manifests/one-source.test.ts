@@ -17,11 +17,13 @@ import { names } from '../../settings/installed-names.ts'
 import { controlPlanePrograms } from '../../sandbox/control-plane/build.ts'
 import { chartFolder, runHelm } from '../../sandbox/run-helm.ts'
 import { type StoppableWorkload, isStopped } from '../../commands/takeover/workloads.ts'
+import { dialects } from '../../clouds/dialects.ts'
+import type { Setting } from '../../settings/setting.ts'
 import { dialectFacts } from '../../commands/settings/chart-facts.ts'
 import manifest from '../../package.json' with { type: 'json' }
 import { webhookIdentities as webhooks } from '../../webhooks/identities.ts'
 import { cases, cherry } from './chart-cases.ts'
-import { byName, objectsIn, renderChart } from './render.ts'
+import { byName, objectsIn, renderChart, renderNotes } from './render.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const pathSecret = 'known-to-this-test'
@@ -140,6 +142,21 @@ test('kubectl apply -k has the monitoring of the chart', async () => {
   for (const [key, object] of Object.entries(applied))
     assert.is(JSON.stringify(object), JSON.stringify(sameOrder(charted[key], object)).replaceAll('"Helm"', '"kubectl"'))
 })
+
+for (const { name, providers, rows } of dialects) {
+  test(`the notes of the chart have the fields that the Secret of the cloud needs: ${name}`, async () => {
+    const required = Object.values<Setting<unknown>>(rows).filter((row) => 'required' in row)
+    assert.ok(required.some(({ flag }) => flag === undefined))
+    for (const cloudProvider of providers) {
+      const notes = await renderNotes({ cloudProvider })
+      const [, example = ''] = /--from-literal=cloud-sa\.json='(.*)'$/m.exec(notes) ?? []
+      assert.equal(
+        Object.keys(JSON.parse(example) as object),
+        required.map(({ field }) => field),
+      )
+    }
+  })
+}
 
 const guardians = 'eip-admission/eip-admission-control-plane'
 

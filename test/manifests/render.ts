@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
@@ -10,11 +10,33 @@ export type Rendered = ValueTree & { kind: string; metadata: ValueTree & { name:
 
 /** The objects of the chart with these values, as helm renders them without a cluster. */
 export async function renderChart(values: ValueTree): Promise<Rendered[]> {
+  return inFolder((dir) => renderFrom(chartFolder, dir, values))
+}
+
+/** What helm tells a person who has installed the chart with these values. Without a cluster it shows that to no one else. */
+export async function renderNotes(values: ValueTree): Promise<string> {
+  return inFolder(async (dir) => {
+    const chart = join(dir, 'chart')
+    cpSync(chartFolder, chart, { recursive: true })
+    const notes = '{{ include (print .Template.BasePath "/NOTES.txt") . | toJson }}'
+    const object = `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: notes\ndata:\n  notes: ${notes}\n`
+    writeFileSync(join(chart, 'templates', 'notes.yaml'), object)
+    const rendered = await renderFrom(chart, dir, values)
+    const found = rendered.find(({ metadata }) => metadata.name === 'notes') as { data: { notes: string } } | undefined
+    return found?.data.notes ?? ''
+  })
+}
+
+async function renderFrom(chart: string, dir: string, values: ValueTree): Promise<Rendered[]> {
+  const file = join(dir, 'values.yaml')
+  writeFileSync(file, JSON.stringify(values))
+  return objectsIn(await runHelm(['template', 'eip-admission', chart, '-n', 'eip-admission', '-f', file]))
+}
+
+async function inFolder<T>(work: (dir: string) => Promise<T>): Promise<T> {
   const dir = mkdtempSync(join(tmpdir(), 'eip-admission-values-'))
   try {
-    const file = join(dir, 'values.yaml')
-    writeFileSync(file, JSON.stringify(values))
-    return objectsIn(await runHelm(['template', 'eip-admission', chartFolder, '-n', 'eip-admission', '-f', file]))
+    return await work(dir)
   } finally {
     rmSync(dir, { recursive: true })
   }
