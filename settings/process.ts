@@ -14,6 +14,7 @@ export const kubeconfig = {
   flag: '--kubeconfig',
   env: 'KUBECONFIG',
   format: text('file'),
+  unset: 'in a pod its cluster, elsewhere the kubeconfig that kubectl uses',
   sentence: 'Kubeconfig file for the connection to the cluster.',
 } as const
 
@@ -28,13 +29,13 @@ export const ownNamespace = {
 } as const
 
 const cluster = {
-  kubeconfig: { ...kubeconfig, unset: 'the cluster that the process runs in' },
+  kubeconfig,
   apiServer: {
     title: 'API server',
     flag: '--api-server',
     env: 'EIP_API_SERVER',
     format: hostUrl,
-    unset: 'that of the kubeconfig, or of the cluster that the process runs in',
+    unset: 'that of the kubeconfig, or of the cluster of the pod',
     sentence:
       'URL of the API server to talk to, with the same credentials. A guardian talks to the one of its own machine, such as `https://$(HOST_IP):6443`, never to the address that it guards.',
   },

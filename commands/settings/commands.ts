@@ -68,7 +68,7 @@ export const installSettings = {
 
 /** The settings of `cleanup`. */
 export const cleanupSettings = {
-  kubeconfig: { ...kubeconfig, unset: 'in a pod its cluster, elsewhere the kubeconfig that kubectl uses' },
+  kubeconfig,
   yes: {
     title: 'confirmation',
     flag: '--yes',
