@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import type { Agent, AgentOptions, IncomingMessage, RequestOptions } from 'node:http'
 import { Agent as HttpsAgent, request as https } from 'node:https'
 import { nodeHttp } from '../lib/node-http.ts'
+import { untilAborted } from '../lib/until-aborted.ts'
 import type { Access } from './credentials.ts'
 
 /** The API server closes idle connections after 90 s. We close ours first, so that no request meets a closing one. */
@@ -65,7 +66,7 @@ function sendOnce(
   const url = new URL(access.url)
   const options: RequestOptions = { method, headers: { ...headers, ...access.headers }, agent, signal }
   const send = url.protocol === 'http:' ? nodeHttp.request : https
-  return new Promise((resolve, reject) => {
+  const response = new Promise<IncomingMessage>((resolve, reject) => {
     const request = send(new URL(url.pathname.replace(/\/$/, '') + path, url), options, resolve)
     request.on('socket', (socket) => socket.setKeepAlive(true, keepAliveMs))
     request.on('error', (cause) => {
@@ -74,6 +75,8 @@ function sendOnce(
     })
     request.end(body)
   })
+  // While a request waits for a connection, it emits no error at the abort. The agent drops it when it is its turn.
+  return untilAborted(response, signal)
 }
 
 function makeAgent({ url, tls }: Access, options: AgentOptions): Agent {

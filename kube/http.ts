@@ -4,6 +4,7 @@ import { type Agents, agents } from './agents.ts'
 import type { Access, Credentials } from './credentials.ts'
 import { KubeError } from './errors.ts'
 import { withTimeLimit } from '../lib/time-limit.ts'
+import { untilAborted } from '../lib/until-aborted.ts'
 import { type KubeResponse, readResponse, responseError, unreachableError } from './response.ts'
 
 export type Call = {
@@ -69,27 +70,22 @@ async function sendWithCredentials(
   { ownConnection, signal }: { ownConnection: boolean; signal: AbortSignal },
 ): Promise<IncomingMessage> {
   const request = { ...requestOf(call, transport.userAgent), ownConnection, idempotent: call.idempotent }
-  const access = await untilAborted(call, transport.credentials.current(), signal)
+  const access = await accessUntilAborted(call, transport.credentials.current(), signal)
   const response = await transport.agents.send(access, request, signal)
   if (response.statusCode !== 401) return response
   response.resume()
-  const renewed = await untilAborted(call, transport.credentials.renew(access), signal)
+  const renewed = await accessUntilAborted(call, transport.credentials.renew(access), signal)
   return transport.agents.send(renewed, request, signal)
 }
 
 /** Waits for credentials, but not beyond the signal: an exec plugin may wait for a person. */
-async function untilAborted(call: Call, credentials: Promise<Access>, signal: AbortSignal): Promise<Access> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>()
-  const abort = () => reject(signal.reason)
-  signal.addEventListener('abort', abort, { once: true })
+async function accessUntilAborted(call: Call, credentials: Promise<Access>, signal: AbortSignal): Promise<Access> {
   try {
-    return await Promise.race([credentials, aborted])
+    return await untilAborted(credentials, signal)
   } catch (cause) {
     signal.throwIfAborted()
     const message = `${call.name}: ${cause instanceof Error ? cause.message : 'no credentials'}`
     throw new KubeError(message, { status: 0, reason: 'NoCredentials', cause })
-  } finally {
-    signal.removeEventListener('abort', abort)
   }
 }
 

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Access } from '../../kube/credentials.ts'
@@ -132,6 +133,32 @@ test('a call that its caller aborts rejects with the reason of the abort, and cl
       assert.is(server.requests.length, 1)
     },
   ))
+
+test('a call that waits for a connection obeys its time limit and its abort, and is never sent', async () => {
+  const held: ServerResponse[] = []
+  await withServer(
+    ({ path }, response) => {
+      if (path.endsWith('/held')) held.push(response)
+      else sendJson(response, map)
+    },
+    async (server) => {
+      const client = clientFor(server)
+      const busy = Array.from({ length: 32 }, () => client.get(configMaps, { ...at, name: 'held' }))
+      await until(() => held.length === 32)
+      const stop = new AbortController()
+      const aborted = errorOf(client.get(configMaps, { ...at, name: 'aborted' }, { signal: stop.signal }))
+      const late = (await errorOf(client.get(configMaps, { ...at, name: 'late' }, { timeoutMs: 50 }))) as KubeError
+      assert.equal([late.reason, late.message], ['Timeout', 'get ConfigMap default/late: no answer within 50 ms'])
+      stop.abort(new Error('shutting down'))
+      assert.is((await aborted).message, 'shutting down')
+      const last = client.get(configMaps, { ...at, name: 'last' })
+      assert.is(server.requests.length, 32)
+      for (const response of held) sendJson(response, map)
+      await Promise.all([...busy, last])
+      assert.equal(new Set(server.requests.map(({ path }) => path.split('/').at(-1))), new Set(['held', 'last']))
+    },
+  )
+})
 
 const broken: { name: string; respond: Parameters<typeof withServer>[0]; reason: string; words: RegExp }[] = [
   {
