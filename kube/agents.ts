@@ -8,8 +8,8 @@ import type { Access } from './credentials.ts'
 /** The API server closes idle connections after 90 s. We close ours first, so that no request meets a closing one. */
 const idleMs = 60_000
 const keepAliveMs = 30_000
-/** A burst of calls waits for free connections instead of opening one for each call. Few stay open after it. */
-const pool = { keepAlive: true, timeout: idleMs, maxSockets: 32, maxFreeSockets: 8 }
+/** Few connections stay open after a burst of calls. */
+const kept = { keepAlive: true, timeout: idleMs, maxFreeSockets: 8 }
 
 export type Request = {
   method: string
@@ -25,15 +25,15 @@ export type Request = {
 /** Sends requests over kept-alive connections, and opens new ones when the CA or our certificate changes. */
 export type Agents = { send(access: Access, request: Request, signal: AbortSignal): Promise<IncomingMessage> }
 
-/** The connections of one client. The first request opens one. */
-export function agents(): Agents {
+/** The connections of one client. The first request opens one. Where all are busy, a request waits for one. */
+export function agents(maxSockets = 32): Agents {
   let shared: { identity: string; agent: Agent } | undefined
 
   const sharedAgent = (access: Access) => {
     if (access.proxy) return access.proxy
     const identity = identityOf(access)
     // The old agent completes its calls in flight, and its idle connections time out by themselves.
-    if (shared?.identity !== identity) shared = { identity, agent: makeAgent(access, pool) }
+    if (shared?.identity !== identity) shared = { identity, agent: makeAgent(access, { ...kept, maxSockets }) }
     return shared.agent
   }
 

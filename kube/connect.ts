@@ -13,6 +13,8 @@ export type ConnectOptions = {
   userAgent: string
   /** The time-out of calls that set none. */
   timeoutMs?: number
+  /** How many calls are under way at once, watches not counted; others wait. 32 by default. */
+  maxConnections?: number
   /** Called after every call, except for watches. */
   observe?: (call: ObservedCall) => void
 }
@@ -24,7 +26,8 @@ type Send = <T>(call: Call, options: CallOptions | undefined) => Promise<T>
 
 /** The client of the credentials' API server. It sends nothing before the first call. */
 export function connect(credentials: Credentials, options: ConnectOptions): KubeClient & Watcher & Discovery {
-  const transport = http({ credentials, userAgent: options.userAgent })
+  const { userAgent, maxConnections } = options
+  const transport = http({ credentials, userAgent, maxConnections })
   const defaultMs = options.timeoutMs ?? 10_000
   const send = async <T>(call: Call, { signal, timeoutMs = defaultMs }: CallOptions = {}) => {
     const startedAt = performance.now()

@@ -28,14 +28,16 @@ export type Http = {
   open(call: Call, signal: AbortSignal): Promise<IncomingMessage>
 }
 
+type HttpOptions = { credentials: Credentials; userAgent: string; maxConnections?: number | undefined }
+
 type Transport = { credentials: Credentials; userAgent: string; agents: Agents }
 type Deadline = { signal: AbortSignal; atMs: number }
 
 const maxAttempts = 4
 
 /** HTTP to the API server of the credentials. */
-export function http(options: { credentials: Credentials; userAgent: string }): Http {
-  const transport = { ...options, agents: agents() }
+export function http(options: HttpOptions): Http {
+  const transport = { ...options, agents: agents(options.maxConnections) }
   return {
     call: (call, limits) => withTimeout(call.name, limits, (deadline) => sendUntilAnswered(transport, call, deadline)),
     async open(call, signal) {

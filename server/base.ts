@@ -29,6 +29,8 @@ export type Base = CloudConnection & {
   /** The version of the program. */
   version: string
   client: KubeClient & Watcher & Discovery
+  /** For elections alone: a burst of other calls never takes its connections. */
+  leaseClient: KubeClient
   credentials: Credentials
   userAgent: string
   events: EventRecorders
@@ -58,6 +60,8 @@ export async function createBase(settings: ServeSettings, deps: ServeDeps): Prom
   }
   const credentials = credentialsOf(settings.process, env)
   const client = connect(credentials, { userAgent, observe })
+  // The process takes part in two elections at most.
+  const leaseClient = connect(credentials, { userAgent, observe, maxConnections: 2 })
   const events = eventRecorders({ client, instance: identity, log })
   const { vendor, reload } = await connectCloud(settings, {
     userAgent,
@@ -74,6 +78,6 @@ export async function createBase(settings: ServeSettings, deps: ServeDeps): Prom
   readProcess(metrics)
   readBuild(metrics, { version, cloud: vendor.cloud.name })
   for (const warning of [...settings.warnings, ...vendor.unsupported]) log.warn({ warning }, 'setting')
-  const clients = { client, credentials, userAgent, events, vendor, reload }
+  const clients = { client, leaseClient, credentials, userAgent, events, vendor, reload }
   return { settings, log, metrics, activity, version, ...clients, identity, endAtOnce }
 }

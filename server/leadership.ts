@@ -1,5 +1,5 @@
 import { election } from '../kube/election.ts'
-import type { Context } from './context.ts'
+import type { Base } from './base.ts'
 
 export type Leadership = {
   isLeader(): boolean
@@ -12,9 +12,10 @@ export type Leadership = {
 /** `silentMs`: for how long nobody had led; undefined if nobody ever has. */
 type Lead = (signal: AbortSignal, silentMs: number | undefined) => Promise<void>
 
+type Deps = Pick<Base, 'settings' | 'leaseClient' | 'identity' | 'log'>
+
 /** Decides which replica runs the controllers: the holder of the lease, or this one if there is no election. */
-export function leadership(context: Context, lead: Lead): Leadership {
-  const { settings, client, identity, log } = context
+export function leadership({ settings, leaseClient, identity, log }: Deps, lead: Lead): Leadership {
   const { leaderElect, leaseNamespace, leaseName, leaseDurationMs, renewDeadlineMs, retryPeriodMs } = settings.process
   const leadSafely: Lead = async (signal, silentMs) => {
     try {
@@ -27,7 +28,7 @@ export function leadership(context: Context, lead: Lead): Leadership {
   const lease = { namespace: leaseNamespace, name: leaseName }
   const times = { leaseDurationMs, renewDeadlineMs, retryPeriodMs }
   return election({
-    client,
+    client: leaseClient,
     lease,
     identity,
     ...times,

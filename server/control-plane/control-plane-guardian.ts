@@ -152,10 +152,10 @@ function makeTargets(
 
 /** Guardians always elect one of them, whatever --leader-elect says: two that move at once would fight. */
 function makeElection({ base, watchdog, mirror }: Parts, loop: Guardian): Election {
-  const { client, identity, log, settings } = base
+  const { leaseClient, identity, log, settings } = base
   const { leaseNamespace, guardianLeaseMs, guardianRenewDeadlineMs, guardianRetryMs } = settings.process
   return election({
-    client,
+    client: leaseClient,
     lease: { namespace: leaseNamespace, name: names.controlPlaneLease },
     identity,
     leaseDurationMs: guardianLeaseMs,
