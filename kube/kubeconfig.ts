@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs'
+import { readFile, stat } from 'node:fs/promises'
 import type { RequestOptions } from 'node:https'
+import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import type { KubeConfig } from '@kubernetes/client-node'
 import { type Access, type Credentials, type Tls, cachedCredentials } from './credentials.ts'
@@ -20,17 +22,27 @@ export type KubeconfigOptions = {
 const contextsWithoutFile = ['inClusterContext', 'loaded-context']
 const serviceAccountToken = 'var/run/secrets/kubernetes.io/serviceaccount/token'
 
+/** What the library made of the files, and the text that they had. */
+type Loaded = { config: KubeConfig; text: string }
+
 /**
- * The credentials of a kubeconfig: tokens, client certificates, exec plugins, OIDC and proxies. The library that reads
- * it is large, so we load it when the first call needs it.
+ * The credentials of a kubeconfig: tokens, client certificates, exec plugins, OIDC and proxies. A change of its files is
+ * followed, but never to another cluster. The library that reads them is large, so we load it when the first call needs it.
  */
 export function kubeconfig(options: KubeconfigOptions = {}): Credentials {
-  let config: KubeConfig | undefined
+  let loaded: Loaded | undefined
+  let lastText: string | undefined
 
   const read = async (isRefused: boolean) => {
+    const text = await textOf(options)
+    // Files that changed since the last look may be half written.
+    const isNew = text === lastText && text !== loaded?.text
+    lastText = text
+    if (loaded === undefined) loaded = { text, config: await load(options) }
     // A refused token may still be in a plugin's cache, which lives in the library's object: a new object has none.
-    if (config === undefined || isRefused) config = await load(options)
-    return accessOf(config, options)
+    else if (isRefused) loaded = { text, config: await loadAgain(options, loaded.config) }
+    else if (isNew) loaded = await loadedOrFormer(options, text, loaded)
+    return accessOf(loaded.config, options)
   }
   // Every read checks the expiry of an exec plugin's token, so we may notice it this much late.
   return cachedCredentials((isRefused) => read(isRefused).catch((error) => rethrowWithPlace(error, options)), {
@@ -39,10 +51,62 @@ export function kubeconfig(options: KubeconfigOptions = {}): Credentials {
   })
 }
 
+/** The text of the files that `load` reads. The settings of `serve` name those of KUBECONFIG. */
+async function textOf({ file }: KubeconfigOptions): Promise<string> {
+  const named = pathsIn(file)
+  const paths = named.length > 0 ? named : [join(homedir(), '.kube', 'config')]
+  return (await Promise.all(paths.map(textOfFile))).join('\0')
+}
+
+async function textOfFile(path: string): Promise<string> {
+  try {
+    // A pipe gives its text once: to `load`.
+    return (await stat(path)).isFile() ? await readFile(path, 'utf8') : ''
+  } catch {
+    return ''
+  }
+}
+
+function pathsIn(list = ''): string[] {
+  return list.split(delimiter).filter(Boolean)
+}
+
+/** Files that cannot be used may be corrected, and until then what we have may still be valid. */
+async function loadedOrFormer(options: KubeconfigOptions, text: string, former: Loaded): Promise<Loaded> {
+  try {
+    return { text, config: await loadAgain(options, former.config) }
+  } catch {
+    return former
+  }
+}
+
+/** Loads the context of before, whatever the current one is now: all that we know is about its cluster. */
+async function loadAgain(options: KubeconfigOptions, before: KubeConfig): Promise<KubeConfig> {
+  const context = before.getCurrentContext()
+  const config = await load({ ...options, context })
+  if (!mayLeadElsewhere(before, config)) return config
+  const fact = `context "${context}" may lead to another cluster now, as its server or all its authorities are new`
+  throw new Error(`${fact}; restart to use it`)
+}
+
+/** A rotation keeps one of the former authorities until it is over. Where none was named, only the server tells. */
+function mayLeadElsewhere(before: KubeConfig, now: KubeConfig): boolean {
+  const [former, current] = [authoritiesOf(before), authoritiesOf(now)]
+  if (former.length === 0) return before.getCurrentCluster()?.server !== now.getCurrentCluster()?.server
+  return !former.some((authority) => current.includes(authority))
+}
+
+function authoritiesOf(config: KubeConfig): string[] {
+  const { caFile, caData = '' } = config.getCurrentCluster() ?? {}
+  if (caFile) return [caFile]
+  const text = Buffer.from(caData, 'base64').toString('latin1').replace(/\s/g, '')
+  return text.match(/-BEGINCERTIFICATE-.*?-ENDCERTIFICATE-/g) ?? []
+}
+
 async function load({ file, context, root = '/' }: KubeconfigOptions): Promise<KubeConfig> {
   const { KubeConfig } = await import('./kubeconfig-library.ts')
   const config = new KubeConfig()
-  const [first, ...others] = file?.split(delimiter).filter(Boolean) ?? []
+  const [first, ...others] = pathsIn(file)
   if (first === undefined) loadDefault(config, root)
   else config.loadFromFile(first)
   // As kubectl does with KUBECONFIG: it merges several files, and the first one sets the current context.

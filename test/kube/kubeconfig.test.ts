@@ -1,8 +1,7 @@
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { type AddressInfo, type Socket, connect as dial } from 'node:net'
-import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -10,44 +9,8 @@ import { stringify } from 'yaml'
 import { connect } from '../../kube/connect.ts'
 import { kubeconfig } from '../../kube/kubeconfig.ts'
 import { namespaces } from '../../kube/resource.ts'
+import { base64, inEnvironment, plugin, withFolder, write } from './kubeconfig-files.ts'
 import { sendJson, errorOf, sendStatus, withServer } from './scripted-server.ts'
-
-async function withFolder(run: (folder: string) => Promise<void>): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'kubeconfig-'))
-  try {
-    await run(folder)
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
-}
-
-/** A kubeconfig with one context, `here`. */
-function write(folder: string, { cluster = {}, user = {} }: { cluster?: object; user?: object }): string {
-  const file = join(folder, 'config')
-  const config = {
-    apiVersion: 'v1',
-    kind: 'Config',
-    'current-context': 'here',
-    contexts: [{ name: 'here', context: { cluster: 'k', user: 'u', namespace: 'mine' } }],
-    clusters: [{ name: 'k', cluster: { server: 'https://192.0.2.1:6443', ...cluster } }],
-    users: [{ name: 'u', user }],
-  }
-  writeFileSync(file, stringify(config))
-  return file
-}
-
-const base64 = (text: string) => Buffer.from(text).toString('base64')
-
-/** A plugin that prints a token with a number, one higher at each run. */
-function plugin(folder: string, expiresInMs: number): object {
-  const script = `
-    const fs = require('node:fs'), file = ${JSON.stringify(join(folder, 'runs'))}
-    const run = fs.existsSync(file) ? Number(fs.readFileSync(file)) + 1 : 1
-    fs.writeFileSync(file, String(run))
-    const expirationTimestamp = new Date(Date.now() + ${expiresInMs}).toISOString()
-    console.log(JSON.stringify({ status: { token: 'run-' + run, expirationTimestamp } }))`
-  return { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: process.execPath, args: ['-e', script] } }
-}
 
 test('a kubeconfig gives the server, our identity and the CA', () =>
   withFolder(async (folder) => {
@@ -184,21 +147,6 @@ test('several files are merged, and the first one sets the current context', () 
     assert.is(url, 'https://192.0.2.1:6443')
     assert.is(headers['authorization'], 'Bearer tok')
   }))
-
-/** Runs with an empty home folder, without the variables of this machine, and with those that a test gives. */
-async function inEnvironment(given: Record<string, string>, run: (folder: string) => Promise<void>): Promise<void> {
-  const names = ['HOME', 'KUBECONFIG', 'KUBERNETES_SERVICE_HOST', 'KUBERNETES_SERVICE_PORT']
-  const before = names.map((name) => [name, process.env[name]] as const)
-  for (const name of names) delete process.env[name]
-  await withFolder(async (folder) => {
-    Object.assign(process.env, { HOME: folder }, given)
-    await run(folder)
-  }).finally(() => {
-    for (const [name, value] of before)
-      if (value === undefined) delete process.env[name]
-      else process.env[name] = value
-  })
-}
 
 /** The files that the kubelet mounts. */
 function writeServiceAccount(root: string): void {
