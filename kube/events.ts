@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { KubeClient } from './client.ts'
-import { KubeError, isNotFound } from './errors.ts'
+import { KubeError, isAlreadyExists, isNotFound } from './errors.ts'
 import type { Log } from './log.ts'
 import { type KubeEvent, type KubeObject, keyOf } from './objects.ts'
 import { events } from './resource.ts'
@@ -134,13 +134,23 @@ async function write(client: EventRecorderOptions['client'], series: Series, log
   const { event } = series
   try {
     if (series.isStored) series.isStored = await patchCount(client, event)
-    if (!series.isStored) await client.create(events, event)
+    if (!series.isStored) await create(client, event)
     series.isStored = true
   } catch (error) {
     // The API server refuses Events in a namespace that is being deleted, which is normal.
     const isExpected = error instanceof KubeError && error.status === 403
     const fields = { about: event.involvedObject, reason: event.reason, error: String(error) }
     log[isExpected ? 'debug' : 'warn'](fields, 'event not written')
+  }
+}
+
+async function create(client: EventRecorderOptions['client'], event: KubeEvent): Promise<void> {
+  try {
+    await client.create(events, event)
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error
+    // The answer to an earlier create was lost.
+    await patchCount(client, event)
   }
 }
 

@@ -122,6 +122,20 @@ test('an Event that has expired is created again', async () => {
   )
 })
 
+test('an Event whose creation got no answer is counted on if the API server has it', async () => {
+  const { record, written, created, patched, failures, log } = recorder()
+  failures.create = new KubeError('create Event: no answer within 10000 ms', { status: 0, reason: 'Timeout' })
+  record(service, failed)
+  await written()
+  failures.create = new KubeError('create Event: it exists (409)', { status: 409, reason: 'AlreadyExists' })
+  record(service, failed)
+  await written()
+  record(service, failed)
+  await written()
+  assert.equal([created.length, patched.map(({ merge }) => merge.count)], [0, [2, 3]])
+  assert.is(log.lines.length, 1)
+})
+
 test('a long message is truncated', async () => {
   const { record, written, created } = recorder()
   record(service, { ...failed, message: 'x'.repeat(5_000) })
