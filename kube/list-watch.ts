@@ -42,6 +42,9 @@ export type ListWatch<T extends KubeObject> = {
 /** The resource version of the store, and what has failed since the last healthy watch. */
 type Progress = { version: string | undefined; failures: number; hasExpired: boolean }
 
+/** A maintenance page that asks for an hour does not know that we see no change meanwhile. One watch costs little. */
+const maxAskedMs = 60_000
+
 type WatchEnd = { watchedMs: number; error: unknown }
 
 /** Keeps the store current until the signal aborts, whatever happens to the API server and the network. */
@@ -121,7 +124,7 @@ function nextWaitMs({ watchedMs, error }: WatchEnd, progress: Progress, pace: Pa
     if (isFirst) return 0
   }
   const retryAfterMs = error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0
-  return Math.max(retryAfterMs, backoffMs(progress.failures, pace))
+  return Math.max(Math.min(retryAfterMs, maxAskedMs), backoffMs(progress.failures, pace))
 }
 
 /** One broken connection is normal for a watch; an operator should see more than one in a row. */

@@ -90,7 +90,8 @@ function isStatus(body: unknown): body is Status {
   return typeof body === 'object' && body !== null && 'kind' in body && body.kind === 'Status'
 }
 
+/** Undefined for 0: a call that fails would be repeated without a pause, for as long as it fails. */
 function secondsToMs(seconds: string | number | undefined): number | undefined {
   const ms = Number(seconds) * 1000
-  return ms >= 0 ? ms : undefined
+  return ms > 0 ? ms : undefined
 }

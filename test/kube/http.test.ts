@@ -63,7 +63,7 @@ for (const { name, status, call, tries } of patience) {
     return withServer(
       (_, response) => {
         sent += 1
-        if (sent < 3) sendStatus(response, status, { reason: 'Busy', headers: { 'retry-after': '0' } })
+        if (sent < 3) sendStatus(response, status, { reason: 'Busy', headers: { 'retry-after': '0.01' } })
         else sendJson(response, { metadata: {}, items: [] })
       },
       async (server) => {
@@ -77,11 +77,24 @@ for (const { name, status, call, tries } of patience) {
 test('a call to a busy server is not repeated for ever', () =>
   withServer(
     (_, response) =>
-      sendStatus(response, 429, { reason: 'TooManyRequests', message: 'slow down', headers: { 'retry-after': '0' } }),
+      sendStatus(response, 429, {
+        reason: 'TooManyRequests',
+        message: 'slow down',
+        headers: { 'retry-after': '0.01' },
+      }),
     async (server) => {
       const error = await errorOf(clientFor(server).get(configMaps, at))
       assert.is(error.message, 'get ConfigMap default/a: slow down (429 TooManyRequests)')
       assert.is(server.requests.length, 4)
+    },
+  ))
+
+test('a Retry-After of 0 says nothing: a server that is busy would get the same call at once', () =>
+  withServer(
+    (_, response) => sendStatus(response, 429, { reason: 'TooManyRequests', headers: { 'retry-after': '0' } }),
+    async (server) => {
+      const error = await errorOf(clientFor(server).get(configMaps, at))
+      assert.equal([(error as KubeError).retryAfterMs, server.requests.length], [undefined, 1])
     },
   ))
 

@@ -354,6 +354,12 @@ test('a reflector waits as long as Retry-After says', () =>
     assert.is(server.requests.length, 2)
   }))
 
+test('a reflector waits at most a minute, although a maintenance page asks for an hour', () =>
+  withReflector([list('1'), failsWith(503, { headers: { 'retry-after': '3600' } }), open()], async ({ log }) => {
+    await until(() => log.lines.some(({ fields }) => 'waitMs' in fields))
+    assert.is(log.lines.find(({ fields }) => 'waitMs' in fields)?.fields.waitMs, 60_000)
+  }))
+
 test('a healthy watch resets the back-off, and no wait follows its normal end', () =>
   withReflector(
     [

@@ -7,6 +7,7 @@ import { watch } from '../../../controllers/loop/watch.ts'
 import { fakeClock } from '../../kube/fake-clock.ts'
 import type { Clock } from '../../../kube/clock.ts'
 import { KubeError } from '../../../kube/errors.ts'
+import { responseError } from '../../../kube/response.ts'
 
 type Reported = { key: string; message: string }
 
@@ -291,6 +292,26 @@ test('an error that says when to retry is retried then', async () => {
     await run(2)
     assert.is(warnings[0]?.againInMs, 3)
   }
+})
+
+test('an error of an API server that asks for no wait is retried with back-off', async () => {
+  const clock = fakeClock()
+  const { controller, reconciled } = makeController(
+    (_key, count) => {
+      if (count === 9) return {}
+      throw responseError('get Service default/web', { status: 503, retryAfter: '0', body: 'maintenance' })
+    },
+    { retry: { firstMs: 1_000, maxMs: 300_000 } },
+    clock,
+  )
+  const stop = new AbortController()
+  const running = controller.run(stop.signal)
+  await clock.pass(400)
+  assert.is(reconciled.length, 1)
+  await clock.pass(600)
+  assert.is(reconciled.length, 2)
+  stop.abort()
+  await running
 })
 
 test('an error that asks for a day is retried after ten minutes', async () => {
