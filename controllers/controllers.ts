@@ -1,5 +1,6 @@
 import { machineRefresh } from './nodes/machine-refresh.ts'
-import { type ControllerDeclaration, defineController, runAll } from './loop/controller.ts'
+import { type ControllerDeclaration, defineController } from './loop/controller.ts'
+import { runAll } from '../lib/run-all.ts'
 import { announcingController, makeAnnouncing } from './announcing/declaration.ts'
 import { serviceAssigning } from './assigning/declaration.ts'
 import { availableAddressController } from './available/declaration.ts'

@@ -56,7 +56,18 @@ try {
   if (!stopping.signal.aborted) fail(error)
 }
 
+/** Prints the error, and ends the process as soon as nothing runs any more, or after a while. */
 function fail(error: unknown): void {
-  process.stderr.write(`eip-admission: ${error instanceof Error ? error.message : String(error)}\n`)
+  printFailure(error instanceof Error ? error.message : String(error))
   process.exitCode = 1
+  // What is left, such as a claim, gets this time. No line is lost: log and errors are written at once.
+  const endAnyway = () => {
+    printFailure('something still runs 10 seconds after the failure; the process ends now')
+    process.exit()
+  }
+  setTimeout(endAnyway, 10_000).unref()
+}
+
+function printFailure(text: string): void {
+  process.stderr.write(`eip-admission: ${text}\n`)
 }

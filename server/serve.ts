@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { runAll } from '../lib/run-all.ts'
 import { type Listeners, openListeners } from './listeners/listeners.ts'
 import { type Check, maxSilenceMs } from './listeners/health.ts'
 import type { ServeDeps } from '../commands/command-deps.ts'
@@ -19,6 +20,8 @@ export async function serve(settings: ServeSettings, deps: ServeDeps): Promise<v
   const components = makeComponents(context)
   // Outlives the signal: reviews need the caches until the last one is answered.
   const running = new AbortController()
+  // What stops at the signal stops at a failure too: it would keep the process alive, and go on acting for it.
+  const working = AbortSignal.any([signal, running.signal])
   try {
     for (const cache of cachesToStart(components)) cache.start(running.signal)
     components.locations.start(running.signal)
@@ -27,13 +30,13 @@ export async function serve(settings: ServeSettings, deps: ServeDeps): Promise<v
     components.paths.start(running.signal)
     context.reload?.start(running.signal)
     if (components.webhooks) await components.ownUser.start(running.signal)
-    await components.certs.start(signal)
+    await components.certs.start(working)
     if (signal.aborted) return
     await checkProject(context, components, signal)
     const checks = checksOf(context, components)
     const page = makeStatusPage(context, () => serveFacts(context, components, checks))
     const listeners = await open(context, { components, page, checks })
-    components.probe?.start(signal)
+    components.probe?.start(working)
     showOnLoopback(context, page, running.signal)
     await runUntilAborted(listeners, { components, settings, signal })
     // Another replica may lead by now; a request for an address is bound to its record, not to the lease.
@@ -64,23 +67,23 @@ function cachesToStart({ caches, leadership }: Components) {
 
 type Work = { components: Components; settings: ServeSettings; signal: AbortSignal }
 
-/** Answers reviews and runs for leader until the signal aborts. If the election fails, it closes the ports at once. */
-async function runUntilAborted(listeners: Listeners, { components, settings, signal }: Work): Promise<void> {
-  try {
-    await Promise.all([
-      components.ledger.project.run((own) => components.leadership?.run(own) ?? untilAborted(own), signal),
-      components.guardian?.run(signal),
-      closeAfter(signal, listeners, settings.process.shutdownDelayMs),
-    ])
-  } finally {
-    await listeners.close(0)
+/** Answers reviews and runs for leader until the signal aborts. If the election or the guardian fails, all end at once. */
+function runUntilAborted(listeners: Listeners, { components, settings, signal }: Work): Promise<void> {
+  const { ledger, leadership, guardian } = components
+  const lead = (own: AbortSignal) => leadership?.run(own) ?? untilAborted(own)
+  const closing = async (until: AbortSignal) => {
+    await untilAborted(until)
+    // Another replica leads as soon as we stop. Reviews are answered until every API server knows that we stop.
+    await listeners.close(signal.aborted ? settings.process.shutdownDelayMs : 0)
   }
-}
-
-/** Another replica leads as soon as we stop. Reviews are answered until every API server knows that we stop. */
-async function closeAfter(signal: AbortSignal, listeners: Listeners, delayMs: number): Promise<void> {
-  await untilAborted(signal)
-  await listeners.close(delayMs)
+  return runAll(
+    [
+      { run: (until) => ledger.project.run(lead, until) },
+      { run: async (until) => guardian?.run(until) },
+      { run: closing },
+    ],
+    signal,
+  )
 }
 
 async function open(context: Context, { components, page, checks }: Served): Promise<Listeners> {

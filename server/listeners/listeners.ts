@@ -32,40 +32,72 @@ export type Listeners = {
 const maxConnections = { webhooks: 2_000, health: 200 }
 
 /** Opens the HTTPS ports of the process: one for the API server's reviews, one for health and metrics. */
-export async function openListeners({ certs, tls, webhooks, health }: ListenersOptions): Promise<Listeners> {
-  let isClosing = false
-  const shutdown = { name: 'shutdown', problem: () => (isClosing ? 'shutting down' : undefined) }
-  const apps: FastifyInstance[] = []
-  const connections: Connections[] = []
-  const open = async (app: FastifyInstance, at: Address, max: number) => {
-    // A client that has to close its connection opens the next one to another replica, before this port closes.
-    app.addHook('onSend', (...[, reply, , done]) => {
-      if (isClosing) reply.header('connection', 'close')
-      done()
-    })
-    apps.push(app)
-    connections.push(limitConnections(app.server, max))
-    await app.listen(at)
+export async function openListeners(options: ListenersOptions): Promise<Listeners> {
+  const ports = makePorts()
+  try {
+    await openPorts(ports, options)
+  } catch (error) {
+    // A process that fails changes nothing any more: a port that stays open would answer from what it last knew.
+    await ports.close()
+    throw error
   }
-
-  if (webhooks) {
-    const app = tlsApp(certs, tls, webhooks.clients)
-    await app.register(admission, webhooks)
-    await open(app, webhooks.at, maxConnections.webhooks)
-  }
-  const app = tlsApp(certs, tls)
-  addHealth(app, { ...health, ready: [...health.ready, shutdown] })
-  if (health.page) addStatusPage(app, health.page)
-  await open(app, health.at, maxConnections.health)
   return {
     async close(delayMs) {
-      isClosing = true
+      ports.startClosing()
       await sleep(timerMs(delayMs))
       // Reads what has arrived meanwhile: a connection whose first request waits in its buffer is not unused.
       await turn()
-      health.page?.stop()
+      options.health.page?.stop()
+      await ports.close()
+    },
+  }
+}
+
+async function openPorts(ports: Ports, { certs, tls, webhooks, health }: ListenersOptions): Promise<void> {
+  if (webhooks) {
+    const app = tlsApp(certs, tls, webhooks.clients)
+    await app.register(admission, webhooks)
+    await ports.open(app, webhooks.at, maxConnections.webhooks)
+  }
+  const shutdown = { name: 'shutdown', problem: () => (ports.isClosing() ? 'shutting down' : undefined) }
+  const app = tlsApp(certs, tls)
+  addHealth(app, { ...health, ready: [...health.ready, shutdown] })
+  if (health.page) addStatusPage(app, health.page)
+  await ports.open(app, health.at, maxConnections.health)
+}
+
+/** The ports that are open so far. */
+type Ports = {
+  open(app: FastifyInstance, at: Address, max: number): Promise<void>
+  isClosing(): boolean
+  /** From now on each answer ends its connection. */
+  startClosing(): void
+  close(): Promise<void>
+}
+
+function makePorts(): Ports {
+  let isClosing = false
+  const apps: FastifyInstance[] = []
+  const connections: Connections[] = []
+  return {
+    async open(app, at, max) {
+      // A client that has to close its connection opens the next one to another replica, before this port closes.
+      app.addHook('onSend', (...[, reply, , done]) => {
+        if (isClosing) reply.header('connection', 'close')
+        done()
+      })
+      apps.push(app)
+      connections.push(limitConnections(app.server, max))
+      await app.listen(at)
+    },
+    isClosing: () => isClosing,
+    startClosing() {
+      isClosing = true
+    },
+    async close() {
+      isClosing = true
       for (const open of connections) open.closeUnused()
-      await Promise.all(apps.map((running) => running.close()))
+      await Promise.all(apps.map((app) => app.close()))
     },
   }
 }

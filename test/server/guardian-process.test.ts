@@ -41,11 +41,21 @@ async function guard(flags: string[], env: Record<string, string> = { CHERRY_FIP
   return { ...product, log: () => readFileSync(logFile, 'utf8') }
 }
 
-test('it ends if it would talk to the API server by the address that it guards', async () => {
-  const { exited, log } = await guard([])
-  assert.is(await exited, 1)
-  assert.match(log(), `by the control-plane address itself (https://${address}:6443)`)
-})
+const settingsFile = join(dir, 'cloud-sa.json')
+writeFileSync(settingsFile, JSON.stringify({ apiKey: token, projectId: project, 'base-url': cloud.url }))
+const [pagePort = 0] = await freePorts(1)
+const followed = [`--cloud-config=${settingsFile}`, `--status-page-address=127.0.0.1:${pagePort}`]
+
+for (const [also, flags] of [
+  ['', []],
+  [', although it follows a file and shows a page', followed],
+] as const)
+  test(`it ends if it would talk to the API server by the address that it guards${also}`, async () => {
+    const { exited, log } = await guard([...flags])
+    assert.is(await exited, 1)
+    assert.match(log(), `by the control-plane address itself (https://${address}:6443)`)
+    assert.not.match(log(), 'still runs')
+  })
 
 test('it ends if there is no tag', async () => {
   const { exited, log } = await guard([], {})

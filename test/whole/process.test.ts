@@ -7,6 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import tls from 'node:tls'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { freePorts } from '../../sandbox/ports.ts'
+import { startProduct } from '../../sandbox/product.ts'
+import { serviceAccountUser } from '../../settings/installed-names.ts'
 import { loadBalancer } from './manifests.ts'
 import { openStage } from './test-stage.ts'
 
@@ -105,6 +108,22 @@ test('SIGUSR1 opens no debugger, and SIGHUP does not end the process', async () 
     assert.ok(await isAlive(), signal)
   }
   assert.not.match(readFileSync(stage.logOf('eip-admission'), 'utf8'), /Debugger listening/)
+})
+
+test('it ends, and leaves no port open, where another program has its health port', async () => {
+  const [free = 0] = await freePorts(1)
+  const logFile = stage.logOf('without-a-port')
+  const { exited } = startProduct({
+    kubeconfig: stage.controlPlane.kubeconfigFor(serviceAccountUser('eip-admission')),
+    cloud: { url: stage.cloud.url, project: stage.project, token: stage.token },
+    ports: { webhook: free, health: product.ports.health },
+    logFile,
+    env: { METAL_METRO_NAME: 'da' },
+  })
+  assert.is(await exited, 1)
+  const log = readFileSync(logFile, 'utf8')
+  assert.match(log, `address already in use 127.0.0.1:${product.ports.health}`)
+  assert.not.match(log, 'still runs')
 })
 
 test.after(() => stage.close())
