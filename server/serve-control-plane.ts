@@ -20,7 +20,7 @@ export async function serveControlPlane(settings: ServeSettings, deps: ServeDeps
   )
   const { bindAddress: host, securePort: port } = settings.process
   const checks = checksOf(base, guardian)
-  const health = await openPlainHealth({ host, port }, { ...checks, metrics: () => metrics.text() })
+  const health = await openPlainHealth({ host, port }, { ...checks, metrics: () => metrics.text(), log })
   // The health port has no TLS here, and a token would be read on its way.
   const page = makeStatusPage(base, () => guardianFacts(base, guardian, checks))
   const running = new AbortController()

@@ -110,6 +110,7 @@ async function open(context: Context, { components, page, checks }: Served): Pro
       ...checks,
       metrics: () => metrics.text(),
     },
+    log,
   })
   log.info({ identity }, 'serving')
   return listeners

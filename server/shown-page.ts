@@ -6,7 +6,7 @@ import type { Server } from 'node:http'
 import { systemClock as clock } from '../kube/clock.ts'
 import type { Log } from '../kube/log.ts'
 import { nodeHttp } from '../lib/node-http.ts'
-import type { Address } from './listeners/listeners.ts'
+import type { Address } from './listeners/open-port.ts'
 
 /** The status page over what a process knows. */
 export function makeStatusPage({ settings, log }: Base, facts: () => PageFacts): StatusPage {

@@ -178,7 +178,12 @@ export const clusterId: Format<string> = {
 /** An address to listen on. */
 export const bindAddress: Format<string> = {
   placeholder: 'address',
-  read: (given) => accept(given, isIP(given) !== 0, 'an IP address; 0.0.0.0 or :: means all addresses of the host'),
+  read: (given) =>
+    accept(
+      given,
+      isIP(given) !== 0,
+      'an IP address; :: means all addresses of the host, and 0.0.0.0 its IPv4 addresses',
+    ),
 }
 
 /** A network in CIDR notation. */

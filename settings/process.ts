@@ -80,9 +80,9 @@ const listeners = {
     title: 'webhook bind address',
     flag: '--webhook-bind-address',
     format: bindAddress,
-    default: '0.0.0.0',
+    default: '::',
     sentence:
-      'IP address on which the webhooks listen. 0.0.0.0 means every IPv4 address of the host, and :: every IPv4 and IPv6 address.',
+      'IP address on which the webhooks listen. :: means every address of the host, also every IPv4 address; 0.0.0.0 means its IPv4 addresses alone.',
   },
   webhookSecurePort: {
     title: 'webhook port',
@@ -104,9 +104,9 @@ const listeners = {
     title: 'health and metrics bind address',
     flag: '--bind-address',
     format: bindAddress,
-    default: '0.0.0.0',
+    default: '::',
     sentence:
-      'IP address on which health checks and metrics are served, to callers without credentials too. 127.0.0.1 keeps them on the host; 0.0.0.0 and :: mean all of its addresses.',
+      'IP address on which health checks and metrics are served, to callers without credentials too. 127.0.0.1 keeps them on the host; :: means all of its addresses, and 0.0.0.0 its IPv4 addresses alone.',
   },
   shutdownDelayMs: {
     title: 'shutdown delay',

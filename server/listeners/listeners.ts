@@ -7,7 +7,9 @@ import type { KnownClients } from './client-certificates.ts'
 import type { StatusPage } from '../../status-page/status-page.ts'
 import { type HealthOptions, addHealth, addStatusPage } from './health.ts'
 import { type Connections, limitConnections } from './connections.ts'
+import { type Address, type PortUse, portOpener } from './open-port.ts'
 import { type TlsOptions, tlsApp } from './tls-app.ts'
+import type { Log } from '../../kube/log.ts'
 
 export type ListenersOptions = {
   certs: CertSource
@@ -16,9 +18,8 @@ export type ListenersOptions = {
   webhooks: ({ at: Address; clients: KnownClients | undefined } & AdmissionOptions) | undefined
   /** `page`: the status page, where this port shows it. */
   health: { at: Address; page: StatusPage | undefined } & HealthOptions
+  log: Log
 }
-
-export type Address = { host: string; port: number }
 
 export type Listeners = {
   /** Reports that we are not ready, still answers for `delayMs` the clients that do not know it yet, then closes. */
@@ -29,11 +30,11 @@ export type Listeners = {
  * An API server has at most 600 requests in progress by default, and each calls one webhook at a time. Probes and
  * Prometheus need a handful of connections.
  */
-const maxConnections = { webhooks: 2_000, health: 200 }
+const maxConnections: Record<PortUse, number> = { webhooks: 2_000, health: 200 }
 
 /** Opens the HTTPS ports of the process: one for the API server's reviews, one for health and metrics. */
 export async function openListeners(options: ListenersOptions): Promise<Listeners> {
-  const ports = makePorts()
+  const ports = makePorts(options.log)
   try {
     await openPorts(ports, options)
   } catch (error) {
@@ -57,38 +58,39 @@ async function openPorts(ports: Ports, { certs, tls, webhooks, health }: Listene
   if (webhooks) {
     const app = tlsApp(certs, tls, webhooks.clients)
     await app.register(admission, webhooks)
-    await ports.open(app, webhooks.at, maxConnections.webhooks)
+    await ports.open('webhooks', app, webhooks.at)
   }
   const shutdown = { name: 'shutdown', problem: () => (ports.isClosing() ? 'shutting down' : undefined) }
   const app = tlsApp(certs, tls)
   addHealth(app, { ...health, ready: [...health.ready, shutdown] })
   if (health.page) addStatusPage(app, health.page)
-  await ports.open(app, health.at, maxConnections.health)
+  await ports.open('health', app, health.at)
 }
 
 /** The ports that are open so far. */
 type Ports = {
-  open(app: FastifyInstance, at: Address, max: number): Promise<void>
+  open(use: PortUse, app: FastifyInstance, at: Address): Promise<void>
   isClosing(): boolean
   /** From now on each answer ends its connection. */
   startClosing(): void
   close(): Promise<void>
 }
 
-function makePorts(): Ports {
+function makePorts(log: Log): Ports {
   let isClosing = false
   const apps: FastifyInstance[] = []
   const connections: Connections[] = []
+  const openPort = portOpener(log)
   return {
-    async open(app, at, max) {
+    async open(use, app, at) {
       // A client that has to close its connection opens the next one to another replica, before this port closes.
       app.addHook('onSend', (...[, reply, , done]) => {
         if (isClosing) reply.header('connection', 'close')
         done()
       })
       apps.push(app)
-      connections.push(limitConnections(app.server, max))
-      await app.listen(at)
+      connections.push(limitConnections(app.server, maxConnections[use]))
+      await openPort(use, at, (free) => app.listen(free))
     },
     isClosing: () => isClosing,
     startClosing() {

@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { nodeHttp } from '../../lib/node-http.ts'
 import { type HealthOptions, answerHealth } from './health.ts'
-import type { Address } from './listeners.ts'
+import { type Address, portOpener } from './open-port.ts'
+import type { Log } from '../../kube/log.ts'
 
 /** Ends connections on which nobody speaks. */
 const patience = { headersTimeout: 10_000, requestTimeout: 20_000, keepAliveTimeout: 30_000 }
@@ -12,7 +13,7 @@ const maxConnections = 50
 export type PlainHealth = { close(): Promise<void> }
 
 /** Serves health and metrics over plain HTTP, for a process that has no certificate. */
-export async function openPlainHealth(at: Address, options: HealthOptions): Promise<PlainHealth> {
+export async function openPlainHealth(at: Address, options: HealthOptions & { log: Log }): Promise<PlainHealth> {
   const server = nodeHttp.createServer(patience, (request, response) => {
     // Not by URL, which throws where a client sends none.
     const [pathname = ''] = request.url?.split('?') ?? []
@@ -22,7 +23,7 @@ export async function openPlainHealth(at: Address, options: HealthOptions): Prom
     )
   })
   server.maxConnections = maxConnections
-  await once(server.listen(at), 'listening')
+  await portOpener(options.log)('health', at, (free) => once(server.listen(free), 'listening'))
   return {
     async close() {
       server.closeAllConnections()

@@ -58,7 +58,7 @@ async function openTls(hasPage = true) {
   const log = recordedLog()
   const page = hasPage ? statusPage({ facts: () => facts(), tokenFile, log }) : undefined
   const at = { host: '127.0.0.1', port }
-  const listeners = await openListeners({ certs, tls: {}, webhooks: undefined, health: { at, page, ...health } })
+  const listeners = await openListeners({ certs, tls: {}, webhooks: undefined, health: { at, page, ...health }, log })
   return { listeners, url: `https://127.0.0.1:${port}`, log }
 }
 

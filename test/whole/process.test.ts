@@ -122,7 +122,7 @@ test('it ends, and leaves no port open, where another program has its health por
   })
   assert.is(await exited, 1)
   const log = readFileSync(logFile, 'utf8')
-  assert.match(log, `address already in use 127.0.0.1:${product.ports.health}`)
+  assert.match(log, `on 127.0.0.1, port ${product.ports.health}: another program has this port`)
   assert.not.match(log, 'still runs')
 })
 

@@ -43,8 +43,9 @@ test('where the health port is taken, the webhook port is closed again', async (
     tls: {},
     webhooks: { ...webhooks, at: webhookAt },
     health: { ...checks, at: healthAt },
+    log: silentLog,
   })
-  assert.match(String(await opening.catch((error: unknown) => error)), 'EADDRINUSE')
+  assert.match(String(await opening.catch((error: unknown) => error)), /another program has this port.*--secure-port/)
   const [error] = await once(connect(webhookAt), 'error')
   assert.is(error.code, 'ECONNREFUSED')
   await once(taken.close(), 'close')
@@ -54,7 +55,7 @@ test('a first request that has arrived when the ports close is answered', async 
   const [port = 0] = await freePorts(1)
   const at = { host: '127.0.0.1', port }
   const health = { at, ...checks }
-  const listeners = await openListeners({ certs, tls: {}, webhooks: undefined, health })
+  const listeners = await openListeners({ certs, tls: {}, webhooks: undefined, health, log: silentLog })
   // With TLS 1.3 a client is connected before the server has read the end of its handshake.
   const socket = tls.connect({ ...at, rejectUnauthorized: false, maxVersion: 'TLSv1.2' })
   await once(socket, 'secureConnect')

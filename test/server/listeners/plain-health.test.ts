@@ -1,6 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { openPlainHealth } from '../../../server/listeners/plain-health.ts'
+import { silentLog } from '../../fakes/log.ts'
 import { freePorts } from '../../../sandbox/ports.ts'
 
 test('health and metrics are served over plain HTTP, and nothing else', async () => {
@@ -13,6 +14,7 @@ test('health and metrics are served over plain HTTP, and nothing else', async ()
       ready: [{ name: 'synced', problem: () => problem }],
       details: [{ name: 'control-plane-address', problem: () => 'somebody has to look' }],
       metrics: async () => 'metrics 1\n',
+      log: silentLog,
     },
   )
   const ask = async (path: string, method = 'GET') => {
