@@ -19,11 +19,9 @@ export type Process = (key: Key, signal: AbortSignal) => Promise<void>
  * processed twice at a time. By hand, because client-node has no queue, and p-queue knows no keys.
  */
 export type Queue = {
+  /** Adds the key. A queue that does not run drops it: its controller adds all keys when it begins to run. */
   add(key: Key): void
-  /**
-   * Adds the key after the delay. If a key has several delays, the shortest counts. A queue that does not run drops
-   * them: its controller adds all keys when it begins to run.
-   */
+  /** Adds the key after the delay, which counts while keys are processed. Of several delays of a key the shortest counts. */
   addAfter(key: Key, ms: number): void
   /** Adds the key after a back-off that doubles with each failure in a row. Returns the back-off in ms. */
   failed(key: Key): number
@@ -34,26 +32,18 @@ export type Queue = {
   /** The number of keys that wait for a free worker. */
   readonly length: number
   /**
-   * Processes keys until the signal aborts, then waits for those that are being processed; the rest stay queued.
-   * `process` handles its own errors: one that it throws is logged, and counts as a failure of its key.
+   * Processes keys until the signal aborts, then waits for those that are being processed and drops the rest. Keys are
+   * taken from the call on, also while `prepare` runs, which comes before the first of them is processed. `process`
+   * handles its own errors: one that it throws is logged, and counts as a failure of its key.
    */
-  run(process: Process, signal: AbortSignal): Promise<void>
+  run(process: Process, signal: AbortSignal, prepare?: () => Promise<void>): Promise<void>
 }
 
 /** An empty queue. */
 export function queue(options: QueueOptions): Queue {
-  const { concurrency = 1, firstMs = 100, maxMs = 300_000, clock = systemClock, log, observer } = options
-  const failures = new Map<Key, number>()
+  const { concurrency = 1, clock = systemClock, log, observer } = options
   const keys = scheduledKeys(clock, observer)
-
-  const failed = (key: Key) => {
-    const count = (failures.get(key) ?? 0) + 1
-    failures.set(key, count)
-    const ms = backoffMs(count, { firstMs, maxMs })
-    observer?.retried()
-    keys.addAfter(key, ms)
-    return ms
-  }
+  const { failed, forget } = retries(keys, options)
   const work = async (process: Process, signal: AbortSignal) => {
     for (let key = await keys.next(signal); key !== undefined; key = await keys.next(signal)) {
       try {
@@ -70,28 +60,50 @@ export function queue(options: QueueOptions): Queue {
     addAfter: keys.addAfter,
     failed,
     hold: keys.hold,
-    forget: (key) => void failures.delete(key),
+    forget,
     get length() {
       return keys.length
     },
-    async run(process, signal) {
-      keys.start()
-      await Promise.all(Array.from({ length: concurrency }, () => work(process, signal)))
-      keys.stop()
+    async run(process, signal, prepare) {
+      keys.open()
+      try {
+        if (prepare) await prepare()
+        keys.startDelays()
+        await Promise.all(Array.from({ length: concurrency }, () => work(process, signal)))
+      } finally {
+        keys.close()
+      }
     },
   }
 }
 
+/** Retries of keys, none at first. */
+function retries(
+  { addAfter }: Pick<ScheduledKeys, 'addAfter'>,
+  { firstMs = 100, maxMs = 300_000, observer }: Pick<QueueOptions, 'firstMs' | 'maxMs' | 'observer'>,
+): Pick<Queue, 'failed' | 'forget'> {
+  const failures = new Map<Key, number>()
+  return {
+    failed(key) {
+      const count = (failures.get(key) ?? 0) + 1
+      failures.set(key, count)
+      const ms = backoffMs(count, { firstMs, maxMs })
+      observer?.retried()
+      addAfter(key, ms)
+      return ms
+    },
+    forget: (key) => void failures.delete(key),
+  }
+}
+
 /** Pending keys, some of them for later. */
-type ScheduledKeys = Omit<PendingKeys, 'takeBack'> & {
+type ScheduledKeys = Omit<ObservedKeys, 'takeBack'> & {
   /** Adds the key after the delay. If a key has several delays, the shortest counts. */
   addAfter: (key: Key, ms: number) => void
   /** Delays every add of the key by this time, also one that came while the key was processed. */
   hold: (key: Key, ms: number) => void
   /** Delays count from now on. */
-  start(): void
-  /** Drops all delays and holds. */
-  stop(): void
+  startDelays(): void
 }
 
 /** An empty set of scheduled keys. */
@@ -117,8 +129,10 @@ function scheduledKeys(clock: Clock, observer: Pick<QueueObserver, 'added' | 'wa
     get length() {
       return pending.length
     },
-    start: () => delayed.start(),
-    stop() {
+    open: () => pending.open(),
+    startDelays: () => delayed.start(),
+    close() {
+      pending.close()
       delayed.stop()
       heldUntilMs.clear()
     },
@@ -178,22 +192,34 @@ export type QueueObserver = {
   waited(ms: number): void
 }
 
+/** Pending keys, which are there only between `open` and `close`: what is added before or after is dropped. */
+type ObservedKeys = PendingKeys & { open(): void; close(): void }
+
 /** An empty set of pending keys that reports what is added, and how long it waits. */
-function observedKeys(clock: Clock, observer: Pick<QueueObserver, 'added' | 'waited'> | undefined): PendingKeys {
-  const pending = pendingKeys()
+function observedKeys(clock: Clock, observer: Pick<QueueObserver, 'added' | 'waited'> | undefined): ObservedKeys {
+  let pending: PendingKeys | undefined
   const addedAtMs = new Map<Key, number>()
   return {
-    ...pending,
+    open() {
+      pending = pendingKeys()
+    },
+    close() {
+      pending = undefined
+      addedAtMs.clear()
+    },
+    takeBack: (key) => pending?.takeBack(key) ?? false,
+    done: (key) => pending?.done(key),
     get length() {
-      return pending.length
+      return pending?.length ?? 0
     },
     add(key) {
+      if (!pending) return
       observer?.added()
       if (!addedAtMs.has(key)) addedAtMs.set(key, clock.now())
       pending.add(key)
     },
     async next(signal) {
-      const key = await pending.next(signal)
+      const key = await pending?.next(signal)
       if (key === undefined) return undefined
       const nowMs = clock.now()
       observer?.waited(nowMs - (addedAtMs.get(key) ?? nowMs))

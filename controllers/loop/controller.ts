@@ -11,7 +11,7 @@ import type { Watch } from './watch.ts'
 /** Everything that distinguishes one controller from another. */
 export type ControllerDeclaration = {
   reconciler: Reconciler
-  /** What adds keys from the moment on that the controller is defined. */
+  /** What adds keys while the controller runs. Its subscriptions last from the definition on. */
   watches?: Watch[]
   /** Work that each start begins with, before any key is reconciled. */
   prepare?: (signal: AbortSignal) => Promise<void>
@@ -44,7 +44,7 @@ export type Controller = {
   name: string
   /** Reconciles every key, then those that changed, until the signal aborts and all that began has ended. */
   run(signal: AbortSignal): Promise<void>
-  /** Keys that wait for a reconcile. */
+  /** Keys that wait for a reconcile; none while it does not run. */
   readonly queueLength: number
 }
 
@@ -76,12 +76,13 @@ export function defineController(
     get queueLength() {
       return pending.length
     },
-    async run(signal) {
-      await prepare?.(signal)
-      await Promise.all(needs.map((cache) => cache.synced(signal)))
-      for (const key of keys()) pending.add(key)
+    run(signal) {
       const judged = reconcileKey({ reconciler, queue: pending, ...memory, resyncMs, report, observe, log })
-      await pending.run(judged, signal)
+      return pending.run(judged, signal, async () => {
+        await prepare?.(signal)
+        await Promise.all(needs.map((cache) => cache.synced(signal)))
+        for (const key of keys()) pending.add(key)
+      })
     },
   }
 }

@@ -198,10 +198,47 @@ test('delays do not count while the queue does not run', async () => {
 })
 
 test('a queue whose signal has aborted processes nothing', async () => {
+  const log = recordedLog()
+  const keys = queue({ log })
+  await keys.run(
+    () => Promise.reject(new Error('it ran')),
+    AbortSignal.abort(),
+    async () => keys.add('a'),
+  )
+  assert.equal([keys.length, log.lines], [0, []])
+})
+
+test('a queue takes keys from the preparation of its run on, and keeps none after it', async () => {
+  const stop = new AbortController()
   const keys = queue({ log: recordedLog() })
-  keys.add('a')
-  await keys.run(() => Promise.reject(new Error('it ran')), AbortSignal.abort())
-  assert.is(keys.length, 1)
+  const started: Key[] = []
+  const process = async (key: Key) => {
+    started.push(key)
+    stop.abort()
+    keys.add('after-the-abort')
+  }
+  keys.add('before')
+  assert.is(keys.length, 0)
+  await keys.run(process, stop.signal, async () => {
+    keys.add('prepared')
+    await turn()
+    keys.add('left')
+    assert.is(keys.length, 2)
+  })
+  keys.add('after')
+  assert.equal([started, keys.length], [['prepared'], 0])
+})
+
+test('a queue whose preparation fails keeps no key either', async () => {
+  const keys = queue({ log: recordedLog() })
+  const prepare = async () => {
+    keys.add('a')
+    throw new Error('no list')
+  }
+  const running = keys.run(async () => {}, new AbortController().signal, prepare)
+  assert.match(String(await running.catch((error: unknown) => error)), 'no list')
+  keys.add('after')
+  assert.is(keys.length, 0)
 })
 
 test('a key that is held is processed when the hold ends, whatever adds it', () =>

@@ -114,6 +114,30 @@ test('a change adds the keys that it concerns, a delayed one later', async () =>
   assert.equal(reconciled, ['a', 'b', 'b-too', 'b-later'])
 })
 
+test('a change counts from the start on, and until the end: before and after, the keys that exist are enough', async () => {
+  const listeners: ((key: string) => void)[] = []
+  const source = { onChange: (listener: (key: string) => void) => void listeners.push(listener) }
+  const change = (key: string) => {
+    for (const listener of listeners) listener(key)
+  }
+  function* keys() {
+    yield 'a'
+    change('changed-meanwhile')
+    yield 'b'
+  }
+  const { controller, run, reconciled, counts } = makeController(() => ({}), {
+    watches: [watch(source, (key) => [key])],
+    prepare: async () => change('changed-before-keys'),
+    keys,
+  })
+  for (let n = 0; n < 100; n += 1) change(`gone-${n}`)
+  assert.equal([controller.queueLength, counts.added], [0, 0])
+  await run(4)
+  assert.equal(reconciled, ['changed-before-keys', 'a', 'changed-meanwhile', 'b'])
+  change('gone')
+  assert.is(controller.queueLength, 0)
+})
+
 test('a settled key is due again after the resync period, or when its reconcile says', async () => {
   const resync = makeController(() => ({}), { resyncMs: 1 })
   await resync.run(3)
