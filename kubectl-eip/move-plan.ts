@@ -3,10 +3,12 @@
 //   the address                  | and                                        | move
 //   -----------------------------+--------------------------------------------+----------------------------------
 //   any                          | the target has an address, or one is kept  | refuses: it cannot be exchanged
-//   of a provisioned ElasticIP   | a Service has it                           | refuses, and says the safe order
 //   of a provisioned ElasticIP   | it is warm, or going                       | refuses
+//   of a provisioned ElasticIP   | a Service has it                           | refuses, and says the safe order
 //   of a provisioned ElasticIP   | somebody shows it                          | refuses
 //   of a provisioned ElasticIP   | otherwise                                  | names the target in its claimRef
+//   that a Service has by name   | it has it                                  | as of its provisioned ElasticIP
+//   that a Service has by name   | it waits for it                            | refuses, and names the ElasticIP
 //   of a Service's own ElasticIP | it is not Released                         | refuses, and says the safe order
 //   of a Service's own ElasticIP | somebody shows it                          | refuses
 //   of a Service's own ElasticIP | otherwise                                  | gives it a provisioned ElasticIP
@@ -17,11 +19,12 @@ import {
   addressKeyOf,
   claimKey,
   phaseOf,
+  provisionedSourceOf,
   recordName,
   reservationIdOf,
 } from '../ledger/record/elastic-ip.ts'
 import { addressAnnotation, reclaimAnnotation } from '../ledger/record/names.ts'
-import { isClaimed, isSource, isWarm } from '../ledger/record/source.ts'
+import { isClaimed, isClaimedBy, isSource, isWarm } from '../ledger/record/source.ts'
 import { addressOf, shownAddress } from './explain.ts'
 
 export type MoveSeen = {
@@ -70,30 +73,48 @@ function sourceProblem({ record, to }: MoveSeen): string | undefined {
   const { name } = record.metadata
   const phase = phaseOf(record)
   if (isWarm(record)) return `ElasticIP ${name} is in the warm pool, for all Services`
-  if (isClaimed(record)) {
-    const from = claimKey(record) ?? ''
-    return (
-      `Service ${from} has ${addressOf(record)}, and two Services must never show one address. The safe order: ` +
-      `1. ${deletion(from)} 2. kubectl eip move ${name} --to ${to} 3. create Service ${to}`
-    )
+  const isGoing = record.metadata.deletionTimestamp !== undefined || phase === 'Releasing'
+  if (isClaimed(record) && !isGoing) {
+    // With its Service the reservation would go.
+    const retain = `kubectl patch eip ${name} --type=merge -p '{"spec":{"reclaimPolicy":"Retain"}}'`
+    return safeOrder(record, { retain, move: name, to })
   }
-  if (record.metadata.deletionTimestamp || phase !== 'Available')
+  if (isGoing || phase !== 'Available')
     return `ElasticIP ${name} is ${record.metadata.deletionTimestamp ? 'being deleted' : phase}, and only an Available address can move`
   return undefined
 }
 
-function ownProblem({ record, to }: MoveSeen): string | undefined {
+function ownProblem(seen: MoveSeen): string | undefined {
+  const { record, to } = seen
+  const lender = provisionedSourceOf(record)
+  if (lender !== undefined) return lentProblem(seen, lender)
   if (phaseOf(record) === 'Released' && !record.metadata.deletionTimestamp) return undefined
-  const from = claimKey(record) ?? ''
-  const { namespace, name } = splitKey(from)
   if (record.metadata.deletionTimestamp || phaseOf(record) === 'Releasing')
     return `${addressOf(record)} is being given back, and cannot move any more`
+  const { namespace, name } = splitKey(claimKey(record) ?? '')
+  const retain = `kubectl annotate service -n ${namespace} ${name} --overwrite ${reclaimAnnotation}=Retain`
+  return safeOrder(record, { retain, move: addressKeyOf(record) ?? '', to })
+}
+
+/** The record of a Service that requests an address by name goes with it. The ElasticIP of that name stays, and can move. */
+function lentProblem(seen: MoveSeen, lender: string): string {
+  const { record, to, all } = seen
+  const source = all.records.find(({ metadata }) => metadata.name === lender)
+  const problem = source && isClaimedBy(source, record) ? sourceProblem({ ...seen, record: source }) : undefined
+  return (
+    problem ??
+    `Service ${claimKey(record)} requests ElasticIP ${lender}, and does not have its address. ` +
+      `To move that one: kubectl eip move ${lender} --to ${to}`
+  )
+}
+
+/** The steps by which a record's address gets to another Service; without `retain` it would be given back. */
+function safeOrder(record: ElasticIP, { retain, move, to }: { retain: string; move: string; to: Key }): string {
+  const from = claimKey(record) ?? ''
   const steps = [
-    ...(record.spec.reclaimPolicy === 'Retain'
-      ? []
-      : [`kubectl annotate service -n ${namespace} ${name} --overwrite ${reclaimAnnotation}=Retain`]),
+    ...(record.spec.reclaimPolicy === 'Retain' ? [] : [retain]),
     deletion(from),
-    `kubectl eip move ${addressKeyOf(record)} --to ${to}`,
+    `kubectl eip move ${move} --to ${to}`,
     `create Service ${to}`,
   ]
   return (

@@ -5,16 +5,24 @@
 //   is being deleted             |                                    | says what that waits for
 //   is Releasing                 |                                    | says that it goes by itself
 //   is a Service's own           | Bound                              | says to delete the Service, or of a second
-//                                |                                    | address to make it SingleStack
+//                                |                                    | address to make it SingleStack; one that it
+//                                |                                    | has by name goes as its ElasticIP says
 //   is a Service's own           | Requested or Reserved              | says that it is for a Service to come
 //   is provisioned or warm       | a Service has claimed it           | says to delete the Service
 //   is provisioned or warm       | warm                               | says to shrink the pool
 //   any                          | somebody shows or holds the address| says who
 //   otherwise                    |                                    | deletes it
 import { type PossibleUsers, findUsers } from '../ledger/record/address-use.ts'
-import { type ElasticIP, claimKey, isSecond, phaseOf, reservationIdOf } from '../ledger/record/elastic-ip.ts'
+import {
+  type ElasticIP,
+  claimKey,
+  isSecond,
+  phaseOf,
+  provisionedSourceOf,
+  reservationIdOf,
+} from '../ledger/record/elastic-ip.ts'
 import { reclaimAnnotation } from '../ledger/record/names.ts'
-import { isClaimed, isSource, isWarm, mayBeOperators } from '../ledger/record/source.ts'
+import { isClaimed, isClaimedBy, isSource, isWarm, mayBeOperators } from '../ledger/record/source.ts'
 import { addressOf } from './explain.ts'
 
 /** Why the address cannot be given back and what to do first, or what giving it back means. */
@@ -22,25 +30,25 @@ export type ReleasePlan = { refusal: string } | { consequence: string }
 
 /** Whether a person may give the address of a record back now. Pure. */
 export function planRelease(record: ElasticIP, all: PossibleUsers): ReleasePlan {
-  const refusal = refusalOf(record) ?? inUse(record, all)
+  const refusal = refusalOf(record, all) ?? inUse(record, all)
   return refusal === undefined ? { consequence: consequenceOf(record) } : { refusal }
 }
 
-function refusalOf(record: ElasticIP): string | undefined {
+function refusalOf(record: ElasticIP, all: PossibleUsers): string | undefined {
   const { metadata, status } = record
   const { name } = metadata
   if (metadata.deletionTimestamp) {
     return `ElasticIP ${name} is being deleted already${status?.message === undefined ? '' : `: ${status.message}`}`
   }
   if (phaseOf(record) === 'Releasing') return `ElasticIP ${name} is being released already; it goes by itself`
-  return isSource(record) ? refusalOfSource(record) : refusalOfOwn(record)
+  return isSource(record) ? refusalOfSource(record) : refusalOfOwn(record, all)
 }
 
-function refusalOfOwn(record: ElasticIP): string | undefined {
+function refusalOfOwn(record: ElasticIP, all: PossibleUsers): string | undefined {
   const key = claimKey(record) ?? ''
   const address = addressOf(record)
   if (phaseOf(record) === 'Bound')
-    return `Service ${key} has ${address}. ${deleteFirst(record)}${orSingleStack(record)}`
+    return `Service ${key} has ${address}. ${deleteFirst(lenderOf(record, all) ?? record)}${orSingleStack(record)}`
   if (phaseOf(record) === 'Released') return undefined
   return (
     `${address} is for Service ${key}, which is about to have it. Delete the Service if it exists; ` +
@@ -55,13 +63,19 @@ function refusalOfSource(record: ElasticIP): string | undefined {
   return undefined
 }
 
+/** The provisioned ElasticIP whose address a Service has by name: its reclaim policy decides. */
+function lenderOf(record: ElasticIP, { records }: PossibleUsers): ElasticIP | undefined {
+  const name = provisionedSourceOf(record)
+  return records.find((source) => source.metadata.name === name && isClaimedBy(source, record))
+}
+
 function deleteFirst(record: ElasticIP): string {
   const { namespace, name } = record.spec.claimRef ?? {}
   const remove = `kubectl delete service -n ${namespace} ${name}`
-  if (isSource(record)) return `Delete the Service first: ${remove}; then run this again`
-  return record.spec.reclaimPolicy === 'Delete'
-    ? `Delete the Service: ${remove}; that gives the address back`
-    : `Delete the Service first: ${remove}; then run this again. With annotation ${reclaimAnnotation}: Delete one step is enough`
+  if (record.spec.reclaimPolicy === 'Delete') return `Delete the Service: ${remove}; that gives the address back`
+  if (isSource(record))
+    return `Delete the Service first: ${remove}; then run: kubectl eip release ${record.metadata.name}`
+  return `Delete the Service first: ${remove}; then run this again. With annotation ${reclaimAnnotation}: Delete one step is enough`
 }
 
 /** A second address goes without its Service too. */

@@ -20,6 +20,9 @@ const second = (phase: ElasticIPStatus['phase']): ElasticIP => {
   return { ...record, metadata: { ...record.metadata, name: 'default.web.ipv6' } }
 }
 const claimedBy = { namespace: 'default', name: 'web', elasticIPUID: 'record-1' }
+const lent = own('Bound', { source: { name: 'office', type: 'Provisioned' } })
+const lending = (reclaimPolicy: 'Delete' | 'Retain') => lot('Bound', { reclaimPolicy, claimRef: claimedBy })
+const retainOffice = `kubectl patch eip office --type=merge -p '{"spec":{"reclaimPolicy":"Retain"}}'`
 const deleted = (record: ElasticIP) => ({
   ...record,
   metadata: { ...record.metadata, deletionTimestamp: '2026-01-31T09:00:00Z' },
@@ -30,7 +33,14 @@ const warm = (record: ElasticIP) => ({
 })
 const showing = makeService({ name: 'ghost', type: 'ClusterIP', status: shows(address) })
 
-type Releases = { name: string; record: ElasticIP; services?: Service[]; refusal?: string; consequence?: string }
+type Releases = {
+  name: string
+  record: ElasticIP
+  others?: ElasticIP[]
+  services?: Service[]
+  refusal?: string
+  consequence?: string
+}
 
 const releases: Releases[] = [
   { name: 'a kept address', record: own('Released'), consequence: 'Its reservation res-1 is deleted at the cloud' },
@@ -72,7 +82,24 @@ const releases: Releases[] = [
   {
     name: 'a claimed provisioned address',
     record: lot('Bound', { claimRef: claimedBy }),
-    refusal: 'Delete the Service first',
+    refusal: 'Delete the Service first: kubectl delete service -n default web; then run: kubectl eip release office',
+  },
+  {
+    name: 'a claimed provisioned address with the policy Delete',
+    record: lending('Delete'),
+    refusal: 'Delete the Service: kubectl delete service -n default web; that gives the address back',
+  },
+  {
+    name: 'a lent address whose ElasticIP keeps it',
+    record: lent,
+    others: [lending('Retain')],
+    refusal: 'Delete the Service first: kubectl delete service -n default web; then run: kubectl eip release office',
+  },
+  {
+    name: 'a lent address whose ElasticIP has the policy Delete',
+    record: lent,
+    others: [lending('Delete')],
+    refusal: 'Delete the Service: kubectl delete service -n default web; that gives the address back',
   },
   { name: 'a warm address', record: warm(lot('Available')), refusal: 'Lower --warm-pool' },
   {
@@ -83,9 +110,9 @@ const releases: Releases[] = [
   },
 ]
 
-for (const { name, record, services = [], refusal, consequence } of releases)
+for (const { name, record, others = [], services = [], refusal, consequence } of releases)
   test(`release of ${name}`, () => {
-    const plan = planRelease(record, users([record], services))
+    const plan = planRelease(record, users([record, ...others], services))
     if (refusal !== undefined) assert.match('refusal' in plan ? plan.refusal : '', refusal)
     else assert.match('consequence' in plan ? plan.consequence : '', consequence ?? '')
   })
@@ -131,8 +158,38 @@ const moves: Moves[] = [
   {
     name: 'a claimed provisioned address',
     record: lot('Bound', { claimRef: claimedBy }),
-    plan: '2. kubectl eip move office --to shop/till',
+    plan: '1. kubectl delete service -n default web 2. kubectl eip move office --to shop/till',
   },
+  {
+    name: 'a claimed provisioned address that would go with its Service',
+    record: lending('Delete'),
+    plan: `1. ${retainOffice} 2. kubectl delete service -n default web 3. kubectl eip move office --to shop/till`,
+  },
+  {
+    name: 'a lent address',
+    record: lent,
+    others: [lending('Retain')],
+    plan: '1. kubectl delete service -n default web 2. kubectl eip move office --to shop/till 3. create Service shop/till',
+  },
+  {
+    name: 'a lent address that would go with its Service',
+    record: lent,
+    others: [lending('Delete')],
+    plan: `1. ${retainOffice} 2. kubectl delete service -n default web 3. kubectl eip move office --to shop/till`,
+  },
+  {
+    name: 'a lent address whose ElasticIP is being deleted',
+    record: lent,
+    others: [deleted(lending('Delete'))],
+    plan: 'ElasticIP office is being deleted',
+  },
+  {
+    name: 'an address that the Service requests by name and does not have',
+    record: own('Requested', { source: { name: 'office', type: 'Provisioned' } }),
+    others: [lot('Bound', { claimRef: { ...claimedBy, name: 'other', elasticIPUID: 'record-2' } })],
+    plan: 'kubectl eip move office --to shop/till',
+  },
+  { name: 'a claimed address that is going', record: lot('Releasing', { claimRef: claimedBy }), plan: 'is Releasing' },
   { name: 'an address on its way', record: own('Releasing'), plan: 'is being given back' },
   {
     name: 'a kept address that was released a moment ago',
