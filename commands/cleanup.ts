@@ -15,6 +15,7 @@ import {
 } from '../kube/resource.ts'
 import { type ElasticIP, elasticIPs, recordFinalizer } from '../ledger/record/elastic-ip.ts'
 import { balancerFinalizer, serviceFinalizer } from '../ledger/record/names.ts'
+import { carryClusterFlags, kubeconfigFlags } from '../lib/cluster-flags.ts'
 import { names } from '../settings/installed-names.ts'
 import { credentialsOf } from '../ledger/cluster.ts'
 import type { CleanupSettings } from './settings/commands.ts'
@@ -32,7 +33,9 @@ type Change = { planned: string; done: string; make: () => Promise<void> }
  * Reservations stay, and so does what is announced: it says so, and how to remove it.
  */
 export async function cleanup({ kubeconfig: file, yes }: CleanupSettings, deps: StoppableDeps): Promise<void> {
-  const { env, print, version } = deps
+  const { env, version } = deps
+  const flags = kubeconfigFlags(file, env)
+  const print = (text: string) => deps.print(carryClusterFlags(text, flags))
   endWhenStopped(deps, 'stopped before it was done; run the command again')
   const client = connect(credentialsOf({ kubeconfig: file, apiServer: undefined }, env), {
     userAgent: `eip-admission/${version}`,

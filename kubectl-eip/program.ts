@@ -1,6 +1,7 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { connect } from '../kube/connect.ts'
 import { kubeconfig } from '../kube/kubeconfig.ts'
+import { carryClusterFlags } from '../lib/cluster-flags.ts'
 import { isDnsLabel } from '../lib/names.ts'
 import { parseDuration } from '../lib/duration.ts'
 import { plainText } from '../lib/plain-text.ts'
@@ -43,6 +44,26 @@ async function clusterOf({ kubeconfig: file, context, namespace }: Place, versio
   return { client, namespace: namespace ?? (await credentials.current()).namespace ?? 'default', now: new Date() }
 }
 
+type Run = (place: Place, work: (cluster: Cluster, io: Io) => Promise<void>) => Promise<void>
+
+/** Runs the work of a command on the cluster that a person means. What it tells that person to type is for this cluster too. */
+function commandRunner(deps: PluginDeps): Run {
+  return async (place, work) => {
+    const carry = (text: string) => carryClusterFlags(text, place)
+    const { print, printError, ask } = deps
+    const io = {
+      print: (text: string) => print(carry(text)),
+      printError: (text: string) => printError(carry(text)),
+      ask,
+    }
+    try {
+      await work(await clusterOf(place, deps.version), io)
+    } catch (error) {
+      throw error instanceof Refusal ? new Refusal(carry(error.message)) : error
+    }
+  }
+}
+
 function program(deps: PluginDeps): Command {
   const { print, printError, version } = deps
   const root = new Command('kubectl eip')
@@ -56,39 +77,38 @@ function program(deps: PluginDeps): Command {
     .helpOption('-h, --help', 'Prints this help text.')
     .helpCommand('help [command]', 'Prints the help text of a command.')
     .showHelpAfterError('kubectl eip --help lists the commands.')
-  const cluster = (place: Place) => clusterOf(place, version)
+  const run = commandRunner(deps)
 
   addCommand(
     root,
     'why <service>',
     'Shows where the address of a Service is and how it came there, or why it has none.',
-  ).action(async (service: string, place: Place) => why(await cluster(place), service, deps))
+  ).action((service: string, place: Place) => run(place, (cluster, io) => why(cluster, service, io)))
 
   addCommand(root, 'list', 'Lists the addresses of a namespace, and those that its Services may claim.')
     .option('-A, --all-namespaces', 'Lists the addresses of the whole cluster.')
     .addOption(new Option('-o, --output <format>', 'How to print them.').choices(formats))
-    .action(async ({ allNamespaces = false, output, ...place }: Place & Partial<ListOptions>) =>
-      list(await cluster(place), { allNamespaces, output }, deps),
+    .action(({ allNamespaces = false, output, ...place }: Place & Partial<ListOptions>) =>
+      // It prints what is stored, and that as it is.
+      run(place, (cluster) => list(cluster, { allNamespaces, output }, deps)),
     )
 
   addCommand(root, 'status', 'Shows how many addresses there are, what waits, and whether eip-admission works.').action(
-    async (place: Place) => status(await cluster(place), deps),
+    (place: Place) => run(place, status),
   )
 
   addWaiting(addCommand(root, 'release <name>', 'Gives a kept address back: NAME is an ElasticIP or its address.'))
     .description('Gives a kept address back. NAME is an ElasticIP or its address. It refuses one that a Service has.')
-    .action(async (name: string, { yes, timeout, ...place }: Place & Waiting) =>
-      release(await cluster(place), { name, yes: yes ?? false, waitMs: timeout }, deps),
+    .action((name: string, { yes, timeout, ...place }: Place & Waiting) =>
+      run(place, (cluster, io) => release(cluster, { name, yes: yes ?? false, waitMs: timeout }, io)),
     )
 
-  addAdopt(root, { deps, cluster })
-  addMove(root, { deps, cluster })
+  addAdopt(root, run)
+  addMove(root, run)
   return root
 }
 
-type Parts = { deps: PluginDeps; cluster: (place: Place) => Promise<Cluster> }
-
-function addAdopt(root: Command, { deps, cluster }: Parts): void {
+function addAdopt(root: Command, run: Run): void {
   addTimeout(addCommand(root, 'adopt <reservation>', 'Makes an address available that the project has already.'))
     .description(
       'Makes an address available that the project has already: writes an ElasticIP for RESERVATION, which is the id ' +
@@ -98,7 +118,7 @@ function addAdopt(root: Command, { deps, cluster }: Parts): void {
     .option('--service <service>', 'The one Service that may have the address: NAME or NAMESPACE/NAME.')
     .option('--allow <namespace...>', 'The namespaces whose Services may have the address; without it, all.')
     .action(
-      async (
+      (
         what: string,
         {
           name,
@@ -107,11 +127,11 @@ function addAdopt(root: Command, { deps, cluster }: Parts): void {
           timeout,
           ...place
         }: Place & Waiting & { name?: string; service?: string; allow?: string[] },
-      ) => adopt(await cluster(place), { what, name, service, allowed: allow, waitMs: timeout }, deps),
+      ) => run(place, (cluster, io) => adopt(cluster, { what, name, service, allowed: allow, waitMs: timeout }, io)),
     )
 }
 
-function addMove(root: Command, { deps, cluster }: Parts): void {
+function addMove(root: Command, run: Run): void {
   addWaiting(addCommand(root, 'move <from>', 'Moves an address that no Service has any more to another Service.'))
     .description(
       'Moves an address that no Service has any more to another Service. FROM is its ElasticIP, its address, or the ' +
@@ -120,9 +140,8 @@ function addMove(root: Command, { deps, cluster }: Parts): void {
     )
     .requiredOption('--to <service>', 'The Service that may have the address: NAME or NAMESPACE/NAME.')
     .option('--name <name>', 'The name of a new ElasticIP, where one is needed.')
-    .action(
-      async (from: string, { to, name, yes, timeout, ...place }: Place & Waiting & { to: string; name?: string }) =>
-        move(await cluster(place), { from, to, name, yes: yes ?? false, waitMs: timeout }, deps),
+    .action((from: string, { to, name, yes, timeout, ...place }: Place & Waiting & { to: string; name?: string }) =>
+      run(place, (cluster, io) => move(cluster, { from, to, name, yes: yes ?? false, waitMs: timeout }, io)),
     )
 }
 

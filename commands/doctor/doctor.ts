@@ -10,7 +10,7 @@ import { clusterFacts } from '../../inspect/cluster.ts'
 import { countedProvider } from '../../inspect/provider.ts'
 import { clusterReader } from '../../inspect/reader.ts'
 import { type Format, exitCodeOf, formatReport } from './report.ts'
-import { shellWord } from '../../lib/shell-word.ts'
+import { carryClusterFlags, kubeconfigFlags } from '../../lib/cluster-flags.ts'
 
 export type DoctorSettings = ServeSettings & { output: Format }
 
@@ -31,11 +31,10 @@ export async function doctor(settings: DoctorSettings, deps: StoppableDeps): Pro
     clusterFacts({ reader, credentials, userAgent, context }),
     cloudFacts(vendor, { context, pace }),
   ])
-  const found = checkAll({ ...ofCluster, ...ofCloud }, context)
-  const { kubeconfig } = settings.process
-  // What the environment names, kubectl finds there as well.
-  const isGiven = kubeconfig !== undefined && kubeconfig !== env['KUBECONFIG']
-  const results = isGiven ? carryKubeconfig(found, kubeconfig) : found
+  const flags = kubeconfigFlags(settings.process.kubeconfig, env)
+  const results = checkAll({ ...ofCluster, ...ofCloud }, context).map((result) =>
+    result.fix === undefined ? result : { ...result, fix: carryClusterFlags(result.fix, flags) },
+  )
   print(formatReport(results, settings.output))
   return exitCodeOf(results)
 }
@@ -43,21 +42,4 @@ export async function doctor(settings: DoctorSettings, deps: StoppableDeps): Pro
 /** The results of all checks, in the order of the report. */
 export function checkAll(facts: Facts, context: Context): Result[] {
   return catalogue.flatMap((check) => check.run(facts, context))
-}
-
-/** Where a command begins in a remedy: at its start, or after what a shell or a sentence puts before one. */
-const commands = /(?<=^|: |&& |; |\| |\$\()(kubectl|helm|eip-admission install)(?= |$)/g
-
-/**
- * The results with commands that use this kubeconfig. Without it they would change the cluster that the person's kubectl
- * happens to be set to.
- */
-export function carryKubeconfig(results: readonly Result[], file: string): Result[] {
-  return results.map((result) => {
-    if (result.fix === undefined) return result
-    return {
-      ...result,
-      fix: result.fix.replaceAll(commands, (program) => `${program} ${shellWord(`--kubeconfig=${file}`)}`),
-    }
-  })
 }

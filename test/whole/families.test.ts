@@ -231,14 +231,14 @@ test('kept, both addresses are explained; one moves to another Service, and the 
   const [first = '', second = ''] = await held('kept')
   await showsBoth('kept', [first, second])
   assert.match(await eip('release', 'default.kept.ipv6', '--yes'), /^1 .*"ipFamilyPolicy":"SingleStack"/)
-  assert.match(await eip('move', second, '--to', 'till', '--yes'), /^1 .*kubectl eip move default\/kept\.ipv6 --to/)
+  assert.match(await eip('move', second, '--to', 'till', '--yes'), /^1 .*kubectl eip move \S+ default\/kept\.ipv6 --to/)
   await both.run('delete', 'service', 'kept')
   const isKept = async () => (await both.record('kept.ipv6'))?.status?.phase === 'Released' || undefined
   await eventually('the second is kept', isKept)
 
   const why = await eip('why', 'kept')
   assert.match(why, `${first} and ${second} are kept for it`)
-  assert.match(why, '`kubectl eip release default.kept` and `kubectl eip release default.kept.ipv6`')
+  assert.match(why, /`kubectl eip release \S+ default.kept` and `kubectl eip release \S+ default.kept.ipv6`/)
 
   const [ofFirst, ofSecond] = [(await both.record('kept'))?.status, (await both.record('kept.ipv6'))?.status]
   assert.match(await eip('move', 'kept.ipv6', '--to', 'till', '--name', 'office', '--yes'), `0 From now on`)

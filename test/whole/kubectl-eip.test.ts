@@ -44,6 +44,9 @@ const as = (user: keyof typeof people | 'admin') => {
 }
 const admin = as('admin')
 
+/** What the commands that it prints then name. */
+const here = `--kubeconfig=${controlPlane.kubeconfig}`
+
 /** Runs a command of the plugin as kubectl does, and checks how it ended. */
 async function typed(args: string[], wanted = 0): Promise<KubectlResult> {
   const result = await kubectlOf(controlPlane)(['eip', ...args])
@@ -267,7 +270,7 @@ test('who may only look sees everything and changes nothing', async () => {
 })
 
 test('release gives back what is kept, after a confirmation, and nothing that a Service has', async () => {
-  assert.match(await refused('release', 'default.web', '--yes'), 'kubectl delete service -n default web')
+  assert.match(await refused('release', 'default.web', '--yes'), `kubectl ${here} delete service -n default web`)
   assert.match(await refused('release', 'nothing', '--yes'), 'there is no ElasticIP nothing')
   const address = await keep('former')
   assert.match(await eip('why', 'former'), `${address} is kept for it (reclaim policy Retain)`)
@@ -313,7 +316,7 @@ test('move refuses an address that a Service has, and its steps in the printed o
   const address = (await stage.record('desk'))?.status?.address
   assert.match(
     await refused('move', 'office', '--to', 'shop/till', '--yes'),
-    '1. kubectl delete service -n default desk 2. kubectl eip move office --to shop/till',
+    `1. kubectl ${here} delete service -n default desk 2. kubectl eip move ${here} office --to shop/till`,
   )
   assert.match(await refused('move', 'office', '--to', 'web', '--yes'), 'a Service cannot exchange its address')
   await stage.run('delete', 'service', 'desk')
@@ -338,7 +341,7 @@ test('a kept address moves to a Service of another name, and the reservation out
   const address = await stage.settled('old')
   assert.match(
     await refused('move', 'old', '--to', 'new', '--yes'),
-    '1. kubectl delete service -n default old 2. kubectl eip move default/old --to default/new',
+    `1. kubectl ${here} delete service -n default old 2. kubectl eip move ${here} default/old --to default/new`,
   )
   await stage.run('delete', 'service', 'old')
   await eventually('it is kept', async () => (await stage.record('old'))?.status?.phase === 'Released' || undefined)

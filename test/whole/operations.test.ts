@@ -126,7 +126,7 @@ test('cleanup without --yes says what it would do, and does nothing', async () =
   )
   assert.match(stdout, address)
   assert.match(stdout, 'The annotation eip-admission.dev/address stays on')
-  assert.match(stdout, 'Nothing was changed.')
+  assert.match(stdout, /Nothing was changed\..* `eip-admission cleanup --kubeconfig=\S+ --yes`/)
   for (const kind of configurations) await stage.run('get', kind, 'zz-eip-admission')
   assert.is(await stage.settled('counted'), address)
 })

@@ -1,0 +1,35 @@
+// A cluster as commands read it: an API server that lists what a test says, and a kubeconfig that leads to it.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sendJson, withServer } from './scripted-server.ts'
+
+/** The objects of a cluster, by the plurals of their kinds. */
+export type Lists = Record<string, object[]>
+
+/** Runs a test with the kubeconfig of a cluster that has these objects. `elsewhere` is another context of it. */
+export async function withCluster(lists: Lists, run: (kubeconfig: string) => Promise<void>): Promise<void> {
+  const dir = mkdtempSync(join(tmpdir(), 'eip-admission-cluster-'))
+  const file = join(dir, 'kubeconfig')
+  try {
+    await withServer(
+      ({ path }, response) => sendJson(response, { metadata: {}, items: lists[path.split('/').at(-1) ?? ''] ?? [] }),
+      async ({ url }) => {
+        writeFileSync(file, kubeconfigOf(url))
+        await run(file)
+      },
+    )
+  } finally {
+    rmSync(dir, { recursive: true })
+  }
+}
+
+function kubeconfigOf(server: string): string {
+  const context = { cluster: 'c', user: 'u' }
+  return JSON.stringify({
+    clusters: [{ name: 'c', cluster: { server, 'insecure-skip-tls-verify': true } }],
+    users: [{ name: 'u', user: { token: 'the-secret-token' } }],
+    contexts: ['here', 'elsewhere'].map((name) => ({ name, context })),
+    'current-context': 'here',
+  })
+}
