@@ -6,9 +6,11 @@ import { connect } from '../../kube/connect.ts'
 import type { Credentials } from '../../kube/credentials.ts'
 import { kubeconfig } from '../../kube/kubeconfig.ts'
 import { credentialsOf } from '../../ledger/cluster.ts'
+import { carryClusterFlags, kubeconfigFlags } from '../../lib/cluster-flags.ts'
 import { fileFault } from '../../lib/small-file.ts'
 import { type CommandDeps, type ServeDeps, type StoppableDeps, endWhenStopped } from '../command-deps.ts'
 import { applyInstallation } from '../install.ts'
+import type { Format } from '../doctor/report.ts'
 import type { InstallSettings, TakeoverPlanSettings } from '../settings/commands.ts'
 import type { TakeoverApplySettings, TakeoverUndoSettings } from '../settings/takeover-apply.ts'
 import { applyTakeover } from './apply/apply.ts'
@@ -24,13 +26,14 @@ import { undoTakeover } from './undo/undo.ts'
 /** Prints what a takeover would do, changes nothing, and returns the exit code: 0 if `apply` may begin, else 1. */
 export async function takeoverPlan(settings: TakeoverPlanSettings, deps: StoppableDeps): Promise<number> {
   endWhenStopped(deps, 'stopped before the plan was made')
-  const { print } = deps
   const { flags, output, writeValues, writeSecret } = settings
+  const { '--kubeconfig': kubeconfig, ...others } = flags
+  const print = commandsCarried(deps.print, { kubeconfig, output }, deps)
   try {
     const { plan, secretFile } = await readPlan(planSource(flags, deps))
     if (writeValues !== undefined) writeFileSync(writeValues, plan.settings.values)
     if (writeSecret !== undefined) writeSecretFile(writeSecret, secretManifest(plan, secretFile))
-    print(formatPlan(plan, output, { flags, values: writeValues, secret: writeSecret }))
+    print(formatPlan(plan, output, { flags: others, values: writeValues, secret: writeSecret }))
     return canApply(plan) ? 0 : 1
   } catch (error) {
     if (error instanceof NothingToPlan) {
@@ -40,6 +43,25 @@ export async function takeoverPlan(settings: TakeoverPlanSettings, deps: Stoppab
     if (!(error instanceof NoPlan)) throw error
     print(formatNoPlan(error.message, error.findings, output))
     return 1
+  }
+}
+
+type Printer = (text: string) => void
+type Printed = { kubeconfig: string | undefined; output: Format }
+
+/** Prints texts with commands for the cluster of this kubeconfig. A document for programs stays as it is. */
+function commandsCarried(print: Printer, { kubeconfig, output }: Printed, { env }: Pick<CommandDeps, 'env'>): Printer {
+  const flags = kubeconfigFlags(kubeconfig, env)
+  return output === 'json' ? print : (text) => print(carryClusterFlags(text, flags))
+}
+
+/** What a command says while it works, and in the end. */
+function allCarried(deps: TakeoverDeps, { kubeconfig, output }: Printed): TakeoverDeps {
+  return {
+    ...deps,
+    print: commandsCarried(deps.print, { kubeconfig, output }, deps),
+    // Programs read no errors.
+    printError: commandsCarried(deps.printError, { kubeconfig, output: 'text' }, deps),
   }
 }
 
@@ -97,7 +119,8 @@ export function takeoverApply(settings: TakeoverApplySettings, deps: TakeoverDep
         { ...deps, print: () => {} },
       ),
   }
-  return applyWith(plans, { ...settings, credentials: source.credentials }, deps)
+  const said = allCarried(deps, { kubeconfig: flags['--kubeconfig'], output: settings.output })
+  return applyWith(plans, { ...settings, credentials: source.credentials }, said)
 }
 
 type Plans = { makePlan(): Promise<TakeoverPlan>; install(plan: TakeoverPlan): Promise<void> }
@@ -130,7 +153,8 @@ export function installSettingsOf({ target }: Pick<TakeoverPlan, 'target'>, give
 }
 
 /** Brings the predecessor back, and returns the exit code. */
-export async function takeoverUndo(settings: TakeoverUndoSettings, deps: TakeoverDeps): Promise<number> {
+export async function takeoverUndo(settings: TakeoverUndoSettings, given: TakeoverDeps): Promise<number> {
+  const deps = allCarried(given, settings)
   const run = async () => {
     const credentials = kubeconfig({ file: settings.kubeconfig })
     const result = await undoTakeover({ ...common({ ...settings, credentials }, deps), namespace: settings.namespace })

@@ -189,7 +189,10 @@ test('the plan for people has each Service, ends with what to type next, and kee
     new RegExp(`default/web +${held.web.address} +stays +its reservation is adopted +${held.web.id}`),
   )
   assert.match(stdout, 'nothing is reserved and nothing is deleted at the cloud')
-  assert.match(stdout, /\n {2}eip-admission takeover apply .*\n$/)
+  const file = `--kubeconfig=${controlPlane.kubeconfig}`
+  assert.match(stdout, `\n  kubectl ${file} create namespace eip-admission\n`)
+  assert.match(stdout, `\n  helm ${file} install eip-admission manifests/chart `)
+  assert.match(stdout, new RegExp(`\\n {2}eip-admission takeover apply ${file} --api-server=\\S+\\n$`))
   assert.match(stdout, `Secret ${secret.namespace}/${secret.name} (cloud-sa.json): apiKey, projectID`)
 })
 

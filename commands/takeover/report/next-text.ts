@@ -4,7 +4,7 @@ import { type PredecessorWorkload, type TakeoverPlan, canApply, isDone } from '.
 import { type TakeoverStatus, statusText } from '../takeover-status.ts'
 import { shellWord } from '../../../lib/shell-word.ts'
 
-/** The flags that the next command needs too, and the files that were written. */
+/** The flags that the next command needs too, besides that of the cluster, and the files that were written. */
 export type Typed = { flags: Record<string, string>; values?: string | undefined; secret?: string | undefined }
 
 /** What to type next. */
@@ -67,11 +67,9 @@ function readyText({ target: { namespace } }: TakeoverPlan, { flags, values, sec
   ].join('\n')
 }
 
-/** The flags of `undo`: it takes none of `serve`. */
-const undoFlags = ['--kubeconfig', '--namespace']
-
 function commandLine(command: 'apply' | 'undo', flags: Record<string, string>): string {
-  const own = Object.entries(flags).filter(([flag]) => command === 'apply' || undoFlags.includes(flag))
+  // `undo` takes no other flag of `serve`.
+  const own = Object.entries(flags).filter(([flag]) => command === 'apply' || flag === '--namespace')
   return `  eip-admission takeover ${command}${wordsOf(Object.fromEntries(own))}`
 }
 

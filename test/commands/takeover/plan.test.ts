@@ -635,7 +635,7 @@ const begun: { name: string; scene: Scene; says: RegExp[]; not?: RegExp[] }[] = 
     scene: complete,
     says: [
       /^Complete: eip-admission leads, .* is stopped/m,
-      /^ {2}eip-admission takeover undo --kubeconfig=k$/m,
+      /^ {2}eip-admission takeover undo$/m,
       /^ {2}kubectl delete deployment -n kube-system ccm$/m,
       /^ {2}kubectl delete configmap -n eip-admission eip-admission-takeover$/m,
     ],
@@ -672,13 +672,13 @@ const begun: { name: string; scene: Scene; says: RegExp[]; not?: RegExp[] }[] = 
     scene: { ...complete, progress },
     says: [
       /`takeover apply` stopped at step 4 of 6: Let eip-admission lead/,
-      /To go on:\n\n {2}eip-admission takeover apply --kubeconfig=k --max-addresses=9\n\nTo go back instead:\n\n {2}eip-admission takeover undo --kubeconfig=k\n$/,
+      /To go on:\n\n {2}eip-admission takeover apply --max-addresses=9\n\nTo go back instead:\n\n {2}eip-admission takeover undo\n$/,
     ],
   },
   {
     name: 'stopped in undo',
     scene: { ...complete, progress: { ...progress, state: 'undoing' } },
-    says: [/`takeover undo` stopped at step 4 of 6/, /To go on:\n\n {2}eip-admission takeover undo --kubeconfig=k\n/],
+    says: [/`takeover undo` stopped at step 4 of 6/, /To go on:\n\n {2}eip-admission takeover undo\n/],
   },
   {
     name: 'at work',
@@ -698,7 +698,7 @@ for (const { name, scene, says, not = [] } of begun)
   test(`a takeover that is ${name}`, () => {
     const plan = planOf(scene)
     assert.equal(reasons(plan), [])
-    const text = formatPlan(plan, 'text', { flags: { '--kubeconfig': 'k', '--max-addresses': '9' } })
+    const text = formatPlan(plan, 'text', { flags: { '--max-addresses': '9' } })
     for (const pattern of says) assert.match(text, pattern)
     for (const pattern of not) assert.not.match(text, pattern)
   })
