@@ -3,7 +3,7 @@ import { mirrorSlicesSelector } from '../controllers/control-plane/mirror-object
 import { connect } from '../kube/connect.ts'
 import { KubeError, isForbidden, isNotFound } from '../kube/errors.ts'
 import { listAll } from '../kube/list-all.ts'
-import { type KubeObject, type Service, keyOf, splitKey } from '../kube/objects.ts'
+import { type ConfigMap, type KubeObject, type Service, keyOf, splitKey } from '../kube/objects.ts'
 import {
   type Resource,
   configMaps,
@@ -14,7 +14,7 @@ import {
   validatingWebhookConfigurations,
 } from '../kube/resource.ts'
 import { type ElasticIP, elasticIPs, recordFinalizer } from '../ledger/record/elastic-ip.ts'
-import { balancerFinalizer, serviceFinalizer } from '../ledger/record/names.ts'
+import { balancerFinalizer, serviceFinalizer, upstreamFinalizer } from '../ledger/record/names.ts'
 import { carryClusterFlags, kubeconfigFlags } from '../lib/cluster-flags.ts'
 import { names } from '../settings/installed-names.ts'
 import { credentialsOf } from '../ledger/cluster.ts'
@@ -23,7 +23,7 @@ import { shownBalancer } from '../clouds/cloud-choice.ts'
 import { readAnnouncing, whatIsLeft } from './cleanup-left.ts'
 import { type StoppableDeps, endWhenStopped } from './command-deps.ts'
 
-const serviceFinalizers = [serviceFinalizer, balancerFinalizer]
+const ours = [serviceFinalizer, balancerFinalizer]
 
 /** A change that cleanup makes, and its line of output before and after it is made. */
 type Change = { planned: string; done: string; make: () => Promise<void> }
@@ -40,44 +40,80 @@ export async function cleanup({ kubeconfig: file, yes }: CleanupSettings, deps: 
   const client = connect(credentialsOf({ kubeconfig: file, apiServer: undefined }, env), {
     userAgent: `eip-admission/${version}`,
   })
-  const all = await listAll(client, services)
-  const held = all.filter((service) => serviceFinalizers.some((finalizer) => hasFinalizer(service, finalizer)))
-  const records = (await emptyIfUnknown(listAll(client, elasticIPs))).filter((record) =>
-    hasFinalizer(record, recordFinalizer),
-  )
-  print(await takeoverWarning(client))
+  const [all, allRecords, takeover] = await Promise.all([
+    listAll(client, services),
+    emptyIfUnknown(listAll(client, elasticIPs)),
+    readTakeover(client),
+  ])
+  const records = allRecords.filter((record) => hasFinalizer(record, recordFinalizer))
+  const held = all.filter((service) => ours.some((finalizer) => hasFinalizer(service, finalizer)))
+  print(takeoverWarning(takeover))
   const changes = [
     ...webhookDeletions(client),
-    ...held.map((object) => finalizerRemoval(client, services, { object, finalizers: serviceFinalizers })),
+    ...held.map((object) => finalizerRemoval(client, services, { object, finalizers: finalizersOf(object, takeover) })),
     ...records.map((object) => finalizerRemoval(client, elasticIPs, { object, finalizers: [recordFinalizer] })),
   ]
   for (const { planned, done, make } of changes) {
     if (yes) await make()
     print(`${yes ? done : planned}\n`)
   }
+  if (takeover !== 'none') print(finalizersLeft(held))
   print(reservationsLeft(records))
   print(balancersLeft(held))
   print(await leftBehind(client, all))
   print(yes ? afterwards : instructions)
 }
 
-/** After a takeover `undo` is the way back: it also gives the predecessor what it needs. */
-async function takeoverWarning(client: KubeClient): Promise<string> {
+/** The record of a takeover. Who may not read it does not know whether there is one. */
+type Takeover = ConfigMap | 'none' | 'unknown'
+
+async function readTakeover(client: KubeClient): Promise<Takeover> {
   const field = `metadata.name=${names.takeoverConfigMap}`
   try {
     const [map] = await listAll(client, configMaps, { fieldSelector: field })
-    if (!map) return ''
-    const { namespace } = map.metadata
-    return (
-      `This cluster was taken over: ConfigMap ${namespace}/${names.takeoverConfigMap} records it. To go back to the program ` +
-      'before eip-admission, run `eip-admission takeover undo` instead: cleanup leaves objects that this program would ' +
-      'double or never remove.\n'
-    )
+    return map ?? 'none'
   } catch (error) {
-    // Whoever may only remove what blocks does not see it.
-    if (isForbidden(error)) return ''
+    if (isForbidden(error)) return 'unknown'
     throw error
   }
+}
+
+/** After a takeover `undo` is the way back: it also gives the predecessor what it needs. */
+function takeoverWarning(takeover: Takeover): string {
+  if (typeof takeover === 'string') return ''
+  const { namespace, name } = takeover.metadata
+  return (
+    `This cluster was taken over: ConfigMap ${namespace}/${name} records it. To go back to the program ` +
+    'before eip-admission, run `eip-admission takeover undo` instead: cleanup leaves objects that this program would ' +
+    'double or never remove.\n'
+  )
+}
+
+/**
+ * The finalizers that go from a Service. A predecessor's goes with ours, as in the controllers: nobody else would remove it.
+ * It stays where `takeover undo` may bring the predecessor back, which then gives back the addresses of Services that were
+ * deleted meanwhile. On a Service of a class it may be that of another controller.
+ */
+function finalizersOf({ spec }: Service, takeover: Takeover): string[] {
+  return takeover === 'none' && spec.loadBalancerClass === undefined ? [...ours, upstreamFinalizer] : ours
+}
+
+/** The Services that a predecessor holds too, and how to remove its finalizer if it never comes back. */
+function finalizersLeft(held: Service[]): string {
+  const left = held
+    .filter(({ spec }) => spec.loadBalancerClass === undefined)
+    .filter((service) => hasFinalizer(service, upstreamFinalizer))
+  if (left.length === 0) return ''
+  const commands = left.map(({ metadata: { namespace, name, finalizers = [] } }) => {
+    const others = finalizers.filter((finalizer) => ![...ours, upstreamFinalizer].includes(finalizer))
+    const change = JSON.stringify({ metadata: { finalizers: others } })
+    return `  kubectl patch service -n ${namespace} ${name} --type=merge -p '${change}'\n`
+  })
+  return (
+    `The finalizer ${upstreamFinalizer} stays on these Services, because \`takeover undo\` may bring the program ` +
+    'before eip-admission back. If it never comes back, nobody else removes the finalizer when you delete such a Service. ' +
+    `Then run:\n${commands.join('')}`
+  )
 }
 
 /** Whoever may only remove what blocks, as the chart's Job, does not see what else stays. */

@@ -14,7 +14,12 @@ export function cleanupJob(choices: Choices): object[] {
   const subjects = [{ kind: 'ServiceAccount', name: names.cleanup, namespace }]
   return [
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { ...metadata, namespace, annotations: hook('-10') } },
-    { apiVersion: `${api}/v1`, kind: 'ClusterRole', metadata: { ...metadata, annotations: hook('-10') }, rules },
+    {
+      apiVersion: `${api}/v1`,
+      kind: 'ClusterRole',
+      metadata: { ...metadata, annotations: hook('-10') },
+      rules: cleanupRules,
+    },
     {
       apiVersion: `${api}/v1`,
       kind: 'ClusterRoleBinding',
@@ -26,8 +31,8 @@ export function cleanupJob(choices: Choices): object[] {
   ]
 }
 
-/** The minimum of rights: webhook configurations by name, and finalizers. */
-const rules = [
+/** The minimum of rights: webhook configurations by name, finalizers, and whether the cluster was taken over. */
+export const cleanupRules = [
   {
     apiGroups: ['admissionregistration.k8s.io'],
     resources: ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'],
@@ -36,6 +41,8 @@ const rules = [
   },
   { apiGroups: [''], resources: ['services'], verbs: ['list', 'patch'] },
   { apiGroups: ['eip-admission.dev'], resources: ['elasticips'], verbs: ['list', 'patch'] },
+  // A list by this name alone is a list of this one.
+  { apiGroups: [''], resources: ['configmaps'], resourceNames: [names.takeoverConfigMap], verbs: ['list'] },
 ]
 
 function hook(weight: string): object {

@@ -1,6 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { cleanup } from '../../commands/cleanup.ts'
+import { makeService } from '../builders.ts'
 import { withCluster } from '../kube/scripted-cluster.ts'
 
 /** What cleanup prints about a cluster. */
@@ -26,5 +27,43 @@ test('the commands that cleanup prints are for the cluster of its kubeconfig', (
     const here = await printed({ kubeconfig, yes: false, env: { KUBECONFIG: kubeconfig } })
     assert.match(here, 'run `eip-admission cleanup --yes`.')
   }))
+
+const upstream = 'service.kubernetes.io/load-balancer-cleanup'
+const finalizers = ['example.com/theirs', 'eip-admission.dev/address-cleanup', upstream]
+const both = `eip-admission.dev/address-cleanup and ${upstream} from Service`
+const record = { metadata: { name: 'eip-admission-takeover', namespace: 'eip-admission' } }
+const taken = { services: [makeService({ finalizers })] }
+
+test("a predecessor's finalizer goes with ours", () =>
+  withCluster(taken, async (kubeconfig) => {
+    const output = await printed({ kubeconfig, yes: false })
+    assert.match(output, `would remove the finalizer ${both} default/web`)
+    assert.not.match(output, 'stays on these Services')
+  }))
+
+for (const { name, configmaps } of [
+  { name: 'is recorded', configmaps: [record] },
+  { name: 'may be recorded where nobody may look', configmaps: 'forbidden' as const },
+])
+  test(`a predecessor's finalizer stays while a takeover ${name}, with the command that removes it`, () =>
+    withCluster({ ...taken, configmaps }, async (kubeconfig) => {
+      const output = await printed({ kubeconfig, yes: false })
+      assert.match(output, 'would remove the finalizer eip-admission.dev/address-cleanup from Service default/web')
+      assert.match(output, `The finalizer ${upstream} stays on these Services`)
+      assert.match(
+        output,
+        `kubectl --kubeconfig=${kubeconfig} patch service -n default web --type=merge -p '{"metadata":{"finalizers":["example.com/theirs"]}}'`,
+      )
+    }))
+
+test("the finalizer of a Service of a class is another controller's, and so is that of one without ours", () => {
+  const classed = makeService({ name: 'classed', finalizers, loadBalancerClass: 'example.com/lb' })
+  const theirs = makeService({ name: 'theirs', finalizers: [upstream] })
+  return withCluster({ services: [classed, theirs] }, async (kubeconfig) => {
+    const output = await printed({ kubeconfig, yes: false })
+    assert.match(output, 'would remove the finalizer eip-admission.dev/address-cleanup from Service default/classed')
+    assert.not.match(output, upstream)
+  })
+})
 
 test.run()

@@ -2,10 +2,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { sendJson, withServer } from './scripted-server.ts'
+import { sendJson, sendStatus, withServer } from './scripted-server.ts'
 
 /** The objects of a cluster, by the plurals of their kinds. */
-export type Lists = Record<string, object[]>
+type Lists = Record<string, object[] | 'forbidden'>
 
 /** Runs a test with the kubeconfig of a cluster that has these objects. `elsewhere` is another context of it. */
 export async function withCluster(lists: Lists, run: (kubeconfig: string) => Promise<void>): Promise<void> {
@@ -13,7 +13,11 @@ export async function withCluster(lists: Lists, run: (kubeconfig: string) => Pro
   const file = join(dir, 'kubeconfig')
   try {
     await withServer(
-      ({ path }, response) => sendJson(response, { metadata: {}, items: lists[path.split('/').at(-1) ?? ''] ?? [] }),
+      ({ path }, response) => {
+        const items = lists[path.split('/').at(-1) ?? ''] ?? []
+        if (items === 'forbidden') sendStatus(response, 403, { reason: 'Forbidden', message: 'forbidden' })
+        else sendJson(response, { metadata: {}, items })
+      },
       async ({ url }) => {
         writeFileSync(file, kubeconfigOf(url))
         await run(file)

@@ -151,9 +151,11 @@ test('apply, killed after its record and while it waits for our process', async 
   nothingBought()
 })
 
-test('after apply cleanup warns and names undo', async () => {
+test("after apply cleanup warns, names undo, and leaves the predecessor's finalizer for it", async () => {
   const { stdout } = await typed(['cleanup', `--kubeconfig=${stage.controlPlane.kubeconfig}`])
   assert.match(stdout, 'eip-admission takeover undo')
+  assert.match(stdout, /would remove the finalizer eip-admission.dev\/address-cleanup from Service/)
+  assert.match(stdout, `The finalizer ${upstream} stays on these Services`)
 })
 
 test('undo asks for our process, and leaves what was found though it is killed', async () => {

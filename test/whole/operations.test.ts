@@ -2,16 +2,18 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { cleanupRules } from '../../manifests/cleanup-job.ts'
 import { runProduct } from '../../sandbox/product.ts'
 import { typed } from './command-line.ts'
 import { eventually } from './eventually.ts'
 import { loadBalancer, unnamed } from './manifests.ts'
 import { openStage } from './test-stage.ts'
 
-const stage = await openStage()
+const stage = await openStage({ users: { remover: ['system:authenticated'] } })
 const product = await stage.startSwept({ env: { METAL_METRO_NAME: 'da' } })
 const cluster = `--kubeconfig=${stage.controlPlane.kubeconfig}`
 const protect = 'eip-admission.dev/protect'
+const upstream = 'service.kubernetes.io/load-balancer-cleanup'
 
 const configurations = ['mutatingwebhookconfiguration', 'validatingwebhookconfiguration']
 const webhookField = async (kind: string, path: string) =>
@@ -131,13 +133,30 @@ test('cleanup without --yes says what it would do, and does nothing', async () =
   assert.is(await stage.settled('counted'), address)
 })
 
+/** The kubeconfig of somebody with the rights of the chart's Job. */
+async function remover(): Promise<string> {
+  const role = {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    metadata: { name: 'remover' },
+    rules: cleanupRules,
+  }
+  const { code, stderr } = await stage.kubectl(['create', '-f', '-'], role)
+  assert.is(code, 0, stderr)
+  await stage.run('create', 'clusterrolebinding', 'remover', '--clusterrole=remover', '--user=remover')
+  return stage.controlPlane.kubeconfigFor('remover')
+}
+
 test('after cleanup --yes nothing blocks the cluster while the product is down', async () => {
   await product.stop()
   const [reservation] = stage.reserved()
   await stage.run('delete', 'service', 'after-install', '--wait=false')
-  const { code, stdout } = await typed(['cleanup', cluster, '--yes'])
+  // A predecessor served it before.
+  await stage.run('patch', 'service', 'counted', '-p', JSON.stringify({ metadata: { finalizers: [upstream] } }))
+  const { code, stdout } = await typed(['cleanup', `--kubeconfig=${await remover()}`, '--yes'])
   assert.is(code, 0)
-  assert.match(stdout, 'removed the finalizer eip-admission.dev/address-cleanup from Service default/counted')
+  const both = `eip-admission.dev/address-cleanup and ${upstream}`
+  assert.match(stdout, `removed the finalizer ${both} from Service default/counted`)
   assert.match(stdout, reservation?.id ?? 'no reservation')
   await stage.run('delete', 'service', 'counted', '--timeout=120s')
   await eventually('the other one goes as well', async () =>
