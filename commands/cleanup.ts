@@ -40,26 +40,28 @@ export async function cleanup({ kubeconfig: file, yes }: CleanupSettings, deps: 
   const client = connect(credentialsOf({ kubeconfig: file, apiServer: undefined }, env), {
     userAgent: `eip-admission/${version}`,
   })
-  const [all, allRecords, takeover] = await Promise.all([
+  const [all, records, takeover] = await Promise.all([
     listAll(client, services),
     emptyIfUnknown(listAll(client, elasticIPs)),
     readTakeover(client),
   ])
-  const records = allRecords.filter((record) => hasFinalizer(record, recordFinalizer))
   const held = all.filter((service) => ours.some((finalizer) => hasFinalizer(service, finalizer)))
   print(takeoverWarning(takeover))
   const changes = [
     ...webhookDeletions(client),
     ...held.map((object) => finalizerRemoval(client, services, { object, finalizers: finalizersOf(object, takeover) })),
-    ...records.map((object) => finalizerRemoval(client, elasticIPs, { object, finalizers: [recordFinalizer] })),
+    ...records
+      .filter((record) => hasFinalizer(record, recordFinalizer))
+      .map((object) => finalizerRemoval(client, elasticIPs, { object, finalizers: [recordFinalizer] })),
   ]
   for (const { planned, done, make } of changes) {
     if (yes) await make()
     print(`${yes ? done : planned}\n`)
   }
   if (takeover !== 'none') print(finalizersLeft(held))
+  // An earlier run has removed the finalizers, and what it listed still costs money.
   print(reservationsLeft(records))
-  print(balancersLeft(held))
+  print(balancersLeft(all))
   print(await leftBehind(client, all))
   print(yes ? afterwards : instructions)
 }
@@ -191,8 +193,8 @@ async function removeFinalizers<T extends Service | ElasticIP>(
   await client.patch(resource, { ...at, patch: { merge } })
 }
 
-function balancersLeft(held: Service[]): string {
-  const balancers = held.flatMap(({ metadata }) => {
+function balancersLeft(all: Service[]): string {
+  const balancers = all.flatMap(({ metadata }) => {
     const { id } = shownBalancer(metadata.annotations ?? {})
     return id === undefined ? [] : [`  ${id}  Service ${keyOf({ metadata })}\n`]
   })
@@ -206,7 +208,8 @@ function reservationsLeft(records: ElasticIP[]): string {
       ? [`  ${status.address ?? 'no address yet'}  ${metadata.name}  ${status.reservationID}\n`]
       : [],
   )
-  if (reserved.length === 0) return 'No address stays reserved.\n'
+  if (reserved.length === 0)
+    return 'No ElasticIP names a reservation any more. What the project still pays for, the console of the cloud shows.\n'
   return (
     'These addresses stay reserved, and the project pays for them until you delete their reservations at the cloud ' +
     `(address, ElasticIP, reservation):\n${reserved.join('')}`

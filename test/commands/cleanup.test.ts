@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { cleanup } from '../../commands/cleanup.ts'
-import { makeService } from '../builders.ts'
+import { makeRecord, makeService } from '../builders.ts'
 import { withCluster } from '../kube/scripted-cluster.ts'
 
 /** What cleanup prints about a cluster. */
@@ -63,6 +63,21 @@ test("the finalizer of a Service of a class is another controller's, and so is t
     const output = await printed({ kubeconfig, yes: false })
     assert.match(output, 'would remove the finalizer eip-admission.dev/address-cleanup from Service default/classed')
     assert.not.match(output, upstream)
+  })
+})
+
+test('a second cleanup changes nothing, and still names all that costs money', () => {
+  const record = makeRecord({ phase: 'Bound', address: '203.0.113.40', reservationID: 'res-1' })
+  const annotations = { 'equinix.com/loadbalancerID': 'balancer-1' }
+  const lists = {
+    elasticips: [{ ...record, metadata: { ...record.metadata, finalizers: [] } }],
+    services: [makeService({ annotations })],
+  }
+  return withCluster(lists, async (kubeconfig) => {
+    const output = await printed({ kubeconfig, yes: false })
+    assert.not.match(output, 'finalizer')
+    assert.match(output, '  203.0.113.40  default.web  res-1\n')
+    assert.match(output, '  balancer-1  Service default/web\n')
   })
 })
 

@@ -158,6 +158,8 @@ test('after cleanup --yes nothing blocks the cluster while the product is down',
   const both = `eip-admission.dev/address-cleanup and ${upstream}`
   assert.match(stdout, `removed the finalizer ${both} from Service default/counted`)
   assert.match(stdout, reservation?.id ?? 'no reservation')
+  const again = await typed(['cleanup', cluster])
+  assert.match(again.stdout, reservation?.id ?? 'no reservation')
   await stage.run('delete', 'service', 'counted', '--timeout=120s')
   await eventually('the other one goes as well', async () =>
     (await stage.service('after-install')) ? undefined : true,
@@ -169,10 +171,11 @@ test('after cleanup --yes nothing blocks the cluster while the product is down',
   await stage.run('delete', 'namespace', 'eip-admission', '--timeout=120s')
 })
 
-test('a second cleanup finds nothing to do', async () => {
+test('a last cleanup finds nothing to do', async () => {
   const { code, stdout } = await typed(['cleanup', cluster, '--yes'])
   assert.is(code, 0)
-  assert.match(stdout, 'No address stays reserved.')
+  assert.not.match(stdout, 'removed the finalizer')
+  assert.match(stdout, 'No ElasticIP names a reservation any more.')
 })
 
 test.after(() => stage.close())
