@@ -2,6 +2,7 @@ import type { KubeClient } from '../kube/client.ts'
 import { listAll } from '../kube/list-all.ts'
 import type { Workload } from '../inspect/facts.ts'
 import { deployments } from '../inspect/kinds.ts'
+import { leaderElection } from '../settings/leader-election.ts'
 import { ownNamespace } from '../settings/process.ts'
 import { type Readable, readable, valueOf } from './reader.ts'
 
@@ -16,8 +17,28 @@ export function namespaceOf(read: Readable<Workload[]>): string {
   return valueOf(read)?.[0]?.metadata.namespace ?? ownNamespace.default
 }
 
+export type Container = NonNullable<ReturnType<typeof containerOf>>
+
 /** The container of the process: others may come before it. */
 export function containerOf(read: Workload[]) {
   const containers = read.flatMap(({ spec }) => spec?.template?.spec?.containers ?? [])
   return containers.find(({ name }) => name === 'eip-admission') ?? containers[0]
+}
+
+/** What the arguments of the process say for a flag. */
+export function flagOf(flag: string, { args = [] }: Container): string | undefined {
+  const at = args.findLastIndex((arg) => arg === flag || arg.startsWith(`${flag}=`))
+  return args[at] === flag ? args[at + 1] : args[at]?.slice(flag.length + 1)
+}
+
+/** The lease by which the leader leads; `doubt` says why it may be another one. */
+export function leaseOf(read: Readable<Workload[]>): { namespace: string; name: string; doubt?: string } {
+  const { leaseNamespace, leaseName } = leaderElection
+  const container = containerOf(valueOf(read) ?? [])
+  const given = ({ flag, default: standard }: typeof leaseNamespace | typeof leaseName) =>
+    (container && flagOf(flag, container)) ?? standard
+  const lease = { namespace: given(leaseNamespace), name: given(leaseName) }
+  if (container) return lease
+  const doubt = 'missing' in read ? `you may not ${read.missing}` : 'no Deployment of eip-admission names another'
+  return { ...lease, doubt }
 }

@@ -2,7 +2,7 @@ import type { KubeClient } from '../kube/client.ts'
 import { configMaps } from '../kube/resource.ts'
 import type { Workload } from '../inspect/facts.ts'
 import { common } from '../settings/common.ts'
-import { containerOf } from './installation.ts'
+import { type Container, containerOf, flagOf } from './installation.ts'
 import { type Readable, readable, valueOf } from './reader.ts'
 
 /** What the ConfigMaps hold that set the environment of the process, by their names. */
@@ -38,18 +38,12 @@ export function limitsText(read: Readable<Workload[]>, environments: Environment
   return `${of(common.maxAddresses)} in the cluster, ${of(common.maxAddressesPerNamespace)} in a namespace`
 }
 
-type Container = NonNullable<ReturnType<typeof containerOf>>
 type Limit = { flag: string; env: string; default: string }
 
 function limitOf(limit: Limit, container: Container, environments: Environments): string {
   const entry = container.env?.findLast(({ name }) => name === limit.env)
   const ofEnv = entry && (entry.value ?? referredValue(entry.valueFrom, environments))
-  return flagOf(limit, container) ?? ofEnv ?? wholeSourcesValue(limit, container, environments)
-}
-
-function flagOf({ flag }: Limit, { args = [] }: Container): string | undefined {
-  const at = args.findLastIndex((arg) => arg === flag || arg.startsWith(`${flag}=`))
-  return args[at] === flag ? args[at + 1] : args[at]?.slice(flag.length + 1)
+  return flagOf(limit.flag, container) ?? ofEnv ?? wholeSourcesValue(limit, container, environments)
 }
 
 type ValueFrom = NonNullable<Container['env']>[number]['valueFrom']

@@ -1,5 +1,5 @@
 import { controlPlaneServices } from '../clouds/cloud-choice.ts'
-import { isHeld } from '../kube/lease-holder.ts'
+import { isHeld, isOwnIdentity } from '../kube/lease-holder.ts'
 import { type Lease, type Service, splitKey } from '../kube/objects.ts'
 import { leases, services } from '../kube/resource.ts'
 import { countedAddresses } from '../ledger/claim/limits.ts'
@@ -7,10 +7,9 @@ import { type ElasticIP, claimKey, phaseOf } from '../ledger/record/elastic-ip.t
 import { names } from '../settings/installed-names.ts'
 import type { Workload } from '../inspect/facts.ts'
 import { type ProbeResult, missText } from '../webhooks/probe-problem.ts'
-import { leaderElection } from '../settings/leader-election.ts'
 import { probeOnce } from '../webhooks/webhook-probe.ts'
 import { shownAddress } from './explain.ts'
-import { namespaceOf, readDeployments } from './installation.ts'
+import { leaseOf, namespaceOf, readDeployments } from './installation.ts'
 import type { Io } from './io.ts'
 import { type Environments, limitsText, readEnvironments } from './limits.ts'
 import { type Cluster, type Readable, listRecords, readable } from './reader.ts'
@@ -27,18 +26,17 @@ export type StatusSeen = {
   now: Date
 }
 
-const leaseAt = { namespace: leaderElection.leaseNamespace.default, name: leaderElection.leaseName.default }
-const guardianAt = { ...leaseAt, name: names.controlPlaneLease }
-
 /** Prints how eip-admission and its addresses are. */
 export async function status(cluster: Cluster, io: Io): Promise<void> {
   const { client, now } = cluster
   const ofDeployments = await readDeployments(client)
+  const { namespace, name } = leaseOf(ofDeployments)
+  const readLease = (of: string) => readable(`get Leases in ${namespace}`, client.get(leases, { namespace, name: of }))
   const [records, environments, lease, guardianLease, mirrors, webhooks] = await Promise.all([
     listRecords(cluster),
     readEnvironments(client, ofDeployments),
-    readable('get Leases in kube-system', client.get(leases, leaseAt)),
-    readable('get Leases in kube-system', client.get(leases, guardianAt)),
+    readLease(name),
+    readLease(names.controlPlaneLease),
     readable(
       'get Services in kube-system',
       Promise.all(controlPlaneServices.map((key) => client.get(services, splitKey(key)))),
@@ -68,7 +66,7 @@ export function formatStatus(seen: StatusSeen): string {
     ['pending', pendingText(seen)],
     ['releases', releasesText(seen)],
     ['limits', limitsText(seen.deployments, seen.environments)],
-    ['leader', holderText(seen.lease, seen.now) ?? `nobody has the lease ${leaseAt.namespace}/${leaseAt.name}`],
+    ['leader', leaderText(seen)],
     ['webhooks', webhooksText(seen.webhooks)],
     ['control plane', mirrorText(seen.mirrors)],
     ...(guardian === undefined ? [] : [['guardian', guardian] as const]),
@@ -119,14 +117,22 @@ function releasesText({ records, now }: StatusSeen): string {
   return `${releasing.length}, the oldest for ${formatAge(startOf(oldest), now)}: ${what}: ${message}`
 }
 
+function leaderText({ lease, deployments, now }: StatusSeen): string {
+  const { namespace, name, doubt } = leaseOf(deployments)
+  const place = `lease ${namespace}/${name}`
+  const text = holderText(lease, now) ?? `nobody has the ${place}`
+  return doubt === undefined || 'missing' in lease ? text : `${text} (looked at the default ${place}: ${doubt})`
+}
+
 function holderText(read: Readable<Lease | undefined>, now: Date): string | undefined {
   if ('missing' in read) return `unknown: you may not ${read.missing}`
   const { holderIdentity, renewTime } = read.value?.spec ?? {}
   if (!read.value || !holderIdentity) return undefined
   const age = formatAge(renewTime, now)
+  const holder = isOwnIdentity(holderIdentity) ? holderIdentity : `${holderIdentity} (which is not eip-admission)`
   return isHeld(read.value, now)
-    ? `${holderIdentity}, lease renewed ${age} ago`
-    : `nobody: ${holderIdentity} renewed the lease ${age} ago`
+    ? `${holder}, lease renewed ${age} ago`
+    : `nobody: ${holder} renewed the lease ${age} ago`
 }
 
 function webhooksText(result: ProbeResult): string {

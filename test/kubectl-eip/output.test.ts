@@ -116,11 +116,12 @@ test('the text of why ends with what to do, and offers a command only for a harm
   assert.not.match(of('x; rm -rf'), 'grep')
 })
 
-const lease = (renewTime: string, leaseDurationSeconds = 15): Lease => ({
+const ours = 'pod_0123456789ab'
+const lease = (renewTime: string, { leaseDurationSeconds = 15, holderIdentity = ours } = {}): Lease => ({
   apiVersion: 'coordination.k8s.io/v1',
   kind: 'Lease',
   metadata: { name: 'cloud-controller-manager' },
-  spec: { holderIdentity: 'pod_1', renewTime, leaseDurationSeconds },
+  spec: { holderIdentity, renewTime, leaseDurationSeconds },
 })
 
 const quiet: StatusSeen = {
@@ -146,22 +147,59 @@ const withArgs = (...containers: object[]) => ({
 
 const statusRows: { name: string; seen: Partial<StatusSeen>; says: string | RegExp }[] = [
   { name: 'nothing at all', seen: {}, says: /addresses +0\n +phases +none\n +pending +none\n/ },
-  { name: 'no leader', seen: {}, says: 'nobody has the lease kube-system/cloud-controller-manager' },
-  { name: 'a leader', seen: { lease: { value: lease('2026-01-31T09:04:55Z') } }, says: 'pod_1, lease renewed 5s ago' },
+  {
+    name: 'no leader',
+    seen: { deployments: withArgs({}) },
+    says: /leader +nobody has the lease kube-system\/cloud-controller-manager\n/,
+  },
+  {
+    name: 'no leader of the lease that the Deployment names',
+    seen: {
+      deployments: withArgs({
+        args: ['--leader-elect-resource-name=ours', '--leader-elect-resource-namespace', 'networking'],
+      }),
+    },
+    says: /leader +nobody has the lease networking\/ours\n/,
+  },
+  {
+    name: 'a leader',
+    seen: { deployments: withArgs({}), lease: { value: lease('2026-01-31T09:04:55Z') } },
+    says: /leader +pod_0123456789ab, lease renewed 5s ago\n/,
+  },
+  {
+    name: 'that another program leads',
+    seen: {
+      deployments: withArgs({}),
+      lease: {
+        value: lease('2026-01-31T09:04:55Z', { holderIdentity: 'ccm_0ddc2b0e-9a4b-4d7c-8b55-3b8f4f2e9d11' }),
+      },
+    },
+    says: /leader +ccm_0ddc2b0e-[\w-]+ \(which is not eip-admission\), lease renewed 5s ago\n/,
+  },
+  {
+    name: 'which lease it looked at where there is no Deployment',
+    seen: { lease: { value: lease('2026-01-31T09:04:55Z') } },
+    says: 'ago (looked at the default lease kube-system/cloud-controller-manager: no Deployment of eip-admission names another)',
+  },
+  {
+    name: 'which lease it looked at where nobody may see the Deployment',
+    seen: { deployments: { missing: 'list Deployments' } },
+    says: 'cloud-controller-manager (looked at the default lease kube-system/cloud-controller-manager: you may not list Deployments)',
+  },
   {
     name: 'a dead leader',
     seen: { lease: { value: lease('2026-01-31T09:00:00Z') } },
-    says: 'nobody: pod_1 renewed the lease 5m ago',
+    says: 'nobody: pod_0123456789ab renewed the lease 5m ago',
   },
   {
     name: 'a guardian of a cluster whose clock is some seconds behind',
-    seen: { guardianLease: { value: lease('2026-01-31T09:04:55Z', 3) } },
-    says: /guardian +pod_1, lease renewed 5s ago/,
+    seen: { guardianLease: { value: lease('2026-01-31T09:04:55Z', { leaseDurationSeconds: 3 }) } },
+    says: /guardian +pod_0123456789ab, lease renewed 5s ago\n/,
   },
   {
     name: 'a lease that may not be read',
     seen: { lease: { missing: 'get Leases in kube-system' } },
-    says: 'you may not get Leases',
+    says: /leader +unknown: you may not get Leases in kube-system\n/,
   },
   {
     name: 'webhooks that are not called',
