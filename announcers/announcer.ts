@@ -29,10 +29,15 @@ export type NodePeers = {
 /** An address, and the Services that show it. */
 export type Announced = { address: string; services: Key[] }
 
+/** What decides, beside its address, what announcing software does with a Service. */
+export type ServiceFacts = { loadBalancerClass?: string }
+
 /** Everything that the network has to learn. The lists may be in any order and contain duplicates. */
 export type Announcements = {
   addresses: Announced[]
   nodes: NodePeers[]
+  /** The facts of each Service; of one that is missing here none is known. */
+  facts?: ReadonlyMap<Key, ServiceFacts>
   /** Addresses that Services show before the ledger has a record of them: what a predecessor announces of them stays. */
   undecided?: Announced[]
   /** Addresses that Services show still, while the software withdraws them. */

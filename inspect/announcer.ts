@@ -1,7 +1,12 @@
 import type { ObjectConfiguration, Problem } from '../announcers/announcer.ts'
 import { announcerOf } from '../announcers/announcers.ts'
 import { hostnameLabel } from '../announcers/shared/sessions.ts'
-import { announcedAddresses, foreignStatuses, leavingAddresses } from '../controllers/announcing/announced.ts'
+import {
+  announcedAddresses,
+  factsOfServices,
+  foreignStatuses,
+  leavingAddresses,
+} from '../controllers/announcing/announced.ts'
 import { ifKnown } from '../controllers/announcing/list-known.ts'
 import { readProviderId } from '../controllers/nodes/provider-id.ts'
 import { listAll } from '../kube/list-all.ts'
@@ -62,6 +67,7 @@ export function announcerProblems({ announcer, ...known }: Known, context: Conte
     addresses: announcedAddresses(states),
     leaving: leavingAddresses(states),
     foreign: foreignStatuses(states),
+    facts: factsOfServices(states),
     nodes: nodes.map(({ metadata: { name, labels = {}, annotations = {} }, spec }) => {
       const read = readProviderId(spec.providerID, context.vendor.providerIds)
       const found = read.kind === 'machine' ? peers.get(read.id) : undefined

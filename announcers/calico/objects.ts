@@ -1,5 +1,5 @@
 import type { Announced, Announcements, Configured, ObjectConfiguration, Problem, WantedObject } from '../announcer.ts'
-import type { KubeObject } from '../../kube/objects.ts'
+import type { Key, KubeObject } from '../../kube/objects.ts'
 import { secrets } from '../../kube/resource.ts'
 import { parseAddress, prefixOf } from '../shared/address.ts'
 import { distinctProblems } from '../shared/order.ts'
@@ -42,17 +42,16 @@ export function calicoObjects(options: CalicoOptions): ObjectConfiguration {
 }
 
 function configure(options: CalicoOptions, state: Announcements, existing: readonly KubeObject[]): Configured {
-  const { shown, problems } = shownAddresses([...state.addresses, ...undecidedEntries(state, existing)], 'Calico')
+  const { shown: all, problems } = shownAddresses([...state.addresses, ...undecidedEntries(state, existing)], 'Calico')
+  const pool = otherWriter(existing)
+  const disputed = pool === undefined ? [] : all.filter(({ services }) => services.some(isServedByCalico(state)))
+  // One that has a way keeps it.
+  const shown = all.filter((one) => !disputed.includes(one) || isListed(one, existing))
   const list = configurationOf(shown, existing)
-  const found = [...problems, ...widerEntries(shown, existing)]
-  if (shown.length === 0) return { wanted: list, problems: distinctProblems(found) }
-  const taking = otherWriter(existing)
-  if (taking)
-    return {
-      wanted: kept(shown, existing),
-      problems: distinctProblems([...found, ...refusals(shown, taking)]),
-      isHeld: true,
-    }
+  const found = [...problems, ...widerEntries(all, existing), ...refusals(disputed, pool)]
+  if (all.length === 0) return { wanted: list, problems: distinctProblems(found) }
+  if (disputed.length === all.length)
+    return { wanted: kept(shown, existing), problems: distinctProblems(found), isHeld: true }
   const own = peersOf(state.nodes, options, existing)
   // The list is a person's, and shared with him.
   const foreign = existing.filter((one) => !isCreated(one) && !isConfiguration(one))
@@ -66,10 +65,9 @@ function configure(options: CalicoOptions, state: Announcements, existing: reado
 
 /** Entries of ours of which the ledger has not decided yet whose the address is: it is announced already. */
 function undecidedEntries({ undecided = [] }: Announcements, existing: readonly KubeObject[]): Announced[] {
-  const list = existing.find(isConfiguration)
   return undecided.filter(({ address: text }) => {
     const address = parseAddress(text)
-    return address !== undefined && list !== undefined && hasEntry(list, prefixOf(address))
+    return address !== undefined && isListed({ address }, existing)
   })
 }
 
@@ -92,24 +90,40 @@ function filterOf(shown: readonly ShownAddress[]): WantedObject {
   return { object, subjects: shown.flatMap(({ services }) => services.map((service) => ({ service }))) }
 }
 
-/** The IPPool by which Calico itself writes the status of every Service, as we do; undefined where it does not. */
+/** The IPPool by which Calico itself writes the status of Services, as we do; undefined where it does not. */
 function otherWriter(existing: readonly KubeObject[]): string | undefined {
-  const [settings] = existing.filter(isControllers)
-  if (settings?.spec?.controllers?.loadBalancer?.assignIPs === 'RequestedServicesOnly') return undefined
+  // An environment variable can start the controller too, so only what it says of itself counts.
+  const running = existing.find(isControllers)?.status?.runningConfig?.controllers
+  if (running && !running.loadBalancer) return undefined
   return existing.filter(isIPPool).find(({ spec }) => spec?.allowedUses?.includes('LoadBalancer'))?.metadata.name
 }
 
-function refusals(shown: readonly ShownAddress[], pool: string): Problem[] {
+/**
+ * Whether Calico writes the status of a Service, where it has a pool. Its setting RequestedServicesOnly changes nothing.
+ * From 3.33 on the address in the spec is a request, and Calico empties the status where it cannot grant it.
+ */
+function isServedByCalico({ facts }: Announcements): (service: Key) => boolean {
+  return (service) => {
+    const { loadBalancerClass } = facts?.get(service) ?? {}
+    return loadBalancerClass === undefined || loadBalancerClass === 'calico'
+  }
+}
+
+function refusals(disputed: readonly ShownAddress[], pool: string | undefined): Problem[] {
   const message =
-    `nothing is changed at Calico: IPPool ${pool} is for load balancers, so Calico writes the status of each Service too. ` +
-    'Delete it, or set spec.controllers.loadBalancer.assignIPs of KubeControllersConfiguration default to RequestedServicesOnly'
-  return shown.flatMap(({ services }) => services).map((service) => ({ subject: { service }, message }))
+    `IPPool ${pool} is for load balancers, so Calico writes the status of this Service too, and nothing new is announced ` +
+    `for it. Delete ${pool}, or create the Service again with a loadBalancerClass that eip-admission serves, and not calico`
+  return disputed.flatMap(({ services }) => services).map((service) => ({ subject: { service }, message }))
+}
+
+function isListed({ address }: Pick<ShownAddress, 'address'>, existing: readonly KubeObject[]): boolean {
+  const list = existing.find(isConfiguration)
+  return list !== undefined && hasEntry(list, prefixOf(address))
 }
 
 /** What we wrote, as it is: an address that has a way keeps it. One that is no longer shown leaves the list. */
 function kept(shown: readonly ShownAddress[], existing: readonly KubeObject[]): WantedObject[] {
-  const list = existing.find(isConfiguration)
-  const listed = shown.filter(({ address }) => list && hasEntry(list, prefixOf(address)))
+  const listed = shown.filter((one) => isListed(one, existing))
   const ours = existing.filter((one) => isCreated(one) && !isConfiguration(one))
   return [...ours.map((object) => ({ object, subjects: [] })), ...configurationOf(listed, existing)]
 }

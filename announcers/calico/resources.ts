@@ -29,7 +29,7 @@ export type IPPool = KubeObject & { kind: 'IPPool'; spec?: { allowedUses?: strin
 
 export type KubeControllersConfiguration = KubeObject & {
   kind: 'KubeControllersConfiguration'
-  spec?: { controllers?: { loadBalancer?: { assignIPs?: string } } }
+  status?: { runningConfig?: { controllers?: { loadBalancer?: object } } }
 }
 
 const define = <T extends KubeObject>(kind: T['kind'], plural: string): Resource<T> =>

@@ -1,6 +1,5 @@
-import type { Announced, Announcements } from '../../announcers/announcer.ts'
-import { type Service, ingressOf } from '../../kube/objects.ts'
-import { keyOf } from '../../kube/objects.ts'
+import type { Announced, Announcements, ServiceFacts } from '../../announcers/announcer.ts'
+import { type Key, type Service, ingressOf, keyOf } from '../../kube/objects.ts'
 import { type ElasticIP, heldAddress, isSecond, phaseOf } from '../../ledger/record/elastic-ip.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { serviceFinalizer } from '../../ledger/record/names.ts'
@@ -94,6 +93,16 @@ export function foreignStatuses(states: Iterable<ServiceState>): NonNullable<Ann
     if (!isShown || record || isGoing(service) || announcedAddress(state) !== undefined) return []
     return [{ service: keyOf(service), loadBalancerClass: service.spec.loadBalancerClass }]
   })
+}
+
+/** What decides of each Service what announcing software does with it. */
+export function factsOfServices(states: Iterable<ServiceState>): Map<Key, ServiceFacts> {
+  return new Map(
+    [...states].map(({ service }) => {
+      const { loadBalancerClass } = service.spec
+      return [keyOf(service), loadBalancerClass === undefined ? {} : { loadBalancerClass }]
+    }),
+  )
 }
 
 function grouped(states: Iterable<ServiceState>, addressesOf: (state: ServiceState) => string | string[]): Announced[] {

@@ -1,6 +1,7 @@
 import type { DocumentConfiguration, ObjectConfiguration, Problem } from '../../announcers/announcer.ts'
 import {
   announcedAddresses,
+  factsOfServices,
   foreignStatuses,
   leavingAddresses,
   mentionsAddress,
@@ -42,6 +43,7 @@ export function makeAnnouncing(deps: Deps): Announcing | undefined {
           leaving: leavingAddresses(states),
           visible: visibleAddresses(states),
           foreign: foreignStatuses(states),
+          facts: factsOfServices(states),
           nodes: peerFacts.all().map((fact) => {
             const { annotations } = caches.nodes.get(fact.node)?.metadata ?? {}
             return { ...fact, ...(annotations && { annotations }) }

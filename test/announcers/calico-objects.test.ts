@@ -221,19 +221,57 @@ test("peers of a person for another node or another router are in nobody's way",
   assert.equal(plan({}, others).texts, [])
 })
 
-test('nothing changes while Calico itself writes the status of Services, and what has a way keeps it', () => {
-  const pool = made('IPPool', 'lb', { cidr: '192.0.2.0/24', allowedUses: ['LoadBalancer'] })
+const lanPool = made('IPPool', 'lb', { cidr: '192.0.2.0/24', allowedUses: ['LoadBalancer'] })
+/** How kube-controllers are set, and what they say of themselves. */
+const controllers = (spec: object, running: object = { loadBalancer: {} }) =>
+  ({
+    ...made('KubeControllersConfiguration', 'default', { controllers: spec }),
+    status: { runningConfig: { controllers: running } },
+  }) as Specified
+const classOf = (loadBalancerClass: string) =>
+  new Map(['default/web', 'shop/web'].map((key) => [key, { loadBalancerClass }]))
+
+const writers: { name: string; existing: KubeObject[]; changes?: Partial<Announcements>; writes: boolean }[] = [
+  { name: 'nobody has said how its controllers are set', existing: [], writes: true },
+  {
+    // From 3.33 on spec.loadBalancerIP, which we write, is such a request.
+    name: 'it serves only what requests an address',
+    existing: [controllers({ loadBalancer: { assignIPs: 'RequestedServicesOnly' } })],
+    writes: true,
+  },
+  { name: 'an environment variable starts its controller', existing: [controllers({})], writes: true },
+  { name: 'its controller for load balancers does not run', existing: [controllers({}, { node: {} })], writes: false },
+  { name: 'our Services have its class', existing: [], changes: { facts: classOf('calico') }, writes: true },
+  { name: 'our Services have another class', existing: [], changes: { facts: classOf('a.test/b') }, writes: false },
+]
+for (const { name, existing, changes = {}, writes } of writers) {
+  test(`with a pool for load balancers Calico ${writes ? 'writes' : 'does not write'} our statuses: ${name}`, () => {
+    const { names, texts, isHeld } = plan(changes, [lanPool, ...existing])
+    assert.equal([names.length > 0, isHeld], [!writes, writes])
+    assert.is(texts.length, writes ? 2 : 0)
+    for (const text of texts)
+      assert.match(
+        text,
+        /IPPool lb is for load balancers.* Delete lb, or create the Service again with a loadBalancerClass/,
+      )
+  })
+}
+
+test('while Calico itself writes the status of Services nothing new is announced, and what has a way keeps it', () => {
   const peer = made('BGPPeer', 'eip-admission-old', { node: 'node-z', peerIP: '169.254.255.1' })
-  const { names, texts, isHeld } = plan({}, [pool, peer])
+  const { names, isHeld } = plan({}, [lanPool, peer])
   assert.equal([names, isHeld], [['BGPPeer eip-admission-old'], true])
   const before = ours(listOf(`${address}/32`, '203.0.113.9/32'), `${address}/32`, '203.0.113.9/32')
-  const list = plan({}, [pool, before]).find('BGPConfiguration')
+  const list = plan({}, [lanPool, before]).find('BGPConfiguration')
   assert.equal(list?.spec, listOf(`${address}/32`), 'what nobody shows leaves the list, and nothing new enters it')
-  assert.match(texts[0] ?? '', /IPPool lb is for load balancers.*RequestedServicesOnly$/)
-  const asked = { controllers: { loadBalancer: { assignIPs: 'RequestedServicesOnly' } } }
-  const released = plan({}, [pool, made('KubeControllersConfiguration', 'default', asked)])
-  assert.equal([released.texts, released.isHeld], [[], false])
-  assert.not(plan({ addresses: [] }, [pool]).isHeld, 'nothing would lose its way')
+  assert.not(plan({ addresses: [] }, [lanPool]).isHeld, 'nothing would lose its way')
+})
+
+test('a Service that Calico does not serve is announced beside one that it serves', () => {
+  const { find, texts, isHeld } = plan({ facts: new Map([['shop/web', { loadBalancerClass: 'a.test/b' }]]) }, [lanPool])
+  assert.equal([find('BGPConfiguration')?.spec, isHeld], [listOf(`${second}/32`), false])
+  assert.not.match(JSON.stringify(find('BGPFilter')?.spec), `${address}/32`)
+  assert.match(texts.join(), /^default\/web: .*IPPool lb/)
 })
 
 test.run()
