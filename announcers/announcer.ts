@@ -4,6 +4,8 @@ import type { Resource } from '../kube/resource.ts'
 /** What a Service carries so that its address is announced; absent fields are not ours to write. */
 export type AnnouncementRequest = {
   annotations: Record<string, string>
+  /** What an older version of ours wrote: an annotation with this value goes. */
+  former?: Record<string, string>
   status?: NonNullable<Service['status']>
 }
 

@@ -84,9 +84,9 @@ export const ciliumSoftware: Software<'cilium'> = {
 function cilium(options: CiliumOptions): Announcer {
   return {
     name: 'cilium',
-    // spec.loadBalancerIP is a request already. Who shares an address is decided at admission; a pool serves no other
-    // Service.
-    request: (address) => ({ annotations: { [sharingKey]: address, [sharingNamespaces]: '*' } }),
+    // spec.loadBalancerIP is a request already. To each Service of a namespace that is permitted here LB IPAM gives the
+    // address by the key alone, whatever its pool selects.
+    request: (address) => ({ annotations: { [sharingKey]: address }, former: { [sharingNamespaces]: '*' } }),
     withdrawal: {
       annotations: { [request]: nobodysAddress, [oldRequest]: null },
       clearsStatus: true,
@@ -151,9 +151,10 @@ function annotations(): readonly Annotation[] {
     {
       name: sharingNamespaces,
       on: 'Service',
-      writers: ['user', 'eip-admission'],
-      values: '`*`, or names of namespaces',
-      sentence: 'Names the namespaces with whose Services the Service may share its address at Cilium.',
+      writers: ['user'],
+      values: 'names of namespaces, with commas between them',
+      sentence:
+        'Any Service of these namespaces can get the address of this one at Cilium. eip-admission removes `*`, which means each namespace.',
     },
     {
       name: secretsAnnotation,

@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert'
 import { kubeVip } from '../../announcers/kube-vip/kube-vip.ts'
 import type { Announcer } from '../../announcers/announcer.ts'
 import { softwares } from '../../announcers/announcers.ts'
+import { ciliumSoftware } from '../../announcers/cilium/cilium.ts'
 import { loadBalancer } from '../../announcers/load-balancer-setting.ts'
 import { metallb } from '../../announcers/metallb/metallb.ts'
 import { metallbObjects } from '../../announcers/metallb/objects.ts'
@@ -19,6 +20,18 @@ test('MetalLB withdraws an address when both pool annotations of the Service nam
   assert.equal(ofMetallb.withdrawal, {
     annotations: { 'metallb.universe.tf/address-pool': pool, 'metallb.io/address-pool': pool },
     clearsStatus: true,
+  })
+})
+
+test('Cilium may share an address among Services of one namespace, and never with another one', () => {
+  const ofCilium = ciliumSoftware.announcer(
+    { kind: 'cilium', secretsNamespace: 'kube-system' },
+    { ...marks, counting: '' },
+  )
+  // A tenant of another namespace needs the key alone to get the address, where the Service permits his namespace.
+  assert.equal(ofCilium.request('198.51.100.7'), {
+    annotations: { 'lbipam.cilium.io/sharing-key': '198.51.100.7' },
+    former: { 'lbipam.cilium.io/sharing-cross-namespace': '*' },
   })
 })
 

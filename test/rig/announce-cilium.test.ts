@@ -162,16 +162,18 @@ test('Cilium gives a Service our address, routers have ways to it, and it leaves
     await scene.gone('web-too')
     await leadsTo(scene, 'web', address)
 
-    // A tenant requests the address for a Service of another namespace, and offers to share it.
+    // A tenant of another namespace offers to share the address: one Service requests it, and one has its key alone.
     const sharing = { 'lbipam.cilium.io/sharing-key': address, 'lbipam.cilium.io/sharing-cross-namespace': '*' }
-    await scene.send(
-      ['create'],
-      loadBalancer('other', {
-        namespace: 'kube-public',
-        annotations: { 'lbipam.cilium.io/ips': address, ...sharing },
-        spec: { loadBalancerClass: 'io.cilium/bgp-control-plane', ports: [{ port: 8080 }] },
-      }),
-    )
+    const others = { asking: { 'lbipam.cilium.io/ips': address, ...sharing }, joining: sharing }
+    for (const [name, annotations] of Object.entries(others))
+      await scene.send(
+        ['create'],
+        loadBalancer(name, {
+          namespace: 'kube-public',
+          annotations,
+          spec: { loadBalancerClass: 'io.cilium/bgp-control-plane', ports: [{ port: 8080 }] },
+        }),
+      )
     // While Cilium's operator is down nothing is released.
     const leaving = await create(scene, 'leaving')
     await leadsTo(scene, 'leaving', leaving)
@@ -184,11 +186,13 @@ test('Cilium gives a Service our address, routers have ways to it, and it leaves
     await scene.rig.operator.start()
     await scene.gone('leaving')
     await eventually('it is released', () => !scene.reserved().some((one) => one.address === leaving) || undefined)
-    const other = await scene.client.get(services, { namespace: 'kube-public', name: 'other' })
-    assert.equal(other?.status?.loadBalancer, {}, 'a pool of ours serves no other Service')
+    for (const name of Object.keys(others)) {
+      const other = await scene.client.get(services, { namespace: 'kube-public', name })
+      assert.equal(other?.status?.loadBalancer, {}, `${name}: a pool of ours serves no other Service`)
+    }
 
     await leavesInOrder(scene, 'web', address)
-    await scene.run('delete', 'service', 'other', '-n', 'kube-public')
+    await scene.run('delete', 'service', ...Object.keys(others), '-n', 'kube-public')
     await eventually('nothing of ours is left', async (observe) => observe(await objects(scene)) === '' || undefined)
   }))
 
