@@ -1,5 +1,6 @@
 import type { Key, KubeObject, Service } from '../kube/objects.ts'
 import type { Resource } from '../kube/resource.ts'
+import type { Labels } from '../lib/label-selector.ts'
 
 /** What a Service carries so that its address is announced; absent fields are not ours to write. */
 export type AnnouncementRequest = {
@@ -32,7 +33,7 @@ export type NodePeers = {
 export type Announced = { address: string; services: Key[] }
 
 /** What decides, beside its address, what announcing software does with a Service. */
-export type ServiceFacts = { loadBalancerClass?: string }
+export type ServiceFacts = { loadBalancerClass?: string; labels?: Labels }
 
 /** Everything that the network has to learn. The lists may be in any order and contain duplicates. */
 export type Announcements = {

@@ -74,7 +74,7 @@ export function keptService(options: KeptOptions): (service: Service) => Service
   return (service) => {
     const isLoadBalancer = service.spec.type === 'LoadBalancer'
     const metadata: Service['metadata'] = { ...service.metadata }
-    delete metadata.labels
+    if (!isLoadBalancer || !isShort(metadata.labels)) delete metadata.labels
     delete metadata.ownerReferences
     if (metadata.annotations) {
       const isMistake = (name: string) => !known.has(name) && prefixes.some((prefix) => name.startsWith(prefix))
@@ -98,6 +98,11 @@ function keptSpec({ spec }: Service, isLoadBalancer: boolean): Service['spec'] {
 /** A text that is as wrong as the long one: a part of it might be right, and would keep the whole in memory. */
 function shortValue(value: string): string {
   return value.length > maxValueLength ? `(${value.length} characters)` : value
+}
+
+/** An advertisement can select Services by labels, of which only a tenant who wants to fill our memory writes many. */
+function isShort(labels: Record<string, string> = {}): boolean {
+  return JSON.stringify(labels).length <= maxValueLength
 }
 
 function pick<T extends object, K extends keyof T>(whole: T, names: readonly K[]): Pick<T, K> {

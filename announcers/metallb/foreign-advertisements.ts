@@ -1,5 +1,5 @@
 import type { IpFamily } from '../../lib/ip-address.ts'
-import { matchesSelector } from '../../lib/label-selector.ts'
+import { type Labels, matchesSelector } from '../../lib/label-selector.ts'
 import type { BGPAdvertisement } from './resources.ts'
 
 /** The facts of a pool that decide which advertisements select it, and what these may set. */
@@ -14,8 +14,8 @@ export function isForPool({ spec = {} }: BGPAdvertisement, { name, labels }: Poo
 
 /** Whether an advertisement gives the route of a pool with one address another local preference than our default. */
 export function hasOtherLocalPref({ spec = {} }: BGPAdvertisement, pool: PoolFacts): boolean {
-  const { localPref = 0, serviceSelectors = [] } = spec
-  return localPref !== 0 && serviceSelectors.length === 0 && isUnaggregated(spec, pool)
+  const { localPref = 0 } = spec
+  return localPref !== 0 && !selectsServices(spec) && isUnaggregated(spec, pool)
 }
 
 /** The advertisements because of which MetalLB would refuse a pool with one address: one aggregates, or two disagree. */
@@ -25,9 +25,29 @@ export function conflictingAdvertisements(
 ): BGPAdvertisement[] {
   const own = advertisements.filter((one) => isForPool(one, pool))
   const rollUp = own.filter(({ spec = {} }) => !isUnaggregated(spec, pool))
-  const plain = own.filter(({ spec = {} }) => !spec.serviceSelectors?.length && !spec.nodeSelectors?.length)
+  const plain = own.filter(({ spec = {} }) => !selectsServices(spec) && !spec.nodeSelectors?.length)
   const disagreeing = plain.filter((one) => plain.some((other) => isInConflict(one, other)))
   return rollUp.length > 0 ? rollUp : disagreeing
+}
+
+/**
+ * The advertisements because of which speakers announce a Service of a pool to nobody: two for it disagree, of which one
+ * selects Services. MetalLB accepts these, for it compares them for each Service alone.
+ */
+export function silencingAdvertisements(
+  advertisements: readonly BGPAdvertisement[],
+  pool: PoolFacts,
+  labels: Labels | undefined,
+): BGPAdvertisement[] {
+  const own = advertisements.filter((one) => isForPool(one, pool) && isForService(one, labels))
+  return own.filter((one) =>
+    own.some((other) => {
+      const both = [one.spec ?? {}, other.spec ?? {}]
+      // We do not know the nodes. A person who selects some for each means different ones.
+      const isApart = both.every(({ nodeSelectors = [] }) => nodeSelectors.length > 0)
+      return !isApart && both.some(selectsServices) && isInConflict(one, other)
+    }),
+  )
 }
 
 /**
@@ -41,7 +61,7 @@ export function narrowAdvertisements(
 ): BGPAdvertisement[] {
   const own = advertisements.filter((one) => isForPool(one, pool))
   const reached = own
-    .filter(({ spec = {} }) => !spec.nodeSelectors?.length && !spec.serviceSelectors?.length)
+    .filter(({ spec = {} }) => !spec.nodeSelectors?.length && !selectsServices(spec))
     .map(({ spec = {} }) => spec.peers ?? [])
   const isToEach = peers.length > 0 && peers.every((name) => reached.some((names) => names.includes(name)))
   const isReplaced = own.some(({ metadata }) => metadata.labels?.[label.name] === label.value)
@@ -50,6 +70,16 @@ export function narrowAdvertisements(
 }
 
 type Spec = NonNullable<BGPAdvertisement['spec']>
+
+/** Whether an advertisement is for some Services of its pools alone. */
+export function selectsServices({ serviceSelectors = [] }: Spec): boolean {
+  return serviceSelectors.length > 0
+}
+
+function isForService({ spec = {} }: BGPAdvertisement, labels: Labels | undefined): boolean {
+  const { serviceSelectors = [] } = spec
+  return !selectsServices(spec) || serviceSelectors.some((selector) => matchesSelector(labels, selector))
+}
 
 function isUnaggregated({ aggregationLength = 32, aggregationLengthV6 = 128 }: Spec, { family }: PoolFacts): boolean {
   return family === 'ipv4' ? aggregationLength === 32 : aggregationLengthV6 === 128

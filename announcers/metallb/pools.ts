@@ -1,4 +1,4 @@
-import type { Announced, Problem, WantedObject } from '../announcer.ts'
+import type { Announced, Announcements, Problem, WantedObject } from '../announcer.ts'
 import { type KubeObject, splitKey } from '../../kube/objects.ts'
 import type { IpAddress } from '../../lib/ip-address.ts'
 import { isInRanges } from '../../lib/ip-range.ts'
@@ -6,9 +6,16 @@ import { parseAddress, prefixOf } from '../shared/address.ts'
 import type { ShownAddress } from './addresses.ts'
 import { compareTexts, distinct } from '../shared/order.ts'
 import { type Marks, type ExistingObjects, labelsOf } from './ownership.ts'
-import { type IPAddressPool, isAdvertisement, isPool } from './resources.ts'
+import { type BGPAdvertisement, type IPAddressPool, isAdvertisement, isPool } from './resources.ts'
 import { type PoolName, poolNaming } from './pool-names.ts'
-import { type PoolFacts, conflictingAdvertisements, isForPool, narrowAdvertisements } from './foreign-advertisements.ts'
+import {
+  type PoolFacts,
+  conflictingAdvertisements,
+  isForPool,
+  narrowAdvertisements,
+  selectsServices,
+  silencingAdvertisements,
+} from './foreign-advertisements.ts'
 
 /** Existing objects, and the names of all peers that exist or that we write; undefined where people alone write peers. */
 type Existing = ExistingObjects & { peers: readonly string[] | undefined }
@@ -158,6 +165,27 @@ function unavailableReason(
   if (narrow !== '')
     return `address ${address.text} gets no pool: BGPAdvertisement ${narrow} announces it to some peers or from some nodes alone, and MetalLB refuses ours beside its localPref; make ${narrow} select other pools, or, if that is meant, give it the label ${label.name}=${label.value}`
   return undefined
+}
+
+/** The Services that speakers would announce to nobody, because of advertisements of people that MetalLB accepts. */
+export function silencedServices(
+  pools: readonly WantedPool[],
+  advertisements: readonly BGPAdvertisement[],
+  services: Announcements['facts'],
+): Problem[] {
+  return pools.flatMap(({ object, facts, subjects }) =>
+    subjects.flatMap((subject) => {
+      if (!('service' in subject)) return []
+      const silencing = silencingAdvertisements(advertisements, facts, services?.get(subject.service)?.labels)
+      if (silencing.length === 0) return []
+      const selecting = namesOf(silencing.filter(({ spec = {} }) => selectsServices(spec)))
+      const message =
+        `MetalLB announces ${object.spec.addresses.join().replaceAll(/\/\d+/g, '')} to nobody, as BGPAdvertisement ` +
+        `${namesOf(silencing)} give its route different values of localPref; have ${selecting} name IPAddressPool ` +
+        `${facts.name} in ipAddressPools, and nothing in serviceSelectors`
+      return [{ subject, message }]
+    }),
+  )
 }
 
 function namesOf(objects: readonly KubeObject[]): string {

@@ -98,10 +98,13 @@ export function foreignStatuses(states: Iterable<ServiceState>): NonNullable<Ann
 /** What decides of each Service what announcing software does with it. */
 export function factsOfServices(states: Iterable<ServiceState>): Map<Key, ServiceFacts> {
   return new Map(
-    [...states].map(({ service }) => {
-      const { loadBalancerClass } = service.spec
-      return [keyOf(service), loadBalancerClass === undefined ? {} : { loadBalancerClass }]
-    }),
+    [...states].map(({ service: { metadata, spec } }) => [
+      keyOf({ metadata }),
+      {
+        ...(spec.loadBalancerClass !== undefined && { loadBalancerClass: spec.loadBalancerClass }),
+        ...(metadata.labels && { labels: metadata.labels }),
+      },
+    ]),
   )
 }
 

@@ -16,8 +16,8 @@ const [a, b] = [makeNode('node-a', { password: 's3cret' }), makeNode('node-b', {
 
 type Given = Partial<Announcements> & { peerMode?: PeerMode; existing?: KubeObject[] }
 
-function look({ peerMode = 'native', existing = [], addresses = [web], nodes = [], visible = [] }: Given) {
-  const state = { addresses, nodes, visible }
+function look({ peerMode = 'native', existing = [], addresses = [web], nodes = [], visible = [], facts }: Given) {
+  const state = { addresses, nodes, visible, ...(facts && { facts }) }
   const { wanted, problems, isHeld } = metallbObjects({ ...marks, peerMode }).objects(state, existing)
   const of = <T extends KubeObject>(kind: T['kind']) =>
     wanted.map(({ object }) => object).filter((object): object is T => object.kind === kind)
@@ -228,6 +228,8 @@ test('a foreign object with the name of ours is not changed, and the Service get
   ])
 })
 
+const gold = [{ matchLabels: { tier: 'gold' } }]
+const goldenWeb = new Map([['default/web', { labels: { tier: 'gold' } }]])
 const toAll = { ipAddressPools: ['198.51.100.7', '198.51.100.8'] }
 const toApi = { ipAddressPools: ['198.51.100.8'] }
 const advertising: { name: string; foreign: Omit<Parameters<typeof anAdvertisement>[0], 'name'>; ours: object[] }[] = [
@@ -244,8 +246,8 @@ const advertising: { name: string; foreign: Omit<Parameters<typeof anAdvertiseme
     ours: [toApi],
   },
   {
-    name: 'with another local preference for some Services alone changes nothing',
-    foreign: { localPref: 100, serviceSelectors: [{ matchLabels: { tier: 'gold' } }] },
+    name: 'with another local preference for some Services alone leaves ours as it is',
+    foreign: { localPref: 100, serviceSelectors: gold },
     ours: [toAll],
   },
 ]
@@ -253,6 +255,65 @@ for (const { name, foreign, ours } of advertising) {
   test(`an advertisement that a person made ${name}`, () => {
     const existing = [anAdvertisement({ name: 'mine', ...foreign })]
     assert.equal(look({ existing, addresses: [web, api] }).advertisements, ours)
+  })
+}
+
+/** What MetalLB accepts, and because of which its speakers announce a Service to nobody. */
+const silencing: { name: string; existing: BGPAdvertisement[]; says: string | undefined }[] = [
+  {
+    name: 'with another local preference for it',
+    existing: [anAdvertisement({ name: 'mine', localPref: 100, serviceSelectors: gold })],
+    says: 'equinix-metal-bgp-adv and mine',
+  },
+  {
+    name: 'with our local preference for it',
+    existing: [anAdvertisement({ name: 'mine', serviceSelectors: gold })],
+    says: undefined,
+  },
+  {
+    name: 'with another local preference for other Services',
+    existing: [anAdvertisement({ name: 'mine', localPref: 100, serviceSelectors: [{ matchLabels: { tier: 'tin' } }] })],
+    says: undefined,
+  },
+  {
+    name: 'with another local preference for another pool',
+    existing: [anAdvertisement({ name: 'mine', localPref: 100, serviceSelectors: gold, ...toApi })],
+    says: undefined,
+  },
+  {
+    name: 'with one local preference for it, where another has the place of ours',
+    existing: [
+      anAdvertisement({ name: 'all', localPref: 50 }),
+      anAdvertisement({ name: 'mine', localPref: 100, serviceSelectors: gold }),
+    ],
+    says: 'all and mine',
+  },
+  {
+    name: 'with two local preferences for it, from other nodes each',
+    existing: [
+      anAdvertisement({ name: 'all', localPref: 50, nodeSelectors: [{ matchLabels: { rack: 'a' } }], labels: label }),
+      anAdvertisement({
+        name: 'mine',
+        localPref: 100,
+        nodeSelectors: [{ matchLabels: { rack: 'b' } }],
+        serviceSelectors: gold,
+      }),
+    ],
+    says: undefined,
+  },
+]
+for (const { name, existing, says } of silencing) {
+  test(`an advertisement that a person made ${name} ${says ? 'silences the Service' : 'is in no way'}`, () => {
+    const { problems, pools, isHeld } = look({ existing, addresses: [web, api], facts: goldenWeb })
+    assert.equal(
+      problems,
+      says === undefined
+        ? []
+        : [
+            `default/web: MetalLB announces 198.51.100.7 to nobody, as BGPAdvertisement ${says} give its route different values of localPref; have mine name IPAddressPool 198.51.100.7 in ipAddressPools, and nothing in serviceSelectors`,
+          ],
+    )
+    assert.equal([pools.length, isHeld], [2, false], 'MetalLB accepts it')
   })
 }
 
@@ -283,7 +344,7 @@ const narrow: { name: string; mine: Omit<Parameters<typeof anAdvertisement>[0], 
   { name: 'to all peers', mine: { localPref: 100 }, isInWay: false },
   {
     name: 'to some peers for some Services',
-    mine: { localPref: 100, peers: ['office'], serviceSelectors: [{ matchLabels: { tier: 'gold' } }] },
+    mine: { localPref: 100, peers: ['office'], serviceSelectors: gold },
     isInWay: false,
   },
   { name: 'to some peers for another pool', mine: { localPref: 100, peers: ['office'], ...toApi }, isInWay: false },

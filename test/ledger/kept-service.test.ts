@@ -120,9 +120,17 @@ test('a Service of any type takes little of the cache, however large its user ma
   )
 })
 
-test('the cache keeps neither labels nor owners, and changes nothing else', () => {
+test('the cache keeps the labels of a LoadBalancer, unless they are long', () => {
   const strip = keptService({ policy, announcer })
-  assert.equal(strip(service({ labels: { a: 'b' }, ownerReferences: [{}] })), service({}))
+  const kept = (labels: object, type = 'LoadBalancer') => strip(service({ labels }, { type })).metadata.labels
+  assert.equal(kept({ a: 'b' }), { a: 'b' })
+  assert.is(kept({ a: 'b' }, 'ClusterIP'), undefined)
+  assert.is(kept(Object.fromEntries(Array.from({ length: 200 }, (_, n) => [`l${n}`, 'x']))), undefined)
+})
+
+test('the cache keeps no owners, and changes nothing else', () => {
+  const strip = keptService({ policy, announcer })
+  assert.equal(strip(service({ ownerReferences: [{}] })), service({}))
   const plain = service({})
   assert.equal(strip(plain), plain)
 })

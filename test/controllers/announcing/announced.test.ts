@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert'
 import {
   announcedAddress,
   announcedAddresses,
+  factsOfServices,
   foreignStatuses,
   leavingAddresses,
   mentionsAddress,
@@ -199,6 +200,19 @@ test('a status is foreign if nothing of ours explains it; the deletion of a Serv
   const going = { loadBalancerIP: address, deletionTimestamp: 'now' }
   assert.equal(foreignOf({ ...going, finalizers: [serviceFinalizer] }), [], 'an own address has no record')
   assert.is(foreignOf({ ...going, finalizers: ['example.com/theirs'] }).length, 1)
+})
+
+test('the class and the labels of a Service are what announcing software learns of it', () => {
+  const classed = makeService({ name: 'api', loadBalancerClass: 'a.test/b' })
+  classed.metadata.labels = { tier: 'gold' }
+  const states = [classed, shown].map((service) => ({ service, wanted: reserve, record: undefined }))
+  assert.equal(
+    [...factsOfServices(states)],
+    [
+      ['default/api', { loadBalancerClass: 'a.test/b', labels: { tier: 'gold' } }],
+      ['default/web', {}],
+    ],
+  )
 })
 
 test.run()
