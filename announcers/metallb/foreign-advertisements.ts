@@ -12,10 +12,9 @@ export function isForPool({ spec = {} }: BGPAdvertisement, { name, labels }: Poo
   return ipAddressPools.includes(name) || ipAddressPoolSelectors.some((selector) => matchesSelector(labels, selector))
 }
 
-/** Whether an advertisement gives the route of a pool with one address another local preference than our default. */
-export function hasOtherLocalPref({ spec = {} }: BGPAdvertisement, pool: PoolFacts): boolean {
-  const { localPref = 0 } = spec
-  return localPref !== 0 && !selectsServices(spec) && isUnaggregated(spec, pool)
+/** Whether an advertisement gives the route of a pool with one address other attributes than ours does. */
+export function hasOtherAttributes({ spec = {} }: BGPAdvertisement, pool: PoolFacts): boolean {
+  return attributesOf(spec) !== attributesOf({}) && !selectsServices(spec) && isUnaggregated(spec, pool)
 }
 
 /** The advertisements because of which MetalLB would refuse a pool with one address: one aggregates, or two disagree. */
@@ -66,7 +65,7 @@ export function narrowAdvertisements(
   const isToEach = peers.length > 0 && peers.every((name) => reached.some((names) => names.includes(name)))
   const isReplaced = own.some(({ metadata }) => metadata.labels?.[label.name] === label.value)
   const isEnough = isToEach || isReplaced || reached.some((names) => names.length === 0)
-  return isEnough ? [] : own.filter((one) => hasOtherLocalPref(one, pool))
+  return isEnough ? [] : own.filter((one) => hasOtherAttributes(one, pool))
 }
 
 type Spec = NonNullable<BGPAdvertisement['spec']>
@@ -85,9 +84,14 @@ function isUnaggregated({ aggregationLength = 32, aggregationLengthV6 = 128 }: S
   return family === 'ipv4' ? aggregationLength === 32 : aggregationLengthV6 === 128
 }
 
-/** Whether two advertisements give one route to one peer different local preferences. */
+/** What MetalLB lets no two advertisements say differently of one route to one peer; the AS path from 0.16.2 on. */
+function attributesOf({ localPref = 0, asPathPrepend = 0 }: Spec): string {
+  return `${localPref} ${asPathPrepend}`
+}
+
+/** Whether two advertisements give one route to one peer different attributes. */
 function isInConflict({ spec: one = {} }: BGPAdvertisement, { spec: other = {} }: BGPAdvertisement): boolean {
   const { peers = [] } = one
   const isApart = peers.length > 0 && other.peers?.length && !peers.some((peer) => other.peers?.includes(peer))
-  return !isApart && (one.localPref ?? 0) !== (other.localPref ?? 0)
+  return !isApart && attributesOf(one) !== attributesOf(other)
 }

@@ -22,7 +22,7 @@ import {
 } from './resources.ts'
 import { reportedProblems } from './reported-problems.ts'
 import { compareTexts } from '../shared/order.ts'
-import { isForPool, hasOtherLocalPref } from './foreign-advertisements.ts'
+import { isForPool, hasOtherAttributes } from './foreign-advertisements.ts'
 import { hostnamesOf } from './adopt-peers.ts'
 
 export type ObjectOptions = Marks & { peerMode: PeerMode }
@@ -93,7 +93,7 @@ function configure(
 
 /**
  * The advertisement of our pools, unless a foreign one takes its place. A foreign advertisement with our label replaces
- * ours for the pools that it selects. If one has another local preference, MetalLB would refuse ours beside it.
+ * ours for the pools that it selects. If one has another local preference or AS path, MetalLB would refuse ours beside it.
  *
  * It names its pools, as a predecessor's does. A label would miss a pool that we have not labelled yet. And a predecessor
  * that comes back deletes an advertisement that names none of its pools any more.
@@ -106,7 +106,7 @@ function advertisementFor(
   const { name, value } = marks.label
   const missing = pools.filter(({ facts }) => {
     const own = foreign.filter(isAdvertisement).filter((one) => isForPool(one, facts))
-    return !own.some((one) => one.metadata.labels?.[name] === value || hasOtherLocalPref(one, facts))
+    return !own.some((one) => one.metadata.labels?.[name] === value || hasOtherAttributes(one, facts))
   })
   if (missing.length === 0) return []
   const known = ours.find(isAdvertisement)?.spec

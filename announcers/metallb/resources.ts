@@ -39,6 +39,7 @@ export type BGPAdvertisement = KubeObject & {
     aggregationLength?: number
     aggregationLengthV6?: number
     localPref?: number
+    asPathPrepend?: number
     nodeSelectors?: LabelSelector[]
     peers?: string[]
     serviceSelectors?: LabelSelector[]

@@ -83,6 +83,7 @@ const people: KubeObject[] = [
   aPeer({ name: 'node-a.169.254.255.1', vrf: 'x', myASN: 65000, peerASN: 65530, peerAddress: '10.9.9.6' }),
   anAdvertisement({ name: 'everything' }),
   anAdvertisement({ name: 'everything-preferred', localPref: 100 }),
+  anAdvertisement({ name: 'everything-longer', asPathPrepend: 2 }),
   anAdvertisement({ name: 'some', ipAddressPools: ['198.51.100.7', 'default.web'], localPref: 200 }),
   anAdvertisement({
     name: 'replacing',

@@ -246,6 +246,11 @@ const advertising: { name: string; foreign: Omit<Parameters<typeof anAdvertiseme
     ours: [toApi],
   },
   {
+    name: 'with a longer AS path replaces ours, which MetalLB would refuse from 0.16.2 on',
+    foreign: { asPathPrepend: 3, ipAddressPools: ['198.51.100.7'] },
+    ours: [toApi],
+  },
+  {
     name: 'with another local preference for some Services alone leaves ours as it is',
     foreign: { localPref: 100, serviceSelectors: gold },
     ours: [toAll],
@@ -263,6 +268,11 @@ const silencing: { name: string; existing: BGPAdvertisement[]; says: string | un
   {
     name: 'with another local preference for it',
     existing: [anAdvertisement({ name: 'mine', localPref: 100, serviceSelectors: gold })],
+    says: 'equinix-metal-bgp-adv and mine',
+  },
+  {
+    name: 'with a longer AS path for it',
+    existing: [anAdvertisement({ name: 'mine', asPathPrepend: 1, serviceSelectors: gold })],
     says: 'equinix-metal-bgp-adv and mine',
   },
   {
@@ -310,7 +320,7 @@ for (const { name, existing, says } of silencing) {
       says === undefined
         ? []
         : [
-            `default/web: MetalLB announces 198.51.100.7 to nobody, as BGPAdvertisement ${says} give its route different values of localPref; have mine name IPAddressPool 198.51.100.7 in ipAddressPools, and nothing in serviceSelectors`,
+            `default/web: MetalLB announces 198.51.100.7 to nobody, as BGPAdvertisement ${says} disagree about localPref or asPathPrepend; have mine name IPAddressPool 198.51.100.7 in ipAddressPools, and nothing in serviceSelectors`,
           ],
     )
     assert.equal([pools.length, isHeld], [2, false], 'MetalLB accepts it')
@@ -326,6 +336,8 @@ test('a pool is not written if MetalLB would refuse it because of advertisements
   )
   const two = [anAdvertisement({ name: 'one' }), anAdvertisement({ name: 'other', localPref: 1 })]
   assert.match(look({ existing: two }).problems.join(), /BGPAdvertisement one and other/)
+  const longer = [anAdvertisement({ name: 'one' }), anAdvertisement({ name: 'other', asPathPrepend: 1 })]
+  assert.match(look({ existing: longer }).problems.join(), /BGPAdvertisement one and other .* asPathPrepend/)
   const apart = [
     anAdvertisement({ name: 'one', peers: ['x'] }),
     anAdvertisement({ name: 'other', localPref: 1, peers: ['y'] }),
@@ -340,6 +352,7 @@ const narrow: { name: string; mine: Omit<Parameters<typeof anAdvertisement>[0], 
     mine: { localPref: 100, nodeSelectors: [{ matchLabels: { role: 'edge' } }] },
     isInWay: true,
   },
+  { name: 'to some peers with a longer AS path', mine: { asPathPrepend: 3, peers: ['office'] }, isInWay: true },
   { name: 'to some peers without a preference', mine: { peers: ['office'] }, isInWay: false },
   { name: 'to all peers', mine: { localPref: 100 }, isInWay: false },
   {
@@ -360,7 +373,7 @@ for (const { name, mine, isInWay } of narrow) {
     if (!isInWay) return
     assert.match(
       problems[0] ?? '',
-      /^default\/web: address 198\.51\.100\.7 gets no pool: BGPAdvertisement mine announces it to some peers or from some nodes alone, and MetalLB refuses ours beside its localPref; make mine select other pools, or, if that is meant, give it the label cloud-provider=equinix-metal$/,
+      /^default\/web: address 198\.51\.100\.7 gets no pool: BGPAdvertisement mine announces it to some peers or from some nodes alone, and MetalLB refuses ours beside its localPref or asPathPrepend; make mine select other pools, or, if that is meant, give it the label cloud-provider=equinix-metal$/,
     )
     const ours = aPool({ name: '198.51.100.7', labels, addresses: ['198.51.100.7/32'] })
     assert.equal(
@@ -368,7 +381,7 @@ for (const { name, mine, isInWay } of narrow) {
       pools.concat('198.51.100.7 198.51.100.7/32'),
       'ours stays',
     )
-    const wide = anAdvertisement({ name: 'wide', localPref: 100 })
+    const wide = anAdvertisement({ ...mine, name: 'wide', peers: [], nodeSelectors: [] })
     assert.equal(look({ existing: [...existing, wide] }).problems, [], 'another one announces it everywhere')
   })
 }

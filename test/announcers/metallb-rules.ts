@@ -149,10 +149,11 @@ function badAdvertisements(advertisements: BGPAdvertisement[], pools: IPAddressP
       isIPv6 ? (spec.aggregationLengthV6 ?? 128) : (spec.aggregationLength ?? 32)
     const isWithin = (one: BGPAdvertisement) => (range: string) => Number(range.split('/')[1] ?? 0) > lengthOf(one)
     if (own.some((one) => pool.spec.addresses.some(isWithin(one)))) found.push(`pool ${pool.metadata.name}: rolled up`)
-    const preferring = own.filter(({ spec }) => !spec?.serviceSelectors?.length)
-    for (const [, alike] of Map.groupBy(preferring, lengthOf)) {
-      const preferences = new Set(alike.map(({ spec }) => spec?.localPref ?? 0))
-      if (preferences.size > 1) found.push(`pool ${pool.metadata.name}: two local preferences`)
+    // The speakers compare those that select Services, for each Service.
+    const compared = own.filter(({ spec }) => !spec?.serviceSelectors?.length)
+    for (const [, alike] of Map.groupBy(compared, lengthOf)) {
+      const attributes = new Set(alike.map(({ spec }) => `${spec?.localPref ?? 0} ${spec?.asPathPrepend ?? 0}`))
+      if (attributes.size > 1) found.push(`pool ${pool.metadata.name}: two local preferences or lengths of the AS path`)
     }
   }
   return found
