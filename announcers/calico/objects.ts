@@ -18,11 +18,12 @@ export function calicoObjects(options: CalicoOptions): ObjectConfiguration {
   return {
     kind: 'objects',
     namespace: options.namespace,
-    // A filter before its peers, so that no route of the cloud gets into the kernel.
+    // A filter before its peers, so that no route of the cloud gets into the kernel. A refused apply that creates is an
+    // error of Calico's API server, which would end the whole pass. A refused create is none.
     kinds: [
       { resource: secrets, only: secretName },
-      { resource: filters },
-      { resource: peers },
+      { resource: filters, isPruned: true },
+      { resource: peers, isPruned: true },
       { resource: configurations, only: configurationName, isShared: true },
       { resource: pools },
       { resource: controllers, only: 'default' },

@@ -60,6 +60,15 @@ test('an entry of ours stays while the ledger has not decided whose the address 
   assert.not.match(JSON.stringify(find('BGPFilter')?.spec), `${second}/32`)
 })
 
+test('what is new is created: Calico answers an apply that it refuses with an error of the server', () => {
+  const applied = configuration.kinds.filter((kind) => !kind.isPruned && !kind.isShared && kind.only === undefined)
+  assert.equal(
+    applied.map(({ resource }) => resource.kind),
+    ['IPPool'],
+    'which we only read',
+  )
+})
+
 test('the filter rejects what other nodes announce, then accepts our addresses alone, and imports nothing', () => {
   assert.equal(plan().find('BGPFilter')?.spec, {
     importV4: [{ action: 'Reject' }],
