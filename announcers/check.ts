@@ -41,6 +41,8 @@ export type SoftwareFacts = {
   announcements: readonly (KubeObject & {
     status?: { serviceName?: string; serviceNamespace?: string; peers?: string[] }
   })[]
+  /** What the announcing software that the setting chooses reads. */
+  announcer: { existing: readonly KubeObject[] }
   /** Which sessions Cilium is configured with. */
   ciliumSessions: readonly (KubeObject & { spec: { bgpInstances?: { peers?: { peerAddress: string }[] }[] } })[]
 }

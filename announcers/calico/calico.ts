@@ -5,6 +5,7 @@ import type { FormerConfiguration } from '../announcer.ts'
 import type { LoadBalancerScheme } from '../setting.ts'
 import { countsOf, kubectlNames, secretDeletion, secretNamespaces } from '../shared/left-objects.ts'
 import type { Software } from '../software.ts'
+import { calicoStatuses } from './checks.ts'
 import { calicoObjects } from './objects.ts'
 import { configurationName, isOnlyOurs, ownEntries } from './configuration.ts'
 import { entriesAnnotation, isCreated, namespaceAnnotation, ownSelector, secretName } from './ownership.ts'
@@ -37,6 +38,7 @@ export const calicoSoftware: Software<'calico'> = {
   matchesFamilies: false,
   readsNodePeers: false,
   sessionsCommand: () => 'calicoctl node status   # on each node',
+  checks: [calicoStatuses],
   rules: [
     {
       apiGroups: ['projectcalico.org'],

@@ -9,7 +9,8 @@ import { omitTakenNames } from '../shared/taken-names.ts'
 import { configurationName, configurationOf, hasEntry, isOnlyOurs, widerEntries } from './configuration.ts'
 import { type CalicoOptions, isCreated, ownLabels, ownName, secretName } from './ownership.ts'
 import { peersOf } from './peers.ts'
-import { type BGPFilter, apiVersion, calicoResources, isConfiguration, isControllers, isIPPool } from './resources.ts'
+import { type BGPFilter, apiVersion, calicoResources, isConfiguration } from './resources.ts'
+import { isClassOfCalico, poolOfStatuses } from './status-writer.ts'
 
 const { peers, filters, configurations, pools, controllers } = calicoResources
 
@@ -44,8 +45,9 @@ export function calicoObjects(options: CalicoOptions): ObjectConfiguration {
 
 function configure(options: CalicoOptions, state: Announcements, existing: readonly KubeObject[]): Configured {
   const { shown: all, problems } = shownAddresses([...state.addresses, ...undecidedEntries(state, existing)], 'Calico')
-  const pool = otherWriter(existing)
-  const disputed = pool === undefined ? [] : all.filter(({ services }) => services.some(isServedByCalico(state)))
+  const pool = poolOfStatuses(existing)
+  const isDisputed = (service: Key) => isClassOfCalico(state.facts?.get(service)?.loadBalancerClass)
+  const disputed = pool === undefined ? [] : all.filter(({ services }) => services.some(isDisputed))
   // One that has a way keeps it.
   const shown = all.filter((one) => !disputed.includes(one) || isListed(one, existing))
   const list = configurationOf(shown, existing)
@@ -89,25 +91,6 @@ function filterOf(shown: readonly ShownAddress[]): WantedObject {
     },
   }
   return { object, subjects: shown.flatMap(({ services }) => services.map((service) => ({ service }))) }
-}
-
-/** The IPPool by which Calico itself writes the status of Services, as we do; undefined where it does not. */
-function otherWriter(existing: readonly KubeObject[]): string | undefined {
-  // An environment variable can start the controller too, so only what it says of itself counts.
-  const running = existing.find(isControllers)?.status?.runningConfig?.controllers
-  if (running && !running.loadBalancer) return undefined
-  return existing.filter(isIPPool).find(({ spec }) => spec?.allowedUses?.includes('LoadBalancer'))?.metadata.name
-}
-
-/**
- * Whether Calico writes the status of a Service, where it has a pool. Its setting RequestedServicesOnly changes nothing.
- * From 3.33 on the address in the spec is a request, and Calico empties the status where it cannot grant it.
- */
-function isServedByCalico({ facts }: Announcements): (service: Key) => boolean {
-  return (service) => {
-    const { loadBalancerClass } = facts?.get(service) ?? {}
-    return loadBalancerClass === undefined || loadBalancerClass === 'calico'
-  }
 }
 
 function refusals(disputed: readonly ShownAddress[], pool: string | undefined): Problem[] {

@@ -10,6 +10,7 @@ import { makeNode } from '../../announcers/states.ts'
 import { judge, lines } from './context.ts'
 
 const announcedAddresses = softwareCheck('announced-addresses')
+const calicoStatuses = softwareCheck('calico-statuses')
 const kubeVip = softwareCheck('kube-vip')
 const metallbClass = softwareCheck('metallb-class')
 const metallbDefinitions = softwareCheck('metallb-definitions')
@@ -283,6 +284,22 @@ test('software that announces only some classes', () => {
   assert.match(of('kube-vip://', 'kube-vip.io/kube-vip-class')[0] ?? '', /^ok/)
   assert.equal(of('kube-vip://', 'x.io/y'), ['error: kube-vip announces no Services of the class x.io/y'])
   assert.equal(of('metallb:///', 'x.io/y'), [], 'a flag of MetalLB decides')
+})
+
+test('before Calico is chosen, and before any Service has an address: who else writes the status', () => {
+  const spec = { allowedUses: ['LoadBalancer'] }
+  const pool = { apiVersion: 'projectcalico.org/v3', kind: 'IPPool', metadata: { name: 'lb' }, spec }
+  const of = (classes: string, existing: KubeObject[] = [pool]) =>
+    judge(
+      calicoStatuses,
+      { announcer: { existing, reports: [], unknown: [] } },
+      { env: { METAL_LOAD_BALANCER: 'calico:///' }, flags: { '--load-balancer-class': classes } },
+    ).map(({ level, what, fix }) => `${level}: ${what}: ${fix}`)
+  assert.match(of('none', [])[0] ?? '', /^ok/)
+  assert.match(of('x.io/y')[0] ?? '', /^ok/)
+  assert.equal(of('none,calico,x.io/y'), [
+    'error: IPPool lb is for load balancers, so Calico writes the status of Services without a class and Services of the class calico: kubectl delete ippools.projectcalico.org lb   # or set --load-balancer-class of `serve` and `install` to other classes',
+  ])
 })
 
 test('what is in the way of Cilium, by its objects and by its reports', () => {
