@@ -43,6 +43,8 @@ export type SoftwareFacts = {
   })[]
   /** What the announcing software that the setting chooses reads. */
   announcer: { existing: readonly KubeObject[] }
+  /** The ConfigMap of Cilium, wherever it runs. */
+  ciliumConfigs: readonly ConfigMap[]
   /** Which sessions Cilium is configured with. */
   ciliumSessions: readonly (KubeObject & { spec: { bgpInstances?: { peers?: { peerAddress: string }[] }[] } })[]
 }

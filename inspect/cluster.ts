@@ -80,6 +80,7 @@ export async function clusterFacts(source: ClusterSource): Promise<ClusterFacts>
     roles: readFact(() => installedRoles(reader, context)),
     elasticIPDefinition: readFact(() => reader.get(definitionsRead, { name: elasticIPDefinition.metadata.name })),
     announcer: readFact(() => readAnnouncer(reader, context)),
+    ciliumConfigs: readFact(() => ciliumConfigs(reader, context)),
     ciliumSessions: readFact(() => listKnown(reader, ciliumResources.clusterConfigs)),
     announcements: readFact(() => listKnown(reader, announcementStates)),
     mirror: readFact(() => reader.get(services, splitKey(context.vendor.policy.controlPlaneService))),
@@ -140,6 +141,12 @@ async function metallbObjects(reader: Reader): Promise<KubeObject[]> {
 async function readDocument(reader: Reader, { vendor: { loadBalancer } }: Context): Promise<Values['document']> {
   if (loadBalancer.kind !== 'metallb-configmap' && loadBalancer.kind !== 'metallb') return undefined
   return reader.get(configMaps, { namespace: loadBalancer.namespace, name: loadBalancer.name })
+}
+
+/** The ConfigMap in which Cilium's chart writes its settings. Nothing says in which namespace Cilium runs. */
+async function ciliumConfigs(reader: ClusterReader, { vendor }: Context): Promise<Values['ciliumConfigs']> {
+  if (vendor.loadBalancer.kind !== 'cilium') return []
+  return listAll(reader, configMaps, { fieldSelector: 'metadata.name=cilium-config' })
 }
 
 /** All objects of a kind; none if the cluster does not know it. */

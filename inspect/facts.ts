@@ -119,6 +119,8 @@ export type Values = {
   metallb: KubeObject[]
   /** What the announcing software reads and reports; `unknown` are the kinds that the cluster does not know. */
   announcer: { existing: KubeObject[]; reports: KubeObject[]; unknown: string[] }
+  /** The ConfigMap of Cilium, wherever it runs; none where the setting chooses other software. */
+  ciliumConfigs: ConfigMap[]
   /** Which sessions Cilium is configured with. */
   ciliumSessions: SoftwareFacts['ciliumSessions']
   /** The ConfigMap that MetalLB before 0.13 reads, with the passwords of its peers. */

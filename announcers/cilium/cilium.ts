@@ -6,6 +6,7 @@ import type { Announcer, FormerConfiguration } from '../announcer.ts'
 import type { LoadBalancerScheme } from '../setting.ts'
 import { countsOf, kubectlNames, secretDeletion, secretNamespaces } from '../shared/left-objects.ts'
 import type { Software } from '../software.ts'
+import { ciliumSettings } from './checks.ts'
 import { ciliumObjects } from './objects.ts'
 import { type CiliumOptions, isOurs, ownSelector, secretName, secretsAnnotation } from './ownership.ts'
 import { ciliumResources } from './resources.ts'
@@ -46,6 +47,7 @@ export const ciliumSoftware: Software<'cilium'> = {
   matchesFamilies: true,
   readsNodePeers: false,
   sessionsCommand: () => 'kubectl get ciliumbgpnodeconfigs -o yaml   # status.bgpInstances[].peers[].peeringState',
+  checks: [ciliumSettings],
   sessions: {
     needs: ['ciliumSessions'],
     configured: ({ ciliumSessions }) =>

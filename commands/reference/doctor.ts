@@ -47,6 +47,7 @@ const rights: Record<FactName, string> = {
   elasticIPDefinition: 'get the CustomResourceDefinition of ElasticIP',
   metallb: 'list ipaddresspools, bgppeers, bgpadvertisements and configurationstates',
   announcer: 'list the objects of the announcing software that the setting chooses, but no Secret',
+  ciliumConfigs: 'list the ConfigMap cilium-config in all namespaces, where the setting chooses Cilium',
   ciliumSessions: 'list ciliumbgpclusterconfigs',
   document: "get MetalLB's ConfigMap, where MetalLB reads one",
   announcements: 'list servicebgpstatuses',

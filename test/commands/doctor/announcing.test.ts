@@ -11,6 +11,7 @@ import { judge, lines } from './context.ts'
 
 const announcedAddresses = softwareCheck('announced-addresses')
 const calicoStatuses = softwareCheck('calico-statuses')
+const ciliumSettings = softwareCheck('cilium-settings')
 const kubeVip = softwareCheck('kube-vip')
 const metallbClass = softwareCheck('metallb-class')
 const metallbDefinitions = softwareCheck('metallb-definitions')
@@ -300,6 +301,26 @@ test('before Calico is chosen, and before any Service has an address: who else w
   assert.equal(of('none,calico,x.io/y'), [
     'error: IPPool lb is for load balancers, so Calico writes the status of Services without a class and Services of the class calico: kubectl delete ippools.projectcalico.org lb   # or set --load-balancer-class of `serve` and `install` to other classes',
   ])
+})
+
+test('Cilium without its BGP or its LB IPAM', () => {
+  const right = { 'enable-bgp-control-plane': 'true', 'enable-lb-ipam': 'true', 'default-lb-service-ipam': 'lbipam' }
+  const of = (data: Record<string, string> | undefined, classes = 'none') => {
+    const metadata = { namespace: 'cilium', name: 'cilium-config' }
+    const ciliumConfigs: ConfigMap[] = data ? [{ apiVersion: 'v1', kind: 'ConfigMap', metadata, data }] : []
+    const flags = { '--load-balancer-class': classes }
+    return lines(ciliumSettings, { ciliumConfigs }, { env: { METAL_LOAD_BALANCER: 'cilium:///' }, flags })
+  }
+  const where = 'error: ConfigMap cilium/cilium-config has'
+  const { 'enable-bgp-control-plane': _bgp, ...without } = right
+  assert.match(of(right)[0] ?? '', /^ok/)
+  assert.match(of({ 'enable-bgp-control-plane': 'true' })[0] ?? '', /^ok/, 'the others are so by default')
+  assert.equal(of(without), [`${where} no enable-bgp-control-plane`])
+  assert.equal(of({ ...right, 'enable-lb-ipam': 'false' }), [`${where} enable-lb-ipam=false`])
+  const nodes = { ...right, 'default-lb-service-ipam': 'nodeipam' }
+  assert.equal(of(nodes), [`${where} default-lb-service-ipam=nodeipam`])
+  assert.match(of(nodes, 'io.cilium/bgp-control-plane')[0] ?? '', /^ok/, 'it is for Services without a class')
+  assert.match(of(undefined)[0] ?? '', /^ok/, 'it was not installed by its chart')
 })
 
 test('what is in the way of Cilium, by its objects and by its reports', () => {
