@@ -1,6 +1,5 @@
-import type { Problem, WantedObject } from '../announcer.ts'
+import type { WantedObject } from '../announcer.ts'
 import type { KubeObject } from '../../kube/objects.ts'
-import { isInRanges } from '../../lib/ip-range.ts'
 import { prefixOf } from '../shared/address.ts'
 import type { ShownAddress } from '../shared/shown-addresses.ts'
 import { entriesAnnotation, isCreated, ownLabels } from './ownership.ts'
@@ -59,18 +58,4 @@ export function configurationOf(shown: readonly ShownAddress[], existing: readon
   }
   const subjects = shown.flatMap(({ services }) => services.map((service) => ({ service })))
   return [{ object, subjects }]
-}
-
-/** Entries of people that are wider than one address: Calico announces such a network from every node, as a whole. */
-export function widerEntries(shown: readonly ShownAddress[], existing: readonly KubeObject[]): Problem[] {
-  const wide = existing
-    .filter(isConfiguration)
-    .flatMap((object) => entriesOf(object).map((cidr) => ({ cidr, name: object.metadata.name })))
-    .filter(({ cidr }) => !/\/(32|128)$/.test(cidr))
-  return shown.flatMap(({ address, services }) => {
-    const found = wide.find(({ cidr }) => isInRanges(address, [cidr]))
-    if (!found) return []
-    const message = `BGPConfiguration ${found.name} lists ${found.cidr}, which holds ${address.text}: Calico announces that network as a whole, from every node. Take it out of spec.serviceLoadBalancerIPs`
-    return services.map((service) => ({ subject: { service }, message }))
-  })
 }

@@ -6,7 +6,7 @@ import { distinctProblems } from '../shared/order.ts'
 import { lacksSessions } from '../shared/sessions.ts'
 import { type ShownAddress, shownAddresses } from '../shared/shown-addresses.ts'
 import { omitTakenNames } from '../shared/taken-names.ts'
-import { configurationName, configurationOf, hasEntry, isOnlyOurs, widerEntries } from './configuration.ts'
+import { configurationName, configurationOf, hasEntry, isOnlyOurs } from './configuration.ts'
 import { type CalicoOptions, isCreated, ownLabels, ownName, secretName } from './ownership.ts'
 import { peersOf } from './peers.ts'
 import { type BGPFilter, apiVersion, calicoResources, isConfiguration } from './resources.ts'
@@ -51,7 +51,7 @@ function configure(options: CalicoOptions, state: Announcements, existing: reado
   // One that has a way keeps it.
   const shown = all.filter((one) => !disputed.includes(one) || isListed(one, existing))
   const list = configurationOf(shown, existing)
-  const found = [...problems, ...widerEntries(all, existing), ...refusals(disputed, pool)]
+  const found = [...problems, ...refusals(disputed, pool)]
   if (all.length === 0) return { wanted: list, problems: distinctProblems(found) }
   if (disputed.length === all.length)
     return { wanted: kept(shown, existing), problems: distinctProblems(found), isHeld: true }

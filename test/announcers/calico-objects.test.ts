@@ -110,6 +110,13 @@ const lists: {
     own,
   },
   {
+    // Calico announces the address beside the network, and our filter keeps the network from the cloud.
+    name: 'a person has a network in it that holds our address',
+    existing: [made('BGPConfiguration', 'default', listOf('198.51.100.0/24'))],
+    list: ['198.51.100.0/24', own],
+    own,
+  },
+  {
     name: 'a person has our address in it',
     existing: [made('BGPConfiguration', 'default', listOf(own))],
   },
@@ -129,7 +136,8 @@ const lists: {
 ]
 for (const { name, existing, changes = one, list, own: listed } of lists) {
   test(`the list of addresses: ${name}`, () => {
-    const { find } = plan(changes, existing)
+    const { find, texts } = plan(changes, existing)
+    assert.equal(texts, [])
     const { spec, metadata } = find('BGPConfiguration') ?? {}
     assert.equal(spec, list && listOf(...list))
     assert.is(metadata?.annotations?.[entries] ?? undefined, listed)
@@ -146,11 +154,6 @@ test('a list that we created goes with our last address, and one with anything o
 })
 
 const hindrances: { name: string; existing?: KubeObject[]; changes?: Partial<Announcements>; text: RegExp }[] = [
-  {
-    name: 'a wider entry of a person',
-    existing: [made('BGPConfiguration', 'default', listOf('198.51.100.0/24'))],
-    text: /^default\/web: BGPConfiguration default lists 198.51.100.0\/24, .* Take it out/,
-  },
   {
     name: 'a peer of a person for the node',
     existing: [made('BGPPeer', 'tor', { node: 'node-a', peerIP: '169.254.255.1', asNumber: 1 })],
