@@ -47,3 +47,9 @@ export function givenWhere(
     }),
   )
 }
+
+/** The values of the chart for these rights that are not its defaults. It does not learn them from the load balancer setting. */
+export function chartValuesOf({ loadBalancer }: { loadBalancer: LoadBalancer | undefined }): string[] {
+  const { name } = metallbConfigMapOf({ loadBalancer, metallbConfigMap: undefined })
+  return name === 'config' ? [] : [`metallb.configMap=${name}`]
+}

@@ -5,7 +5,7 @@ export type ClusterFlags = { kubeconfig?: string | undefined; context?: string |
 
 /** Where a command begins in a text: alone in its line or column, or after what a shell or a sentence puts before one. */
 const commands =
-  /(?<=^ *| {2}|[:;?] |&& |\| |\$\(|`|\d\. |\brun )(kubectl eip [a-z]+|kubectl(?! eip\b)|helm|eip-admission (?:install|cleanup|takeover [a-z]+))(?=[ ;,`]|$)/gm
+  /(?<=^ *| {2}|[:;?] |&& |\| |\$\(|`|\d\. |\brun )(kubectl eip [a-z]+|kubectl(?! eip\b)|helm|eip-admission (?:install|cleanup|doctor|takeover [a-z]+))(?=[ ;,`]|$)/gm
 
 /**
  * The text with commands for the cluster of these flags. Without them they would change the cluster that the person's kubectl

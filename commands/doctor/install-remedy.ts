@@ -1,5 +1,5 @@
 import type { Configurations } from '../../webhooks/probe-problem.ts'
-import { metallbConfigMapOf } from '../../announcers/metallb/scheme.ts'
+import { chartValuesOf } from '../../announcers/object-rights.ts'
 import { common } from '../../settings/common.ts'
 import { leaderElection } from '../../settings/leader-election.ts'
 import { ownNamespace } from '../../settings/process.ts'
@@ -14,7 +14,7 @@ export function installRemedy(
   { settings, vendor }: Pick<Context, 'settings' | 'vendor'>,
 ): string {
   const release = helmRelease(webhooks)
-  if (release) return `${helmUpgrade(release)}${configMapValue(vendor)}`
+  if (release) return [helmUpgrade(release), ...chartValuesOf(vendor).map((value) => `--set ${value}`)].join(' ')
   const { namespace, leaseName, leaseNamespace } = settings.process
   const flags = [
     [common.loadBalancerClasses, settings.cluster.loadBalancerClasses.join(',')],
@@ -50,12 +50,6 @@ type Release = { name: string; namespace: string }
 
 function helmUpgrade({ name, namespace }: Release): string {
   return `helm upgrade ${name} manifests/chart --namespace ${namespace} --reset-then-reuse-values`
-}
-
-/** The chart does not learn the name of MetalLB's ConfigMap from the load balancer setting. */
-function configMapValue({ loadBalancer }: Pick<Context['vendor'], 'loadBalancer'>): string {
-  const { name } = metallbConfigMapOf({ loadBalancer, metallbConfigMap: undefined })
-  return name === 'config' ? '' : ` --set metallb.configMap=${name}`
 }
 
 function helmRelease({ mutating, validating }: Configurations): Release | undefined {

@@ -21,7 +21,7 @@ test('the commands that a person shall type are for the cluster that the person 
       await printed('release', 'gone', here, ...there),
       `list all with: kubectl eip list ${here} --context=elsewhere -A`,
     )
-    assert.match(await printed('status', here), `run eip-admission install ${here}`)
+    assert.match(await printed('status', here), `run eip-admission doctor ${here}`)
   }))
 
 test('what is stored is printed as it is', () => {
