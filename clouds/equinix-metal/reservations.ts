@@ -26,7 +26,8 @@ export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
 
 /** The list of all public addresses of a project. */
 export function addressesOf({ id }: Project): List {
-  const query = { types: publicTypes, per_page: 100 }
+  // One text, as every client of the vendor sent it for years. Of a key that is repeated a server may keep only the last.
+  const query = { types: publicTypes.join(','), per_page: 100 }
   return { name: 'reservations', path: ['projects', id, 'ips'], query, hints: projectHints, field: 'ip_addresses' }
 }
 

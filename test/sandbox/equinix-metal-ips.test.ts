@@ -106,4 +106,13 @@ test('a list without types may show only public and global addresses', () =>
     assert.equal(idsIn((await call(`GET ${ips}`)).body, 'ip_addresses'), [id])
   }))
 
+test('of a type filter that is repeated only the last may count', () =>
+  withMetal({ unknowns: { repeatedTypes: 'last' } }, async ({ call, reserve }) => {
+    const { id } = await reserve()
+    const anywhere = await reserve({ type: 'global_ipv4', metro: undefined })
+    const list = async (query: string) => idsIn((await call(`GET ${ips}?${query}`)).body, 'ip_addresses')
+    assert.equal(await list('types=public_ipv4&types=global_ipv4'), [anywhere['id']])
+    assert.equal(await list('types=public_ipv4,global_ipv4'), [anywhere['id'], id])
+  }))
+
 test.run()

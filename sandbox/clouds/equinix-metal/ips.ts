@@ -97,7 +97,8 @@ function deviceIps(app: FastifyInstance, { state, find, faultOf }: RouteContext)
 function wantedTypes(state: State, request: FastifyRequest): string[] {
   const { types, type } = request.query as Record<string, unknown>
   const given = [types ?? type].flat().filter((text) => typeof text === 'string')
-  const wanted = given.flatMap((text) => text.split(',')).filter((text) => text !== '')
+  const counted = state.behaviour.repeatedTypes === 'all' ? given : given.slice(-1)
+  const wanted = counted.flatMap((text) => text.split(',')).filter((text) => text !== '')
   if (wanted.length > 0) return wanted
   const ordered = ['public_ipv4', 'global_ipv4']
   return state.behaviour.typesByDefault === 'all' ? [...ordered, 'private_ipv4', 'public_ipv6'] : ordered

@@ -9,6 +9,8 @@ export const behaviourChoices = {
   listOrder: ['newest-first', 'oldest-first'],
   /** The types that `GET /projects/{id}/ips` lists without the parameter `types`. */
   typesByDefault: ['all', 'public-and-global'],
+  /** The parameter `types` twice: both count, or only the last. For years every client sent one text with commas. */
+  repeatedTypes: ['all', 'last'],
   /** The status for a reservation in a metro or facility that does not exist. */
   unknownLocation: ['404', '422'],
   /** The status for an existing project when the token may not use it. */

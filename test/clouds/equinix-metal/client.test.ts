@@ -10,6 +10,7 @@ import { cloudErrorOf, neverAborted } from '../scripted-server.ts'
 const otherwise: Partial<UnknownBehaviour> = {
   listOrder: 'oldest-first',
   typesByDefault: 'public-and-global',
+  repeatedTypes: 'last',
   unknownLocation: '422',
   foreignProject: '404',
   deleteAssigned: 'cascades',

@@ -24,7 +24,7 @@ test('a list of one page is one call, for public addresses only, a hundred at a 
   assert.equal(ids, ['a', 'b'])
   assert.is(requests.length, 1)
   assert.is(requests[0]?.path, ips)
-  assert.is(requests[0]?.query.toString(), 'types=public_ipv4&types=global_ipv4&per_page=100')
+  assert.is(requests[0]?.query.toString(), 'types=public_ipv4%2Cglobal_ipv4&per_page=100')
 })
 
 test('every page is read', async () => {
