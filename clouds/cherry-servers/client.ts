@@ -5,7 +5,7 @@ import { peeringOf } from './peering.ts'
 import { projectAt } from './project.ts'
 import { reservationsOf } from './reservations.ts'
 import { vendorHttp, type VendorHttpOptions } from '../http/client.ts'
-import type { Vendor } from '../ports/vendor.ts'
+import type { WholeVendor } from '../ports/vendor.ts'
 
 const cherryServersUrl = 'https://api.cherryservers.com/v1'
 
@@ -27,7 +27,7 @@ export type CherryServersOptions = {
 >
 
 /** One project of Cherry Servers: its floating IPs, its servers and their BGP. */
-export function cherryServers({ apiKey, projectId, baseUrl, rate, ...tuning }: CherryServersOptions): Required<Vendor> {
+export function cherryServers({ apiKey, projectId, baseUrl, rate, ...tuning }: CherryServersOptions): WholeVendor {
   const http = vendorHttp({
     ...tuning,
     rate: rate ?? usualRate,

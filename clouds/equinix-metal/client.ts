@@ -5,7 +5,7 @@ import { peeringOf } from './peering.ts'
 import { reservationsOf } from './reservations.ts'
 import type { ProjectOptions } from './project.ts'
 import { vendorHttp, type VendorHttpOptions } from '../http/client.ts'
-import type { Vendor } from '../ports/vendor.ts'
+import type { WholeVendor } from '../ports/vendor.ts'
 
 const equinixMetalUrl = 'https://api.equinix.com/metal/v1'
 
@@ -21,7 +21,7 @@ export type EquinixMetalOptions = {
   >
 
 /** One Equinix Metal project: its addresses, its machines and their BGP. */
-export function equinixMetal(options: EquinixMetalOptions): Required<Vendor> {
+export function equinixMetal(options: EquinixMetalOptions): WholeVendor {
   const { apiKey, projectId, baseUrl, places, peerAsn, otherPeerAsn, ...tuning } = options
   const http = vendorHttp({
     ...tuning,

@@ -1,5 +1,5 @@
 import { asnOf, peerAddressesOf } from '../http/loose-bgp.ts'
-import { type Fields, fieldsOf, textOf } from '../http/loose-json.ts'
+import { type Fields, fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
 import { Secret } from '../../lib/secret.ts'
 
 /** The parts of a BGP peer group that we need. */
@@ -9,6 +9,31 @@ export type PeerGroup = {
   peerAddresses: string[]
   password: Secret
   isMultihop: boolean
+}
+
+/** What a peer group says of its own state and of the blocks that its routers announce. */
+export type Routing = {
+  /** Why no block may be announced. */
+  problem: string | undefined
+  /** The ids of the blocks that the routers could not take. */
+  failedBlocks: string[]
+}
+
+/** In the other statuses the routers work, or the group is being set up. */
+const badStatuses = ['ERROR', 'ON_HOLD', 'PENDING_DELETION', 'DELETING']
+
+/** What a peer group says of the blocks, as far as it says it. */
+export function routingOf({ status: given, location, ipPrefixes }: Fields): Routing {
+  const status = textOf(given) ?? ''
+  const failed = itemsOf(ipPrefixes)
+    ?.map(fieldsOf)
+    .filter((prefix) => prefix.status === 'ERROR')
+  return {
+    problem: badStatuses.includes(status)
+      ? `the status of the BGP peer group of ${textOf(location) ?? 'its location'} is ${status}`
+      : undefined,
+    failedBlocks: failed?.flatMap(({ ipAllocationId }) => textOf(ipAllocationId) ?? []) ?? [],
+  }
 }
 
 /** The peer group in a response; undefined if it lacks a part without which sessions would be wrong. */

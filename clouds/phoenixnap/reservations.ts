@@ -4,6 +4,7 @@ import { type Account, pathOf, readList } from './account.ts'
 import { isRefused, refusal, unreadableError } from './errors.ts'
 import { findBlock, isListed } from './find-block.ts'
 import { parseBlock } from './parse-block.ts'
+import { routingOf } from './parse-peer-group.ts'
 import { type TagNames, tagNamesOf } from './tag-names.ts'
 import { tagFilter, tagsOf, withMarks } from './tags.ts'
 
@@ -18,6 +19,7 @@ export function reservationsOf(account: Account): Omit<Cloud, 'name' | 'location
     reserve: (request, signal) => reserve(reserving, request, signal),
     mark: ({ id }, marks, signal) => mark(reserving, { id, marks }, signal),
     release: (id, signal) => release(account, id, signal),
+    problems: (signal) => findProblems(account, signal),
   }
 }
 
@@ -85,6 +87,19 @@ async function release(account: Account, id: string, signal: AbortSignal): Promi
   await unlessGone(account, { id, signal }, () =>
     account.http.call({ name: 'release', method: 'DELETE', path }, signal),
   )
+}
+
+/** What the routers of the location say of the blocks there. Without a peer group there is nothing to say. */
+async function findProblems(
+  { blocks, peerGroups, location }: Account,
+  signal: AbortSignal,
+): Promise<Map<string, string>> {
+  const [group] = await peerGroups.recent(signal)
+  const { problem, failedBlocks } = routingOf(group ?? {})
+  if (problem === undefined)
+    return new Map(failedBlocks.map((id) => [id, 'the status of its prefix in the BGP peer group is ERROR']))
+  const here = (await blocks.recent(signal)).filter((block) => block.location === location)
+  return new Map(here.map(({ id }) => [String(id), problem]))
 }
 
 /** After a successful read, a 403 means a client that may only read, or a block that was deleted in between. */

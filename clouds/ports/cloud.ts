@@ -65,6 +65,8 @@ export type Cloud = {
   mark(reservation: Marked, marks: Record<string, string | undefined>, signal: AbortSignal): Promise<void>
   /** Deletes a reservation; one that is gone already is success. */
   release(id: string, signal: AbortSignal): Promise<void>
+  /** What the cloud says is wrong with addresses now, by the id of the reservation. Absent where the cloud says no such thing. */
+  problems?(signal: AbortSignal): Promise<ReadonlyMap<string, string>>
   locations(signal: AbortSignal): Promise<Location[]>
 }
 

@@ -1,13 +1,13 @@
 import type { MarkScheme, Reservation } from '../../clouds/ports/cloud.ts'
 import { keyOf, type Service } from '../../kube/objects.ts'
-import { claimKey, type ElasticIP, isReleaseRecord, phaseOf, reservationIdOf } from '../record/elastic-ip.ts'
+import { type ElasticIP, isReleaseRecord, phaseOf, reservationIdOf } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { canBeOurs, commonMarks, isGivenToOthers, ownerMark, serviceMarks } from '../record/marks.ts'
 import { releaseOrphan, resumeRelease } from '../release/delete-reservation.ts'
 import { adopt, type AdoptDeps } from './adopt.ts'
 import type { AdoptionMark } from './ledger-map.ts'
 import type { ClusterSigns } from './cluster-signs.ts'
-import { type Contradiction, contradictions, outdatedWarm } from './contradictions.ts'
+import { type WarnOwner, compareAddresses } from './compare-addresses.ts'
 import { type Failures, failures } from './failures.ts'
 import { hasOneOfOurs } from './project-plan.ts'
 import { type LiveService, planSweep, type Surplus, type SweepPlan } from './sweep-plan.ts'
@@ -35,7 +35,7 @@ export type SweepDeps = AdoptDeps & {
   listOrphans: (orphans: Reservation[], signal: AbortSignal) => Promise<void>
   loss: LossConfirmation
   /** Tells the owner of a Service. */
-  warn: (service: Service, reason: 'SurplusReservation' | 'ContradictoryAddress', message: string) => void
+  warn: WarnOwner
 }
 
 /** What a person says about a list that has none of the ledger's reservations. */
@@ -154,26 +154,6 @@ async function resumeReleases(
   return deleted
 }
 
-/** Reports each record whose address cannot be right by the cloud's list, and corrects what no Service has seen. */
-async function compareAddresses(
-  deps: SweepDeps,
-  { reservations, failed }: { reservations: Reservation[]; failed: Failures },
-  signal: AbortSignal,
-): Promise<void> {
-  for (const one of contradictions(reservations, deps.listRecords(), deps)) reportContradiction(deps, one)
-  for (const one of outdatedWarm(reservations, deps.listRecords())) {
-    await failed.isolate(() => readAnew(deps, one, signal))
-  }
-}
-
-/** Takes the address off a warm record; its controller reads what the cloud grants for the reservation. */
-async function readAnew({ records, cloud, log }: SweepDeps, record: ElasticIP, signal: AbortSignal): Promise<void> {
-  const { address, reservationID } = record.status ?? {}
-  const message = `${cloud.name} lists another address than ${address} for reservation ${reservationID}`
-  log.warn({ record: record.metadata.name, reason: message }, 'warm address is read anew')
-  await records.writeStatus(record, { phase: 'Requested', address: undefined, message }, { signal })
-}
-
 function reportOrphan({ log }: SweepDeps, { id, address }: Reservation): void {
   log.warn({ reservation: id, address }, 'orphaned address, it stays: the sweep only reports')
 }
@@ -200,15 +180,6 @@ function reportSurplus({ cloud, log, warn }: SweepDeps, { service, reservation, 
     `Reservation ${id} (${address}) carries the marks of this Service too, but ${instead}. It is kept and paid for; ` +
       `if nothing uses it, delete it at ${cloud.name}`,
   )
-}
-
-/** What is right only the vendor knows: the Service keeps what the network knows. */
-function reportContradiction({ log, warn, listServices, cloud }: SweepDeps, { record, message }: Contradiction): void {
-  const text = `${message}: nothing is changed; ask ${cloud.name} what is right`
-  log.error({ record: record.metadata.name }, text)
-  const key = claimKey(record)
-  const live = listServices().find(({ service }) => keyOf(service) === key)
-  if (live) warn(live.service, 'ContradictoryAddress', text)
 }
 
 /** The cloud names the Service that has the reservation: without the warm record it is adopted for it, or released. */

@@ -47,6 +47,13 @@ export const catalogue = {
       'The cloud lists the reservation of the Service with another address, or its address twice. It stays as it is.',
     todo: 'Ask the vendor what is right. If the address is not yours, delete the Service and create it again.',
   },
+  AddressImpaired: {
+    about: 'Service',
+    types: ['Warning'],
+    meaning:
+      'The cloud says that the address of the Service may not work: it is blocked, or its routers have a problem with it. It stays as it is.',
+    todo: 'Ask the vendor why, with the text.',
+  },
   NotAvailable: {
     about: 'ElasticIP',
     types: ['Warning'],

@@ -30,6 +30,8 @@ export type ScriptedCloud = {
   deletesLate: boolean
   /** While true, the next reservation of its family gets the id, the address and the age of a deleted one. */
   recycles: boolean
+  /** What it says is wrong with addresses, by the id of the reservation. */
+  problems: Map<string, string>
   /** While set, every read fails. */
   unreadable: boolean
   /** While set, every release fails with it. */
@@ -82,6 +84,7 @@ export function scriptedCloud(now: () => Date = () => new Date()): ScriptedCloud
     idsLate: false,
     deletesLate: false,
     recycles: false,
+    problems: new Map(),
     unreadable: false,
     refusesRelease: undefined,
     calls: { reserve: 0, reservations: 0, reservation: 0, release: 0 },
@@ -147,6 +150,7 @@ export function scriptedCloud(now: () => Date = () => new Date()): ScriptedCloud
         if (script.deletesLate) dying.add(id)
         else gone(id)
       },
+      problems: async () => new Map(read([...script.problems])),
       locations: () => Promise.reject(new Error('the scripted cloud does not support this call')),
     },
   }

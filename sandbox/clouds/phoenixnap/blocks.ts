@@ -45,6 +45,7 @@ export function addBlock(state: State, wanted: NewBlock): Block {
   const block: Block = {
     id: state.newId(),
     status: 'unassigned',
+    prefixStatus: 'READY',
     user: undefined,
     description: '',
     tags: [],

@@ -1,7 +1,15 @@
 import { accountCommands, idOf, unknownCommands } from '../account-commands.ts'
 import type { Command } from '../control.ts'
 import type { NewServer, PhoenixnapControl } from './phoenixnap-control.ts'
-import { networkTypes, type Server, serverStatuses } from './state.ts'
+import {
+  type Block,
+  type PeerGroup,
+  type Server,
+  groupStatuses,
+  networkTypes,
+  prefixStatuses,
+  serverStatuses,
+} from './state.ts'
 import { behaviourChoices } from './unknown-behaviour.ts'
 
 const text = { type: 'string' }
@@ -13,6 +21,7 @@ export function phoenixnapCommands(control: PhoenixnapControl): Command[] {
     ...accountCommands(control),
     ...serverCommands(control),
     ...resourceCommands(control),
+    ...routerCommands(control),
     ...accessCommands(control),
     ...unknownCommands(behaviourChoices, control),
   ]
@@ -49,12 +58,6 @@ function resourceCommands(control: PhoenixnapControl): Command[] {
       required: ['location'],
       run: ({ body }) => control.blocks.add(body as Parameters<PhoenixnapControl['blocks']['add']>[0]),
     },
-    { route: 'GET /peer-groups', help: 'Lists the BGP peer groups.', run: () => control.peerGroups.all() },
-    {
-      route: 'DELETE /peer-groups/:id',
-      help: 'Removes the BGP peer group of this location, as a person does in the portal.',
-      run: (call) => control.peerGroups.remove(idOf(call)),
-    },
     {
       route: 'PUT /stock',
       help: 'Sets how many more IP blocks a location has.',
@@ -70,6 +73,33 @@ function resourceCommands(control: PhoenixnapControl): Command[] {
       fields: { ms: { type: 'number', minimum: 0 } },
       required: ['ms'],
       run: ({ body }) => control.setChanges(body as { ms: number }),
+    },
+  ]
+}
+
+function routerCommands({ blocks, peerGroups }: PhoenixnapControl): Command[] {
+  return [
+    {
+      route: 'PUT /blocks/:id/prefix-status',
+      help: 'Sets how far the routers are with an IP block.',
+      example: '{"status":"ERROR"}',
+      fields: { status: { enum: [...prefixStatuses] } },
+      required: ['status'],
+      run: (call) => blocks.setPrefixStatus(idOf(call), (call.body as { status: Block['prefixStatus'] }).status),
+    },
+    { route: 'GET /peer-groups', help: 'Lists the BGP peer groups.', run: () => peerGroups.all() },
+    {
+      route: 'PUT /peer-groups/:id/status',
+      help: 'Sets the status that the BGP peer group of this location shows.',
+      example: '{"status":"ON_HOLD"}',
+      fields: { status: { enum: [...groupStatuses] } },
+      required: ['status'],
+      run: (call) => peerGroups.setStatus(idOf(call), (call.body as { status: PeerGroup['status'] }).status),
+    },
+    {
+      route: 'DELETE /peer-groups/:id',
+      help: 'Removes the BGP peer group of this location, as a person does in the portal.',
+      run: (call) => peerGroups.remove(idOf(call)),
     },
   ]
 }

@@ -6,6 +6,7 @@ import { addNetwork } from './network-routes.ts'
 import { renderBlock, renderPeerGroup, renderServer } from './render.ts'
 import {
   type Block,
+  type PeerGroup,
   type Server,
   type State,
   locations,
@@ -32,11 +33,15 @@ export type PhoenixnapControl = AccountControl & {
     /** Adds a block of the first account that was ordered before, in any location and of any size. */
     add(block: { location: string; size?: number; version?: Block['version'] }): Json
     setStatus(id: string, status: Block['status']): Json
+    /** Sets how far the routers are with a block. */
+    setPrefixStatus(id: string, status: Block['prefixStatus']): void
   }
   peerGroups: {
     all(): Json[]
     /** Carries out at once what was requested of a peer group. */
     settle(id: string): void
+    /** Sets the status that the peer group of a location shows. */
+    setStatus(location: string, status: PeerGroup['status']): void
     /** Removes the peer group of a location, as a person does in the portal. */
     remove(location: string): void
   }
@@ -77,6 +82,7 @@ export function makePhoenixnapControl(
         block.status = status
         return renderBlock(state, block)
       },
+      setPrefixStatus: (id, status) => void (blockOf(id).prefixStatus = status),
     },
     peerGroups: peerGroupControl(state),
     setStock: ({ location, blocks }) => void state.stock.set(location, blocks),
@@ -175,16 +181,18 @@ function peerGroupControl(state: State): PhoenixnapControl['peerGroups'] {
     state.runDue()
     return [...state.groups.values()]
   }
+  const groupIn = (location: string) => {
+    const found = all().find((group) => group.location === location)
+    if (!found) throw new ControlError(`location ${location} has no peer group`, 404)
+    return found
+  }
   return {
     all: () => all().map((group) => renderPeerGroup(state, group)),
     settle(id) {
       const group = findById(state.groups, id, 'peer group')
       Object.assign(group, { status: 'READY', activeAsn: group.targetAsn })
     },
-    remove(location) {
-      const found = all().find((group) => group.location === location)
-      if (!found) throw new ControlError(`location ${location} has no peer group`, 404)
-      state.groups.delete(found.id)
-    },
+    setStatus: (location, status) => void (groupIn(location).status = status),
+    remove: (location) => void state.groups.delete(groupIn(location).id),
   }
 }

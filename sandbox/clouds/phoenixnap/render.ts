@@ -164,17 +164,21 @@ function renderAsn(asn: number, active: number | undefined): Json {
 
 /** The blocks that may be announced, in the list of now and in the deprecated one. */
 function prefixesOf({ behaviour, blocks }: State, { account, location }: PeerGroup): Json {
-  const status = 'READY'
   const shown = [...blocks.values()]
     .filter((block) => block.account === account && block.location === location)
     .filter((block) => behaviour.prefixes === 'all' || block.status === 'unassigned')
   const ipv4 = shown.filter(({ version }) => version === 'V4')
   return {
-    ipPrefixes: shown.map(({ id, cidr, version }) => ({ ipAllocationId: id, cidr, ipVersion: version, status })),
-    ipv4Prefixes: ipv4.map(({ id, cidr }) => ({
+    ipPrefixes: shown.map(({ id, cidr, version, prefixStatus }) => ({
+      ipAllocationId: id,
+      cidr,
+      ipVersion: version,
+      status: prefixStatus,
+    })),
+    ipv4Prefixes: ipv4.map(({ id, cidr, prefixStatus }) => ({
       ipv4AllocationId: id,
       cidr,
-      status,
+      status: prefixStatus,
       isBringYourOwnIp: false,
       inUse: true,
     })),

@@ -32,6 +32,11 @@ export type BlockStatus =
   | 'error unassigning'
   | 'unassigned'
 
+/** How far the routers are with a block. */
+export const prefixStatuses = ['PENDING', 'BUSY', 'READY', 'ERROR', 'DELETING'] as const
+
+export const groupStatuses = ['PENDING', 'ON_HOLD', 'BUSY', 'READY', 'ERROR', 'PENDING_DELETION', 'DELETING'] as const
+
 export type Block = {
   id: string
   account: string
@@ -41,6 +46,7 @@ export type Block = {
   size: number
   cidr: string
   status: BlockStatus
+  prefixStatus: (typeof prefixStatuses)[number]
   user: { kind: 'server' | 'network'; id: string } | undefined
   description: string
   tags: TagAssignment[]
@@ -98,7 +104,7 @@ export type PeerGroup = {
   id: string
   account: string
   location: string
-  status: 'PENDING' | 'ON_HOLD' | 'BUSY' | 'READY' | 'ERROR' | 'PENDING_DELETION' | 'DELETING'
+  status: (typeof groupStatuses)[number]
   targetAsn: number
   /** Undefined until the first request has been carried out. */
   activeAsn: number | undefined

@@ -1,12 +1,12 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Vendor } from '../../../clouds/ports/vendor.ts'
+import type { WholeVendor } from '../../../clouds/ports/vendor.ts'
 import { cloudErrorOf, failureOf, neverAborted, startScript } from '../scripted-server.ts'
 import { apiKey, cherryAt } from './fixtures.ts'
 import { list } from './scripted-cherry.ts'
 
 /** Every call of the client, by the name that metrics give it. */
-const calls: Record<string, (cloud: Required<Vendor>) => Promise<unknown>> = {
+const calls: Record<string, (cloud: WholeVendor) => Promise<unknown>> = {
   reserve: (cloud) => cloud.reserve({ location: 'LT-Siauliai', marks: {} }, neverAborted),
   reservation: (cloud) => cloud.reservation('id', neverAborted),
   reservations: (cloud) => cloud.reservations({}, neverAborted),

@@ -1,4 +1,4 @@
-import type { Vendor } from '../../../clouds/ports/vendor.ts'
+import type { WholeVendor } from '../../../clouds/ports/vendor.ts'
 import { type Routes, withClient } from '../scripted-routes.ts'
 import type { Reply, Seen } from '../scripted-server.ts'
 import { cherryAt } from './fixtures.ts'
@@ -6,7 +6,7 @@ import { cherryAt } from './fixtures.ts'
 export { asked, type Routes } from '../scripted-routes.ts'
 
 /** Runs a client before a server that answers by these routes. */
-export const withRoutes = <T>(routes: Routes, use: (cloud: Required<Vendor>, seen: Seen[]) => Promise<T>): Promise<T> =>
+export const withRoutes = <T>(routes: Routes, use: (cloud: WholeVendor, seen: Seen[]) => Promise<T>): Promise<T> =>
   withClient(cherryAt, routes, use)
 
 /** A refusal in the API's form. */

@@ -1,13 +1,13 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Vendor } from '../../../clouds/ports/vendor.ts'
+import type { WholeVendor } from '../../../clouds/ports/vendor.ts'
 import { cloudErrorOf, neverAborted, startScript } from '../scripted-server.ts'
 import { apiKey, metalAt } from './fixtures.ts'
 
 const peering = { asn: 65_000, password: undefined }
 
 /** Every call of the client, by the name that metrics give it. */
-const calls: Record<string, (cloud: Required<Vendor>) => Promise<unknown>> = {
+const calls: Record<string, (cloud: WholeVendor) => Promise<unknown>> = {
   reserve: (cloud) => cloud.reserve({ location: 'da', marks: {} }, neverAborted),
   reservation: (cloud) => cloud.reservation('id', neverAborted),
   reservations: (cloud) => cloud.reservations({}, neverAborted),

@@ -1,0 +1,44 @@
+// What the cloud says is wrong with addresses, as a sweep tells it to the owners of Services.
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { CloudError } from '../../../clouds/ports/cloud.ts'
+import { makeService } from '../../builders.ts'
+import { type Harness, makeHarness, neverAborted, type ProcessOptions } from '../harness.ts'
+
+/** A Service that holds an address, of which the cloud has said nothing yet. */
+async function holding(harness: Harness, options: ProcessOptions = {}) {
+  harness.setAdoptionMark()
+  harness.addService(makeService())
+  const process = harness.process('sweeper', options)
+  assert.is((await process.claim()).kind, 'held')
+  return { process, id: harness.reservationsOf()[0] ?? '' }
+}
+
+test('the owner of an address learns what the cloud says is wrong with it, at each sweep, and keeps the address', async () => {
+  const harness = makeHarness()
+  const { process, id } = await holding(harness)
+  await process.sweep(neverAborted)
+  assert.equal(harness.warnings, [])
+  harness.cloud.problems.set(id, 'it is blocked')
+  harness.cloud.problems.set('of somebody else', 'it is blocked')
+  await process.sweep(neverAborted)
+  await process.sweep(neverAborted)
+  const text = `default/web: Scripted Cloud says of 203.0.113.1 (reservation ${id}): it is blocked. The Service keeps it; ask Scripted Cloud why`
+  assert.equal(harness.warnings, [text, text])
+  assert.equal([harness.record()?.status?.address, harness.cloud.released], ['203.0.113.1', []])
+  harness.cloud.problems.clear()
+  await process.sweep(neverAborted)
+  assert.is(harness.warnings.length, 2)
+})
+
+test('a sweep is whole although the cloud does not say what is wrong with addresses', async () => {
+  const harness = makeHarness()
+  const before = ({ verb }: { verb: string }) => {
+    if (verb === 'problems') throw new CloudError('no answer', { fault: 'unavailable', outcome: 'nothing' })
+  }
+  const { process } = await holding(harness, { cloud: { before } })
+  await process.sweep(neverAborted)
+  assert.equal(harness.warnings, [])
+})
+
+test.run()
