@@ -10,6 +10,8 @@ export type FloatingIp = {
   reservation: Reservation & { address: string }
   /** As the cloud returned them: a PUT replaces them all. */
   labels: Fields
+  /** The vendor does that when an address is abused: its traffic goes nowhere. */
+  isBlocked: boolean
   /** The id of the server that its traffic goes to. */
   server: string | undefined
 }
@@ -34,6 +36,7 @@ export function parseFloatingIp(body: unknown): FloatingIp | undefined {
       createdAt: textOf(item.created),
     },
     labels,
+    isBlocked: item.blocked === true,
     server,
   }
 }

@@ -20,6 +20,10 @@ export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
     reserve: (request, signal) => reserve(project, request, signal),
     mark: ({ id }, marks, signal) => mark(project, { id, marks }, signal),
     release: (id, signal) => release(project, id, signal),
+    async problems(signal) {
+      const blocked = (await project.addresses.recent(signal)).filter(({ isBlocked }) => isBlocked)
+      return new Map(blocked.map(({ reservation }) => [reservation.id, 'it is blocked']))
+    },
     locations: (signal) => listLocations(project, signal),
   }
 }

@@ -37,6 +37,14 @@ function serverCommands(control: HetznerControl): Command[] {
       run: (call) => devices.setStatus(idOf(call), (call.body as { status: Server['status'] }).status),
     },
     {
+      route: 'PUT /floating-ips/:id/blocked',
+      help: 'Blocks an address, as the vendor does, or ends that.',
+      example: '{"blocked":true}',
+      fields: { blocked: { type: 'boolean' } },
+      required: ['blocked'],
+      run: (call) => control.floatingIps.setBlocked(idOf(call), (call.body as { blocked: boolean }).blocked),
+    },
+    {
       route: 'GET /routes/:id',
       help: 'Shows the server that gets the traffic of an address.',
       run: (call) => ({ server: control.route(idOf(call)) ?? null }),

@@ -15,6 +15,10 @@ export type CallLimit = { calls: number; refillMs: number } | undefined
 
 /** The controls of a simulated Hetzner Cloud, in addition to those of every cloud. Its reservations are floating IPs. */
 export type HetznerControl = AccountControl & {
+  floatingIps: {
+    /** Blocks an address, as the vendor does. */
+    setBlocked(id: string, isBlocked: boolean): void
+  }
   devices: {
     add(server: NewServer): Json
     setStatus(id: string, status: Server['status']): Json
@@ -48,6 +52,7 @@ export function makeHetznerControl(
       vanish: (id) => removeFloatingIp(state, ipOf(id)),
       assign: (id, machine) => void (ipOf(id).server = machine === undefined ? undefined : serverOf(state, machine)),
     },
+    floatingIps: { setBlocked: (id, isBlocked) => void (ipOf(id).isBlocked = isBlocked) },
     devices: deviceControl(state),
     route(address) {
       state.runDue()

@@ -181,4 +181,16 @@ test('when the cloud has accepted a move and then refuses to say how it ended, n
   assert.equal([error.fault, error.outcome], ['auth', 'unknown'])
 })
 
+test('an address that the cloud has blocked has a problem, until the cloud ends that', async () => {
+  await using cloud = await startCloud()
+  const client = cloud.cloudWith(key)
+  const { id } = await client.reserve({ location, marks }, neverAborted)
+  await client.reserve({ location, marks: { service: 'other' } }, neverAborted)
+  assert.equal(await client.problems?.(neverAborted), new Map())
+  cloud.control.floatingIps.setBlocked(id, true)
+  assert.equal(await cloud.cloudWith(key).problems?.(neverAborted), new Map([[id, 'it is blocked']]))
+  cloud.control.floatingIps.setBlocked(id, false)
+  assert.equal(await cloud.cloudWith(key).problems?.(neverAborted), new Map())
+})
+
 test.run()
