@@ -74,8 +74,17 @@ async function act(project: Project, { name, id, body, hints, isDone }: Act, opt
       throw afterWrite(error)
     })
   } catch (error) {
-    // The API refuses what is so already, with codes of which the documentation is silent.
-    const isRefused = error instanceof CloudError && error.fault === 'invalid' && error.outcome === 'nothing'
-    if (!isRefused || !isDone(await findFloatingIp(project, { id, lane: 'move' }, options.signal))) throw error
+    if (!mayBeDone(name, error)) throw error
+    const now = findFloatingIp(project, { id, lane: 'move' }, options.signal)
+    if (!isDone(await now)) throw error
   }
+}
+
+/**
+ * Whether the address may be as the action would leave it. The API refuses what is so already, with codes of which the
+ * documentation is silent. After a move without a clear answer its caller looks.
+ */
+function mayBeDone(name: Act['name'], error: unknown): boolean {
+  if (!(error instanceof CloudError)) return false
+  return error.outcome === 'nothing' ? error.fault === 'invalid' : name === 'unassign'
 }

@@ -1,5 +1,5 @@
 import { assignmentsOf } from './assignments.ts'
-import { errorText, faultOf, vendor } from './errors.ts'
+import { errorText, faultOf, isDoubtful, vendor } from './errors.ts'
 import { machinesOf } from './machines.ts'
 import { projectAt } from './project.ts'
 import { reservationsOf } from './reservations.ts'
@@ -22,6 +22,7 @@ export function hetzner({ apiKey, baseUrl, ...tuning }: HetznerOptions): Vendor 
     headers: () => ({ authorization: `Bearer ${apiKey.reveal()}` }),
     errorText,
     fault: faultOf,
+    isDoubtful,
     // It says when all calls of an hour are allowed again. One is allowed each second.
     resetIsWait: false,
     hints: {

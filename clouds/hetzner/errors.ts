@@ -26,15 +26,25 @@ const faults: Record<string, Fault> = {
   // No address, or no server of the type, is free at the moment.
   resource_unavailable: 'unavailable',
   unavailable: 'unavailable',
+  service_error: 'unavailable',
   // Another action works on the same thing, or a person protects it.
   conflict: 'conflict',
   locked: 'conflict',
   protected: 'conflict',
   must_be_unassigned: 'conflict',
   uniqueness_error: 'conflict',
+  // Only the vendor's support unlocks it.
+  resource_locked: 'conflict',
 }
 
 /** The fault of a refusal, where its status does not say it. */
-export function faultOf({ body }: Refusal): Fault | undefined {
-  return faults[errorCode(body) ?? '']
+export function faultOf({ name, body }: Refusal): Fault | undefined {
+  const code = errorCode(body) ?? ''
+  // Such a lock of a server may last for days: an address tries another server meanwhile.
+  return name === 'assign' && code === 'resource_locked' ? 'invalid' : faults[code]
+}
+
+/** Whether something broke within the cloud: nothing proves that nothing was done. */
+export function isDoubtful({ body }: Refusal): boolean {
+  return errorCode(body) === 'service_error'
 }

@@ -26,6 +26,8 @@ export type ErrorFormat = {
   errorText(body: unknown): string | undefined
   /** The fault, if the status alone does not decide it. */
   fault?: ((refusal: Refusal) => Fault | undefined) | undefined
+  /** Whether the cloud may have carried out a call that it answers with this 4xx; by default only with 408. */
+  isDoubtful?: ((refusal: Refusal) => boolean) | undefined
   /** Whether the end of the rate limit's window is when the next call is allowed; it is by default. */
   resetIsWait?: boolean | undefined
 }
@@ -34,10 +36,12 @@ export type ErrorFormat = {
 export function refusalError(facts: CallFacts, raw: RawResponse, format: ErrorFormat): CloudError {
   const { status, headers, body } = raw
   const { resetIsWait = true } = format
-  const vendorMessage =
-    isVendorBody(body) && body.kind === 'json' ? vendorText(format.errorText(body.value), facts) : undefined
-  const fault = faultOf(facts, raw, { text: vendorMessage, format })
-  const outcome = status >= 400 && status < 500 && status !== 408 ? 'nothing' : lostOutcome(facts)
+  const content = isVendorBody(body) && body.kind === 'json' ? body.value : undefined
+  const vendorMessage = content === undefined ? undefined : vendorText(format.errorText(content), facts)
+  const refusal = { name: facts.name, status, text: vendorMessage, body: content }
+  const fault = faultOf(refusal, raw, format)
+  const isRefused = status >= 400 && status < 500 && status !== 408 && !format.isDoubtful?.(refusal)
+  const outcome = isRefused ? 'nothing' : lostOutcome(facts)
   const answered = `${facts.vendor} answered ${status}${bodyText(raw)} to ${facts.method} ${facts.path}`
   const message =
     (vendorMessage ? `${answered}: ${vendorMessage}` : answered) + doubtText(outcome) + hintText(facts, fault)
@@ -99,18 +103,11 @@ export function isVendorBody(body: Body): boolean {
   return body.kind === 'none' || (body.kind === 'json' && typeof body.value === 'object' && body.value !== null)
 }
 
-function faultOf(
-  facts: CallFacts,
-  { status, body }: RawResponse,
-  { text, format }: { text: string | undefined; format: ErrorFormat },
-): Fault {
+function faultOf(refusal: Refusal, { status, body }: RawResponse, format: ErrorFormat): Fault {
   if (status === 429) return 'rate-limit'
   // A proxy's 403 or 404 does not prove that we lack rights or that an object is gone.
   if (!isVendorBody(body)) return 'unavailable'
-  return (
-    format.fault?.({ name: facts.name, status, text, body: body.kind === 'json' ? body.value : undefined }) ??
-    faultOfStatus(status)
-  )
+  return format.fault?.(refusal) ?? faultOfStatus(status)
 }
 
 function faultOfStatus(status: number): Fault {

@@ -35,6 +35,8 @@ export type Fault = {
   retryAfterSeconds?: number
   /** For a status: the text of the error; the vendor's usual text when absent. */
   message?: string
+  /** For a status: the code of the error, where the vendor has codes; the usual one when absent. */
+  code?: string
 }
 
 export type ActiveFault = Fault & { id: number; struck: number }

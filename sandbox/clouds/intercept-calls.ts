@@ -12,8 +12,8 @@ export type VendorFormat = {
   caller: (request: FastifyRequest) => string
   /** The headers of answers that the API makes; answers of an edge server have none of them. */
   headers(request: FastifyRequest, status: number, payload: string): Record<string, string>
-  /** Returns the error body for a status. */
-  errorBody(status: number, message: string | undefined): unknown
+  /** Returns the error body for a status. A vendor without codes leaves the code out. */
+  errorBody(status: number, message: string | undefined, code: string | undefined): unknown
 }
 
 type TrackedCall = { fault: ActiveFault | undefined; call: Call; startedMs: number }
@@ -111,7 +111,7 @@ async function applyFault(
   const title = edgeTitles[fault.answer]
   if (title) return webPage(reply, `${fault.answer} ${title}`)
   reply.type('application/json; charset=utf-8')
-  return JSON.stringify(format.errorBody(fault.answer, fault.message))
+  return JSON.stringify(format.errorBody(fault.answer, fault.message, fault.code))
 }
 
 /** Applies a fault by which the cloud answers with an address that it did not allocate. */

@@ -39,7 +39,7 @@ function faultCommands({ faults }: CloudControl): Command[] {
       route: 'POST /faults',
       help: `Adds a fault. "answer" is a status, or ${answers.join(', ')}. With "done" the cloud does the work first.`,
       example: '{"on":"POST /projects/*/ips","answer":500,"done":true,"times":1}',
-      fields: { on: text, answer, done: flag, message: text, location: text, address: text, ...numbers },
+      fields: { on: text, answer, done: flag, message: text, code: text, location: text, address: text, ...numbers },
       required: ['answer'],
       run: ({ body }) => faults.add(body as Fault),
     },

@@ -59,7 +59,7 @@ export async function startHetzner(options: HetznerOptions): Promise<Hetzner> {
       'x-correlation-id': randomBytes(16).toString('hex'),
       ...buckets.headers(projectOf(request)),
     }),
-    errorBody: (status, message) => errorBody(status, message),
+    errorBody: (status, message, code) => errorBody(status, message, code === undefined ? {} : { code }),
   }
   const vendor = {
     name: 'Hetzner Cloud',

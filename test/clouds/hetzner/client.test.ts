@@ -193,4 +193,63 @@ test('an address that the cloud has blocked has a problem, until the cloud ends 
   assert.equal(await cloud.cloudWith(key).problems?.(neverAborted), new Map())
 })
 
+const serviceError = { answer: 422, code: 'service_error', message: 'service error', times: 1 }
+const lockedBySupport = { answer: 423, code: 'resource_locked', message: 'contact support', times: 1 }
+
+for (const done of [true, false])
+  test(`after an error within the cloud nobody knows whether it reserved, and the next attempt gets one address (${done})`, async () => {
+    await using cloud = await startCloud()
+    const client = cloud.cloudWith(key)
+    cloud.control.faults.add({ on: 'POST /floating_ips', ...serviceError, done })
+    const error = await cloudErrorOf(client.reserve({ location, marks }, neverAborted))
+    assert.equal([error.fault, error.outcome], ['unavailable', 'unknown'])
+    assert.match(error.message, 'service error (service_error); it may have been carried out')
+    await client.reserve({ location, marks }, neverAborted)
+    assert.is(cloud.control.reservations.all().length, 1)
+  })
+
+test('an error within the cloud says nothing of the machine, and a lock of the vendor does', async () => {
+  await using cloud = await startCloud()
+  const client = cloud.cloudWith(key)
+  const { id } = await client.reserve({ location, marks }, neverAborted)
+  const machine = String(cloud.control.devices.add({ hostname: 'node-1' })['id'])
+  for (const { fault, expected } of [
+    { fault: serviceError, expected: ['unavailable', 'unknown'] },
+    { fault: lockedBySupport, expected: ['invalid', 'nothing'] },
+  ]) {
+    cloud.control.faults.add({ on: 'POST /floating_ips/{id}/actions/assign', ...fault })
+    const error = await cloudErrorOf(client.assignments.move({ id, machine }, options))
+    assert.equal([error.fault, error.outcome], expected)
+  }
+  await client.assignments.move({ id, machine }, options)
+})
+
+test('a reserve that meets a lock of the vendor is tried again later', async () => {
+  await using cloud = await startCloud()
+  cloud.control.faults.add({ on: 'POST /floating_ips', ...lockedBySupport })
+  const error = await cloudErrorOf(cloud.cloudWith(key).reserve({ location, marks }, neverAborted))
+  assert.equal([error.fault, error.outcome], ['conflict', 'nothing'])
+  assert.match(error.message, 'contact support (resource_locked)')
+})
+
+for (const { answer, isDone } of [
+  { answer: { answer: 422, code: 'service_error' }, isDone: true },
+  { answer: { answer: 422, code: 'service_error' }, isDone: false },
+  { answer: { answer: 422 }, isDone: true },
+  { answer: { answer: 'reset' as const }, isDone: true },
+])
+  test(`an unassignment that is ${isDone ? '' : 'not '}carried out before ${answer.code ?? answer.answer} is looked at`, async () => {
+    await using cloud = await startCloud()
+    const client = cloud.cloudWith(key)
+    const { id } = await client.reserve({ location, marks }, neverAborted)
+    const machine = String(cloud.control.devices.add({ hostname: 'node-1' })['id'])
+    await client.assignments.move({ id, machine }, options)
+    cloud.control.faults.add({ on: 'POST /floating_ips/{id}/actions/unassign', ...answer, times: 1, done: isDone })
+    const work = client.assignments.unassign(id, options)
+    if (isDone) await work
+    else assert.is((await cloudErrorOf(work)).outcome, 'unknown')
+    const { machines } = (await client.assignments.assignedAddress(id, neverAborted)) ?? {}
+    assert.equal(machines, isDone ? [] : [machine])
+  })
+
 test.run()
