@@ -9,7 +9,7 @@ import { findMachine } from './machines.ts'
 import type { FlexibleIp } from './parse-flexible-ip.ts'
 import { type Project, pathOf } from './project.ts'
 
-/** The servers that the addresses of a project are attached to. One that is on its way is on none. */
+/** The servers that the addresses of a project are attached to. One that is on its way is where the cloud shows it. */
 export function assignmentsOf(project: Project): Assignments {
   return {
     async assignedAddresses(tag, signal) {
@@ -34,8 +34,10 @@ type Target = Parameters<Assignments['move']>[0]
 
 /** One call moves an address, if the vendor takes it so: nobody has recorded it. Otherwise it is detached first. */
 async function move(project: Project, { id, machine, from }: Target, options: MoveOptions): Promise<void> {
-  const before = from ?? shown(await present(project, id, options.signal)).machines
-  if (before.includes(machine)) return
+  const { machines: before, mayLeave } = from
+    ? { machines: from, mayLeave: false }
+    : placeOf(await present(project, id, options.signal))
+  if (before.includes(machine) && !mayLeave) return
   const refused = await tryToAttach(project, { id, machine }, options)
   if (!refused) return
   const { isChanging } = await present(project, id, options.signal)
@@ -49,6 +51,10 @@ async function move(project: Project, { id, machine, from }: Target, options: Mo
   if ((await findMachine(project, machine, options.signal))?.state !== 'on') throw refused
   await detach(project, id, options)
   await attachAfterDetach(project, { now, machine }, options)
+}
+
+function placeOf(found: FlexibleIp) {
+  return { machines: shown(found).machines, mayLeave: found.isChanging }
 }
 
 async function attachAfterDetach(

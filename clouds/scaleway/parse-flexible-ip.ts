@@ -9,9 +9,9 @@ export type FlexibleIp = {
   reservation: Reservation & { address: string }
   /** As the cloud returned them: a PATCH replaces them all. */
   tags: string[]
-  /** The id of the server that it is attached to; undefined while that changes. */
+  /** The id of the server that the cloud shows: while that changes, the one that has it still, or none. */
   server: string | undefined
-  /** Whether it is being attached or detached: the cloud refuses every other change. */
+  /** Whether it is being attached or detached, or gets a virtual MAC: the cloud refuses every other change. */
   isChanging: boolean
   /** Whether an attachment failed. */
   isBroken: boolean
@@ -26,7 +26,7 @@ export function parseFlexibleIp(body: unknown): FlexibleIp | undefined {
   if (id === undefined || address === undefined) return undefined
   const tags = itemsOf(item.tags)?.flatMap((tag) => textOf(tag) ?? []) ?? []
   const { status } = item
-  const server = status === 'attached' ? textOf(item.server_id) : undefined
+  const server = status === 'attached' || status === 'updating' ? textOf(item.server_id) : undefined
   const holder =
     server === undefined ? (status === 'updating' ? 'a server, in a moment' : undefined) : `server ${server}`
   return {

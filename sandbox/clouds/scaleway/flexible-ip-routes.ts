@@ -1,7 +1,15 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { objectOf } from '../request-body.ts'
 import { denied, invalidArgument, refused } from './errors.ts'
-import { attach, changeFlexibleIp, createFlexibleIp, deleteFlexibleIp, detach, serverIn } from './flexible-ips.ts'
+import {
+  attach,
+  changeFlexibleIp,
+  createFlexibleIp,
+  deleteFlexibleIp,
+  detach,
+  generateMac,
+  serverIn,
+} from './flexible-ips.ts'
 import { renderFlexibleIp } from './render.ts'
 import { type RouteContext, page, projectIn, zoneOf } from './route-context.ts'
 import type { FlexibleIp } from './state.ts'
@@ -30,6 +38,11 @@ export function flexibleIpRoutes(app: FastifyInstance, context: RouteContext): v
   app.delete(`${root}/:id`, (request, reply) => {
     deleteFlexibleIp(state, find(context, request))
     return reply.code(204).send()
+  })
+  app.post(`${root}/:id/mac`, (request) => {
+    const ip = find(context, request)
+    generateMac(state, ip, objectOf(request.body)['mac_type'])
+    return render(ip)
   })
   app.post(`${root}/attach`, (request) => {
     const { fips_ids: ids, server_id: server } = objectOf(request.body)

@@ -32,6 +32,7 @@ export function createFlexibleIp(state: State, { project, zone }: { project: str
     address,
     isIpv6,
     server: undefined,
+    mac: undefined,
     reverse: null,
     createdAtMs: isSame ? leftover.createdAtMs : state.now(),
     updatedAtMs: state.now(),
@@ -81,6 +82,28 @@ export function attach(state: State, ips: FlexibleIp[], server: Server): void {
 export function detach(state: State, ips: FlexibleIp[]): void {
   for (const ip of ips) requireSettled(ip)
   for (const ip of ips) if (ip.status !== 'ready') beginDetach(state, ip)
+}
+
+const macTypes = ['kvm', 'vmware', 'xen']
+
+/** Gives an attached address a virtual MAC. Its server keeps it meanwhile, and every other change is refused. */
+export function generateMac(state: State, ip: FlexibleIp, type: unknown): void {
+  requireSettled(ip)
+  if (!macTypes.includes(textOf(type))) throw invalidArgument('mac_type', `must be one of ${macTypes.join(', ')}`)
+  const { server } = ip
+  if (ip.status !== 'attached' || !server || ip.mac)
+    throw refused(412, { precondition: 'resource_not_usable', help_message: 'flexible IP has no server, or a MAC' })
+  const mac = {
+    address: `02:00:00:${ip.id.slice(0, 6).replace(/..(?=.)/g, '$&:')}`,
+    type: textOf(type),
+    isReady: false,
+  }
+  ip.mac = mac
+  const change = begin(state, ip, 'updating')
+  state.schedule(state.changeMs, () => {
+    mac.isReady = true
+    if (ip.changes === change) settle(state, ip, { status: 'attached', server })
+  })
 }
 
 /** Removes a server, and detaches its addresses. */

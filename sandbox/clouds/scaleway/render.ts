@@ -25,7 +25,7 @@ const time = (ms: number) => new Date(ms).toISOString().replace('Z', '000Z')
 
 /** A flexible IP as the API shows it. */
 export function renderFlexibleIp({ behaviour }: State, ip: FlexibleIp): Json {
-  const isMoving = ip.status === 'updating' && behaviour.movingShows === 'nothing'
+  const isMoving = ip.status === 'updating' && ip.mac?.isReady !== false && behaviour.movingShows === 'nothing'
   return {
     id: ip.id,
     organization_id: organization,
@@ -36,11 +36,15 @@ export function renderFlexibleIp({ behaviour }: State, ip: FlexibleIp): Json {
     updated_at: time(ip.updatedAtMs),
     status: ip.status,
     ip_address: ip.isIpv6 || behaviour.mask === 'none' ? ip.address : `${ip.address}/32`,
-    mac_address: null,
+    mac_address: ip.mac ? renderMac(ip, ip.mac) : null,
     server_id: isMoving ? null : (ip.server?.id ?? null),
     reverse: ip.reverse ?? (ip.isIpv6 ? null : `${ip.address.replaceAll('.', '-')}.rev.poneytelecom.eu.`),
     zone: ip.zone,
   }
+}
+
+function renderMac({ id, zone }: FlexibleIp, { address, type, isReady }: NonNullable<FlexibleIp['mac']>): Json {
+  return { id, mac_address: address, mac_type: type, status: isReady ? 'used' : 'updating', zone }
 }
 
 /** An Elastic Metal server as the API shows it. */

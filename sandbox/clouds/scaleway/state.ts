@@ -47,6 +47,8 @@ export type FlexibleIp = {
   address: string
   isIpv6: boolean
   server: Server | undefined
+  /** The virtual MAC that it has, or gets in a moment. */
+  mac: { address: string; type: string; isReady: boolean } | undefined
   reverse: string | null
   createdAtMs: number
   updatedAtMs: number

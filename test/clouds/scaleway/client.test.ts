@@ -181,6 +181,31 @@ test('an address on its way is on no machine, and a second move waits for the fi
   assert.equal(await cloud.machinesOf(id), [one])
 })
 
+test('an address that gets a virtual MAC stays on its server, and a move there or elsewhere waits for it', async () => {
+  await using cloud = await open({ changeMs: 300 })
+  const [one, two] = [cloud.add('one'), cloud.add('two')]
+  for (const machine of [one, two]) {
+    const { id } = await cloud.reserve(machine)
+    cloud.control.reservations.assign(id, one)
+    assert.is((await cloud.call('POST', `/${id}/mac`, { mac_type: 'kvm' })).status, 'updating')
+    assert.equal(await cloud.machinesOf(id), [one])
+    assert.is((await cloud.client.reservation(id, neverAborted))?.holder, `server ${one}`)
+    await cloud.client.assignments.move({ id, machine }, options)
+    assert.equal([await cloud.machinesOf(id), (await cloud.call('GET', `/${id}`)).status], [[machine], 'attached'])
+  }
+})
+
+test('an address that moves away and still shows its former server is brought back there', async () => {
+  await using cloud = await open({ changeMs: 300, unknowns: { movingShows: 'former' } })
+  const { id } = await cloud.reserve()
+  const [one, two] = [cloud.add('one'), cloud.add('two')]
+  cloud.control.reservations.assign(id, one)
+  await cloud.call('POST', '/attach', { fips_ids: [id], server_id: two })
+  assert.equal(await cloud.machinesOf(id), [one])
+  await cloud.client.assignments.move({ id, machine: one }, options)
+  assert.equal([await cloud.machinesOf(id), (await cloud.call('GET', `/${id}`)).status], [[one], 'attached'])
+})
+
 test('a caller who stops waiting learns that the move may still happen', async () => {
   await using cloud = await open({ changeMs: 60_000 })
   const { id } = await cloud.reserve()
