@@ -21,13 +21,19 @@ export function assignmentsOf(project: Project): Assignments {
       const found = await findFlexibleIp(project, { id, lane: 'move' }, signal)
       return found && shown(found)
     },
-    move: (target, options) => move(project, target, options),
+    move: (target, options) => move(project, target, options).catch(throwOfMachine),
     unassign: (id, options) => unassign(project, id, options),
   }
 }
 
 function shown({ reservation: { id, address, marks }, tags, server }: FlexibleIp): AssignedAddress {
   return { id, address, machines: server === undefined ? [] : [server], tags, marks }
+}
+
+/** A full server refuses each further address with the fault of a quota, and another one may have room. */
+function throwOfMachine(error: unknown): never {
+  if (!(error instanceof CloudError) || error.fault !== 'quota') throw error
+  throw new CloudError(error.message, { fault: 'invalid', outcome: error.outcome, cause: error })
 }
 
 type Target = Parameters<Assignments['move']>[0]
@@ -98,7 +104,10 @@ async function attach(
   { id, machine }: { id: string; machine: string },
   options: MoveOptions,
 ): Promise<void> {
-  const hints = { invalid: `check that address ${id} and server ${machine} exist in zone ${project.zone}` }
+  const hints = {
+    invalid: `check that address ${id} and server ${machine} exist in zone ${project.zone}`,
+    quota: `server ${machine} has no room for another address`,
+  }
   const body = { fips_ids: [id], server_id: machine }
   const path = [...pathOf.addresses(project), 'attach']
   await writeOfMove(project.http, { name: 'attach', method: 'POST', path, body, hints }, options)

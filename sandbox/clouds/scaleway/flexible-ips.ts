@@ -16,7 +16,8 @@ export function createFlexibleIp(state: State, { project, zone }: { project: str
     typeof body['server_id'] === 'string' ? serverIn(state, { project, zone }, body['server_id']) : undefined
   const current = [...state.flexibleIps.values()].filter((ip) => ip.project === project && !ip.isDeleting).length
   const quota = state.quota.of(project)
-  if (current >= quota) throw quotaExceeded(state, { quota, current })
+  if (current >= quota) throw quotaExceeded(state, { resource: 'FlexibleIPs', quota, current })
+  if (server) requireRoom(state, server, 1)
   const leftover = takeLeftover(state, { project, zone, isIpv6 })
   const address = leftover?.address ?? (isIpv6 ? state.newNetwork() : state.newAddress('flexible'))
   if (address === undefined)
@@ -32,6 +33,7 @@ export function createFlexibleIp(state: State, { project, zone }: { project: str
     address,
     isIpv6,
     server: undefined,
+    next: undefined,
     mac: undefined,
     reverse: null,
     createdAtMs: isSame ? leftover.createdAtMs : state.now(),
@@ -75,6 +77,7 @@ function removeFlexibleIp({ flexibleIps, leftovers }: State, ip: FlexibleIp): vo
 export function attach(state: State, ips: FlexibleIp[], server: Server): void {
   for (const ip of ips) requireAttachable(state, ip)
   if (server.status !== 'ready') throw invalidArgument('server_id', 'server is not ready')
+  requireRoom(state, server, ips.filter((ip) => ip.server !== server).length)
   for (const ip of ips) beginAttach(state, ip, server)
 }
 
@@ -133,8 +136,15 @@ function requireSettled(ip: FlexibleIp): void {
   if (ip.status === 'locked') throw locked(ip)
 }
 
+function requireRoom(state: State, server: Server, more: number): void {
+  const current = [...state.flexibleIps.values()].filter((ip) => (ip.next ?? ip.server) === server).length
+  const quota = state.serverLimit
+  if (current + more > quota) throw quotaExceeded(state, { resource: 'FlexibleIPsOfServer', quota, current })
+}
+
 function beginAttach(state: State, ip: FlexibleIp, server: Server): void {
   const change = begin(state, ip, 'updating')
+  ip.next = server
   state.schedule(waitFor(state, server), () => {
     if (ip.changes !== change) return
     const isDone = state.servers.has(server.id) && !state.changesFail
@@ -158,7 +168,7 @@ function begin(state: State, ip: FlexibleIp, status: FlexibleIp['status']): numb
 
 /** Brings an address into a state at once, as a person does in the console; a change that runs has no effect any more. */
 export function settle(state: State, ip: FlexibleIp, now: Pick<FlexibleIp, 'status' | 'server'>): void {
-  Object.assign(ip, now, { updatedAtMs: state.now(), changes: ip.changes + 1 })
+  Object.assign(ip, now, { next: undefined, updatedAtMs: state.now(), changes: ip.changes + 1 })
 }
 
 /** How long a change at this server lasts from now on: it begins when the one before it has ended. */
@@ -187,9 +197,9 @@ function readDescription(given: unknown): string {
   return text
 }
 
-function quotaExceeded({ behaviour }: State, numbers: { quota: number; current: number }): ApiError {
-  const details = [{ resource: 'FlexibleIPs', ...numbers }]
-  return new ApiError(Number(behaviour.quotaStatus), { type: 'quotas_exceeded', message: 'quota(s) exceeded', details })
+function quotaExceeded({ behaviour }: State, detail: { resource: string; quota: number; current: number }): ApiError {
+  const body = { type: 'quotas_exceeded', message: 'quota(s) exceeded', details: [detail] }
+  return new ApiError(Number(behaviour.quotaStatus), body)
 }
 
 function transient({ id, status }: FlexibleIp): ApiError {

@@ -8,11 +8,15 @@ const text = { type: 'string' }
 
 /** Returns the commands of the control API of a simulated Scaleway. */
 export function scalewayCommands(control: ScalewayControl): Command[] {
-  return [...accountCommands(control), ...serverCommands(control), ...unknownCommands(behaviourChoices, control)]
+  return [
+    ...accountCommands(control),
+    ...serverCommands(control),
+    ...addressCommands(control),
+    ...unknownCommands(behaviourChoices, control),
+  ]
 }
 
-function serverCommands(control: ScalewayControl): Command[] {
-  const { devices } = control
+function serverCommands({ devices }: ScalewayControl): Command[] {
   return [
     {
       route: 'POST /devices',
@@ -30,6 +34,11 @@ function serverCommands(control: ScalewayControl): Command[] {
       required: ['status'],
       run: (call) => devices.setStatus(idOf(call), (call.body as { status: Server['status'] }).status),
     },
+  ]
+}
+
+function addressCommands(control: ScalewayControl): Command[] {
+  return [
     {
       route: 'GET /routes/:id',
       help: 'Shows the server that gets the traffic of an address.',
@@ -41,6 +50,14 @@ function serverCommands(control: ScalewayControl): Command[] {
       example: '{"ms":5000,"fail":false}',
       fields: { ms: { type: 'number', minimum: 0 }, fail: { type: 'boolean' } },
       run: ({ body }) => control.setChanges(body as Parameters<ScalewayControl['setChanges']>[0]),
+    },
+    {
+      route: 'PUT /server-limit',
+      help: 'Sets how many addresses a server has at most.',
+      example: '{"addresses":2}',
+      fields: { addresses: { type: 'integer', minimum: 0 } },
+      required: ['addresses'],
+      run: ({ body }) => control.setServerLimit(body as { addresses: number }),
     },
     {
       route: 'PUT /reservations/:id/lock',

@@ -16,6 +16,8 @@ export type ScalewayControl = AccountControl & {
   }
   /** Sets how long a server takes to attach or detach an address, and whether that fails. */
   setChanges(changes: { ms?: number; fail?: boolean }): void
+  /** Sets how many addresses a server has at most. */
+  setServerLimit(limit: { addresses: number }): void
   /** Locks an address, as the vendor does. */
   lock(id: string): void
   /** The server that gets the traffic of an address; undefined where none does, as when it is off. */
@@ -53,6 +55,7 @@ export function makeScalewayControl(
       if (ms !== undefined) state.changeMs = ms
       if (fail !== undefined) state.changesFail = fail
     },
+    setServerLimit: ({ addresses }) => void (state.serverLimit = addresses),
     lock: (id) => void (ipOf(id).status = 'locked'),
     route(address) {
       const { server } = all().find((ip) => contains(ip.address, address)) ?? {}

@@ -47,6 +47,8 @@ export type FlexibleIp = {
   address: string
   isIpv6: boolean
   server: Server | undefined
+  /** The server to which it is being attached. */
+  next: Server | undefined
   /** The virtual MAC that it has, or gets in a moment. */
   mac: { address: string; type: string; isReady: boolean } | undefined
   reverse: string | null
@@ -76,6 +78,8 @@ export type State = Scheduler &
     servers: Map<string, Server>
     flexibleIps: Map<string, FlexibleIp>
     leftovers: Leftover[]
+    /** How many addresses a server has at most. */
+    serverLimit: number
     /** Whether changes fail from now on, after they were accepted. */
     changesFail: boolean
     deletion: { reservationsMs: number; devicesMs: number }
@@ -98,6 +102,7 @@ export function makeState(options: StateOptions): State {
     servers: new Map(),
     flexibleIps: new Map(),
     leftovers: [],
+    serverLimit: 64,
     changesFail: false,
     deletion: { reservationsMs: 0, devicesMs: 0 },
     newId: () => randomUUID(),

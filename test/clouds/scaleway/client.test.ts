@@ -254,6 +254,33 @@ for (const attachElsewhere of ['precondition', 'invalid'] as const)
     assert.equal(await cloud.machinesOf(id), [two])
   })
 
+for (const attachElsewhere of ['accept', 'invalid'] as const)
+  test(`a full server is refused as a machine, not as a quota of the project (${attachElsewhere})`, async () => {
+    await using cloud = await open({ unknowns: { attachElsewhere } })
+    const [full, other] = [cloud.add('full'), cloud.add('other')]
+    const [first, second] = [await cloud.reserve('first'), await cloud.reserve('second')]
+    const { assignments } = cloud.client
+    cloud.control.setServerLimit({ addresses: 1 })
+    await assignments.move({ id: first.id, machine: full }, options)
+    const error = await cloudErrorOf(assignments.move({ id: second.id, machine: full }, options))
+    assert.equal([error.fault, error.outcome], ['invalid', 'nothing'])
+    assert.match(error.message, `FlexibleIPsOfServer: 1 of 1 (quotas_exceeded); server ${full} has no room`)
+    await assignments.move({ id: second.id, machine: other }, options)
+    assert.equal(await cloud.machinesOf(second.id), [other])
+  })
+
+test('an address that a server has stays there when the new server is full', async () => {
+  await using cloud = await open()
+  const [full, other] = [cloud.add('full'), cloud.add('other')]
+  const [first, second] = [await cloud.reserve('first'), await cloud.reserve('second')]
+  const { assignments } = cloud.client
+  await assignments.move({ id: first.id, machine: full }, options)
+  await assignments.move({ id: second.id, machine: other }, options)
+  cloud.control.setServerLimit({ addresses: 1 })
+  assert.is((await cloudErrorOf(assignments.move({ id: second.id, machine: full }, options))).fault, 'invalid')
+  assert.equal([await cloud.machinesOf(second.id), cloud.control.calls.count(routes.detach)], [[other], 0])
+})
+
 test('the words of a used-up quota, of a key that may only read, and of a locked address reach the person', async () => {
   await using cloud = await open()
   const { id } = await cloud.reserve()
