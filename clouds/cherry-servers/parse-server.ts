@@ -10,7 +10,8 @@ import { idOf } from './id.ts'
 export type Server = {
   machine: Machine
   bgp: {
-    isOn: boolean
+    /** Undefined if the response does not say it: a list may leave BGP out. */
+    isOn: boolean | undefined
     /** The AS number of its project, as soon as that has one. */
     localAsn: number | undefined
     peerAsn: number | undefined
@@ -82,8 +83,9 @@ function networkOf({ cidr }: Fields): string | undefined {
 /** BGP of a server: the peers are those of the region, the AS number is that of the project. */
 function bgpOf({ bgp, project, region }: Fields): Server['bgp'] {
   const { hosts, asn } = fieldsOf(fieldsOf(region).bgp)
+  const { enabled } = fieldsOf(bgp)
   return {
-    isOn: fieldsOf(bgp).enabled === true,
+    isOn: typeof enabled === 'boolean' ? enabled : undefined,
     localAsn: asnOf(fieldsOf(fieldsOf(project).bgp).local_asn),
     peerAsn: asnOf(asn),
     peerAddresses: peerAddressesOf(hosts),

@@ -3,7 +3,7 @@ import { asnOf } from '../http/loose-bgp.ts'
 import { fieldsOf } from '../http/loose-json.ts'
 import type { Peer, Peering, ProjectPeering } from '../ports/peering.ts'
 import { refusal, unreadableError } from './errors.ts'
-import type { Server } from './parse-server.ts'
+import { parseServer, type Server } from './parse-server.ts'
 import { type Project, projectHints } from './project.ts'
 
 /** BGP of a project and of its machines. The cloud chooses the AS number, and there are no passwords. */
@@ -11,14 +11,9 @@ export function peeringOf(project: Project): Peering {
   return {
     project: (signal) => findPeering(project, signal),
     enable: (_wanted, signal) => enable(project, signal),
-    async machines(signal) {
-      const servers = await project.servers.fresh(signal)
-      return new Set(servers.filter(({ bgp }) => bgp.isOn).map(({ machine }) => machine.id))
-    },
-    async sessions(signal) {
-      const on = (await project.servers.fresh(signal)).filter(({ bgp }) => bgp.isOn)
-      return new Map(on.map(({ machine, bgp }) => [machine.id, bgp.seen]))
-    },
+    machines: async (signal) => new Set((await serversWithBgp(project, signal)).map(({ machine }) => machine.id)),
+    sessions: async (signal) =>
+      new Map((await serversWithBgp(project, signal)).map(({ machine, bgp }) => [machine.id, bgp.seen])),
     enableOn: (machine, signal) => enableOn(project, machine, signal),
     peers: (machine, signal) => listPeers(project, machine, signal),
   }
@@ -50,9 +45,30 @@ async function enableOn({ http, id, servers }: Project, machine: string, signal:
   }
 }
 
+/** One after the other where the list does not say it: others read the project meanwhile, and the cloud permits few calls. */
+async function serversWithBgp(project: Project, signal: AbortSignal): Promise<Server[]> {
+  const found: Server[] = []
+  for (const listed of await project.servers.fresh(signal)) {
+    const server = await withBgp(project, listed, signal)
+    if (server?.bgp.isOn) found.push(server)
+  }
+  return found
+}
+
+/** A server whose BGP is known, if the cloud shows it at all; undefined if the server went since it was listed. */
+async function withBgp({ http }: Project, listed: Server, signal: AbortSignal): Promise<Server | undefined> {
+  if (listed.bgp.isOn !== undefined) return listed
+  const path = ['servers', listed.machine.id]
+  const { status, body } = await http.call({ name: 'session', method: 'GET', path, accept: [404] }, signal)
+  if (status === 404) return undefined
+  const found = parseServer(body)
+  if (found?.machine.id !== listed.machine.id) throw unreadableError('session', 'another object than the server')
+  return found
+}
+
 async function listPeers(project: Project, machine: string, signal: AbortSignal): Promise<Peer[]> {
-  const server = await findServer(project, machine, signal)
-  if (!server.bgp.isOn) return []
+  const server = await withBgp(project, await findServer(project, machine, signal), signal)
+  if (!server?.bgp.isOn) return []
   const localAsn = server.bgp.localAsn ?? (await findPeering(project, signal))?.asn
   if (localAsn === undefined) return []
   const peers = peersOf(server, localAsn)

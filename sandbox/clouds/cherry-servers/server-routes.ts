@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Json } from '../control.ts'
 import { objectOf } from '../request-body.ts'
 import { setServerBgp } from './bgp.ts'
 import { type RouteContext, inListOrder, pageOf } from './route-context.ts'
@@ -23,7 +24,7 @@ function projectServers(app: FastifyInstance, { state, find, faultOf }: RouteCon
       (server) => server.project === project && (typeof search !== 'string' || matchesSearch(state, server, search)),
     )
     const page = pageOf(inListOrder(state, mine), { request, reply, fault: faultOf(request) })
-    return page.map((server) => selectFields(request, 'server', renderServer(state, server)))
+    return page.map((server) => selectFields(request, 'server', renderListed(state, server)))
   })
 
   app.post('/projects/:id/servers', (request, reply) => {
@@ -82,6 +83,11 @@ function runAction(state: State, server: Server, { body }: FastifyRequest): void
   const action = Object.hasOwn(actions, name) ? actions[name] : undefined
   if (!action) throw badRequest('Given action type was not found.')
   action(state, server, body)
+}
+
+function renderListed(state: State, server: Server): Json {
+  const { bgp, ...rest } = renderServer(state, server)
+  return state.behaviour.listShowsBgp === 'yes' ? { ...rest, bgp } : rest
 }
 
 /** Whether a search finds a server, by its hostname or a public address. */

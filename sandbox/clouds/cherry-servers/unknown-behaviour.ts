@@ -29,6 +29,8 @@ export const behaviourChoices = {
   localAsn: ['kept', 'cleared'],
   /** The type of `active` in a server's `bgp`: one client declares a number, another a boolean. */
   bgpActive: ['count', 'flag'],
+  /** Whether the list of servers has their `bgp`: one client reads it only of a server that it asks for. */
+  listShowsBgp: ['yes', 'no'],
   /** The `state` of a server that is switched off: one client waits for "inactive", which has not been observed. */
   stateWhenOff: ['active', 'inactive'],
 } as const

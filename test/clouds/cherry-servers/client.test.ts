@@ -18,6 +18,7 @@ const otherwise: Partial<UnknownBehaviour> = {
   samePtrRecord: '200',
   localAsn: 'cleared',
   bgpActive: 'flag',
+  listShowsBgp: 'no',
   stateWhenOff: 'inactive',
 }
 for (const { name, unknowns } of [

@@ -50,12 +50,42 @@ test('the machines with BGP are those whose servers say so', async () => {
   const items = [
     cherryServer(),
     cherryServer({ id: 2, bgp: { enabled: false } }),
-    cherryServer({ id: 3, bgp: null }),
+    cherryServer({ id: 3, bgp: { enabled: false } }),
     cherryServer({ id: 4 }),
   ]
   await withRoutes({ [`GET ${servers}`]: list(...items) }, async (cloud, seen) => {
     assert.equal(await cloud.peering.machines(neverAborted), new Set([id, '4']))
     assert.is(seen.length, 1)
+  })
+})
+
+test('BGP that the list leaves out is read of each server, and its machine has peers', async () => {
+  const unsaid = [undefined, null, {}].map((bgp, n) => cherryServer({ id: n + 1, bgp }))
+  const routes: Routes = {
+    [`GET ${servers}`]: list(...unsaid, cherryServer({ id: 4 }), cherryServer({ id: 5, bgp: null })),
+    'GET /v1/servers/1': { json: cherryServer({ id: 1 }) },
+    'GET /v1/servers/2': { json: cherryServer({ id: 2, bgp: { enabled: false } }) },
+    'GET /v1/servers/3': { json: cherryServer({ id: 3, bgp: null }) },
+    'GET /v1/servers/5': refusal(404, 'Not there'),
+  }
+  await withRoutes(routes, async (cloud, seen) => {
+    assert.equal(await cloud.peering.machines(neverAborted), new Set(['1', '4']))
+    assert.is(seen.length, 5)
+    assert.equal(await cloud.peering.peers('1', neverAborted), peers)
+    assert.equal(await cloud.peering.peers('2', neverAborted), [])
+    assert.is(seen.length, 7)
+    assert.equal([...(await cloud.peering.sessions(neverAborted)).keys()], ['1', '4'])
+  })
+})
+
+test('BGP that cannot be read is not off', async () => {
+  const routes: Routes = {
+    [`GET ${servers}`]: list(cherryServer({ bgp: null })),
+    [`GET /v1/servers/${id}`]: { status: 500 },
+  }
+  await withRoutes(routes, async ({ peering }) => {
+    for (const read of [() => peering.machines(neverAborted), () => peering.peers(id, neverAborted)])
+      assert.is((await cloudErrorOf(read())).fault, 'unavailable')
   })
 })
 

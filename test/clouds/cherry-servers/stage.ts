@@ -48,7 +48,12 @@ export async function startStage(unknowns: Partial<UnknownBehaviour>): Promise<P
     moveRoutes: ['PUT /ips/{id}'],
     writesOfMove: 1,
     addElsewhere: (hostname) => String(control.devices.add({ hostname, region: 'NL-Amsterdam' })['id']),
-    peering: { routes: peeringRoutes, chosenAsn: 64_667, peerAsn: 16_125 },
+    peering: {
+      routes: peeringRoutes,
+      chosenAsn: 64_667,
+      peerAsn: 16_125,
+      readsEach: unknowns.listShowsBgp === 'no',
+    },
     [Symbol.asyncDispose]: cherry[Symbol.asyncDispose],
   }
 }

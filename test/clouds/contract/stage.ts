@@ -64,6 +64,8 @@ export type PeeringRoom = {
   peerAsn: number
   /** BGP of the project is BGP of all its machines: none has to be enabled. */
   isOfAll?: true
+  /** The list of machines does not show BGP, so that each machine is read. */
+  readsEach?: boolean
   /** The cloud makes a password where we choose none. */
   makesPassword?: true
 }
