@@ -24,16 +24,16 @@ function sshKeyLists(app: FastifyInstance, { state, find, faultOf }: RouteContex
   const keysWith = (ids: number[]) => [...state.sshKeys.values()].filter(({ id }) => ids.includes(id))
 
   app.get('/ssh-keys', (request, reply) =>
-    pageOf(show(request, [...state.sshKeys.values()]), { request, reply, fault: faultOf(request) }),
+    pageOf(state, show(request, [...state.sshKeys.values()]), { request, reply, fault: faultOf(request) }),
   )
   app.get('/servers/:id/ssh-keys', (request, reply) =>
-    pageOf(show(request, keysWith(find.server(request).sshKeys)), { request, reply, fault: faultOf(request) }),
+    pageOf(state, show(request, keysWith(find.server(request).sshKeys)), { request, reply, fault: faultOf(request) }),
   )
   app.get('/projects/:id/ssh-keys', (request, reply) => {
     const project = find.project(request)
     const servers = [...state.servers.values()].filter((server) => server.project === project)
     const keys = keysWith(servers.flatMap(({ sshKeys }) => sshKeys))
-    return pageOf(show(request, keys), { request, reply, fault: faultOf(request) })
+    return pageOf(state, show(request, keys), { request, reply, fault: faultOf(request) })
   })
 }
 
@@ -66,7 +66,11 @@ function sshKeyRoutes(app: FastifyInstance, { state }: RouteContext): void {
 
 function teamRoutes(app: FastifyInstance, { state, faultOf }: RouteContext): void {
   app.get('/teams', (request, reply) => {
-    const page = pageOf(inListOrder(state, [...state.teams.values()]), { request, reply, fault: faultOf(request) })
+    const page = pageOf(state, inListOrder(state, [...state.teams.values()]), {
+      request,
+      reply,
+      fault: faultOf(request),
+    })
     return page.map((team) => selectFields(request, 'team', renderTeam(team)))
   })
   app.post('/teams', (request, reply) => {

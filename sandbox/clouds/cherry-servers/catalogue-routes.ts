@@ -9,9 +9,9 @@ import { type RouteContext, pageOf, wantedTypes } from './route-context.ts'
 
 /** Serves regions, plans, images and billing cycles, which are the same for every team. */
 export function catalogueRoutes(app: FastifyInstance, cherry: RouteContext): void {
-  const { faultOf } = cherry
+  const { state, faultOf } = cherry
   app.get('/regions', (request, reply) => {
-    const page = pageOf(regions, { request, reply, fault: faultOf(request) })
+    const page = pageOf(state, regions, { request, reply, fault: faultOf(request) })
     return page.map((region) => selectFields(request, 'region', region))
   })
   app.get('/regions/:id', (request) => {
@@ -19,13 +19,13 @@ export function catalogueRoutes(app: FastifyInstance, cherry: RouteContext): voi
     if (!region) throw notFound()
     return selectFields(request, 'region', region)
   })
-  app.get('/cycles', (request, reply) => pageOf(cycles, { request, reply, fault: faultOf(request) }))
+  app.get('/cycles', (request, reply) => pageOf(state, cycles, { request, reply, fault: faultOf(request) }))
   planRoutes(app, cherry)
 }
 
 function planRoutes(app: FastifyInstance, { state, faultOf }: RouteContext): void {
   const listPlans = (request: FastifyRequest, reply: FastifyReply) => {
-    const page = pageOf(wantedPlans(request), { request, reply, fault: faultOf(request) })
+    const page = pageOf(state, wantedPlans(request), { request, reply, fault: faultOf(request) })
     return page.map((plan) => selectFields(request, 'plan', withStock(plan)))
   }
   app.get('/plans', listPlans)
@@ -36,10 +36,10 @@ function planRoutes(app: FastifyInstance, { state, faultOf }: RouteContext): voi
   app.get('/plans/:plan', (request) => selectFields(request, 'plan', withStock(planIn(request))))
   app.get('/plans/:plan/images', (request, reply) => {
     planIn(request)
-    return pageOf(images, { request, reply, fault: faultOf(request) })
+    return pageOf(state, images, { request, reply, fault: faultOf(request) })
   })
   const listPrebuilts = (request: FastifyRequest, reply: FastifyReply) =>
-    pageOf(prebuiltsOf(planIn(request)), { request, reply, fault: faultOf(request) })
+    pageOf(state, prebuiltsOf(planIn(request)), { request, reply, fault: faultOf(request) })
   app.get('/plans/:plan/prebuilts', listPrebuilts)
   app.get('/teams/:id/plans/:plan/prebuilts', (request, reply) => {
     findTeam(state, request)

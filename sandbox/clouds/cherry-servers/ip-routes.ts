@@ -17,14 +17,14 @@ export function ipRoutes(app: FastifyInstance, cherry: RouteContext): void {
     const types = wantedTypes(request)
     const mine = [...state.ips.values()].filter((ip) => ip.project === project && isListed(state, ip))
     const wanted = mine.filter((ip) => types.length === 0 || types.includes(ip.type))
-    const page = pageOf(inListOrder(state, wanted), { request, reply, fault: faultOf(request) })
-    if (state.behaviour.filteredTotal === 'all') reply.header('x-total-count', String(mine.length))
+    const page = pageOf(state, inListOrder(state, wanted), { request, reply, fault: faultOf(request) })
+    if (types.length > 0 && state.behaviour.filteredTotal === 'all') reply.header('x-total-count', String(mine.length))
     return page.map((ip) => show(request, ip))
   })
 
   app.get('/servers/:id/ips', (request, reply) => {
     const held = ipsOf(state, find.server(request))
-    return pageOf(held, { request, reply, fault: faultOf(request) }).map((ip) => show(request, ip))
+    return pageOf(state, held, { request, reply, fault: faultOf(request) }).map((ip) => show(request, ip))
   })
 
   app.post('/projects/:id/ips', (request, reply) => {

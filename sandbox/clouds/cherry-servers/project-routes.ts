@@ -22,7 +22,7 @@ function teamProjects(app: FastifyInstance, { state, faultOf }: RouteContext, ac
     const wanted = findTeam(state, request)
     const { projects } = access.authenticate(request)
     const mine = [...state.projects.values()].filter(({ id, team }) => team === wanted && projects.includes(id))
-    const page = pageOf(inListOrder(state, mine), { request, reply, fault: faultOf(request) })
+    const page = pageOf(state, inListOrder(state, mine), { request, reply, fault: faultOf(request) })
     return page.map((project) => selectFields(request, 'project', renderProject(project)))
   })
 

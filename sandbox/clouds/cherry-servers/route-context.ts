@@ -18,8 +18,9 @@ export function inListOrder<T>({ behaviour }: State, created: T[]): T[] {
   return behaviour.listOrder === 'newest-first' ? created.toReversed() : created
 }
 
-/** Returns the part of a list that `limit` and `offset` select, or all of it; a header shows the length of the list. */
+/** Returns the part of a list that `limit` and `offset` select, or all of it; a header shows a length. */
 export function pageOf<T>(
+  { behaviour }: State,
   items: T[],
   of: { request: FastifyRequest; reply: FastifyReply; fault: Fault | undefined },
 ): T[] {
@@ -27,8 +28,10 @@ export function pageOf<T>(
   const all = applyListFault(items, of.fault)
   const from = readNumber('offset', offset)
   const size = applyPageSizeFault(readNumber('limit', limit) || all.length, of.fault)
-  of.reply.header('x-total-count', String(all.length))
-  return all.slice(from, from + size)
+  const page = all.slice(from, from + size)
+  const counted = limit !== undefined && behaviour.limitedTotal === 'page' ? page : all
+  of.reply.header('x-total-count', String(counted.length))
+  return page
 }
 
 function readNumber(name: string, value: unknown): number {

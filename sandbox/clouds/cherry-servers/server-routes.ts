@@ -23,7 +23,7 @@ function projectServers(app: FastifyInstance, { state, find, faultOf }: RouteCon
     const mine = [...state.servers.values()].filter(
       (server) => server.project === project && (typeof search !== 'string' || matchesSearch(state, server, search)),
     )
-    const page = pageOf(inListOrder(state, mine), { request, reply, fault: faultOf(request) })
+    const page = pageOf(state, inListOrder(state, mine), { request, reply, fault: faultOf(request) })
     return page.map((server) => selectFields(request, 'server', renderListed(state, server)))
   })
 

@@ -9,6 +9,8 @@ export const behaviourChoices = {
   listOrder: ['oldest-first', 'newest-first'],
   /** What `X-Total-Count` counts in a list that is filtered by type. */
   filteredTotal: ['filtered', 'all'],
+  /** What it counts where a client sends `limit`: the whole list or the page. No client of the vendor sends it. */
+  limitedTotal: ['list', 'page'],
   /** The status for reading a deleted address; widely used clients treat both as "absent". */
   goneAddress: ['404', '403'],
   /** The status for an existing project when the token belongs to another team. */

@@ -99,4 +99,14 @@ test('BGP that another tool has turned off is turned on again, and the tags of t
   assert.equal(cherry.control.devices.all()[0]?.['tags'], tags)
 })
 
+test('a list is whole where its length is that of the page', async () => {
+  await using cherry = await startCherry({ limitedTotal: 'page' })
+  const cloud = cherry.cloudWith(key)
+  const add = (count: number) => Array.from({ length: count }, () => cherry.control.devices.add({ hostname: 'node' }))
+  for (const more of [100, 150]) {
+    add(more)
+    assert.is((await cloud.machines(neverAborted)).length, cherry.control.devices.all().length)
+  }
+})
+
 test.run()

@@ -47,6 +47,16 @@ test('every page is read', async () => {
   assert.equal([new Set(ids).size, requests.length], [250, 3])
 })
 
+test('a full page is not the last one, whatever the length counts', async () => {
+  for (const count of [100, 150, 200]) {
+    const { ids, requests } = await listFrom((offset) => {
+      const items = many(offset, Math.min(offset + 100, count))
+      return page(items, items.length)
+    })
+    assert.equal([new Set(ids).size, requests.length], [count, 1 + Math.floor(count / 100)])
+  }
+})
+
 test('a page may be shorter than asked for', async () => {
   const { ids } = await listFrom((offset) => page(many(offset, offset + 2), 8))
   assert.is(ids.length, 8)
