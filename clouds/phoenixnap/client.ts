@@ -1,4 +1,4 @@
-import { vendorHttp, type VendorHttpOptions } from '../http/client.ts'
+import { vendorHttp, type VendorHttp, type VendorHttpOptions } from '../http/client.ts'
 import type { VendorCall } from '../http/request.ts'
 import { tokenCredentials } from '../http/token.ts'
 import type { Peering } from '../ports/peering.ts'
@@ -23,14 +23,27 @@ export type PhoenixnapOptions = PeeringOptions & {
   now?: () => number
 } & Pick<VendorHttpOptions, 'inFlight' | 'readTimeoutMs' | 'writeTimeoutMs' | 'retryDelayMs' | 'proxy' | 'observe'>
 
-/** Every scope that we need. A client that has fewer gets a token for those. */
+/** Every scope that we need. */
 const scope = 'bmc bmc.read tags tags.read'
+
+const grant = { grant_type: 'client_credentials' }
 
 const tokenCall: VendorCall = {
   name: 'token',
   method: 'POST',
   path: ['auth', 'realms', 'BMC', 'protocol', 'openid-connect', 'token'],
-  form: { grant_type: 'client_credentials', scope },
+  form: { ...grant, scope },
+}
+
+/** The token service refuses a client that lacks one of the scopes. Without the parameter it grants those that the client has. */
+function withFewerScopes(http: VendorHttp): VendorHttp {
+  return {
+    async call(call, signal) {
+      const answer = await http.call({ ...call, accept: [400] }, signal)
+      // Where the scopes were not the reason, this one says it again.
+      return answer.status === 400 ? http.call({ ...call, form: grant }, signal) : answer
+    },
+  }
 }
 
 /** An account of phoenixNAP's Bare Metal Cloud: its IP blocks, its servers, and the BGP of one location. */
@@ -47,7 +60,7 @@ export function phoenixnap(options: PhoenixnapOptions): Vendor & { peering: Peer
   })
   const credentials = tokenCredentials({
     vendor,
-    http: tokens,
+    http: withFewerScopes(tokens),
     call: tokenCall,
     basis: () => apiKey.reveal(),
     ...(now && { now }),

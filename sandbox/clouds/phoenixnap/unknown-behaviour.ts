@@ -24,8 +24,8 @@ export const behaviourChoices = {
   secondGroup: ['409', '400'],
   /** Which blocks of a location appear in its peer group. */
   prefixes: ['all', 'unassigned'],
-  /** Whether a token may have other scopes than its client: they are left out, or all are refused. */
-  otherScopes: ['dropped', 'refused'],
+  /** A token with other scopes than its client has: it is refused, as Keycloak does, or they are left out. */
+  otherScopes: ['refused', 'dropped'],
 } as const
 
 export type UnknownBehaviour = BehaviourOf<typeof behaviourChoices>

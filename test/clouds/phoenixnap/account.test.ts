@@ -3,7 +3,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { tagsOf } from '../../../clouds/phoenixnap/tags.ts'
 import { cloudErrorOf, neverAborted } from '../scripted-server.ts'
-import { location, routes, secret, startCloud } from './stage.ts'
+import { location, readOnlySecret, routes, secret, startCloud } from './stage.ts'
 
 const marks = { usage: 'eip-admission', cluster: 'one', service: 'wc5Jyo1cRfBe7Qj+OQ/MKgKyKUyB7yeNX8OoHqbYjXk=' }
 
@@ -170,6 +170,28 @@ test('a token that ends is renewed before, and one that is revoked once', async 
   cloud.control.access.endTokens()
   await cloud.reserve()
   assert.equal([count(cloud, 'token'), count(cloud, 'reserve')], [3, 1])
+})
+
+for (const otherScopes of ['refused', 'dropped'] as const)
+  test(`a client that lacks a scope gets a token for those that it has (${otherScopes})`, async () => {
+    await using cloud = await open({ unknowns: { otherScopes } })
+    await cloud.reserve()
+    cloud.control.calls.clear()
+    const reader = cloud.cloudWith(readOnlySecret)
+    assert.is((await reader.reservations({}, neverAborted)).length, 1)
+    assert.is(count(cloud, 'token'), otherScopes === 'refused' ? 2 : 1)
+    const error = await cloudErrorOf(reader.reserve({ location, marks: { usage: 'u' } }, neverAborted))
+    assert.is(error.fault, 'auth')
+    assert.match(error.message, 'has the scopes bmc bmc.read tags tags.read')
+  })
+
+test('a token that is refused for another reason is asked for without scopes as well, and its words are shown', async () => {
+  await using cloud = await open()
+  cloud.control.faults.add({ on: routes.token, answer: 400, message: 'client is disabled' })
+  const error = await cloudErrorOf(cloud.client.reservations({}, neverAborted))
+  assert.equal([error.fault, error.outcome], ['auth', 'nothing'])
+  assert.match(error.message, 'client is disabled')
+  assert.is(count(cloud, 'token'), 2)
 })
 
 test('locations are those that sell addresses, and need no right', async () => {

@@ -15,6 +15,7 @@ const otherwise: Partial<UnknownBehaviour> = {
   systemBlocks: 'hidden',
   secondGroup: '400',
   prefixes: 'unassigned',
+  otherScopes: 'dropped',
 }
 for (const { name, unknowns } of [
   { name: 'phoenixNAP', unknowns: {} },

@@ -5,7 +5,7 @@ import type { PasswordStage } from '../contract.ts'
 import { neverAborted } from '../scripted-server.ts'
 
 export const secret = 'pnap-5ecret'
-const readOnlySecret = 'pnap-read-0nly'
+export const readOnlySecret = 'pnap-read-0nly'
 const unknownSecret = 'pnap-unkn0wn'
 const foreignSecret = 'pnap-f0reign'
 
