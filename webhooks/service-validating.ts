@@ -159,6 +159,7 @@ function addedRequestProblems({ service, old }: Update, { classes, requestAnnota
     )
 }
 
+/** A protected Service keeps its addresses. */
 function protectionProblems({ service, old, now, before }: Update): string[] {
   if (!isProtected(old)) return []
   const second = before.kind === 'reserve' && now.kind === 'reserve' && !now.second ? before.second : undefined
@@ -167,11 +168,22 @@ function protectionProblems({ service, old, now, before }: Update): string[] {
       `annotation ${protectAnnotation}: "true" protects its addresses, and it would lose the ${familyNames[second.family]} ` +
         'one: set the annotation to "false" first',
     ]
-  if (service.spec.type === 'LoadBalancer') return []
+  const reason = lossReason({ service, now, before })
+  if (reason === undefined) return []
   return [
-    `annotation ${protectAnnotation}: "true" protects its address, which it would lose as ${service.spec.type}: ` +
-      'set the annotation to "false" first',
+    `annotation ${protectAnnotation}: "true" protects its address, which it would lose because ${reason}: ` +
+      `set ${protectAnnotation} to "false" first`,
   ]
+}
+
+/** Why an update takes from a Service what it has. An exchange of a shown address is denied to all Services. */
+function lossReason({ service, now, before }: Omit<Update, 'old'>): string | undefined {
+  if (before.kind === 'nothing') return undefined
+  if (now.kind === 'nothing') return now.reason
+  const { type = 'ClusterIP' } = service.spec
+  if (type !== 'LoadBalancer') return `its type is ${type}`
+  // What a managed balancer shows is no address of ours.
+  return before.kind === 'managed' && now.kind === 'foreign' ? now.reason : undefined
 }
 
 /** No mutating webhook repairs a write of the status, so this denies what it would restore. */

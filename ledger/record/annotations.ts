@@ -51,7 +51,7 @@ export const serviceAnnotations: readonly Annotation[] = [
     writers: ['user'],
     values: ['true', 'false'],
     default: '`false`',
-    sentence: 'While it is `true`, the Service can neither be deleted nor leave type LoadBalancer.',
+    sentence: 'While it is `true`, the Service can neither be deleted nor give up its address.',
   },
   {
     name: withdrawingAnnotation,

@@ -63,7 +63,7 @@ test('deleting a protected Service is refused, with the command that removes the
   assert.is((await stage.service('dear'))?.metadata.deletionTimestamp, undefined)
 
   const turned = await kubectl(['patch', 'service', 'dear', '-p', '{"spec":{"type":"ClusterIP"}}'])
-  assert.match(turned.stderr, 'which it would lose as ClusterIP')
+  assert.match(turned.stderr, 'which it would lose because its type is ClusterIP')
   const both = JSON.stringify({ metadata: { annotations: { [protect]: 'false' } }, spec: { type: 'ClusterIP' } })
   assert.is((await kubectl(['patch', 'service', 'dear', '-p', both])).code, 1)
 

@@ -429,16 +429,58 @@ test('an update that drops only the address annotation gets it back', async () =
   assert.equal(after, makeService(shown))
 })
 
-const guarded = makeService({
-  ...shown,
-  annotations: { ...shown.annotations, 'eip-admission.dev/protect': 'true' },
+const protecting = { 'eip-admission.dev/protect': 'true' }
+const managedAnnotation = 'example.com/managed'
+const annotate = ({ metadata, ...rest }: Service, annotations: Record<string, string>): Service => ({
+  ...rest,
+  metadata: { ...metadata, annotations: { ...metadata.annotations, ...annotations } },
 })
+const guarded = annotate(makeService(shown), protecting)
 
-test('a protected Service must remain a LoadBalancer', async () => {
-  const object = makeService({ ...shown, type: 'ClusterIP' })
-  const decision = await validate({ object, oldObject: guarded })
-  assert.match(decision.verdict === 'deny' ? decision.reason : '', 'set the annotation to "false" first')
-})
+const severalRequested = { [requestAnnotation]: '192.0.2.1,192.0.2.2' }
+const losses: { what: string; object: Service; oldObject?: Service; policy?: Partial<Policy>; reason?: string }[] = [
+  {
+    what: 'must remain a LoadBalancer',
+    object: makeService({ ...shown, type: 'ClusterIP' }),
+    reason: 'its type is ClusterIP',
+  },
+  {
+    what: 'must remain a LoadBalancer, also where it requests several addresses',
+    object: makeService({ type: 'ClusterIP', annotations: severalRequested }),
+    reason: 'its type is ClusterIP',
+  },
+  {
+    what: 'cannot be given to another program',
+    object: annotate(guarded, { [managedAnnotation]: 'false' }),
+    reason: `annotation ${managedAnnotation} is "false"`,
+  },
+  {
+    what: 'cannot be given to another program, also in the update that ends the protection',
+    object: annotate(guarded, { [managedAnnotation]: 'false', 'eip-admission.dev/protect': 'false' }),
+    reason: `annotation ${managedAnnotation} is "false"`,
+  },
+  {
+    what: 'keeps its managed balancer where it requests several addresses',
+    object: makeService({ annotations: { ...protecting, ...severalRequested } }),
+    oldObject: makeService({ annotations: protecting }),
+    policy: { managed: { location: 'da', setting: '', locations: metros, annotations: { id: 'id', location: 'at' } } },
+    reason: `annotation ${requestAnnotation} requests several addresses`,
+  },
+  {
+    what: 'that has no address any more may change its type',
+    object: makeService({ annotations: protecting, type: 'ClusterIP' }),
+    oldObject: makeService({ annotations: { ...protecting, [managedAnnotation]: 'false' } }),
+  },
+]
+for (const { what, object, oldObject = guarded, policy = {}, reason } of losses)
+  test(`a protected Service ${what}`, async () => {
+    const facts = { policy: { ...makePolicy({ metro: 'da' }), managedAnnotation, ...policy } }
+    const decision = await validate({ object, oldObject }, facts)
+    const text =
+      'Service default/web: annotation eip-admission.dev/protect: "true" protects its address, ' +
+      `which it would lose because ${reason}: set eip-admission.dev/protect to "false" first`
+    assert.is(decision.verdict === 'deny' ? decision.reason : undefined, reason && text)
+  })
 
 test('the deletion of a protected Service is denied, with the command that unprotects it', async () => {
   const request = requestOf({ operation: 'DELETE', object: null, oldObject: guarded })
