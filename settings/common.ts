@@ -172,7 +172,7 @@ export const common = {
     format: boolean,
     default: 'true',
     sentence:
-      'Whether a Service may request by annotation that its reservation is retained. The default reclaim policy is not affected.',
+      'Whether a Service may request by annotation that its reservation is retained, or keep it by protection. The default reclaim policy is not affected.',
   },
   defaultReclaimPolicy: {
     title: 'default reclaim policy',

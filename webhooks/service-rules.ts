@@ -1,7 +1,8 @@
 import type { Service } from '../kube/objects.ts'
 import { keyOf } from '../kube/objects.ts'
 import { firstItems } from '../lib/quote.ts'
-import { addressAnnotation, protectAnnotation } from '../ledger/record/names.ts'
+import { addressAnnotation } from '../ledger/record/names.ts'
+import { hasProtection } from '../ledger/want/reclaim.ts'
 import type { Want } from '../ledger/want/want.ts'
 import type { WebhookIdentity } from './identities.ts'
 import type { AdmissionRequest } from './review.ts'
@@ -39,7 +40,7 @@ export function annotatedAddress(service: Service | null): string | undefined {
 
 /** Whether an annotation protects the address of a Service. */
 export function isProtected(service: Service | null): boolean {
-  return service?.spec.type === 'LoadBalancer' && service.metadata.annotations?.[protectAnnotation] === 'true'
+  return service?.spec.type === 'LoadBalancer' && hasProtection(service)
 }
 
 /** The problems of a Service that it did not have before: an update is denied only for what it changes. */

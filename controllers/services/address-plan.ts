@@ -39,6 +39,7 @@ import {
   graceLeftMs,
   hasFinalizer,
   isWithdrawing,
+  lastReclaimPolicy,
   releaseOrRetain,
   secondAddresses,
   shownInStatus,
@@ -66,7 +67,7 @@ export function planOwnAddress(seen: ServiceSeen, service: Service, own: Extract
   const announced = announce(seen, service, address)
   if (announced.step) return announced
   if (record && isBeingAdopted(record)) return { againInMs: adoptionPollMs }
-  if (record && phaseOf(record) !== 'Released') return releaseAfterGrace(seen, record, statedReclaimPolicy(seen))
+  if (record && phaseOf(record) !== 'Released') return releaseAfterGrace(seen, record, lastReclaimPolicy(seen))
   return doubt?.isDecided ? { step: { do: 'report-problems', problems: [doubt.reason] } } : announced
 }
 

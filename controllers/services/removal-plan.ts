@@ -8,6 +8,8 @@
 //   does not exist                  | the record is unbound, after the grace period    | release; retain if once held
 //   does not exist                  | the record is Released or Available              | -
 //   is deleted                      | the software would not withdraw its address then | restore-service
+//   is deleted, with our finalizer  | the software withdraws only on deletion, and the | set-reclaim-policy
+//                                   | record is Bound with another reclaim policy      |
 //   is deleted, with our finalizer  | the software withdraws only on deletion          | remove-finalizers
 //   has our finalizer               | it still shows an address; ours, if it is foreign| withdraw, wait, clear-status
 //   wants no address                | the record is unbound, within the grace period   | wait
@@ -40,10 +42,10 @@ import {
   hasFinalizer,
   isWithdrawalAsked,
   isWithdrawing,
+  lastReclaimPolicy,
   releaseOrRetain,
   secondAddresses,
   type ServiceSeen,
-  statedReclaimPolicy,
 } from './service-state.ts'
 import { type ServicePlan, settled, type ServiceStep } from './service-step.ts'
 
@@ -92,9 +94,9 @@ export function planRemoval(seen: ServiceSeen, service: Service): ServicePlan {
   const change = service.metadata.deletionTimestamp ? restoringChange(seen, service) : undefined
   if (change) return { step: { do: 'restore-service', change } }
   const isOurs = hasFinalizerForUs(service, wanted)
-  // Its record is bound, and is reconciled without the Service.
+  // Its record is bound, and is reconciled without the Service: what the Service says is written down before.
   if (isOurs && service.metadata.deletionTimestamp && announcer.withdrawsOnlyOnDeletion) {
-    return { step: removeFinalizers(service, wanted) }
+    return { step: noteReclaimPolicy(seen) ?? removeFinalizers(service, wanted) }
   }
   if (isOurs && isAnnounced(seen, service)) return planWithdrawal(seen, service)
   const unannotated = unannotatedAddress(service, record)
@@ -104,12 +106,20 @@ export function planRemoval(seen: ServiceSeen, service: Service): ServicePlan {
   if (record && phaseOf(record) !== 'Released') {
     // Its record stays for as long as the Service: what the Service shows would stay too.
     if (isShown && isReleasePostponed(seen, record)) return { step: { do: 'hide-address' } }
-    return { step: releaseOrRetain(record, statedReclaimPolicy(seen)) }
+    return { step: releaseOrRetain(record, lastReclaimPolicy(seen)) }
   }
   if (isShown) return { step: { do: 'hide-address' } }
   // The change of its record comes sooner, as a rule.
   if (isOurs && seen.others.some((second) => phaseOf(second) !== 'Released')) return { againInMs: secondPollMs }
   return isOurs ? { step: removeFinalizers(service, wanted) } : settled
+}
+
+/** Writes the policy of a Service that goes before its address into a record that decides alone from then on. */
+function noteReclaimPolicy(seen: ServiceSeen): ServiceStep | undefined {
+  const { record } = seen
+  const reclaim = lastReclaimPolicy(seen)
+  if (!record || phaseOf(record) !== 'Bound' || reclaim === undefined) return undefined
+  return record.spec.reclaimPolicy === reclaim ? undefined : { do: 'set-reclaim-policy', record, reclaim }
 }
 
 /** What makes the announcing software withdraw the address when the Service is gone; undefined if it will. */

@@ -24,7 +24,13 @@ import { statusAddresses } from '../../ledger/want/address-users.ts'
 import { type Want, isWanted } from '../../ledger/want/want.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { planWithoutService } from './removal-plan.ts'
-import { type ServiceSeen, graceLeftMs, releaseOrRetain, statedReclaimPolicy } from './service-state.ts'
+import {
+  type ServiceSeen,
+  graceLeftMs,
+  lastReclaimPolicy,
+  releaseOrRetain,
+  statedReclaimPolicy,
+} from './service-state.ts'
 import { type ServicePlan, settled } from './service-step.ts'
 
 /** The next step for the second address of a Service. Pure. */
@@ -59,7 +65,7 @@ function planUnneeded(seen: ServiceSeen, service: Service): ServicePlan {
   const againInMs = service.metadata.deletionTimestamp ? undefined : graceLeftMs(seen)
   if (againInMs !== undefined) return { againInMs }
   const hidden = hide(service, [record.status?.address])
-  return hidden ?? { step: releaseOrRetain(record, statedReclaimPolicy(seen)) }
+  return hidden ?? { step: releaseOrRetain(record, lastReclaimPolicy(seen)) }
 }
 
 function planHidden(service: Service | undefined, record: ElasticIP): ServicePlan {

@@ -11,7 +11,7 @@ import {
 } from '../../ledger/record/elastic-ip.ts'
 import { serviceFinalizer, withdrawingAnnotation } from '../../ledger/record/names.ts'
 import type { RequestAnnotations, ValuePolicy } from '../../settings/service-policy.ts'
-import { annotatedReclaimPolicy } from '../../ledger/want/reclaim.ts'
+import { annotatedReclaimPolicy, finalReclaimPolicy } from '../../ledger/want/reclaim.ts'
 import { type Want, isWanted } from '../../ledger/want/want.ts'
 import type { Announcement } from '../announcing/announcing.ts'
 import type { ServiceStep } from './service-step.ts'
@@ -106,9 +106,19 @@ function isInGrace(record: ElasticIP): boolean {
  * The reclaim policy on the Service itself, whatever else is wrong with it. Without one the record's policy counts, which a
  * person may have changed. What an ElasticIP lends its administrator decides about.
  */
-export function statedReclaimPolicy({ service, wanted, record, policy }: ServiceSeen): ReclaimPolicy | undefined {
-  const isLent = wanted?.kind === 'named' || (record && provisionedSourceOf(record) !== undefined)
-  return service && !isLent ? annotatedReclaimPolicy(service, policy) : undefined
+export function statedReclaimPolicy(seen: ServiceSeen): ReclaimPolicy | undefined {
+  const { service, policy } = seen
+  return service && !isLent(seen) ? annotatedReclaimPolicy(service, policy) : undefined
+}
+
+/** The same when the Service gives the address up. */
+export function lastReclaimPolicy(seen: ServiceSeen): ReclaimPolicy | undefined {
+  const { service, policy } = seen
+  return service && !isLent(seen) ? finalReclaimPolicy(service, policy) : undefined
+}
+
+function isLent({ wanted, record }: ServiceSeen): boolean {
+  return wanted?.kind === 'named' || (record !== undefined && provisionedSourceOf(record) !== undefined)
 }
 
 /** The second addresses that a Service shows beside its first one: it holds them, and wants them. */

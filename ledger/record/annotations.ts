@@ -51,7 +51,8 @@ export const serviceAnnotations: readonly Annotation[] = [
     writers: ['user'],
     values: ['true', 'false'],
     default: '`false`',
-    sentence: 'While it is `true`, the Service can neither be deleted nor give up its address.',
+    sentence:
+      'While it is `true`, the Service can neither be deleted nor give up its address. Where no review sees that, the reservation is retained, if a Service may request that (`--allow-retain`).',
   },
   {
     name: withdrawingAnnotation,

@@ -1,6 +1,6 @@
 import type { Service } from '../../kube/objects.ts'
 import type { ReclaimPolicy } from '../record/elastic-ip.ts'
-import { reclaimAnnotation } from '../record/names.ts'
+import { protectAnnotation, reclaimAnnotation } from '../record/names.ts'
 import type { ValuePolicy } from '../../settings/service-policy.ts'
 
 /** What a Service's annotation says about its address; undefined if it says nothing, or nothing that is allowed. */
@@ -8,6 +8,18 @@ export function annotatedReclaimPolicy({ metadata }: Service, policy: ValuePolic
   const value = metadata.annotations?.[reclaimAnnotation]
   if (value === 'Retain') return isRetainForbidden(value, policy) ? undefined : value
   return value === 'Delete' ? value : undefined
+}
+
+/** The same for an address that its Service gives up. Admission did not see how a protected one does, so it is retained. */
+export function finalReclaimPolicy(service: Service, policy: ValuePolicy): ReclaimPolicy | undefined {
+  // Who may not request to retain an address cannot do so by protecting it either.
+  const isKept = hasProtection(service) && !isRetainForbidden('Retain', policy)
+  return isKept ? 'Retain' : annotatedReclaimPolicy(service, policy)
+}
+
+/** Whether a Service has the annotation that protects its address. */
+export function hasProtection({ metadata }: Service): boolean {
+  return metadata.annotations?.[protectAnnotation] === 'true'
 }
 
 /** Whether an annotation asks to retain an address, and none may. */

@@ -206,16 +206,27 @@ test('a Service does not wait for a cloud that is slow to delete, nor does the n
   await deleted('slow-end')
 })
 
-clusterTest('a deletion waits while the product is down, and is carried out at the next start', async () => {
-  const { spec } = await stage.create(loadBalancer('orphaned'))
-  await stage.settled('orphaned')
-  await product.stop()
-  await stage.run('delete', 'service', 'orphaned', '--wait=false')
-  assert.ok((await stage.service('orphaned'))?.metadata.deletionTimestamp)
-  product = await stage.startSwept({ env: dialect.here })
-  await stage.gone('orphaned')
-  assert.not(holds(spec.loadBalancerIP))
-})
+clusterTest(
+  'deletions wait while the product is down, and the next start carries them out: protected ones are retained',
+  async () => {
+    const { spec } = await stage.create(loadBalancer('orphaned'))
+    const dear = await stage.create(loadBalancer('dear', { annotations: { 'eip-admission.dev/protect': 'true' } }))
+    for (const name of ['orphaned', 'dear']) await stage.settled(name)
+    await product.stop()
+    // No replica answers, and the failure policy lets both pass.
+    await stage.run('delete', 'service', 'orphaned', 'dear', '--wait=false')
+    for (const name of ['orphaned', 'dear']) assert.ok((await stage.service(name))?.metadata.deletionTimestamp)
+    product = await stage.startSwept({ env: dialect.here })
+    await stage.gone('orphaned')
+    await eventually('the protected Service is gone', async () => ((await stage.service('dear')) ? undefined : true))
+    assert.equal(
+      [spec, dear.spec].map(({ loadBalancerIP }) => holds(loadBalancerIP)),
+      [false, true],
+    )
+    assert.is((await stage.record('dear'))?.status?.phase, 'Released')
+    await stage.run('delete', 'eip', 'default.dear', '--timeout=120s')
+  },
+)
 
 clusterTest('Events on a Service have the reasons that dashboards use', async () => {
   await stage.create(loadBalancer('events'))

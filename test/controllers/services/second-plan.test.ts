@@ -126,6 +126,18 @@ const cases: Case[] = [
   { name: 'another type', seen: { service: both, record: bound, wanted: nothing }, plan: { step: hide } },
   { name: 'a deleted Service that shows both', seen: { service: leaving, record: bound }, plan: { step: hide } },
   {
+    name: 'a deleted one that is protected',
+    seen: {
+      service: makeService({
+        ...shown,
+        annotations: { ...annotations, 'eip-admission.dev/protect': 'true' },
+        deletionTimestamp: 'now',
+      }),
+      record: bound,
+    },
+    plan: { step: { do: 'retain', record: bound } },
+  },
+  {
     name: 'a deleted Service that shows none',
     seen: { service: hidden, record: bound },
     plan: { step: { do: 'release', record: bound } },

@@ -40,6 +40,7 @@ const provisioned = { ...bound, spec: { ...bound.spec, source: { name: 'office',
 const mistaken: Want = { kind: 'wrong', problems: ['this'] }
 
 const keeping = { ...annotations, 'eip-admission.dev/reclaim-policy': 'Retain' }
+const protecting = { ...annotations, 'eip-admission.dev/protect': 'true' }
 const base = {
   key: 'default/web',
   others: [],
@@ -590,6 +591,68 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
       record: bound,
     },
     plan: { step: { do: 'release', record: bound } },
+  },
+  {
+    name: 'a protected address is retained where admission did not see the deletion',
+    seen: {
+      service: makeService({
+        ...shown,
+        annotations: { ...protecting, 'eip-admission.dev/reclaim-policy': 'Delete' },
+        deletionTimestamp: 'now',
+      }),
+      record: bound,
+    },
+    plan: { step: { do: 'retain', record: bound } },
+  },
+  {
+    name: 'nor the update that gives it to another program',
+    seen: {
+      service: makeService({ finalizers, annotations: protecting, type: 'ClusterIP' }),
+      wanted: nothing,
+      record: bound,
+    },
+    plan: { step: { do: 'retain', record: bound } },
+  },
+  {
+    name: 'but not where no Service may ask for that',
+    seen: {
+      service: makeService({ ...shown, annotations: protecting, deletionTimestamp: 'now' }),
+      policy: { reclaimPolicy: 'Delete', allowRetain: false },
+      record: bound,
+    },
+    plan: { step: { do: 'release', record: bound } },
+  },
+  {
+    name: 'while its Service lives, its record keeps the policy that counts without protection',
+    seen: { service: makeService({ ...shown, annotations: protecting, status: ingress }), record: bound },
+    plan: {},
+  },
+  {
+    name: 'the record says that it is retained before a Service goes that is withdrawn only then',
+    seen: {
+      service: makeService({ ...shown, annotations: protecting, deletionTimestamp: 'now' }),
+      record: bound,
+      announcer: lasting,
+    },
+    plan: { step: { do: 'set-reclaim-policy', record: bound, reclaim: 'Retain' } },
+  },
+  {
+    name: 'then that Service goes',
+    seen: {
+      service: makeService({ ...shown, annotations: protecting, deletionTimestamp: 'now' }),
+      record: { ...bound, spec: { ...bound.spec, reclaimPolicy: 'Retain' } },
+      announcer: lasting,
+    },
+    plan: { step: { do: 'remove-finalizers' } },
+  },
+  {
+    name: 'a protected address of an ElasticIP goes back to it',
+    seen: {
+      service: makeService({ ...shown, annotations: protecting, deletionTimestamp: 'now' }),
+      wanted: office,
+      record: provisioned,
+    },
+    plan: { step: { do: 'release', record: provisioned } },
   },
   {
     name: 'an address of an ElasticIP is never retained for a Service',
