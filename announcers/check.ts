@@ -1,11 +1,14 @@
-import type { ConfigMap, KubeObject, Service } from '../kube/objects.ts'
+import type { ConfigMap, KubeObject, Node, Service } from '../kube/objects.ts'
 import type { ServerFacts } from '../kube/server-facts.ts'
 import type { IpAddress } from '../lib/ip-address.ts'
 import type { LoadBalancer } from './setting.ts'
 
 /** A Deployment or a DaemonSet, as far as a check looks at it. */
 export type RunningProgram = KubeObject & {
-  spec?: { replicas?: number; template?: { spec?: { containers?: ProgramContainer[] } } }
+  spec?: {
+    replicas?: number
+    template?: { spec?: { nodeSelector?: Record<string, string>; containers?: ProgramContainer[] } }
+  }
   status?: { readyReplicas?: number; desiredNumberScheduled?: number; numberReady?: number }
 }
 
@@ -30,6 +33,7 @@ export type HeldAddress = { service: Service; address: IpAddress; text: string }
 export type SoftwareFacts = {
   server: ServerFacts
   workloads: readonly RunningProgram[]
+  nodes: readonly Node[]
   held: readonly HeldAddress[]
   /** The definitions of MetalLB's custom resources. */
   definitions: readonly KindDefinition[]

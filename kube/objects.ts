@@ -195,3 +195,11 @@ export function splitKey(key: Key): { namespace: string; name: string } {
 export function ingressOf({ status }: Pick<Service, 'status'>): Ingress[] {
   return status?.loadBalancer?.ingress ?? []
 }
+
+/** The label of a node that takes no traffic from balancers. */
+export const excludeLabel = 'node.kubernetes.io/exclude-from-external-load-balancers'
+
+/** Whether the operator keeps a node from what balancers and addresses lead to. As upstream, the label's value does not matter. */
+export function isExcluded({ metadata }: Pick<Node, 'metadata'>): boolean {
+  return metadata.labels?.[excludeLabel] !== undefined
+}

@@ -7,6 +7,7 @@ import { countsOf, kubectlNames, secretDeletion } from '../shared/left-objects.t
 import type { AnnouncerMarks, Software } from '../software.ts'
 import { announcedAddresses, readsObjects, speakers } from './checks/announced.ts'
 import { metallbDocumentCheck, metallbReports, overlappingPools } from './checks/configuration.ts'
+import { excludedNodes } from './checks/excluded-nodes.ts'
 import { metallbClass, metallbDefinitions, metallbPrograms } from './checks/programs.ts'
 import { metallbDocument } from './document.ts'
 import {
@@ -54,6 +55,7 @@ export const metallbSoftware: Software<'metallb' | 'metallb-crd' | 'metallb-conf
     metallbDocumentCheck,
     overlappingPools,
     announcedAddresses,
+    excludedNodes,
     speakers,
   ],
   // MetalLB may be in any namespace, and may be installed after us. No other program has such objects.

@@ -6,11 +6,11 @@
 // A node that is only cordoned stays: kube-proxy still serves there.
 import { createHash } from 'node:crypto'
 import type { ProviderIds } from '../../clouds/ports/machines.ts'
-import type { EndpointSlice, Node } from '../../kube/objects.ts'
+import { type EndpointSlice, type Node, isExcluded } from '../../kube/objects.ts'
 import type { MovableNode, MoveWords } from '../moves/move-plan.ts'
 import { noProbes, type ProbeHistory } from '../moves/probe-history.ts'
 import { readProviderId } from '../nodes/provider-id.ts'
-import { isExcluded, isReady, isShutDown } from '../nodes/taints.ts'
+import { isReady, isShutDown } from '../nodes/taints.ts'
 
 /** How messages speak of nodes that serve Services. */
 export const serviceWords: MoveWords = {

@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net'
-import type { Node } from '../../kube/objects.ts'
-import { isExcluded, isReady } from '../nodes/taints.ts'
+import { type Node, isExcluded } from '../../kube/objects.ts'
+import { isReady } from '../nodes/taints.ts'
 
 /** Where a managed balancer reaches a node. */
 export type NodeOrigin = { node: string; address: string }

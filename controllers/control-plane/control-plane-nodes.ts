@@ -1,10 +1,9 @@
 import { isIPv6 } from 'node:net'
-import type { EndpointSlice, Node } from '../../kube/objects.ts'
+import { type EndpointSlice, type Node, isExcluded } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import type { MovableNode, MoveRules, MoveWords } from '../moves/move-plan.ts'
 import type { ProbeHistory } from '../moves/probe-history.ts'
 import { readProviderId } from '../nodes/provider-id.ts'
-import { isExcluded } from '../nodes/taints.ts'
 import type { ProviderIds } from '../../clouds/ports/machines.ts'
 
 /** How messages speak of control-plane nodes. */

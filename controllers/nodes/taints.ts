@@ -5,8 +5,6 @@ export const uninitialized = 'node.cloudprovider.kubernetes.io/uninitialized'
 
 const shutdownTaint: Taint = { key: 'node.cloudprovider.kubernetes.io/shutdown', effect: 'NoSchedule' }
 
-const excludeLabel = 'node.kubernetes.io/exclude-from-external-load-balancers'
-
 /** Whether a kubelet waits for us to initialize its node. */
 export function isUninitialized(node: Node): boolean {
   return taintsOf(node).some(({ key }) => key === uninitialized)
@@ -20,11 +18,6 @@ export function isShutDown(node: Node): boolean {
 /** Whether the node is ready. */
 export function isReady({ status }: Node): boolean {
   return status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false
-}
-
-/** Whether the operator keeps a node from what balancers and addresses lead to. As upstream, the label's value does not matter. */
-export function isExcluded({ metadata }: Node): boolean {
-  return metadata.labels?.[excludeLabel] !== undefined
 }
 
 /** The taints of a node once it is initialized. */

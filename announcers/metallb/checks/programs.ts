@@ -111,8 +111,14 @@ function elsewhere(found: readonly Found[], seen: ChosenConfiguration): Software
 
 /** Whether MetalLB of this image reads objects, by its version; without one in the name, by what the cluster knows. */
 function readsObjects(image: string, { hasObjects }: ChosenConfiguration): boolean {
+  const version = versionOf(image)
+  return version === undefined ? hasObjects : version.major > 0 || version.minor >= 13
+}
+
+/** The version in the name of an image. */
+export function versionOf(image: string): { major: number; minor: number } | undefined {
   const [, major, minor] = /:v?(\d+)\.(\d+)/.exec(image) ?? []
-  return major === undefined ? hasObjects : Number(major) > 0 || Number(minor) >= 13
+  return major === undefined ? undefined : { major: Number(major), minor: Number(minor) }
 }
 
 /** The setting for this MetalLB, with as much of the present one as fits. */
@@ -137,7 +143,7 @@ function unfitVersion(found: Found, seen: ChosenConfiguration): SoftwareFinding[
   const right = fitting(found, seen)
   if (seen.loadBalancer.kind === right.kind) return []
   const [reads, other] = right.kind === 'metallb-crd' ? ['custom resources', 'a ConfigMap'] : ['a ConfigMap', 'objects']
-  const isKnown = /:v?\d+\.\d+/.test(image)
+  const isKnown = versionOf(image) !== undefined
   return [
     {
       level: isKnown ? 'error' : 'warning',

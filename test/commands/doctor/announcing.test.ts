@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { ConfigMap, KubeObject } from '../../../kube/objects.ts'
+import type { ConfigMap, KubeObject, Node } from '../../../kube/objects.ts'
 import type { AnnouncementState, Definition, Values, Workload } from '../../../inspect/facts.ts'
 import { servedClasses, softwareCheck } from '../../../commands/doctor/checks/announcers.ts'
 import { announcerConfiguration, silentAnnouncer } from '../../../commands/doctor/checks/announcing.ts'
@@ -12,6 +12,7 @@ import { judge, lines } from './context.ts'
 const announcedAddresses = softwareCheck('announced-addresses')
 const calicoStatuses = softwareCheck('calico-statuses')
 const ciliumSettings = softwareCheck('cilium-settings')
+const excludedNodes = softwareCheck('excluded-nodes')
 const kubeVip = softwareCheck('kube-vip')
 const metallbClass = softwareCheck('metallb-class')
 const metallbDefinitions = softwareCheck('metallb-definitions')
@@ -177,6 +178,44 @@ test('an address that no speaker announces, where MetalLB writes that down', () 
   assert.match(of([], []) ?? '', /^ok/, 'MetalLB before 0.15 writes nothing down')
   const silent = 'warning: no speaker of MetalLB announces 192.0.2.1 of Service default/web'
   assert.equal([of([]), of([state('web', [])]), of([state('other', ['a-0'])])], [silent, silent, silent])
+})
+
+test('every node that runs a speaker is kept from announcing by its label', () => {
+  const exclude = 'node.kubernetes.io/exclude-from-external-load-balancers'
+  const node = (name: string, labels: Record<string, string> = {}): Node => ({
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name, labels },
+    spec: {},
+  })
+  const excluded = node('one', { [exclude]: '' })
+  const speaker = (image: string, args: string[] = [], nodeSelector = {}): Workload => ({
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    metadata: { namespace: 'm', name: 'speaker' },
+    spec: { template: { spec: { nodeSelector, containers: [{ image, args }] } } },
+  })
+  const of = (workload: Workload, ...nodes: Node[]) =>
+    judge(excludedNodes, { workloads: [workload], nodes }, crds).map(({ level, what }) => `${level}: ${what}`)
+  const image = 'quay.io/metallb/speaker:v0.14.9'
+  const found = [`error: every node of DaemonSet m/speaker has the label ${exclude}`]
+  const good = ['ok: some node may announce, or no speaker of MetalLB is asked to']
+  const edge = node('two', { edge: 'yes', [exclude]: '' })
+  for (const [workload, nodes, expected] of [
+    [speaker(image), [excluded], found],
+    [speaker(image), [excluded, node('two')], good],
+    [speaker(image), [], good],
+    [speaker(image, ['--port=7472', '--ignore-exclude-lb']), [excluded], good],
+    [speaker(image, ['--ignore-exclude-lb=true']), [excluded], good],
+    [speaker(image, ['--ignore-exclude-lb=false']), [excluded], found],
+    [speaker(image, [], { edge: 'yes' }), [node('one'), edge], found],
+    [speaker('quay.io/metallb/speaker:v0.13.12'), [excluded], good],
+    [speaker('quay.io/metallb/speaker@sha256:12'), [excluded], found],
+    [speaker('quay.io/metallb/controller:v0.14.9'), [excluded], good],
+  ] as const)
+    assert.equal(of(workload, ...nodes), expected, JSON.stringify(workload.spec))
+  const [{ fix } = {}] = judge(excludedNodes, { workloads: [speaker(image)], nodes: [excluded] }, crds)
+  assert.match(fix ?? '', `kubectl label nodes -l ${exclude} ${exclude}-   # or`)
 })
 
 test('what MetalLB reports about its configuration', () => {

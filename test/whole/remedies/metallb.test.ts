@@ -93,6 +93,13 @@ test('programs of MetalLB that announce two classes', async () => {
   )
 })
 
+test('nodes that the label of kubeadm keeps from announcing', async () => {
+  await run('label', 'nodes', 'one', 'two', 'node.kubernetes.io/exclude-from-external-load-balancers=')
+  await operator.follow(
+    remedyOf('excluded-nodes', { found: [/every node of DaemonSet metallb-system\/speaker has the label/] }),
+  )
+})
+
 test('pools that overlap, addresses that no advertisement has, and a MetalLB that is silent', async () => {
   await operator.serve()
   const [web, api] = [await hold(stage, 'web', ofMetallb), await hold(stage, 'api', ofMetallb)]

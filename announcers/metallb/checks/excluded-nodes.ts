@@ -1,0 +1,48 @@
+import { type Node, excludeLabel, isExcluded, keyOf } from '../../../kube/objects.ts'
+import { type RunningProgram, type SoftwareFinding, defineSoftwareCheck } from '../../check.ts'
+import { containersOf } from '../../shared/programs.ts'
+import { versionOf } from './programs.ts'
+
+const speakerImage = /(^|\/)metallb\/speaker(?=[:@]|$)|metallb-speaker/
+
+/** From this minor version of 0 on MetalLB heeds the label. */
+const heedsLabelFrom = 14
+
+export const excludedNodes = defineSoftwareCheck({
+  id: 'excluded-nodes',
+  checks: `Some node with a speaker of MetalLB may announce: from 0.14 on none with the label \`${excludeLabel}\` does.`,
+  good: 'some node may announce, or no speaker of MetalLB is asked to',
+  needs: ['workloads', 'nodes'],
+  judge({ workloads, nodes }) {
+    return containersOf(workloads, speakerImage)
+      .filter(({ image, container: { args = [] } }) => heedsLabel(image) && !ignoresLabel(args))
+      .flatMap(({ workload }) => excludedFinding(workload, nodes))
+  },
+})
+
+/** Whether a speaker of this image heeds the label. One without a version in its name is taken for a new one. */
+function heedsLabel(image: string): boolean {
+  const version = versionOf(image)
+  return version === undefined || version.major > 0 || version.minor >= heedsLabelFrom
+}
+
+function ignoresLabel(args: readonly string[]): boolean {
+  return args.some((arg) => /^--?ignore-exclude-lb(=(1|t|true))?$/i.test(arg))
+}
+
+function excludedFinding(workload: RunningProgram, nodes: readonly Node[]): SoftwareFinding[] {
+  const { nodeSelector = {} } = workload.spec?.template?.spec ?? {}
+  const running = nodes.filter(({ metadata: { labels = {} } }) =>
+    Object.entries(nodeSelector).every(([name, value]) => labels[name] === value),
+  )
+  // Where it runs on no node, another check says so.
+  if (running.length === 0 || !running.every(isExcluded)) return []
+  return [
+    {
+      level: 'error',
+      what: `every node of ${workload.kind} ${keyOf(workload)} has the label ${excludeLabel}`,
+      why: 'MetalLB announces nothing from such a node, so nobody reaches a Service; kubeadm sets it on control-plane nodes',
+      fix: `kubectl label nodes -l ${excludeLabel} ${excludeLabel}-   # or, from MetalLB 0.14.4 on, start its speakers with --ignore-exclude-lb`,
+    },
+  ]
+}
