@@ -7,12 +7,11 @@ const condition = {
   properties: {
     type: {
       ...text,
-      enum: ['Requested', 'Reserved', 'Assigned', 'Mapped'],
+      enum: ['Requested', 'Reserved', 'Assigned'],
       description:
         'Requested: the cloud has accepted the request for the address. ' +
         'Reserved: the cloud has granted the address. ' +
-        'Assigned: a stored Service holds the address. ' +
-        'Mapped: for clouds that route an address to one machine; not set today.',
+        'Assigned: a stored Service holds the address.',
     },
     status: { ...text, enum: ['True', 'False', 'Unknown'], description: 'Whether the condition is met.' },
     reason: { ...text, description: 'Why, in one word.' },

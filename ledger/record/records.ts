@@ -100,7 +100,7 @@ export function newRecord(
 type ConditionFacts = { status: Condition['status']; reason: string; message: string; now: Date }
 
 /** A condition of a record; people read `message` beside it. */
-export function condition(type: 'Requested' | 'Reserved' | 'Assigned' | 'Mapped', facts: ConditionFacts): Condition {
+export function condition(type: 'Requested' | 'Reserved' | 'Assigned', facts: ConditionFacts): Condition {
   const { status, reason, message, now } = facts
   return { type, status, reason, message, lastTransitionTime: now.toISOString().replace(/\.\d+Z$/, 'Z') }
 }
