@@ -1,5 +1,7 @@
 import type { Announcements, Problem } from '../../announcers/announcer.ts'
+import { KubeError, isConflict } from '../../kube/errors.ts'
 import type { Key } from '../../kube/objects.ts'
+import { errorText } from '../loop/error-text.ts'
 import type { Reconciler } from '../loop/reconciler.ts'
 import type { ConfigureResult, Configurator } from './configurator.ts'
 
@@ -54,12 +56,16 @@ export function announcing(deps: AnnouncingDeps): Announcing {
   return {
     name: 'announcing',
     async reconcile(_key, signal) {
-      current = state()
+      const wanted = state()
+      current = wanted
       try {
-        const { problems: seen, ...result } = await configurator.carryOut(current, signal)
+        const { problems: seen, ...result } = await configurator.carryOut(wanted, signal)
         report(lasting(seen))
         const againInMs = retryInMs(result) ?? (passing.size > 0 ? refusedMs : undefined)
         return againInMs === undefined ? {} : { againInMs }
+      } catch (error) {
+        if (!signal.aborted && isAboutSoftware(error)) report(lasting(failureProblems(wanted, error)))
+        throw error
       } finally {
         current = undefined
       }
@@ -72,6 +78,20 @@ export function announcing(deps: AnnouncingDeps): Announcing {
       return isWritten ? { services: [] } : undefined
     },
   }
+}
+
+/** Whether an error says more than that another writer was first, or that the API server does not work. */
+function isAboutSoftware(error: unknown): boolean {
+  if (isConflict(error)) return false
+  // Where a webhook fails the API server answers with 500.
+  return !(error instanceof KubeError) || (![0, 401, 429].includes(error.status) && error.status <= 500)
+}
+
+/** An error ends the reconcile of everything, so it concerns each Service with an address. */
+function failureProblems({ addresses }: Announcements, error: unknown): Problem[] {
+  const message = `what is announced could not be brought up to date: ${errorText(error)}`
+  const subjects = new Set(addresses.flatMap(({ services }) => services))
+  return [...subjects].map((service) => ({ subject: { service }, message, mayPass: true }))
 }
 
 /** Reports what is new, and again what lasts. */

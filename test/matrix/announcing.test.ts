@@ -146,7 +146,7 @@ test('pools that a broken webhook of MetalLB blocks are written when the webhook
     webhooks: [webhook],
   })
   const { spec } = await stage.create(loadBalancer('patient'))
-  await sleep(2_000)
+  await eventually('its Service says why', async () => (await events('patient')).includes(webhook.name) || undefined)
   await arePools(`${await addressOf('web')}/32`)
   await stage.run('delete', 'validatingwebhookconfiguration', metadata.name)
   await arePools(`${await addressOf('web')}/32`, `${spec.loadBalancerIP}/32`)

@@ -2,6 +2,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Announcements, Problem } from '../../../announcers/announcer.ts'
 import { announcing, announcingKey } from '../../../controllers/announcing/announcing.ts'
+import { KubeError } from '../../../kube/errors.ts'
 import type { ConfigureResult } from '../../../controllers/announcing/configurator.ts'
 
 const signal = new AbortController().signal
@@ -31,6 +32,7 @@ function scene(answer: () => Promise<ConfigureResult> = () => Promise.resolve(se
     world,
     reported,
     pass: () => reconciler.reconcile(announcingKey, signal),
+    reconcile: (ended: AbortSignal) => reconciler.reconcile(announcingKey, ended),
     findAnnouncement: () => reconciler.findAnnouncement(address, signal),
   }
 }
@@ -103,6 +105,52 @@ test('a problem that may pass by itself is reported when it stays, and looked at
     [true, 0],
     [true, 1],
   ])
+})
+
+/** What is reported after passes at these times, of which each fails like this. */
+async function reportedAfter(failure: Error, { ended = signal }: { ended?: AbortSignal } = {}): Promise<Problem[]> {
+  const { reported, world, reconcile } = scene(() => Promise.reject(failure))
+  for (const ms of [0, 15_000, 30_000]) {
+    world.ms = ms
+    const failed = await reconcile(ended).catch((caught: unknown) => caught)
+    assert.is(failed, failure, 'it is retried as any error')
+  }
+  return reported
+}
+
+const kubeError = (status: number, reason: string) => new KubeError(`refused as ${reason}`, { status, reason })
+
+test('what keeps every address from being announced is reported on each Service when it stays', async () => {
+  const text = 'what is announced could not be brought up to date'
+  for (const error of [kubeError(500, 'InternalError'), new Error('ConfigMap m/c does not exist')]) {
+    const [problem, ...others] = await reportedAfter(error)
+    assert.equal(others, [])
+    assert.equal(problem, { subject: { service: 'default/web' }, message: `${text}: ${error.message}`, mayPass: true })
+  }
+})
+
+test('a race, an end and an API server that does not work say nothing about the announcing software', async () => {
+  for (const error of [
+    kubeError(409, 'Conflict'),
+    kubeError(0, 'Unreachable'),
+    kubeError(401, 'Unauthorized'),
+    kubeError(429, 'TooManyRequests'),
+    kubeError(503, 'ServiceUnavailable'),
+  ])
+    assert.equal(await reportedAfter(error), [], error.message)
+  assert.equal(await reportedAfter(new Error('aborted'), { ended: AbortSignal.abort() }), [])
+})
+
+test('an error that ends before it is reported was none', async () => {
+  const answers = [true, false, true, false]
+  const { reported, world, reconcile } = scene(() =>
+    answers.shift() ? Promise.reject(kubeError(500, 'InternalError')) : Promise.resolve(settled),
+  )
+  for (const ms of [0, 20_000, 40_000, 60_000]) {
+    world.ms = ms
+    await reconcile(signal).catch(() => undefined)
+  }
+  assert.equal(reported, [])
 })
 
 test('after a write the verdict of the software is read soon', async () => {
