@@ -1,6 +1,5 @@
 // The process that only guards the control-plane address, with a simulated cloud and no API server.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -8,30 +7,25 @@ import { dialects } from '../../sandbox/dialects.ts'
 import { freePorts } from '../../sandbox/ports.ts'
 import { startProduct } from '../../sandbox/product.ts'
 import { dialectOf } from '../whole/dialects.ts'
+import { withServer } from '../kube/scripted-server.ts'
 import { eventually } from '../whole/eventually.ts'
+import { kubeconfigs, quietServer } from './quiet-server.ts'
 
 const tag = 'k8s=cp'
-const dir = mkdtempSync(join(tmpdir(), 'guardian-'))
+const kubeconfig = kubeconfigs()
+const { dir } = kubeconfig
 const { cloud, project, token } = await dialects['cherry-servers'].open()
 const account = { url: cloud.url, project, token }
 const { address } = await dialectOf('cherry-servers').order(account, [tag])
 
-async function guard(flags: string[], env: Record<string, string> = { CHERRY_FIP_TAG: tag }) {
-  const kubeconfig = join(dir, 'kubeconfig')
-  const config = {
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: [{ name: 'k', cluster: { server: `https://${address}:6443` } }],
-    users: [{ name: 'u', user: { token: '5ecret' } }],
-    contexts: [{ name: 'here', context: { cluster: 'k', user: 'u' } }],
-    'current-context': 'here',
-  }
-  writeFileSync(kubeconfig, JSON.stringify(config))
+const atGuarded = `https://${address}:6443`
+
+async function guard(flags: string[], env: Record<string, string> = { CHERRY_FIP_TAG: tag }, url = atGuarded) {
   const [health = 0] = await freePorts(1)
   const logFile = join(dir, `${health}.log`)
   const product = startProduct({
     dialect: 'cherry-servers',
-    kubeconfig,
+    kubeconfig: kubeconfig.for(url),
     cloud: account,
     ports: { webhook: 1, health },
     logFile,
@@ -53,7 +47,7 @@ for (const [also, flags] of [
   test(`it ends if it would talk to the API server by the address that it guards${also}`, async () => {
     const { exited, log } = await guard([...flags])
     assert.is(await exited, 1)
-    assert.match(log(), `by the control-plane address itself (https://${address}:6443)`)
+    assert.match(log(), `by the control-plane address itself (${atGuarded})`)
     assert.not.match(log(), 'still runs')
   })
 
@@ -87,9 +81,24 @@ test('it shows its status page on a loopback address, and a reader does not keep
   assert.match(await received, 'event: section')
 })
 
+test('with --v=2 it logs its writes to the API server, and with --v=3 the objects that it wrote too', async () => {
+  await withServer(quietServer().respond, async ({ url }) => {
+    for (const [flag, isWhole] of [
+      ['--v=2', false],
+      ['--v=3', true],
+    ] as const) {
+      const guardian = await guard([flag], { CHERRY_FIP_TAG: tag }, url)
+      const call = /call to the API server.*/
+      const logged = eventually('it logs a call', () => guardian.log().match(call)?.[0])
+      const line = await logged.finally(() => guardian.stop('SIGTERM', 60_000))
+      assert.is(/object.*kind.*Lease/.test(line), isWhole, line)
+    }
+  })
+})
+
 test.after(async () => {
   await cloud.close()
-  rmSync(dir, { recursive: true })
+  kubeconfig.remove()
 })
 
 test.run()
