@@ -1,9 +1,9 @@
 import { type Base, createBase } from './base.ts'
-import { type ControlPlaneGuardian, controlPlaneGuardian } from './control-plane/control-plane-guardian.ts'
-import { maxSilenceMs } from './listeners/health.ts'
+import { controlPlaneGuardian } from './control-plane/control-plane-guardian.ts'
 import { openPlainHealth } from './listeners/plain-health.ts'
 import type { ServeSettings } from '../commands/settings/serve.ts'
-import { type Checks, guardianFacts } from './status-page-facts.ts'
+import { guardianChecks } from './health-checks.ts'
+import { guardianFacts } from './status-page-facts.ts'
 import { makeStatusPage, showOnLoopback } from './shown-page.ts'
 import type { ServeDeps } from '../commands/command-deps.ts'
 
@@ -19,7 +19,7 @@ export async function serveControlPlane(settings: ServeSettings, deps: ServeDeps
     'guarding the control-plane address',
   )
   const { bindAddress: host, securePort: port } = settings.process
-  const checks = checksOf(base, guardian)
+  const checks = guardianChecks(base, guardian)
   const health = await openPlainHealth({ host, port }, { ...checks, metrics: () => metrics.text(), log })
   // The health port has no TLS here, and a token would be read on its way.
   const page = makeStatusPage(base, () => guardianFacts(base, guardian, checks))
@@ -35,20 +35,6 @@ export async function serveControlPlane(settings: ServeSettings, deps: ServeDeps
     // They would keep a process alive whose guardian has failed.
     running.abort()
     await health.close()
-  }
-}
-
-function checksOf({ reload }: Base, guardian: ControlPlaneGuardian): Checks {
-  const silence = () =>
-    guardian.silentForMs() > maxSilenceMs ? 'no word from the API server for 10 minutes' : undefined
-  const unsynced = () => (guardian.hasSynced() ? undefined : 'the first list has not arrived yet')
-  return {
-    live: [{ name: 'watch-nodes', problem: silence }],
-    ready: [{ name: 'synced-nodes', problem: unsynced }],
-    details: [
-      { name: 'settings', problem: () => reload?.problem() },
-      { name: 'control-plane-address', problem: guardian.problem },
-    ],
   }
 }
 

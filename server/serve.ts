@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { runAll } from '../lib/run-all.ts'
 import { type Listeners, openListeners } from './listeners/listeners.ts'
-import { type Check, maxSilenceMs } from './listeners/health.ts'
 import type { ServeDeps } from '../commands/command-deps.ts'
 import { type Context, createContext } from './context.ts'
 import { type Components, makeComponents } from './components.ts'
@@ -9,7 +8,8 @@ import { readCertificates } from '../telemetry/metrics/process.ts'
 import { retryUntilAnswered } from '../kube/retry-until-answered.ts'
 import type { ServeSettings } from '../commands/settings/serve.ts'
 import { tlsOptions } from '../settings/tls.ts'
-import { type Checks, serveFacts } from './status-page-facts.ts'
+import { type Checks, serveChecks } from './health-checks.ts'
+import { serveFacts } from './status-page-facts.ts'
 import { makeStatusPage, showOnLoopback } from './shown-page.ts'
 import type { StatusPage } from '../status-page/status-page.ts'
 
@@ -33,7 +33,7 @@ export async function serve(settings: ServeSettings, deps: ServeDeps): Promise<v
     await components.certs.start(working)
     if (signal.aborted) return
     await checkProject(context, components, signal)
-    const checks = checksOf(context, components)
+    const checks = serveChecks(context, components)
     const page = makeStatusPage(context, () => serveFacts(context, components, checks))
     const listeners = await open(context, { components, page, checks })
     components.probe?.start(working)
@@ -114,42 +114,4 @@ async function open(context: Context, { components, page, checks }: Served): Pro
   })
   log.info({ identity }, 'serving')
   return listeners
-}
-
-function checksOf({ reload }: Context, components: Components): Checks {
-  return {
-    live: liveness(components),
-    ready: [{ name: 'certificates', problem: () => components.certs.notReady() }, ...readiness(components)],
-    details: [
-      { name: 'settings', problem: () => reload?.problem() },
-      { name: 'project', problem: () => components.ledger.project.problem() },
-      { name: 'cluster-id', problem: () => foreignCluster(components) },
-      { name: 'admission', problem: () => components.probe?.problem() },
-      { name: 'control-plane-address', problem: () => components.guardian?.problem() },
-    ],
-  }
-}
-
-function foreignCluster({ ledger }: Pick<Components, 'ledger'>): string | undefined {
-  const state = ledger.signs.state()
-  return state.kind === 'foreign' ? state.reason : undefined
-}
-
-/** The caches that reviews need. Without nodes, so that a process that cannot read nodes still answers reviews. */
-function reviewCaches({ caches: { services, records } }: Pick<Components, 'caches'>) {
-  return Object.entries({ services, records })
-}
-
-function liveness(components: Pick<Components, 'caches'>): Check[] {
-  return reviewCaches(components).map(([name, cache]) => ({
-    name: `watch-${name}`,
-    problem: () => (cache.silentForMs() > maxSilenceMs ? 'no word from the API server for 10 minutes' : undefined),
-  }))
-}
-
-function readiness(components: Pick<Components, 'caches'>): Check[] {
-  return reviewCaches(components).map(([name, cache]) => ({
-    name: `synced-${name}`,
-    problem: () => (cache.hasSynced() ? undefined : 'the first list has not arrived yet'),
-  }))
 }

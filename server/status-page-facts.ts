@@ -4,11 +4,8 @@ import type { Base } from './base.ts'
 import type { Components } from './components.ts'
 import type { Context } from './context.ts'
 import type { ControlPlaneGuardian } from './control-plane/control-plane-guardian.ts'
-import type { Check } from './listeners/health.ts'
+import type { Checks } from './health-checks.ts'
 import type { PageFacts } from '../status-page/model.ts'
-
-/** What the health checks say, in their two kinds. */
-export type Checks = { live: Check[]; ready: Check[]; details: Check[] }
 
 /** What a process with webhooks or controllers knows: what it has in its caches, and no more. Nothing here calls anybody. */
 export function serveFacts(context: Context, components: Components, checks: Checks): PageFacts {

@@ -209,6 +209,7 @@ const floors: Record<string, (string | string[])[]> = {
     ['dependencies.ts', 'leadership.ts'],
     ['control-plane', 'listeners', 'webhooks.ts'],
     'components.ts',
+    'health-checks.ts',
     ['shown-page.ts', 'status-page-facts.ts'],
     ['serve.ts', 'serve-control-plane.ts'],
     'main.ts',

@@ -4,9 +4,6 @@ import { type StatusPage, paths } from '../../status-page/status-page.ts'
 /** A named check of the process; `problem` returns undefined if all is well. */
 export type Check = { name: string; problem: () => string | undefined }
 
-/** If a cache has heard nothing from the API server for longer, its connection is lost and only a restart helps. */
-export const maxSilenceMs = 10 * 60_000
-
 export type HealthOptions = {
   /** If one fails, the process has to be restarted. */
   live: Check[]

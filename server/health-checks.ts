@@ -1,0 +1,68 @@
+import type { CertSource } from '../certs/cert-source.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import type { Base } from './base.ts'
+import type { Check } from './listeners/health.ts'
+
+/** What the health checks say, in their three kinds. */
+export type Checks = { live: Check[]; ready: Check[]; details: Check[] }
+
+/** If a cache has heard nothing from the API server for longer, its connection is lost and only a restart helps. */
+const maxSilenceMs = 10 * 60_000
+
+type Watched = { silentForMs(): number; hasSynced(): boolean }
+type Reported = { problem(): string | undefined }
+
+/** The components of which the checks say something. */
+export type Checked = {
+  caches: { services: Watched; records: Watched }
+  certs: Pick<CertSource, 'notReady'>
+  ledger: { project: Reported; signs: Pick<Ledger['signs'], 'state'> }
+  probe: Reported | undefined
+  guardian: Reported | undefined
+}
+
+/** The checks of a process with webhooks or controllers. */
+export function serveChecks({ reload }: Pick<Base, 'reload'>, components: Checked): Checks {
+  const { certs, ledger, probe, guardian } = components
+  // The caches that reviews need. Without nodes, so that a process that cannot read nodes still answers reviews.
+  const { services, records } = components.caches
+  const caches = Object.entries({ services, records })
+  return {
+    live: caches.map(watchCheck),
+    ready: [{ name: 'certificates', problem: () => certs.notReady() }, ...caches.map(syncedCheck)],
+    details: [
+      { name: 'settings', problem: () => reload?.problem() },
+      { name: 'project', problem: () => ledger.project.problem() },
+      { name: 'cluster-id', problem: () => foreignCluster(ledger) },
+      { name: 'admission', problem: () => probe?.problem() },
+      { name: 'control-plane-address', problem: () => guardian?.problem() },
+    ],
+  }
+}
+
+/** The checks of a process that runs the guardian alone. */
+export function guardianChecks({ reload }: Pick<Base, 'reload'>, guardian: Watched & Reported): Checks {
+  return {
+    live: [watchCheck(['nodes', guardian])],
+    ready: [syncedCheck(['nodes', guardian])],
+    details: [
+      { name: 'settings', problem: () => reload?.problem() },
+      { name: 'control-plane-address', problem: () => guardian.problem() },
+    ],
+  }
+}
+
+function watchCheck([name, cache]: [string, Watched]): Check {
+  const problem = () => (cache.silentForMs() > maxSilenceMs ? 'no word from the API server for 10 minutes' : undefined)
+  return { name: `watch-${name}`, problem }
+}
+
+function syncedCheck([name, cache]: [string, Watched]): Check {
+  const problem = () => (cache.hasSynced() ? undefined : 'the first list has not arrived yet')
+  return { name: `synced-${name}`, problem }
+}
+
+function foreignCluster({ signs }: Checked['ledger']): string | undefined {
+  const state = signs.state()
+  return state.kind === 'foreign' ? state.reason : undefined
+}
