@@ -9,7 +9,7 @@ import { KubeError } from '../../../kube/errors.ts'
 import type { ConfigMap } from '../../../kube/objects.ts'
 import { configMaps } from '../../../kube/resource.ts'
 import { apiServer } from '../../fakes/api-server.ts'
-import { silentLog } from '../../fakes/log.ts'
+import { recordedLog } from '../../kube/recorded-log.ts'
 
 const signal = new AbortController().signal
 const at = { namespace: 'metallb-system', name: 'config' }
@@ -21,7 +21,7 @@ function scene() {
   const api = apiServer()
   const world = { hasKinds: false, isForbidden: false }
   const done: string[] = []
-  const chosen: unknown[] = []
+  const log = recordedLog()
   const named = (name: string): Configurator => ({
     carryOut: () => Promise.resolve((done.push(name), nothingDone)),
     announces: () => Promise.resolve(false),
@@ -39,7 +39,7 @@ function scene() {
         return api.client.get(resource, target, options)
       },
     },
-    log: { ...silentLog, info: (fields) => void chosen.push(Object(fields).chosen) },
+    log,
     configuration: {
       kind: 'either',
       objects: metallbObjects({
@@ -61,7 +61,7 @@ function scene() {
     )
   const addConfigMap = () =>
     void api.put<ConfigMap>(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: at, data: { config: '' } })
-  return { world, configurator, pass, addConfigMap, done, chosen }
+  return { world, configurator, pass, addConfigMap, done, lines: log.lines }
 }
 
 test('while there is neither, each pass says so and looks again, and a ConfigMap that comes later is used', async () => {
@@ -81,13 +81,21 @@ test('so are custom resources, also beside a ConfigMap, and the choice stays', a
   assert.is(await pass(), 'objects')
 })
 
-test('custom resources that come later replace a ConfigMap, which no newer MetalLB reads, and each choice is logged once', async () => {
-  const { world, pass, addConfigMap, chosen } = scene()
+test('custom resources that come later replace a ConfigMap, which no newer MetalLB reads, and each choice is logged once, with its reason', async () => {
+  const { world, pass, addConfigMap, lines } = scene()
   addConfigMap()
   for (const _ of [1, 2]) assert.is(await pass(), 'document')
   world.hasKinds = true
   for (const _ of [1, 2]) assert.is(await pass(), 'objects')
-  assert.equal(chosen, ['ConfigMap', 'custom resources'])
+  const message = 'chosen how to configure MetalLB'
+  assert.equal(lines, [
+    { level: 'info', fields: { chosen: 'ConfigMap', reason: 'there is a ConfigMap metallb-system/config' }, message },
+    {
+      level: 'info',
+      fields: { chosen: 'custom resources', reason: 'the cluster has its custom resources' },
+      message,
+    },
+  ])
 })
 
 test('a ConfigMap to which we have no right is reported by who would edit it, and custom resources may still come', async () => {
