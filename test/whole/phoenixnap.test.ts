@@ -3,6 +3,7 @@ import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { events as eventResource } from '../../kube/resource.ts'
 import { dialects } from '../../sandbox/dialects.ts'
 import type { Product } from '../../sandbox/product.ts'
 import { typed } from './command-line.ts'
@@ -119,6 +120,18 @@ test('an access token that ends early is renewed, and a rotated secret is used w
   calls.clear()
   assert.ok((await stage.create(loadBalancer('after-the-secret'))).spec.loadBalancerIP)
   assert.equal([...new Set(calls.all('POST /ips/v1/ip-blocks').map(({ caller }) => caller))], ['rotated'])
+})
+
+test('a peer group on hold is an Event about each Service, which keeps its address', async () => {
+  peerGroups.setStatus('PHX', 'ON_HOLD')
+  await product.stop()
+  product = await stage.start({ env: fromFile, flags })
+  const [{ message } = {}] = await eventually('the first sweep says so', async () => {
+    const { items } = await stage.client.list(eventResource, { fieldSelector: 'involvedObject.name=web' })
+    const found = items.filter(({ reason }) => reason === 'AddressImpaired')
+    return found.length > 0 ? found : undefined
+  })
+  assert.match(message ?? '', 'the status of the BGP peer group of PHX is ON_HOLD. The Service keeps it')
 })
 
 test('a location without blocks refuses with words, and the Service of before keeps its address', async () => {
