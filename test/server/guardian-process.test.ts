@@ -89,9 +89,12 @@ test('with --v=2 it logs its writes to the API server, and with --v=3 the object
     ] as const) {
       const guardian = await guard([flag], { CHERRY_FIP_TAG: tag }, url)
       const call = /call to the API server.*/
-      const line = await eventually('it logs a call', () => guardian.log().match(call)?.[0])
-      await guardian.stop('SIGTERM', 60_000)
-      assert.is(/object.*kind.*Lease/.test(line), isWhole, line)
+      try {
+        const line = await eventually('it logs a call', () => guardian.log().match(call)?.[0])
+        assert.is(/object.*kind.*Lease/.test(line), isWhole, line)
+      } finally {
+        await guardian.stop('SIGTERM', 60_000)
+      }
     }
   })
 })
