@@ -1,4 +1,4 @@
-import type { At, ListOptions, Patch, WriteOptions } from './client.ts'
+import type { At, CallOptions, ListOptions, Patch, WriteOptions } from './client.ts'
 import type { Call } from './http.ts'
 import { type KubeObject, keyOf } from './objects.ts'
 import { type Resource, pathOf } from './resource.ts'
@@ -89,16 +89,16 @@ export function applyCall(resource: Any, object: KubeObject, options: WriteOptio
 export function removeCall(
   resource: Any,
   target: At & { uid?: string | undefined; resourceVersion?: string | undefined },
-  options: WriteOptions,
+  options: CallOptions,
 ): Call {
   const { uid, resourceVersion } = target
-  const preconditions = { uid, resourceVersion }
+  // An API server that gets these options does not read those of the query: a dry run there would delete the object.
+  const deletion = { preconditions: { uid, resourceVersion }, ...(options.dryRun && { dryRun: ['All'] }) }
   return {
     name: callName('remove', resource, target),
     method: 'DELETE',
     path: pathTo(resource, target),
-    query: writeQuery(options),
-    body: { type: json, value: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions } },
+    body: { type: json, value: { apiVersion: 'v1', kind: 'DeleteOptions', ...deletion } },
     idempotent: true,
   }
 }

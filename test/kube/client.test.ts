@@ -78,12 +78,16 @@ const calls: {
     },
   },
   {
-    name: 'remove sends its preconditions',
+    name: 'remove sends its preconditions, and a dry run where the API server reads it',
     call: (client) => client.remove(configMaps, { ...at, uid: 'u1', resourceVersion: '7' }, { dryRun: true }),
     requests: {
       method: 'DELETE',
-      query: { dryRun: 'All' },
-      body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid: 'u1', resourceVersion: '7' } },
+      body: {
+        apiVersion: 'v1',
+        kind: 'DeleteOptions',
+        preconditions: { uid: 'u1', resourceVersion: '7' },
+        dryRun: ['All'],
+      },
     },
   },
 ]
