@@ -1,8 +1,10 @@
-// What the installed roles allow, as the API server sees it.
+// What the installed roles allow, and what the webhooks do while no process answers, as the API server sees it.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { runProduct } from '../../sandbox/product.ts'
+import { protectService, reserveAddress, validateService, validateServiceStatus } from '../../webhooks/identities.ts'
 import { eventually } from './eventually.ts'
+import { letFail, refusedBy, requests, storeServices } from './refused-requests.ts'
 import { openStage } from './test-stage.ts'
 import type { KubeObject } from '../../kube/objects.ts'
 import { defineResource } from '../../kube/resource.ts'
@@ -160,6 +162,33 @@ test('who may view the cluster reads ElasticIPs; only a role that is bound on pu
     assert.not(await elasticIPs('eip-admission-view', verb), verb)
     assert.ok(await elasticIPs('eip-admission-editor', verb), verb)
     assert.not(await elasticIPs('eip-admission-editor', verb, 'elasticips:status'))
+  }
+})
+
+const [reserve, validate] = [reserveAddress.name, validateService.name]
+const others = [validateServiceStatus.name, protectService.name]
+
+test('while no process answers, failurePolicy Fail refuses what a webhook would review, and nothing else', async () => {
+  await storeServices(stage)
+  const all = requests(stage)
+  // A create that the first webhook refuses never comes to the second, so each of the two fails by itself.
+  for (const failing of [
+    [reserve, ...others],
+    [validate, ...others],
+  ]) {
+    await letFail(stage, failing)
+    // The API server takes up a changed configuration a moment later.
+    for (const name of failing) {
+      const [what = name, send] = all.find(([, , webhooks]) => webhooks.includes(name)) ?? []
+      if (send)
+        await eventually(`${what}: refused by ${name}`, async () => (await refusedBy(send)) === name || undefined)
+    }
+    const found: unknown[] = []
+    for (const [what, send] of all) found.push([what, await refusedBy(send)])
+    assert.equal(
+      found,
+      all.map(([what, , webhooks]) => [what, webhooks.find((name) => failing.includes(name))]),
+    )
   }
 })
 
