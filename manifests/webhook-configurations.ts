@@ -179,12 +179,14 @@ const isProtected = {
 }
 
 /**
- * The condition by which a webhook sees only Services of these classes, separated by commas. A Service loses its class
- * with its type, so the one that it had counts too.
+ * The condition by which a webhook sees only LoadBalancers of these classes, separated by commas. A Service loses its
+ * class with its type, so the one that it had counts too. Other types have none, which differs from no class.
  */
 export function noOtherClass(classes: string): { name: string; expression: string } {
   const served = (service: string) =>
+    `${service}.spec.type == 'LoadBalancer' && ` +
     `(has(${service}.spec.loadBalancerClass) ? ${service}.spec.loadBalancerClass : '${withoutClass}') in ` +
     `'${classes}'.replace(' ', '').split(',')`
-  return { name: 'no-other-class', expression: `${served('object')} || (oldObject != null && ${served('oldObject')})` }
+  const expression = `(${served('object')}) || (oldObject != null && ${served('oldObject')})`
+  return { name: 'no-other-class', expression }
 }

@@ -64,6 +64,12 @@ export function requests({ client, controlPlane }: TestStage): Called[] {
     ['label one as ourselves', () => self.patch(services, change('outer', labels), dry), []],
     ['make a ClusterIP a LoadBalancer', patch('inner', { spec: { type: 'LoadBalancer' } }), [reserve, validate]],
     ['make a LoadBalancer a ClusterIP', patch('outer', { spec: clusterIP }), [reserve, validate]],
+    [
+      'make one of another class a ClusterIP',
+      patch('classed', { spec: { ...clusterIP, loadBalancerClass: null } }),
+      [],
+    ],
+    ['make a ClusterIP one of another class', patch('inner', { spec: { type: 'LoadBalancer', ...theirs } }), []],
     ['end the finalizer of a deletion', patch('ending', { metadata: { finalizers: null } }), []],
     ['change the spec during a deletion', patch('ending', ports), [validate]],
     ['annotate during a deletion', patch('ending', annotations), [validate]],
