@@ -37,7 +37,7 @@ async function joinNodes({ apply }: Context): Promise<void> {
   await apply({ apiVersion: 'v1', kind: 'List', items })
 }
 
-/** Whether MetalLB takes an object. */
+/** Whether MetalLB takes an object. Its definitions refuse a field of a later version, before its webhooks look. */
 async function takes(client: KubeClient, object: KubeObject): Promise<boolean> {
   const resource = kinds.find(({ kind }) => kind === object.kind)
   if (!resource) throw new Error(`no resource for ${object.kind}`)
@@ -45,7 +45,8 @@ async function takes(client: KubeClient, object: KubeObject): Promise<boolean> {
     await client.apply(resource, object, { fieldManager: 'other' })
     return true
   } catch (error) {
-    if (error instanceof KubeError && error.status === 403) return false
+    if (!(error instanceof KubeError)) throw error
+    if (error.status === 403 || error.message.includes('field not declared in schema')) return false
     throw error
   }
 }
