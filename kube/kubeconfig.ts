@@ -89,10 +89,14 @@ async function loadAgain(options: KubeconfigOptions, before: KubeConfig): Promis
   throw new Error(`${fact}; restart to use it`)
 }
 
-/** A rotation keeps one of the former authorities until it is over. Where none was named, only the server tells. */
+/**
+ * A rotation keeps one of the former authorities until it is over. Where none was named, only the server tells. A proxy of
+ * many clusters has one authority, and a path for each.
+ */
 function mayLeadElsewhere(before: KubeConfig, now: KubeConfig): boolean {
   const [former, current] = [authoritiesOf(before), authoritiesOf(now)]
-  if (former.length === 0) return before.getCurrentCluster()?.server !== now.getCurrentCluster()?.server
+  const [formerUrl, url] = [before, now].map((config) => URL.parse(config.getCurrentCluster()?.server ?? ''))
+  if (former.length === 0 || formerUrl?.pathname !== url?.pathname) return formerUrl?.href !== url?.href
   return !former.some((authority) => current.includes(authority))
 }
 

@@ -82,6 +82,8 @@ export function announcing(deps: AnnouncingDeps): Announcing {
 
 /** Whether an error says more than that another writer was first, or that the API server does not work. */
 function isAboutSoftware(error: unknown): boolean {
+  // Several objects are written at once.
+  if (error instanceof AggregateError) return error.errors.some(isAboutSoftware)
   if (isConflict(error)) return false
   // Where a webhook fails the API server answers with 500.
   return !(error instanceof KubeError) || (![0, 401, 429].includes(error.status) && error.status <= 500)

@@ -270,6 +270,8 @@ function start(deps: ProcessDeps, task: Task & Pick<Claim, 'family'>, timeLimit:
     return refuse(deps, task, `ElasticIP ${name} ${withoutFamily(task.family)}`)
   const obtain = async () => {
     const answer = await obtainAddress(deps, task, timeLimit)
+    // Also where the cloud has denied what it had not granted yet.
+    if (answer.kind === 'refused') deps.turnover.giveBack(task.record)
     if (answer === unrecorded) deps.unrecorded.add(name)
     else if (answer.kind === 'held') deps.unrecorded.delete(name)
     return answer

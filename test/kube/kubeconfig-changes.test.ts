@@ -68,6 +68,13 @@ const unusable: { name: string; change: (file: string, text: string) => void }[]
     name: 'trusts other authorities alone, as one of another cluster does',
     change: (file) => void write(join(file, '..'), { cluster: authorities('OTHER'), user: { token: 'b' } }),
   },
+  {
+    name: 'has another path of one server, as a proxy of many clusters gives to each',
+    change: (file) => {
+      const other = { server: 'https://192.0.2.1:6443/k8s/clusters/other', ...authorities('OLD') }
+      write(join(file, '..'), { cluster: other, user: { token: 'b' } })
+    },
+  },
 ]
 
 for (const { name, change } of unusable) {

@@ -34,7 +34,7 @@ test('webhooks that were installed for other classes are an error of doctor, and
   assert.is(found?.level, 'error')
   assert.match(
     found?.what ?? '',
-    /^reserve\.eip-admission\.dev, .*: the condition no-other-class is not that of --load/,
+    /^reserve\.eip-admission\.dev, .*: the condition no-other-class is not the one of this version for --load/,
   )
   assert.match(found?.fix ?? '', `--load-balancer-class=${ours}`)
   const { code, stderr } = await typed([

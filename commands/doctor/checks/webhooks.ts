@@ -40,7 +40,7 @@ export const reviewedClasses = defineCheck({
     )
     if (wrong.length === 0) return []
     const names = wrong.map(({ name }) => name).join(', ')
-    const what = `${names}: the condition ${wanted.name} is not that of --load-balancer-class=${classes.join(',')}`
+    const what = `${names}: the condition ${wanted.name} is not the one of this version for --load-balancer-class=${classes.join(',')}`
     return [{ level: 'error', what, why: later, fix: installRemedy(webhooks, context) }]
   },
 })

@@ -136,6 +136,7 @@ test('a race, an end and an API server that does not work say nothing about the 
     kubeError(401, 'Unauthorized'),
     kubeError(429, 'TooManyRequests'),
     kubeError(503, 'ServiceUnavailable'),
+    new AggregateError([kubeError(503, 'ServiceUnavailable'), kubeError(409, 'Conflict')], '2 of 2 failed'),
   ])
     assert.equal(await reportedAfter(error), [], error.message)
   assert.equal(await reportedAfter(new Error('aborted'), { ended: AbortSignal.abort() }), [])

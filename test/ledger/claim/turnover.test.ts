@@ -95,4 +95,23 @@ test('a loop that claims and releases ends, and requests that the cloud refused 
   assert.equal(results, ['pending', 'pending', 'held', 'held', 'held', 'refused'])
 })
 
+test('addresses that the cloud denies in the end do not count', async () => {
+  const harness = makeHarness()
+  const process = harness.process('a', { limits: { cluster: undefined, namespace: 1 } })
+  harness.setAdoptionMark()
+  const results: string[] = []
+  for (const name of ['a', 'b', 'c', 'd']) {
+    const key = `default/${name}`
+    harness.cloud.fates.push('requested')
+    results.push((await process.claim({ key })).kind)
+    for (const id of harness.reservationsOf(key)) harness.cloud.deny(id)
+    results.push((await process.claim({ key })).kind)
+    await process.release(key)
+  }
+  assert.equal(
+    results,
+    ['a', 'b', 'c', 'd'].flatMap(() => ['pending', 'refused']),
+  )
+})
+
 test.run()
