@@ -76,7 +76,9 @@ test('MetalLB of another namespace, form and class, whose definitions the API se
     }),
     remedyOf('metallb-definitions', { found: [/bgppeers.metallb.io: .* has format int32/] }),
   )
-  await operator.follow(remedyOf('reviewed-classes', { found: [/is not the one of this version for --load-balancer-class/] }))
+  await operator.follow(
+    remedyOf('reviewed-classes', { found: [/is not the one of this version for --load-balancer-class/] }),
+  )
 })
 
 test('programs of MetalLB that announce two classes', async () => {
@@ -167,7 +169,9 @@ test('kube-vip of a release that has no peers, without its settings, beside the 
       act: () => becomeReady(stage, programs),
     }),
   )
-  await operator.follow(remedyOf('reviewed-classes', { found: [/is not the one of this version for --load-balancer-class/] }))
+  await operator.follow(
+    remedyOf('reviewed-classes', { found: [/is not the one of this version for --load-balancer-class/] }),
+  )
 })
 
 test.after(async () => {
