@@ -5,8 +5,6 @@ import type { Labels } from '../lib/label-selector.ts'
 /** What a Service carries so that its address is announced; absent fields are not ours to write. */
 export type AnnouncementRequest = {
   annotations: Record<string, string>
-  /** What an older version of ours wrote: an annotation with this value goes. */
-  former?: Record<string, string>
   status?: NonNullable<Service['status']>
 }
 

@@ -88,7 +88,7 @@ function cilium(options: CiliumOptions): Announcer {
     name: 'cilium',
     // spec.loadBalancerIP is a request already. To each Service of a namespace that is permitted here LB IPAM gives the
     // address by the key alone, whatever its pool selects.
-    request: (address) => ({ annotations: { [sharingKey]: address }, former: { [sharingNamespaces]: '*' } }),
+    request: (address) => ({ annotations: { [sharingKey]: address } }),
     withdrawal: {
       annotations: { [request]: nobodysAddress, [oldRequest]: null },
       clearsStatus: true,
@@ -155,8 +155,7 @@ function annotations(): readonly Annotation[] {
       on: 'Service',
       writers: ['user'],
       values: 'names of namespaces, with commas between them',
-      sentence:
-        'Any Service of these namespaces can get the address of this one at Cilium. eip-admission removes `*`, which means each namespace.',
+      sentence: 'Any Service of these namespaces can get the address of this one at Cilium; `*` means each namespace.',
     },
     {
       name: secretsAnnotation,

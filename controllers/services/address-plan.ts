@@ -32,7 +32,6 @@ import { mayFindShown } from '../../ledger/record/records.ts'
 import { outdatedRequestAnnotations } from '../../ledger/want/own-address.ts'
 import { isAnnounceable } from '../../ledger/want/own-address-rules.ts'
 import { type Want, isWanted } from '../../ledger/want/want.ts'
-import { withoutAnnotations } from './patch-service.ts'
 import { planWithdrawal } from './removal-plan.ts'
 import {
   type ServiceSeen,
@@ -45,7 +44,7 @@ import {
   shownInStatus,
   statedReclaimPolicy,
 } from './service-state.ts'
-import { type ServicePlan, type WrittenRequest, settled } from './service-step.ts'
+import { type ServicePlan, settled } from './service-step.ts'
 
 /** How soon we look again whether an own address is known; a change of what we know comes sooner. */
 const doubtPollMs = 15_000
@@ -144,8 +143,7 @@ function releaseAfterGrace(seen: ServiceSeen, record: ElasticIP, reclaim?: Recla
 
 function announce(seen: ServiceSeen, service: Service, address: string): ServicePlan {
   const all = [...new Set([address, ...secondAddresses(seen)])]
-  const requested = all.length > 1 ? requestOfBoth(seen, service, all) : seen.announcer.request(address)
-  const request = withoutFormer(requested, service)
+  const request = all.length > 1 ? requestOfBoth(seen, service, all) : seen.announcer.request(address)
   const isAnnotated = Object.entries(request.annotations).every(
     ([name, value]) => service.metadata.annotations?.[name] === value,
   )
@@ -155,13 +153,7 @@ function announce(seen: ServiceSeen, service: Service, address: string): Service
   return { step: { do: 'announce', address: shownText(request), request, isShared: true } }
 }
 
-/** The request, which also removes what an older version of ours wrote on the Service. */
-function withoutFormer({ former = {}, ...request }: AnnouncementRequest, { metadata }: Service): WrittenRequest {
-  const left = Object.keys(former).filter((name) => metadata.annotations?.[name] === former[name])
-  return { ...request, annotations: { ...request.annotations, ...withoutAnnotations(left) } }
-}
-
-function shownText({ status }: WrittenRequest): string {
+function shownText({ status }: AnnouncementRequest): string {
   return (status?.loadBalancer?.ingress ?? []).map(({ ip }) => ip).join(', ')
 }
 

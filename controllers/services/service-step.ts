@@ -5,9 +5,6 @@ import type { ClaimSpec } from '../../ledger/claim/claim-spec.ts'
 import type { ElasticIP, ReclaimPolicy } from '../../ledger/record/elastic-ip.ts'
 import type { Plan } from '../loop/reconciler.ts'
 
-/** What a Service has to carry so that its address is announced; an annotation that is null goes. */
-export type WrittenRequest = Pick<AnnouncementRequest, 'status'> & { annotations: Record<string, string | null> }
-
 /** One change to the cluster or the cloud. Each is safe to repeat, and none relies on another to have succeeded. */
 export type ServiceStep =
   | { do: 'add-finalizer' }
@@ -19,7 +16,7 @@ export type ServiceStep =
   | { do: 'bind'; record: ElasticIP; uid: string }
   | { do: 'set-reclaim-policy'; record: ElasticIP; reclaim: ReclaimPolicy }
   /** `isShared`: the plan of the second address may write the status at the same time. */
-  | { do: 'announce'; address: string; request: WrittenRequest; isShared?: true }
+  | { do: 'announce'; address: string; request: AnnouncementRequest; isShared?: true }
   /** Makes a Service that is being deleted what the announcing software withdraws when it is gone. */
   | { do: 'restore-service'; change: object }
   /** Has the announcing software withdraw the address. */

@@ -31,7 +31,6 @@ test('Cilium may share an address among Services of one namespace, and never wit
   // A tenant of another namespace needs the key alone to get the address, where the Service permits his namespace.
   assert.equal(ofCilium.request('198.51.100.7'), {
     annotations: { 'lbipam.cilium.io/sharing-key': '198.51.100.7' },
-    former: { 'lbipam.cilium.io/sharing-cross-namespace': '*' },
   })
 })
 

@@ -73,11 +73,6 @@ const restores: ServiceSeen['announcer'] = {
   withdrawal: { annotations: { 'metallb.io/pool': 'disabled' }, clearsStatus: true, restoresStatus: true },
   request: () => ({ annotations: {} }),
 }
-/** Software in whose annotation an older version of ours wrote `*`. */
-const renounces: ServiceSeen['announcer'] = {
-  request: (key) => ({ annotations: { 'example.com/key': key }, former: { 'example.com/with': '*' } }),
-}
-const keyed = { ...annotations, 'example.com/key': address }
 const leaving = makeService({ ...shown, status: ingress, deletionTimestamp: 'now' })
 const withdrawing = makeService({
   finalizers,
@@ -211,30 +206,6 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
     plan: { step: { do: 'announce', address, request: announced } },
   },
   { name: 'a settled Service needs nothing', seen: { service: settledService, record: bound }, plan: {} },
-  {
-    name: 'an annotation of ours that we no longer write goes',
-    seen: {
-      service: makeService({ ...shown, annotations: { ...keyed, 'example.com/with': '*' } }),
-      record: bound,
-      announcer: renounces,
-    },
-    plan: {
-      step: {
-        do: 'announce',
-        address,
-        request: { annotations: { 'example.com/key': address, 'example.com/with': null } },
-      },
-    },
-  },
-  {
-    name: 'and stays where a person wrote something else there',
-    seen: {
-      service: makeService({ ...shown, annotations: { ...keyed, 'example.com/with': 'shop' } }),
-      record: bound,
-      announcer: renounces,
-    },
-    plan: {},
-  },
   {
     name: 'an address that another writer replaced with an old one of ours is restored',
     seen: {
