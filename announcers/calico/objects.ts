@@ -51,9 +51,12 @@ function configure(options: CalicoOptions, state: Announcements, existing: reado
   // One that has a way keeps it.
   const shown = all.filter((one) => !disputed.includes(one) || isListed(one, existing))
   const list = configurationOf(shown, existing)
-  const found = [...problems, ...refusals(disputed, pool)]
+  // Until Calico announces for us, a disputed address may have its way by other software, which stays for all.
+  const waits = disputed.length > 0 && !hasBegun(all, existing)
+  const waiting = waits ? all.filter((one) => !disputed.includes(one)) : []
+  const found = [...problems, ...refusals(disputed, pool), ...delays(waiting, { disputed, pool })]
   if (all.length === 0) return { wanted: list, problems: distinctProblems(found) }
-  if (disputed.length === all.length)
+  if (waits || disputed.length === all.length)
     return { wanted: kept(shown, existing), problems: distinctProblems(found), isHeld: true }
   const own = peersOf(state.nodes, options, existing)
   // The list is a person's, and shared with him.
@@ -98,6 +101,25 @@ function refusals(disputed: readonly ShownAddress[], pool: string | undefined): 
     `IPPool ${pool} is for load balancers, so Calico writes the status of this Service too, and nothing new is announced ` +
     `for it. Delete ${pool}, or create the Service again with a loadBalancerClass that eip-admission serves, and not calico`
   return disputed.flatMap(({ services }) => services).map((service) => ({ subject: { service }, message }))
+}
+
+/** What is said to Services that Calico does not serve, while others keep it from announcing anything. */
+function delays(
+  waiting: readonly ShownAddress[],
+  { disputed, pool }: { disputed: readonly ShownAddress[]; pool: string | undefined },
+): Problem[] {
+  const [first] = disputed.flatMap(({ services }) => services)
+  const message =
+    `IPPool ${pool} is for load balancers, so Calico writes the status of Service ${first} too, and announces nothing ` +
+    `for us until that ends. Delete ${pool}, or create that Service again with a loadBalancerClass that eip-admission ` +
+    `serves, and not calico`
+  return waiting.flatMap(({ services }) => services).map((service) => ({ subject: { service }, message }))
+}
+
+/** Whether Calico announces for us already. We write peers only where other software may end; a person's may serve us. */
+function hasBegun(all: readonly ShownAddress[], existing: readonly KubeObject[]): boolean {
+  const hasPeers = existing.some((one) => one.kind === peers.kind && isCreated(one))
+  return hasPeers || all.some((one) => isListed(one, existing))
 }
 
 function isListed({ address }: Pick<ShownAddress, 'address'>, existing: readonly KubeObject[]): boolean {

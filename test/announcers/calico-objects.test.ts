@@ -279,11 +279,28 @@ test('while Calico itself writes the status of Services nothing new is announced
   assert.not(plan({ addresses: [] }, [lanPool]).isHeld, 'nothing would lose its way')
 })
 
-test('a Service that Calico does not serve is announced beside one that it serves', () => {
-  const { find, texts, isHeld } = plan({ facts: new Map([['shop/web', { loadBalancerClass: 'a.test/b' }]]) }, [lanPool])
+const oneOfAnotherClass = { facts: new Map([['shop/web', { loadBalancerClass: 'a.test/b' }]]) }
+
+test('while one Service is disputed what other software announces stays, and the others hear why', () => {
+  const { names, texts, isHeld } = plan(oneOfAnotherClass, [lanPool])
+  assert.equal([names, isHeld], [[], true], 'the address of the disputed one has its way by that software')
+  assert.match(texts.join('\n'), /^default\/web: .*the status of this Service too/m)
+  assert.match(
+    texts.join('\n'),
+    /^shop\/web: .*the status of Service default\/web too.* Delete lb, or create that Service/m,
+  )
+})
+
+test('once Calico announces for us a Service that it does not serve is announced beside one that it serves', () => {
+  const peer = made('BGPPeer', 'eip-admission-old', { node: 'node-z', peerIP: '169.254.255.1' })
+  const { find, texts, isHeld } = plan(oneOfAnotherClass, [lanPool, peer])
   assert.equal([find('BGPConfiguration')?.spec, isHeld], [listOf(`${second}/32`), false])
   assert.not.match(JSON.stringify(find('BGPFilter')?.spec), `${address}/32`)
   assert.match(texts.join(), /^default\/web: .*IPPool lb/)
+  assert.not.match(texts.join(), 'shop/web')
+  const before = ours(listOf(`${address}/32`), `${address}/32`)
+  const listed = plan(oneOfAnotherClass, [lanPool, before])
+  assert.equal([listed.find('BGPConfiguration')?.spec, listed.isHeld], [listOf(`${address}/32`, `${second}/32`), false])
 })
 
 test.run()
