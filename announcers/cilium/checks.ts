@@ -1,6 +1,7 @@
 import { keyOf } from '../../kube/objects.ts'
 import { withoutClass } from '../../settings/service-policy.ts'
-import { type SoftwareFinding, defineSoftwareCheck } from '../check.ts'
+import { type RunningProgram, type SoftwareFinding, defineSoftwareCheck } from '../check.ts'
+import { containersOf } from '../shared/programs.ts'
 
 /** A key of Cilium's ConfigMap: what Cilium takes without it, what we need, and by which value of the chart it comes. */
 type Needed = { key: string; otherwise: string; right: string; value: string; why: string; isFor?: string }
@@ -36,23 +37,43 @@ export const ciliumSettings = defineSoftwareCheck({
   checks:
     "Cilium's ConfigMap has its BGP and its LB IPAM on, also for Services without a class where these are served.",
   good: 'Cilium has its BGP and its LB IPAM on',
-  needs: ['ciliumConfigs'],
-  judge({ ciliumConfigs }, { classes }) {
+  needs: ['ciliumConfigs', 'workloads'],
+  judge({ ciliumConfigs, workloads }, { classes }) {
     const wanted = needed.filter(({ isFor }) => isFor === undefined || classes.includes(isFor))
     return ciliumConfigs.flatMap(({ metadata, data = {} }) =>
       wanted.flatMap(({ key, otherwise, right, value, why }): SoftwareFinding[] => {
         const { [key]: found } = data
         if ((found ?? otherwise) === right) return []
-        const at = `-n ${metadata.namespace}`
         return [
           {
             level: 'error',
             what: `ConfigMap ${keyOf({ metadata })} has ${found === undefined ? `no ${key}` : `${key}=${found}`}`,
             why,
-            fix: `helm upgrade cilium cilium/cilium ${at} --reuse-values --set ${value}=${right}; kubectl rollout restart ${at} daemonset/cilium deployment/cilium-operator`,
+            fix: upgradeCommand(`${value}=${right}`, { namespace: metadata.namespace ?? '', workloads }),
           },
         ]
       }),
     )
   },
 })
+
+/** Without a version Helm would take the newest chart, and upgrade the network of the cluster. */
+function upgradeCommand(
+  set: string,
+  { namespace, workloads }: { namespace: string; workloads: readonly RunningProgram[] },
+): string {
+  const version = agentVersion(workloads.filter(({ metadata }) => metadata.namespace === namespace))
+  return [
+    `helm upgrade cilium cilium/cilium -n ${namespace} --version ${version ?? 'VERSION'} --reuse-values --set ${set}`,
+    `&& kubectl rollout restart -n ${namespace} daemonset/cilium deployment/cilium-operator`,
+    ...(version === undefined ? [`  # VERSION is that of: helm list -n ${namespace}`] : []),
+  ].join(' ')
+}
+
+/** The version in the name of the agents' image, which is that of the chart. */
+function agentVersion(workloads: readonly RunningProgram[]): string | undefined {
+  const agents = containersOf(workloads, /(^|\/)cilium:v?\d/)
+  const versions = new Set(agents.map(({ image }) => /:v?(\d+\.\d+\.\d+[^@]*)/.exec(image)?.[1]))
+  const [version, ...others] = versions
+  return others.length === 0 ? version : undefined
+}

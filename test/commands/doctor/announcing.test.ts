@@ -348,7 +348,11 @@ test('Cilium without its BGP or its LB IPAM', () => {
     const metadata = { namespace: 'cilium', name: 'cilium-config' }
     const ciliumConfigs: ConfigMap[] = data ? [{ apiVersion: 'v1', kind: 'ConfigMap', metadata, data }] : []
     const flags = { '--load-balancer-class': classes }
-    return lines(ciliumSettings, { ciliumConfigs }, { env: { METAL_LOAD_BALANCER: 'cilium:///' }, flags })
+    return lines(
+      ciliumSettings,
+      { ciliumConfigs, workloads: [] },
+      { env: { METAL_LOAD_BALANCER: 'cilium:///' }, flags },
+    )
   }
   const where = 'error: ConfigMap cilium/cilium-config has'
   const { 'enable-bgp-control-plane': _bgp, ...without } = right
@@ -360,6 +364,28 @@ test('Cilium without its BGP or its LB IPAM', () => {
   assert.equal(of(nodes), [`${where} default-lb-service-ipam=nodeipam`])
   assert.match(of(nodes, 'io.cilium/bgp-control-plane')[0] ?? '', /^ok/, 'it is for Services without a class')
   assert.match(of(undefined)[0] ?? '', /^ok/, 'it was not installed by its chart')
+})
+
+test('a setting of Cilium is changed in the version that runs, and nothing restarts where that fails', () => {
+  const metadata = { namespace: 'cilium', name: 'cilium-config' }
+  const ciliumConfigs: ConfigMap[] = [{ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: {} }]
+  const agents = (namespace: string, ...images: string[]): Workload => ({
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    metadata: { namespace, name: 'cilium' },
+    spec: { template: { spec: { containers: images.map((image) => ({ image })) } } },
+  })
+  const fixOf = (...workloads: Workload[]) =>
+    judge(ciliumSettings, { ciliumConfigs, workloads }, { env: { METAL_LOAD_BALANCER: 'cilium:///' } })[0]?.fix
+  const command = (version: string) =>
+    `helm upgrade cilium cilium/cilium -n cilium --version ${version} --reuse-values --set bgpControlPlane.enabled=true && kubectl rollout restart -n cilium daemonset/cilium deployment/cilium-operator`
+  const envoy = 'quay.io/cilium/cilium-envoy:v1.34.4-1754895458@sha256:ab'
+  assert.is(fixOf(agents('cilium', envoy, 'quay.io/cilium/cilium:v1.18.1@sha256:ab')), command('1.18.1'))
+  assert.is(fixOf(agents('cilium', 'registry.test:5000/cilium:1.19.0-rc.1')), command('1.19.0-rc.1'))
+  const unknown = `${command('VERSION')}   # VERSION is that of: helm list -n cilium`
+  assert.is(fixOf(), unknown)
+  assert.is(fixOf(agents('other', 'quay.io/cilium/cilium:v1.18.1')), unknown)
+  assert.is(fixOf(agents('cilium', 'quay.io/cilium/cilium@sha256:ab')), unknown)
 })
 
 test('what is in the way of Cilium, by its objects and by its reports', () => {
