@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import { styleText } from 'node:util'
 import { type DialectExamples, dialectExamples } from './dialect-examples.ts'
-import type { DialectName } from './dialects.ts'
+import { type DialectName, dialects } from './dialects.ts'
 import { runSandbox } from './run-sandbox.ts'
 import type { Stage } from './stage.ts'
 
@@ -35,6 +35,10 @@ ${bold('5. Delete the Service. Its reservation at the cloud is deleted too:')}
 
   kubectl delete service web
 
+${bold('6. Let it check the cluster and the cloud:')}
+
+  ${doctorCommand(stage)}
+
 ${bold('The simulated cloud')} serves ${url}. Control it with curl:
   curl ${controlUrl}                                  # list what you can change
   curl -X PUT ${controlUrl}/latency -d '{"ms":2000}'  # make the cloud slow
@@ -43,6 +47,13 @@ ${clientText(stage, examples)}${bold('The logs')} are in ${dir}/logs
 Press Ctrl-C to stop everything and to remove its files.`)
   if (!interrupted.aborted) await once(interrupted, 'abort')
 })
+
+/** `doctor` with the settings that the process has here. */
+function doctorCommand({ cloud: { url }, project, token, dialect }: Stage<DialectName>): string {
+  const { env, provider } = dialects[dialect]
+  const variables = Object.entries(env({ url, project, token })).map(([name, value]) => `${name}=${value}`)
+  return [...variables, `npx eip-admission doctor --cloud-provider=${provider} --base-url=${url}`].join(' ')
+}
 
 /** How the vendor's own command line reaches the simulated cloud. */
 function clientText({ cloud, project, token }: Stage<DialectName>, { client }: DialectExamples): string {
