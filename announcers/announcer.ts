@@ -38,7 +38,7 @@ export type Announcements = {
   addresses: Announced[]
   nodes: NodePeers[]
   /** The facts of each Service; of one that is missing here none is known. */
-  facts?: ReadonlyMap<Key, ServiceFacts>
+  facts?: Pick<ReadonlyMap<Key, ServiceFacts>, 'get'>
   /** Addresses that Services show before the ledger has a record of them: what a predecessor announces of them stays. */
   undecided?: Announced[]
   /** Addresses that Services show still, while the software withdraws them. */

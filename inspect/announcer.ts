@@ -1,12 +1,7 @@
 import type { ObjectConfiguration, Problem } from '../announcers/announcer.ts'
 import { announcerOf } from '../announcers/announcers.ts'
 import { hostnameLabel } from '../announcers/shared/sessions.ts'
-import {
-  announcedAddresses,
-  factsOfServices,
-  foreignStatuses,
-  leavingAddresses,
-} from '../controllers/announcing/announced.ts'
+import { announcedAddresses, factsOf, foreignStatuses, leavingAddresses } from '../controllers/announcing/announced.ts'
 import { ifKnown } from '../controllers/announcing/list-known.ts'
 import { readProviderId } from '../controllers/nodes/provider-id.ts'
 import { listAll } from '../kube/list-all.ts'
@@ -67,7 +62,7 @@ export function announcerProblems({ announcer, ...known }: Known, context: Conte
     addresses: announcedAddresses(states),
     leaving: leavingAddresses(states),
     foreign: foreignStatuses(states),
-    facts: factsOfServices(states),
+    facts: new Map(services.map((service) => [keyOf(service), factsOf(service)])),
     nodes: nodes.map(({ metadata: { name, labels = {}, annotations = {} }, spec }) => {
       const read = readProviderId(spec.providerID, context.vendor.providerIds)
       const found = read.kind === 'machine' ? peers.get(read.id) : undefined

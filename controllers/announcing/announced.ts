@@ -1,5 +1,5 @@
 import type { Announced, Announcements, ServiceFacts } from '../../announcers/announcer.ts'
-import { type Key, type Service, ingressOf, keyOf } from '../../kube/objects.ts'
+import { type Service, ingressOf, keyOf } from '../../kube/objects.ts'
 import { type ElasticIP, heldAddress, isSecond, phaseOf } from '../../ledger/record/elastic-ip.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { serviceFinalizer } from '../../ledger/record/names.ts'
@@ -95,17 +95,14 @@ export function foreignStatuses(states: Iterable<ServiceState>): NonNullable<Ann
   })
 }
 
-/** What decides of each Service what announcing software does with it. */
-export function factsOfServices(states: Iterable<ServiceState>): Map<Key, ServiceFacts> {
-  return new Map(
-    [...states].map(({ service: { metadata, spec } }) => [
-      keyOf({ metadata }),
-      {
-        ...(spec.loadBalancerClass !== undefined && { loadBalancerClass: spec.loadBalancerClass }),
-        ...(metadata.labels && { labels: metadata.labels }),
-      },
-    ]),
-  )
+/** What decides of a Service what announcing software does with it. */
+export function factsOf(service: Service | undefined): ServiceFacts | undefined {
+  if (!service) return undefined
+  const { metadata, spec } = service
+  return {
+    ...(spec.loadBalancerClass !== undefined && { loadBalancerClass: spec.loadBalancerClass }),
+    ...(metadata.labels && { labels: metadata.labels }),
+  }
 }
 
 function grouped(states: Iterable<ServiceState>, addressesOf: (state: ServiceState) => string | string[]): Announced[] {

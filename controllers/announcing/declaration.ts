@@ -1,7 +1,7 @@
 import type { DocumentConfiguration, ObjectConfiguration, Problem } from '../../announcers/announcer.ts'
 import {
   announcedAddresses,
-  factsOfServices,
+  factsOf,
   foreignStatuses,
   leavingAddresses,
   mentionsAddress,
@@ -43,7 +43,8 @@ export function makeAnnouncing(deps: Deps): Announcing | undefined {
           leaving: leavingAddresses(states),
           visible: visibleAddresses(states),
           foreign: foreignStatuses(states),
-          facts: factsOfServices(states),
+          // Few announcers ask for them.
+          facts: { get: (key) => factsOf(caches.services.get(key)) },
           nodes: peerFacts.all().map((fact) => {
             const { annotations } = caches.nodes.get(fact.node)?.metadata ?? {}
             return { ...fact, ...(annotations && { annotations }) }

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import {
   announcedAddress,
   announcedAddresses,
-  factsOfServices,
+  factsOf,
   foreignStatuses,
   leavingAddresses,
   mentionsAddress,
@@ -205,14 +205,11 @@ test('a status is foreign if nothing of ours explains it; the deletion of a Serv
 test('the class and the labels of a Service are what announcing software learns of it', () => {
   const classed = makeService({ name: 'api', loadBalancerClass: 'a.test/b' })
   classed.metadata.labels = { tier: 'gold' }
-  const states = [classed, shown].map((service) => ({ service, wanted: reserve, record: undefined }))
-  assert.equal(
-    [...factsOfServices(states)],
-    [
-      ['default/api', { loadBalancerClass: 'a.test/b', labels: { tier: 'gold' } }],
-      ['default/web', {}],
-    ],
-  )
+  assert.equal([classed, shown, undefined].map(factsOf), [
+    { loadBalancerClass: 'a.test/b', labels: { tier: 'gold' } },
+    {},
+    undefined,
+  ])
 })
 
 test.run()
