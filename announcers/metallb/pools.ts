@@ -173,6 +173,8 @@ export function silencedServices(
   advertisements: readonly BGPAdvertisement[],
   services: Announcements['facts'],
 ): Problem[] {
+  // As a rule nobody selects Services, and there may be thousands.
+  if (!advertisements.some(({ spec = {} }) => selectsServices(spec))) return []
   return pools.flatMap(({ object, facts, subjects }) =>
     subjects.flatMap((subject) => {
       if (!('service' in subject)) return []
