@@ -1,6 +1,6 @@
 import type { Key } from '../../kube/objects.ts'
-import { type ElasticIP, claimKey, recordName } from '../../ledger/record/elastic-ip.ts'
-import { hasReservationOf } from '../../ledger/record/source.ts'
+import { type ElasticIP, claimKey, recordName, secondKeys } from '../../ledger/record/elastic-ip.ts'
+import { hasReservationOf, isClaimed, isClaimedBy } from '../../ledger/record/source.ts'
 import { type Outcome, type Reconciler, runSteps } from '../loop/reconciler.ts'
 import { type AvailableSeen, type AvailableStep, planAvailable } from './available-plan.ts'
 
@@ -39,12 +39,21 @@ async function look(
   name: string,
   signal: AbortSignal,
 ): Promise<AvailableSeen> {
+  const read = async (names: string[]) => {
+    const found = await Promise.all(names.map((one) => getRecord(one, signal)))
+    return found.filter((record) => record !== undefined)
+  }
   const source = await getRecord(name, signal)
-  const named = source && claimKey(source)
-  const names = new Set([...(named === undefined ? [] : [recordName(named)]), ...claimantsOf(name)])
-  const found = await Promise.all([...names].map((claimant) => getRecord(claimant, signal)))
-  const records = found.filter((record) => record !== undefined)
+  const service = source && claimKey(source)
+  const [first] = service === undefined ? [] : await read([recordName(service)])
+  const records = [...(first ? [first] : []), ...(await read(claimantsOf(name)))]
+  if (!source) return { source, record: records[0] }
   // Of several records that name the source, the one that holds its address decides, whatever its claimRef says.
-  const holder = source && records.find((record) => hasReservationOf(record, source))
-  return { source, record: holder ?? (named === undefined ? records[0] : found[0]) }
+  const holder =
+    records.find((record) => hasReservationOf(record, source)) ?? records.find((record) => isClaimedBy(source, record))
+  if (holder) return { source, record: holder }
+  if (service === undefined) return { source, record: records[0] }
+  // The claimRef names only the Service, and our cache may not have the record of its second address yet.
+  const seconds = isClaimed(source) ? await read(secondKeys(service).map(recordName)) : []
+  return { source, record: seconds.find((record) => isClaimedBy(source, record)) ?? first }
 }

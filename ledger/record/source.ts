@@ -37,7 +37,8 @@ export function isAvailable(source: ElasticIP): boolean {
 
 /**
  * Whether the Service of a key may claim an address: a free one, or one that an earlier record of the same Service has
- * claimed. That is safe because two records of one Service never exist at the same time.
+ * claimed. That is safe because one address of a Service never has two records at the same time, and its two addresses
+ * are of different families.
  */
 export function isAvailableFor(key: Key | undefined, source: ElasticIP): boolean {
   const isItsOwn = key !== undefined && claimKey(source) === key

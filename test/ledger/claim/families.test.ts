@@ -9,7 +9,8 @@ import { serviceMarks } from '../../../ledger/record/marks.ts'
 import { postponeRelease, retain } from '../../../ledger/release/release.ts'
 import { makeLot, makeReservation } from '../../builders.ts'
 import { neverAborted } from '../../clouds/scripted-server.ts'
-import { makeHarness, scheme } from '../harness.ts'
+import type { HeardCall } from '../../fakes/interposed.ts'
+import { makeHarness, scheme, timeoutMs } from '../harness.ts'
 
 const six = { family: 'ipv6' } as const
 const marks = serviceMarks(scheme, 'default/web')
@@ -108,6 +109,29 @@ test('a warm IPv4 address is not for a Service of IPv6', async () => {
   await process.reconcileSource('warm-da-1')
   assert.is(verdict(await process.claim(six)), '2001:db8::2')
   assert.is(verdict(await process.claim({ key: 'default/db' })), '203.0.113.1')
+})
+
+test('a warm address that the second record of a Service is about to hold is no other Service’s', async () => {
+  const harness = makeHarness()
+  harness.setAdoptionMark()
+  const pool = harness.process('a', { warmPool: 1 })
+  await pool.fillPool()
+  await pool.reconcileSource('warm-da-1')
+  const key = 'default/web.ipv4'
+  const dies = ({ verb, values: [, object] }: HeardCall) => {
+    const { metadata, status } = object as Partial<ElasticIP>
+    if (verb === 'replace' && metadata?.name === 'default.web.ipv4' && status?.address) throw new Error('it dies')
+  }
+  const dying = harness.process('b', { kube: { before: dies } })
+  await dying.claim(six)
+  await dying.claim({ key }).catch(() => undefined)
+  await pool.reconcileSource('warm-da-1')
+  const warm = harness.api.stored(elasticIPs).find(({ metadata }) => metadata.name === 'warm-da-1')
+  assert.is(warm?.spec.claimRef?.elasticIPUID, harness.record(key)?.metadata.uid)
+  assert.is(verdict(await pool.claim({ key: 'default/db' })), '203.0.113.3')
+  assert.match(verdict(await pool.claim({ key })), /^busy/)
+  harness.advance(timeoutMs + 1_000)
+  assert.is(verdict(await pool.claim({ key })), '203.0.113.1')
 })
 
 test('an address of another family than the ordered one is kept, and is no Service’s', async () => {
