@@ -21,7 +21,8 @@ import { neverAborted, scheme } from './harness.ts'
 export const names = ['web', 'db']
 export const keys = names.map((name) => `default/${name}`)
 /** The keys of every address that a Service may have. */
-export const addressKeys = keys.flatMap((key) => [key, ...secondKeys(key)])
+export const secondAddressKeys = keys.flatMap(secondKeys)
+export const addressKeys = [...keys, ...secondAddressKeys]
 const fates: ReserveFate[] = ['lost', 'unsaid', 'requested', 'doubled', 'quota', 'unavailable', 'rate-limit']
 
 export type Walk = Walker & {
@@ -38,6 +39,26 @@ export function lead(walk: Walk, key: string, work: () => Promise<unknown>): voi
   if (leader.isFrozen || busy.get(key) === leader) return
   busy.set(key, leader)
   walk.go(leader, key, () => work().finally(() => busy.get(key) === leader && busy.delete(key)))
+}
+
+/** The leader works on one of the second addresses. */
+export const reconcileSeconds: Move = {
+  weight: 12,
+  move: (walk) => {
+    const key = one(walk, secondAddressKeys)
+    lead(walk, key, () => walk.leader.reconcile(key))
+  },
+}
+
+/** The spec of a Service of both families. */
+export function twoFamilies(walk: Walk): Parameters<typeof makeService>[0] {
+  return {
+    ipFamilyPolicy: one(walk, ['PreferDualStack', 'RequireDualStack'] as const),
+    ipFamilies: one<('IPv4' | 'IPv6')[]>(walk, [
+      ['IPv4', 'IPv6'],
+      ['IPv6', 'IPv4'],
+    ]),
+  }
 }
 
 function startAnother(walk: Walk): Actor {

@@ -25,12 +25,14 @@ import {
   addressKeys,
   beginWalk,
   keys,
-  lead,
   leftByUsers,
   moves,
   names,
   one,
   ownReservations,
+  reconcileSeconds,
+  secondAddressKeys,
+  twoFamilies,
   walkOn,
   watchOthers,
 } from './walk-moves.ts'
@@ -45,15 +47,9 @@ const movesOfBothFamilies: Move[] = [
   },
   {
     weight: 16,
-    move: (walk) => create(walk, one(walk, walk.actors), makeService({ name: one(walk, names), ...two(walk) })),
+    move: (walk) => create(walk, one(walk, walk.actors), makeService({ name: one(walk, names), ...twoFamilies(walk) })),
   },
-  {
-    weight: 12,
-    move: (walk) => {
-      const key = one(walk, seconds)
-      lead(walk, key, () => walk.leader.reconcile(key))
-    },
-  },
+  reconcileSeconds,
   {
     weight: 2,
     move: (walk) => {
@@ -72,25 +68,12 @@ const movesOfBothFamilies: Move[] = [
   {
     weight: 1,
     move: async (walk) => {
-      const name = recordName(one(walk, seconds))
+      const name = recordName(one(walk, secondAddressKeys))
       walk.log.push(`a user deletes ElasticIP ${name}`)
       await walk.harness.api.client.remove(elasticIPs, { name })
     },
   },
 ]
-
-const seconds = keys.flatMap(secondKeys)
-
-/** The spec of a Service of both families. */
-function two(walk: Walk): Parameters<typeof makeService>[0] {
-  return {
-    ipFamilyPolicy: one(walk, ['PreferDualStack', 'RequireDualStack'] as const),
-    ipFamilies: one<('IPv4' | 'IPv6')[]>(walk, [
-      ['IPv4', 'IPv6'],
-      ['IPv6', 'IPv4'],
-    ]),
-  }
-}
 
 /** What must hold at every moment. */
 function watch(walk: Walk): void {

@@ -5,25 +5,34 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { keyOf } from '../../../kube/objects.ts'
 import { services } from '../../../kube/resource.ts'
-import { type ElasticIP, elasticIPs, heldAddress, reservationIdOf } from '../../../ledger/record/elastic-ip.ts'
+import {
+  type ElasticIP,
+  elasticIPs,
+  heldAddress,
+  reservationIdOf,
+  secondKey,
+} from '../../../ledger/record/elastic-ip.ts'
 import { elasticIPAnnotation } from '../../../ledger/record/names.ts'
 import { isAvailable, isWarm } from '../../../ledger/record/source.ts'
 import { makeLot, makeReservation, makeService } from '../../builders.ts'
-import { comeToRest, create } from '../walk-life.ts'
+import { comeToRest, create, familiesOf } from '../walk-life.ts'
 import {
   type Move,
   type Walk,
+  addressKeys,
   beginWalk,
-  keys,
   lead,
   leftByUsers,
   moves,
   names,
   one,
   ownReservations,
+  reconcileSeconds,
+  twoFamilies,
   walkOn,
   watchOthers,
 } from '../walk-moves.ts'
+import { usualPolicy } from '../harness.ts'
 import { makeWalker } from '../walker.ts'
 
 const size = 2
@@ -40,6 +49,11 @@ const availableMoves: Move[] = [
     weight: 2,
     move: (walk) => create(walk, one(walk, walk.actors), makeService({ name: one(walk, names), ipFamilies: ['IPv6'] })),
   },
+  {
+    weight: 10,
+    move: (walk) => create(walk, one(walk, walk.actors), makeService({ name: one(walk, names), ...twoFamilies(walk) })),
+  },
+  reconcileSeconds,
   { weight: 6, move: (walk) => lead(walk, 'the pool', () => walk.leader.fillPool()) },
   {
     weight: 14,
@@ -112,20 +126,25 @@ function judge({ harness, surprises, log }: Walk): void {
   )
   const left = leftByUsers({ harness, log }, wanting)
   // A Service that waits for an address by name keeps what its record had requested before.
-  const plain = owners.filter((record) => record?.status?.reservationID && !record.spec.source).length
+  const seconds = wanting.flatMap((service) => {
+    const [, family] = familiesOf(service)
+    return family ? [harness.record(secondKey(keyOf(service), family))] : []
+  })
+  for (const record of seconds) assert.is(record?.status?.phase, 'Bound', 'a second address')
+  const plain = [...owners, ...seconds].filter((record) => record?.status?.reservationID && !record.spec.source).length
   const expected = plain + size + 1 + left.length
   assert.is(ownReservations({ harness }).length, expected, 'reservations and Services that want one')
 }
 
 async function walkFrom(seed: number, steps: number): Promise<void> {
-  const walk = beginWalk(makeWalker(seed, { warmPool: size }))
+  const walk = beginWalk(makeWalker(seed, { warmPool: size, policy: { ...usualPolicy, isDualStack: true } }))
   walk.harness.cloud.put(own)
   walk.harness.api.put(elasticIPs, makeLot('office', { reservationID: own.id, reclaimPolicy: 'Retain' }))
   if (walk.random(2) === 0) walk.harness.setAdoptionMark()
   try {
     await walkOn(walk, { steps, moves: availableMoves, watch })
     walk.harness.cloud.refusesMark = undefined
-    await comeToRest(walk, keys)
+    await comeToRest(walk, addressKeys)
     watch(walk)
     judge(walk)
   } catch (error) {
