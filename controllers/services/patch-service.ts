@@ -17,9 +17,11 @@ export async function patch(client: KubeClient, service: Service, change: object
   await unlessGone(client.patch(services, { ...splitKey(keyOf(service)), patch: { merge } }, written))
 }
 
-/** Changes the status of a Service. */
+/** Changes the status of this very Service, never that of a later one of its name. */
 export async function patchStatus(client: KubeClient, service: Service, status: object): Promise<undefined> {
-  await mergeStatus(client, service, { status })
+  // By the uid alone: software that writes the same status is no reason to look again.
+  const { uid } = service.metadata
+  await mergeStatus(client, service, { metadata: { uid }, status })
 }
 
 /** Changes the status of a Service, unless the Service has changed since the step was planned. */
