@@ -1,4 +1,5 @@
 import type { Reservation } from '../clouds/ports/cloud.ts'
+import type { KubeClient } from '../kube/client.ts'
 import { listAll } from '../kube/list-all.ts'
 import { type Service, splitKey } from '../kube/objects.ts'
 import { leases, nodeLeaseNamespace, services } from '../kube/resource.ts'
@@ -15,7 +16,7 @@ import { type IpAddress, canonicalIpAddress } from '../lib/ip-address.ts'
 import { sharedRead } from '../lib/shared-read.ts'
 import { timeLimit } from '../lib/time-limit.ts'
 import { type Claims, claims, type ClaimDeps } from './claim/claim.ts'
-import { type ElasticIP, claimKey, elasticIPs, reservationIdOf } from './record/elastic-ip.ts'
+import { type ElasticIP, claimKey, elasticIPs, isSecond, recordName, reservationIdOf } from './record/elastic-ip.ts'
 import { grantedCheck } from './claim/granted-address.ts'
 import { overLimit } from './claim/limits.ts'
 import { turnover } from './claim/turnover.ts'
@@ -23,6 +24,7 @@ import { records } from './record/records.ts'
 import type { ReleaseDeps } from './release/release.ts'
 import { warmCandidates } from './available/claim-source.ts'
 import { isAvailable, isWarm } from './record/source.ts'
+import { isSecondWanted } from './want/second-want.ts'
 import { type Want, isWanted } from './want/want.ts'
 import { names } from '../settings/installed-names.ts'
 import type { Context } from './context.ts'
@@ -223,13 +225,17 @@ function limiter({ client, settings, caches }: LedgerOptions): ClaimDeps['overLi
 }
 
 /** An address is released only if its Service is gone, is being deleted, or certainly wants none of ours or another. */
-async function isStillWanted(
-  { client, want }: LedgerOptions,
+export async function isStillWanted(
+  { client, want }: { client: KubeClient } & Pick<LedgerOptions, 'want'>,
   record: ElasticIP,
   signal: AbortSignal,
 ): Promise<boolean> {
   const key = claimKey(record)
-  const service = key === undefined ? undefined : await client.get(services, splitKey(key), { signal })
+  if (key === undefined) return false
+  const service = await client.get(services, splitKey(key), { signal })
   if (!service || service.metadata.deletionTimestamp) return false
-  return isWanted(record, want(service))
+  const wanted = want(service)
+  if (!isSecond(record)) return isWanted(record, wanted)
+  const first = await client.get(elasticIPs, { name: recordName(key) }, { signal })
+  return isSecondWanted(record, { service, wanted, first })
 }

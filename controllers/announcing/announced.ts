@@ -6,18 +6,24 @@ import { serviceFinalizer } from '../../ledger/record/names.ts'
 import { mayFindShown } from '../../ledger/record/records.ts'
 import { statusAddresses } from '../../ledger/want/address-users.ts'
 import { isAnnounceable } from '../../ledger/want/own-address-rules.ts'
+import { isSecondWanted } from '../../ledger/want/second-want.ts'
 import { type Want, isWanted } from '../../ledger/want/want.ts'
 
-/** A Service, what it wants, and the record of its address. */
-export type ServiceState = { service: Service; wanted: Want; record: ElasticIP | undefined }
+/** A Service, what it wants, and the record of its address; of a second one also that of its first. */
+export type ServiceState = {
+  service: Service
+  wanted: Want
+  record: ElasticIP | undefined
+  first?: ElasticIP | undefined
+}
 
 /**
  * The address under which the network should know a Service. A Service that is being deleted has none. Neither has one
  * whose address the ledger does not hold for it: an address that is being released may belong to another user tomorrow.
  */
-export function announcedAddress({ service, wanted, record }: ServiceState): string | undefined {
+export function announcedAddress({ service, wanted, record, first }: ServiceState): string | undefined {
   if (service.metadata.deletionTimestamp) return undefined
-  if (record && isSecond(record)) return secondAddress({ service, wanted, record })
+  if (record && isSecond(record)) return secondAddress({ service, wanted, record, first })
   switch (wanted.kind) {
     case 'own':
       return isAnnounceable(service, wanted) ? wanted.address : undefined
@@ -36,9 +42,10 @@ export function announcedAddress({ service, wanted, record }: ServiceState): str
 }
 
 /** The second address of a Service, which no field of its spec shows: it is there as soon as it is bound. */
-function secondAddress({ service, wanted, record }: ServiceState & { record: ElasticIP }): string | undefined {
+function secondAddress({ service, wanted, record, first }: ServiceState & { record: ElasticIP }): string | undefined {
   const isBound = phaseOf(record) === 'Bound' && record.spec.claimRef?.uid === service.metadata.uid
-  const isItsOwn = ['ignored', 'reserve', 'wrong'].includes(wanted.kind) && isWanted(record, wanted)
+  const mayHaveTwo = ['ignored', 'reserve', 'wrong', 'own'].includes(wanted.kind)
+  const isItsOwn = mayHaveTwo && isSecondWanted(record, { service, wanted, first })
   return isBound && isItsOwn ? heldAddress(record) : undefined
 }
 

@@ -18,6 +18,7 @@ export function serviceStates(
       const key = keyOf(service)
       const seconds = secondKeys(key).flatMap((second) => caches.records.get(recordName(second)) ?? [])
       const wanted = want(service)
-      return [caches.records.get(recordName(key)), ...seconds].map((record) => ({ service, wanted, record }))
+      const first = caches.records.get(recordName(key))
+      return [{ service, wanted, record: first }, ...seconds.map((record) => ({ service, wanted, record, first }))]
     })
 }

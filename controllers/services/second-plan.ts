@@ -8,6 +8,7 @@
 //   wants no second address,  | the record is unbound, within the grace period  | wait
 //   or is deleted             | its status shows the address                    | hide-in-status
 //                             | it has a record that is not Released            | release or retain
+//   may want one              | its first address is to be shown again before   | -
 //   wants one                 | the first record holds no address               | -
 //   wants one                 | its record lost an address that its status shows| hide-in-status
 //   wants one                 | the record holds none                           | claim
@@ -21,7 +22,8 @@ import { type ElasticIP, heldAddress, phaseOf, secondKey, serviceOfAddress } fro
 import { mayFindShown } from '../../ledger/record/records.ts'
 import { secondClaimOf } from '../../ledger/claim/claim-spec.ts'
 import { statusAddresses } from '../../ledger/want/address-users.ts'
-import { type Want, isWanted } from '../../ledger/want/want.ts'
+import { isFirstUnshown, isSecondWanted } from '../../ledger/want/second-want.ts'
+import type { Want } from '../../ledger/want/want.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { planWithoutService } from './removal-plan.ts'
 import {
@@ -36,20 +38,21 @@ import { type ServicePlan, settled } from './service-step.ts'
 /** The next step for the second address of a Service. Pure. */
 export function planSecond(seen: ServiceSeen): ServicePlan {
   const { service, wanted, record } = seen
-  const isNeeded = service !== undefined && !service.metadata.deletionTimestamp && isWantedBy(seen)
+  const isNeeded = service !== undefined && !service.metadata.deletionTimestamp && isWantedBy(seen, service)
   if (record && phaseOf(record) === 'Releasing') {
     return isNeeded ? { step: { do: 'release', record } } : planHidden(service, record)
   }
   if (!service || !wanted) return record ? planWithoutService(seen, record) : settled
   if (wanted.kind === 'ignored' && !service.metadata.deletionTimestamp) return settled
   if (!isNeeded) return planUnneeded(seen, service)
-  return planNeeded(seen, { service, wanted })
+  const [first] = seen.others
+  return isFirstUnshown({ service, wanted, first }) ? settled : planNeeded(seen, { service, wanted })
 }
 
 /** Whether a Service wants this address, or has it and its want cannot be known. */
-function isWantedBy({ key, wanted, record }: ServiceSeen): boolean {
+function isWantedBy({ key, wanted, record, others: [first] }: ServiceSeen, service: Service): boolean {
   if (!wanted) return false
-  if (record) return isWanted(record, wanted)
+  if (record) return isSecondWanted(record, { service, wanted, first })
   return (
     wanted.kind === 'reserve' &&
     wanted.second !== undefined &&

@@ -24,6 +24,7 @@ import type { TimeLimit } from '../../lib/time-limit.ts'
 import { type Claims, claims, type ClaimDeps } from '../../ledger/claim/claim.ts'
 import type { Claim } from '../../ledger/claim/claim-spec.ts'
 import { bind, setReclaimPolicy } from '../../ledger/claim/bind.ts'
+import { isStillWanted } from '../../ledger/ledger.ts'
 import { type ElasticIP, elasticIPs, recordName } from '../../ledger/record/elastic-ip.ts'
 import { provisionedCheck } from '../../ledger/available/provisioned-check.ts'
 import { grantedCheck } from '../../ledger/claim/granted-address.ts'
@@ -35,7 +36,7 @@ import { type ReleaseDeps, type ReleaseResult, postponeRelease, release, retain 
 import { warmCandidates } from '../../ledger/available/claim-source.ts'
 import { isAvailable, isWarm } from '../../ledger/record/source.ts'
 import { type Sweep, sweep } from '../../ledger/sweep/sweep.ts'
-import { type Want, isWanted, want } from '../../ledger/want/want.ts'
+import { type Want, want } from '../../ledger/want/want.ts'
 import { addWarm } from '../../ledger/claim/reserve-warm.ts'
 import { planWarm, unusedFor } from '../../ledger/available/warm-plan.ts'
 import { makePolicy } from '../builders.ts'
@@ -247,11 +248,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
     timeLimit: options.timeLimit ?? (() => ({ signal: neverAborted, isOver: () => false })),
     now: ownNow,
     log: silentLog,
-    isStillWanted: async (record: ElasticIP, signal: AbortSignal) => {
-      const { claimRef } = record.spec
-      const service = claimRef && (await client.get(services, claimRef, { signal }))
-      return service !== undefined && !service.metadata.deletionTimestamp && isWanted(record, wanted(service))
-    },
+    isStillWanted: (record: ElasticIP, signal: AbortSignal) => isStillWanted({ client, want: wanted }, record, signal),
   }
   const own = claims(deps)
   const seen = sights(elapsedMs)

@@ -10,6 +10,9 @@ import {
   undecidedAddresses,
   type ServiceState,
 } from '../../../controllers/announcing/announced.ts'
+import { serviceStates } from '../../../controllers/announcing/service-states.ts'
+import type { Dependencies } from '../../../controllers/dependencies.ts'
+import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
 import type { Want } from '../../../ledger/want/want.ts'
 import { assigned } from '../../../ledger/record/records.ts'
 import { serviceFinalizer } from '../../../ledger/record/names.ts'
@@ -92,6 +95,32 @@ const cases: { name: string; shown: ServiceState; is: string | undefined }[] = [
     is: undefined,
   },
 ]
+
+const six = '2001:db8::40'
+const bound = { claimRef: { namespace: 'default', name: 'web', uid: 'uid-1' } }
+const first = makeRecord({ phase: 'Bound', address }, bound)
+const second: ElasticIP = {
+  ...makeRecord({ phase: 'Bound', address: six }, { ...bound, ipFamily: 'IPv6' }),
+  metadata: { name: 'default.web.ipv6' },
+}
+const two: Want = { ...reserve, second: { family: 'ipv6', isRequired: true } }
+for (const { name, wanted, is } of [
+  { name: 'that wants two', wanted: two, is: [address, six] },
+  { name: 'that lost our annotation', wanted: own, is: [address, six] },
+  { name: 'with an own address', wanted: { ...own, address: '198.51.100.9' }, is: ['198.51.100.9'] },
+  { name: 'that wants one', wanted: reserve, is: [address] },
+  { name: 'that went wrong', wanted: wrong, is: [address, six] },
+]) {
+  test(`of a Service with two addresses ${name}, ${is.join(' and ')} is announced`, () => {
+    const records = new Map([first, second].map((record) => [record.metadata.name, record]))
+    const caches = { services: { list: () => [shown] }, records } as unknown as Dependencies['caches']
+    const states = serviceStates({ caches, want: () => wanted })
+    assert.equal(
+      announcedAddresses(states),
+      is.map((one) => ({ address: one, services: ['default/web'] })),
+    )
+  })
+}
 
 for (const { name, shown: one, is } of cases) {
   test(`announced, ${is === undefined ? 'no' : 'yes'}: ${name}`, () => assert.is(announcedAddress(one), is))

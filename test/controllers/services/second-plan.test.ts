@@ -23,6 +23,9 @@ const two: Want = { ...one, second: required }
 const wrong: Want = { kind: 'wrong', problems: ['?'] }
 const ignored: Want = { kind: 'ignored', reason: '?' }
 const nothing: Want = { kind: 'nothing', reason: '?' }
+const own = (address: string): Want => ({ kind: 'own', address, where: 'spec.loadBalancerIP' })
+/** As the families say, where no annotation says which one is the first. */
+const swapped: Want = { ...one, family: 'ipv6', second: { family: 'ipv4', isRequired: true } }
 
 const firstRecord = makeRecord(
   { phase: 'Bound', address: first, reservationID: 'res-1' },
@@ -49,6 +52,8 @@ const shown = { finalizers, annotations, loadBalancerIP: first }
 const status = (...ips: string[]) => ({ status: { loadBalancer: { ingress: ips.map((ip) => ({ ip })) } } })
 const plain = makeService({ ...shown, ...status(first) })
 const both = makeService({ ...shown, ...status(first, second) })
+const unannotated = makeService({ finalizers, loadBalancerIP: first, ...status(first, second) })
+const bare = makeService({ finalizers, ...status(first, second) })
 const leaving = makeService({ ...shown, ...status(first, second), deletionTimestamp: 'now' })
 const hidden = makeService({ ...shown, deletionTimestamp: 'now' })
 
@@ -123,6 +128,50 @@ const cases: Case[] = [
     plan: { againInMs: 900_000 },
   },
   { name: 'a retained one of such', seen: { service: plain, record: released, wanted: one }, plan: {} },
+  {
+    name: 'a Service that lost our annotation',
+    seen: { service: unannotated, record: bound, wanted: own(first) },
+    plan: {},
+  },
+  {
+    name: 'the same, while its request waits',
+    seen: { service: unannotated, record: waiting, wanted: own(first) },
+    plan: {},
+  },
+  {
+    name: 'the same, while it is released',
+    seen: { service: unannotated, record: releasing, wanted: own(first) },
+    plan: { step: { do: 'release', record: releasing } },
+  },
+  {
+    name: 'the same, when it is deleted',
+    seen: { service: { ...leaving, spec: unannotated.spec }, record: bound, wanted: own(first) },
+    plan: { step: hide },
+  },
+  {
+    name: 'one that lost our annotation and our field, with its families the other way around',
+    seen: { service: bare, record: bound, wanted: swapped },
+    plan: {},
+  },
+  {
+    name: 'the same, and the other family',
+    seen: { service: bare, key: 'default/web.ipv4', wanted: swapped },
+    plan: {},
+  },
+  {
+    name: 'a Service with an own address',
+    seen: { service: both, record: bound, wanted: own('198.51.100.9') },
+    plan: { step: hide },
+  },
+  {
+    name: 'the same, when it shows that',
+    seen: {
+      service: makeService({ finalizers, loadBalancerIP: '198.51.100.9', ...status('198.51.100.9') }),
+      record: bound,
+      wanted: own('198.51.100.9'),
+    },
+    plan: { step: { do: 'release', record: bound } },
+  },
   { name: 'another type', seen: { service: both, record: bound, wanted: nothing }, plan: { step: hide } },
   { name: 'a deleted Service that shows both', seen: { service: leaving, record: bound }, plan: { step: hide } },
   {

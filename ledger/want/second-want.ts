@@ -1,0 +1,31 @@
+import type { Service } from '../../kube/objects.ts'
+import { canonicalIpAddress } from '../../lib/ip-address.ts'
+import { type ElasticIP, familyOf, heldAddress } from '../record/elastic-ip.ts'
+import { type Want, isWanted } from './want.ts'
+
+/** A Service, what it wants, and the record of its first address. */
+type Live = { service: Service; wanted: Want; first: ElasticIP | undefined }
+
+/** Whether a Service wants the second address that a record holds or waits for. In doubt it does, as for the first one. */
+export function isSecondWanted(record: ElasticIP, live: Live): boolean {
+  return isWanted(record, live.wanted) || isFirstUnshown(live)
+}
+
+/**
+ * Whether a Service no longer says that its first address is ours, as after a PUT that no review completed. Its record
+ * holds the address, and the plan of the first address shows it again. Until then nothing is decided about the second.
+ *
+ * | the Service seems to want | and the record of its first address                   | it is so |
+ * | ------------------------- | ----------------------------------------------------- | -------- |
+ * | an own address            | holds that very address                               | yes      |
+ * | two, one family first     | is this Service's, and holds one of the other family  | yes      |
+ * | anything else             |                                                       | no       |
+ */
+export function isFirstUnshown({ service, wanted, first }: Live): boolean {
+  const held = first && heldAddress(first)
+  if (!first || held === undefined) return false
+  if (wanted.kind === 'own') return wanted.address === canonicalIpAddress(held)
+  // An earlier Service of the name may have left it: that one is released, whatever is shown.
+  const isOfService = first.spec.claimRef?.uid === service.metadata.uid
+  return wanted.kind === 'reserve' && wanted.second !== undefined && isOfService && familyOf(first) !== wanted.family
+}
