@@ -4,8 +4,11 @@ import type { Machine } from '../../../clouds/ports/machines.ts'
 import { machineList } from '../../../controllers/facts/machine-list.ts'
 import { nodeIdentity } from '../../../controllers/nodes/node-identity.ts'
 import type { KubeClient } from '../../../kube/client.ts'
+import { isConflict } from '../../../kube/errors.ts'
+import type { Node } from '../../../kube/objects.ts'
 import { nodes } from '../../../kube/resource.ts'
 import { apiServer } from '../../fakes/api-server.ts'
+import { type Hooks, interposed } from '../../fakes/interposed.ts'
 import { fakeMachines, ids, makeMachine, makeNode, waiting } from './builders.ts'
 
 const { signal } = new AbortController()
@@ -24,11 +27,14 @@ function makeCluster(...machines: Machine[]) {
       return api.client.patch(resource, target, options)
     },
   }
+  const hooks: Hooks = {}
   const seenAtMs = new Map<string, number>()
+  /** What the cache still shows of nodes that have changed since. */
+  const late = new Map<string, Node>()
   const find = (name: string) => api.stored(nodes).find(({ metadata }) => metadata.name === name)
   const identity = nodeIdentity({
-    client: watched,
-    cached: { node: find, nodes: () => api.stored(nodes) },
+    client: interposed(watched, hooks),
+    cached: { node: (name) => late.get(name) ?? find(name), nodes: () => api.stored(nodes) },
     machines: list,
     seenAtMs: (name) => seenAtMs.get(name) ?? Infinity,
     ids,
@@ -41,6 +47,8 @@ function makeCluster(...machines: Machine[]) {
     written,
     list,
     find,
+    hooks,
+    late,
     register: (facts: Parameters<typeof makeNode>[0]) => {
       const { metadata } = api.put(nodes, makeNode(facts))
       seenAtMs.set(metadata.name, time.ms)
@@ -165,6 +173,34 @@ for (const { what, facts } of [
     assert.equal([await look(), cloud.asked, written], [{}, [], []])
   })
 }
+
+test('a node that has registered anew gets no machine of the one before, which the cache still shows', async () => {
+  const { register, look, cloud, list, time, find, late, written } = makeCluster(makeMachine())
+  late.set('worker-1', makeNode({ taints: [waiting] }))
+  register({ uid: 'uid-new', taints: [waiting] })
+  assert.equal([await look(), written], [{}, []])
+  assert.is(find('worker-1')?.spec.providerID, undefined)
+  late.clear()
+  cloud.all = [makeMachine({ id: 'm-2' })]
+  time.ms = 60_000
+  await list.within(0, signal)
+  await look()
+  assert.is(find('worker-1')?.spec.providerID, 'equinixmetal://m-2')
+})
+
+test('a taint that others write while the node waits for us stays', async () => {
+  const mine = { key: 'example.com/mine', effect: 'NoExecute' } as const
+  const { register, look, find, hooks } = makeCluster(makeMachine())
+  register({ taints: [waiting] })
+  hooks.after = ({ values: [, , options] }) => {
+    if ((options as { subresource?: string } | undefined)?.subresource !== 'status') return
+    hooks.after = undefined
+    register({ taints: [waiting, mine] })
+  }
+  assert.ok(isConflict(await look().catch((error: unknown) => error)))
+  await look()
+  assert.equal(find('worker-1')?.spec, { taints: [mine], providerID: 'equinixmetal://m-1' })
+})
 
 test('while the cloud is down a new node waits, and an Event says why', async () => {
   const { register, look, cloud, time, find } = makeCluster(makeMachine())

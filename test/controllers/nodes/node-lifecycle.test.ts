@@ -1,57 +1,9 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { CloudError } from '../../../clouds/ports/cloud.ts'
-import { machineList } from '../../../controllers/facts/machine-list.ts'
-import { nodeLifecycle } from '../../../controllers/nodes/node-lifecycle.ts'
-import { removalLimit } from '../../../controllers/nodes/removal-limit.ts'
-import type { Node } from '../../../kube/objects.ts'
 import { nodes } from '../../../kube/resource.ts'
-import { apiServer } from '../../fakes/api-server.ts'
-import { silentLog } from '../../fakes/log.ts'
-import { fakeMachines, ids, makeMachine, makeNode } from './builders.ts'
-
-const { signal } = new AbortController()
-const graceMs = 30_000
-const monitorMs = 5_000
-const shutdown = { key: 'node.cloudprovider.kubernetes.io/shutdown', effect: 'NoSchedule' } as const
-
-/** A cluster of so many nodes, worker-1 and on, all ready, each on its machine. */
-function makeCluster(size: number, mode: 'delete' | 'report' = 'delete') {
-  const numbers = Array.from({ length: size }, (_, n) => n + 1)
-  const { cloud, port } = fakeMachines(...numbers.map((n) => makeMachine({ id: `m-${n}`, name: `worker-${n}` })))
-  const api = apiServer()
-  const time = { ms: 0 }
-  const said: string[] = []
-  const find = (name: string) => api.stored(nodes).find(({ metadata }) => metadata.name === name)
-  const now = () => time.ms
-  const lifecycle = nodeLifecycle({
-    client: api.client,
-    cached: { node: find, nodes: () => api.stored(nodes) },
-    machines: machineList({ machines: port, now }),
-    ids,
-    limit: removalLimit({ max: 5, now }),
-    event: (node, { reason, message }) => said.push(`${node.metadata.name} ${reason} ${message}`),
-    log: silentLog,
-    now,
-    monitorMs,
-    graceMs,
-    mode,
-  })
-  const is = (n: number, facts: Parameters<typeof makeNode>[0]) =>
-    api.put(nodes, makeNode({ name: `worker-${n}`, providerID: `equinixmetal://m-${n}`, ...facts }))
-  for (const n of numbers) is(n, {})
-  return {
-    cloud,
-    client: api.client,
-    time,
-    said,
-    is,
-    isGone: (n: number) => (cloud.all = cloud.all.filter(({ id }) => id !== `m-${n}`)),
-    look: (n: number) => lifecycle.reconcile(`worker-${n}`, signal),
-    node: (n: number): Node | undefined => find(`worker-${n}`),
-    taints: (n: number) => find(`worker-${n}`)?.spec.taints ?? [],
-  }
-}
+import { makeMachine } from './builders.ts'
+import { graceMs, makeCluster, monitorMs, shutdown } from './lifecycle-cluster.ts'
 
 test('a node that is ready costs no call, whatever became of its machine', async () => {
   const { look, cloud, isGone, node } = makeCluster(3)
@@ -183,6 +135,22 @@ test('many at once count as a mistake until an operator deletes some of the node
     await look(7)
   }
   assert.is(node(7), undefined)
+})
+
+test('half of our nodes may go at once, however many nodes of other clouds there are', async () => {
+  const { look, is, isGone, node, said, time } = makeCluster(12)
+  for (const n of [5, 6, 7, 8, 9, 10, 11, 12]) is(n, { providerID: `aws:///eu-west-1a/i-${n}` })
+  const lost = [1, 2, 3]
+  for (const n of lost) {
+    isGone(n)
+    is(n, { ready: 'Unknown' })
+  }
+  for (const ms of [0, 40_000]) {
+    time.ms = ms
+    for (const n of lost) await look(n)
+  }
+  assert.ok(lost.every((n) => node(n)))
+  assert.match(said[0] ?? '', /worker-1 NodeNotDeleted .*3 nodes would be deleted/)
 })
 
 test('with --node-removal=report it is only reported', async () => {
