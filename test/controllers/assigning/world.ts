@@ -1,0 +1,108 @@
+import type { Problem } from '../../../announcers/announcer.ts'
+import type { AssignedAddress, Assignments, MoveOptions } from '../../../clouds/ports/assignments.ts'
+import { CloudError } from '../../../clouds/ports/cloud.ts'
+import { type Arrival, assigning } from '../../../controllers/assigning/assigning.ts'
+import type { MovableNode } from '../../../controllers/moves/move-plan.ts'
+import { silentLog } from '../../fakes/log.ts'
+import { fakeClock } from '../../kube/fake-clock.ts'
+
+const signal = new AbortController().signal
+const good = { failures: 0, successes: Infinity, formerSuccesses: 0 }
+const bad = { failures: Infinity, successes: 0, formerSuccesses: Infinity, reason: 'is not Ready' }
+
+/** What happens to a write; `mayWrite` is what the cloud's client asks before each call of it. */
+type Fault = (done: () => void, mayWrite: () => boolean) => void | Promise<void>
+
+/** A cloud with addresses, nodes `a`, `b`, `c` on machines `A`, `B`, `C`, and a Service for each address. */
+export function world(addresses = ['203.0.113.1']) {
+  const clock = fakeClock()
+  const cloud = new Map<string, AssignedAddress>(
+    addresses.map((address) => [`id-${address}`, { id: `id-${address}`, address, machines: [], tags: [], marks: {} }]),
+  )
+  const shown = new Map(addresses.map((address) => [address, [`default/${address}`]]))
+  /** Reservations that the ledger has although the cloud has them no more. */
+  const known = new Map<string, string>()
+  const failed = new Set<string>()
+  const releasing = new Set<string>()
+  const reads: string[] = []
+  const writes: string[] = []
+  const problems: Problem[] = []
+  const arrivals: Arrival[] = []
+  /** What happens to the next write, or read. */
+  let fault: Fault | undefined
+  let isDown = false
+  const write = async (text: string, done: () => void, { mayWrite }: MoveOptions) => {
+    if (!mayWrite()) throw new CloudError('not begun', { fault: 'unavailable', outcome: 'nothing' })
+    writes.push(text)
+    const failing = fault
+    fault = undefined
+    if (failing) await failing(done, mayWrite)
+    else done()
+  }
+  const assignments: Assignments = {
+    async assignedAddresses(_tag, ends) {
+      ends.throwIfAborted()
+      reads.push('all')
+      if (isDown) throw new CloudError('down', { fault: 'unavailable', outcome: 'nothing' })
+      return [...cloud.values()]
+    },
+    async assignedAddress(id, ends) {
+      ends.throwIfAborted()
+      reads.push(id)
+      return cloud.get(id)
+    },
+    async move({ id, machine }, options) {
+      await write(`${id} -> ${machine}`, () => set(id, [machine]), options)
+    },
+    async unassign(id, options) {
+      await write(`${id} -> nobody`, () => set(id, []), options)
+    },
+  }
+  const set = (id: string, machines: string[]) => {
+    const now = cloud.get(id)
+    if (now) cloud.set(id, { ...now, machines })
+  }
+  const nodes = ({ load }: { load: (machine: string) => number }): MovableNode[] =>
+    ['a', 'b', 'c']
+      .map((name) => ({ name, machine: name.toUpperCase(), leaving: 0, probes: failed.has(name) ? bad : good }))
+      .toSorted((one, other) => load(one.machine) - load(other.machine))
+  const reconciler = assigning({
+    assignments,
+    showing: (address) => shown.get(address) ?? [],
+    reservationOf: (address) => known.get(address) ?? (cloud.has(`id-${address}`) ? `id-${address}` : undefined),
+    isReleasing: (address) => releasing.has(address),
+    isOthers: ({ marks }) => marks['cluster'] === 'other',
+    partnersOf: () => [],
+    nodes: (_address, of) => nodes(of),
+    report: (problem) => problems.push(problem),
+    onArrival: (arrival) => arrivals.push(arrival),
+    clock,
+    log: silentLog,
+  })
+  return {
+    ...reconciler,
+    clock,
+    cloud,
+    known,
+    shown,
+    failed,
+    releasing,
+    reads,
+    writes,
+    problems,
+    arrivals,
+    set,
+    giveAway: (address: string) => {
+      const now = cloud.get(`id-${address}`)
+      if (now) cloud.set(now.id, { ...now, machines: ['X'], marks: { cluster: 'other' } })
+    },
+    takeBack: (address: string) => {
+      const now = cloud.get(`id-${address}`)
+      if (now) cloud.set(now.id, { ...now, machines: [], marks: {} })
+    },
+    fail: (how: Fault) => void (fault = how),
+    fall: () => void (isDown = true),
+    at: (address = '203.0.113.1') => cloud.get(`id-${address}`)?.machines.join(),
+    run: (address = '203.0.113.1') => reconciler.reconcile(address, signal),
+  }
+}
