@@ -1,0 +1,53 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { balancerControllers } from '../../../controllers/balancers/declaration.ts'
+import { services } from '../../../kube/resource.ts'
+import type { ClusterState } from '../../../ledger/record/ledger-deps.ts'
+import { failureOf } from '../../clouds/scripted-server.ts'
+import { makeContext } from '../../commands/doctor/context.ts'
+import { apiServer } from '../../fakes/api-server.ts'
+import { makeSeen } from './builders.ts'
+
+const { signal } = new AbortController()
+
+/** How a reconcile of a Service with a managed balancer fails, where the cloud cannot be read, and what it asked. */
+async function reconciled(state: ClusterState) {
+  const { settings, vendor } = makeContext({ env: { METAL_LOAD_BALANCER: 'emlb:///da' } })
+  const asked: string[] = []
+  const client = new Proxy(
+    {},
+    {
+      get: (_target, call) => () => {
+        asked.push(String(call))
+        return Promise.reject(new Error('down'))
+      },
+    },
+  )
+  const api = apiServer()
+  api.put(services, makeSeen().service)
+  const stored = () => api.stored(services)
+  const [controller] = balancerControllers({
+    client: api.client,
+    caches: { services: { get: () => stored()[0], list: stored, onChange() {} }, nodes: { onChange() {} } },
+    ledger: { signs: { state: () => state } },
+    want: () => ({ kind: 'managed', location: 'da', warnings: [] }),
+    events: { of: () => ({ record() {} }) },
+    vendor: { ...vendor, managedBalancers: { ...vendor.managedBalancers, client } },
+    settings,
+    cluster: 'cluster-1',
+  } as unknown as Parameters<typeof balancerControllers>[0])
+  const error = await failureOf(controller?.reconciler.reconcile('default/web', signal) ?? Promise.resolve())
+  return { asked, problem: String(error) }
+}
+
+test('while another cluster has our id, the balancers are not even read', async () => {
+  const { asked, problem } = await reconciled({ kind: 'foreign', reason: 'another cluster uses our id' })
+  assert.match(problem, 'no load balancer is changed: another cluster uses our id')
+  assert.equal(asked, [])
+})
+
+for (const kind of ['unchecked', 'waiting', 'ours'] as const)
+  test(`while the signs of this cluster are ${kind}, Services get their balancers`, async () =>
+    assert.ok((await reconciled({ kind })).asked.includes('list')))
+
+test.run()
