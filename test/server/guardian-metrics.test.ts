@@ -24,10 +24,14 @@ function scene() {
     onChange: () => undefined,
   })
   const metrics = makeMetrics()
-  guardianMetrics(metrics, { known, leading: () => (world.isLeader ? loop : undefined), now: () => world.ms })
+  const count = guardianMetrics(metrics, {
+    known,
+    leading: () => (world.isLeader ? loop : undefined),
+    now: () => world.ms,
+  })
   const value = async (name: string) =>
     new RegExp(String.raw`^eip_admission_control_plane_${name} (\S+)$`, 'm').exec(await metrics.text())?.[1]
-  return { world, known, value, readAge: () => value('cloud_read_age_seconds') }
+  return { world, known, count, value, readAge: () => value('cloud_read_age_seconds') }
 }
 
 test('a guardian that has not read the cloud yet shows no age', async () => {
@@ -47,6 +51,13 @@ test('each guardian shows when it last read the cloud, whoever leads and whateve
   Object.assign(world, { ms: 720_000, isReadable: true })
   await known.find(signal)
   assert.is(await readAge(), '0')
+})
+
+test('the time that users could not reach the control plane is summed up, in seconds', async () => {
+  const { count, value } = scene()
+  count.outage(1_500)
+  count.outage(2_000)
+  assert.is(await value('outage_seconds_total'), '3.5')
 })
 
 test('only the guardian that leads has a problem', async () => {

@@ -247,6 +247,7 @@ test('the control-plane address: its tag, its holder, its mirror', () => {
   const held = (labels: Record<string, string>, ...machines: string[]) =>
     lines(controlPlaneHolder, { controlPlane: [at(...machines)], nodes: [node(labels)] }, given)[0] ?? ''
   assert.match(held({ 'node-role.kubernetes.io/control-plane': '' }, machine), /^ok/)
+  assert.match(held({ 'node-role.kubernetes.io/master': '' }, machine), /^ok/, 'an old cluster')
   assert.match(held({}, machine), /which is no control-plane node$/)
   assert.match(held({}), /is assigned to 0 machines$/)
   const mirrored = (loadBalancerIP?: string) =>
