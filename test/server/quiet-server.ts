@@ -17,7 +17,7 @@ type QuietServer = {
 
 /** An API server that has leases, quiet watches and lists of the given objects, by plural, and answers no other call. */
 export function quietServer(lists: Record<string, KubeObject[]> = {}): QuietServer {
-  const leases = new Map<string, Lease>()
+  const leases = new Map((lists['leases'] ?? []).map((lease) => [lease.metadata.name, lease as Lease]))
   const renewals = new Map<string, number>()
   let hanging = 0
   const respond: Respond = ({ method, path, query, body }, response) => {

@@ -1,0 +1,52 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Node } from '../../../kube/objects.ts'
+import { controlPlaneCaches } from '../../../server/control-plane/node-caches.ts'
+import { silentLog } from '../../fakes/log.ts'
+import { type Respond, clientFor, sendJson, withServer } from '../../kube/scripted-server.ts'
+
+const makeNode = (name: string, ...labels: string[]): Node => ({
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name, uid: name, labels: Object.fromEntries(labels.map((label) => [label, ''])) },
+  spec: {},
+})
+
+const [role, oldRole] = ['node-role.kubernetes.io/control-plane', 'node-role.kubernetes.io/master']
+const nodes = [
+  makeNode('new', role),
+  makeNode('old', oldRole),
+  makeNode('both', role, oldRole),
+  makeNode('worker', 'node-role.kubernetes.io/worker'),
+]
+
+/** An API server that has these nodes, no slices and quiet watches. */
+const respond: Respond = ({ path, query: { watch, labelSelector = '' } }, response) => {
+  if (watch) return response.writeHead(200).flushHeaders()
+  const items = nodes.filter(({ metadata }) => path.endsWith('/nodes') && labelSelector in (metadata.labels ?? {}))
+  sendJson(response, { metadata: { resourceVersion: '1' }, items })
+}
+
+test('nodes with the role of today or the old one are guarded, each once, and no others are read', async () =>
+  withServer(respond, async (server) => {
+    const ending = new AbortController()
+    const caches = controlPlaneCaches({
+      client: clientFor(server),
+      log: silentLog as Parameters<typeof controlPlaneCaches>[0]['log'],
+    })
+    caches.start(ending.signal)
+    try {
+      await caches.synced(ending.signal)
+      assert.equal(
+        caches
+          .nodes()
+          .map(({ metadata }) => metadata.name)
+          .toSorted(),
+        ['both', 'new', 'old'],
+      )
+    } finally {
+      ending.abort()
+    }
+  }))
+
+test.run()

@@ -1,0 +1,41 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { makeWatchdog } from '../../../controllers/control-plane/watchdog.ts'
+import type { Parts } from '../../../server/control-plane/parts.ts'
+import { runGuardian } from '../../../server/control-plane/run-guardian.ts'
+import { fakeClock } from '../../kube/fake-clock.ts'
+
+const ignore = () => undefined
+
+test('a process whose guardian leads and turns no more ends at once', async () => {
+  const clock = fakeClock()
+  const ending = new AbortController()
+  const ends: string[] = []
+  const watchdog = makeWatchdog(clock)
+  const parts = {
+    base: { endAtOnce: (reason: string) => void ends.push(reason) },
+    caches: { start: ignore, onChange: ignore, synced: async () => undefined },
+    known: { find: async () => undefined, current: ignore },
+    targets: { refresh: ignore, stop: ignore },
+    watchdog,
+    signal: ending.signal,
+  } as unknown as Parts
+  const hanging = Promise.withResolvers<void>()
+  const run = () => {
+    watchdog.begin()
+    return hanging.promise
+  }
+  const running = runGuardian(parts, { run, isLeader: () => true, holder: ignore })
+  try {
+    await clock.pass(55_000)
+    assert.equal(ends, [])
+    await clock.pass(10_000)
+    assert.match(ends.join(), /^the guardian's loop has stalled for 6\d s$/)
+  } finally {
+    ending.abort()
+    hanging.resolve()
+    await running
+  }
+})
+
+test.run()
