@@ -12,7 +12,7 @@ import { wakeUp } from '../../../controllers/control-plane/wake-up.ts'
 import { quickClock } from '../../kube/quick-clock.ts'
 import { startEquinixMetal } from '../../../sandbox/clouds/equinix-metal/server.ts'
 import { recordedLog } from '../../kube/recorded-log.ts'
-import { eventually } from '../../whole/eventually.ts'
+import { eventually, unchanging } from '../../whole/eventually.ts'
 
 const clock = quickClock(8)
 const project = '0b9c6f1e-6c1d-4d0e-8f55-0a3c5a1b2c3d'
@@ -92,6 +92,11 @@ async function openWorld() {
         },
         8_000,
       ),
+    listens: () =>
+      eventually('the balancer listens', (observe) => {
+        const [balancer] = metal.control.balancers.all() as unknown as { ports: { number: number }[] }[]
+        return observe(balancer?.ports.map(({ number }) => number).join()) === '443' || undefined
+      }),
     shown,
     async close() {
       ends.abort()
@@ -118,17 +123,16 @@ inWorld('a balancer without the port gets it, with every good node at the port o
   void world.lead()
   await world.origins('a', 'b', 'c')
   assert.ok(world.shown().every(({ port_number }) => port_number === 6443))
-  await eventually('the balancer listens', (observe) => {
-    const [balancer] = world.control.balancers.all() as unknown as { ports: { number: number }[] }[]
-    return observe(balancer?.ports.map(({ number }) => number).join()) === '443' || undefined
-  })
+  await world.listens()
   assert.is(world.known.current()?.id, world.id)
 })
 
 inWorld('while all is well nothing is written, and the cloud is hardly read', async (world) => {
   void world.lead()
   await world.origins('a', 'b', 'c')
-  await pause(500)
+  // The port comes after the origins, and a look after that.
+  await world.listens()
+  await unchanging('the guardian', async () => world.control.calls.all().length, 500)
   world.control.calls.clear()
   await pause(1_000)
   assert.equal(world.control.calls.all(), [])
