@@ -1,3 +1,4 @@
+import { mock } from 'node:test'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { makeMetrics } from '../../../telemetry/metrics/metrics.ts'
@@ -58,6 +59,43 @@ test('nobody waits for the address of a Service that was refused', async () => {
 
 test('no Service waits for a warm or provisioned address', async () => {
   assert.match(await textOf([record('Requested', 'da', 900)]), /^eip_admission_oldest_pending_seconds 0$/m)
+})
+
+test('the address counts that its Service does not show for the longest time, until it shows it', async () => {
+  const time = { ms: 1_000 }
+  const clock = mock.method(performance, 'now', () => time.ms)
+  try {
+    const held = (name: string, address: string) =>
+      ({
+        ...record('Bound', 'da'),
+        metadata: { name: `default.${name}` },
+        spec: { claimRef: { namespace: 'default', name } },
+        status: { phase: 'Bound', address },
+      }) as ElasticIP
+    const records = [held('web', '203.0.113.1')]
+    const shown: Record<string, object[]> = {}
+    const metrics = makeMetrics()
+    const list = () => records
+    const services = {
+      list: () => [],
+      get: (key: string) => ({ status: { loadBalancer: { ingress: shown[key] ?? [] } } }),
+    }
+    const caches = { records: { list, hasSynced: () => false }, services: { ...services, hasSynced: () => false } }
+    readLedger({ caches, settings: { cluster: {} }, metrics } as unknown as Watched)
+    const oldest = async () => /^eip_admission_oldest_unannounced_seconds (\S+)$/m.exec(await metrics.text())?.[1]
+    assert.is(await oldest(), '0')
+    time.ms += 60_000
+    records.push(held('api', '203.0.113.2'))
+    assert.is(await oldest(), '60')
+    time.ms += 30_000
+    assert.is(await oldest(), '90')
+    shown['default/web'] = [{ ip: '203.0.113.1' }]
+    assert.is(await oldest(), '30')
+    shown['default/web'] = []
+    assert.is(await oldest(), '30', 'its time begins anew')
+  } finally {
+    clock.mock.restore()
+  }
 })
 
 test('what counts for a limit is counted as the limit does', async () => {
