@@ -39,7 +39,7 @@ function makeProcess() {
 
 /** The controller that follows the machines of three nodes, at a time that the test sets. */
 function makeLifecycle() {
-  const { deps, api, cloud, find } = makeProcess()
+  const { deps, api, cloud, find, metrics } = makeProcess()
   const time = { ms: 0 }
   const { prepare, reconciler } = nodeLifecycleController(deps, () => time.ms)
   return {
@@ -52,6 +52,8 @@ function makeLifecycle() {
       cloud.all = cloud.all.filter(({ id }) => id !== `m-${n}`)
       api.put(nodes, makeNode({ name: `worker-${n}`, providerID: `equinixmetal://m-${n}`, ready: 'Unknown' }))
     },
+    /** How many nodes have lost their machines, by the metric. */
+    missing: async () => /^eip_admission_nodes_without_machine (\S+)$/m.exec(await metrics.text())?.[1],
   }
 }
 
@@ -82,6 +84,21 @@ test('whoever leads again still deletes no node after a refusal, although a read
   time.ms = 3_600_000
   await check('worker-1')
   assert.ok(find('worker-1'))
+})
+
+test('the metric counts the nodes without a machine, in a second term too, until they are deleted', async () => {
+  const { time, lead, check, lose, missing } = makeLifecycle()
+  await lead()
+  assert.is(await missing(), '0')
+  lose(1)
+  await check('worker-1')
+  assert.is(await missing(), '1')
+  await lead()
+  assert.is(await missing(), '1')
+  await check('worker-1')
+  time.ms = 30_000
+  await check('worker-1')
+  assert.is(await missing(), '0')
 })
 
 test('whoever leads again still counts the nodes that it has deleted', async () => {

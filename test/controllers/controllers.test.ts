@@ -1,0 +1,59 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { announcerOf } from '../../announcers/announcers.ts'
+import { makeControllers } from '../../controllers/controllers.ts'
+import { dialects } from '../../sandbox/dialects.ts'
+import { makeDependencies } from '../../server/dependencies.ts'
+import { makeService } from '../builders.ts'
+import { type Respond, withServer } from '../kube/scripted-server.ts'
+import { baseWith, kubeconfigs, quietServer } from '../server/quiet-server.ts'
+import { eventually } from '../whole/eventually.ts'
+
+const kubeconfig = kubeconfigs()
+const { cloud, project, token } = await dialects['cherry-servers'].open()
+
+test('keys that wait for a worker show in the depth of their queue', () => {
+  const quiet = quietServer({ services: ['web', 'api'].map((name) => makeService({ name })) })
+  // No controller of Services begins before the records are known.
+  const respond: Respond = (request, response) =>
+    request.path.endsWith('/elasticips') ? undefined : quiet.respond(request, response)
+  return withServer(respond, async ({ url }) => {
+    const stop = new AbortController()
+    const { signal } = stop
+    const base = await baseWith({
+      flags: { '--cloud-provider': 'cherryservers', '--kubeconfig': kubeconfig.for(url), '--base-url': cloud.url },
+      env: { CHERRY_API_KEY: token, CHERRY_PROJECT_ID: project },
+      signal,
+    })
+    const deps = makeDependencies({
+      ...base,
+      announcer: announcerOf(base.vendor.loadBalancer, base.vendor.announcerMarks),
+      cluster: 'cluster-1',
+      pathSegments: { current: 'current', next: undefined, previous: undefined, sinceMs: 0 },
+    })
+    const controllers = makeControllers(deps)
+    const depth = async () => {
+      const [, value] = /^workqueue_depth\{name="service-address"\} (\d+)$/m.exec(await base.metrics.text()) ?? []
+      return value
+    }
+    assert.is(await depth(), '0')
+    const running = controllers.run(signal)
+    try {
+      deps.caches.services.start(signal)
+      const waiting = () => controllers.queues().find(({ name }) => name === 'service-address')?.length
+      await eventually('both Services wait', (observe) => observe(waiting()) === 2 || undefined)
+      assert.is(await depth(), '2')
+      assert.match(await base.metrics.text(), /^eip_admission_queue_length 2$/m)
+    } finally {
+      stop.abort()
+      await running.catch(() => undefined)
+    }
+  })
+})
+
+test.after(async () => {
+  await cloud.close()
+  kubeconfig.remove()
+})
+
+test.run()
