@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { mock } from 'node:test'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type KubeError, isGone } from '../../kube/errors.ts'
@@ -125,6 +126,26 @@ test('a watch that the server does not end in time is closed', () =>
       await until(() => server.connections.open === 0, 'the end of the connection')
     },
   ))
+
+test('a watch whose answer does not begin is closed', async () => {
+  const asked = Promise.withResolvers<ServerResponse>()
+  mock.timers.enable({ apis: ['setTimeout'] })
+  try {
+    await withServer(
+      (_, response) => asked.resolve(response),
+      async (server) => {
+        const ended = errorOf(received(server))
+        const response = await asked.promise
+        mock.timers.tick(30_000)
+        // One that still waits gets another error.
+        response.destroy()
+        assert.is((await ended).message, 'watch Service: the API server has gone silent')
+      },
+    )
+  } finally {
+    mock.timers.reset()
+  }
+})
 
 test('an abort ends a watch without an error, and closes its connection', () =>
   withServer(
