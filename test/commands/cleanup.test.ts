@@ -66,6 +66,28 @@ test("the finalizer of a Service of a class is another controller's, and so is t
   })
 })
 
+test('only finalizers of ours go, and only from what is as cleanup has read it', () => {
+  const theirs = 'example.com/theirs'
+  const service = makeService({ finalizers: [theirs, 'eip-admission.dev/address-cleanup'], resourceVersion: '7' })
+  const record = makeRecord({ phase: 'Bound' })
+  const finalizers = [theirs, ...(record.metadata.finalizers ?? [])]
+  const lists = {
+    services: [service],
+    elasticips: [{ ...record, metadata: { ...record.metadata, finalizers, resourceVersion: '8' } }],
+  }
+  return withCluster(lists, async (kubeconfig, requests) => {
+    await printed({ kubeconfig, yes: true })
+    // The API server refuses a patch with another version: somebody may have added a finalizer meanwhile.
+    assert.equal(
+      requests.filter(({ method }) => method === 'PATCH').map(({ path, body }) => [path.split('/').at(-1), body]),
+      [
+        ['web', { metadata: { resourceVersion: '7', finalizers: [theirs] } }],
+        ['default.web', { metadata: { resourceVersion: '8', finalizers: [theirs] } }],
+      ],
+    )
+  })
+})
+
 test('a second cleanup changes nothing, and still names all that costs money', () => {
   const record = makeRecord({ phase: 'Bound', address: '203.0.113.40', reservationID: 'res-1' })
   const annotations = { 'equinix.com/loadbalancerID': 'balancer-1' }

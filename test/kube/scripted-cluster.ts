@@ -2,13 +2,19 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { sendJson, sendStatus, withServer } from './scripted-server.ts'
+import { type ReceivedRequest, sendJson, sendStatus, withServer } from './scripted-server.ts'
 
 /** The objects of a cluster, by the plurals of their kinds. */
 type Lists = Record<string, object[] | 'forbidden'>
 
-/** Runs a test with the kubeconfig of a cluster that has these objects. `elsewhere` is another context of it. */
-export async function withCluster(lists: Lists, run: (kubeconfig: string) => Promise<void>): Promise<void> {
+/**
+ * Runs a test with the kubeconfig of a cluster that has these objects, and what the cluster is asked. `elsewhere` is another
+ * context of it.
+ */
+export async function withCluster(
+  lists: Lists,
+  run: (kubeconfig: string, requests: ReceivedRequest[]) => Promise<void>,
+): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), 'eip-admission-cluster-'))
   const file = join(dir, 'kubeconfig')
   try {
@@ -18,9 +24,9 @@ export async function withCluster(lists: Lists, run: (kubeconfig: string) => Pro
         if (items === 'forbidden') sendStatus(response, 403, { reason: 'Forbidden', message: 'forbidden' })
         else sendJson(response, { metadata: {}, items })
       },
-      async ({ url }) => {
+      async ({ url, requests }) => {
         writeFileSync(file, kubeconfigOf(url))
-        await run(file)
+        await run(file, requests)
       },
     )
   } finally {
