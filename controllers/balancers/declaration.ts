@@ -54,7 +54,7 @@ type Served = {
 
 function balancerController(deps: Deps, managed: ManagedBalancers, given: Served): ControllerDeclaration {
   const { caches, settings } = deps
-  const { services, nodes } = caches
+  const { services, records, nodes } = caches
   const { of, refresh } = given
   const served = (): Key[] => given.served().map(keyOf)
   return {
@@ -68,8 +68,8 @@ function balancerController(deps: Deps, managed: ManagedBalancers, given: Served
         gatherMs,
       ),
     ],
-    // Without the nodes every pool would lose its origins.
-    needs: [services, nodes],
+    // Without the nodes every pool would lose its origins. Without the records an address that moves would pass for one.
+    needs: [services, records, nodes],
     keys: served,
     resyncMs,
     concurrency: settings.process.concurrentServiceSyncs,
