@@ -24,6 +24,12 @@ export type Controllers = {
   queues(): { name: string; length: number }[]
 }
 
+/**
+ * A new leader lists anew. The one before it may have announced what a silent watch did not tell us, and we withdraw what
+ * no cache has. A process that leads as soon as it starts has just listed.
+ */
+const recentListMs = 2_000
+
 /** Every controller of the process; they act only while they run. */
 export function makeControllers(deps: Dependencies): Controllers {
   const { log, metrics, activity } = deps
@@ -36,7 +42,10 @@ export function makeControllers(deps: Dependencies): Controllers {
     controllers.map((controller) => ({ labels: { name: controller.name }, value: controller.queueLength })),
   )
   return {
-    run: (signal) => runAll(controllers, signal),
+    run(signal) {
+      for (const cache of Object.values(deps.caches)) cache.refresh(recentListMs)
+      return runAll(controllers, signal)
+    },
     queues: () => controllers.map((controller) => ({ name: controller.name, length: controller.queueLength })),
   }
 }

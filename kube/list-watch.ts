@@ -10,6 +10,8 @@ import type { WatchEvent, Watcher } from './watch.ts'
 
 /** The copy that a list and a watch keep current. */
 export type Store<T> = {
+  /** Notes that a list begins: what it will show is as new as this moment. */
+  listing(): void
   /** Removes what the copy does not keep. Called for each object as soon as it was read, so that no page stays at full size. */
   strip(object: T): T
   /** Makes these the only objects. */
@@ -81,11 +83,14 @@ async function listPages<T extends KubeObject>(deps: ListWatch<T>, signal: Abort
   const { client, resource, selection, store, pace } = deps
   const objects: T[] = []
   let version = ''
+  store.listing()
   for await (const page of pagesOf(client, resource, { ...selection, limit: pace.pageSize, signal })) {
     store.contact()
     objects.push(...page.items.map((item) => store.strip(item)))
     version = page.metadata.resourceVersion
   }
+  // A newer list may be under way.
+  signal.throwIfAborted()
   store.replace(objects)
   return version
 }
@@ -98,6 +103,7 @@ async function watchFrom<T extends KubeObject>(
   const { timeoutMs, graceMs } = pace
   const options = { ...selection, resourceVersion, timeoutMs, graceMs }
   for await (const event of client.watch(resource, options, signal)) {
+    if (signal.aborted) return
     store.contact()
     applyEvent(event, store)
     progress.version = event.object.metadata.resourceVersion ?? progress.version

@@ -1,4 +1,5 @@
 import { EventEmitter, once } from 'node:events'
+import { type ClockReading, elapsedMs, readClocks } from '../lib/clock-reading.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { listAndWatch, type ListWatch, type Pace, type Store } from './list-watch.ts'
 import type { Log } from './log.ts'
@@ -22,8 +23,14 @@ export type Listener<T> = (key: Key, current: T | undefined, previous: T | undef
 export type Reflector<T extends KubeObject> = {
   /** Lists and watches until the signal aborts. What an earlier start left stays, but is old until the first list. */
   start(signal: AbortSignal): void
-  /** Resolves after the first list of the last start; rejects if the signal aborts before it. */
+  /**
+   * Lists anew and watches from there, unless a list began less than `recentMs` ago. A watch that says nothing may be
+   * that of a quiet kind, or broken. `synced` waits for the list; until then the cache stays as it is.
+   */
+  refresh(recentMs: number): void
+  /** Resolves when no list is due or under way; rejects if the signal aborts before. */
   synced(signal?: AbortSignal): Promise<void>
+  /** Whether the first list of the last start has arrived. */
   hasSynced(): boolean
   get(key: Key): T | undefined
   list(): T[]
@@ -55,7 +62,8 @@ export function reflector<T extends KubeObject>(options: ReflectorOptions<T>): R
   const { clock = systemClock, log, resource, client, pace } = options
   const cache = makeCache<T>()
   const listeners: Listener<T>[] = []
-  const [first, changed] = [firstList(), new EventEmitter().setMaxListeners(0)]
+  const lists = successiveLists(clock, (signal) => void listAndWatch(deps, signal))
+  const changed = new EventEmitter().setMaxListeners(0)
   let contactAtMs = clock.now()
 
   const notify = (changes: Change<T>[]) => {
@@ -64,11 +72,12 @@ export function reflector<T extends KubeObject>(options: ReflectorOptions<T>): R
     changed.emit('change')
   }
   const store: Store<T> = {
+    listing: () => lists.begin(),
     strip: (object) => prepare(object, options.strip),
     replace(objects) {
       const changes = cache.replace(objects)
       log.debug({ kind: resource.kind, objects: objects.length, changes: changes.length }, 'listed')
-      first.arrive()
+      lists.arrive()
       notify(changes)
     },
     put: (object) => notify(cache.put(object)),
@@ -79,12 +88,10 @@ export function reflector<T extends KubeObject>(options: ReflectorOptions<T>): R
   const deps = { client, resource, store, clock, log, ...wanted }
 
   return {
-    start(signal) {
-      first.expect()
-      void listAndWatch(deps, signal)
-    },
-    synced: first.arrived,
-    hasSynced: first.hasArrived,
+    start: lists.start,
+    refresh: lists.refresh,
+    synced: lists.arrived,
+    hasSynced: lists.hasFirst,
     get: cache.get,
     list: cache.list,
     hasReached: reached(cache.get, changed),
@@ -93,19 +100,38 @@ export function reflector<T extends KubeObject>(options: ReflectorOptions<T>): R
   }
 }
 
-/** The first list of a start. */
-function firstList() {
-  const arrival = new EventEmitter()
-  let hasArrived = false
+/** Begins each list anew, with its watch. Knows whether one is due or under way, and when the last one began. */
+function successiveLists(clock: Clock, listAndWatchUntil: (signal: AbortSignal) => void) {
+  const arrival = new EventEmitter().setMaxListeners(0)
+  let [hasFirst, isAwaited] = [false, true]
+  let begun: ClockReading | undefined
+  let [started, current] = [AbortSignal.abort(), new AbortController()]
+  const listAnew = () => {
+    current.abort()
+    current = new AbortController()
+    listAndWatchUntil(AbortSignal.any([started, current.signal]))
+  }
+  // By both clocks: a machine that was suspended has heard nothing meanwhile.
+  const isRecent = (ms: number) => begun !== undefined && elapsedMs(begun, readClocks(clock)) < ms
   return {
-    expect: () => void (hasArrived = false),
-    hasArrived: () => hasArrived,
+    start: (signal: AbortSignal) => {
+      ;[started, hasFirst, isAwaited] = [signal, false, true]
+      listAnew()
+    },
+    refresh: (recentMs: number) => {
+      if (!started.aborted && !isRecent(recentMs)) listAnew()
+    },
+    begin() {
+      isAwaited = true
+      begun = readClocks(clock)
+    },
     arrive() {
-      hasArrived = true
+      ;[hasFirst, isAwaited] = [true, false]
       arrival.emit('list')
     },
+    hasFirst: () => hasFirst,
     arrived: async (signal?: AbortSignal) => {
-      if (!hasArrived) await once(arrival, 'list', signal && { signal })
+      if (isAwaited) await once(arrival, 'list', signal && { signal })
     },
   }
 }

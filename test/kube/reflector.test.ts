@@ -2,9 +2,10 @@ import type { ServerResponse } from 'node:http'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Pace } from '../../kube/list-watch.ts'
-import type { Service } from '../../kube/objects.ts'
+import { type Service, keyOf } from '../../kube/objects.ts'
 import { type ReflectorOptions, reflector } from '../../kube/reflector.ts'
 import { services as resource } from '../../kube/resource.ts'
+import { fakeClock } from './fake-clock.ts'
 import { recordedLog } from './recorded-log.ts'
 import {
   type ReceivedRequest,
@@ -416,6 +417,99 @@ test('synced resolves after the first list, and rejects when its signal aborts',
     const client = clientFor({ url: 'http://127.0.0.1:1' })
     const still = reflector({ client, resource, log: recordedLog() })
     assert.is((await errorOf(still.synced(AbortSignal.timeout(5)))).name, 'AbortError')
+  }))
+
+/** Answers when the test says so. */
+function late(...items: Service[]): { respond: Respond; send: () => void } {
+  let send = () => {}
+  return {
+    respond: (response, request) => void (send = () => list('9', ...items)(response, request)),
+    send: () => send(),
+  }
+}
+
+test('a refresh lists anew although the watch says nothing; until then all stays, and synced waits', () => {
+  const second = late(service('b'))
+  return withReflector(
+    [list('1', service('a')), open(), failsWith(500), second.respond, open(['ADDED', service('c', '10')])],
+    async ({ services, server, changes }) => {
+      await services.synced()
+      await until(() => server.requests.length === 2)
+      services.refresh(0)
+      let hasSynced = false
+      const synced = services.synced().then(() => (hasSynced = true))
+      await until(() => server.requests.length === 4)
+      assert.equal([services.list().length, services.hasSynced(), hasSynced], [1, true, false])
+      second.send()
+      await synced
+      assert.equal([services.get('default/a'), services.list().length], [undefined, 1])
+      await until(() => services.get('default/c') !== undefined)
+      assert.equal(requestsInShort(server), ['list', 'watch@1', 'list', 'list', 'watch@9'])
+      assert.equal(changes, ['default/a - > 1', 'default/a 1 > -', 'default/b - > 1', 'default/c - > 10'])
+      await until(() => server.connections.open <= 2, 'the end of the silent watch')
+    },
+  )
+})
+
+for (const [what, pass, isAnew] of [
+  ['less than two seconds after the last list began, a refresh lists nothing', 'pass', false],
+  ['two seconds after the last list began, a refresh lists anew', 'pass', true],
+  ['after a suspend of two seconds, a refresh lists anew', 'suspend', true],
+] as const) {
+  test(what, () => {
+    const clock = fakeClock()
+    return withReflector(
+      [list('1'), open(), list('9', service('a')), open()],
+      async ({ services, server }) => {
+        await services.synced()
+        await until(() => server.requests.length === 2)
+        await clock[pass](isAnew ? 2_000 : 1_999)
+        services.refresh(2_000)
+        await services.synced()
+        assert.is(services.list().length, isAnew ? 1 : 0)
+        assert.is(requestsInShort(server).filter((one) => one === 'list').length, isAnew ? 2 : 1)
+      },
+      { clock },
+    )
+  })
+}
+
+for (const [what, passedMs, shown] of [
+  ['a list that has just begun is awaited', 1_999, 'default/old'],
+  ['a list that began long ago counts no more', 2_000, 'default/new'],
+] as const) {
+  test(`at a refresh ${what}`, () => {
+    const clock = fakeClock()
+    const first = late(service('old'))
+    return withReflector(
+      [first.respond, list('9', service('new')), open()],
+      async ({ services, server }) => {
+        await until(() => server.requests.length === 1)
+        await clock.pass(passedMs)
+        services.refresh(2_000)
+        first.send()
+        await services.synced()
+        assert.equal(
+          services.list().map((one) => keyOf(one)),
+          [shown],
+        )
+      },
+      { clock },
+    )
+  })
+}
+
+test('a refresh before the start, or after the end, sends nothing', () =>
+  withReflector([list('1'), open()], async ({ services, server, stop }) => {
+    const client = clientFor(server)
+    const never = reflector({ client, resource, log: recordedLog() })
+    never.refresh(0)
+    await services.synced()
+    await until(() => server.requests.length === 2)
+    stop.abort()
+    services.refresh(0)
+    await until(() => server.connections.open <= 1, 'the end of the watch')
+    assert.is(server.requests.length, 2)
   }))
 
 test('a reflector says when it has a version of an object, or a later one', () =>
