@@ -5,6 +5,7 @@ import { type EndpointSlice, type Key, type Node, type Service, keyOf } from '..
 import { type Reflector, reflector } from '../../kube/reflector.ts'
 import { endpointSlices } from '../../kube/resource.ts'
 import { claimKey, isSecond, phaseOf, recordName, reservationIdOf, secondKeys } from '../../ledger/record/elastic-ip.ts'
+import type { ClusterState } from '../../ledger/record/ledger-deps.ts'
 import { clusterOfOthers } from '../../ledger/record/marks.ts'
 import { announcedAddress, announcedAddresses, mentionsAddress, type ServiceState } from '../announcing/announced.ts'
 import { problemReporter } from '../announcing/declaration.ts'
@@ -13,7 +14,7 @@ import type { Dependencies } from '../dependencies.ts'
 import type { ControllerDeclaration } from '../loop/controller.ts'
 import { errorText } from '../loop/error-text.ts'
 import { type ForwardedKeys, forwardedKeys, type Watch, watch } from '../loop/watch.ts'
-import { type Arrival, type Assigning, assigning } from './assigning.ts'
+import { type Arrival, type Assigning, type Halt, assigning } from './assigning.ts'
 import { type NodeProbes, nodeProbes } from './node-probes.ts'
 import { type ServedBy, serviceNodes, servingNodes } from './service-nodes.ts'
 
@@ -84,6 +85,7 @@ function makeReconciler(deps: Deps, { assignments, slices, probes, arrived }: Pa
       const record = caches.records.list().find(({ status }) => status?.address === address)
       return record && reservationIdOf(record)
     },
+    halt: () => haltOf(ledger.signs.state()),
     isReleasing: (address) =>
       caches.records.list().some((record) => record.status?.address === address && phaseOf(record) === 'Releasing'),
     isOthers: ({ marks }) => clusterOfOthers(ledger.deps.scheme, marks) !== undefined,
@@ -110,6 +112,15 @@ function makeReconciler(deps: Deps, { assignments, slices, probes, arrived }: Pa
     clock: systemClock,
     log: deps.log,
   })
+}
+
+/**
+ * A copy of this cluster has the same Services, and its nodes would take every address. A leader looks for another cluster
+ * first. One that has to wait with releases moves all the same: a move can be undone, and an outage is not longer for it.
+ */
+function haltOf(state: ClusterState): Halt | undefined {
+  if (state.kind === 'unchecked') return {}
+  return state.kind === 'foreign' ? { problem: `it stays where it is: ${state.reason}` } : undefined
 }
 
 /** The nodes that serve a Service. */

@@ -1,7 +1,7 @@
 import type { Problem } from '../../../announcers/announcer.ts'
 import type { AssignedAddress, Assignments, MoveOptions } from '../../../clouds/ports/assignments.ts'
 import { CloudError } from '../../../clouds/ports/cloud.ts'
-import { type Arrival, assigning } from '../../../controllers/assigning/assigning.ts'
+import { type Arrival, type Halt, assigning } from '../../../controllers/assigning/assigning.ts'
 import type { MovableNode } from '../../../controllers/moves/move-plan.ts'
 import { silentLog } from '../../fakes/log.ts'
 import { fakeClock } from '../../kube/fake-clock.ts'
@@ -31,6 +31,9 @@ export function world(addresses = ['203.0.113.1']) {
   /** What happens to the next write, or read. */
   let fault: Fault | undefined
   let isDown = false
+  let halt: Halt | undefined
+  /** What keeps the answer of a list, after the cloud has read it. */
+  let held: Promise<void> | undefined
   const write = async (text: string, done: () => void, { mayWrite }: MoveOptions) => {
     if (!mayWrite()) throw new CloudError('not begun', { fault: 'unavailable', outcome: 'nothing' })
     writes.push(text)
@@ -44,7 +47,9 @@ export function world(addresses = ['203.0.113.1']) {
       ends.throwIfAborted()
       reads.push('all')
       if (isDown) throw new CloudError('down', { fault: 'unavailable', outcome: 'nothing' })
-      return [...cloud.values()]
+      const listed = [...cloud.values()]
+      await held
+      return listed
     },
     async assignedAddress(id, ends) {
       ends.throwIfAborted()
@@ -70,6 +75,7 @@ export function world(addresses = ['203.0.113.1']) {
     assignments,
     showing: (address) => shown.get(address) ?? [],
     reservationOf: (address) => known.get(address) ?? (cloud.has(`id-${address}`) ? `id-${address}` : undefined),
+    halt: () => halt,
     isReleasing: (address) => releasing.has(address),
     isOthers: ({ marks }) => marks['cluster'] === 'other',
     partnersOf: () => [],
@@ -101,6 +107,16 @@ export function world(addresses = ['203.0.113.1']) {
       if (now) cloud.set(now.id, { ...now, machines: [], marks: {} })
     },
     fail: (how: Fault) => void (fault = how),
+    halt: (how: Halt | undefined) => void (halt = how),
+    /** The next lists arrive late; returns what lets them arrive. */
+    lateList: () => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      held = promise
+      return () => {
+        held = undefined
+        resolve()
+      }
+    },
     fall: () => void (isDown = true),
     at: (address = '203.0.113.1') => cloud.get(`id-${address}`)?.machines.join(),
     run: (address = '203.0.113.1') => reconciler.reconcile(address, signal),
