@@ -53,14 +53,11 @@ test('a call carries path, query, body and headers', async () => {
 })
 
 test('a call that waited for its turn carries the token of now', async () => {
-  await using server = await startScript(() => ({ status: 204 }))
   let current = 'former'
+  await using server = await startScript(() => ((current = 'rotated'), { status: 204 }))
   const headers = () => ({ authorization: `Bearer ${current}` })
-  const http = callerOf(server.url, { headers, rate: { calls: 1, perMs: 200 } })
-  const both = [http.call(read, neverAborted), http.call(read, neverAborted)]
-  await both[0]
-  current = 'rotated'
-  await both[1]
+  const http = callerOf(server.url, { headers, inFlight: 1 })
+  await Promise.all([http.call(read, neverAborted), http.call(read, neverAborted)])
   assert.equal(
     server.seen.map((seen) => seen.headers.authorization),
     ['Bearer former', 'Bearer rotated'],
