@@ -43,6 +43,17 @@ for (const { tag, tags, isFound } of [
     })
   })
 
+test('an address with the tag that has no number yet hides none that has one', async () => {
+  const waiting = cherryIp({ id: 'waiting', address: '' })
+  await withRoutes({ [`GET ${ips}`]: list(waiting, cherryIp()) }, async ({ assignments }) => {
+    const found = await assignments.assignedAddresses('usage=u', neverAborted)
+    assert.equal(
+      found.map((one) => [one.id, one.address]),
+      [[id, address]],
+    )
+  })
+})
+
 test("a server's own address is never moved", async () => {
   const own = { json: cherryIp({ type: 'primary-ip', targeted_to: cherryServer() }) }
   await withRoutes({ [`GET ${path}`]: own }, async ({ assignments }, seen) => {

@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { cloudErrorOf, neverAborted } from '../scripted-server.ts'
-import { metalReservation, reserved } from './fixtures.ts'
+import { ips, metalReservation, reserved } from './fixtures.ts'
 import { asked, errors, withRoutes } from './scripted-metal.ts'
 
 const { id, address } = reserved
@@ -14,6 +14,18 @@ const held = (machine: string, assignment = 'assignment-1') => ({
   }),
 })
 const free = { json: metalReservation({ assignments: [] }) }
+
+test('a reservation with the tag that has no address yet hides none that has one', async () => {
+  const pending = metalReservation({ id: 'pending', state: 'pending', address: null })
+  const list = { json: { ip_addresses: [pending, metalReservation()] } }
+  await withRoutes({ [`GET ${ips}`]: list }, async ({ assignments }) => {
+    const found = await assignments.assignedAddresses('usage=u', neverAborted)
+    assert.equal(
+      found.map((one) => [one.id, one.address]),
+      [[id, address]],
+    )
+  })
+})
 
 test('a move deletes the assignment, never the reservation, and assigns the address as a network of one', async () => {
   const routes = {
