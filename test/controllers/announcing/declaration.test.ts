@@ -1,8 +1,13 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { announcingController, problemReporter } from '../../../controllers/announcing/declaration.ts'
+import type { Announcements, ObjectConfiguration } from '../../../announcers/announcer.ts'
+import { announcingController, makeAnnouncing, problemReporter } from '../../../controllers/announcing/declaration.ts'
 import { announcingKey } from '../../../controllers/announcing/announcing.ts'
 import { defineController } from '../../../controllers/loop/controller.ts'
+import { type Service, keyOf } from '../../../kube/objects.ts'
+import { configMaps } from '../../../kube/resource.ts'
+import { serviceFinalizer } from '../../../ledger/record/names.ts'
+import type { Want } from '../../../ledger/want/want.ts'
 import { makeMetrics } from '../../../telemetry/metrics/metrics.ts'
 import { makeService } from '../../builders.ts'
 import { silentLog } from '../../fakes/log.ts'
@@ -10,9 +15,20 @@ import { noObserver } from '../../fakes/observer.ts'
 import { fakeClock } from '../../kube/fake-clock.ts'
 import { recordedLog } from '../../kube/recorded-log.ts'
 
-test('the configuration is looked at every minute, for somebody may have deleted a pool or a peer of ours', async () => {
-  const quiet = { onChange() {}, synced: () => Promise.resolve() }
+const sourceNames = ['services', 'records', 'peerFacts', 'ownAddresses'] as const
+type SourceName = (typeof sourceNames)[number]
+
+/** The controller runs; each of its sources can be known late, and can change. */
+async function running({ late }: { late?: SourceName } = {}) {
   const looks: string[] = []
+  const known = Promise.withResolvers<void>()
+  const listeners = new Map<SourceName, () => void>()
+  const source = (name: SourceName) => ({
+    onChange: (listener: () => void) => void listeners.set(name, listener),
+    synced: () => (name === late ? known.promise : Promise.resolve()),
+  })
+  const [services, records, peerFacts, ownAddresses] = sourceNames.map(source)
+  const deps = { caches: { services, records }, peerFacts, ownAddresses }
   const reconciler = {
     name: 'announcing',
     reconcile: async (key: string) => {
@@ -21,17 +37,118 @@ test('the configuration is looked at every minute, for somebody may have deleted
     },
     findAnnouncement: () => Promise.resolve(undefined),
   }
-  const deps = { caches: { services: quiet, records: quiet }, peerFacts: quiet, ownAddresses: quiet }
   const declaration = announcingController(deps as unknown as Parameters<typeof announcingController>[0], reconciler)
   const clock = fakeClock()
   const stop = new AbortController()
-  const running = defineController(declaration, { log: silentLog, observer: noObserver, clock }).run(stop.signal)
+  const ended = defineController(declaration, { log: silentLog, observer: noObserver, clock }).run(stop.signal)
   await clock.pass(0)
+  const end = () => {
+    stop.abort()
+    return ended
+  }
+  return { looks, clock, end, isKnown: known.resolve, change: (name: SourceName) => listeners.get(name)?.() }
+}
+
+test('the configuration is looked at every minute, for somebody may have deleted a pool or a peer of ours', async () => {
+  const { looks, clock, end } = await running()
   assert.equal(looks, [announcingKey])
   await clock.pass(60_000)
   assert.equal(looks, [announcingKey, announcingKey])
-  stop.abort()
-  await running
+  await end()
+})
+
+for (const late of ['services', 'records', 'peerFacts'] as const) {
+  test(`nothing is withdrawn because ${late} are not known yet`, async () => {
+    const { looks, clock, end, isKnown } = await running({ late })
+    await clock.pass(60_000)
+    assert.equal(looks, [])
+    isKnown()
+    await clock.pass(0)
+    assert.equal(looks, [announcingKey])
+    await end()
+  })
+}
+
+for (const name of sourceNames) {
+  test(`a change of ${name} is taken up long before the minute is over`, async () => {
+    const { looks, clock, end, change } = await running()
+    change(name)
+    await clock.pass(100)
+    assert.equal(looks, [announcingKey, announcingKey])
+    await end()
+  })
+}
+
+const address = '203.0.113.40'
+const reserve: Want = { kind: 'reserve', location: 'da', family: 'ipv4', reclaim: 'Delete', warnings: [] }
+const own: Want = { kind: 'own', address, where: 'spec.loadBalancerIP' }
+const foreign: Want = { kind: 'foreign', reason: 'its class is other', requested: [] }
+
+/** What the software is to learn of these Services, which have no records, and of node-a. */
+async function stateOf(all: { service: Service; wanted: Want }[]): Promise<Announcements> {
+  const seen: Announcements[] = []
+  const configuration: ObjectConfiguration = {
+    kind: 'objects',
+    namespace: 'lb',
+    kinds: [],
+    from: 'a program of the test',
+    isOurs: () => false,
+    objects: (state) => (seen.push(state), { wanted: [], problems: [] }),
+    reports: [],
+    reportedProblems: () => [],
+    announcing: configMaps,
+    nameFor: () => undefined,
+    hasAddress: () => false,
+  }
+  const services = all.map(({ service }) => service)
+  const annotations = { 'example.com/address': '10.0.0.5' }
+  const deps = {
+    announcer: { name: 'test', configuration },
+    caches: {
+      services: { list: () => services, get: (key: string) => services.find((one) => keyOf(one) === key) },
+      records: new Map(),
+      nodes: new Map([['node-a', { metadata: { name: 'node-a', annotations } }]]),
+    },
+    want: (asked: Service) => all.find(({ service }) => service === asked)?.wanted,
+    peerFacts: { all: () => ['node-a', 'node-b'].map((node) => ({ node, hostname: node, peers: [] })) },
+  }
+  const reconciler = makeAnnouncing(deps as unknown as Parameters<typeof makeAnnouncing>[0])
+  await reconciler?.reconcile(announcingKey, new AbortController().signal)
+  const [state] = seen
+  if (!state) throw new Error('the software is configured')
+  return state
+}
+
+test('the software learns what is announced, and all by which it keeps the addresses of others', async () => {
+  const shows = (name: string, ip: string, more: Parameters<typeof makeService>[0] = {}) =>
+    makeService({ name, status: { loadBalancer: { ingress: [{ ip }] } }, ...more })
+  const going = { deletionTimestamp: 'now', finalizers: [serviceFinalizer] }
+  const { facts, nodes, ...addresses } = await stateOf([
+    { service: makeService({ loadBalancerIP: address, labels: { tier: 'gold' } }), wanted: own },
+    { service: shows('found', '203.0.113.41'), wanted: reserve },
+    { service: shows('gone', '203.0.113.42', going), wanted: own },
+    { service: shows('theirs', '203.0.113.43', { loadBalancerClass: 'a.test/b' }), wanted: foreign },
+  ])
+  const of = (name: string, shown: string) => ({ address: shown, services: [`default/${name}`] })
+  const [found, gone, theirs] = ['found', 'gone', 'theirs'].map((name, n) => of(name, `203.0.113.${41 + n}`))
+  assert.equal(addresses, {
+    addresses: [of('web', address)],
+    undecided: [found, theirs],
+    leaving: [gone],
+    visible: [found, gone, theirs],
+    foreign: [
+      { service: 'default/found', loadBalancerClass: undefined },
+      { service: 'default/theirs', loadBalancerClass: 'a.test/b' },
+    ],
+  })
+  assert.equal(facts?.get('default/web'), { labels: { tier: 'gold' } })
+  assert.equal(
+    nodes.map(({ node, annotations }) => [node, annotations]),
+    [
+      ['node-a', { 'example.com/address': '10.0.0.5' }],
+      ['node-b', undefined],
+    ],
+  )
 })
 
 test('a problem of the announcing software is counted, logged, and an Event on the object that causes it', async () => {
