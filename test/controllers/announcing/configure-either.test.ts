@@ -19,17 +19,18 @@ const label = { name: 'example.com/cloud', value: 'ours' }
 /** A cluster without MetalLB, and what was configured there. */
 function scene() {
   const api = apiServer()
-  const world = { hasKinds: false, isForbidden: false }
+  const world = { hasKinds: false, isForbidden: false, isDown: false, announcing: '' }
   const done: string[] = []
   const log = recordedLog()
   const named = (name: string): Configurator => ({
     carryOut: () => Promise.resolve((done.push(name), nothingDone)),
-    announces: () => Promise.resolve(false),
+    announces: () => Promise.resolve(world.announcing === name),
   })
   const configurator = configureEither({
     client: {
       ...api.client,
       list: (resource, options) => {
+        if (world.isDown) throw new KubeError('no answer', { status: 503, reason: 'ServiceUnavailable' })
         if (resource.kind === ipAddressPools.kind && !world.hasKinds)
           throw new KubeError('no such kind', { status: 404, reason: 'UnknownKind' })
         return api.client.list(resource, options)
@@ -110,6 +111,25 @@ test('with nothing to announce there is nothing to say', async () => {
   const { configurator, done } = scene()
   assert.equal(await configurator.carryOut({ addresses: [], nodes: [] }, signal), nothingDone)
   assert.equal(done, [])
+})
+
+test('a list that fails does not say that there are no custom resources: a ConfigMap in their place would empty them', async () => {
+  const { world, pass, addConfigMap, done } = scene()
+  addConfigMap()
+  world.isDown = true
+  assert.match(await pass(), 'no answer')
+  assert.equal(done, [])
+  world.isDown = false
+  world.hasKinds = true
+  assert.is(await pass(), 'objects')
+})
+
+test('before the first pass an address is not released while either of the two has it', async () => {
+  const { world, configurator } = scene()
+  for (const [announcing, is] of Object.entries({ objects: true, document: true, neither: false })) {
+    world.announcing = announcing
+    assert.is(await configurator.announces('203.0.113.40', signal), is, announcing)
+  }
 })
 
 test.run()
