@@ -122,6 +122,22 @@ for (const { name, wanted, is } of [
   })
 }
 
+for (const { name, service, phase, is } of [
+  { name: 'is bound to the Service', service: shown, phase: 'Bound', is: six },
+  {
+    name: 'an earlier Service of the name left',
+    service: makeService({ loadBalancerIP: address, uid: 'uid-2' }),
+    phase: 'Bound',
+    is: undefined,
+  },
+  { name: 'no Service has taken yet', service: shown, phase: 'Reserved', is: undefined },
+] as const) {
+  test(`a second address that ${name} is ${is === undefined ? 'not announced' : 'announced'}`, () => {
+    const record = { ...second, status: { phase, address: six } }
+    assert.is(announcedAddress({ service, wanted: two, record, first }), is)
+  })
+}
+
 for (const { name, shown: one, is } of cases) {
   test(`announced, ${is === undefined ? 'no' : 'yes'}: ${name}`, () => assert.is(announcedAddress(one), is))
 }
@@ -229,6 +245,12 @@ test('a status is foreign if nothing of ours explains it; the deletion of a Serv
   const going = { loadBalancerIP: address, deletionTimestamp: 'now' }
   assert.equal(foreignOf({ ...going, finalizers: [serviceFinalizer] }), [], 'an own address has no record')
   assert.is(foreignOf({ ...going, finalizers: ['example.com/theirs'] }).length, 1)
+  const released = makeRecord({ phase: 'Releasing', address })
+  assert.equal(
+    foreignStatuses([{ service: showing(), wanted: reserve, record: released }]),
+    [],
+    'its record explains it',
+  )
 })
 
 test('the class and the labels of a Service are what announcing software learns of it', () => {
