@@ -79,6 +79,13 @@ const cases: Case[] = [
     units: 1,
   },
   {
+    name: 'what is for nodes without a name may be the last one of any of them, and stays as long',
+    changes: [changed('creation', { nodes: 'a', router: 'r2' }), changed('removal', {})],
+    wanted: [{ nodes: 'a', router: 'r2' }],
+    wave: [],
+    units: 1,
+  },
+  {
     name: 'with FRR, another AS number replaces all sessions together',
     changes: [
       ...['r1', 'r2'].map((router) => changed('removal', { nodes: 'ab', router })),
