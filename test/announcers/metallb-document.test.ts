@@ -248,4 +248,15 @@ test('a withdrawn address loses its pool, and every other line stays, peers incl
   assert.is(configuration.withdraw(document, { addresses: [web], undecided: [api], nodes: [] }), document)
 })
 
+test('a withdrawal leaves every pool of a person, also one of a single address', () => {
+  const own = `${foreign}
+`.replace(
+    'bgp-communities',
+    '  - {name: edge, protocol: bgp, addresses: [192.0.2.40/32], auto-assign: false}\nbgp-communities',
+  )
+  const { document } = edit(own, { nodes: [] })
+  assert.match(document, 'name: default/web')
+  assert.is(configuration.withdraw(document, { addresses: [], nodes: [] }), own)
+})
+
 test.run()

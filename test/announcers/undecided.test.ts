@@ -1,0 +1,24 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { metallbObjects } from '../../announcers/metallb/objects.ts'
+import { isAdvertisement, isPool } from '../../announcers/metallb/resources.ts'
+import { aPool, marks } from './cluster.ts'
+
+const labels = { [marks.label.name]: marks.label.value, 'service-web': 'namespace-default' }
+const undecided = [{ address: '198.51.100.7', services: ['default/web'] }]
+
+for (const addresses of [['198.51.100.0/29'], ['198.51.100.2-198.51.100.9'], ['198.51.100.6/32', '198.51.100.7/32']]) {
+  test(`a pool of ${addresses.join(' and ')} stays announced while of one address nobody knows whose it is`, () => {
+    const wide = aPool({ name: 'default.web', labels, addresses })
+    const configuration = metallbObjects({ ...marks, peerMode: 'native' })
+    const planned = configuration.objects({ addresses: [], undecided, nodes: [] }, [wide])
+    const wanted = planned.wanted.map(({ object }) => object)
+    assert.equal(wanted.filter(isPool), [wide])
+    assert.equal(
+      wanted.filter(isAdvertisement).map(({ spec }) => spec?.ipAddressPools),
+      [['default.web']],
+    )
+  })
+}
+
+test.run()
