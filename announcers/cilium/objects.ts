@@ -1,4 +1,4 @@
-import type { Announcements, Configured, ObjectConfiguration, WantedObject } from '../announcer.ts'
+import type { Announced, Announcements, Configured, ObjectConfiguration, WantedObject } from '../announcer.ts'
 import type { KubeObject } from '../../kube/objects.ts'
 import { secrets } from '../../kube/resource.ts'
 import { parseAddress } from '../shared/address.ts'
@@ -53,10 +53,17 @@ function configure(options: CiliumOptions, state: Announcements, existing: reado
   const waking = wakingProblems(state, existing)
   if (waking.length > 0) return { wanted: [], problems: distinctProblems([...found, ...waking]), isHeld: true }
   const peers = peersOf(state.nodes, options, existing)
-  const wanted = [...peers.common, ...advertisementOf(shown), ...peers.wanted, ...all]
+  const known = shownAddresses(undecidedWithPool(state, existing), 'Cilium').shown
+  const wanted = [...peers.common, ...advertisementOf([...shown, ...known]), ...peers.wanted, ...all]
   const foreign = existing.filter((one) => !isOurs(one))
   const possible = omitTakenNames(wanted, foreign, [...found, ...peers.problems])
   return { ...possible, isHeld: lacksSessions(state.nodes, possible.wanted, clusterConfigs.kind) }
+}
+
+/** The ledger has not decided yet whose these addresses are. What has a pool of ours is announced already. */
+function undecidedWithPool({ undecided = [] }: Announcements, existing: readonly KubeObject[]): Announced[] {
+  const ours = new Set(existing.filter((one) => isPool(one) && isOurs(one)).map(({ metadata }) => metadata.name))
+  return undecided.filter(({ address }) => ours.has(poolName(address) ?? ''))
 }
 
 /**

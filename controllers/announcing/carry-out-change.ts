@@ -10,8 +10,8 @@ const fieldManager = 'eip-admission-announcer'
 
 type Deps = { client: KubeClient; configuration: Pick<ObjectConfiguration, 'kinds' | 'sessionsOf' | 'from'> }
 
-/** What became of a change: the problems if it was refused, and whether it began sessions. */
-export type ChangeOutcome = { refused: Problem[]; isWrite: boolean; hasBegun: boolean }
+/** What became of a change. `refused` has a problem for each Service or node that it was for, perhaps for none. */
+export type ChangeOutcome = { refused: Problem[]; isRefused: boolean; isWrite: boolean; hasBegun: boolean }
 
 /** Writes what differs from the stored object, or removes an object. A refusal is an outcome, other failures throw. */
 export async function carryOutChange(deps: Deps, change: ObjectChange, signal: AbortSignal): Promise<ChangeOutcome> {
@@ -24,14 +24,14 @@ export async function carryOutChange(deps: Deps, change: ObjectChange, signal: A
     // Not with what a person has written into it since we read it.
     const at = { namespace, name, uid, ...(isShared && { resourceVersion }) }
     await deps.client.remove(resource, at, { signal })
-    return { refused: [], isWrite: false, hasBegun: false }
+    return { refused: [], isRefused: false, isWrite: false, hasBegun: false }
   }
   const { write, stored } = change
   const refused = await refusals(deps.configuration, change, () =>
     send(deps, { resource, object: write.object, stored, isShared, isCreated: isShared ?? isPruned }, signal),
   )
   const isNew = !stored && sessionsOf?.(write.object) !== undefined
-  return { refused, isWrite: true, hasBegun: isNew && refused.length === 0 }
+  return { refused: refused ?? [], isRefused: refused !== undefined, isWrite: true, hasBegun: isNew && !refused }
 }
 
 type Sent = {
@@ -72,10 +72,10 @@ async function refusals(
   { from }: Pick<ObjectConfiguration, 'from'>,
   { write, stored }: Extract<ObjectChange, { write: unknown }>,
   attempt: () => Promise<void>,
-): Promise<Problem[]> {
+): Promise<Problem[] | undefined> {
   try {
     await attempt()
-    return []
+    return undefined
   } catch (error) {
     if (!(error instanceof KubeError)) throw error
     // A stored object that is not found has just been deleted; a new one lacks its namespace.

@@ -34,16 +34,16 @@ export function configureObjects(deps: Deps): FormerConfigurator {
       const refused = outcomes.flatMap((outcome) => outcome.refused)
       return {
         problems: [...problems, ...refused, ...configuration.reportedProblems(reports.flat(), state)],
-        isChanged: outcomes.some((outcome) => outcome.refused.length === 0),
+        isChanged: outcomes.some((outcome) => !outcome.isRefused),
         ...(isUnfinished && { isUnfinished }),
-        isRefused: isHeld || refused.length > 0,
+        isRefused: isHeld || outcomes.some((outcome) => outcome.isRefused),
       }
     },
     async withdraw(state, signal) {
       const plan = planWithdrawal(configuration, state, await readObjects(deps, signal))
       const { outcomes } = await carryOutPlan(plan, signal)
       if (outcomes.some(({ isWrite }) => isWrite)) forgetList()
-      return outcomes.some(({ refused }) => refused.length === 0)
+      return outcomes.some(({ isRefused }) => !isRefused)
     },
     announces: isAnnounced,
   }

@@ -34,7 +34,7 @@ export function planRunner({ now, carryOut }: Deps): (plan: ChangePlan, signal: 
     interruptedAtMs = now()
     try {
       const outcomes = await carryOutAll(waves[turn % waves.length] ?? [], signal)
-      if (outcomes.some(({ refused }) => refused.length > 0)) turn += 1
+      if (outcomes.some(({ isRefused }) => isRefused)) turn += 1
       return outcomes
     } finally {
       interruptedAtMs = now()

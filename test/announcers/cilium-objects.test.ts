@@ -2,6 +2,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Announcements } from '../../announcers/announcer.ts'
 import { ciliumObjects } from '../../announcers/cilium/objects.ts'
+import type { BGPAdvertisement } from '../../announcers/cilium/resources.ts'
 import type { KubeObject } from '../../kube/objects.ts'
 import { makeNode } from './states.ts'
 
@@ -24,6 +25,12 @@ function plan(changes: Partial<Announcements> = {}, existing: KubeObject[] = [])
   const objects = wanted.map(({ object }) => object as KubeObject & { spec?: unknown })
   const find = (kind: string, name: string) => objects.find((one) => one.kind === kind && one.metadata.name === name)
   return { find, problems, isHeld, names: objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`) }
+}
+
+/** Which Services are announced. */
+function selectorsOf({ find }: ReturnType<typeof plan>) {
+  const { spec } = find('CiliumBGPAdvertisement', 'eip-admission') ?? {}
+  return ((spec as BGPAdvertisement['spec'] | undefined)?.advertisements ?? []).map(({ selector }) => selector)
 }
 
 const among = (key: string, values: string[]) => ({ key: `io.kubernetes.service.${key}`, operator: 'In', values })
@@ -152,12 +159,22 @@ for (const { name, block, isInWay } of foreignPools) {
   })
 }
 
-test('the pool of an address that a Service still shows stays as it is; one that nobody shows goes', () => {
+test('what is announced of an address that a Service still shows stays as it is; one that nobody shows goes', () => {
   const leaving = [{ address, services: ['default/web'] }]
   const kept = plan({ addresses: [], undecided: leaving }, [ourPool])
   assert.is(kept.find('CiliumLoadBalancerIPPool', ourPool.metadata.name), ourPool)
   assert.ok(kept.names.includes('CiliumBGPClusterConfig eip-admission-node-a'), 'and the sessions stay')
-  assert.equal(plan({ addresses: [], leaving }, [ourPool]).names, kept.names, 'also while Cilium withdraws it')
+  assert.equal(selectorsOf(kept), [selecting(['default'], ['web'])], 'and so does the route')
+  const withdrawn = plan({ addresses: [], leaving }, [ourPool])
+  assert.equal(selectorsOf(withdrawn), [], 'while Cilium withdraws it there is none')
+  assert.equal(
+    withdrawn.names,
+    kept.names.filter((name) => !name.startsWith('CiliumBGPAdvertisement')),
+  )
+  const besideAnother = plan({ addresses: [{ address: second, services: ['shop/api'] }], undecided: leaving }, [
+    ourPool,
+  ])
+  assert.equal(selectorsOf(besideAnother), [selecting(['default'], ['web']), selecting(['shop'], ['api'])])
   assert.equal(plan({ addresses: [], undecided: leaving }).names, [], 'no pool is made for it')
   const empty = plan({ addresses: [] }, [ourPool])
   assert.equal([empty.names, empty.isHeld], [[], false])

@@ -57,6 +57,15 @@ for (const isThere of [false, true]) {
   })
 }
 
+test('a list that no Service needs any more and that may not be changed counts as refused', async () => {
+  const invalid = new KubeError('BGPConfiguration default is invalid', { status: 422, reason: 'Invalid' })
+  const patch = () => Promise.reject(invalid)
+  const deps = { client: { ...apiServer().client, patch }, configuration: calico }
+  const change = { write: { object: listed('10.0.0.1/32'), subjects: [] }, stored: listed('198.51.100.7/32') }
+  const { refused, isRefused } = await carryOutChange(deps, change, signal)
+  assert.equal([refused, isRefused], [[], true])
+})
+
 test('new peers begin sessions, which get time before others end; nothing else does', async () => {
   const api = apiServer()
   const apply: KubeClient['apply'] = (...given) => api.client.create(...given) as never

@@ -19,7 +19,7 @@ function running() {
       if (name === 'broken') throw new Error('the API server is down')
       await Promise.resolve()
       const refused = name === 'refused' ? [{ subject: { node: 'a' }, message: 'no' }] : []
-      return { refused, isWrite: true, hasBegun: name === 'begun' }
+      return { refused, isRefused: name === 'refused', isWrite: true, hasBegun: name === 'begun' }
     },
   })
   const pass = (ms: number) => void (nowMs += ms)
