@@ -73,6 +73,8 @@ const liveMs = 2_000
 /** How old a look may be by which an address counts as free. */
 const freeMs = 10_000
 const waitMs = 1_000
+/** Another cluster that uses our id stays for hours, until a person comes. */
+const haltedMs = 10_000
 const maxSteps = 6
 
 /** Brings each address to a node that can serve it, and takes it from all before it is released. */
@@ -188,7 +190,9 @@ function planAssigning(
   if (!known) return entry.isOthers && services.length > 0 ? { problem: ofOthers } : {}
   // What may not be written needs no look either.
   const whenLive = (step: Step) =>
-    halt ? { againInMs: waitMs, ...halt } : { step: isLive ? step : { do: 'look' as const } }
+    halt
+      ? { againInMs: halt.problem === undefined ? waitMs : haltedMs, ...halt }
+      : { step: isLive ? step : { do: 'look' as const } }
   if (services.length === 0) return isLeaving && known.machines.length > 0 ? whenLive({ do: 'unassign', id }) : {}
   if (decision.do === 'move') return whenLive({ do: 'move', move: decision, from: known })
   return decision.do === 'wait' ? { againInMs: waitMs, problem: decision.problem } : {}

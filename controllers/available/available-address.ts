@@ -39,21 +39,19 @@ async function look(
   name: string,
   signal: AbortSignal,
 ): Promise<AvailableSeen> {
-  const read = async (names: string[]) => {
-    const found = await Promise.all(names.map((one) => getRecord(one, signal)))
-    return found.filter((record) => record !== undefined)
-  }
+  const read = (names: Iterable<string>) => Promise.all([...names].map((one) => getRecord(one, signal)))
   const source = await getRecord(name, signal)
   const service = source && claimKey(source)
-  const [first] = service === undefined ? [] : await read([recordName(service)])
-  const records = [...(first ? [first] : []), ...(await read(claimantsOf(name)))]
+  const found = await read(new Set([...(service === undefined ? [] : [recordName(service)]), ...claimantsOf(name)]))
+  const records = found.filter((record) => record !== undefined)
   if (!source) return { source, record: records[0] }
   // Of several records that name the source, the one that holds its address decides, whatever its claimRef says.
   const holder =
     records.find((record) => hasReservationOf(record, source)) ?? records.find((record) => isClaimedBy(source, record))
   if (holder) return { source, record: holder }
   if (service === undefined) return { source, record: records[0] }
+  if (!isClaimed(source)) return { source, record: found[0] }
   // The claimRef names only the Service, and our cache may not have the record of its second address yet.
-  const seconds = isClaimed(source) ? await read(secondKeys(service).map(recordName)) : []
-  return { source, record: seconds.find((record) => isClaimedBy(source, record)) ?? first }
+  const seconds = await read(secondKeys(service).map(recordName))
+  return { source, record: seconds.find((record) => record && isClaimedBy(source, record)) ?? found[0] }
 }

@@ -226,6 +226,23 @@ test('mistakes are refused in the words of this cloud', async () => {
   assert.is(await stage.service('refused'), undefined)
 })
 
+test('while another cluster uses the id no address leaves its node, and the Service says so', async () => {
+  const address = await shows('first')
+  const from = nodeOf(address) ?? ''
+  await product.stop()
+  const ledger = ['configmap', 'eip-admission-ledger', '-n', 'eip-admission']
+  const data = { 'foreign-sign': 'a-sign-of-theirs', 'foreign-alive': 'true' }
+  await stage.run('patch', ...ledger, '--type=merge', '-p', JSON.stringify({ data }))
+  await say(from, 'Unknown')
+  product = await stage.start({ env: { ...settings, EIP_SWEEP_INTERVAL: '2s' } })
+  const words = `address ${address}: it stays where it is: another cluster uses the cluster id`
+  await eventually('an Event says it', async () => (await eventsOf('first')).includes(words) || undefined)
+  assert.is(nodeOf(address), from)
+  await stage.run('annotate', ...ledger, 'eip-admission.dev/confirm-cluster=a-sign-of-theirs')
+  await leadsTo(address, (node) => node !== from)
+  await say(from, 'True')
+})
+
 test('with a token of another project nothing is reserved or written off, and the words say what to do', async () => {
   await product.stop()
   const before = stage.reserved().map(({ id }) => id)
