@@ -128,8 +128,8 @@ test('a watch whose resource version is too old lists again, and misses nothing'
   // The product sees none of this.
   await stage.run('delete', 'service', 'deleted-unseen', '--wait=false')
   await stage.kubectl(['create', '-f', '-', '--request-timeout=30s'], loadBalancer('unseen'))
-  await compact()
   await controlPlane.apiserver.stop()
+  await outdate()
   await controlPlane.apiserver.start()
   await eventually(
     'the API server knows the roles',
@@ -145,13 +145,15 @@ test('a watch whose resource version is too old lists again, and misses nothing'
   await follower.stop()
 })
 
-/** Compacts etcd: only the current revision is left. */
-async function compact(): Promise<void> {
+/**
+ * Makes every version that a watch has too old. It first writes to etcd what no watch has seen: a watch may go on from
+ * the newest write.
+ */
+async function outdate(): Promise<void> {
   const ask = async (path: string, body: object) =>
     (await fetch(`${controlPlane.etcdUrl}/v3/${path}`, { method: 'POST', body: JSON.stringify(body) })).json()
-  const { header } = (await ask('kv/range', { key: Buffer.from('x').toString('base64') })) as {
-    header: { revision: string }
-  }
+  const [key, value] = ['unwatched', ''].map((text) => Buffer.from(text).toString('base64'))
+  const { header } = (await ask('kv/put', { key, value })) as { header: { revision: string } }
   await ask('kv/compaction', { revision: header.revision, physical: true })
 }
 
