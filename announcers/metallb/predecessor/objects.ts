@@ -183,6 +183,7 @@ function unlabelled(object: KubeObject, stored: KubeObject): KubeObject {
   }
 }
 
-function placeOf({ metadata: { name, namespace = '' } }: KubeObject): { name: string; namespace: string } {
+/** The name and the namespace of an object of MetalLB. */
+export function placeOf({ metadata: { name, namespace = '' } }: KubeObject): { name: string; namespace: string } {
   return { name, namespace }
 }

@@ -2,15 +2,16 @@ import { isOurs, isWritten } from '../../../announcers/metallb/ownership.ts'
 import {
   type PredecessorFacts,
   advertisementOfBoth,
+  placeOf,
   poolsToWrite,
   predecessorConfiguration,
   wantedObjects,
 } from '../../../announcers/metallb/predecessor/objects.ts'
-import type { WantedPool } from '../../../announcers/metallb/predecessor/pools.ts'
 import {
   type IPAddressPool,
   bgpAdvertisements,
   ipAddressPools,
+  isPool,
   metallbKinds,
 } from '../../../announcers/metallb/resources.ts'
 import { nothingToAnnounce } from '../../../controllers/announcing/configurator.ts'
@@ -18,12 +19,12 @@ import { configureObjects } from '../../../controllers/announcing/configure-obje
 import { listAllKnown } from '../../../controllers/announcing/list-known.ts'
 import { planChanges } from '../../../controllers/announcing/plan-changes.ts'
 import type { KubeClient } from '../../../kube/client.ts'
-import type { Clock } from '../../../kube/clock.ts'
 import { KubeError, isAlreadyExists } from '../../../kube/errors.ts'
 import { listAll } from '../../../kube/list-all.ts'
 import { type KubeObject, type Service, keyOf } from '../../../kube/objects.ts'
 import { nodes, secrets, services } from '../../../kube/resource.ts'
 import { names } from '../../../settings/installed-names.ts'
+import { backoffMs } from '../../../lib/backoff.ts'
 import { type FoundBefore, marksOf, predecessorNamed } from '../found.ts'
 import type { TakeoverStep } from '../steps.ts'
 import { isMarked } from './undo-service.ts'
@@ -48,7 +49,7 @@ export function metallbStep(deps: UndoWork): TakeoverStep {
     async act() {
       const facts = await undoFacts(client, found)
       if (!facts) return
-      await writePools(client, facts, clock)
+      await writePools(deps, facts)
       // One runner for all waves: it leaves sessions time to come up between them.
       const configurator = configureObjects({
         client,
@@ -115,46 +116,84 @@ async function readObjects(client: KubeClient, { marks }: PredecessorFacts): Pro
 
 const fieldManager = 'eip-admission-takeover'
 
-/** How often, and how soon again, a pool is tried that MetalLB's webhook refuses: it learns of a removal a moment later. */
-const tries = { count: 200, pauseMs: 50 }
-
 /**
  * Gives the pools of Services that came since the names of the predecessor. MetalLB's webhook refuses two pools with one
  * address: there the old one goes and the new one comes in the same moment. Where it refuses nothing the new one is first.
  * The advertisement names both meanwhile.
  */
-async function writePools(client: KubeClient, facts: PredecessorFacts, clock: Clock): Promise<void> {
+async function writePools(work: UndoWork, facts: PredecessorFacts): Promise<void> {
+  const { client, check } = work
   const existing = await readObjects(client, facts)
   const pools = poolsToWrite(existing, facts).filter(({ isThere }) => !isThere)
   const advertisement = advertisementOfBoth(existing, pools, facts)
   if (pools.length > 0 && advertisement) {
     const { namespace, name } = advertisement.metadata
+    await check()
     await client.patch(bgpAdvertisements, { namespace, name, patch: { merge: { spec: advertisement.spec } } })
   }
-  for (const wanted of pools) await writePool(client, wanted, clock)
-}
-
-async function writePool(client: KubeClient, { pool, replaces }: WantedPool, clock: Clock): Promise<void> {
-  const { namespace } = pool.metadata
-  const old = replaces === undefined ? undefined : { namespace, name: replaces }
-  const isFirst = await isCreated(client, pool)
-  if (old) await client.remove(ipAddressPools, old)
-  if (isFirst) return
-  for (let n = 0; ; n += 1) {
-    if (await isCreated(client, pool, n >= tries.count)) return
-    await clock.sleep(tries.pauseMs)
+  for (const { pool, replaces } of pools) {
+    await check()
+    const old = existing.filter(isPool).find(({ metadata }) => metadata.name === replaces)
+    await writePool(work, pool, old)
   }
 }
 
-/** Creates a pool. False if MetalLB refuses it, as it does while another pool has its address. */
-async function isCreated(client: KubeClient, pool: IPAddressPool, isLast = false): Promise<boolean> {
+/** Writes a pool in the place of an old one, which comes back if that fails: without either its address has no route. */
+async function writePool(work: UndoWork, pool: IPAddressPool, old?: IPAddressPool): Promise<void> {
+  const { client } = work
+  const refused = await creationError(client, pool)
+  if (refused !== undefined && !isOverlap(refused)) throw refused
+  try {
+    if (old) await client.remove(ipAddressPools, { ...placeOf(old), uid: old.metadata.uid })
+    if (refused !== undefined) await createSoon(work, pool)
+  } catch (error) {
+    if (old && refused !== undefined) await createSoon(work, asNew(old)).catch(() => undefined)
+    throw error
+  }
+}
+
+/** What an object of the same name and content is created from. */
+function asNew(pool: IPAddressPool): IPAddressPool {
+  const { apiVersion, kind, spec, metadata } = pool
+  const { labels, annotations } = metadata
+  return {
+    apiVersion,
+    kind,
+    metadata: { ...placeOf(pool), ...(labels && { labels }), ...(annotations && { annotations }) },
+    spec,
+  }
+}
+
+/** Some sixteen seconds: MetalLB's webhook learns of a removal at once, and an API server that restarts is back by then. */
+const tries = { count: 20, firstMs: 50, maxMs: 1_000 }
+
+async function createSoon({ client, clock }: UndoWork, pool: IPAddressPool): Promise<void> {
+  for (let failures = 1; ; failures += 1) {
+    const error = await creationError(client, pool)
+    if (error === undefined) return
+    if (failures === tries.count || !mayPass(error)) throw error
+    await clock.sleep(backoffMs(failures, tries))
+  }
+}
+
+/** Why a pool could not be created; undefined if it exists. */
+async function creationError(client: KubeClient, pool: IPAddressPool): Promise<KubeError | undefined> {
   try {
     await client.create(ipAddressPools, pool, { fieldManager })
-    return true
+    return undefined
   } catch (error) {
-    if (isAlreadyExists(error)) return true
-    const isRefused = error instanceof KubeError && [400, 403, 422].includes(error.status)
-    if (!isRefused || isLast) throw error
-    return false
+    if (isAlreadyExists(error)) return undefined
+    if (error instanceof KubeError) return error
+    throw error
   }
+}
+
+/** Whether another pool has the address. MetalLB has these words in all versions that have a webhook. */
+function isOverlap({ message }: KubeError): boolean {
+  return message.includes('overlaps with')
+}
+
+/** Whether the API server, or MetalLB's webhook, did not answer. */
+function mayPass(error: KubeError): boolean {
+  return isOverlap(error) || error.status === 0 || error.status === 429 || error.status >= 500
 }

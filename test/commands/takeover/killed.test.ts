@@ -1,35 +1,13 @@
 // Apply and undo, killed at each of their writes: the next run ends where an undisturbed one does.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { ipAddressPools } from '../../../announcers/metallb/resources.ts'
 import { type KubeObject, keyOf } from '../../../kube/objects.ts'
 import { configMaps, services } from '../../../kube/resource.ts'
 import { elasticIPs } from '../../../ledger/record/elastic-ip.ts'
 import { deployments } from '../../../inspect/kinds.ts'
 import { applyTakeover } from '../../../commands/takeover/apply/apply.ts'
-import { undoTakeover } from '../../../commands/takeover/undo/undo.ts'
+import { apply, common, undo } from './runs.ts'
 import { type World, finalizer, upstream, world } from './world.ts'
-
-const patienceMs = 1e9
-const common = (of: World, lines: string[] = []) => ({
-  client: of.client(),
-  clock: of.clock,
-  tell: (line: string) => void lines.push(line),
-  signal: new AbortController().signal,
-  patienceMs,
-})
-
-const apply = (of: World, lines?: string[]) =>
-  applyTakeover({ ...common(of, lines), makePlan: async () => of.plan(), install: of.install })
-
-async function undo(of: World, lines?: string[], waitMs = patienceMs) {
-  // A person stops our process before.
-  of.state.isOurs = false
-  const held = of.holder()
-  if (held?.spec?.holderIdentity?.startsWith('ours_'))
-    of.api.drop({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', plural: 'leases', namespaced: true }, of.lease)
-  return undoTakeover({ ...common(of, lines), patienceMs: waitMs, namespace: 'eip-admission' })
-}
 
 /** Kinds that say nothing of what is left: undo keeps the namespace and the definition, and both programs hold leases. */
 const others = ['Namespace', 'CustomResourceDefinition', 'Lease']
@@ -71,8 +49,6 @@ async function killedAtEach(
     check(of)
   }
 }
-
-const writtenLabels = { 'app.kubernetes.io/managed-by': 'eip-admission', 'cloud-provider': 'equinix-metal' }
 
 const fresh = async () => {
   const of = world()
@@ -260,7 +236,7 @@ test('a reservation that undo left is forgotten when apply takes over again', as
   const [stored] = of.api.stored(deployments)
   if (!stored) return assert.unreachable()
   of.api.drop(deployments, { namespace: stored.metadata.namespace, name: stored.metadata.name })
-  await undo(of, [], 60_000).catch(() => undefined)
+  await undo(of, [], { patienceMs: 60_000 }).catch(() => undefined)
   of.api.put(deployments, stored)
   of.api.put(services, web)
   of.state.isOurs = true
@@ -277,50 +253,6 @@ test('undo names a reservation that only the last sweep knows of, and none twice
   const reason = 'the last sweep found no Service for it, and may have deleted it since'
   assert.equal(reservations, [{ id: '7d9f', address: '198.51.100.99', reason }])
 })
-
-/** A Service that comes while our program serves. */
-function addLate(of: World): void {
-  of.api.put(services, {
-    apiVersion: 'v1',
-    kind: 'Service',
-    metadata: { namespace: 'default', name: 'late', finalizers: [finalizer] },
-    spec: { type: 'LoadBalancer', loadBalancerIP: '198.51.100.20' },
-  })
-}
-
-const poolNames = ({ api }: World) => api.stored(ipAddressPools).map(({ metadata }) => metadata.name)
-
-test('the pool of a new Service has the name of the predecessor from the start, and is never removed', async () => {
-  const of = world({ hasWebhook: true })
-  of.state.isOurs = true
-  await apply(of)
-  addLate(of)
-  of.tick()
-  assert.ok(poolNames(of).includes('default.late'))
-  const uid = () => of.api.stored(ipAddressPools).find(({ metadata }) => metadata.name === 'default.late')?.metadata.uid
-  const before = uid()
-  await undo(of)
-  assert.is(uid(), before)
-})
-
-for (const hasWebhook of [false, true]) {
-  test(`a pool that has the name of its address is renamed, ${hasWebhook ? 'one after the other' : 'the new one first'}`, async () => {
-    const of = world({ hasWebhook })
-    of.state.isOurs = true
-    await apply(of)
-    of.api.put(ipAddressPools, {
-      apiVersion: 'metallb.io/v1beta1',
-      kind: 'IPAddressPool',
-      metadata: { namespace: 'metallb-system', name: '198.51.100.20', labels: writtenLabels },
-      spec: { addresses: ['198.51.100.20/32'], autoAssign: false },
-    })
-    addLate(of)
-    of.tick()
-    assert.ok(poolNames(of).includes('198.51.100.20'))
-    await undo(of)
-    assert.equal(poolNames(of).toSorted(), ['default.api', 'default.late', 'default.web'])
-  })
-}
 
 test('with 40 nodes apply writes as often as with two, and no run writes a node', async () => {
   const names = (count: number) => Array.from({ length: count }, (_, n) => `node-${n}`)

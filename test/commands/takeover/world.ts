@@ -42,8 +42,9 @@ export function world({ hasWebhook = false, nodeNames = ['node-a', 'node-b'] }: 
     invalid(_before, after) {
       if (!hasWebhook || !isPool(after)) return undefined
       const others = api.stored(ipAddressPools).filter(({ metadata }) => metadata.name !== after.metadata.name)
-      const isTaken = others.some(({ spec }) => spec.addresses.some((one) => after.spec.addresses.includes(one)))
-      return isTaken ? 'CIDR overlaps' : undefined
+      const taken = after.spec.addresses.find((one) => others.some(({ spec }) => spec.addresses.includes(one)))
+      if (taken === undefined) return undefined
+      return `CIDR "${taken}" in pool "${after.metadata.name}" overlaps with already defined CIDR "${taken}"`
     },
   })
   const state = { isOurs: false, kills: Infinity, writes: 0, nowMs: 0 }
