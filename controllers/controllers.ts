@@ -31,10 +31,12 @@ export type Controllers = {
 const recentListMs = 2_000
 
 /** Every controller of the process; they act only while they run. */
-export function makeControllers(deps: Dependencies): Controllers {
+export function makeControllers(deps: Dependencies, isLeader: () => boolean): Controllers {
   const { log, metrics, activity } = deps
   const observer = controllerObserver(metrics, activity)
-  const controllers = declarations(deps).map((declaration) => defineController(declaration, { log, observer }))
+  const controllers = declarations(deps, isLeader).map((declaration) =>
+    defineController(declaration, { log, observer }),
+  )
   const ofServices = controllers.filter(({ name }) => name.startsWith('service-'))
   const queueLength = () => ofServices.reduce((sum, controller) => sum + controller.queueLength, 0)
   metrics.read('eip_admission_queue_length', queueLength)
@@ -50,10 +52,10 @@ export function makeControllers(deps: Dependencies): Controllers {
   }
 }
 
-function declarations(deps: Dependencies): ControllerDeclaration[] {
+function declarations(deps: Dependencies, isLeader: () => boolean): ControllerDeclaration[] {
   const { caches, machines } = deps
   const announcing = makeAnnouncing(deps)
-  const assigning = serviceAssigning(deps)
+  const assigning = serviceAssigning(deps, isLeader)
   const refresh = machineRefresh({ machines, hasNodes: () => caches.nodes.list().length > 0 })
   return [
     ...serviceControllers(deps, { announcing, assigning }),

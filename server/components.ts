@@ -42,7 +42,7 @@ export type Components = Pick<
 export function makeComponents(context: Context): Components {
   const { only } = context.settings.process
   const deps = makeDependencies(context)
-  const controllers = makeControllers(deps)
+  const controllers = makeControllers(deps, () => leader.isLeader())
   const self = ownUser({ ...context, namespace: context.settings.process.namespace })
   const leader = leadership(context, (signal, silentMs) => {
     deps.ledger.signs.reset(silentMs)

@@ -26,6 +26,8 @@ import { type ServiceNodeFacts, serviceWords } from './service-nodes.ts'
 export type AssigningDeps = MemoryDeps & {
   /** The Services that show an address, by the caches. */
   showing: (address: string) => Key[]
+  /** Whether this process leads. One that stops does so until its work has ended. */
+  isLeader: () => boolean
   /** Why nothing may be moved now, if something forbids it. */
   halt: () => Halt | undefined
   /** Whether the ledger has begun to delete the reservation of an address. */
@@ -209,21 +211,22 @@ const ofOthers =
   'and that ElasticIP in the new Service'
 
 async function carryOut(
-  { assignments, clock }: AssigningDeps,
+  { assignments, clock, isLeader }: AssigningDeps,
   { step, entry }: { step: Exclude<Step, { do: 'look' }>; entry: Entry },
   signal: AbortSignal,
 ): Promise<undefined> {
-  const mayWrite = () => !signal.aborted
+  // One that stops begins nothing, and ends what it began: after half a move the address is at no machine.
+  signal.throwIfAborted()
   const { readAtMs } = entry
   // After anything but a clear answer, only the next look tells what came of it.
   entry.readAtMs = -Infinity
   entry.isChanging = true
   try {
     if (step.do === 'unassign') {
-      await assignments.unassign(step.id, { signal, mayWrite })
+      await assignments.unassign(step.id, { signal, mayWrite: isLeader })
       return
     }
-    const result = await entry.mover.attempt(step.move, step.from, mayWrite)
+    const result = await entry.mover.attempt(step.move, step.from, isLeader)
     if (result === 'postponed') entry.readAtMs = readAtMs
     else if (result === 'done')
       keep(entry, { found: { ...step.from, machines: [step.move.to.machine] }, atMs: clock.now() })

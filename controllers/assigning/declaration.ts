@@ -34,7 +34,7 @@ export type ServiceAssigning = {
 }
 
 /** Declares the controller; undefined where announcing software leads the addresses to nodes. */
-export function serviceAssigning(deps: Deps): ServiceAssigning | undefined {
+export function serviceAssigning(deps: Deps, isLeader: () => boolean): ServiceAssigning | undefined {
   const { announcer, vendor, caches } = deps
   if (!announcer.assignment) return undefined
   const { assignments } = vendor
@@ -48,7 +48,7 @@ export function serviceAssigning(deps: Deps): ServiceAssigning | undefined {
     clock: systemClock,
     onChange: () => all().forEach(due.add),
   })
-  const reconciler = makeReconciler(deps, { assignments, slices, probes, arrived })
+  const reconciler = makeReconciler(deps, { assignments, slices, probes, arrived, isLeader })
   caches.nodes.onChange(probes.retarget)
   return {
     findAnnouncement: reconciler.findAnnouncement,
@@ -73,9 +73,15 @@ export function serviceAssigning(deps: Deps): ServiceAssigning | undefined {
   }
 }
 
-type Parts = { assignments: Assignments; slices: Reflector<EndpointSlice>; probes: NodeProbes; arrived: ForwardedKeys }
+type Parts = {
+  assignments: Assignments
+  slices: Reflector<EndpointSlice>
+  probes: NodeProbes
+  arrived: ForwardedKeys
+  isLeader: () => boolean
+}
 
-function makeReconciler(deps: Deps, { assignments, slices, probes, arrived }: Parts): Assigning {
+function makeReconciler(deps: Deps, { assignments, slices, probes, arrived, isLeader }: Parts): Assigning {
   const { caches, vendor, ledger } = deps
   const shownBy = (address: string) => statesShowing(deps, address)
   return assigning({
@@ -85,6 +91,7 @@ function makeReconciler(deps: Deps, { assignments, slices, probes, arrived }: Pa
       const record = caches.records.list().find(({ status }) => status?.address === address)
       return record && reservationIdOf(record)
     },
+    isLeader,
     halt: () => haltOf(ledger.signs.state()),
     isReleasing: (address) =>
       caches.records.list().some((record) => record.status?.address === address && phaseOf(record) === 'Releasing'),

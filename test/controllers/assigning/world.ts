@@ -31,6 +31,7 @@ export function world(addresses = ['203.0.113.1']) {
   /** What happens to the next write, or read. */
   let fault: Fault | undefined
   let isDown = false
+  let isLeader = true
   let halt: Halt | undefined
   /** What keeps the answer of a list, after the cloud has read it. */
   let held: Promise<void> | undefined
@@ -75,6 +76,7 @@ export function world(addresses = ['203.0.113.1']) {
     assignments,
     showing: (address) => shown.get(address) ?? [],
     reservationOf: (address) => known.get(address) ?? (cloud.has(`id-${address}`) ? `id-${address}` : undefined),
+    isLeader: () => isLeader,
     halt: () => halt,
     isReleasing: (address) => releasing.has(address),
     isOthers: ({ marks }) => marks['cluster'] === 'other',
@@ -117,6 +119,7 @@ export function world(addresses = ['203.0.113.1']) {
         resolve()
       }
     },
+    loseLease: () => void (isLeader = false),
     fall: () => void (isDown = true),
     at: (address = '203.0.113.1') => cloud.get(`id-${address}`)?.machines.join(),
     run: (address = '203.0.113.1') => reconciler.reconcile(address, signal),
