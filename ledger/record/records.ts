@@ -1,4 +1,5 @@
 import type { CallOptions, KubeClient } from '../../kube/client.ts'
+import { KubeError } from '../../kube/errors.ts'
 import { listAll } from '../../kube/list-all.ts'
 import type { Condition } from '../../kube/objects.ts'
 import { splitKey } from '../../kube/objects.ts'
@@ -28,6 +29,8 @@ export type Records = {
   /** Also adds our finalizer: a record in use must not disappear without us. */
   writeSpec(record: ElasticIP, spec: ElasticIP['spec'], options?: CallOptions): Promise<ElasticIP>
   writeStatus(record: ElasticIP, change: StatusChange, options?: CallOptions): Promise<ElasticIP>
+  /** Whether the API server deletes every record, because somebody deletes their definition. Then it takes no new one. */
+  areDeleted(options?: CallOptions): Promise<boolean>
   /** Removes our finalizer and deletes the record. */
   remove(record: ElasticIP, options?: CallOptions): Promise<void>
 }
@@ -51,6 +54,15 @@ export function records(client: KubeClient, writer: Writer): Records {
         { ...record, status: mergeStatus(record.status, change, writer) },
         { ...options, subresource: 'status' },
       ),
+    async areDeleted(options) {
+      try {
+        await client.create(elasticIPs, neverStored, { ...options, dryRun: true })
+        return false
+      } catch (error) {
+        if (!(error instanceof KubeError) || error.status === 0 || error.status >= 500) throw error
+        return error.message.includes(whileDeleted)
+      }
+    },
     async remove(record, options) {
       const finalizers = (record.metadata.finalizers ?? []).filter((finalizer) => finalizer !== recordFinalizer)
       const metadata = { ...record.metadata, finalizers }
@@ -61,6 +73,17 @@ export function records(client: KubeClient, writer: Writer): Records {
     },
   }
 }
+
+/** Created by way of trial alone. The right to get the definition would tell the same, and is one more right. */
+const neverStored: ElasticIP = {
+  apiVersion: 'eip-admission.dev/v1alpha1',
+  kind: 'ElasticIP',
+  metadata: { name: 'eip-admission-dry-run' },
+  spec: { reclaimPolicy: 'Retain' },
+}
+
+/** How the API server refuses a new object whose definition it deletes: by its version with status 405 or 403. */
+const whileDeleted = 'custom resource definition is terminating'
 
 /** Whether nothing can keep a record any longer: it is deleted, and our finalizer is off and cannot be added again. */
 export function isBeingRemoved({ metadata }: ElasticIP): boolean {

@@ -7,7 +7,7 @@ import { assigned } from '../record/records.ts'
 import { planDeletion } from './deletion-plan.ts'
 import { deleteReservation, moveToReleaseRecord } from './delete-reservation.ts'
 import { adoptionEndMarks } from '../record/marks.ts'
-import { hasReservationOf, isClaimedBy, isSource } from '../record/source.ts'
+import { hasReservationOf, isClaimedBy, isSource, isWarm } from '../record/source.ts'
 import { stayInUse } from '../record/stay-in-use.ts'
 
 export type ReleaseDeps = LedgerDeps & {
@@ -31,6 +31,7 @@ export type ReleaseResult = 'released' | 'kept' | 'found' | 'request-in-flight' 
 export async function release(deps: ReleaseDeps, record: ElasticIP, signal: AbortSignal): Promise<ReleaseResult> {
   // 1. A request in flight may yet buy what no list shows: its result has to reach the record first.
   if (deps.requestsInFlight.isInFlight(record)) return 'request-in-flight'
+  if (await removeWithAll(deps, record, signal)) return 'released'
   // 2. Mark the record, by compare-and-swap: from now on a claim that wants the address has to change the record.
   const marked =
     phaseOf(record) === 'Releasing' ? record : await markUnassigned(deps, record, { signal, phase: 'Releasing' })
@@ -58,6 +59,7 @@ export async function releaseSource(
   signal: AbortSignal,
 ): Promise<Exclude<ReleaseResult, 'kept'>> {
   if (deps.requestsInFlight.isInFlight(source)) return 'request-in-flight'
+  if (await removeWithAll(deps, source, signal)) return 'released'
   const pending = pendingCheck(deps.clusterState())
   if (pending) return pending
   const marked =
@@ -65,6 +67,21 @@ export async function releaseSource(
       ? source
       : await deps.records.writeStatus(source, { phase: 'Releasing' }, { signal })
   return releaseToCloud(deps, marked, signal)
+}
+
+/**
+ * Removes a retained record alone where the definition of all records is deleted. A person who deletes one such record gives
+ * its address back; who deletes all of them, as with a manifest, has decided about none.
+ */
+async function removeWithAll(deps: LedgerDeps, record: ElasticIP, signal: AbortSignal): Promise<boolean> {
+  const { metadata, spec, status } = record
+  const isRetained = spec.reclaimPolicy === 'Retain' && !isWarm(record) && status?.deletionRequestedAt === undefined
+  if (metadata.deletionTimestamp === undefined || !isRetained) return false
+  if (!(await deps.records.areDeleted({ signal }))) return false
+  await deps.records.remove(record, { signal })
+  const facts = { record: metadata.name, address: status?.address, reservation: status?.reservationID }
+  deps.log.warn(facts, 'record removed with the definition of all ElasticIPs; its reservation stays')
+  return true
 }
 
 /** Throws if another cluster uses our id; returns what a release has to wait for, if anything. */

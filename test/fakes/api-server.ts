@@ -132,6 +132,10 @@ export function apiServer({ now = () => new Date(), invalid }: ApiServerOptions 
     apply: notSupported,
     async create(resource, object, options) {
       const path = pathOf(resource, object.metadata)
+      if (options?.dryRun) {
+        check(undefined, object)
+        return copyOf(object)
+      }
       return write(path, options, () => create(path, object))
     },
     async replace(resource, object, options = {}) {

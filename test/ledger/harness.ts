@@ -1,4 +1,5 @@
 // One cluster, one cloud project, and as many of our processes as a test needs.
+import { KubeError } from '../../kube/errors.ts'
 import type { Announcer } from '../../announcers/announcer.ts'
 import { empty } from '../../announcers/empty.ts'
 import type { Cloud, MarkScheme } from '../../clouds/ports/cloud.ts'
@@ -156,6 +157,12 @@ export function makeHarness(marked: HarnessMarks = { scheme, sweepsUntagged: fal
 }
 
 const project = 'project-1'
+
+/** How the API server refuses a create while it deletes the definition. */
+export const terminating = new KubeError('create not allowed while custom resource definition is terminating', {
+  status: 403,
+  reason: 'Forbidden',
+})
 
 /** A cluster without kubelets, which prove nothing. */
 export const noWitness: Witness = { find: () => Promise.resolve(undefined), serves: () => Promise.resolve(false) }

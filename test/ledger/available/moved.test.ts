@@ -3,8 +3,9 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type ElasticIP, elasticIPs } from '../../../ledger/record/elastic-ip.ts'
 import { retain } from '../../../ledger/release/release.ts'
-import { makeHarness, neverAborted } from '../harness.ts'
 import { makeLot } from '../../builders.ts'
+import type { HeardCall } from '../../fakes/interposed.ts'
+import { makeHarness, neverAborted, terminating } from '../harness.ts'
 
 const provisioned = (reservationID: string) =>
   makeLot('provisioned', { reservationID, reclaimPolicy: 'Retain', claimRef: { namespace: 'shop', name: 'till' } })
@@ -48,5 +49,24 @@ test('a new Service of the former name does not find the address by the marks th
   assert.is(claimed.kind, 'held')
   assert.is.not(claimed.kind === 'held' && claimed.address, address)
 })
+
+for (const isTerminating of [true, false])
+  test(`one that was moved ${isTerminating ? 'stays where all records are' : 'goes where its ElasticIP alone is'} deleted`, async () => {
+    const { harness, process, reservationID } = await kept()
+    harness.api.put(elasticIPs, provisioned(reservationID))
+    await process.release()
+    await process.reconcileSource('provisioned')
+    harness.api.put(elasticIPs, deleted(harness.api.stored(elasticIPs)))
+    const before = ({ verb }: HeardCall) => {
+      if (verb === 'create' && isTerminating) throw terminating
+    }
+    await harness.process('b', { kube: { before } }).reconcileSource('provisioned')
+    assert.equal([harness.api.stored(elasticIPs), harness.cloud.calls.release], [[], isTerminating ? 0 : 1])
+  })
+
+function deleted([record]: ElasticIP[]): ElasticIP {
+  if (!record) throw new Error('no record')
+  return { ...record, metadata: { ...record.metadata, deletionTimestamp: '2026-01-31T09:00:00Z' } }
+}
 
 test.run()

@@ -11,7 +11,7 @@ import { addressAnnotation } from '../../../ledger/record/names.ts'
 import { postponeRelease, release, retain } from '../../../ledger/release/release.ts'
 import { makeRecord, makeReservation, makeService } from '../../builders.ts'
 import type { HeardCall } from '../../fakes/interposed.ts'
-import { graceMs, makeHarness, neverAborted, scheme, timeoutMs, type Harness } from '../harness.ts'
+import { graceMs, makeHarness, neverAborted, scheme, terminating, timeoutMs, type Harness } from '../harness.ts'
 
 async function reserved(): Promise<Harness> {
   const harness = makeHarness()
@@ -31,6 +31,36 @@ test('the address of a deleted Service is released, and its record is removed la
   assert.is(recordAtRelease?.status?.deletionRequestedAt, '2026-01-31T09:00:00.000Z')
   assert.equal([harness.reservationsOf(), harness.record()], [[], undefined])
 })
+
+/** A record that is being deleted without a Service, and an API server that answers a trial create so. */
+async function deletedRecord(reclaim: 'Retain' | 'Delete', answer?: KubeError) {
+  const harness = makeHarness()
+  await harness.process('a').claim({ reclaim })
+  const { metadata, ...record } = harness.record() as ElasticIP
+  harness.api.put(elasticIPs, { ...record, metadata: { ...metadata, deletionTimestamp: '2026-01-31T09:00:00Z' } })
+  const before = ({ verb }: HeardCall) => {
+    if (verb === 'create' && answer) throw answer
+  }
+  const [released] = await Promise.allSettled([harness.process('b', { kube: { before } }).release()])
+  return { released, reservations: harness.reservationsOf().length, record: harness.record() }
+}
+
+for (const [what, reclaim, answer, left] of [
+  ['a retained address stays where all records are deleted with their definition', 'Retain', terminating, 1],
+  ['a retained address goes where a person deletes its record', 'Retain', undefined, 0],
+  ['any other goes, also where all records are deleted', 'Delete', terminating, 0],
+] as const)
+  test(what, async () => {
+    const { released, reservations, record } = await deletedRecord(reclaim, answer)
+    assert.equal([released, reservations, record], [{ status: 'fulfilled', value: 'released' }, left, undefined])
+  })
+
+for (const status of [0, 500])
+  test(`a retained address waits while nobody knows what is deleted (${status})`, async () => {
+    const answer = new KubeError('no answer', { status, reason: 'Unreachable' })
+    const { released, reservations, record } = await deletedRecord('Retain', answer)
+    assert.equal([released.status, reservations, record?.status?.phase], ['rejected', 1, 'Reserved'])
+  })
 
 test('an address that its Service wants after all is kept', async () => {
   const harness = await reserved()
