@@ -24,7 +24,13 @@ export type AdoptOptions = {
 export async function adopt(cluster: Cluster, options: AdoptOptions, io: Io): Promise<void> {
   const record = newProvisioned(options, { all: await listRecords(cluster), namespace: cluster.namespace })
   await createRecord(cluster, record)
-  await reportAvailable(cluster, record, { waitMs: options.waitMs, io })
+  const found = await awaitAvailable(cluster, record, options.waitMs)
+  if (found && isClaimable(found)) return io.print(availableText(found))
+  const { name: created } = record.metadata
+  const reason = found?.status?.message ?? 'eip-admission has not looked at it yet; is it running? kubectl eip status'
+  throw new Refusal(
+    `ElasticIP ${created} is created, but not available: ${reason}\nIf the id or the name is wrong, remove it: kubectl delete eip ${created}`,
+  )
 }
 
 /** The ElasticIP to create; a Refusal says why there can be none. Pure. */
@@ -72,24 +78,25 @@ async function createRecord({ client }: Cluster, record: ElasticIP): Promise<voi
   }
 }
 
-/** Waits until the address can be claimed, and says how; throws what prevents it. */
-export async function reportAvailable(
+/** Waits until Services can claim the address of an ElasticIP, or it is gone; returns what was seen last. */
+export async function awaitAvailable(
   { client }: Cluster,
-  { metadata: { name }, spec: { claimRef } }: ElasticIP,
-  { waitMs, io }: { waitMs: number; io: Io },
-): Promise<void> {
-  const found = await untilSettled(waitMs, async () => {
+  { metadata: { name } }: ElasticIP,
+  waitMs: number,
+): Promise<ElasticIP | undefined> {
+  return untilSettled(waitMs, async () => {
     const now = await forElasticIPs('get', client.get(elasticIPs, { name }))
-    return { now, isSettled: now?.status?.phase === 'Available' }
+    return { now, isSettled: now === undefined || isClaimable(now) }
   })
-  if (found?.status?.phase !== 'Available') {
-    const reason = found?.status?.message ?? 'eip-admission has not looked at it yet; is it running? kubectl eip status'
-    throw new Refusal(
-      `ElasticIP ${name} is created, but not available: ${reason}\nIf the id or the name is wrong, remove it: kubectl delete eip ${name}`,
-    )
-  }
+}
+
+/** Whether an address is there to be claimed, or its Service has claimed it already. */
+export function isClaimable(record: ElasticIP): boolean {
+  return ['Available', 'Bound'].includes(phaseOf(record))
+}
+
+/** Who gets an available address, and how. */
+export function availableText({ metadata: { name }, spec: { claimRef }, status }: ElasticIP): string {
   const who = claimRef ? `Service ${claimRef.namespace}/${claimRef.name}` : 'A Service'
-  io.print(
-    `ElasticIP ${name} has ${found.status.address}. ${who} gets it with the annotation ${elasticIPAnnotation}: ${name}\n`,
-  )
+  return `ElasticIP ${name} has ${status?.address}. ${who} gets it with the annotation ${elasticIPAnnotation}: ${name}\n`
 }

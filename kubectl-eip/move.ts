@@ -1,9 +1,9 @@
 import { isAlreadyExists, isConflict } from '../kube/errors.ts'
-import { splitKey } from '../kube/objects.ts'
+import { type Key, splitKey } from '../kube/objects.ts'
 import { services } from '../kube/resource.ts'
-import { type ElasticIP, elasticIPs } from '../ledger/record/elastic-ip.ts'
+import { type ElasticIP, elasticIPs, reservationIdOf } from '../ledger/record/elastic-ip.ts'
 import { isSource } from '../ledger/record/source.ts'
-import { provisionedRecord, reportAvailable } from './adopt.ts'
+import { availableText, awaitAvailable, isClaimable, provisionedRecord } from './adopt.ts'
 import { type Io, Refusal } from './io.ts'
 import { type MovePlan, planMove } from './move-plan.ts'
 import { type Cluster, forElasticIPs, readUsers } from './reader.ts'
@@ -28,7 +28,25 @@ export async function move(cluster: Cluster, options: MoveOptions, io: Io): Prom
   const text = `From now on only Service ${to} may have ${address}. The project goes on paying for it.`
   await confirm(io, { text, what: address, yes: options.yes })
   const moved = await carryOut(cluster, { plan, record, name: options.name ?? to.replace('/', '-') })
-  await reportAvailable(cluster, moved, { waitMs: options.waitMs, io })
+  const found = await awaitAvailable(cluster, moved, options.waitMs)
+  if (!found) throw new Refusal(lostText(moved, reservationIdOf(record)))
+  io.print(isClaimable(found) ? availableText(found) : pendingText(found, { address, to }))
+}
+
+/** The former record is going by now, and its reservation too if the new ElasticIP no longer names it. */
+function pendingText({ metadata: { name }, status }: ElasticIP, { address, to }: { address: string; to: Key }): string {
+  const message = status?.message ?? 'eip-admission has not acted on it yet'
+  return (
+    `The move of ${address} to Service ${to} is requested, and goes on without this command: ${message}.\n` +
+    `Do not delete ElasticIP ${name}: it keeps the reservation. To see when it is Available: kubectl get eip ${name}\n`
+  )
+}
+
+function lostText({ metadata: { name } }: ElasticIP, reservationID: string | undefined): string {
+  return (
+    `ElasticIP ${name} is gone: somebody has deleted it, and it kept reservation ${reservationID}. ` +
+    'To keep that, create an ElasticIP with this spec.reservationID at once'
+  )
 }
 
 /** The record that a person names: by an address, as an ElasticIP, or by its Service. */

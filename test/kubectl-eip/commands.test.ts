@@ -20,7 +20,9 @@ async function kept() {
   await retain(process.deps, harness.record() as ElasticIP, neverAborted)
   const before: { [verb in 'create' | 'patch' | 'remove']?: (() => Promise<unknown>) | undefined } = {}
   const { client: stored } = harness.api
+  const leader = { acts: true }
   const reconcileAll = async () => {
+    if (!leader.acts) return
     for (const { metadata } of harness.api.stored(elasticIPs)) {
       await process.reconcile(metadata.name.replace('.', '/')).catch(() => undefined)
       await process.reconcileSource(metadata.name).catch(() => undefined)
@@ -59,6 +61,7 @@ async function kept() {
     harness,
     process,
     before,
+    leader,
     answers,
     said,
     cluster: { client, namespace: 'default', now: harness.now() },
@@ -103,6 +106,40 @@ test('a move that is killed between its writes loses nothing, and is completed b
   await move(cluster, toTill, io)
   assert.is(eip('shop-till')?.status?.address, address)
   assert.is(harness.cloud.calls.release, 0)
+})
+
+test('a move that no leader completes in time says that it goes on, and what must stay for it', async () => {
+  const { cluster, io, eip, harness, leader, said, address } = await kept()
+  leader.acts = false
+  await move(cluster, { ...toTill, waitMs: 0 }, io)
+  const text = said.at(-1) ?? ''
+  assert.match(text, `The move of ${address} to Service shop/till is requested, and goes on without this command`)
+  assert.match(text, 'Do not delete ElasticIP shop-till: it keeps the reservation')
+  assert.not.match(said.join(''), 'kubectl delete')
+  leader.acts = true
+  await cluster.client.get(elasticIPs, { name: 'shop-till' })
+  await cluster.client.get(elasticIPs, { name: 'shop-till' })
+  assert.equal([eip('shop-till')?.status?.phase, eip('shop-till')?.status?.address], ['Available', address])
+  assert.equal([harness.record(), harness.cloud.calls.release], [undefined, 0])
+})
+
+test('a move whose Service claims the address at once is complete', async () => {
+  const { cluster, io, eip, harness, leader, before, said, address } = await kept()
+  leader.acts = false
+  before.remove = async () => {
+    const created = eip('shop-till') as ElasticIP
+    harness.api.put(elasticIPs, { ...created, status: { phase: 'Bound', address } })
+  }
+  await move(cluster, { ...toTill, waitMs: 0 }, io)
+  assert.match(said.at(-1) ?? '', `ElasticIP shop-till has ${address}. Service shop/till gets it`)
+})
+
+test('a move whose new ElasticIP another person deletes does not say that it goes on', async () => {
+  const { cluster, io, eip, leader, before } = await kept()
+  leader.acts = false
+  before.remove = () => cluster.client.remove(elasticIPs, { name: 'shop-till' })
+  assert.match(await refusal(move(cluster, toTill, io)), 'ElasticIP shop-till is gone: somebody has deleted it')
+  assert.is(eip('shop-till'), undefined)
 })
 
 test('a Service that takes its kept address back in the middle of a move keeps it', async () => {
