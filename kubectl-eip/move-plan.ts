@@ -16,7 +16,6 @@ import { type Key, type Service, splitKey } from '../kube/objects.ts'
 import { type PossibleUsers, findUsers } from '../ledger/record/address-use.ts'
 import {
   type ElasticIP,
-  addressKeyOf,
   claimKey,
   phaseOf,
   provisionedSourceOf,
@@ -26,6 +25,7 @@ import {
 import { addressAnnotation, reclaimAnnotation } from '../ledger/record/names.ts'
 import { isClaimed, isClaimedBy, isSource, isWarm } from '../ledger/record/source.ts'
 import { addressOf, shownAddress } from './explain.ts'
+import { typedName } from './find-record.ts'
 
 export type MoveSeen = {
   record: ElasticIP
@@ -69,7 +69,7 @@ function targetProblem({ to, target, record, all }: MoveSeen): string | undefine
   return `Service ${to} has ${has}, and ${how}`
 }
 
-function sourceProblem({ record, to }: MoveSeen): string | undefined {
+function sourceProblem({ record, to, all }: MoveSeen): string | undefined {
   const { name } = record.metadata
   const phase = phaseOf(record)
   if (isWarm(record)) return `ElasticIP ${name} is in the warm pool, for all Services`
@@ -77,7 +77,7 @@ function sourceProblem({ record, to }: MoveSeen): string | undefined {
   if (isClaimed(record) && !isGoing) {
     // With its Service the reservation would go.
     const retain = `kubectl patch eip ${name} --type=merge -p '{"spec":{"reclaimPolicy":"Retain"}}'`
-    return safeOrder(record, { retain, move: name, to })
+    return safeOrder(record, { retain, move: typedName(record, all.records), to })
   }
   if (isGoing || phase !== 'Available')
     return `ElasticIP ${name} is ${record.metadata.deletionTimestamp ? 'being deleted' : phase}, and only an Available address can move`
@@ -85,7 +85,7 @@ function sourceProblem({ record, to }: MoveSeen): string | undefined {
 }
 
 function ownProblem(seen: MoveSeen): string | undefined {
-  const { record, to } = seen
+  const { record, to, all } = seen
   const lender = provisionedSourceOf(record)
   if (lender !== undefined) return lentProblem(seen, lender)
   if (phaseOf(record) === 'Released' && !record.metadata.deletionTimestamp) return undefined
@@ -93,7 +93,7 @@ function ownProblem(seen: MoveSeen): string | undefined {
     return `${addressOf(record)} is being given back, and cannot move any more`
   const { namespace, name } = splitKey(claimKey(record) ?? '')
   const retain = `kubectl annotate service -n ${namespace} ${name} --overwrite ${reclaimAnnotation}=Retain`
-  return safeOrder(record, { retain, move: addressKeyOf(record) ?? '', to })
+  return safeOrder(record, { retain, move: typedName(record, all.records), to })
 }
 
 /** The record of a Service that requests an address by name goes with it. The ElasticIP of that name stays, and can move. */
@@ -101,10 +101,9 @@ function lentProblem(seen: MoveSeen, lender: string): string {
   const { record, to, all } = seen
   const source = all.records.find(({ metadata }) => metadata.name === lender)
   const problem = source && isClaimedBy(source, record) ? sourceProblem({ ...seen, record: source }) : undefined
+  const advice = source && `. To move that one: kubectl eip move ${typedName(source, all.records)} --to ${to}`
   return (
-    problem ??
-    `Service ${claimKey(record)} requests ElasticIP ${lender}, and does not have its address. ` +
-      `To move that one: kubectl eip move ${lender} --to ${to}`
+    problem ?? `Service ${claimKey(record)} requests ElasticIP ${lender}, and does not have its address${advice ?? ''}`
   )
 }
 

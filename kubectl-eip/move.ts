@@ -4,10 +4,11 @@ import { services } from '../kube/resource.ts'
 import { type ElasticIP, elasticIPs, reservationIdOf } from '../ledger/record/elastic-ip.ts'
 import { isSource } from '../ledger/record/source.ts'
 import { availableText, awaitAvailable, isClaimable, provisionedRecord } from './adopt.ts'
+import { findRecord } from './find-record.ts'
 import { type Io, Refusal } from './io.ts'
 import { type MovePlan, planMove } from './move-plan.ts'
 import { type Cluster, forElasticIPs, readUsers } from './reader.ts'
-import { confirm, findRecord, removeRecord } from './release.ts'
+import { confirm, removeRecord } from './release.ts'
 import { keyOfService } from './why.ts'
 
 export type MoveOptions = { from: string; to: string; name?: string | undefined; yes: boolean; waitMs: number }
@@ -19,7 +20,7 @@ export type MoveOptions = { from: string; to: string; name?: string | undefined;
 export async function move(cluster: Cluster, options: MoveOptions, io: Io): Promise<void> {
   const to = keyOfService(options.to, cluster.namespace)
   const all = await readUsers(cluster)
-  const record = findMoved(options.from, { records: all.records, namespace: cluster.namespace })
+  const record = findRecord(options.from, { records: all.records, namespace: cluster.namespace })
   const { namespace, name } = splitKey(to)
   const target = await cluster.client.get(services, { namespace, name })
   const plan = planMove({ record, to, target, all })
@@ -47,15 +48,6 @@ function lostText({ metadata: { name } }: ElasticIP, reservationID: string | und
     `ElasticIP ${name} is gone: somebody has deleted it, and it kept reservation ${reservationID}. ` +
     'To keep that, create an ElasticIP with this spec.reservationID at once'
   )
-}
-
-/** The record that a person names: by an address, as an ElasticIP, or by its Service. */
-function findMoved(
-  text: string,
-  { records, namespace }: { records: readonly ElasticIP[]; namespace: string },
-): ElasticIP {
-  const ofService = records.find(({ metadata }) => metadata.name === `${namespace}.${text}`)
-  return ofService ?? findRecord(text, records)
 }
 
 type Move = { plan: Exclude<MovePlan, { refusal: string }>; record: ElasticIP; name: string }

@@ -97,8 +97,11 @@ function program(deps: PluginDeps): Command {
     (place: Place) => run(place, status),
   )
 
-  addWaiting(addCommand(root, 'release <name>', 'Gives a kept address back: NAME is an ElasticIP or its address.'))
-    .description('Gives a kept address back. NAME is an ElasticIP or its address. It refuses one that a Service has.')
+  addWaiting(addCommand(root, 'release <name>', 'Gives a kept address back.'))
+    .description(
+      'Gives a kept address back. NAME is its ElasticIP, the address, or the Service that it is kept for, also as ' +
+        'NAMESPACE/NAME. It refuses an address that a Service has.',
+    )
     .action((name: string, { yes, timeout, ...place }: Place & Waiting) =>
       run(place, (cluster, io) => release(cluster, { name, yes: yes ?? false, waitMs: timeout }, io)),
     )
@@ -134,9 +137,10 @@ function addAdopt(root: Command, run: Run): void {
 function addMove(root: Command, run: Run): void {
   addWaiting(addCommand(root, 'move <from>', 'Moves an address that no Service has any more to another Service.'))
     .description(
-      'Moves an address that no Service has any more to another Service. FROM is its ElasticIP, its address, or the ' +
-        'Service that it is kept for.\n\nAn address that a Service has cannot move: two Services would show it for a ' +
-        'while, and a Service cannot exchange its address. Then this refuses, and prints the steps in the safe order.',
+      'Moves an address that no Service has any more to another Service. FROM is its ElasticIP, the address, or the ' +
+        'Service that it is kept for, also as NAMESPACE/NAME.\n\nAn address that a Service has cannot move: two Services ' +
+        'would show it for a while, and a Service cannot exchange its address. Then this refuses, and prints the steps ' +
+        'in the safe order.',
     )
     .requiredOption('--to <service>', 'The Service that may have the address: NAME or NAMESPACE/NAME.')
     .option('--name <name>', 'The name of a new ElasticIP, where one is needed.')

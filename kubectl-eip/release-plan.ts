@@ -24,6 +24,7 @@ import {
 import { reclaimAnnotation } from '../ledger/record/names.ts'
 import { isClaimed, isClaimedBy, isSource, isWarm, mayBeOperators } from '../ledger/record/source.ts'
 import { addressOf } from './explain.ts'
+import { typedName } from './find-record.ts'
 
 /** Why the address cannot be given back and what to do first, or what giving it back means. */
 export type ReleasePlan = { refusal: string } | { consequence: string }
@@ -41,14 +42,14 @@ function refusalOf(record: ElasticIP, all: PossibleUsers): string | undefined {
     return `ElasticIP ${name} is being deleted already${status?.message === undefined ? '' : `: ${status.message}`}`
   }
   if (phaseOf(record) === 'Releasing') return `ElasticIP ${name} is being released already; it goes by itself`
-  return isSource(record) ? refusalOfSource(record) : refusalOfOwn(record, all)
+  return isSource(record) ? refusalOfSource(record, all) : refusalOfOwn(record, all)
 }
 
 function refusalOfOwn(record: ElasticIP, all: PossibleUsers): string | undefined {
   const key = claimKey(record) ?? ''
   const address = addressOf(record)
   if (phaseOf(record) === 'Bound')
-    return `Service ${key} has ${address}. ${deleteFirst(lenderOf(record, all) ?? record)}${orSingleStack(record)}`
+    return `Service ${key} has ${address}. ${deleteFirst(lenderOf(record, all) ?? record, all)}${orSingleStack(record)}`
   if (phaseOf(record) === 'Released') return undefined
   return (
     `${address} is for Service ${key}, which is about to have it. Delete the Service if it exists; ` +
@@ -56,8 +57,8 @@ function refusalOfOwn(record: ElasticIP, all: PossibleUsers): string | undefined
   )
 }
 
-function refusalOfSource(record: ElasticIP): string | undefined {
-  if (isClaimed(record)) return `Service ${claimKey(record)} has ${addressOf(record)}. ${deleteFirst(record)}`
+function refusalOfSource(record: ElasticIP, all: PossibleUsers): string | undefined {
+  if (isClaimed(record)) return `Service ${claimKey(record)} has ${addressOf(record)}. ${deleteFirst(record, all)}`
   if (isWarm(record))
     return `${record.metadata.name} is in the warm pool, which would reserve another one. Lower --warm-pool instead`
   return undefined
@@ -69,12 +70,12 @@ function lenderOf(record: ElasticIP, { records }: PossibleUsers): ElasticIP | un
   return records.find((source) => source.metadata.name === name && isClaimedBy(source, record))
 }
 
-function deleteFirst(record: ElasticIP): string {
+function deleteFirst(record: ElasticIP, { records }: PossibleUsers): string {
   const { namespace, name } = record.spec.claimRef ?? {}
   const remove = `kubectl delete service -n ${namespace} ${name}`
   if (record.spec.reclaimPolicy === 'Delete') return `Delete the Service: ${remove}; that gives the address back`
   if (isSource(record))
-    return `Delete the Service first: ${remove}; then run: kubectl eip release ${record.metadata.name}`
+    return `Delete the Service first: ${remove}; then run: kubectl eip release ${typedName(record, records)}`
   return `Delete the Service first: ${remove}; then run this again. With annotation ${reclaimAnnotation}: Delete one step is enough`
 }
 

@@ -1,6 +1,6 @@
 import { isConflict } from '../kube/errors.ts'
 import { type ElasticIP, elasticIPs } from '../ledger/record/elastic-ip.ts'
-import { canonicalIpAddress } from '../lib/ip-address.ts'
+import { findRecord } from './find-record.ts'
 import { type Io, Refusal } from './io.ts'
 import { type Cluster, forElasticIPs, readUsers } from './reader.ts'
 import { planRelease } from './release-plan.ts'
@@ -13,7 +13,7 @@ export async function release(
   io: Io,
 ): Promise<void> {
   const all = await readUsers(cluster)
-  const record = findRecord(of.name, all.records)
+  const record = findRecord(of.name, { records: all.records, namespace: cluster.namespace })
   const plan = planRelease(record, all)
   if ('refusal' in plan) throw new Refusal(plan.refusal)
   await confirm(io, { text: plan.consequence, yes: of.yes, what: record.status?.address ?? record.metadata.name })
@@ -38,23 +38,6 @@ export async function removeRecord({ client }: Cluster, { metadata }: ElasticIP)
       throw new Refusal(`ElasticIP ${name} has changed in this moment; look at it, and run this again`)
     throw error
   }
-}
-
-/** The record that a person names, by its name or by its address. */
-export function findRecord(text: string, all: readonly ElasticIP[]): ElasticIP {
-  const address = canonicalIpAddress(text)
-  const name = text.replace('/', '.')
-  const found = all.filter(({ metadata, status }) =>
-    address === undefined ? metadata.name === name : canonicalIpAddress(status?.address ?? '') === address,
-  )
-  const [first, ...others] = found
-  if (!first) throw new Refusal(`there is no ElasticIP ${text}; list all with: kubectl eip list -A`)
-  if (others.length > 0) {
-    throw new Refusal(
-      `several ElasticIPs have ${text}; name one: ${found.map(({ metadata }) => metadata.name).join(', ')}`,
-    )
-  }
-  return first
 }
 
 /** Has a person confirm by typing what is at stake. */

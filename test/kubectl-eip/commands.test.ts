@@ -71,6 +71,8 @@ async function kept() {
   }
 }
 
+type Scene = Awaited<ReturnType<typeof kept>>
+
 const killed = () => Promise.reject(new Error('killed'))
 
 async function refusal(command: Promise<void>): Promise<string> {
@@ -152,7 +154,7 @@ test('a Service that takes its kept address back in the middle of a move keeps i
 })
 
 /** What another person's move does to the kept address: it creates the same ElasticIP, and requests the deletion of the record. */
-function anotherMove({ harness }: Awaited<ReturnType<typeof kept>>) {
+function anotherMove({ harness }: Scene) {
   const { client } = harness.api
   const reservationID = harness.record()?.status?.reservationID ?? ''
   const claimRef = { namespace: 'shop', name: 'till' }
@@ -224,6 +226,31 @@ test('release deletes what a person has confirmed by its address', async () => {
   await release(cluster, command, io)
   assert.equal([harness.record(), harness.reservationsOf()], [undefined, []])
 })
+
+for (const [name, command] of [
+  ['release', (scene: Scene) => release(scene.cluster, { name: 'web', yes: true, waitMs: 0 }, scene.io)],
+  ['move', (scene: Scene) => move(scene.cluster, { ...toTill, from: 'web' }, scene.io)],
+] as const) {
+  test(`${name} takes the Service of the person's namespace`, async () => {
+    const scene = await kept()
+    await command(scene)
+    const left = scene.eip('default.web')
+    assert.ok(!left || left.metadata.deletionTimestamp)
+  })
+
+  test(`${name} does nothing where a word is a Service and an ElasticIP, and says how to name each`, async () => {
+    const scene = await kept()
+    const { cluster, io, harness, address } = scene
+    harness.cloud.put(makeReservation({ id: 'own', address: '198.51.100.7' }))
+    await adopt(cluster, { what: 'own', name: 'web', allowed: [], waitMs: 5_000 }, io)
+    const before = harness.api.stored(elasticIPs)
+    const message = await refusal(command(scene))
+    assert.match(message, 'web (write its address, 198.51.100.7)')
+    assert.match(message, 'default.web (write default/web)')
+    assert.equal(harness.api.stored(elasticIPs), before)
+    assert.is(harness.record()?.status?.address, address)
+  })
+}
 
 test('release without a person to ask needs --yes', async () => {
   const { cluster, io, address } = await kept()
