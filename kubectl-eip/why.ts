@@ -22,7 +22,7 @@ export async function why(cluster: Cluster, name: string, io: Io): Promise<void>
 
 /** The Service that a person names: `NAME`, or `NAMESPACE/NAME`. */
 export function keyOfService(text: string, namespace: string): string {
-  const parts = text.replace(/^(svc|services?)\//, '').split('/')
+  const parts = text.split('/')
   const [at, name] = parts.length === 1 ? [namespace, parts[0]] : parts
   if (parts.length > 2 || !isDnsLabel(at ?? '') || !isDnsLabel(name ?? ''))
     throw new Refusal(`${JSON.stringify(text)} is no name of a Service: write NAME, or NAMESPACE/NAME`)

@@ -221,9 +221,10 @@ test('the copy that is sent as a dry run is what the user wrote', () => {
 
 for (const [text, key] of [
   ['web', 'shop/web'],
-  ['svc/web', 'shop/web'],
-  ['service/web', 'shop/web'],
   ['default/web', 'default/web'],
+  // A namespace may have this name.
+  ['svc/web', 'svc/web'],
+  ['services/web', 'services/web'],
   ['../web', undefined],
   ['a/b/c', undefined],
   ['', undefined],

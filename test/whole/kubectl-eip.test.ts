@@ -160,7 +160,7 @@ test('why says what is wrong with a Service that has no address', async () => {
   assert.match(await eip('why', 'default/classed'), 'for software of class other.example/lb')
   cloud.control.faults.add({ on: routes.reserve, answer: 503 })
   await stage.create(loadBalancer('waits'))
-  assert.match(await eip('why', 'svc/waits'), /Service default\/waits has no address yet: Equinix Metal answered 503/)
+  assert.match(await eip('why', 'waits'), /Service default\/waits has no address yet: Equinix Metal answered 503/)
   assert.match(await eip('status'), /pending +1, the oldest for \d+s: default\/waits: Equinix Metal answered 503/)
   cloud.control.faults.clear()
   await stage.run('delete', 'service', 'waits')
