@@ -1,5 +1,5 @@
 import { isAlreadyExists } from '../kube/errors.ts'
-import { splitKey } from '../kube/objects.ts'
+import { keyOf, splitKey } from '../kube/objects.ts'
 import { type ElasticIP, elasticIPs, phaseOf, reservationIdOf } from '../ledger/record/elastic-ip.ts'
 import { elasticIPAnnotation } from '../ledger/record/names.ts'
 import { canonicalIpAddress } from '../lib/ip-address.ts'
@@ -53,6 +53,12 @@ export function newProvisioned(
   }
   if (!/^[\w.:-]{1,128}$/.test(what)) throw new Refusal(`${JSON.stringify(what)} is no id of a reservation`)
   const claim = service === undefined ? undefined : splitKey(keyOfService(service, namespace))
+  if (claim && allowed.length > 0 && !allowed.includes(claim.namespace)) {
+    throw new Refusal(
+      `Service ${keyOf({ metadata: claim })} could not have it: --allow names ${allowed.join(', ')} alone. ` +
+        `Add ${claim.namespace} to --allow, or leave --allow out`,
+    )
+  }
   return provisionedRecord(name ?? `adopted-${hashForName(what, 8)}`, {
     reservationID: what,
     reclaimPolicy: 'Retain',

@@ -4,6 +4,7 @@
 //   -----------------------------+--------------------------------------------+----------------------------------
 //   any                          | the target has an address, or one is kept  | refuses: it cannot be exchanged
 //   of a provisioned ElasticIP   | it is warm, or going                       | refuses
+//   of a provisioned ElasticIP   | the target's namespace may not have it     | refuses, and says how to allow it
 //   of a provisioned ElasticIP   | a Service has it                           | refuses, and says the safe order
 //   of a provisioned ElasticIP   | somebody shows it                          | refuses
 //   of a provisioned ElasticIP   | otherwise                                  | names the target in its claimRef
@@ -23,7 +24,7 @@ import {
   reservationIdOf,
 } from '../ledger/record/elastic-ip.ts'
 import { addressAnnotation, reclaimAnnotation } from '../ledger/record/names.ts'
-import { isClaimed, isClaimedBy, isSource, isWarm } from '../ledger/record/source.ts'
+import { exclusionReason, isClaimed, isClaimedBy, isSource, isWarm } from '../ledger/record/source.ts'
 import { addressOf, shownAddress } from './explain.ts'
 import { typedName } from './find-record.ts'
 
@@ -74,6 +75,8 @@ function sourceProblem({ record, to, all }: MoveSeen): string | undefined {
   const phase = phaseOf(record)
   if (isWarm(record)) return `ElasticIP ${name} is in the warm pool, for all Services`
   const isGoing = record.metadata.deletionTimestamp !== undefined || phase === 'Releasing'
+  const excluded = isGoing ? undefined : exclusionReason(record, to)
+  if (excluded !== undefined) return `ElasticIP ${name} ${excluded}. ${allowFirst(record, to)}`
   if (isClaimed(record) && !isGoing) {
     // With its Service the reservation would go.
     const retain = `kubectl patch eip ${name} --type=merge -p '{"spec":{"reclaimPolicy":"Retain"}}'`
@@ -82,6 +85,13 @@ function sourceProblem({ record, to, all }: MoveSeen): string | undefined {
   if (isGoing || phase !== 'Available')
     return `ElasticIP ${name} is ${record.metadata.deletionTimestamp ? 'being deleted' : phase}, and only an Available address can move`
   return undefined
+}
+
+/** Admission asks the namespaces as well as the claimRef: nobody could have the address. */
+function allowFirst({ metadata: { name }, spec }: ElasticIP, to: Key): string {
+  const { namespace } = splitKey(to)
+  const patch = JSON.stringify({ spec: { allowedNamespaces: [...(spec.allowedNamespaces ?? []), namespace] } })
+  return `Allow namespace ${namespace} first: kubectl patch eip ${name} --type=merge -p '${patch}'`
 }
 
 function ownProblem(seen: MoveSeen): string | undefined {

@@ -104,7 +104,8 @@ export function reservedForOthers(source: ElasticIP, key: Key): string | undefin
     : undefined
 }
 
-function exclusionReason({ spec: { allowedNamespaces } }: ElasticIP, key: Key): string | undefined {
+/** Why no Service of a namespace can claim an available address; undefined if one can. */
+export function exclusionReason({ spec: { allowedNamespaces } }: ElasticIP, key: Key): string | undefined {
   if (!allowedNamespaces || allowedNamespaces.includes(splitKey(key).namespace)) return undefined
   const allowed = allowedNamespaces.join(', ') || 'none'
   return `is for Services of other namespaces (spec.allowedNamespaces: ${allowed})`

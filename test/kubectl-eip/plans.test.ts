@@ -218,6 +218,24 @@ const moves: Moves[] = [
     others: [ofService('shop', 'office')],
     plan: `2. kubectl eip move ${address} --to shop/till`,
   },
+  {
+    name: 'an available address to a namespace that may not have it',
+    record: lot('Available', { allowedNamespaces: ['default', 'desk'] }),
+    plan:
+      'ElasticIP office is for Services of other namespaces (spec.allowedNamespaces: default, desk). Allow namespace ' +
+      `shop first: kubectl patch eip office --type=merge -p '{"spec":{"allowedNamespaces":["default","desk","shop"]}}'`,
+  },
+  {
+    name: 'an available address to a namespace that may have it',
+    record: lot('Available', { allowedNamespaces: ['default', 'shop'] }),
+    plan: { do: 'set-claim', claimRef },
+  },
+  {
+    name: 'a lent address to a namespace that may not have it',
+    record: lent,
+    others: [lot('Bound', { claimRef: claimedBy, allowedNamespaces: ['default'] })],
+    plan: 'Allow namespace shop first',
+  },
   { name: 'a claimed address that is going', record: lot('Releasing', { claimRef: claimedBy }), plan: 'is Releasing' },
   { name: 'an address on its way', record: own('Releasing'), plan: 'is being given back' },
   {
@@ -288,6 +306,9 @@ test('adopt refuses what an ElasticIP has already, and what is no reservation', 
   assert.throws(() => adopt(address), 'belongs to ElasticIP office already (Available)')
   assert.throws(() => adopt('203.0.113.99'), 'finds a reservation by its id')
   assert.throws(() => adopt('a b'), 'is no id of a reservation')
+  const forOthers = 'Service shop/till could not have it: --allow names default alone. Add shop to --allow'
+  assert.throws(() => adopt('res-2', { service: 'till', allowed: ['default'] }), forOthers)
+  assert.is(adopt('res-2', { service: 'till', allowed: ['default', 'shop'] }).spec.claimRef?.namespace, 'shop')
   assert.throws(() => adopt('x\u001b[2J'), 'is no id of a reservation')
   // With one dot it would be the record of a Service.
   assert.throws(() => adopt('res-2', { name: 'default.web' }), 'cannot be the name')
