@@ -10,13 +10,16 @@
 //   shows an address     | the record has another                   | which one is right, and who changes it
 //   shows an address     |                                          | that it has it, and where it is from
 //   does not show one    | it has a managed balancer                | what that waits for
-//   does not show one    | the record, or our annotation, has one   | the announcing software is silent
+//   does not show one    | its record is Releasing                  | the address is on its way back
+//   does not show one    | its record is Released                   | the address is kept, and not for it
+//   does not show one    | the record holds one, or there is none   | the announcing software is silent
+//                        | to read and our annotation has one       |
 //   does not show one    | the record says what is wrong            | that
 //   does not show one    | eip-admission denies it                  | the denial
 //   does not show one    | eip-admission does not review it         | that, or whose class it is
 //   does not show one    | otherwise                                | the controller is about to complete it
 import { type Key, type KubeEvent, type Service, keyOf, ingressOf } from '../kube/objects.ts'
-import { type ElasticIP, phaseOf } from '../ledger/record/elastic-ip.ts'
+import { type ElasticIP, heldAddress, phaseOf } from '../ledger/record/elastic-ip.ts'
 import { addressAnnotation } from '../ledger/record/names.ts'
 import { balancerOf, balancerText, missingText } from './balancer.ts'
 import type { Preview } from './preview.ts'
@@ -148,7 +151,9 @@ function explainMissing(seen: WhySeen, service: Service, record: ElasticIP | und
     const todo = 'eip-admission tries again by itself. The Events above say what it waits for.'
     return { is: `${none} yet: ${missingText(balancer)}.`, todo }
   }
-  const held = record?.status?.address ?? service.metadata.annotations?.[addressAnnotation]
+  const unheld = record && explainUnheld(record, none)
+  if (unheld) return unheld
+  const held = record ? heldAddress(record) : service.metadata.annotations?.[addressAnnotation]
   if (held !== undefined) {
     return {
       is: `${held} is reserved for Service ${key}, but its status does not show it: no announcing software has taken it.`,
@@ -162,6 +167,23 @@ function explainMissing(seen: WhySeen, service: Service, record: ElasticIP | und
     }
   }
   return explainUnrecorded(seen, service, none)
+}
+
+/** The address of a record that does not hold it for the Service: no announcing software is to take it. */
+function explainUnheld(record: ElasticIP, none: string): Verdict | undefined {
+  const phase = phaseOf(record)
+  if (phase === 'Releasing') {
+    return {
+      is: `${none} yet: ${addressOf(record)} is being given back${because(record)}.`,
+      todo: 'Wait: after that eip-admission gives the Service an address. Do what the message says, if it names something.',
+    }
+  }
+  if (phase !== 'Released') return undefined
+  const release = `\`kubectl eip release ${record.metadata.name}\``
+  return {
+    is: `${none} yet, although ${addressOf(record)} is kept for its name${because(record)}.`,
+    todo: `See the Events above: they say why it does not get that. Change what they name, or give it back with ${release}.`,
+  }
 }
 
 function explainUnrecorded({ record, preview }: WhySeen, service: Service, none: string): Verdict {

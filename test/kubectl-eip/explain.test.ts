@@ -130,6 +130,31 @@ const rows: Row[] = [
     is: 'no announcing software has taken it',
   },
   {
+    name: 'an address that is given back while its Service waits',
+    service: makeService({ annotations: ours }),
+    record: makeRecord({ phase: 'Releasing', address, message: 'Service a/b shows it.' }),
+    is: `Service default/web has no address yet: ${address} is being given back (Service a/b shows it).`,
+    todo: 'Wait: after that eip-admission gives the Service an address',
+  },
+  {
+    name: 'a kept address that its Service does not get',
+    service: makeService(),
+    record: makeRecord({ phase: 'Released', address, message: 'it is of the other family' }),
+    is: `Service default/web has no address yet, although ${address} is kept for its name (it is of the other family).`,
+    todo: 'kubectl eip release default.web',
+  },
+  {
+    name: 'a record that has lost its address',
+    service: makeService({ annotations: ours }),
+    record: makeRecord({ phase: 'Requested', message: 'the cloud has no address for it' }),
+    is: 'has no address yet: the cloud has no address for it.',
+  },
+  {
+    name: 'an address that nobody announces, without the right to see its record',
+    service: makeService({ loadBalancerIP: address, annotations: ours }),
+    is: 'no announcing software has taken it',
+  },
+  {
     name: 'a pending address',
     service: makeService(),
     record: makeRecord({ phase: 'Requested', message: 'the quota is reached' }),
