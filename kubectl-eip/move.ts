@@ -1,4 +1,4 @@
-import { isAlreadyExists, isConflict } from '../kube/errors.ts'
+import { isAlreadyExists } from '../kube/errors.ts'
 import { type Key, splitKey } from '../kube/objects.ts'
 import { services } from '../kube/resource.ts'
 import { type ElasticIP, elasticIPs, reservationIdOf } from '../ledger/record/elastic-ip.ts'
@@ -9,6 +9,7 @@ import { type Io, Refusal } from './io.ts'
 import { type MovePlan, planMove } from './move-plan.ts'
 import { type Cluster, forElasticIPs, readUsers } from './reader.ts'
 import { confirm, removeRecord } from './release.ts'
+import { asBeforeMove, setClaim } from './set-claim.ts'
 import { keyOfService } from './why.ts'
 
 export type MoveOptions = { from: string; to: string; name?: string | undefined; yes: boolean; waitMs: number }
@@ -20,7 +21,7 @@ export type MoveOptions = { from: string; to: string; name?: string | undefined;
 export async function move(cluster: Cluster, options: MoveOptions, io: Io): Promise<void> {
   const to = keyOfService(options.to, cluster.namespace)
   const all = await readUsers(cluster)
-  const record = findRecord(options.from, { records: all.records, namespace: cluster.namespace })
+  const record = asBeforeMove(findRecord(options.from, { records: all.records, namespace: cluster.namespace }))
   const { namespace, name } = splitKey(to)
   const target = await cluster.client.get(services, { namespace, name })
   const plan = planMove({ record, to, target, all })
@@ -74,28 +75,6 @@ async function carryOut(cluster: Cluster, { plan, record, name }: Move): Promise
 async function isKept({ client }: Cluster, { metadata: { name, uid } }: ElasticIP): Promise<boolean> {
   const now = await forElasticIPs('get', client.get(elasticIPs, { name }))
   return now?.metadata.uid === uid && now?.metadata.deletionTimestamp === undefined
-}
-
-/** Two writes, for no ElasticIP may change its Service: whoever claims the address in between makes the second fail. */
-async function setClaim(
-  { client }: Cluster,
-  { metadata, spec }: ElasticIP,
-  claimRef: { namespace: string; name: string },
-): Promise<ElasticIP> {
-  const { name, resourceVersion } = metadata
-  const write = (version: string | undefined, claim: object | null) =>
-    client.patch(elasticIPs, {
-      name,
-      patch: { merge: { metadata: { resourceVersion: version }, spec: { claimRef: claim } } },
-    })
-  try {
-    const free = spec.claimRef ? await forElasticIPs('patch', write(resourceVersion, null)) : undefined
-    return await forElasticIPs('patch', write(free?.metadata.resourceVersion ?? resourceVersion, claimRef))
-  } catch (error) {
-    if (isConflict(error))
-      throw new Refusal(`ElasticIP ${name} has changed in this moment; look at it, and run this again`)
-    throw error
-  }
 }
 
 /** Creates it, and returns it as stored; undefined if an interrupted move, or another person's, has written the same one. */

@@ -2,6 +2,7 @@ import type { Annotation, WrittenName } from '../../lib/annotation.ts'
 import { recordFinalizer } from './elastic-ip.ts'
 import {
   addressAnnotation,
+  allowedBeforeMoveAnnotation,
   balancerFinalizer,
   balancerRequestAnnotation,
   confirmAnnotation,
@@ -80,6 +81,14 @@ export const recordAnnotations: readonly Annotation[] = [
     values: 'the id of a cluster',
     default: 'a reservation whose marks name another cluster is refused',
     sentence: 'Takes the reservation from the cluster that its marks name. That cluster does not delete it any more.',
+  },
+  {
+    name: allowedBeforeMoveAnnotation,
+    on: 'ElasticIP',
+    writers: ['administrator'],
+    values: 'names of namespaces, with commas between them, or `*`',
+    sentence:
+      'What `spec.allowedNamespaces` was before `kubectl eip move` closed the ElasticIP to change its Service. If it stays, the command was interrupted: repeat it.',
   },
   {
     name: requestedByAnnotation,

@@ -36,6 +36,12 @@ export const confirmProjectAnnotation = 'eip-admission.dev/confirm-project'
 /** On a provisioned ElasticIP: the cluster that its reservation's marks name, and from which an operator takes it. */
 export const transferAnnotation = 'eip-admission.dev/transfer-from-cluster'
 
+/**
+ * On a provisioned ElasticIP: the namespaces that it allowed before `kubectl eip move` closed it, with commas between them, or
+ * `*` for all. A move that was interrupted leaves it for the next one.
+ */
+export const allowedBeforeMoveAnnotation = 'eip-admission.dev/allowed-before-move'
+
 /** Keeps a deleted Service until its managed balancer is deleted. */
 export const balancerFinalizer = 'eip-admission.dev/balancer-cleanup'
 

@@ -205,6 +205,34 @@ test('who claims a provisioned address in the middle of a move keeps it', async 
   assert.is(eip('office')?.spec.claimRef?.name, 'quick')
 })
 
+for (const allowed of [[], ['default', 'shop']])
+  test(`a move that is killed while an address changes its Service opens it to nobody (${allowed.join()})`, async () => {
+    const { cluster, io, eip, harness, before, process } = await kept()
+    harness.cloud.put(makeReservation({ id: 'own', address: '198.51.100.7' }))
+    await adopt(cluster, { what: 'own', name: 'office', service: 'desk', allowed, waitMs: 5_000 }, io)
+    const { spec } = eip('office') ?? {}
+    before.patch = async () => void (before.patch = killed)
+    await failsWith(move(cluster, { ...toTill, from: 'office' }, io), 'killed')
+    for (const key of ['default/desk', 'default/quick', 'shop/till'])
+      assert.is((await process.claim({ key, elasticIP: 'office' })).kind, 'refused', key)
+    await move(cluster, { ...toTill, from: 'office' }, io)
+    assert.equal(eip('office')?.spec, { ...spec, claimRef: { namespace: 'shop', name: 'till' } })
+    assert.equal(eip('office')?.metadata.annotations ?? {}, {})
+    assert.is((await process.claim({ key: 'shop/till', elasticIP: 'office' })).kind, 'held')
+  })
+
+test('what a person allows after such a kill counts', async () => {
+  const { cluster, io, eip, harness, before } = await kept()
+  harness.cloud.put(makeReservation({ id: 'own', address: '198.51.100.7' }))
+  await adopt(cluster, { what: 'own', name: 'office', service: 'desk', allowed: [], waitMs: 5_000 }, io)
+  before.patch = async () => void (before.patch = killed)
+  await failsWith(move(cluster, { ...toTill, from: 'office' }, io), 'killed')
+  const merge = { spec: { allowedNamespaces: ['shop'] } }
+  await cluster.client.patch(elasticIPs, { name: 'office', patch: { merge } })
+  await move(cluster, { ...toTill, from: 'office' }, io)
+  assert.equal(eip('office')?.spec.allowedNamespaces, ['shop'])
+})
+
 test('a provisioned address that nobody has moves from one Service to another', async () => {
   const { cluster, io, eip, harness } = await kept()
   harness.cloud.put(makeReservation({ id: 'own', address: '198.51.100.7' }))

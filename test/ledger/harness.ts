@@ -26,7 +26,7 @@ import { type Claims, claims, type ClaimDeps } from '../../ledger/claim/claim.ts
 import type { Claim } from '../../ledger/claim/claim-spec.ts'
 import { bind, setReclaimPolicy } from '../../ledger/claim/bind.ts'
 import { isStillWanted } from '../../ledger/ledger.ts'
-import { type ElasticIP, elasticIPs, recordName } from '../../ledger/record/elastic-ip.ts'
+import { type ElasticIP, claimKey, elasticIPs, recordName } from '../../ledger/record/elastic-ip.ts'
 import { provisionedCheck } from '../../ledger/available/provisioned-check.ts'
 import { grantedCheck } from '../../ledger/claim/granted-address.ts'
 import { type Limits, overLimit } from '../../ledger/claim/limits.ts'
@@ -367,6 +367,8 @@ function brokenRule(before: KubeObject | undefined, after: KubeObject): string |
   if (stored?.status?.address !== undefined && stored.spec.ipFamily !== next.spec.ipFamily)
     return 'ipFamily is fixed once the address is known'
   const { claimRef, location, reservationID, source } = next.spec
+  if (stored && claimRef && ![undefined, claimKey(next)].includes(claimKey(stored)))
+    return 'an ElasticIP cannot change its Service'
   const { name } = next.metadata
   if (/^[^.]+[.][^.]+$/.test(name) && name !== `${claimRef?.namespace}.${claimRef?.name}`)
     return 'the name is that of a Service'
