@@ -139,8 +139,7 @@ const instructions =
 
 const afterwards =
   'Nothing of eip-admission blocks the cluster any more. To remove the records too, run ' +
-  '`kubectl delete customresourcedefinition elasticips.eip-admission.dev`. First save those of retained addresses: ' +
-  'a later installation without them gives these addresses back to the cloud.\n'
+  '`kubectl delete customresourcedefinition elasticips.eip-admission.dev`.\n'
 
 function webhookDeletions(client: KubeClient): Change[] {
   const { mutatingConfiguration, validatingConfiguration } = names

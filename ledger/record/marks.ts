@@ -93,6 +93,19 @@ export function isGivenToOthers(scheme: MarkScheme, record: ElasticIP, marks: Ma
   return isWarm(record) ? marks[sourceMark] !== record.metadata.uid : isGivenAnew(scheme, record, marks)
 }
 
+/** The mark of a reservation that stays when its Service goes. If its record is lost, nothing else says so. */
+const retainedMark = 'retained'
+
+/** Whether a reservation stays when its Service goes, as its marks say. */
+export function isRetained(marks: Marks): boolean {
+  return marks[retainedMark] !== undefined
+}
+
+/** The change of marks by which a reservation stays when its Service goes, or no longer does. */
+export function retentionMarks(retained: boolean): Record<string, string | undefined> {
+  return { [retainedMark]: retained ? 'true' : undefined }
+}
+
 function hashOf(key: AddressKey, separator: string): string {
   return createHash('sha256').update(key.replace('/', separator)).digest('base64')
 }

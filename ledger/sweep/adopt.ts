@@ -4,6 +4,7 @@ import { parseIpAddress } from '../../lib/ip-address.ts'
 import type { AddressKey, ElasticIP, ReclaimPolicy } from '../record/elastic-ip.ts'
 import { isBeingReleased, markAsOurs } from '../record/find-reservation.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
+import { isRetained } from '../record/marks.ts'
 import { type StatusChange, assigned, newRecord } from '../record/records.ts'
 import { isSource } from '../record/source.ts'
 
@@ -57,11 +58,12 @@ function isProvisionedFrom(record: ElasticIP, { id }: Reservation): boolean {
   return isSource(record) && record.status?.reservationID === id
 }
 
-function recordFor(deps: AdoptDeps, key: AddressKey, { id, location, address = '' }: Reservation): ElasticIP {
+function recordFor(deps: AdoptDeps, key: AddressKey, reservation: Reservation): ElasticIP {
+  const { id, location, address = '', marks } = reservation
   const place = location ? { location } : {}
   // What the record asks for once the cloud has lost the address.
   const family = parseIpAddress(address)?.family === 'ipv6' ? ({ ipFamily: 'IPv6' } as const) : {}
-  const { reclaimPolicy } = deps
+  const reclaimPolicy = isRetained(marks) ? 'Retain' : deps.reclaimPolicy
   return newRecord(key, { reclaimPolicy, reservationID: id, ...place, ...family }, deps)
 }
 

@@ -13,7 +13,7 @@ import {
   secondKeys,
 } from '../record/elastic-ip.ts'
 import { hasFamily, isShownBy } from '../record/find-reservation.ts'
-import { isUnmarked, ownerMark, ownerMarks, wasUnmarked } from '../record/marks.ts'
+import { isRetained, isUnmarked, ownerMark, ownerMarks, wasUnmarked } from '../record/marks.ts'
 import { droppedRequestAnnotation } from '../record/names.ts'
 import { isAvailable, isSource, isWarm } from '../record/source.ts'
 import type { Want } from '../want/want.ts'
@@ -74,6 +74,8 @@ export type SweepPlan = {
  * | yes               | none, or the reservation is denied | no                      | suspect; released when the last    |
  * |                   |                                    |                         | sweep suspected it too and it is   |
  * |                   |                                    |                         | we have seen it for the grace time |
+ * |                   | the same, and its marks say that   | no                      | suspect, never released            |
+ * |                   | it is retained                     |                         |                                    |
  * | no cluster        | a Service that shows this address  | yes                     | adopt; then it names our cluster   |
  * | no cluster        | a Service that shows another one   | either                  | nothing                            |
  * | no cluster        | a Service that shows none          | either                  | report: it may be another          |
@@ -274,7 +276,7 @@ function shownAndOldestFirst(isShown: (one: Reservation) => boolean) {
     Number(isShown(b)) - Number(isShown(a)) || (a.createdAt ?? '').localeCompare(b.createdAt ?? '')
 }
 
-/** Whether two sweeps in a row saw an orphan, the first one longer ago than the grace period. */
-function isDue({ id }: Reservation, { suspects, graceMs }: SweepSeen): boolean {
-  return (suspects.get(id) ?? -Infinity) > graceMs
+/** Whether two sweeps in a row saw an orphan that nobody retained, the first one longer ago than the grace period. */
+function isDue({ id, marks }: Reservation, { suspects, graceMs }: SweepSeen): boolean {
+  return !isRetained(marks) && (suspects.get(id) ?? -Infinity) > graceMs
 }

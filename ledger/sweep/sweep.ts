@@ -2,13 +2,14 @@ import type { MarkScheme, Reservation } from '../../clouds/ports/cloud.ts'
 import { keyOf, type Service } from '../../kube/objects.ts'
 import { type ElasticIP, isReleaseRecord, phaseOf, reservationIdOf } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
-import { canBeOurs, commonMarks, isGivenToOthers, ownerMark, serviceMarks } from '../record/marks.ts'
+import { canBeOurs, commonMarks, isGivenToOthers, isRetained, ownerMark, serviceMarks } from '../record/marks.ts'
 import { releaseOrphan, resumeRelease } from '../release/delete-reservation.ts'
 import { adopt, type AdoptDeps } from './adopt.ts'
 import type { AdoptionMark } from './ledger-map.ts'
 import type { ClusterSigns } from './cluster-signs.ts'
 import { type WarnOwner, compareAddresses } from './compare-addresses.ts'
 import { type Failures, failures } from './failures.ts'
+import { markRetained } from './mark-retained.ts'
 import { hasOneOfOurs } from './project-plan.ts'
 import { type LiveService, planSweep, type Surplus, type SweepPlan } from './sweep-plan.ts'
 import { resetRecord } from '../record/reset-record.ts'
@@ -94,6 +95,8 @@ export function sweep(deps: SweepDeps): Sweep {
       failed.isolate(() => endOrphan(deps, { reservation, isOrphan: isOrphan(reservation.id) }, signal))
     await endUpTo(mostOf(reservations.length), may === 'all' ? plan.release : [], end)
     reportKept(deps, plan)
+    for (const one of ofIds(reservations, plan.suspects)) if (isRetained(one.marks)) reportRetained(deps, one)
+    if (may === 'all') await markRetained(deps, { reservations, records: deps.listRecords() }, signal)
     await compareAddresses(deps, { reservations, failed }, signal)
     for (const record of plan.alreadyTransferred) await removeTransferred(deps, record, signal)
     missing = await writeOffMissing(deps, { reservations, missing }, signal)
@@ -156,6 +159,14 @@ async function resumeReleases(
 
 function reportOrphan({ log }: SweepDeps, { id, address }: Reservation): void {
   log.warn({ reservation: id, address }, 'orphaned address, it stays: the sweep only reports')
+}
+
+/** Its record is lost: a Service of its name gets it again, and nobody else knows of it. */
+function reportRetained({ log }: SweepDeps, { id, address }: Reservation): void {
+  log.warn(
+    { reservation: id, address },
+    'retained address without an ElasticIP, it stays: adopt it, or delete it at the cloud',
+  )
 }
 
 function reportUntagged({ log }: SweepDeps, { id, address }: Reservation): void {

@@ -2,35 +2,53 @@
 import { readFileSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { runProduct } from '../../sandbox/product.ts'
 import { eventually } from './eventually.ts'
 import { loadBalancer } from './manifests.ts'
 import { openStage, routes } from './test-stage.ts'
 
 const stage = await openStage()
-await stage.startSwept({ env: { METAL_METRO_NAME: 'da' } })
+const often = ['--sweep-interval=1s', '--unbound-grace=2s']
+const product = await stage.startSwept({ env: { METAL_METRO_NAME: 'da' }, flags: often })
 const retained = { annotations: { 'eip-admission.dev/reclaim-policy': 'Retain' } }
 
-async function release(name: string): Promise<void> {
-  await stage.settled(name)
-  await stage.run('delete', 'service', name, '--timeout=120s')
-}
+const log = () => readFileSync(stage.logOf('eip-admission'), 'utf8')
+const logged = (text: string) => eventually(`the log says: ${text}`, () => log().includes(text) || undefined)
+
+const addresses: (string | undefined)[] = []
 
 test('retained addresses stay at the cloud when all records are deleted with their definition', async () => {
   for (const name of ['first', 'second']) {
-    await stage.create(loadBalancer(name, retained))
-    await release(name)
+    addresses.push((await stage.create(loadBalancer(name, retained))).spec.loadBalancerIP)
+    await stage.settled(name)
+    await stage.run('delete', 'service', name, '--timeout=120s')
   }
-  const [first] = stage.reserved()
-  await stage.run('delete', 'customresourcedefinition', 'elasticips.eip-admission.dev', '--timeout=120s')
-  assert.is(stage.calls(routes.release), 0)
-  assert.is(stage.reserved().length, 2)
-  const log = await eventually('the log says so', (observe) => {
-    const text = observe(readFileSync(stage.logOf('eip-admission'), 'utf8'))
-    return text.includes('record removed with the definition of all ElasticIPs; its reservation stays')
-      ? text
-      : undefined
+  await eventually('their marks say that they are retained', () => {
+    const all = stage.reserved() as { tags?: string[] }[]
+    return all.every(({ tags }) => tags?.includes('retained=true')) || undefined
   })
-  assert.match(log, first?.address ?? 'no reservation')
+  await stage.run('delete', 'customresourcedefinition', 'elasticips.eip-admission.dev', '--timeout=120s')
+  await logged('record removed with the definition of all ElasticIPs; its reservation stays')
+  await product.stop()
+  assert.is(stage.calls(routes.release), 0)
+})
+
+test('an installation that comes later keeps them, and the next Service of the name gets its address', async () => {
+  await runProduct(['install', `--kubeconfig=${stage.controlPlane.kubeconfig}`, `--webhook-url=${stage.webhookUrl}`])
+  await stage.startSwept({ env: { METAL_METRO_NAME: 'da' }, flags: often })
+  const { length } = log()
+  // Sweeps that say so for longer than the grace period.
+  await eventually('six sweeps keep both', () => {
+    const said = log().slice(length).split('retained address without an ElasticIP, it stays').length - 1
+    return said >= 12 || undefined
+  })
+  const { spec } = await stage.create(loadBalancer('second', retained))
+  assert.is(spec.loadBalancerIP, addresses[1])
+  assert.is(stage.calls(routes.release), 0)
+  assert.equal(
+    stage.reserved().map(({ address }) => address),
+    addresses,
+  )
 })
 
 test.after(() => stage.close())

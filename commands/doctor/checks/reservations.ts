@@ -1,6 +1,6 @@
 import { type Reservation } from '../../../clouds/ports/cloud.ts'
 import { keyOf } from '../../../kube/objects.ts'
-import { canBeOurs } from '../../../ledger/record/marks.ts'
+import { canBeOurs, isRetained } from '../../../ledger/record/marks.ts'
 import { type SweepPlan, planSweep } from '../../../ledger/sweep/sweep-plan.ts'
 import { allRequestAnnotations } from '../../../ledger/users/possible-users.ts'
 import { type Finding, defineCheck } from '../check.ts'
@@ -53,6 +53,7 @@ function reservationText({ id, address = 'not granted yet' }: Reservation): stri
 }
 
 function orphanFinding(reservation: Reservation, { settings, vendor }: Context): Finding {
+  if (isRetained(reservation.marks)) return retainedFinding(reservation, vendor.cloud.name)
   const isKept = settings.cluster.sweep === 'report'
   return {
     level: 'warning',
@@ -61,6 +62,15 @@ function orphanFinding(reservation: Reservation, { settings, vendor }: Context):
       ? 'the project pays for it, and --sweep=report keeps it'
       : 'the project pays for it; two sweeps of the leader that agree release it after --unbound-grace',
     fix: `delete it at ${vendor.cloud.name} if nothing uses it${isKept ? ', or set --sweep=release' : ', or leave it to serve'}`,
+  }
+}
+
+function retainedFinding(reservation: Reservation, cloud: string): Finding {
+  return {
+    level: 'warning',
+    what: `${reservationText(reservation)} was retained, and its ElasticIP is lost`,
+    why: 'the project pays for it; a Service of the former name gets it again, and no sweep releases it',
+    fix: `kubectl eip adopt ${reservation.id} --name NAME   # or delete it at ${cloud} if nobody needs it`,
   }
 }
 

@@ -111,6 +111,10 @@ test('reservations by the rules of the sweep: leaked, not adopted, surplus, anot
     of([marked('default/gone')]),
     `warning: reservation res-1 (${address}) has the marks of this cluster, but no ElasticIP and no Service needs it`,
   )
+  assert.is(
+    of([makeReservation({ marks: { ...serviceMarks(scheme, 'default/gone'), retained: 'true' } })]),
+    `warning: reservation res-1 (${address}) was retained, and its ElasticIP is lost`,
+  )
   assert.match(
     of([marked('default/web')], [makeService()]),
     /^warning: .* is for Service default\/web, but no ElasticIP holds it$/,

@@ -1,0 +1,137 @@
+// What a record says of retention is in the marks as well: whoever loses the records loses no retained address.
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { CloudError } from '../../../clouds/ports/cloud.ts'
+import { elasticIPs } from '../../../ledger/record/elastic-ip.ts'
+import { isRetained, retentionMarks, serviceMarks } from '../../../ledger/record/marks.ts'
+import { makeLot, makeRecord, makeReservation, makeService } from '../../builders.ts'
+import type { HeardCall } from '../../fakes/interposed.ts'
+import { type Harness, graceMs, makeHarness, neverAborted, scheme } from '../harness.ts'
+
+const marks = serviceMarks(scheme, 'default/web')
+const kept = { ...marks, retained: 'true' }
+const reservation = makeReservation({ id: 'res-9', address: '203.0.113.9', marks })
+
+async function sweepTimes(harness: Harness, times: number, process = harness.process('sweeper')) {
+  for (let n = 0; n < times; n += 1) {
+    await process.sweep(neverAborted)
+    harness.advance(graceMs + 1_000)
+  }
+}
+
+const retainedIds = (harness: Harness) =>
+  harness.cloud.reserved().flatMap((one) => (isRetained(one.marks) ? [one.id] : []))
+
+for (const phase of ['Bound', 'Released'] as const)
+  test(`the policy of a record that is ${phase} is in the marks after one sweep, and its change after another`, async () => {
+    const harness = makeHarness()
+    harness.cloud.put(reservation)
+    harness.addService(makeService())
+    const record = makeRecord({ phase, address: '203.0.113.9', reservationID: 'res-9' }, { reclaimPolicy: 'Retain' })
+    harness.api.put(elasticIPs, record)
+    const process = harness.process('sweeper')
+    await sweepTimes(harness, 1, process)
+    assert.equal(retainedIds(harness), ['res-9'])
+    const marked = () => harness.cloud.marked.length
+    const [before] = [marked(), await sweepTimes(harness, 1, process)]
+    // The sign of life.
+    assert.is(marked() - before, 1)
+    harness.api.put(elasticIPs, { ...record, spec: { ...record.spec, reclaimPolicy: 'Delete' } })
+    await sweepTimes(harness, 1, process)
+    assert.equal(retainedIds(harness), [])
+  })
+
+test('a leader that only observes yet marks nothing', async () => {
+  const harness = makeHarness()
+  harness.cloud.put(reservation)
+  harness.addService(makeService())
+  const status = { phase: 'Bound', address: '203.0.113.9', reservationID: 'res-9' } as const
+  harness.api.put(elasticIPs, makeRecord(status))
+  await sweepTimes(harness, 1)
+  harness.api.put(elasticIPs, makeRecord(status, { reclaimPolicy: 'Retain' }))
+  const next = harness.process('next')
+  await sweepTimes(harness, 1, next)
+  assert.equal(retainedIds(harness), [])
+  await sweepTimes(harness, 2, next)
+  assert.equal(retainedIds(harness), ['res-9'])
+})
+
+test('what goes, is warm, or is provisioned by another record gets no mark', async () => {
+  const harness = makeHarness()
+  const put = (n: number, ...of: Parameters<typeof makeRecord>) => {
+    const [status, spec] = of
+    const { metadata, ...record } = makeRecord(
+      { address: `203.0.113.${n}`, reservationID: `res-${n}`, ...status },
+      spec,
+    )
+    harness.cloud.put({ ...reservation, id: `res-${n}`, address: `203.0.113.${n}` })
+    harness.api.put(elasticIPs, { ...record, metadata: { ...metadata, name: `default.s${n}`, uid: `u${n}` } })
+  }
+  put(1, { phase: 'Releasing' }, { reclaimPolicy: 'Retain' })
+  put(2, { phase: 'Bound' }, { reclaimPolicy: 'Retain', source: { type: 'Provisioned', name: 'office' } })
+  put(3, { phase: 'Bound' }, { reclaimPolicy: 'Delete' })
+  await sweepTimes(harness, 1)
+  assert.equal(retainedIds(harness), [])
+})
+
+test('a reservation of ours that an operator keeps is marked, and one of another cluster is not', async () => {
+  const harness = makeHarness()
+  for (const [id, cluster] of [
+    ['res-1', scheme.cluster],
+    ['res-2', 'another'],
+  ] as const) {
+    harness.cloud.put({ ...reservation, id, address: `203.0.113.${id.at(-1)}`, marks: { ...marks, cluster } })
+    harness.api.put(elasticIPs, makeLot(`office-${id}`, { reservationID: id, reclaimPolicy: 'Retain' }))
+  }
+  await sweepTimes(harness, 1)
+  assert.equal(retainedIds(harness), ['res-1'])
+})
+
+test('one sweep marks ten, and one that fails keeps no other from its mark', async () => {
+  const harness = makeHarness()
+  for (let n = 1; n <= 12; n += 1) {
+    const at = { address: `203.0.113.${n}`, reservationID: `res-${n}` }
+    harness.cloud.put({ ...reservation, id: at.reservationID, address: at.address })
+    harness.api.put(elasticIPs, makeLot(`office-${n}`, { reservationID: `res-${n}`, reclaimPolicy: 'Retain' }))
+  }
+  let calls = 0
+  const before = ({ verb, values: [, marks] }: HeardCall) => {
+    if (verb === 'mark' && 'retained' in Object(marks) && (calls += 1) === 1)
+      throw new CloudError('not now', { fault: 'auth', outcome: 'nothing' })
+  }
+  const process = harness.process('sweeper', { cloud: { before } })
+  await sweepTimes(harness, 1, process)
+  assert.is(retainedIds(harness).length, 9)
+  await sweepTimes(harness, 1, process)
+  assert.is(retainedIds(harness).length, 12)
+})
+
+test('a retained address whose record is lost stays, and the next Service of its name gets it again', async () => {
+  const harness = makeHarness()
+  harness.cloud.put({ ...reservation, marks: kept })
+  await sweepTimes(harness, 5)
+  assert.equal(harness.cloud.released, [])
+  assert.not(await harness.process('reader').mark.isSet(neverAborted))
+  const claimed = await harness.process('a').claim()
+  assert.is(claimed.kind === 'held' && claimed.address, '203.0.113.9')
+  assert.is(harness.cloud.calls.reserve, 0)
+})
+
+test('an address that is adopted is retained where its marks say so', async () => {
+  for (const [of, policy] of [
+    [marks, 'Delete'],
+    [kept, 'Retain'],
+  ] as const) {
+    const harness = makeHarness()
+    harness.cloud.put({ ...reservation, marks: of })
+    harness.addService(makeService())
+    await sweepTimes(harness, 1)
+    assert.is(harness.record()?.spec.reclaimPolicy, policy)
+  }
+})
+
+test('the marks of retention say yes, or nothing', () => {
+  assert.equal([retentionMarks(true), retentionMarks(false)], [{ retained: 'true' }, { retained: undefined }])
+})
+
+test.run()
