@@ -43,12 +43,14 @@ export function isControlPlaneGuarded({
 
 /** The project that the settings name. */
 export type CloudProject = {
-  /** Its id; where a cloud has none, a word for every project. */
+  /** Its id; where a cloud has none, a word for every project. It tells whatever decides which reservations are listed. */
   id: string
   /** Where an operator sets it. */
   setting: string
   /** The token alone decides it, and no answer of the cloud names it: only its reservations show which one it is. */
   isOfToken?: true
+  /** The id that earlier versions gave to it and to others: where the ledger has that, the reservations show which it is. */
+  formerId?: string
 }
 
 /** The managed load balancers of a cloud, with what the dialect decides about them. */

@@ -11,6 +11,11 @@ import { scalewayMetal } from './settings.ts'
 
 const { marks, announcerMarks, controlPlaneService } = scalewayMetal.names
 
+/** Each zone has a list of its own: in another one none of our addresses exists. */
+const projectSetting = [scalewayMetal.rows.projectId, scalewayMetal.rows.zone]
+  .map((row) => oneOf(placesOf(row)))
+  .join(' and ')
+
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** Elastic Metal of Scaleway: flexible IPs that are attached to servers of their zone. */
@@ -25,7 +30,7 @@ function makeProvider(
     // As the vendor's cloud controller manager writes them. It has other paths for Instances, and other zones.
     providerIds: { scheme: 'scaleway', older: [], path: `baremetal/${zone}/`, id: uuid },
     bgp: makeBgp(loadBalancer, { project: { asn: undefined, password: undefined }, names: {} }),
-    project: { id: projectId, setting: oneOf(placesOf(scalewayMetal.rows.projectId)) },
+    project: { id: `${projectId}/${zone}`, setting: projectSetting, formerId: projectId },
     marks,
     loadBalancer,
     announcerMarks,

@@ -8,6 +8,7 @@ import {
   type OtherProject,
   type ProjectPlan,
   type ProjectSeen,
+  matchOf,
   otherProject,
   planProject,
   reasonOf,
@@ -65,10 +66,10 @@ export function projectCheck(options: ProjectCheckOptions): ProjectCheck {
     problem,
     haltReason(now) {
       const remembered = rememberedProject(now)
+      const match = matchOf(project, remembered)
       // Without an entry, what this process has seen counts: somebody may have deleted the ConfigMap.
-      if (remembered === undefined) return problem()
-      if (remembered === project.id) return project.isOfToken ? problem() : undefined
-      return reasonOf(otherProject({ project, at, remembered }))
+      if (remembered === undefined || match === 'open') return problem()
+      return match === 'same' ? undefined : reasonOf(otherProject({ project, at, remembered }))
     },
     async run(work, signal) {
       while (!signal.aborted) {
@@ -87,6 +88,7 @@ export function projectCheck(options: ProjectCheckOptions): ProjectCheck {
 function comparison(options: ProjectCheckOptions & { clock: Clock }): Pick<ProjectCheck, 'check' | 'problem'> {
   const { map, at, project, cluster } = options
   const tell = reporter(options)
+  const { isOfToken: _, ...sure } = project
   let plan: ProjectPlan | undefined
   return {
     problem: () =>
@@ -95,7 +97,7 @@ function comparison(options: ProjectCheckOptions & { clock: Clock }): Pick<Proje
       const stored = await map.read(signal)
       // This process keeps its token: what it has shown needs no further list.
       const isShown = plan?.kind === 'ours' || plan?.kind === 'remember'
-      const named = isShown ? { id: project.id, setting: project.setting } : project
+      const named = isShown ? sure : project
       const facts = await factsOf({ ...options, project: named }, stored, signal)
       const next = planProject({ project: named, at, map: stored, cluster, ...facts })
       if (next.kind === 'remember') {
@@ -147,7 +149,7 @@ async function factsOf(
   stored: ConfigMap | undefined,
   signal: AbortSignal,
 ): Promise<Pick<ProjectSeen, 'held' | 'listed'>> {
-  if (rememberedProject(stored) !== undefined && !project.isOfToken) return { held: [], listed: undefined }
+  if (matchOf(project, rememberedProject(stored)) !== 'open') return { held: [], listed: undefined }
   const held = await readHeld(signal)
   if (held.length === 0) return { held, listed: undefined }
   try {

@@ -33,21 +33,22 @@ export type OtherProject = { kind: 'other'; what: string; remedy: string }
  * | this project           | the settings name it, or a person confirmed it   | ours     |
  * | another one, or none   | a person has confirmed this one                  | remember |
  * | another one            | otherwise                                        | other    |
- * | this one, or none      | no record has a reservation                      | remember |
- * | this one, or none      | the project has a reservation of ours            | remember |
- * | this one, or none      | the project has none of ours                     | other    |
- * | this one, or none      | the project could not be read                    | unread   |
+ * | its former id, or none | no record has a reservation                      | remember |
+ * | its former id, or none | the project has a reservation of ours            | remember |
+ * | its former id, or none | the project has none of ours                     | other    |
+ * | its former id, or none | the project could not be read                    | unread   |
  *
- * Where the token decides the project, every project of the cloud has one name, so only its reservations tell.
+ * Where the token decides the project, every project of the cloud has one name. So this name counts as a former id.
  */
 export function planProject(seen: ProjectSeen): ProjectPlan {
   const { project, at, map, held, listed, cluster } = seen
   const isConfirmed = isProjectConfirmed(map, project.id)
-  const isSure = isConfirmed || !project.isOfToken
-  if (map?.data?.['project'] === project.id && isSure) return { kind: 'ours' }
   const remembered = rememberedProject(map)
-  if (isConfirmed || (remembered === project.id && isSure)) return { kind: 'remember' }
-  if (remembered !== undefined && remembered !== project.id) return otherProject({ project, at, remembered })
+  const match = matchOf(project, remembered)
+  const isSure = isConfirmed || match === 'same'
+  if (map?.data?.['project'] === project.id && isSure) return { kind: 'ours' }
+  if (isSure) return { kind: 'remember' }
+  if (remembered !== undefined && match === 'other') return otherProject({ project, at, remembered })
   if (held.length === 0) return { kind: 'remember' }
   const owner = `the ledger of this cluster has ${held.length} reservations`
   const named = `${projectText(project)} (${project.setting})`
@@ -65,6 +66,13 @@ const nothing = 'nothing is reserved, released or written off'
 export function rememberedProject(map: ConfigMap | undefined): string | undefined {
   const { project, adopted } = map?.data ?? {}
   return project ?? adopted
+}
+
+/** Whether the remembered project is the configured one. `open`: what is remembered does not tell, only reservations do. */
+export function matchOf(project: CloudProject, remembered: string | undefined): 'same' | 'open' | 'other' {
+  if (remembered === undefined || remembered === project.formerId) return 'open'
+  if (remembered !== project.id) return 'other'
+  return project.isOfToken ? 'open' : 'same'
 }
 
 /** Whether a person has confirmed this project. */

@@ -14,6 +14,7 @@ import { silentLog } from '../fakes/log.ts'
 const accounts: Record<string, Record<string, string>> = {
   equinixmetal: { METAL_API_KEY: 'k', METAL_PROJECT_ID: 'p', METAL_LOAD_BALANCER: 'kube-vip://' },
   packet: { PACKET_API_KEY: 'k', PACKET_PROJECT_ID: 'p', PACKET_FACILITY_NAME: 'da11' },
+  scaleway: { SCW_SECRET_KEY: 'k', SCW_DEFAULT_PROJECT_ID: 'p', SCW_DEFAULT_ZONE: 'fr-par-1' },
   cherryservers: { CHERRY_API_KEY: 'k', CHERRY_PROJECT_ID: '7', CHERRY_LOAD_BALANCER: 'kube-vip://' },
 }
 
@@ -32,6 +33,20 @@ async function providerOf(provider: string, env: Record<string, string> = {}): P
     reserves: true,
   })
 }
+
+test('scaleway: another zone is another project, as no address of this one is listed there', async () => {
+  const ids = await Promise.all(
+    ['fr-par-1', 'fr-par-2'].map(async (zone) => (await providerOf('scaleway', { SCW_DEFAULT_ZONE: zone })).project),
+  )
+  assert.equal(
+    ids.map(({ id, formerId }) => [id, formerId]),
+    [
+      ['p/fr-par-1', 'p'],
+      ['p/fr-par-2', 'p'],
+    ],
+  )
+  for (const place of ['SCW_DEFAULT_PROJECT_ID', 'SCW_DEFAULT_ZONE']) assert.match(ids[0]?.setting ?? '', place)
+})
 
 const closed = dialects.flatMap(({ providers: [provider = ''], annotations }) =>
   annotations.flatMap(({ name, on, values }) =>

@@ -22,7 +22,7 @@ function makeCluster() {
   let nowMs = 0
   const stored = () => api.stored(configMaps)[0] as ConfigMap
   let lists = 0
-  const check = (id: string, more: { isOfToken?: true } = {}) =>
+  const check = (id: string, more: { isOfToken?: true; formerId?: string } = {}) =>
     projectCheck({
       map: ledgerMap({ client: api.client, ...at, monotonicMs: () => nowMs }),
       at,
@@ -69,6 +69,25 @@ test('where the token decides the project, its reservations are compared at each
   await right.check(neverAborted)
   await right.check(neverAborted)
   assert.equal([right.problem(), right.haltReason(stored()), lists() - before], [undefined, undefined, 0])
+})
+
+test('a ledger that remembers a former id belongs to the part of the project that has its reservations', async () => {
+  const { check, facts, stored, lists } = makeCluster()
+  await check('p').check(neverAborted)
+  facts.held = ['res-1']
+  const wrong = check('p/2', { formerId: 'p' })
+  await wrong.check(neverAborted)
+  assert.match(wrong.problem() ?? '', /project p\/2 \(PROJECT\) has none of them/)
+  assert.is(wrong.haltReason(stored()), wrong.problem())
+  facts.listed = [makeReservation({ id: 'res-1' })]
+  const right = check('p/1', { formerId: 'p' })
+  assert.match(right.haltReason(stored()) ?? '', /not read yet/)
+  await right.check(neverAborted)
+  await right.check(neverAborted)
+  assert.equal([stored().data?.['project'], right.problem(), lists()], ['p/1', undefined, 2])
+  facts.listed = []
+  await wrong.check(neverAborted)
+  assert.match(wrong.problem() ?? '', /belongs to project p\/1/)
 })
 
 test('the first process remembers its project, and one with another project may do nothing', async () => {

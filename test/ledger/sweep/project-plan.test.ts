@@ -74,4 +74,38 @@ for (const [name, seen, expected] of ofToken) {
   })
 }
 
+const withFormerId: [name: string, seen: Partial<ProjectSeen>, expected: string | RegExp][] = [
+  ['the first start', {}, 'remember'],
+  ['the project itself', { map: map({ project: 'p/now' }), held: ['res-1'], listed: [] }, 'ours'],
+  [
+    'another part of it',
+    { map: map({ project: 'p/other' }), held: ['res-1'], listed: [of('us')] },
+    /project p\/other,/,
+  ],
+  ['the former id, and no address', { map: map({ project: 'p' }) }, 'remember'],
+  [
+    'the former id, and an address of ours',
+    { map: map({ project: 'p' }), held: ['res-1'], listed: [of('us')] },
+    'remember',
+  ],
+  [
+    'the former id, and none of ours',
+    { map: map({ project: 'p' }), held: ['res-1'], listed: [] },
+    /project p\/now \(PROJECT\) has none of them: .*confirm-project=p\/now$/,
+  ],
+  ['the former id that was swept', { map: map({ adopted: 'p' }), held: ['res-1'], listed: [] }, /has none of them/],
+  ['it, confirmed by the new id', { map: map({ project: 'p' }, 'p/now'), held: ['res-1'], listed: [] }, 'remember'],
+  ['it, confirmed by the former one', { map: map({ project: 'p' }, 'p'), held: ['res-1'], listed: [] }, /has none/],
+  ['a silent cloud', { map: map({ project: 'p' }), held: ['res-1'], listed: undefined }, /could not be read yet/],
+  ['another project', { map: map({ project: 'q' }), held: ['res-1'], listed: [of('us')] }, /belongs to project q/],
+]
+for (const [name, seen, expected] of withFormerId) {
+  test(`where earlier versions remembered less of the project, ${name}: ${String(expected)}`, () => {
+    const project = { id: 'p/now', setting: 'PROJECT', formerId: 'p' }
+    const plan = planProject({ project, at, map: undefined, held: [], listed: undefined, cluster: 'us', ...seen })
+    if (typeof expected === 'string') assert.is(plan.kind, expected)
+    else assert.match(reasonOf(plan) ?? plan.kind, expected)
+  })
+}
+
 test.run()
