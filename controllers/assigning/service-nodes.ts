@@ -6,6 +6,7 @@
 // A node that is only cordoned stays: kube-proxy still serves there.
 import { createHash } from 'node:crypto'
 import type { ProviderIds } from '../../clouds/ports/machines.ts'
+import { compareRanks } from '../../lib/compare-ranks.ts'
 import { type EndpointSlice, type Node, isExcluded } from '../../kube/objects.ts'
 import type { MovableNode, MoveWords } from '../moves/move-plan.ts'
 import { noProbes, type ProbeHistory } from '../moves/probe-history.ts'
@@ -65,7 +66,7 @@ export function serviceNodes(facts: ServiceNodeFacts): MovableNode[] {
     ranked
       // An address never comes to an excluded node; one that is there leaves it.
       .filter(({ leaving, machine }) => leaving !== 2 || machine === holder)
-      .toSorted((one, other) => compare(one.rank, other.rank) || (one.place < other.place ? -1 : 1))
+      .toSorted((one, other) => compareRanks(one.rank, other.rank) || (one.place < other.place ? -1 : 1))
       .map(({ name, machine, leaving, probes }) => ({ name, machine, leaving, probes }))
   )
 }
@@ -106,8 +107,4 @@ function trustedProbes({ nodes, probes }: ServiceNodeFacts): (node: Node) => Pro
 
 function hasAnswered({ answeredAtMs }: ProbeHistory): boolean {
   return answeredAtMs !== undefined
-}
-
-function compare(one: readonly number[], other: readonly number[]): number {
-  return one.map((value, at) => value - (other[at] ?? 0)).find((difference) => difference !== 0) ?? 0
 }

@@ -29,7 +29,9 @@
 //
 // Each move waits for the pause after earlier moves and tries. Nothing moves back by itself: a holder that is good stays.
 // Where the address works, a machine that the cloud refused lately is no candidate. Elsewhere it is the last one: the
-// refusal may have been for a moment.
+// refusal may have been for a moment. A machine on which moves failed twice in a row comes after all others: the cloud may
+// not say that the machine is why.
+import { compareRanks } from '../../lib/compare-ranks.ts'
 import type { ProbeHistory } from './probe-history.ts'
 
 /** A node that the address may lead to. */
@@ -85,7 +87,12 @@ export type MoveFacts = {
 }
 
 /** What the cloud answered when it refused a machine, and how long we wait before we try that one again. */
-export type Refusal = { error: string; againInMs: number }
+export type Refusal = {
+  error: string
+  /** The cloud said that the machine cannot have the address. Otherwise several moves to it failed. */
+  isCertain: boolean
+  againInMs: number
+}
 
 /** A wait, and why: it ends a sentence. */
 export type Pause = { ms: number; why: string }
@@ -126,8 +133,7 @@ export function planMove(facts: MoveFacts): Decision {
 }
 
 function planUnassigned(facts: MoveFacts): Decision {
-  const place = ({ leaving, machine }: Candidate) => leaving * 2 + Number(machine !== facts.former)
-  const to = candidates(facts, 1).toSorted((one, other) => place(one) - place(other))[0] ?? lastResort(facts, 1)
+  const to = candidates(facts, 1)[0] ?? lastResort(facts, 1)
   if (!to) return { do: 'wait', problem: `it is assigned to no machine, and ${nobody(facts, 'no')}` }
   return paused({ do: 'move', to, reason: 'unassigned', why: 'it was assigned to no machine' }, facts)
 }
@@ -206,12 +212,19 @@ function others(holder: MovableNode, facts: MoveFacts, successes: number): Candi
   return candidates(without(holder, facts), successes)
 }
 
-/** The nodes that the address may move to, those that stay longest first, and our own after others like it. */
+/**
+ * The nodes that the address may move to: those that stay longest first, the former holder among equals, and our own last
+ * among these. A machine on which moves failed comes after all others.
+ */
 function candidates(facts: MoveFacts, successes: number): Candidate[] {
-  const { refused, own } = facts
+  const { refused, own, former } = facts
+  const rank = ({ machine, leaving, name }: Candidate) => {
+    const { againInMs = -1 } = refused.get(machine) ?? {}
+    return [againInMs, leaving, Number(machine !== former), Number(name === own)]
+  }
   return answering(facts, successes)
-    .filter(({ machine }) => !refused.has(machine))
-    .toSorted((one, other) => one.leaving - other.leaving || Number(one.name === own) - Number(other.name === own))
+    .filter(({ machine }) => refused.get(machine)?.isCertain !== true)
+    .toSorted((one, other) => compareRanks(rank(one), rank(other)))
 }
 
 function answering({ nodes }: MoveFacts, successes: number): Candidate[] {
@@ -231,11 +244,15 @@ function nobody(facts: MoveFacts, no: 'no' | 'no other'): string {
   const answer = facts.nodes.filter(({ probes }) => probes.successes > 0)
   const refusals = answer.flatMap(({ name, machine = '' }) => {
     const refusal = facts.refused.get(machine)
-    return refusal ? [`the cloud refused ${name}: ${refusal.error}`] : []
+    return refusal ? [refusalText(name, refusal)] : []
   })
   const unknown = answer.filter(({ machine }) => machine === undefined).map(({ name }) => name)
   const reasons = [...refusals, ...(unknown.length > 0 ? [withoutMachine(unknown)] : [])]
   return [`${no} ${facts.words.node} ${reasons.length > 0 ? 'can take it' : 'answers well'}`, ...reasons].join('; ')
+}
+
+function refusalText(name: string, { error, isCertain }: Refusal): string {
+  return `${isCertain ? `the cloud refused ${name}` : `the last moves to ${name} failed`}: ${error}`
 }
 
 function withoutMachine(names: string[]): string {
@@ -249,7 +266,7 @@ function paused(move: Extract<Decision, { do: 'move' }>, { pause, refused }: Mov
   const refusal = refused.get(move.to.machine)
   const waits: Pause[] = [
     pause(move.reason) ?? [],
-    refusal ? { ms: refusal.againInMs, why: `the cloud refused ${move.to.name}: ${refusal.error}` } : [],
+    refusal ? { ms: refusal.againInMs, why: refusalText(move.to.name, refusal) } : [],
   ].flat()
   const [longest] = waits.filter(({ ms }) => ms > 0).toSorted((one, other) => other.ms - one.ms)
   if (!longest) return move

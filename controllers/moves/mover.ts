@@ -7,7 +7,7 @@ import { errorText } from '../loop/error-text.ts'
 import { moveAttempts } from './move-attempts.ts'
 import type { Decision, MoveReason, Pause, Refusal } from './move-plan.ts'
 import { retryAfterOf } from './retry-after.ts'
-import { backoffMs } from '../../lib/backoff.ts'
+import { isRefusal, refusals } from './refusals.ts'
 
 /** An address that leads to one machine, as the cloud shows it. */
 export type MovableAddress = Pick<AssignedAddress, 'id' | 'address' | 'machines'>
@@ -31,7 +31,7 @@ export type Mover = {
   forget(): void
   /** Why a move for this reason still waits; undefined if it need not. */
   pause(reason: MoveReason): Pause | undefined
-  /** The machines that the cloud refused lately. */
+  /** The machines that the cloud refused lately, or on which moves failed again and again. */
   refused(): ReadonlyMap<string, Refusal>
 }
 
@@ -56,13 +56,14 @@ export function mover(options: MoverOptions): Mover {
   const attempts = moveAttempts(options)
   let tried: TriedMove | undefined
 
-  const fail = ({ to }: Move, error: unknown) => {
+  const fail = ({ to }: Move, error: unknown, { isHeldBack }: Right) => {
     const text = errorText(error)
     log.warn({ to: to.name, error: text }, `the move of ${what} failed; looking again`)
+    // A move that this process might not complete says nothing of the machine.
+    if (!isHeldBack()) refused.add(to.machine, error)
+    if (isPostponed(error)) attempts.postponed(text)
     // Another machine need not wait for what was said of this one.
-    if (error instanceof CloudError && error.fault === 'invalid') refused.add(to.machine, text)
-    else if (isPostponed(error)) attempts.postponed(text)
-    else attempts.failed(text, retryAfterOf(error))
+    else if (!isRefusal(error)) attempts.failed(text, retryAfterOf(error))
   }
 
   return {
@@ -70,26 +71,42 @@ export function mover(options: MoverOptions): Mover {
       const { to, reason, why } = move
       tried = { ...move, from: assigned, beganAtMs: clock.now(), ...begunBefore(tried, assigned) }
       log.info({ address: assigned.address, to: to.name, reason, why }, `moving ${what}`)
+      const right = rightToWrite(mayWrite)
       try {
-        await assignInTime(options, { id: assigned.id, machine: to.machine, from: assigned.machines }, mayWrite)
+        await assignInTime(options, { id: assigned.id, machine: to.machine, from: assigned.machines }, right.mayWrite)
         attempts.succeeded()
-        refused.remove(to.machine)
         onAttempt(move, undefined)
         return 'done'
       } catch (error) {
-        fail(move, error)
+        fail(move, error, right)
         onAttempt(move, errorText(error))
         return isPostponed(error) ? 'postponed' : 'unclear'
       }
     },
     tried: () => tried,
     settle() {
+      if (tried) refused.remove(tried.to.machine)
       tried = undefined
       attempts.settle()
     },
     forget: () => void (tried = undefined),
     pause: (reason) => attempts.pause(reason),
     refused: () => refused.current(),
+  }
+}
+
+/** The right to write during a move, and whether it was ever denied. */
+type Right = { mayWrite: () => boolean; isHeldBack: () => boolean }
+
+function rightToWrite(mayWrite: () => boolean): Right {
+  let isHeldBack = false
+  return {
+    mayWrite() {
+      const may = mayWrite()
+      isHeldBack ||= !may
+      return may
+    },
+    isHeldBack: () => isHeldBack,
   }
 }
 
@@ -114,34 +131,4 @@ function assignInTime(
 ): Promise<void> {
   const timeoutError = () => new Error(`the move did not end within ${attemptTimeoutMs} ms`)
   return withTimeLimit({ ms: attemptTimeoutMs, timeoutError }, (signal) => assign(target, { signal, mayWrite }))
-}
-
-/** The machines that the cloud refused to assign the address to. */
-type Refusals = {
-  add(machine: string, error: string): void
-  remove(machine: string): void
-  current(): ReadonlyMap<string, Refusal>
-}
-
-/** The cloud may refuse a machine for good, as in another location, or for a moment. */
-const rememberedMs = 5 * 60_000
-const retry = { firstMs: 1_000, maxMs: 15_000 }
-
-/** No refusal so far. */
-function refusals(clock: Pick<Clock, 'now'>): Refusals {
-  const known = new Map<string, { error: string; count: number; atMs: number; againAtMs: number }>()
-  return {
-    add(machine, error) {
-      const [count, atMs] = [(known.get(machine)?.count ?? 0) + 1, clock.now()]
-      known.set(machine, { error, count, atMs, againAtMs: atMs + backoffMs(count, retry) })
-    },
-    remove: (machine) => void known.delete(machine),
-    current() {
-      for (const [machine, { atMs }] of known) if (clock.now() - atMs > rememberedMs) known.delete(machine)
-      const all = [...known].map(([machine, { error, againAtMs }]) => {
-        return [machine, { error, againInMs: Math.max(0, againAtMs - clock.now()) }] as const
-      })
-      return new Map(all)
-    },
-  }
 }

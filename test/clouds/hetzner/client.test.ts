@@ -224,6 +224,17 @@ test('an error within the cloud says nothing of the machine, and a lock of the v
   await client.assignments.move({ id, machine }, options)
 })
 
+test('a server without an interface of the family is refused with an error that does not name it as the reason', async () => {
+  await using cloud = await startCloud()
+  const client = cloud.cloudWith(key)
+  const { id } = await client.reserve({ location, marks }, neverAborted)
+  const machine = String(cloud.control.devices.add({ hostname: 'node-1', hasIpv4: false })['id'])
+  const error = await cloudErrorOf(client.assignments.move({ id, machine }, options))
+  // The mover passes such a server over at the second failure.
+  assert.equal([error.fault, error.outcome], ['unavailable', 'unknown'])
+  assert.match(error.message, /server has no public ipv4 interface \(service_error\)/)
+})
+
 test('a reserve that meets a lock of the vendor is tried again later', async () => {
   await using cloud = await startCloud()
   cloud.control.faults.add({ on: 'POST /floating_ips', ...lockedBySupport })

@@ -127,6 +127,24 @@ test('a machine that the cloud refuses is passed over', async () => {
   assert.is(at(), 'B')
 })
 
+test('a machine on which moves fail twice is passed over, though the cloud does not say that it is the reason', async () => {
+  const { run, at, fail, serving, writes, clock } = world()
+  serving.add('a')
+  // What Hetzner Cloud answers for a server without a public interface.
+  const serviceError = (done: () => void) => {
+    fail(serviceError)
+    if (writes.at(-1)?.endsWith('-> A') === false) return done()
+    throw new CloudError('service_error', { fault: 'unavailable', outcome: 'unknown' })
+  }
+  fail(serviceError)
+  for (let n = 0; n < 5; n++) {
+    await run()
+    await clock.pass(1_000)
+  }
+  assert.is(at(), 'B')
+  assert.is(writes.length, 3)
+})
+
 test('after a refusal because of another assignment the cloud is looked at before the next move', async () => {
   const { run, at, set, failed, fail, reads, writes, clock } = world()
   await run()

@@ -23,6 +23,8 @@ export function world(addresses = ['203.0.113.1']) {
   /** Reservations that the ledger has although the cloud has them no more. */
   const known = new Map<string, string>()
   const failed = new Set<string>()
+  /** The nodes with ready endpoints, if not all have some: they come first, whatever their load is. */
+  const serving = new Set<string>()
   const releasing = new Set<string>()
   const reads: string[] = []
   const writes: string[] = []
@@ -72,6 +74,7 @@ export function world(addresses = ['203.0.113.1']) {
     ['a', 'b', 'c']
       .map((name) => ({ name, machine: name.toUpperCase(), leaving: 0, probes: failed.has(name) ? bad : good }))
       .toSorted((one, other) => load(one.machine) - load(other.machine))
+      .toSorted((one, other) => Number(serving.has(other.name)) - Number(serving.has(one.name)))
   const reconciler = assigning({
     assignments,
     showing: (address) => shown.get(address) ?? [],
@@ -94,6 +97,7 @@ export function world(addresses = ['203.0.113.1']) {
     known,
     shown,
     failed,
+    serving,
     releasing,
     reads,
     writes,

@@ -51,8 +51,13 @@ function decide(states: States, facts: Partial<MoveFacts>): string {
 
 /** These machines were refused, the first one is tried again first. */
 const refusing = (...machines: string[]) => ({
-  refused: new Map(machines.map((machine, n) => [machine, { error: 'another metro', againInMs: n }])),
+  refused: new Map(machines.map((machine, n) => [machine, { error: 'another metro', isCertain: true, againInMs: n }])),
 })
+/** Moves to these machines failed, the first one is tried again first. */
+const failing = (...machines: string[]) => ({
+  refused: new Map(machines.map((machine, n) => [machine, { error: 'locked', isCertain: false, againInMs: n }])),
+})
+const mixed = { refused: new Map([...failing('C').refused, ...refusing('B').refused]) }
 const pausing = { pause: () => ({ ms: 1, why: 'it moved often lately' }) }
 
 const rows: [what: string, states: States, facts: Partial<MoveFacts>, decision: string][] = [
@@ -97,6 +102,22 @@ const rows: [what: string, states: States, facts: Partial<MoveFacts>, decision: 
   ['all are excluded, as kubeadm once did', { a: [well, excluded], b: [well, excluded] }, {}, 'stay'],
   ['all are excluded, the holder is cordoned', { a: [well, cordoned], b: [well, excluded] }, {}, 'leaving -> b'],
   ['all are cordoned', { a: [well, cordoned], b: [well, cordoned] }, {}, 'stay'],
+  ['moves to the first candidate failed', { a: bad, b: well, c: well }, failing('B'), 'failed -> c'],
+  ['moves to all candidates failed', { a: bad, b: well, c: well }, failing('C', 'B'), 'failed -> c'],
+  ['moves to one failed, one was refused', { a: bad, b: well, c: well }, mixed, 'failed -> c'],
+  ['the holder is cordoned, moves to the other failed', { a: [well, cordoned], b: well }, failing('B'), 'leaving -> b'],
+  [
+    'moves failed to the one that stays',
+    { a: bad, b: well, c: [well, cordoned] },
+    { ...failing('B'), assigned: [], former: 'B' },
+    'unassigned -> c',
+  ],
+  [
+    'a strange machine has it, and moves failed',
+    { a: well },
+    { assigned: ['X'], strangerForMs: 60_000, ...failing('A') },
+    'stranger -> a',
+  ],
   ['the holder is cordoned, the other was refused', { a: [well, cordoned], b: well }, refusing('B'), 'stay'],
   ['the holder is cordoned, the other is bad', { a: [well, cordoned], b: bad }, {}, 'stay'],
   ['the holder is cordoned, the other is new', { a: [well, cordoned], b: answers(9) }, {}, 'stay'],
@@ -221,6 +242,15 @@ const problems: [what: string, facts: Partial<MoveFacts>, problem: RegExp][] = [
     'the cloud refused the only candidate a moment ago',
     { nodes: nodesOf({ a: bad, b: well }), assigned: [], ...refusing('X', 'B') },
     /^it was assigned to no machine; the cloud refused b: another metro; the next move waits \(at first 1 s\)$/,
+  ],
+  [
+    'moves to the only candidate failed',
+    {
+      nodes: nodesOf({ a: bad, b: well }),
+      assigned: [],
+      ...failing('A', 'B'),
+    },
+    /^it was assigned to no machine; the last moves to b failed: locked; the next move waits \(at first 1 s\)$/,
   ],
   [
     'the address answers no more, and the cloud refused the other',

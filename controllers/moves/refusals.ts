@@ -1,0 +1,57 @@
+import { CloudError, type Fault } from '../../clouds/ports/cloud.ts'
+import type { Clock } from '../../kube/clock.ts'
+import { backoffMs } from '../../lib/backoff.ts'
+import { errorText } from '../loop/error-text.ts'
+import type { Refusal } from './move-plan.ts'
+
+/** The machines that the cloud refused to assign an address to, or failed to, again and again. */
+export type Refusals = {
+  /** A move to the machine failed. What is no refusal counts from the second time in a row on. */
+  add(machine: string, error: unknown): void
+  /** A move to the machine came about. */
+  remove(machine: string): void
+  current(): ReadonlyMap<string, Refusal>
+}
+
+/** The cloud may refuse a machine for good, as in another location, or for a moment. */
+const rememberedMs = 5 * 60_000
+const retry = { firstMs: 1_000, maxMs: 15_000 }
+
+/** No refusal so far. */
+export function refusals(clock: Pick<Clock, 'now'>): Refusals {
+  const known = new Map<string, Omit<Refusal, 'againInMs'> & { count: number; atMs: number; againAtMs: number }>()
+  return {
+    add(machine, error) {
+      if (isOfAllMachines(error)) return
+      const isCertain = isRefusal(error)
+      // The first failure is often a lost answer, or one of the cloud as a whole.
+      const [count, atMs] = [(known.get(machine)?.count ?? (isCertain ? 0 : -1)) + 1, clock.now()]
+      const againAtMs = atMs + backoffMs(Math.max(1, count), retry)
+      known.set(machine, { error: errorText(error), isCertain, count, atMs, againAtMs })
+    },
+    remove: (machine) => void known.delete(machine),
+    current() {
+      for (const [machine, { atMs }] of known) if (clock.now() - atMs > rememberedMs) known.delete(machine)
+      const all = [...known].filter(([, { count }]) => count > 0)
+      return new Map(
+        all.map(([machine, { error, isCertain, againAtMs }]) => {
+          return [machine, { error, isCertain, againInMs: Math.max(0, againAtMs - clock.now()) }] as const
+        }),
+      )
+    },
+  }
+}
+
+/** Whether the cloud said that the machine cannot have the address. */
+export function isRefusal(error: unknown): boolean {
+  return faultOf(error) === 'invalid'
+}
+
+/** Whether the cloud would have said the same of every machine. */
+function isOfAllMachines(error: unknown): boolean {
+  return faultOf(error) === 'rate-limit' || faultOf(error) === 'auth'
+}
+
+function faultOf(error: unknown): Fault | undefined {
+  return error instanceof CloudError ? error.fault : undefined
+}
