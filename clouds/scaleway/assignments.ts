@@ -48,7 +48,7 @@ async function move(project: Project, { id, machine, from }: Target, options: Mo
   if (!refused) return
   const { isChanging } = await present(project, id, options.signal)
   const now = await settled(project, id, options.signal)
-  if (now.server === machine) return
+  if (isAt(now, machine)) return
   // The refusal was about a change that has ended meanwhile.
   if (isChanging) return attach(project, { id, machine }, options)
   if (now.server === undefined && !now.isBroken) throw refused
@@ -60,7 +60,12 @@ async function move(project: Project, { id, machine, from }: Target, options: Mo
 }
 
 function placeOf(found: FlexibleIp) {
-  return { machines: shown(found).machines, mayLeave: found.isChanging }
+  return { machines: shown(found).machines, mayLeave: found.isChanging || found.isBroken }
+}
+
+/** Whether a server has an address, and no change of that failed. */
+function isAt({ server, isBroken }: FlexibleIp, machine: string): boolean {
+  return server === machine && !isBroken
 }
 
 async function attachAfterDetach(
@@ -69,7 +74,7 @@ async function attachAfterDetach(
   options: MoveOptions,
 ): Promise<void> {
   const free = await settledAfterWrite(project, reservation.id, options.signal)
-  if (free.server === machine) return
+  if (isAt(free, machine)) return
   if (free.server !== undefined) throw betweenError(free, free.server, 'unknown')
   try {
     await attach(project, { id: reservation.id, machine }, options)
@@ -112,8 +117,8 @@ async function attach(
   const path = [...pathOf.addresses(project), 'attach']
   await writeOfMove(project.http, { name: 'attach', method: 'POST', path, body, hints }, options)
   const now = await settledAfterWrite(project, id, options.signal)
-  if (now.server === machine) return
-  if (now.server !== undefined) throw betweenError(now, now.server, 'unknown')
+  if (isAt(now, machine)) return
+  if (now.server !== undefined && now.server !== machine) throw betweenError(now, now.server, 'unknown')
   const { address } = now.reservation
   throw refusal(`address ${address} was not attached to server ${machine}, though that began`, 'unavailable', 'unknown')
 }

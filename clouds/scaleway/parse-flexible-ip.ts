@@ -13,7 +13,7 @@ export type FlexibleIp = {
   server: string | undefined
   /** Whether it is being attached or detached, or gets a virtual MAC: the cloud refuses every other change. */
   isChanging: boolean
-  /** Whether an attachment failed. */
+  /** Whether a change of it failed. */
   isBroken: boolean
 }
 
@@ -26,7 +26,8 @@ export function parseFlexibleIp(body: unknown): FlexibleIp | undefined {
   if (id === undefined || address === undefined) return undefined
   const tags = itemsOf(item.tags)?.flatMap((tag) => textOf(tag) ?? []) ?? []
   const { status } = item
-  const server = status === 'attached' || status === 'updating' ? textOf(item.server_id) : undefined
+  // One that failed to be detached, or that the vendor locks, is still on its server.
+  const server = status === 'ready' || status === 'detaching' ? undefined : textOf(item.server_id)
   const holder =
     server === undefined ? (status === 'updating' ? 'a server, in a moment' : undefined) : `server ${server}`
   return {
