@@ -1,7 +1,7 @@
 import type { VendorCall } from '../http/request.ts'
-import { fieldsOf, textOf } from '../http/loose-json.ts'
+import { type Fields, fieldsOf, textOf } from '../http/loose-json.ts'
 import { type Account, pathOf } from './account.ts'
-import { errorText, refusal, unreadableError } from './errors.ts'
+import { refusal, unreadableError } from './errors.ts'
 import { type Block, parseBlock } from './parse-block.ts'
 
 /** A block, read live; undefined is a proof that it is gone. */
@@ -17,27 +17,22 @@ export async function findBlock(account: Account, id: string, signal: AbortSigna
 type Kind = { name: string; list: 'blocks' | 'servers'; id: string }
 
 /**
- * An object, read live; undefined is a proof that it is gone. The API answers 403 for what is gone as for what it hides, so
- * only a complete list with the same token proves it.
+ * An object, read live; undefined is a proof that it is gone. The API answers 403 for what is gone as for what it hides. So
+ * the complete list with the same token decides, also where it lags behind a deletion.
  */
 export async function readOne(account: Account, { name, list, id }: Kind, signal: AbortSignal): Promise<unknown> {
   const call: VendorCall = { name, method: 'GET', path: [...pathOf[list], id], accept: [403, 404] }
   const { status, body } = await account.http.call(call, signal)
-  if (status !== 403 && status !== 404) {
-    if (textOf(fieldsOf(body).id) !== id) throw unreadableError(name, `another object than ${id}`)
-    return body
-  }
-  if (!(await isListed(account, { list, id }, signal))) return undefined
-  const text = textOf(errorText(body)) ?? 'no reason'
-  if (status === 404) throw unreadableError(name, `404 (${text}) although the list has ${id}`)
-  throw refusal(`403 (${text}) for ${id}, which the list has: check that the API key may read it`, 'auth')
+  if (status === 403 || status === 404) return findListed(account, { list, id }, signal)
+  if (textOf(fieldsOf(body).id) !== id) throw unreadableError(name, `another object than ${id}`)
+  return body
 }
 
-/** Whether the complete list has an object. */
-export async function isListed(
+/** The same, from the list. */
+export async function findListed(
   account: Account,
   { list, id }: Pick<Kind, 'list' | 'id'>,
   signal: AbortSignal,
-): Promise<boolean> {
-  return (await account[list].fresh(signal)).some((one) => one.id === id)
+): Promise<Fields | undefined> {
+  return (await account[list].fresh(signal)).find((one) => one.id === id)
 }

@@ -2,7 +2,7 @@ import type { Cloud, Marks, Reservation, ReservationRequest } from '../ports/clo
 import { hasMarks } from '../ports/marks.ts'
 import { type Account, pathOf, readList } from './account.ts'
 import { isRefused, refusal, unreadableError } from './errors.ts'
-import { findBlock, isListed } from './find-block.ts'
+import { findBlock, findListed } from './find-block.ts'
 import { parseBlock } from './parse-block.ts'
 import { routingOf } from './parse-peer-group.ts'
 import { type TagNames, tagNamesOf } from './tag-names.ts'
@@ -112,6 +112,6 @@ async function unlessGone(
     await write()
   } catch (error) {
     const mayBeGone = isRefused(error, ['auth', 'invalid'])
-    if (!mayBeGone || (await isListed(account, { list: 'blocks', id }, signal))) throw error
+    if (!mayBeGone || (await findListed(account, { list: 'blocks', id }, signal))) throw error
   }
 }

@@ -2,7 +2,7 @@ import type { Cloud, Marked, Reservation, ReservationRequest } from '../ports/cl
 import { hasMarks } from '../ports/marks.ts'
 import { unlessGone } from '../ports/vendor-errors.ts'
 import { refusal, unreadableError } from './errors.ts'
-import { findFlexibleIp, isListed } from './find-flexible-ip.ts'
+import { findFlexibleIp, findListed } from './find-flexible-ip.ts'
 import { parseFlexibleIp } from './parse-flexible-ip.ts'
 import { type Project, pathOf } from './project.ts'
 import { tagsOfNew, withMarks } from './tags.ts'
@@ -70,7 +70,7 @@ async function mark(
   const body = { tags: withMarks(found.tags, marks) }
   const path = [...pathOf.addresses(project), id]
   const change = project.http.call({ name: 'mark', method: 'PATCH', path, body, accept: [404] }, signal)
-  await unlessGone(change, () => isListed(project, { id, lane: 'read' }, signal))
+  await unlessGone(change, async () => (await findListed(project, { id }, signal)) !== undefined)
 }
 
 /**
@@ -87,5 +87,5 @@ async function release(project: Project, id: string, signal: AbortSignal): Promi
     throw refusal(`${address} has no tag of eip-admission, so it is not deleted; delete it in the console`, 'conflict')
   const path = [...pathOf.addresses(project), id]
   const deletion = project.http.call({ name: 'release', method: 'DELETE', path, accept: [404] }, signal)
-  await unlessGone(deletion, () => isListed(project, { id, lane: 'read' }, signal))
+  await unlessGone(deletion, async () => (await findListed(project, { id }, signal)) !== undefined)
 }

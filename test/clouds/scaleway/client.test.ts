@@ -136,16 +136,32 @@ test('a deletion that runs is not asked for with success twice, if the cloud ref
 
 test('an address that the cloud hides is not gone while the list has it', async () => {
   await using cloud = await open()
-  const { id } = await cloud.reserve()
+  const reserved = await cloud.reserve()
+  const { id } = reserved
   for (const answer of [403, 404]) {
     cloud.control.faults.clear()
     cloud.control.faults.add({ on: 'GET /flexible-ip/v1alpha1/zones/*/fips/*', answer })
-    for (const call of [cloud.client.reservation(id, neverAborted), cloud.client.release(id, neverAborted)]) {
-      const error = await cloudErrorOf(call)
-      assert.is(error.fault, answer === 403 ? 'auth' : 'unavailable')
-      assert.match(error.message, 'the list has')
-    }
+    assert.equal(await cloud.client.reservation(id, neverAborted), reserved)
+    assert.equal(await cloud.machinesOf(id), [])
   }
+})
+
+test('after a deletion a list that lags says that the address is there, not that the key is wrong', async () => {
+  await using cloud = await open()
+  cloud.control.setDeletion({ reservationsMs: 60_000 })
+  const { id } = await cloud.reserve()
+  await cloud.client.release(id, neverAborted)
+  cloud.control.faults.add({ on: 'GET /flexible-ip/v1alpha1/zones/*/fips/*', answer: 403 })
+  assert.is((await cloud.client.reservation(id, neverAborted))?.id, id)
+  cloud.control.reservations.vanish(id)
+  assert.is(await cloud.client.reservation(id, neverAborted), undefined)
+})
+
+test('a deletion that the cloud refuses says that the key may not do it', async () => {
+  await using cloud = await open()
+  const { id } = await cloud.reserve()
+  cloud.control.faults.add({ on: routes.release, answer: 403 })
+  assert.is((await cloudErrorOf(cloud.client.release(id, neverAborted))).fault, 'auth')
 })
 
 test('a move returns when the address is there, and twenty moves look together', async () => {
