@@ -15,7 +15,7 @@ export type Project = { http: VendorHttp; id: string; servers: SharedRead<Server
 /** What to check when the cloud refuses a call about the project itself. */
 export const projectHints = { invalid: 'check the project id' }
 
-/** So many servers, with everything nested in them, fit well below our limit for a response. */
+/** For a list that the cloud does not return at once. */
 const pageSize = 100
 
 type List = Pick<VendorCall, 'name' | 'path'>
@@ -36,19 +36,24 @@ export function projectAt(http: VendorHttp, id: string): Project {
 }
 
 /**
- * Every item of a list of the API; its pages are selected by offset. It is read without a filter: nobody has seen whether
- * the length counts what a filter leaves out.
+ * Every item of a list of the API. The first call sends no limit, as the vendor's own clients do: its answer is the whole
+ * list. Nobody has seen what the length counts where a limit is sent, or what a filter leaves out. Further pages are
+ * selected by offset.
  */
 function readList(http: VendorHttp, { name, path }: List, signal: AbortSignal): Promise<Fields[]> {
   const pages = { vendor, name }
+  let whole: number | undefined
   const read = async ({ items: offset }: { items: number }, aborted: AbortSignal) => {
-    const query = { limit: pageSize, offset }
+    const query = offset === 0 ? {} : { limit: pageSize, offset }
     const { headers, body } = await http.call({ name, method: 'GET', path, query, hints: projectHints }, aborted)
     const items = itemsOf(body)?.map(fieldsOf)
     if (!items) throw incompleteError(pages, `the response at offset ${offset} is not a list`)
-    const total = totalOf(headers)
-    // The vendor's own clients send no limit: with one, the total may be that of the page.
-    const mayGoOn = total === undefined ? items.length > 0 : items.length === pageSize || offset + items.length < total
+    const length = totalOf(headers)
+    // After other pages, a length that is no more than this page's counts this page alone.
+    const total = offset > 0 && length !== undefined && length <= items.length ? whole : length
+    if (offset === 0) whole = total
+    const isFull = offset > 0 && items.length === pageSize
+    const mayGoOn = total === undefined ? items.length > 0 : isFull || offset + items.length < total
     return { items, promised: total ?? 0, isLast: !mayGoOn }
   }
   return wholeList({ ...pages, read }, signal)

@@ -10,6 +10,7 @@ import { cloudErrorOf, neverAborted } from '../scripted-server.ts'
 const otherwise: Partial<UnknownBehaviour> = {
   listOrder: 'newest-first',
   filteredTotal: 'all',
+  limitedTotal: 'page',
   goneAddress: '403',
   foreignProject: '404',
   regionsNeedToken: 'no',

@@ -19,12 +19,12 @@ async function listFrom(script: (offset: number, nth: number) => Reply) {
   return { ids: reservations.map(({ id }) => id), requests: server.seen }
 }
 
-test('a list is one call, for a hundred at most', async () => {
+test('a list is one call without a limit', async () => {
   const { ids, requests } = await listFrom(() => page(named('a', 'b'), 2))
   assert.equal(ids, ['a', 'b'])
   assert.equal(
     requests.map(({ path, query }) => `${path}?${query.toString()}`),
-    [`${ips}?limit=100&offset=0`],
+    [`${ips}?`],
   )
 })
 
@@ -47,11 +47,22 @@ test('every page is read', async () => {
   assert.equal([new Set(ids).size, requests.length], [250, 3])
 })
 
-test('a full page is not the last one, whatever the length counts', async () => {
-  for (const count of [100, 150, 200]) {
+test('a list is whole where the cloud gives fewer than a limit says, and counts those alone', async () => {
+  const all = many(0, 70)
+  await using server = await startScript(({ query }) => {
+    const limit = query.get('limit')
+    const items = limit === null ? all : all.slice(Number(query.get('offset'))).slice(0, Math.min(Number(limit), 50))
+    return page(items, items.length)
+  })
+  const found = await cherryAt(server.url).reservations({}, neverAborted)
+  assert.equal([found.length, server.seen.length], [70, 1])
+})
+
+test('a full page after the first one is not the last one, whatever the length counts', async () => {
+  for (const count of [200, 250, 300]) {
     const { ids, requests } = await listFrom((offset) => {
       const items = many(offset, Math.min(offset + 100, count))
-      return page(items, items.length)
+      return page(items, offset === 0 ? 150 : items.length)
     })
     assert.equal([new Set(ids).size, requests.length], [count, 1 + Math.floor(count / 100)])
   }
