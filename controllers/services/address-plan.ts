@@ -9,6 +9,8 @@
 //   its own address         | it is not announced                              | announce
 //   its own address         | the sweep adopts a reservation for its record    | wait
 //   its own address         | an unbound record, within the grace period       | wait
+//   its own address         | the record lost its address, and has another     | set-reclaim-policy
+//                           | reclaim policy                                   |
 //   its own address         | it has a record that is not Released             | release or retain
 //   its own address         | it may not have it, but shows it already         | report-problems
 //   a reserved address      | the record was claimed for another want, and the | wait, then withdraw, wait,
@@ -26,7 +28,7 @@ import type { AnnouncementRequest } from '../../announcers/announcer.ts'
 import { type Service, ingressOf } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { claimSpecOf } from '../../ledger/claim/claim-spec.ts'
-import { type ElasticIP, familyOf, heldAddress, phaseOf, type ReclaimPolicy } from '../../ledger/record/elastic-ip.ts'
+import { type ElasticIP, familyOf, heldAddress, phaseOf } from '../../ledger/record/elastic-ip.ts'
 import { addressAnnotation } from '../../ledger/record/names.ts'
 import { mayFindShown } from '../../ledger/record/records.ts'
 import { outdatedRequestAnnotations } from '../../ledger/want/own-address.ts'
@@ -35,16 +37,16 @@ import { type Want, isWanted } from '../../ledger/want/want.ts'
 import { planWithdrawal } from './removal-plan.ts'
 import {
   type ServiceSeen,
+  giveUp,
   graceLeftMs,
   hasFinalizer,
   isWithdrawing,
-  lastReclaimPolicy,
   releaseOrRetain,
   secondAddresses,
   shownInStatus,
   statedReclaimPolicy,
 } from './service-state.ts'
-import { type ServicePlan, settled } from './service-step.ts'
+import { type ServicePlan, type ServiceStep, settled } from './service-step.ts'
 
 /** How soon we look again whether an own address is known; a change of what we know comes sooner. */
 const doubtPollMs = 15_000
@@ -66,7 +68,7 @@ export function planOwnAddress(seen: ServiceSeen, service: Service, own: Extract
   const announced = announce(seen, service, address)
   if (announced.step) return announced
   if (record && isBeingAdopted(record)) return { againInMs: adoptionPollMs }
-  if (record && phaseOf(record) !== 'Released') return releaseAfterGrace(seen, record, lastReclaimPolicy(seen))
+  if (record && phaseOf(record) !== 'Released') return afterGrace(seen, giveUp(seen, record))
   return doubt?.isDecided ? { step: { do: 'report-problems', problems: [doubt.reason] } } : announced
 }
 
@@ -86,7 +88,7 @@ export function planReservedAddress(
     if (isLost && shown !== undefined && shownAsFirst(seen, service) === shown) return planWithdrawal(seen, service)
     // The claim refuses one that is retained, and says how to release it.
     const isRetained = record && phaseOf(record) === 'Released'
-    if (isOther && !isRetained) return releaseAfterGrace(seen, record)
+    if (isOther && !isRetained) return afterGrace(seen, releaseOrRetain(record))
     return { step: { do: 'claim', ...claimSpecOf(wanted) } }
   }
   if (isForAnotherWant(record, { service, wanted })) return planFormerAddress(seen, service, record)
@@ -101,7 +103,7 @@ export function planReservedAddress(
 function planFormerAddress(seen: ServiceSeen, service: Service, record: ElasticIP): ServicePlan {
   const address = heldAddress(record)
   const isShown = service.metadata.annotations?.[addressAnnotation] === address
-  if (!isShown || graceLeftMs(seen) !== undefined) return releaseAfterGrace(seen, record)
+  if (!isShown || graceLeftMs(seen) !== undefined) return afterGrace(seen, releaseOrRetain(record))
   return shownAsFirst(seen, service) === address ? planWithdrawal(seen, service) : { step: { do: 'hide-address' } }
 }
 
@@ -136,9 +138,9 @@ function isBeingAdopted({ spec, status }: ElasticIP): boolean {
   return spec.reservationID !== undefined && status?.address === undefined && status?.phase === undefined
 }
 
-function releaseAfterGrace(seen: ServiceSeen, record: ElasticIP, reclaim?: ReclaimPolicy): ServicePlan {
+function afterGrace(seen: ServiceSeen, step: ServiceStep): ServicePlan {
   const againInMs = graceLeftMs(seen)
-  return againInMs === undefined ? { step: releaseOrRetain(record, reclaim) } : { againInMs }
+  return againInMs === undefined ? { step } : { againInMs }
 }
 
 function announce(seen: ServiceSeen, service: Service, address: string): ServicePlan {

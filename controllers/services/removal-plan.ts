@@ -9,12 +9,14 @@
 //   does not exist                  | the record is Released or Available              | -
 //   is deleted                      | the software would not withdraw its address then | restore-service
 //   is deleted, with our finalizer  | the software withdraws only on deletion, and the | set-reclaim-policy
-//                                   | record is Bound with another reclaim policy      |
+//                                   | record, not Released, has another reclaim policy |
 //   is deleted, with our finalizer  | the software withdraws only on deletion          | remove-finalizers
 //   has our finalizer               | it still shows an address; ours, if it is foreign| withdraw, wait, clear-status
 //   wants no address                | the record is unbound, within the grace period   | wait
 //   wants no address                | it names the record's address as if it were own  | hide-address
 //   wants no address                | our annotations, and its release is postponed    | hide-address
+//   is deleted or wants no address  | the record lost its address, and has another     | set-reclaim-policy
+//                                   | reclaim policy                                   |
 //   is deleted or wants no address  | it has a record that is not Released             | release or retain
 //   wants no address                | it has our annotations                           | hide-address
 //   has our finalizer               | its second address is not released yet           | wait
@@ -38,11 +40,12 @@ import { hasBeenHeld } from '../../ledger/record/records.ts'
 import { hasBalancer } from '../../ledger/want/managed.ts'
 import { isWanted, type Want } from '../../ledger/want/want.ts'
 import {
+  giveUp,
   graceLeftMs,
   hasFinalizer,
   isWithdrawalAsked,
   isWithdrawing,
-  lastReclaimPolicy,
+  noteReclaimPolicy,
   releaseOrRetain,
   secondAddresses,
   type ServiceSeen,
@@ -94,9 +97,9 @@ export function planRemoval(seen: ServiceSeen, service: Service): ServicePlan {
   const change = service.metadata.deletionTimestamp ? restoringChange(seen, service) : undefined
   if (change) return { step: { do: 'restore-service', change } }
   const isOurs = hasFinalizerForUs(service, wanted)
-  // Its record is bound, and is reconciled without the Service: what the Service says is written down before.
+  // Its record is reconciled without the Service: what the Service says is written down before.
   if (isOurs && service.metadata.deletionTimestamp && announcer.withdrawsOnlyOnDeletion) {
-    return { step: noteReclaimPolicy(seen) ?? removeFinalizers(service, wanted) }
+    return { step: (record && noteReclaimPolicy(seen, record)) ?? removeFinalizers(service, wanted) }
   }
   if (isOurs && isAnnounced(seen, service)) return planWithdrawal(seen, service)
   const unannotated = unannotatedAddress(service, record)
@@ -106,20 +109,12 @@ export function planRemoval(seen: ServiceSeen, service: Service): ServicePlan {
   if (record && phaseOf(record) !== 'Released') {
     // Its record stays for as long as the Service: what the Service shows would stay too.
     if (isShown && isReleasePostponed(seen, record)) return { step: { do: 'hide-address' } }
-    return { step: releaseOrRetain(record, lastReclaimPolicy(seen)) }
+    return { step: giveUp(seen, record) }
   }
   if (isShown) return { step: { do: 'hide-address' } }
   // The change of its record comes sooner, as a rule.
   if (isOurs && seen.others.some((second) => phaseOf(second) !== 'Released')) return { againInMs: secondPollMs }
   return isOurs ? { step: removeFinalizers(service, wanted) } : settled
-}
-
-/** Writes the policy of a Service that goes before its address into a record that decides alone from then on. */
-function noteReclaimPolicy(seen: ServiceSeen): ServiceStep | undefined {
-  const { record } = seen
-  const reclaim = lastReclaimPolicy(seen)
-  if (!record || phaseOf(record) !== 'Bound' || reclaim === undefined) return undefined
-  return record.spec.reclaimPolicy === reclaim ? undefined : { do: 'set-reclaim-policy', record, reclaim }
 }
 
 /** What makes the announcing software withdraw the address when the Service is gone; undefined if it will. */

@@ -7,6 +7,8 @@
 //   is to be ignored          |                                                 | -
 //   wants no second address,  | the record is unbound, within the grace period  | wait
 //   or is deleted             | its status shows the address                    | hide-in-status
+//                             | the record lost its address, and has another    | set-reclaim-policy
+//                             | reclaim policy                                  |
 //                             | it has a record that is not Released            | release or retain
 //   may want one              | its first address is to be shown again before   | -
 //   wants one                 | the first record holds no address               | -
@@ -26,13 +28,7 @@ import { isFirstUnshown, isSecondWanted } from '../../ledger/want/second-want.ts
 import type { Want } from '../../ledger/want/want.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { planWithoutService } from './removal-plan.ts'
-import {
-  type ServiceSeen,
-  graceLeftMs,
-  lastReclaimPolicy,
-  releaseOrRetain,
-  statedReclaimPolicy,
-} from './service-state.ts'
+import { type ServiceSeen, giveUp, graceLeftMs, statedReclaimPolicy } from './service-state.ts'
 import { type ServicePlan, settled } from './service-step.ts'
 
 /** The next step for the second address of a Service. Pure. */
@@ -68,7 +64,7 @@ function planUnneeded(seen: ServiceSeen, service: Service): ServicePlan {
   const againInMs = service.metadata.deletionTimestamp ? undefined : graceLeftMs(seen)
   if (againInMs !== undefined) return { againInMs }
   const hidden = hide(service, [record.status?.address])
-  return hidden ?? { step: releaseOrRetain(record, lastReclaimPolicy(seen)) }
+  return hidden ?? { step: giveUp(seen, record) }
 }
 
 function planHidden(service: Service | undefined, record: ElasticIP): ServicePlan {

@@ -134,3 +134,19 @@ export function secondAddresses({ others, service, wanted }: ServiceSeen): strin
 export function releaseOrRetain(record: ElasticIP, reclaim: ReclaimPolicy = record.spec.reclaimPolicy): ServiceStep {
   return reclaim === 'Retain' && record.status?.address ? { do: 'retain', record } : { do: 'release', record }
 }
+
+/**
+ * The step by which a Service gives an address up. Where its record lost the address, only a release finds it, and asks the
+ * record alone what becomes of it: what the Service says is written down before.
+ */
+export function giveUp(seen: ServiceSeen, record: ElasticIP): ServiceStep {
+  const note = record.status?.address === undefined ? noteReclaimPolicy(seen, record) : undefined
+  return note ?? releaseOrRetain(record, lastReclaimPolicy(seen))
+}
+
+/** Writes the policy of a Service that goes into a record that decides alone from then on; undefined if it says so. */
+export function noteReclaimPolicy(seen: ServiceSeen, record: ElasticIP): ServiceStep | undefined {
+  const reclaim = lastReclaimPolicy(seen)
+  const isNoted = reclaim === undefined || record.spec.reclaimPolicy === reclaim
+  return isNoted || phaseOf(record) === 'Released' ? undefined : { do: 'set-reclaim-policy', record, reclaim }
+}

@@ -187,6 +187,18 @@ const cases: Case[] = [
     plan: { step: { do: 'retain', record: bound } },
   },
   {
+    name: 'the same, while the record lost the address',
+    seen: {
+      service: makeService({
+        ...shown,
+        annotations: { ...annotations, 'eip-admission.dev/protect': 'true' },
+        deletionTimestamp: 'now',
+      }),
+      record: lost,
+    },
+    plan: { step: { do: 'set-reclaim-policy', record: lost, reclaim: 'Retain' } },
+  },
+  {
     name: 'a deleted Service that shows none',
     seen: { service: hidden, record: bound },
     plan: { step: { do: 'release', record: bound } },

@@ -36,6 +36,8 @@ const releasing = makeRecord({ phase: 'Releasing', address, reservationID: 'res-
 
 const assignedTo = assigned('True', { reason: 'OnService', message: '', now: new Date(0) })
 const lost = makeRecord({ phase: 'Requested', conditions: [assignedTo] })
+/** As a backup leaves it that keeps no status. */
+const { status: _lost, ...unwritten } = bound
 const provisioned = { ...bound, spec: { ...bound.spec, source: { name: 'office', type: 'Provisioned' as const } } }
 const mistaken: Want = { kind: 'wrong', problems: ['this'] }
 
@@ -615,6 +617,51 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
       announcer: lasting,
     },
     plan: { step: { do: 'remove-finalizers' } },
+  },
+  {
+    name: 'one that lost its status says so, too',
+    seen: {
+      service: makeService({ ...shown, annotations: protecting, deletionTimestamp: 'now' }),
+      record: unwritten,
+      announcer: lasting,
+    },
+    plan: { step: { do: 'set-reclaim-policy', record: unwritten, reclaim: 'Retain' } },
+  },
+  {
+    name: 'but not one that is retained already',
+    seen: {
+      service: makeService({
+        ...shown,
+        annotations: { ...annotations, 'eip-admission.dev/reclaim-policy': 'Delete' },
+        deletionTimestamp: 'now',
+      }),
+      record: released,
+      announcer: lasting,
+    },
+    plan: { step: { do: 'remove-finalizers' } },
+  },
+  {
+    name: 'a record that lost its address says what its Service says before a release finds the address',
+    seen: {
+      service: makeService({ ...shown, annotations: protecting, deletionTimestamp: 'now' }),
+      record: unwritten,
+    },
+    plan: { step: { do: 'set-reclaim-policy', record: unwritten, reclaim: 'Retain' } },
+  },
+  {
+    name: 'so it does where the Service has an own address by now',
+    seen: {
+      service: makeService({
+        finalizers,
+        annotations: { 'eip-admission.dev/reclaim-policy': 'Retain' },
+        loadBalancerIP: '198.51.100.7',
+        status: own,
+      }),
+      wanted: { kind: 'own', address: '198.51.100.7', where },
+      record: lost,
+      unboundForMs: 900_000,
+    },
+    plan: { step: { do: 'set-reclaim-policy', record: lost, reclaim: 'Retain' } },
   },
   {
     name: 'a protected address of an ElasticIP goes back to it',
