@@ -20,6 +20,7 @@ import { addressAnnotation, elasticIPAnnotation } from '../../ledger/record/name
 import { isRelevantChange } from '../../ledger/record/relevant-change.ts'
 import { isAvailableFor, isClaimed, isSource } from '../../ledger/record/source.ts'
 import { postponeRelease, release, retain } from '../../ledger/release/release.ts'
+import { recoverRecords } from '../../ledger/sweep/recover-records.ts'
 import type { Want } from '../../ledger/want/want.ts'
 import { sights } from '../../lib/sights.ts'
 import type { Dependencies } from '../dependencies.ts'
@@ -195,6 +196,7 @@ function makeReconcilerDeps(deps: Deps, announcing: Pick<Announcing, 'findAnnoun
       bind: (of, signal) => bind(ledgerDeps, of, signal),
       setReclaimPolicy: (of, signal) => setReclaimPolicy(ledgerDeps, of, signal),
       release: (record, signal) => release(ledgerDeps, record, signal),
+      recoverRecords: (of, signal) => recoverRecords(ledgerDeps, of, signal),
       postponeRelease: (of, signal) => postponeRelease(ledgerDeps, of, signal),
       retain: (record, signal) => retain(ledgerDeps, record, signal),
       sights: seen,

@@ -10,7 +10,8 @@
 //   is deleted                      | the software would not withdraw its address then | restore-service
 //   is deleted, with our finalizer  | the software withdraws only on deletion, and the | set-reclaim-policy
 //                                   | record, not Released, has another reclaim policy |
-//   is deleted, with our finalizer  | the software withdraws only on deletion          | remove-finalizers
+//   is deleted, with our finalizer  | the software withdraws only on deletion          | remove-finalizers; before,
+//                                   |                                                  | recover-records as below
 //   has our finalizer               | it still shows an address; ours, if it is foreign| withdraw, wait, clear-status
 //   wants no address                | the record is unbound, within the grace period   | wait
 //   wants no address                | it names the record's address as if it were own  | hide-address
@@ -20,6 +21,8 @@
 //   is deleted or wants no address  | it has a record that is not Released             | release or retain
 //   wants no address                | it has our annotations                           | hide-address
 //   has our finalizer               | its second address is not released yet           | wait
+//   is deleted, with our finalizer  | it shows an address of ours that is to be        | recover-records
+//                                   | retained, and no record has it                   |
 //   has our finalizer               |                                                  | remove-finalizers
 //   otherwise                       |                                                  | -
 //
@@ -38,6 +41,7 @@ import { type ElasticIP, phaseOf } from '../../ledger/record/elastic-ip.ts'
 import { addressAnnotation, upstreamFinalizer } from '../../ledger/record/names.ts'
 import { hasBeenHeld } from '../../ledger/record/records.ts'
 import { hasBalancer } from '../../ledger/want/managed.ts'
+import { finalReclaimPolicy } from '../../ledger/want/reclaim.ts'
 import { isWanted, type Want } from '../../ledger/want/want.ts'
 import {
   giveUp,
@@ -50,7 +54,7 @@ import {
   secondAddresses,
   type ServiceSeen,
 } from './service-state.ts'
-import { type ServicePlan, settled, type ServiceStep } from './service-step.ts'
+import { type RemoveFinalizers, type ServicePlan, settled, type ServiceStep } from './service-step.ts'
 
 /** How soon we check again whether the announcing software has withdrawn the address, and how long it has time to. */
 const withdrawalPollMs = 500
@@ -99,7 +103,7 @@ export function planRemoval(seen: ServiceSeen, service: Service): ServicePlan {
   const isOurs = hasFinalizerForUs(service, wanted)
   // Its record is reconciled without the Service: what the Service says is written down before.
   if (isOurs && service.metadata.deletionTimestamp && announcer.withdrawsOnlyOnDeletion) {
-    return { step: (record && noteReclaimPolicy(seen, record)) ?? removeFinalizers(service, wanted) }
+    return { step: (record && noteReclaimPolicy(seen, record)) ?? letGo(seen, service) }
   }
   if (isOurs && isAnnounced(seen, service)) return planWithdrawal(seen, service)
   const unannotated = unannotatedAddress(service, record)
@@ -114,7 +118,7 @@ export function planRemoval(seen: ServiceSeen, service: Service): ServicePlan {
   if (isShown) return { step: { do: 'hide-address' } }
   // The change of its record comes sooner, as a rule.
   if (isOurs && seen.others.some((second) => phaseOf(second) !== 'Released')) return { againInMs: secondPollMs }
-  return isOurs ? { step: removeFinalizers(service, wanted) } : settled
+  return isOurs ? { step: letGo(seen, service) } : settled
 }
 
 /** What makes the announcing software withdraw the address when the Service is gone; undefined if it will. */
@@ -167,10 +171,23 @@ function unannotatedAddress({ metadata, spec }: Service, record: ElasticIP | und
 }
 
 /**
+ * The last step of a Service. No sweep writes a record for a Service that is deleted. So what is to be retained would be an
+ * orphan once the Service is gone.
+ */
+function letGo({ wanted = noWant, record, policy }: ServiceSeen, service: Service): ServiceStep {
+  const last = removeFinalizers(service, wanted)
+  const { annotations, deletionTimestamp } = service.metadata
+  const address =
+    deletionTimestamp === undefined || wanted.kind === 'named' ? undefined : annotations?.[addressAnnotation]
+  const isRetained = (finalReclaimPolicy(service, policy) ?? policy.reclaimPolicy) === 'Retain'
+  return !record && address !== undefined && isRetained ? { do: 'recover-records', address, otherwise: last } : last
+}
+
+/**
  * A Service of another class belongs to another controller, which may have written the upstream finalizer. A predecessor
  * wrote it for the managed balancer, too, which is deleted first.
  */
-function removeFinalizers(service: Service, wanted: Want): ServiceStep {
+function removeFinalizers(service: Service, wanted: Want): RemoveFinalizers {
   const isOthers = service.spec.loadBalancerClass !== undefined || wanted.kind === 'managed' || hasBalancer(service)
   return { do: 'remove-finalizers', ...(isOthers && { only: 'ours' }) }
 }

@@ -141,8 +141,14 @@ function factsOf(
  * another replica may do so at any time too: each write is a compare-and-swap.
  */
 
-/** The steps that wait for the cloud. */
+/** The kinds of steps that wait for the cloud. */
 export type CloudStep = 'claim' | 'release'
+
+/** The kind of a step; undefined if it does not wait for the cloud. What ends a Service is no claim. */
+function cloudStepOf({ do: name }: ServiceStep): CloudStep | undefined {
+  if (name === 'recover-records') return 'release'
+  return name === 'claim' || name === 'release' ? name : undefined
+}
 
 export type StepQueues = { [step in CloudStep]: (key: AddressKey) => void }
 
@@ -151,9 +157,9 @@ export function quickSteps(deps: ServiceAddressDeps, queues: StepQueues): Reconc
   return serviceAddress({
     ...deps,
     forward: (step, { key }) => {
-      if (step.do !== 'claim' && step.do !== 'release') return false
-      queues[step.do](key)
-      return true
+      const other = cloudStepOf(step)
+      if (other) queues[other](key)
+      return other !== undefined
     },
   })
 }
@@ -165,8 +171,9 @@ export function cloudSteps(kind: CloudStep, deps: ServiceAddressDeps, queues: St
     // No key is forwarded for what a cache shows: two controllers with old caches
     // would forward it to each other without end.
     forward: (step, { key, isLive }) => {
-      if (!isLive || step.do === kind || (step.do !== 'claim' && step.do !== 'release')) return false
-      queues[step.do](key)
+      const other = isLive ? cloudStepOf(step) : undefined
+      if (other === undefined || other === kind) return false
+      queues[other](key)
       return true
     },
   })

@@ -17,9 +17,10 @@
 //
 // A step that frees an address waits until the network can no longer learn it:
 //
-//   release, retain, or remove-finalizers | is carried out if the network cannot learn the address any more
+//   release, retain, recover-records,     | is carried out if the network cannot learn the address any more
+//   or remove-finalizers                  |
 //   all of these                          | wait while only this Service, or our configuration, announces it
-//   remove-finalizers                     | is carried out while another Service announces it
+//   recover-records, remove-finalizers    | is carried out while another Service announces it
 //   release, retain                       | report-shared while another Service announces it
 //   release                               | is carried out once the deletion was requested
 import type { Service } from '../../kube/objects.ts'
@@ -61,7 +62,7 @@ export function addressToFree(seen: Omit<ServiceSeen, 'announcement'>): string |
 function freedAddress(step: ServiceStep, service: Service | undefined): string | undefined {
   if (step.do === 'release' && step.record.status?.deletionRequestedAt !== undefined) return undefined
   if (step.do === 'release' || step.do === 'retain') return step.record.status?.address
-  return step.do === 'remove-finalizers' ? service?.spec.loadBalancerIP : undefined
+  return isLast(step) ? service?.spec.loadBalancerIP : undefined
 }
 
 /** A step that frees an address while it is announced. Another Service that shares the address keeps it reserved. */
@@ -72,7 +73,11 @@ function planAnnounced(step: ServiceStep, { key, service, announcement }: Servic
   if (step.do === 'release' && announcement.isTheirs) return { step }
   const others = announcement.services.filter((other) => other !== serviceOfAddress(key))
   if (others.length === 0) return { againInMs: announcedPollMs }
-  return { step: step.do === 'remove-finalizers' ? step : { do: 'report-shared', address, services: others } }
+  return { step: isLast(step) ? step : { do: 'report-shared', address, services: others } }
+}
+
+function isLast({ do: name }: ServiceStep): boolean {
+  return name === 'remove-finalizers' || name === 'recover-records'
 }
 
 function planWithoutNetwork(seen: ServiceSeen): ServicePlan {

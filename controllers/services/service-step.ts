@@ -5,6 +5,9 @@ import type { ClaimSpec } from '../../ledger/claim/claim-spec.ts'
 import type { ElasticIP, ReclaimPolicy } from '../../ledger/record/elastic-ip.ts'
 import type { Plan } from '../loop/reconciler.ts'
 
+/** Removes our finalizer and the upstream one; `only` ours where the other is another controller's. */
+export type RemoveFinalizers = { do: 'remove-finalizers'; only?: 'ours' }
+
 /** One change to the cluster or the cloud. Each is safe to repeat, and none relies on another to have succeeded. */
 export type ServiceStep =
   | { do: 'add-finalizer' }
@@ -34,8 +37,9 @@ export type ServiceStep =
   /** Keeps the reservation until the Service is gone, because until then its address is announced. */
   | { do: 'postpone-release'; record: ElasticIP }
   | { do: 'retain'; record: ElasticIP }
-  /** Removes our finalizer and the upstream one; `only` ours where the other is another controller's. */
-  | { do: 'remove-finalizers'; only?: 'ours' }
+  | RemoveFinalizers
+  /** Writes the records of a deleted Service again, or lets it go if the cloud has no address of it. */
+  | { do: 'recover-records'; address: string; otherwise: RemoveFinalizers }
   | { do: 'report-problems'; problems: string[] }
   /** The address cannot be released while these Services show it. */
   | { do: 'report-shared'; address: string; services: Key[] }

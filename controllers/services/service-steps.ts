@@ -1,4 +1,4 @@
-import { keyOf, type Service } from '../../kube/objects.ts'
+import { type Key, keyOf, type Service } from '../../kube/objects.ts'
 import type { Claim, ClaimResult } from '../../ledger/claim/claim-spec.ts'
 import type { AddressKey, ElasticIP, ReclaimPolicy } from '../../ledger/record/elastic-ip.ts'
 import type { ReleaseResult } from '../../ledger/release/release.ts'
@@ -28,6 +28,7 @@ export type StepDeps = PostponeDeps &
     bind: (of: { record: ElasticIP; uid: string }, signal: AbortSignal) => Promise<void>
     setReclaimPolicy: (of: { record: ElasticIP; reclaim: ReclaimPolicy }, signal: AbortSignal) => Promise<void>
     release: (record: ElasticIP, signal: AbortSignal) => Promise<ReleaseResult>
+    recoverRecords: (of: { service: Key; address: string }, signal: AbortSignal) => Promise<boolean>
     retain: (record: ElasticIP, signal: AbortSignal) => Promise<void>
     sights: Sights
     /** Called for each Service that admission should have completed, and did not review. */
@@ -85,6 +86,9 @@ async function carryOutOnService(
     case 'remove-finalizers':
       deps.event(service, { type: 'Normal', reason: 'DeletedLoadBalancer', message: 'Deleted load balancer' })
       return write({ metadata: { finalizers: finalizers.filter((name) => !removed(step).includes(name)) } })
+    case 'recover-records':
+      if (await deps.recoverRecords({ service: key, address: step.address }, signal)) return undefined
+      return carryOutOnService(deps, { step: step.otherwise, key, service }, signal)
     case 'show-address':
       return write(showingPatch(deps, service, step.address))
     case 'hide-address':

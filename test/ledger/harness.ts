@@ -36,6 +36,7 @@ import { records } from '../../ledger/record/records.ts'
 import { type ReleaseDeps, type ReleaseResult, postponeRelease, release, retain } from '../../ledger/release/release.ts'
 import { warmCandidates } from '../../ledger/available/claim-source.ts'
 import { isAvailable, isWarm } from '../../ledger/record/source.ts'
+import { recoverRecords } from '../../ledger/sweep/recover-records.ts'
 import { type Sweep, sweep } from '../../ledger/sweep/sweep.ts'
 import { type Want, want } from '../../ledger/want/want.ts'
 import { addWarm } from '../../ledger/claim/reserve-warm.ts'
@@ -280,6 +281,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
       bind: (of, signal) => bind(deps, of, signal),
       setReclaimPolicy: (of, signal) => setReclaimPolicy(deps, of, signal),
       release: (record, signal) => release(deps, record, signal),
+      recoverRecords: (of, signal) => recoverRecords(deps, of, signal),
       postponeRelease: (of, signal) => postponeRelease(deps, of, signal),
       retain: (record, signal) => retain(deps, record, signal),
       sights: seen,

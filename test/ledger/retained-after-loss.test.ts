@@ -2,11 +2,22 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { empty } from '../../announcers/empty.ts'
+import type { Service } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
 import { type ElasticIP, elasticIPs } from '../../ledger/record/elastic-ip.ts'
 import { protectAnnotation, reclaimAnnotation, serviceFinalizer } from '../../ledger/record/names.ts'
-import { makeService } from '../builders.ts'
-import { graceMs, type Harness, makeHarness, type Process, type ProcessOptions, timeoutMs } from './harness.ts'
+import { makeRecord, makeService } from '../builders.ts'
+import {
+  graceMs,
+  type Harness,
+  makeHarness,
+  neverAborted,
+  type Process,
+  type ProcessOptions,
+  scheme,
+  timeoutMs,
+  usualPolicy,
+} from './harness.ts'
 
 const key = 'default/web'
 const [namespace, name] = ['default', 'web']
@@ -75,5 +86,95 @@ for (const [what, annotations] of [
     assert.equal(found(harness), kept)
   })
 }
+
+/** Records that are gone, as after their definition was removed, and a Service that goes meanwhile. */
+async function unrecorded(annotations: Record<string, string>, options: ProcessOptions = {}) {
+  const stage = await settled(options)
+  await annotate(stage.harness, annotations)
+  stage.harness.api.drop(elasticIPs, { name: 'default.web' })
+  await stage.harness.api.client.remove(services, { namespace, name })
+  return stage
+}
+
+for (const [what, annotations, options] of [
+  ['is protected', { [protectAnnotation]: 'true' }, {}],
+  ['asks for that', { [reclaimAnnotation]: 'Retain' }, {}],
+  ['goes before its address is withdrawn', { [reclaimAnnotation]: 'Retain' }, { announcer: lasting }],
+] as const) {
+  test(`an address without a record is retained when its Service ${what}`, async () => {
+    const { harness, a } = await unrecorded(annotations, options)
+    await settle(harness, a)
+    assert.equal(found(harness), kept)
+    for (let sweeps = 0; sweeps < 4; sweeps += 1) {
+      await a.sweep(neverAborted)
+      harness.advance(graceMs)
+    }
+    assert.equal(found(harness), kept)
+  })
+}
+
+test('both addresses of a Service without a record are retained', async () => {
+  const harness = makeHarness({ scheme, sweepsUntagged: false, policy: { ...usualPolicy, isDualStack: true } })
+  harness.setAdoptionMark()
+  const a = harness.process('a')
+  const [first, second] = [key, `${key}.ipv6`]
+  const families: Partial<Service['spec']> = { ipFamilyPolicy: 'RequireDualStack', ipFamilies: ['IPv4', 'IPv6'] }
+  const annotations = { [reclaimAnnotation]: 'Retain' }
+  harness.addService(makeService({ ...families, finalizers: [serviceFinalizer], annotations }))
+  for (const one of [first, second, first]) await a.reconcile(one)
+  for (const record of ['default.web', 'default.web.ipv6']) harness.api.drop(elasticIPs, { name: record })
+  await harness.api.client.remove(services, { namespace, name })
+  for (const one of [first, second, first]) await a.reconcile(one)
+  assert.equal(
+    [first, second].map((one) => [harness.record(one)?.status?.phase, harness.record(one)?.status?.address]),
+    [
+      ['Released', '203.0.113.1'],
+      ['Released', '2001:db8::2'],
+    ],
+  )
+  assert.equal(harness.api.stored(services), [])
+})
+
+test('an address without a record is no longer ours to retain when the cloud has none: its Service goes', async () => {
+  const { harness, a } = await unrecorded({ [reclaimAnnotation]: 'Retain' })
+  await harness.cloud.cloud.release('res-1', neverAborted)
+  const { reserve } = harness.cloud.calls
+  await a.reconcile(key)
+  assert.equal([harness.record(), harness.api.stored(services), harness.cloud.calls.reserve], [undefined, [], reserve])
+})
+
+test('a Service whose address is not to be retained goes without a look at the cloud', async () => {
+  const { harness, a } = await unrecorded({})
+  const { reservations } = harness.cloud.calls
+  await a.reconcile(key)
+  assert.equal([harness.api.stored(services), harness.cloud.calls.reservations], [[], reservations])
+})
+
+test('a Service whose address is to be retained waits while another project is answering', async () => {
+  const { harness, a } = await unrecorded({ [reclaimAnnotation]: 'Retain' })
+  harness.setProject()
+  const other = harness.process('b', { account: { project: 'project-2', cloud: harness.cloud } })
+  const [outcome] = await Promise.allSettled([other.reconcile(key)])
+  assert.match(
+    String(outcome.status === 'rejected' && outcome.reason),
+    'its address is not retained yet: another project',
+  )
+  assert.is(harness.api.stored(services).length, 1)
+  await a.reconcile(key)
+  assert.equal(found(harness), kept)
+})
+
+test('a reservation that an ElasticIP has by now keeps no Service from going', async () => {
+  const { harness, a } = await unrecorded({ [reclaimAnnotation]: 'Retain' })
+  const moved = { ...makeRecord({ phase: 'Available', address: '203.0.113.1', reservationID: 'res-1' }) }
+  const office = {
+    ...moved,
+    metadata: { ...moved.metadata, name: 'office' },
+    spec: { reclaimPolicy: 'Retain' as const },
+  }
+  harness.api.put(elasticIPs, office)
+  await a.reconcile(key)
+  assert.equal([harness.record(), harness.api.stored(services), harness.reservationsOf()], [undefined, [], ['res-1']])
+})
 
 test.run()

@@ -17,6 +17,11 @@ const bound = makeRecord(
   { claimRef: { namespace: 'default', name: 'web', uid: 'uid-1' } },
 )
 const waiting = makeService({ finalizers })
+const leaving = makeService({
+  finalizers,
+  annotations: { 'eip-admission.dev/address': '203.0.113.40', 'eip-admission.dev/reclaim-policy': 'Retain' },
+  deletionTimestamp: 'now',
+})
 const policy = makePolicy({ metro: 'da' })
 
 type State = { service?: Service | undefined; record?: ElasticIP | undefined }
@@ -80,6 +85,13 @@ const cases: { name: string; stored: State; cached?: State; quick: string[]; cla
     quick: ['> release default/web'],
     claim: ['> release default/web'],
     release: ['release'],
+  },
+  {
+    name: 'a Service that goes, without the record of an address that is to be retained',
+    stored: { service: leaving },
+    quick: ['> release default/web'],
+    claim: ['> release default/web'],
+    release: ['recover-records'],
   },
   {
     name: 'an old cache that still shows the record',

@@ -664,6 +664,32 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
     plan: { step: { do: 'set-reclaim-policy', record: lost, reclaim: 'Retain' } },
   },
   {
+    name: 'an address that is to be retained gets its record back before its Service goes',
+    seen: { service: makeService({ ...shown, annotations: keeping, deletionTimestamp: 'now' }) },
+    plan: { step: { do: 'recover-records', address, otherwise: { do: 'remove-finalizers' } } },
+  },
+  {
+    name: 'as where retaining is the default',
+    seen: {
+      service: makeService({ ...shown, deletionTimestamp: 'now' }),
+      policy: { reclaimPolicy: 'Retain', allowRetain: false },
+    },
+    plan: { step: { do: 'recover-records', address, otherwise: { do: 'remove-finalizers' } } },
+  },
+  {
+    name: 'but not a Service that had the address of an ElasticIP',
+    seen: { service: makeService({ ...shown, annotations: keeping, deletionTimestamp: 'now' }), wanted: office },
+    plan: { step: { do: 'remove-finalizers' } },
+  },
+  {
+    name: 'nor one that had none',
+    seen: {
+      service: makeService({ finalizers, deletionTimestamp: 'now' }),
+      policy: { reclaimPolicy: 'Retain', allowRetain: true },
+    },
+    plan: { step: { do: 'remove-finalizers' } },
+  },
+  {
     name: 'a protected address of an ElasticIP goes back to it',
     seen: {
       service: makeService({ ...shown, annotations: protecting, deletionTimestamp: 'now' }),

@@ -1,0 +1,50 @@
+import { parseIpAddress } from '../../lib/ip-address.ts'
+import type { Key } from '../../kube/objects.ts'
+import { recordName, reservationIdOf, secondKey } from '../record/elastic-ip.ts'
+import { findReservation } from '../record/find-reservation.ts'
+import type { LedgerDeps } from '../record/ledger-deps.ts'
+import { newRecord } from '../record/records.ts'
+import { adopt } from './adopt.ts'
+
+export type RecoverDeps = LedgerDeps & {
+  /** Why nothing may be adopted now: another cluster uses our id, or the project is another one. */
+  haltReason: (signal: AbortSignal) => Promise<string | undefined>
+}
+
+/**
+ * Writes the records of a Service again whose addresses are to be retained, as far as the cloud has them. Buys nothing. False
+ * if there is nothing to write, and no record of its first address.
+ */
+export async function recoverRecords(
+  deps: RecoverDeps,
+  { service, address }: { service: Key; address: string },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const reason = await deps.haltReason(signal)
+  if (reason !== undefined) throw new Error(`its address is not retained yet: ${reason}`)
+  const records = await deps.records.list({ signal })
+  const names = new Set(records.map(({ metadata }) => metadata.name))
+  // What another record has is no orphan: it stays without us.
+  const known = new Set(records.map(reservationIdOf))
+  let isRecovered = names.has(recordName(service))
+  for (const { key, spec } of addressesOf(service, address)) {
+    if (names.has(recordName(key))) continue
+    const reservation = await findReservation(deps, newRecord(key, spec, deps), signal)
+    if (!reservation || known.has(reservation.id)) continue
+    const adopting = { ...deps, listRecords: () => records, reclaimPolicy: spec.reclaimPolicy }
+    if (!(await adopt(adopting, { key, reservation, record: undefined }, signal)))
+      throw new Error(`its reservation ${reservation.id} is to be retained, and could not be adopted; we try again`)
+    isRecovered = true
+  }
+  return isRecovered
+}
+
+/** The addresses that a Service may have had: the one that it shows, and one of the other family. */
+function addressesOf(service: Key, address: string) {
+  const second = parseIpAddress(address)?.family === 'ipv6' ? 'ipv4' : 'ipv6'
+  const [ipv4, ipv6] = [{ reclaimPolicy: 'Retain' }, { reclaimPolicy: 'Retain', ipFamily: 'IPv6' }] as const
+  return [
+    { key: service, spec: second === 'ipv6' ? ipv4 : ipv6 },
+    { key: secondKey(service, second), spec: second === 'ipv6' ? ipv6 : ipv4 },
+  ]
+}
