@@ -4,8 +4,8 @@ import type { Want } from '../want/want.ts'
 
 /** Which address to claim: one in a location, or that of a provisioned ElasticIP. */
 export type ClaimSpec = { family: IpFamily } & (
-  | { location: string; reclaim: ReclaimPolicy; elasticIP?: undefined }
-  | { elasticIP: string; location?: undefined; reclaim?: undefined }
+  | { location: string; reclaim: ReclaimPolicy; isReclaimStated?: true; elasticIP?: undefined }
+  | { elasticIP: string; location?: undefined; reclaim?: undefined; isReclaimStated?: undefined }
 )
 
 export type Claim = ClaimSpec & {
@@ -33,15 +33,21 @@ export const busy: ClaimResult = { kind: 'busy', reason: 'its reservation is sti
 
 /** The claim that a Service's want leads to: of its first address. */
 export function claimSpecOf(wanted: Extract<Want, { kind: 'reserve' | 'named' }>): ClaimSpec {
-  const { family } = wanted
-  if (wanted.kind === 'named') return { elasticIP: wanted.elasticIP, family }
-  return { location: wanted.location, reclaim: wanted.reclaim, family }
+  if (wanted.kind === 'named') return { elasticIP: wanted.elasticIP, family: wanted.family }
+  return reserveSpec(wanted, wanted.family)
 }
 
 /** The claim of the second address that a Service wants; undefined if it wants one alone. */
 export function secondClaimOf(wanted: Extract<Want, { kind: 'reserve' | 'named' }>): ClaimSpec | undefined {
   if (wanted.kind === 'named' || !wanted.second) return undefined
-  return { location: wanted.location, reclaim: wanted.reclaim, family: wanted.second.family }
+  return reserveSpec(wanted, wanted.second.family)
+}
+
+function reserveSpec(
+  { location, reclaim, isReclaimStated }: Extract<Want, { kind: 'reserve' }>,
+  family: IpFamily,
+): ClaimSpec {
+  return { location, reclaim, ...(isReclaimStated && { isReclaimStated }), family }
 }
 
 /** The spec of a claim's new record, with the available address to try first, if any. */

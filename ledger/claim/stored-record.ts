@@ -1,5 +1,6 @@
 import {
   type ElasticIP,
+  type ReclaimPolicy,
   familyOf,
   heldAddress,
   isUnbound,
@@ -53,12 +54,21 @@ export async function takeOverRecord(deps: LedgerDeps, record: ElasticIP, claim:
     ...(location === '' ? {} : { location }),
     ...(reservationID === undefined || isNamed ? {} : { reservationID }),
     ...(source ? { source } : {}),
-    reclaimPolicy: claim.reclaim ?? 'Delete',
+    reclaimPolicy: reclaimPolicyFor(record, claim),
   })
   const requestInFlight = { sender: deps.identity, sentAt: deps.now().toISOString() }
   // What the cloud may still grant for an earlier request becomes an orphan: the sweep releases it.
   const dropped = isNamed ? { reservationID: undefined } : {}
   return deps.records.writeStatus(current, { phase: 'Requested', requestInFlight, ...dropped })
+}
+
+/**
+ * What becomes of the address: a person may have written that into the record. What an ElasticIP lends goes back to it, so
+ * such a record says nothing.
+ */
+function reclaimPolicyFor(record: ElasticIP, { reclaim = 'Delete', isReclaimStated, elasticIP }: Claim): ReclaimPolicy {
+  const isLent = elasticIP !== undefined || provisionedSourceOf(record) !== undefined
+  return isReclaimStated || isLent ? reclaim : record.spec.reclaimPolicy
 }
 
 /** Notes that an earlier request may have bought what the Service no longer wants: the sweep may release that. */

@@ -56,6 +56,8 @@ export type Want =
       /** The address of the other family, where the Service wants two. */
       second?: SecondWant
       reclaim: ReclaimPolicy
+      /** The Service says it: without that, the policy of a record that exists counts. */
+      isReclaimStated?: true
       warnings: string[]
     }
   | { kind: 'named'; elasticIP: string; family: IpFamily; warnings: string[] }
@@ -191,7 +193,7 @@ function wantOfLoadBalancer(service: Service, policy: Policy, known: Location[] 
   const problems = unknownAnnotations(annotations, policy.annotations)
   problems.push(...valueProblems(annotations, policy))
   if (policy.managed) return wantManaged(service, policy, { managed: policy.managed, problems })
-  const reclaim = annotations[reclaimAnnotation] ?? policy.reclaimPolicy
+  const stated = annotations[reclaimAnnotation]
   const own = ownAddress(service, policy.requestAnnotations)
   const elasticIP = annotations[elasticIPAnnotation]
   const isFromCloud = own === undefined || elasticIP !== undefined
@@ -215,7 +217,8 @@ function wantOfLoadBalancer(service: Service, policy: Policy, known: Location[] 
     location: located.location,
     family,
     ...(second && { second }),
-    reclaim: reclaim === 'Retain' ? 'Retain' : 'Delete',
+    reclaim: (stated ?? policy.reclaimPolicy) === 'Retain' ? 'Retain' : 'Delete',
+    ...(stated !== undefined && { isReclaimStated: true }),
     warnings: located.warnings,
   }
 }

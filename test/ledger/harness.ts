@@ -326,7 +326,9 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
         isShown = false,
         wait = false,
       } = claim
-      return own.claim({ ...(elasticIP ? { elasticIP } : { location, reclaim }), family, key, isShown, wait }, signal)
+      const stated = claim.isReclaimStated && ({ isReclaimStated: true } as const)
+      const spec = elasticIP ? { elasticIP } : { location, reclaim, ...stated }
+      return own.claim({ ...spec, family, key, isShown, wait }, signal)
     },
     reconcileSource: (name) => sourceReconciler.reconcile(name, neverAborted),
     fillPool: () => poolReconciler.reconcile(warmPoolKey, neverAborted),

@@ -177,4 +177,30 @@ test('a reservation that an ElasticIP has by now keeps no Service from going', a
   assert.equal([harness.record(), harness.api.stored(services), harness.reservationsOf()], [undefined, [], ['res-1']])
 })
 
+const policyOf = (harness: Harness) => [harness.record()?.status?.address, harness.record()?.spec.reclaimPolicy]
+
+async function setPolicy(harness: Harness, reclaimPolicy: 'Delete' | 'Retain'): Promise<void> {
+  await harness.api.client.patch(elasticIPs, { name: 'default.web', patch: { merge: { spec: { reclaimPolicy } } } })
+}
+
+test('a claim that finds the address of a record keeps the policy that a person wrote into it', async () => {
+  const { harness, a } = await settled()
+  await setPolicy(harness, 'Retain')
+  loseStatus(harness)
+  await settle(harness, a)
+  assert.equal(policyOf(harness), ['203.0.113.1', 'Retain'])
+})
+
+test('so it does for a retained address that the next Service of the name claims', async () => {
+  const { harness, a } = await settled()
+  await annotate(harness, { [reclaimAnnotation]: 'Retain' })
+  await harness.api.client.remove(services, { namespace, name })
+  await a.reconcile(key)
+  assert.equal(found(harness), kept)
+  loseStatus(harness)
+  harness.addService(makeService({ finalizers: [serviceFinalizer] }))
+  await settle(harness, a)
+  assert.equal(policyOf(harness), ['203.0.113.1', 'Retain'])
+})
+
 test.run()

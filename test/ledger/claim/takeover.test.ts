@@ -243,9 +243,19 @@ test('a claim with another location and reclaim policy takes an unanswered recor
   harness.cloud.fates.push('unavailable')
   const process = harness.process('a')
   await process.claim()
-  await process.claim({ location: 'sv', reclaim: 'Retain' })
+  await process.claim({ location: 'sv', reclaim: 'Retain', isReclaimStated: true })
   assert.is(harness.cloud.bought[0]?.location, 'sv')
   assert.equal([harness.record()?.spec.location, harness.record()?.spec.reclaimPolicy], ['sv', 'Retain'])
+})
+
+test('a default is no reclaim policy that a Service requests: the unanswered record keeps its own', async () => {
+  const harness = makeHarness()
+  harness.setAdoptionMark()
+  harness.cloud.fates.push('unavailable')
+  const process = harness.process('a')
+  await process.claim({ reclaim: 'Retain' })
+  await process.claim({ reclaim: 'Delete' })
+  assert.equal([harness.record()?.status?.phase, harness.record()?.spec.reclaimPolicy], ['Reserved', 'Retain'])
 })
 
 test('a reservation in the former location whose answer was lost is used, and the record names its location', async () => {

@@ -23,7 +23,7 @@ const cases: { name: string; service: Service; policy: Policy; wanted: Want }[] 
     name: 'Retain, where it is the default that no Service may request',
     service: makeService({ annotations: { 'eip-admission.dev/reclaim-policy': 'Retain' } }),
     policy: { ...makePolicy({ metro: 'da' }), allowRetain: false, reclaimPolicy: 'Retain' },
-    wanted: { kind: 'reserve', location: 'da', family: 'ipv4', reclaim: 'Retain', warnings: [] },
+    wanted: { kind: 'reserve', location: 'da', family: 'ipv4', reclaim: 'Retain', isReclaimStated: true, warnings: [] },
   },
   {
     name: 'a LoadBalancer requests an address in the location of the setting',
@@ -101,7 +101,7 @@ const cases: { name: string; service: Service; policy: Policy; wanted: Want }[] 
     name: 'an annotation requests Retain',
     service: makeService({ annotations: { 'eip-admission.dev/reclaim-policy': 'Retain' } }),
     policy: makePolicy({ metro: 'da' }),
-    wanted: { kind: 'reserve', location: 'da', family: 'ipv4', reclaim: 'Retain', warnings: [] },
+    wanted: { kind: 'reserve', location: 'da', family: 'ipv4', reclaim: 'Retain', isReclaimStated: true, warnings: [] },
   },
   {
     name: 'an address in the spec is an own address',
