@@ -20,10 +20,12 @@
 //   unclaimed, being deleted        | otherwise                                          | remove
 //   unclaimed, no address yet       | it is warm                                         | reserve
 //   unclaimed, no address yet       | otherwise                                          | provision
+//   none of these, with an address  | it has no finalizer of ours                        | add-finalizer
 //   otherwise                       |                                                    | -
 //
 // An address with a claimRef that an operator wrote is unclaimed: only that Service may claim it.
 import { type ElasticIP, phaseOf } from '../../ledger/record/elastic-ip.ts'
+import { lacksFinalizer } from '../../ledger/record/records.ts'
 import { hasSource, hasReservationOf, isClaimed, isClaimedBy, isSource, isWarm } from '../../ledger/record/source.ts'
 
 /** One change for an available address. Each is safe to repeat, and none relies on another to have succeeded. */
@@ -32,6 +34,7 @@ export type AvailableStep =
   | { do: 'provision'; source: ElasticIP }
   | { do: 'transfer'; source: ElasticIP; record: ElasticIP }
   | { do: 'bind'; source: ElasticIP }
+  | { do: 'add-finalizer'; source: ElasticIP }
   | { do: 'restore-claim'; source: ElasticIP; record: ElasticIP }
   | { do: 'reclaim'; source: ElasticIP }
   | { do: 'release'; source: ElasticIP }
@@ -50,7 +53,8 @@ export function planAvailable({ source, record }: AvailableSeen): AvailableStep 
   if (!isSource(source)) return undefined
   if (record && isClaimLost(source, record)) return { do: 'restore-claim', source, record }
   if (phaseOf(source) === 'Releasing') return { do: 'release', source }
-  return isClaimed(source) ? planClaimed(source, record) : planUnclaimed(source, record)
+  const step = isClaimed(source) ? planClaimed(source, record) : planUnclaimed(source, record)
+  return step ?? (lacksFinalizer(source) ? { do: 'add-finalizer', source } : undefined)
 }
 
 /** Whether a record holds the reservation, but another writer took its claim away: a person, or a restored backup. */

@@ -2,6 +2,7 @@ import { bindSource } from '../../ledger/claim/bind.ts'
 import type { Claims, ClaimDeps } from '../../ledger/claim/claim.ts'
 import { clearSource, reclaimSource, restoreClaim, transferWarm } from '../../ledger/available/settle-source.ts'
 import { provision } from '../../ledger/available/provision.ts'
+import { holdRecord } from '../../ledger/record/records.ts'
 import { releaseSource } from '../../ledger/release/release.ts'
 import { reserveWarm } from '../../ledger/claim/reserve-warm.ts'
 import { untilAborted } from '../../lib/until-aborted.ts'
@@ -30,6 +31,9 @@ export function availableSteps(
         return undefined
       case 'bind':
         await bindSource(deps, step.source, signal)
+        return undefined
+      case 'add-finalizer':
+        await holdRecord(deps.records, step.source, signal)
         return undefined
       case 'restore-claim':
         await restoreClaim(deps, step, signal)

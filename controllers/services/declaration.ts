@@ -17,6 +17,7 @@ import {
   serviceOfAddress,
 } from '../../ledger/record/elastic-ip.ts'
 import { addressAnnotation, elasticIPAnnotation } from '../../ledger/record/names.ts'
+import { holdRecord } from '../../ledger/record/records.ts'
 import { isRelevantChange } from '../../ledger/record/relevant-change.ts'
 import { isAvailableFor, isClaimed, isSource } from '../../ledger/record/source.ts'
 import { postponeRelease, release, retain } from '../../ledger/release/release.ts'
@@ -195,6 +196,7 @@ function makeReconcilerDeps(deps: Deps, announcing: Pick<Announcing, 'findAnnoun
       claim: (claim, signal) => claims.claim(claim, signal),
       bind: (of, signal) => bind(ledgerDeps, of, signal),
       setReclaimPolicy: (of, signal) => setReclaimPolicy(ledgerDeps, of, signal),
+      holdRecord: (record, signal) => holdRecord(ledgerDeps.records, record, signal),
       release: (record, signal) => release(ledgerDeps, record, signal),
       recoverRecords: (of, signal) => recoverRecords(ledgerDeps, of, signal),
       postponeRelease: (of, signal) => postponeRelease(ledgerDeps, of, signal),

@@ -15,6 +15,8 @@
 //   any             | exists          | an address of its own         | address-plan.ts
 //   any             | exists          | an address, new or named      | address-plan.ts
 //
+// Where none of these plans has a step, a record with an address that lacks our finalizer gets it: hold-record.
+//
 // A step that frees an address waits until the network can no longer learn it:
 //
 //   release, retain, recover-records,     | is carried out if the network cannot learn the address any more
@@ -25,6 +27,7 @@
 //   release                               | is carried out once the deletion was requested
 import type { Service } from '../../kube/objects.ts'
 import { heldAddress, isSecondKey, phaseOf, serviceOfAddress } from '../../ledger/record/elastic-ip.ts'
+import { lacksFinalizer } from '../../ledger/record/records.ts'
 import { statusAddresses } from '../../ledger/want/address-users.ts'
 import { type Want, isWanted } from '../../ledger/want/want.ts'
 import { planHeldAddress, planOwnAddress, planReservedAddress } from './address-plan.ts'
@@ -81,8 +84,9 @@ function isLast({ do: name }: ServiceStep): boolean {
 }
 
 function planWithoutNetwork(seen: ServiceSeen): ServicePlan {
-  if (isSecondKey(seen.key)) return planSecond(seen)
-  return postponeUntilDeletion(planByWant(seen), seen)
+  const plan = isSecondKey(seen.key) ? planSecond(seen) : postponeUntilDeletion(planByWant(seen), seen)
+  const { record } = seen
+  return !plan.step && record && lacksFinalizer(record) ? { step: { do: 'hold-record', record } } : plan
 }
 
 function planByWant(seen: ServiceSeen): ServicePlan {

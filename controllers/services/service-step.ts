@@ -18,6 +18,8 @@ export type ServiceStep =
   | { do: 'hide-address'; address?: string }
   | { do: 'bind'; record: ElasticIP; uid: string }
   | { do: 'set-reclaim-policy'; record: ElasticIP; reclaim: ReclaimPolicy }
+  /** Adds our finalizer to a record: `cleanup` removed it. */
+  | { do: 'hold-record'; record: ElasticIP }
   /** `isShared`: the plan of the second address may write the status at the same time. */
   | { do: 'announce'; address: string; request: AnnouncementRequest; isShared?: true }
   /** Makes a Service that is being deleted what the announcing software withdraws when it is gone. */

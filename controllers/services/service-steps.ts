@@ -27,6 +27,7 @@ export type StepDeps = PostponeDeps &
     claim: (claim: Claim, signal: AbortSignal) => Promise<ClaimResult>
     bind: (of: { record: ElasticIP; uid: string }, signal: AbortSignal) => Promise<void>
     setReclaimPolicy: (of: { record: ElasticIP; reclaim: ReclaimPolicy }, signal: AbortSignal) => Promise<void>
+    holdRecord: (record: ElasticIP, signal: AbortSignal) => Promise<void>
     release: (record: ElasticIP, signal: AbortSignal) => Promise<ReleaseResult>
     recoverRecords: (of: { service: Key; address: string }, signal: AbortSignal) => Promise<boolean>
     retain: (record: ElasticIP, signal: AbortSignal) => Promise<void>
@@ -61,6 +62,7 @@ export function serviceSteps(deps: StepDeps): CarryOut {
     if (step.do === 'postpone-release') return postponeRelease(deps, { record: step.record, service }, signal)
     if (step.do === 'report-shared') throw new Error(sharedText(step))
     if (step.do === 'retain') await deps.retain(step.record, signal)
+    else if (step.do === 'hold-record') await deps.holdRecord(step.record, signal)
     else if (step.do === 'bind') await bind(deps, { ...step, service }, signal)
     else if (step.do === 'set-reclaim-policy') await deps.setReclaimPolicy(step, signal)
     else if (service) return carryOutOnService(deps, { step, key, service }, signal)
@@ -70,7 +72,7 @@ export function serviceSteps(deps: StepDeps): CarryOut {
 
 type StepOnService = Exclude<
   ServiceStep,
-  { do: 'release' | 'postpone-release' | 'retain' | 'bind' | 'set-reclaim-policy' | 'report-shared' }
+  { do: 'release' | 'postpone-release' | 'retain' | 'hold-record' | 'bind' | 'set-reclaim-policy' | 'report-shared' }
 >
 
 async function carryOutOnService(

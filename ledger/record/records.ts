@@ -90,6 +90,20 @@ export function isBeingRemoved({ metadata }: ElasticIP): boolean {
   return metadata.deletionTimestamp !== undefined && !metadata.finalizers?.includes(recordFinalizer)
 }
 
+/**
+ * Whether nothing of ours keeps a record and its address together: `cleanup` removes our finalizer, and the next install finds
+ * the record so.
+ */
+export function lacksFinalizer({ metadata, status }: ElasticIP): boolean {
+  const isOnItsWay = metadata.deletionTimestamp !== undefined || status?.phase === 'Releasing'
+  return !isOnItsWay && status?.address !== undefined && !metadata.finalizers?.includes(recordFinalizer)
+}
+
+/** Adds our finalizer to a record, and changes nothing else. */
+export async function holdRecord(records: Records, record: ElasticIP, signal: AbortSignal): Promise<void> {
+  await records.writeSpec(record, record.spec, { signal })
+}
+
 function withFinalizer(record: ElasticIP): ElasticIP {
   const { finalizers = [] } = record.metadata
   if (finalizers.includes(recordFinalizer) || isBeingRemoved(record)) return record

@@ -6,7 +6,7 @@ import type { Service } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
 import { type ElasticIP, elasticIPs } from '../../ledger/record/elastic-ip.ts'
 import { protectAnnotation, reclaimAnnotation, serviceFinalizer } from '../../ledger/record/names.ts'
-import { makeRecord, makeService } from '../builders.ts'
+import { makeLot, makeRecord, makeService } from '../builders.ts'
 import {
   graceMs,
   type Harness,
@@ -201,6 +201,48 @@ test('so it does for a retained address that the next Service of the name claims
   harness.addService(makeService({ finalizers: [serviceFinalizer] }))
   await settle(harness, a)
   assert.equal(policyOf(harness), ['203.0.113.1', 'Retain'])
+})
+
+/** What `cleanup` leaves of a record. */
+function loseFinalizer(harness: Harness, name = 'default.web'): void {
+  const [record] = harness.api.stored(elasticIPs).filter(({ metadata }) => metadata.name === name)
+  const { finalizers: _lost, ...metadata } = record?.metadata ?? {}
+  harness.api.put(elasticIPs, { ...record, metadata } as ElasticIP)
+}
+
+test('a record that cleanup left without our finalizer outlives its deletion while a Service has the address', async () => {
+  const { harness, a } = await settled()
+  await setPolicy(harness, 'Retain')
+  loseFinalizer(harness)
+  await a.reconcile(key)
+  await harness.api.client.remove(elasticIPs, { name: 'default.web' })
+  await a.reconcile(key)
+  assert.equal(policyOf(harness), ['203.0.113.1', 'Retain'])
+})
+
+test('and so does an ElasticIP that a Service has by name', async () => {
+  const harness = makeHarness()
+  harness.setAdoptionMark()
+  const a = harness.process('a')
+  const { id } = await harness.cloud.cloud.reserve({ location: 'da', marks: {} }, neverAborted)
+  harness.api.put(elasticIPs, makeLot('office', { reservationID: id, reclaimPolicy: 'Retain' }))
+  await a.reconcileSource('office')
+  harness.addService(makeService({ annotations: { 'eip-admission.dev/elastic-ip': 'office' } }))
+  for (let round = 0; round < 2; round += 1) {
+    await a.reconcile(key)
+    await a.reconcileSource('office')
+  }
+  loseFinalizer(harness, 'office')
+  await a.reconcileSource('office')
+  await harness.api.client.remove(elasticIPs, { name: 'office' })
+  await a.reconcileSource('office')
+  assert.equal(
+    harness.api
+      .stored(elasticIPs)
+      .map(({ metadata }) => metadata.name)
+      .toSorted(),
+    ['default.web', 'office'],
+  )
 })
 
 test.run()

@@ -9,12 +9,15 @@ const office = { reservationID: 'res-1', reclaimPolicy: 'Retain' } as const
 const taken = { claimRef: { namespace: 'default', name: 'web', elasticIPUID: 'record-1' } }
 const deleted = '2026-01-31T09:00:00Z'
 
+const held = (source: ElasticIP): ElasticIP => {
+  return { ...source, metadata: { ...source.metadata, finalizers: ['eip-admission.dev/reservation-cleanup'] } }
+}
 const warm = (status?: ElasticIPStatus, spec: Partial<ElasticIP['spec']> = {}) => {
-  const source = makeLot('warm-da-1', { location: 'da', reclaimPolicy: 'Delete', ...spec }, status)
+  const source = held(makeLot('warm-da-1', { location: 'da', reclaimPolicy: 'Delete', ...spec }, status))
   return { ...source, metadata: { ...source.metadata, labels: { 'eip-admission.dev/warm-pool': 'true' } } }
 }
 const lent = (status?: ElasticIPStatus, spec: Partial<ElasticIP['spec']> = {}) =>
-  makeLot('office', { ...office, ...spec }, status)
+  held(makeLot('office', { ...office, ...spec }, status))
 const gone = (source: ElasticIP) => ({ ...source, metadata: { ...source.metadata, deletionTimestamp: deleted } })
 const taker = (name: string, facts: ElasticIPStatus = { phase: 'Reserved', ...reserved }) =>
   makeRecord(facts, { source: { name, type: name === 'office' ? 'Provisioned' : 'WarmPool' } })
@@ -37,6 +40,21 @@ const cases: { name: string; seen: AvailableSeen; step: string | undefined }[] =
   },
   { name: 'what a person wrote is looked up', seen: { source: lent(), record: undefined }, step: 'provision' },
   { name: 'what is provisioned waits', seen: { source: lent(available), record: undefined }, step: undefined },
+  {
+    name: 'what cleanup left without our finalizer gets it',
+    seen: { source: makeLot('office', office, available), record: undefined },
+    step: 'add-finalizer',
+  },
+  {
+    name: 'and so does what a Service has',
+    seen: { source: makeLot('office', { ...office, ...taken }, bound), record: taker('office', bound) },
+    step: 'add-finalizer',
+  },
+  {
+    name: 'but nothing that is about to go',
+    seen: { source: gone(makeLot('office', office, available)), record: undefined },
+    step: 'release',
+  },
   {
     name: 'deleted by hand it is released as its policy says',
     seen: { source: gone(lent(available)), record: undefined },

@@ -36,6 +36,8 @@ const releasing = makeRecord({ phase: 'Releasing', address, reservationID: 'res-
 
 const assignedTo = assigned('True', { reason: 'OnService', message: '', now: new Date(0) })
 const lost = makeRecord({ phase: 'Requested', conditions: [assignedTo] })
+const { finalizers: _held, ...others } = bound.metadata
+const unheld = { ...bound, metadata: others }
 /** As a backup leaves it that keeps no status. */
 const { status: _lost, ...unwritten } = bound
 const provisioned = { ...bound, spec: { ...bound.spec, source: { name: 'office', type: 'Provisioned' as const } } }
@@ -688,6 +690,24 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
       policy: { reclaimPolicy: 'Retain', allowRetain: true },
     },
     plan: { step: { do: 'remove-finalizers' } },
+  },
+  {
+    name: 'a record that cleanup left without our finalizer gets it',
+    seen: { service: settledService, record: unheld },
+    plan: { step: { do: 'hold-record', record: unheld } },
+  },
+  {
+    name: 'also where its Service is gone',
+    seen: { service: undefined, record: { ...unheld, status: { ...unheld.status, phase: 'Released' } } },
+    plan: { step: { do: 'hold-record', record: { ...unheld, status: { ...unheld.status, phase: 'Released' } } } },
+  },
+  {
+    name: 'but not one that is deleted: nothing can add it then',
+    seen: {
+      service: settledService,
+      record: { ...unheld, metadata: { ...unheld.metadata, deletionTimestamp: 'now' } },
+    },
+    plan: {},
   },
   {
     name: 'a protected address of an ElasticIP goes back to it',
