@@ -23,6 +23,7 @@
 //   the address it holds    | the record is not bound to this Service          | bind
 //   the address it holds    | it is not announced                              | announce
 //   a reserved address      | its reclaim policy differs from the record's     | set-reclaim-policy
+//   a reserved address      | the record says wrongly whether it is protected  | note-protection
 //   otherwise               |                                                  | -
 import type { AnnouncementRequest } from '../../announcers/announcer.ts'
 import { type Service, ingressOf } from '../../kube/objects.ts'
@@ -41,10 +42,10 @@ import {
   graceLeftMs,
   hasFinalizer,
   isWithdrawing,
+  notePolicy,
   releaseOrRetain,
   secondAddresses,
   shownInStatus,
-  statedReclaimPolicy,
 } from './service-state.ts'
 import { type ServicePlan, type ServiceStep, settled } from './service-step.ts'
 
@@ -93,10 +94,8 @@ export function planReservedAddress(
   }
   if (isForAnotherWant(record, { service, wanted })) return planFormerAddress(seen, service, record)
   const held = planHeldAddress(seen, service, record)
-  const reclaim = statedReclaimPolicy(seen) ?? record.spec.reclaimPolicy
-  return held.step || record.spec.reclaimPolicy === reclaim
-    ? held
-    : { step: { do: 'set-reclaim-policy', record, reclaim } }
+  const note = held.step ? undefined : notePolicy(seen, record)
+  return note ? { step: note } : held
 }
 
 /** Plans for an address that an earlier Service of the name left. What this one shows is hidden first, or it would stay. */

@@ -5,7 +5,7 @@ import { forwardedKeys, type Watch, watch } from '../loop/watch.ts'
 import { cloudSteps, quickSteps, type ServiceAddressDeps } from './service-address.ts'
 import { serviceSteps } from './service-steps.ts'
 import { type Key, type Service, keyOf } from '../../kube/objects.ts'
-import { bind, setReclaimPolicy } from '../../ledger/claim/bind.ts'
+import { bind, noteProtection, setReclaimPolicy } from '../../ledger/claim/bind.ts'
 import {
   type AddressKey,
   type ElasticIP,
@@ -196,6 +196,7 @@ function makeReconcilerDeps(deps: Deps, announcing: Pick<Announcing, 'findAnnoun
       claim: (claim, signal) => claims.claim(claim, signal),
       bind: (of, signal) => bind(ledgerDeps, of, signal),
       setReclaimPolicy: (of, signal) => setReclaimPolicy(ledgerDeps, of, signal),
+      noteProtection: (of, signal) => noteProtection(ledgerDeps, of, signal),
       holdRecord: (record, signal) => holdRecord(ledgerDeps.records, record, signal),
       release: (record, signal) => release(ledgerDeps, record, signal),
       recoverRecords: (of, signal) => recoverRecords(ledgerDeps, of, signal),

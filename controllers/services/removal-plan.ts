@@ -3,13 +3,17 @@
 //   the Service                     | and                                              | step
 //   --------------------------------+--------------------------------------------------+-----------------------------
 //   does not exist                  | the record is being deleted                      | release
-//   does not exist                  | the record is Bound                              | release or retain
 //   does not exist                  | the record is unbound, within the grace period   | wait
+//   does not exist                  | the record is Bound, or unbound after the grace  | set-reclaim-policy
+//                                   | period, and says that the Service was protected  |
+//   does not exist                  | the record is Bound                              | release or retain
 //   does not exist                  | the record is unbound, after the grace period    | release; retain if once held
 //   does not exist                  | the record is Released or Available              | -
 //   is deleted                      | the software would not withdraw its address then | restore-service
 //   is deleted, with our finalizer  | the software withdraws only on deletion, and the | set-reclaim-policy
 //                                   | record, not Released, has another reclaim policy |
+//   is deleted, with our finalizer  | the same, and the record says wrongly that it is | note-protection
+//                                   | protected                                        |
 //   is deleted, with our finalizer  | the software withdraws only on deletion          | remove-finalizers; before,
 //                                   |                                                  | recover-records as below
 //   has our finalizer               | it still shows an address; ours, if it is foreign| withdraw, wait, clear-status
@@ -49,7 +53,8 @@ import {
   hasFinalizer,
   isWithdrawalAsked,
   isWithdrawing,
-  noteReclaimPolicy,
+  noteLastPolicy,
+  noteUnseenEnd,
   releaseOrRetain,
   secondAddresses,
   type ServiceSeen,
@@ -71,11 +76,13 @@ export function planWithoutService(seen: ServiceSeen, record: ElasticIP): Servic
   if (record.metadata.deletionTimestamp) return { step: { do: 'release', record } }
   switch (phaseOf(record)) {
     case 'Bound':
-      return { step: releaseOrRetain(record) }
+      return { step: noteUnseenEnd(seen, record) ?? releaseOrRetain(record) }
     case 'Requested':
     case 'Reserved': {
       const againInMs = graceLeftMs(seen)
       if (againInMs !== undefined) return { againInMs }
+      const unseen = noteUnseenEnd(seen, record)
+      if (unseen) return { step: unseen }
       // A claim that fails does not take an address from the next Service of the name.
       return { step: hasBeenHeld(record) ? releaseOrRetain(record) : { do: 'release', record } }
     }
@@ -103,7 +110,7 @@ export function planRemoval(seen: ServiceSeen, service: Service): ServicePlan {
   const isOurs = hasFinalizerForUs(service, wanted)
   // Its record is reconciled without the Service: what the Service says is written down before.
   if (isOurs && service.metadata.deletionTimestamp && announcer.withdrawsOnlyOnDeletion) {
-    return { step: (record && noteReclaimPolicy(seen, record)) ?? letGo(seen, service) }
+    return { step: (record && noteLastPolicy(seen, record)) ?? letGo(seen, service) }
   }
   if (isOurs && isAnnounced(seen, service)) return planWithdrawal(seen, service)
   const unannotated = unannotatedAddress(service, record)

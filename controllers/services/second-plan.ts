@@ -16,6 +16,7 @@
 //   wants one                 | the record holds none                           | claim
 //   the address it holds      | the record is not bound to this Service         | bind
 //   the address it holds      | its reclaim policy differs from the record's    | set-reclaim-policy
+//   the address it holds      | the record says wrongly whether it is protected | note-protection
 //   otherwise                 |                                                 | -
 //
 // The plan of the first address writes both into the status, and lets the Service be deleted when both are released.
@@ -28,7 +29,7 @@ import { isFirstUnshown, isSecondWanted } from '../../ledger/want/second-want.ts
 import type { Want } from '../../ledger/want/want.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { planWithoutService } from './removal-plan.ts'
-import { type ServiceSeen, giveUp, graceLeftMs, statedReclaimPolicy } from './service-state.ts'
+import { type ServiceSeen, giveUp, graceLeftMs, notePolicy } from './service-state.ts'
 import { type ServicePlan, settled } from './service-step.ts'
 
 /** The next step for the second address of a Service. Pure. */
@@ -87,8 +88,8 @@ function planNeeded(seen: ServiceSeen, { service, wanted }: Live): ServicePlan {
   // It is reserved for another program, which has it.
   if (wanted.kind === 'foreign') return settled
   if (phaseOf(record) !== 'Bound' || record.spec.claimRef?.uid !== uid) return { step: { do: 'bind', record, uid } }
-  const reclaim = statedReclaimPolicy(seen) ?? record.spec.reclaimPolicy
-  return record.spec.reclaimPolicy === reclaim ? settled : { step: { do: 'set-reclaim-policy', record, reclaim } }
+  const note = notePolicy(seen, record)
+  return note ? { step: note } : settled
 }
 
 /** Takes addresses out of the status; undefined where it shows none of them. */

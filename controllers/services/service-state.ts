@@ -9,9 +9,14 @@ import {
   phaseOf,
   provisionedSourceOf,
 } from '../../ledger/record/elastic-ip.ts'
-import { serviceFinalizer, withdrawingAnnotation } from '../../ledger/record/names.ts'
+import { protectedAnnotation, serviceFinalizer, withdrawingAnnotation } from '../../ledger/record/names.ts'
 import type { RequestAnnotations, ValuePolicy } from '../../settings/service-policy.ts'
-import { annotatedReclaimPolicy, finalReclaimPolicy } from '../../ledger/want/reclaim.ts'
+import {
+  annotatedReclaimPolicy,
+  finalReclaimPolicy,
+  isKeptByProtection,
+  isRetainForbidden,
+} from '../../ledger/want/reclaim.ts'
 import { type Want, isWanted } from '../../ledger/want/want.ts'
 import type { Announcement } from '../announcing/announcing.ts'
 import type { ServiceStep } from './service-step.ts'
@@ -106,13 +111,13 @@ function isInGrace(record: ElasticIP): boolean {
  * The reclaim policy on the Service itself, whatever else is wrong with it. Without one the record's policy counts, which a
  * person may have changed. What an ElasticIP lends its administrator decides about.
  */
-export function statedReclaimPolicy(seen: ServiceSeen): ReclaimPolicy | undefined {
+function statedReclaimPolicy(seen: ServiceSeen): ReclaimPolicy | undefined {
   const { service, policy } = seen
   return service && !isLent(seen) ? annotatedReclaimPolicy(service, policy) : undefined
 }
 
 /** The same when the Service gives the address up. */
-export function lastReclaimPolicy(seen: ServiceSeen): ReclaimPolicy | undefined {
+function lastReclaimPolicy(seen: ServiceSeen): ReclaimPolicy | undefined {
   const { service, policy } = seen
   return service && !isLent(seen) ? finalReclaimPolicy(service, policy) : undefined
 }
@@ -136,17 +141,48 @@ export function releaseOrRetain(record: ElasticIP, reclaim: ReclaimPolicy = reco
 }
 
 /**
- * The step by which a Service gives an address up. Where its record lost the address, only a release finds it, and asks the
- * record alone what becomes of it: what the Service says is written down before.
+ * The step by which a Service gives an address up. Where its record lost the address, only a release finds it. That asks the
+ * record alone what becomes of it, so what the Service says is written down before.
  */
 export function giveUp(seen: ServiceSeen, record: ElasticIP): ServiceStep {
-  const note = record.status?.address === undefined ? noteReclaimPolicy(seen, record) : undefined
-  return note ?? releaseOrRetain(record, lastReclaimPolicy(seen))
+  const noted = record.status?.address === undefined ? noteLastPolicy(seen, record) : undefined
+  return noted ?? releaseOrRetain(record, lastReclaimPolicy(seen))
 }
 
 /** Writes the policy of a Service that goes into a record that decides alone from then on; undefined if it says so. */
-export function noteReclaimPolicy(seen: ServiceSeen, record: ElasticIP): ServiceStep | undefined {
-  const reclaim = lastReclaimPolicy(seen)
+export function noteLastPolicy(seen: ServiceSeen, record: ElasticIP): ServiceStep | undefined {
+  if (phaseOf(record) === 'Released') return undefined
+  // Its user may have ended the protection a moment before.
+  const isOutdated = wasProtected(record) && !isProtected(seen)
+  return noteReclaim(record, lastReclaimPolicy(seen)) ?? (isOutdated ? noteProtection(seen, record) : undefined)
+}
+
+/** Writes what a live Service says about the end of its address into the record that holds it; undefined if it says so. */
+export function notePolicy(seen: ServiceSeen, record: ElasticIP): ServiceStep | undefined {
+  return noteReclaim(record, statedReclaimPolicy(seen)) ?? noteProtection(seen, record)
+}
+
+function noteReclaim(record: ElasticIP, reclaim: ReclaimPolicy | undefined): ServiceStep | undefined {
   const isNoted = reclaim === undefined || record.spec.reclaimPolicy === reclaim
-  return isNoted || phaseOf(record) === 'Released' ? undefined : { do: 'set-reclaim-policy', record, reclaim }
+  return isNoted ? undefined : { do: 'set-reclaim-policy', record, reclaim }
+}
+
+function noteProtection(seen: ServiceSeen, record: ElasticIP): ServiceStep | undefined {
+  const isNow = isProtected(seen)
+  return isNow === wasProtected(record) ? undefined : { do: 'note-protection', record, isProtected: isNow }
+}
+
+function isProtected(seen: ServiceSeen): boolean {
+  const { service, policy } = seen
+  return service !== undefined && !isLent(seen) && isKeptByProtection(service, policy)
+}
+
+function wasProtected({ metadata }: ElasticIP): boolean {
+  return metadata.annotations?.[protectedAnnotation] === 'true'
+}
+
+/** Makes the address of a Service that went unseen one to retain, if the Service was protected; undefined if it is one. */
+export function noteUnseenEnd({ policy }: ServiceSeen, record: ElasticIP): ServiceStep | undefined {
+  const isKept = wasProtected(record) && !isRetainForbidden('Retain', policy)
+  return isKept ? noteReclaim(record, 'Retain') : undefined
 }

@@ -20,6 +20,7 @@ export type ServiceStep =
   | { do: 'set-reclaim-policy'; record: ElasticIP; reclaim: ReclaimPolicy }
   /** Adds our finalizer to a record: `cleanup` removed it. */
   | { do: 'hold-record'; record: ElasticIP }
+  | { do: 'note-protection'; record: ElasticIP; isProtected: boolean }
   /** `isShared`: the plan of the second address may write the status at the same time. */
   | { do: 'announce'; address: string; request: AnnouncementRequest; isShared?: true }
   /** Makes a Service that is being deleted what the announcing software withdraws when it is gone. */

@@ -27,6 +27,7 @@ export type StepDeps = PostponeDeps &
     claim: (claim: Claim, signal: AbortSignal) => Promise<ClaimResult>
     bind: (of: { record: ElasticIP; uid: string }, signal: AbortSignal) => Promise<void>
     setReclaimPolicy: (of: { record: ElasticIP; reclaim: ReclaimPolicy }, signal: AbortSignal) => Promise<void>
+    noteProtection: (of: { record: ElasticIP; isProtected: boolean }, signal: AbortSignal) => Promise<void>
     holdRecord: (record: ElasticIP, signal: AbortSignal) => Promise<void>
     release: (record: ElasticIP, signal: AbortSignal) => Promise<ReleaseResult>
     recoverRecords: (of: { service: Key; address: string }, signal: AbortSignal) => Promise<boolean>
@@ -65,15 +66,15 @@ export function serviceSteps(deps: StepDeps): CarryOut {
     else if (step.do === 'hold-record') await deps.holdRecord(step.record, signal)
     else if (step.do === 'bind') await bind(deps, { ...step, service }, signal)
     else if (step.do === 'set-reclaim-policy') await deps.setReclaimPolicy(step, signal)
+    else if (step.do === 'note-protection') await deps.noteProtection(step, signal)
     else if (service) return carryOutOnService(deps, { step, key, service }, signal)
     return undefined
   }
 }
 
-type StepOnService = Exclude<
-  ServiceStep,
-  { do: 'release' | 'postpone-release' | 'retain' | 'hold-record' | 'bind' | 'set-reclaim-policy' | 'report-shared' }
->
+type StepOnRecord =
+  'release' | 'postpone-release' | 'retain' | 'hold-record' | 'bind' | 'set-reclaim-policy' | 'note-protection'
+type StepOnService = Exclude<ServiceStep, { do: StepOnRecord | 'report-shared' }>
 
 async function carryOutOnService(
   deps: StepDeps,

@@ -1,5 +1,6 @@
 import type { ElasticIP, ReclaimPolicy } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
+import { protectedAnnotation } from '../record/names.ts'
 import { type StatusChange, condition } from '../record/records.ts'
 
 /** Writes down which stored Service holds an address: first its uid, then the phase. */
@@ -24,6 +25,17 @@ export async function setReclaimPolicy(
   signal: AbortSignal,
 ): Promise<void> {
   await deps.records.writeSpec(record, { ...record.spec, reclaimPolicy: reclaim }, { signal })
+}
+
+/** Writes down whether the Service is protected: after an uninstall it may go, and nobody sees what it said. */
+export async function noteProtection(
+  deps: Pick<LedgerDeps, 'records'>,
+  { record, isProtected }: { record: ElasticIP; isProtected: boolean },
+  signal: AbortSignal,
+): Promise<void> {
+  const { [protectedAnnotation]: _former, ...others } = record.metadata.annotations ?? {}
+  const annotations = isProtected ? { ...others, [protectedAnnotation]: 'true' } : others
+  await deps.records.writeSpec({ ...record, metadata: { ...record.metadata, annotations } }, record.spec, { signal })
 }
 
 /** Writes on a provisioned address that a stored Service holds it. */

@@ -10,6 +10,7 @@ import {
   droppedRequestAnnotation,
   elasticIPAnnotation,
   protectAnnotation,
+  protectedAnnotation,
   reclaimAnnotation,
   serviceFinalizer,
   transferAnnotation,
@@ -112,6 +113,15 @@ export const recordAnnotations: readonly Annotation[] = [
     values: 'a time (RFC 3339)',
     sentence:
       'When the Service requested an ElasticIP by name instead of a new address. What the earlier request bought is an orphan.',
+  },
+  {
+    name: protectedAnnotation,
+    on: 'ElasticIP',
+    writers: ['eip-admission'],
+    values: ['true'],
+    default: 'the Service was not protected',
+    sentence:
+      'The Service was protected when eip-admission last saw it. If it is gone when eip-admission runs again, as after an uninstall, the reservation is retained.',
   },
 ]
 

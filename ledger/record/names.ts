@@ -27,6 +27,9 @@ export const withdrawingAnnotation = 'eip-admission.dev/withdrawing-since'
 /** On a Service's record: an earlier request may have bought a reservation that the Service no longer wants. */
 export const droppedRequestAnnotation = 'eip-admission.dev/dropped-request'
 
+/** On a Service's record: the Service was protected when a controller last saw it. */
+export const protectedAnnotation = 'eip-admission.dev/service-protected'
+
 /** On the ledger's ConfigMap: a person confirms which cluster is the one, by the id or sign that is meant. */
 export const confirmAnnotation = 'eip-admission.dev/confirm-cluster'
 

@@ -12,9 +12,12 @@ export function annotatedReclaimPolicy({ metadata }: Service, policy: ValuePolic
 
 /** The same for an address that its Service gives up. Admission did not see how a protected one does, so it is retained. */
 export function finalReclaimPolicy(service: Service, policy: ValuePolicy): ReclaimPolicy | undefined {
-  // Who may not request to retain an address cannot do so by protecting it either.
-  const isKept = hasProtection(service) && !isRetainForbidden('Retain', policy)
-  return isKept ? 'Retain' : annotatedReclaimPolicy(service, policy)
+  return isKeptByProtection(service, policy) ? 'Retain' : annotatedReclaimPolicy(service, policy)
+}
+
+/** Whether protection retains the address. Who may not request to retain one cannot do so by protecting it either. */
+export function isKeptByProtection(service: Service, policy: ValuePolicy): boolean {
+  return hasProtection(service) && !isRetainForbidden('Retain', policy)
 }
 
 /** Whether a Service has the annotation that protects its address. */

@@ -24,7 +24,7 @@ import { sights } from '../../lib/sights.ts'
 import type { TimeLimit } from '../../lib/time-limit.ts'
 import { type Claims, claims, type ClaimDeps } from '../../ledger/claim/claim.ts'
 import type { Claim } from '../../ledger/claim/claim-spec.ts'
-import { bind, setReclaimPolicy } from '../../ledger/claim/bind.ts'
+import { bind, noteProtection, setReclaimPolicy } from '../../ledger/claim/bind.ts'
 import { isStillWanted } from '../../ledger/ledger.ts'
 import { type ElasticIP, claimKey, elasticIPs, recordName } from '../../ledger/record/elastic-ip.ts'
 import { provisionedCheck } from '../../ledger/available/provisioned-check.ts'
@@ -280,6 +280,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
       claim: (claim, signal) => own.claim(claim, signal),
       bind: (of, signal) => bind(deps, of, signal),
       setReclaimPolicy: (of, signal) => setReclaimPolicy(deps, of, signal),
+      noteProtection: (of, signal) => noteProtection(deps, of, signal),
       holdRecord: (record, signal) => holdRecord(deps.records, record, signal),
       release: (record, signal) => release(deps, record, signal),
       recoverRecords: (of, signal) => recoverRecords(deps, of, signal),

@@ -245,4 +245,32 @@ test('and so does an ElasticIP that a Service has by name', async () => {
   )
 })
 
+/** What an uninstall does: nothing of ours runs, and our finalizers are gone. */
+function uninstall(harness: Harness): void {
+  loseFinalizer(harness)
+  const [{ metadata, ...service } = makeService()] = harness.api.stored(services)
+  harness.addService({ ...service, metadata: { ...metadata, finalizers: [] } })
+}
+
+for (const { what, annotations, becomes } of [
+  { what: 'a protected Service is retained', annotations: [{ [protectAnnotation]: 'true' }], becomes: kept },
+  {
+    what: 'a Service is released once it is protected no more',
+    annotations: [{ [protectAnnotation]: 'true' }, { [protectAnnotation]: 'false' }],
+    becomes: [undefined, undefined, undefined, [], []],
+  },
+]) {
+  test(`the address of ${what}, although it went between an uninstall and the next install`, async () => {
+    const { harness, a } = await settled()
+    for (const one of annotations) {
+      await annotate(harness, one)
+      await a.reconcile(key)
+    }
+    uninstall(harness)
+    await harness.api.client.remove(services, { namespace, name })
+    await settle(harness, harness.process('b'))
+    assert.equal(found(harness), becomes)
+  })
+}
+
 test.run()

@@ -175,6 +175,19 @@ const cases: Case[] = [
   { name: 'another type', seen: { service: both, record: bound, wanted: nothing }, plan: { step: hide } },
   { name: 'a deleted Service that shows both', seen: { service: leaving, record: bound }, plan: { step: hide } },
   {
+    name: 'a protected one that shows both',
+    seen: {
+      service: makeService({
+        ...shown,
+        annotations: { ...annotations, 'eip-admission.dev/protect': 'true' },
+        ...status(first, second),
+      }),
+      record: bound,
+      wanted: two,
+    },
+    plan: { step: { do: 'note-protection', record: bound, isProtected: true } },
+  },
+  {
     name: 'a deleted one that is protected',
     seen: {
       service: makeService({

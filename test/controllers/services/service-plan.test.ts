@@ -36,6 +36,14 @@ const releasing = makeRecord({ phase: 'Releasing', address, reservationID: 'res-
 
 const assignedTo = assigned('True', { reason: 'OnService', message: '', now: new Date(0) })
 const lost = makeRecord({ phase: 'Requested', conditions: [assignedTo] })
+/** Of a Service that was protected when a controller last saw it. */
+const guarded: ElasticIP = {
+  ...bound,
+  metadata: { ...bound.metadata, annotations: { 'eip-admission.dev/service-protected': 'true' } },
+}
+const guardedForGood: ElasticIP = { ...guarded, spec: { ...guarded.spec, reclaimPolicy: 'Retain' } }
+const guardedAndDeleted: ElasticIP = { ...guarded, metadata: { ...guarded.metadata, deletionTimestamp: 'now' } }
+const { status: _gone, ...guardedUnwritten } = guarded
 const { finalizers: _held, ...others } = bound.metadata
 const unheld = { ...bound, metadata: others }
 /** As a backup leaves it that keeps no status. */
@@ -598,9 +606,72 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
     plan: { step: { do: 'release', record: bound } },
   },
   {
-    name: 'while its Service lives, its record keeps the policy that counts without protection',
+    name: 'while its Service lives, its record says that it is protected',
     seen: { service: makeService({ ...shown, annotations: protecting, status: ingress }), record: bound },
+    plan: { step: { do: 'note-protection', record: bound, isProtected: true } },
+  },
+  {
+    name: 'and keeps the policy that counts without protection',
+    seen: { service: makeService({ ...shown, annotations: protecting, status: ingress }), record: guarded },
     plan: {},
+  },
+  {
+    name: 'which is all that counts once the protection ends',
+    seen: { service: settledService, record: guarded },
+    plan: { step: { do: 'note-protection', record: guarded, isProtected: false } },
+  },
+  {
+    name: 'or is forbidden',
+    seen: {
+      service: makeService({ ...shown, annotations: protecting, status: ingress }),
+      policy: { reclaimPolicy: 'Delete', allowRetain: false },
+      record: guarded,
+    },
+    plan: { step: { do: 'note-protection', record: guarded, isProtected: false } },
+  },
+  {
+    name: 'a protected Service that nobody saw go: its address is to be retained',
+    seen: { service: undefined, record: guarded },
+    plan: { step: { do: 'set-reclaim-policy', record: guarded, reclaim: 'Retain' } },
+  },
+  {
+    name: 'then it is',
+    seen: { service: undefined, record: guardedForGood },
+    plan: { step: { do: 'retain', record: guardedForGood } },
+  },
+  {
+    name: 'but not where no Service may ask for that any more',
+    seen: { service: undefined, record: guarded, policy: { reclaimPolicy: 'Delete', allowRetain: false } },
+    plan: { step: { do: 'release', record: guarded } },
+  },
+  {
+    name: 'nor where a person deletes the record',
+    seen: { service: undefined, record: guardedAndDeleted },
+    plan: { step: { do: 'release', record: guardedAndDeleted } },
+  },
+  {
+    name: 'one whose record lost its status waits for a Service first',
+    seen: { service: undefined, record: guardedUnwritten },
+    plan: { againInMs: 900_000 },
+  },
+  {
+    name: 'and is to be retained then, too',
+    seen: { service: undefined, record: guardedUnwritten, unboundForMs: 900_000 },
+    plan: { step: { do: 'set-reclaim-policy', record: guardedUnwritten, reclaim: 'Retain' } },
+  },
+  {
+    name: 'a Service that is deleted as soon as its protection ends says so before it goes',
+    seen: {
+      service: makeService({ ...shown, deletionTimestamp: 'now' }),
+      record: guarded,
+      announcer: lasting,
+    },
+    plan: { step: { do: 'note-protection', record: guarded, isProtected: false } },
+  },
+  {
+    name: 'and its address is released as ever',
+    seen: { service: makeService({ ...shown, deletionTimestamp: 'now' }), record: guarded },
+    plan: { step: { do: 'release', record: guarded } },
   },
   {
     name: 'the record says that it is retained before a Service goes that is withdrawn only then',
