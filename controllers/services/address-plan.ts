@@ -40,6 +40,7 @@ import {
   type ServiceSeen,
   giveUp,
   graceLeftMs,
+  hasAnnotations,
   hasFinalizer,
   isWithdrawing,
   notePolicy,
@@ -145,9 +146,7 @@ function afterGrace(seen: ServiceSeen, step: ServiceStep): ServicePlan {
 function announce(seen: ServiceSeen, service: Service, address: string): ServicePlan {
   const all = [...new Set([address, ...secondAddresses(seen)])]
   const request = all.length > 1 ? requestOfBoth(seen, service, all) : seen.announcer.request(address)
-  const isAnnotated = Object.entries(request.annotations).every(
-    ([name, value]) => service.metadata.annotations?.[name] === value,
-  )
+  const isAnnotated = hasAnnotations(service, request.annotations)
   const isShown = !request.status || shownInStatus(service) === shownInStatus({ status: request.status })
   if (isAnnotated && isShown) return settled
   if (all.length === 1) return { step: { do: 'announce', address, request } }

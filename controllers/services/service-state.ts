@@ -17,7 +17,8 @@ import {
   isKeptByProtection,
   isRetainForbidden,
 } from '../../ledger/want/reclaim.ts'
-import { type Want, isWanted } from '../../ledger/want/want.ts'
+import { isSecondWanted } from '../../ledger/want/second-want.ts'
+import type { Want } from '../../ledger/want/want.ts'
 import type { Announcement } from '../announcing/announcing.ts'
 import type { ServiceStep } from './service-step.ts'
 
@@ -88,6 +89,11 @@ export function hasFinalizer({ metadata }: Service): boolean {
   return metadata.finalizers?.includes(serviceFinalizer) ?? false
 }
 
+/** Whether the Service has all these annotations. */
+export function hasAnnotations({ metadata }: Service, annotations: Readonly<Record<string, string>>): boolean {
+  return Object.entries(annotations).every(([name, value]) => metadata.annotations?.[name] === value)
+}
+
 /** The addresses that a Service shows in its status. The API server adds ipMode by itself, so only addresses count. */
 export function shownInStatus(service: Pick<Service, 'status'>): string {
   return ingressOf(service)
@@ -127,11 +133,12 @@ function isLent({ wanted, record }: ServiceSeen): boolean {
 }
 
 /** The second addresses that a Service shows beside its first one: it holds them, and wants them. */
-export function secondAddresses({ others, service, wanted }: ServiceSeen): string[] {
+export function secondAddresses({ others, service, wanted, record: first }: ServiceSeen): string[] {
+  if (!service || !wanted) return []
   return others
     .filter((record) => isSecond(record) && phaseOf(record) === 'Bound')
-    .filter(({ spec }) => spec.claimRef?.uid === service?.metadata.uid)
-    .filter((record) => wanted && isWanted(record, wanted))
+    .filter(({ spec }) => spec.claimRef?.uid === service.metadata.uid)
+    .filter((record) => isSecondWanted(record, { service, wanted, first }))
     .flatMap((record) => heldAddress(record) ?? [])
 }
 

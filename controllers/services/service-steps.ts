@@ -10,7 +10,7 @@ import { annotationsRequesting, outdatedRequestAnnotations } from '../../ledger/
 import { maxAskedMs } from '../loop/reconcile-key.ts'
 import { type Outcome, Terminal } from '../loop/reconciler.ts'
 import { patch, patchSharedStatus, patchStatus, withoutAnnotations } from './patch-service.ts'
-import { pendingSight } from './service-state.ts'
+import { hasAnnotations, pendingSight } from './service-state.ts'
 import type { ServiceStep } from './service-step.ts'
 import {
   type WithdrawalDeps,
@@ -187,11 +187,12 @@ async function announce(
   service: Service,
   { address, request, isShared }: Extract<ServiceStep, { do: 'announce' }>,
 ): Promise<undefined> {
-  if (Object.keys(request.annotations).length > 0) {
-    await patch(client, service, { metadata: { annotations: request.annotations } })
-  }
-  const write = isShared ? patchSharedStatus : patchStatus
-  if (request.status) await write(client, service, request.status)
+  const { annotations, status } = request
+  const isAnnotated = hasAnnotations(service, annotations)
+  if (!isAnnotated) await patch(client, service, { metadata: { annotations } })
+  // A shared status is written on the version that was looked at, which the annotations have changed.
+  if (status && isShared && isAnnotated) await patchSharedStatus(client, service, status)
+  if (status && !isShared) await patchStatus(client, service, status)
   event(service, { type: 'Normal', reason: 'EnsuredLoadBalancer', message: `Ensured load balancer: ${address}` })
 }
 

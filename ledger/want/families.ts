@@ -33,13 +33,17 @@ export function familiesWanted(
   service: Service,
   policy: FamilyPolicy,
 ): { family: IpFamily; second?: SecondWant; problem?: string } {
+  if (!policy.isDualStack || !requestsTwo(service)) return familyWanted(service, policy)
   const { ipFamilyPolicy, ipFamilies: families = [] } = service.spec
   const isRequired = ipFamilyPolicy === 'RequireDualStack'
-  const hasTwo = isRequired || (ipFamilyPolicy === 'PreferDualStack' && families.length > 1)
-  if (!policy.isDualStack || !hasTwo) return familyWanted(service, policy)
   const shown = parseIpAddress(service.metadata.annotations?.[addressAnnotation] ?? '')
   const first = shown?.family ?? (families[0] === 'IPv6' ? 'ipv6' : 'ipv4')
   return { family: first, second: { family: first === 'ipv4' ? 'ipv6' : 'ipv4', isRequired } }
+}
+
+/** Whether the fields of a Service request an address of each family, whatever the settings offer. */
+export function requestsTwo({ spec: { ipFamilyPolicy, ipFamilies = [] } }: Pick<Service, 'spec'>): boolean {
+  return ipFamilyPolicy === 'RequireDualStack' || (ipFamilyPolicy === 'PreferDualStack' && ipFamilies.length > 1)
 }
 
 /**

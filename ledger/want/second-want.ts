@@ -1,6 +1,8 @@
 import type { Service } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { type ElasticIP, familyOf, heldAddress } from '../record/elastic-ip.ts'
+import { mayFindShown } from '../record/records.ts'
+import { requestsTwo } from './families.ts'
 import { type Want, isWanted } from './want.ts'
 
 /** A Service, what it wants, and the record of its first address. */
@@ -8,7 +10,17 @@ type Live = { service: Service; wanted: Want; first: ElasticIP | undefined }
 
 /** Whether a Service wants the second address that a record holds or waits for. In doubt it does, as for the first one. */
 export function isSecondWanted(record: ElasticIP, live: Live): boolean {
-  return isWanted(record, live.wanted) || isFirstUnshown(live)
+  return isWanted(record, live.wanted) || isFirstUnshown(live) || isKeptFromSetting(record, live)
+}
+
+/**
+ * Whether a Service has a second address and still requests two, and a load balancer setting that gives one came later. A
+ * setting releases nothing. What the cloud lost is not kept: nothing would claim another one.
+ */
+function isKeptFromSetting(record: ElasticIP, { service, wanted }: Live): boolean {
+  const givesOne = wanted.kind === 'reserve' && wanted.second === undefined && requestsTwo(service)
+  const isOfService = record.spec.claimRef?.uid === service.metadata.uid
+  return givesOne && isOfService && (record.status?.address !== undefined || mayFindShown(record))
 }
 
 /**

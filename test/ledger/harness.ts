@@ -96,6 +96,8 @@ export type ProcessOptions = {
   warmPool?: number
   /** Where Services get their addresses. */
   locations?: string[]
+  /** What the operator set for Services, where it differs from that of other processes. */
+  policy?: Partial<Policy>
 }
 
 export type Harness = {
@@ -187,7 +189,8 @@ type Context = HarnessMarks & {
 }
 
 function makeProcess(context: Context, identity: string, options: ProcessOptions): Process {
-  const { api, now, elapsedMs, scheme, sweepsUntagged, policy = usualPolicy } = context
+  const { api, now, elapsedMs, scheme, sweepsUntagged } = context
+  const policy = { ...(context.policy ?? usualPolicy), ...options.policy }
   const wanted = (service: Service): Want => want(service, policy, undefined)
   const { announcer = empty(), findAnnouncement = () => undefined } = options
   const account = options.account ?? { project, cloud: context.cloud }

@@ -2,25 +2,27 @@
 // second address.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { empty } from '../../announcers/empty.ts'
 import { type Service, ingressOf, keyOf } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
 import { type ElasticIP, elasticIPs } from '../../ledger/record/elastic-ip.ts'
 import { addressAnnotation } from '../../ledger/record/names.ts'
 import { makeService } from '../builders.ts'
-import { makeHarness, scheme, usualPolicy } from './harness.ts'
+import { makeHarness, neverAborted, scheme, usualPolicy } from './harness.ts'
 
 const key = 'default/web'
 const six = 'default/web.ipv6'
 const [first, second] = ['203.0.113.1', '2001:db8::2']
 const policy = { ...usualPolicy, isDualStack: true }
 const required = { ipFamilyPolicy: 'RequireDualStack' } as const
+const preferred = { ipFamilyPolicy: 'PreferDualStack' } as const
 
 /** A Service that has both its addresses. */
-async function stage() {
+async function stage(families: typeof required | typeof preferred = required) {
   const harness = makeHarness({ scheme, sweepsUntagged: false, policy })
   harness.setAdoptionMark()
   const process = harness.process('a')
-  harness.addService(makeService({ ...required, ipFamilies: ['IPv4', 'IPv6'] }))
+  harness.addService(makeService({ ...families, ipFamilies: ['IPv4', 'IPv6'] }))
   for (const one of [key, six, key]) await process.reconcile(one)
   const stored = () => harness.api.stored(services).find((one) => keyOf(one) === key)
   const shown = () => ingressOf(stored() ?? {}).map(({ ip }) => ip)
@@ -99,6 +101,47 @@ test('a Service of one family that lost the annotation keeps its first address a
   for (const one of [six, key, six]) await process.reconcile(one)
   assert.equal([shown(), stored()?.metadata.annotations?.[addressAnnotation]], [[first], first])
   assert.equal(harness.cloud.released, ['res-2'])
+})
+
+/** A process whose load balancer setting gives one address. */
+const oneAddress = {
+  announcer: empty({ ipAnnotation: 'example.com/ip' }),
+  policy: { isDualStack: false, matchesFamilies: false },
+}
+
+for (const families of [required, preferred]) {
+  test(`a setting that gives one address takes none from a Service of ${families.ipFamilyPolicy}`, async () => {
+    const { harness, process, stored, shown } = await stage(families)
+    const changed = harness.process('b', oneAddress)
+    for (const one of [six, key, six]) await changed.reconcile(one)
+    for (let n = 0; n < 3; n += 1) {
+      await changed.sweep(neverAborted)
+      harness.advance(16 * 60_000)
+    }
+    const holds = () => [shown(), harness.record(six)?.status?.phase, harness.cloud.released]
+    assert.equal(holds(), [[first, second], 'Bound', []])
+    assert.is(stored()?.metadata.annotations?.['example.com/ip'], first)
+    for (const one of [six, key]) await process.reconcile(one)
+    assert.equal([holds(), harness.cloud.bought.length], [[[first, second], 'Bound', []], 2])
+  })
+}
+
+test('a release that began before such a setting came ends as kept', async () => {
+  const { harness, process } = await stage(preferred)
+  await process.deps.records.writeStatus(harness.record(six) as ElasticIP, { phase: 'Releasing' })
+  assert.is(await harness.process('b', oneAddress).release(six), 'kept')
+  assert.equal([harness.record(six)?.status?.phase, harness.cloud.released], ['Bound', []])
+})
+
+test('there, a Service that wants one family gives its second address back', async () => {
+  const { harness, shown, change } = await stage(preferred)
+  const changed = harness.process('b', oneAddress)
+  change(({ spec, ...service }) => ({
+    ...service,
+    spec: { ...spec, ipFamilyPolicy: 'SingleStack', ipFamilies: ['IPv4'] },
+  }))
+  for (const one of [six, key]) await changed.reconcile(one)
+  assert.equal([shown(), harness.cloud.released], [[first], ['res-2']])
 })
 
 test.run()

@@ -52,6 +52,12 @@ const shown = { finalizers, annotations, loadBalancerIP: first }
 const status = (...ips: string[]) => ({ status: { loadBalancer: { ingress: ips.map((ip) => ({ ip })) } } })
 const plain = makeService({ ...shown, ...status(first) })
 const both = makeService({ ...shown, ...status(first, second) })
+const ofTwo = makeService({
+  ...shown,
+  ...status(first, second),
+  ipFamilyPolicy: 'PreferDualStack',
+  ipFamilies: ['IPv4', 'IPv6'],
+})
 const unannotated = makeService({ finalizers, loadBalancerIP: first, ...status(first, second) })
 const bare = makeService({ finalizers, ...status(first, second) })
 const leaving = makeService({ ...shown, ...status(first, second), deletionTimestamp: 'now' })
@@ -121,6 +127,11 @@ const cases: Case[] = [
     name: 'the same, with a policy that retains',
     seen: { service: plain, record: kept, wanted: one },
     plan: { step: { do: 'retain', record: kept } },
+  },
+  {
+    name: 'a Service that requests both, where a setting gives one',
+    seen: { service: ofTwo, record: bound, wanted: one },
+    plan: {},
   },
   {
     name: 'an unbound address that the stored Service does not want',
@@ -252,6 +263,11 @@ const ofFirst: Case[] = [
     },
   },
   { name: 'is settled when it shows both', seen: { service: both, others: [bound] }, plan: {} },
+  {
+    name: 'keeps the second beside it where a setting gives one',
+    seen: { service: ofTwo, wanted: one, others: [bound] },
+    plan: {},
+  },
   { name: 'does not show an unbound one', seen: { service: plain, others: [unbound] }, plan: {} },
   {
     name: 'shows what arrived, and keeps what it shows',

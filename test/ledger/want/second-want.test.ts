@@ -1,6 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
+import type { ElasticIP, ElasticIPStatus } from '../../../ledger/record/elastic-ip.ts'
+import { assigned } from '../../../ledger/record/records.ts'
 import { isFirstUnshown, isSecondWanted } from '../../../ledger/want/second-want.ts'
 import type { Want } from '../../../ledger/want/want.ts'
 import { makeRecord, makeService } from '../../builders.ts'
@@ -89,6 +90,37 @@ for (const { name, wanted, first, isUnshown, isWanted } of cases) {
   test(`a Service that wants ${name} ${isWanted ? 'wants' : 'does not want'} its second address`, () => {
     const live = { service, wanted, first }
     assert.equal([isFirstUnshown(live), isSecondWanted(second, live)], [isUnshown, isWanted])
+  })
+}
+
+type Kept = {
+  name: string
+  families?: Parameters<typeof makeService>[0]
+  uid?: string | undefined
+  status?: ElasticIPStatus | undefined
+  isKept: boolean
+}
+const prefers = { ipFamilyPolicy: 'PreferDualStack', ipFamilies: ['IPv4', 'IPv6'] } as const
+const conditions = [assigned('False', { reason: 'Lost', message: '', now: new Date(0) })]
+const kept: Kept[] = [
+  { name: 'of a Service that prefers two', isKept: true },
+  { name: 'of one that requires two', families: { ipFamilyPolicy: 'RequireDualStack' }, isKept: true },
+  { name: 'that is being released', status: { phase: 'Releasing', address: six }, isKept: true },
+  { name: 'whose status a person emptied', status: undefined, isKept: true },
+  { name: 'of one that wants one family now', families: { ipFamilyPolicy: 'SingleStack' }, isKept: false },
+  { name: 'of one that has one family', families: { ipFamilies: ['IPv4'] }, isKept: false },
+  { name: 'that an earlier Service of the name left', uid: 'uid-0', isKept: false },
+  { name: 'that no stored Service had', uid: undefined, isKept: false },
+  { name: 'that the cloud lost', status: { phase: 'Requested', conditions }, isKept: false },
+]
+for (const { name, families, isKept, ...facts } of kept) {
+  test(`where a setting gives one address, the second ${name} ${isKept ? 'stays' : 'does not stay'}`, () => {
+    const { uid, status } = { uid: 'uid-1', status: { phase: 'Bound', address: six } as const, ...facts }
+    const { uid: _bound, ...unbound } = claimRef
+    const of = { claimRef: uid === undefined ? unbound : { ...unbound, uid }, ipFamily: 'IPv6' } as const
+    const ofTwo = makeService({ ...prefers, ipFamilies: [...prefers.ipFamilies], ...families })
+    const one = { ...makeRecord(status, of), metadata: { name: 'default.web.ipv6' } }
+    assert.is(isSecondWanted(one, { service: ofTwo, wanted: reserve('ipv4', false), first: held }), isKept)
   })
 }
 
