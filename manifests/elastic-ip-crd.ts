@@ -3,11 +3,13 @@ import { elasticIPStatus } from './elastic-ip-status.ts'
 
 const rules = [
   {
-    // The ledger finds the record of a Service by its name. Every other name is a provisioned or warm ElasticIP.
+    // The ledger finds the records of a Service by their names. Every other name is a provisioned or warm ElasticIP.
     rule:
-      "!self.metadata.name.matches('^[^.]+[.][^.]+$') || (has(self.spec.claimRef) && " +
-      "self.metadata.name == self.spec.claimRef.__namespace__ + '.' + self.spec.claimRef.name)",
-    message: 'a name of two parts, <namespace>.<service>, is the record of that Service: choose a name without a dot',
+      "!self.metadata.name.matches('^[^.]+[.][^.]+([.]ipv[46])?$') || (has(self.spec.claimRef) && " +
+      "(self.metadata.name + '.').startsWith(self.spec.claimRef.__namespace__ + '.' + self.spec.claimRef.name + '.'))",
+    message:
+      'a name <namespace>.<service>, alone or with .ipv4 or .ipv6, is the record of that Service: restore its claimRef, ' +
+      'or choose a name without a dot',
   },
   {
     rule:

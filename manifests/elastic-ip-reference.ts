@@ -24,7 +24,8 @@ to a disk. eip-admission writes one for each Service; an operator can write one 
 
 - API version: \`${group}/${version?.name}\`, kind \`${names.kind}\`, short name \`${names.shortNames.join()}\`
 - Scope: ${scope}. [Rights](../guides/rights.md) says who may do what.
-- The record of a Service is named \`<namespace>.<service>\`. Every other name has no dot, or more than one.
+- The record of a Service is named \`<namespace>.<service>\`, and that of its second address \`<namespace>.<service>.ipv4\`
+  or \`.ipv6\`. Give yours names without dots.
 
 \`\`\`sh run
 kubectl get eip -o wide

@@ -240,7 +240,9 @@ export function isUsual(error: unknown): boolean {
 }
 
 export function isRefusal(error: unknown): boolean {
-  return error instanceof KubeError && /denied the request|gets no address/.test(error.message)
+  return (
+    error instanceof KubeError && /denied the request|gets no address|is the record of that Service/.test(error.message)
+  )
 }
 
 function isTerminating({ message }: KubeError): boolean {

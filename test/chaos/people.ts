@@ -69,9 +69,9 @@ const mistakes: Action[] = [
   },
   {
     often: 1,
-    name: 'a person removes the claimRef of an available address',
+    name: 'a person removes the claimRef of an ElasticIP',
     run: async ({ client }, random) => {
-      const claimed = (await listAll(client, elasticIPs)).filter((one) => isSource(one) && one.spec.claimRef)
+      const claimed = (await listAll(client, elasticIPs)).filter(({ spec }) => spec.claimRef)
       if (claimed.length === 0) return
       const { name } = random.pick(claimed).metadata
       await client.patch(elasticIPs, { name, patch: { merge: { spec: { claimRef: null } } } })

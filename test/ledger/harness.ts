@@ -379,7 +379,8 @@ function brokenRule(before: KubeObject | undefined, after: KubeObject): string |
   if (stored && claimRef && ![undefined, claimKey(next)].includes(claimKey(stored)))
     return 'an ElasticIP cannot change its Service'
   const { name } = next.metadata
-  if (/^[^.]+[.][^.]+$/.test(name) && name !== `${claimRef?.namespace}.${claimRef?.name}`)
+  const ofService = `${claimRef?.namespace}.${claimRef?.name}.`
+  if (/^[^.]+[.][^.]+([.]ipv[46])?$/.test(name) && !`${name}.`.startsWith(ofService))
     return 'the name is that of a Service'
   return [location, reservationID, source].some((value) => value !== undefined)
     ? undefined

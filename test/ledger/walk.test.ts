@@ -3,6 +3,7 @@
 import { mock } from 'node:test'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { KubeError } from '../../kube/errors.ts'
 import { type Service, ingressOf, keyOf } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
 import { parseIpAddress } from '../../lib/ip-address.ts'
@@ -71,6 +72,18 @@ const movesOfBothFamilies: Move[] = [
       const name = recordName(one(walk, secondAddressKeys))
       walk.log.push(`a user deletes ElasticIP ${name}`)
       await walk.harness.api.client.remove(elasticIPs, { name })
+    },
+  },
+  {
+    weight: 1,
+    move: async (walk) => {
+      const { name } = one(walk, walk.harness.api.stored(elasticIPs))?.metadata ?? {}
+      if (name === undefined) return
+      walk.log.push(`a person removes the claimRef of ${name}`)
+      const patch = { merge: { spec: { claimRef: null } } }
+      await walk.harness.api.client.patch(elasticIPs, { name, patch }).catch((error: unknown) => {
+        assert.ok(error instanceof KubeError && error.reason === 'Invalid', String(error))
+      })
     },
   },
 ]

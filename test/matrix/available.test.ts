@@ -188,7 +188,7 @@ test('an ElasticIP that cannot be provisioned says why in its status and in an E
   await message('double', /belongs to ElasticIP office already/)
   await stage.run('delete', 'eip', 'double', '--timeout=120s')
   const { stderr } = await apply(provisioned('default.web', own.id))
-  assert.match(stderr, 'a name of two parts, <namespace>.<service>, is the record of that Service')
+  assert.match(stderr, 'a name <namespace>.<service>, alone or with .ipv4 or .ipv6, is the record of that Service')
   assert.ok(reserved(own.address))
 })
 

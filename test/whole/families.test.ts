@@ -146,6 +146,25 @@ test('there a Service that requires both gets both at its creation, and both lea
   for (const address of addresses) assert.match(listed, address)
 })
 
+test('nobody takes its Service from the record of either address', async () => {
+  for (const name of ['default.dual', 'default.dual.ipv6']) {
+    const patch = JSON.stringify({ spec: { claimRef: null } })
+    const { code, stderr } = await both.kubectl(['patch', 'eip', name, '--type=merge', '-p', patch])
+    assert.is(code, 1, name)
+    assert.match(stderr, 'is the record of that Service')
+  }
+  const provisioned = (name: string) => ({
+    apiVersion: 'eip-admission.dev/v1alpha1',
+    kind: 'ElasticIP',
+    metadata: { name },
+    spec: { reservationID: '1', claimRef: { namespace: 'default', name: 'dual' } },
+  })
+  const create = async (name: string) =>
+    (await both.kubectl(['create', '-f', '-', '--dry-run=server'], provisioned(name))).stderr
+  assert.match(await create('default.dualist.ipv6'), 'choose a name without a dot')
+  for (const name of ['office', 'default.dual.ipv4', 'a.b.c', 'a.b.c.ipv6']) assert.is(await create(name), '', name)
+})
+
 const patchDual = (spec: object, ...flags: string[]) =>
   both.kubectl(['patch', 'service', 'dual', ...flags, '-p', JSON.stringify({ spec })])
 
