@@ -19,7 +19,8 @@
 //   the address it holds      | the record says wrongly whether it is protected | note-protection
 //   otherwise                 |                                                 | -
 //
-// The plan of the first address writes both into the status, and lets the Service be deleted when both are released.
+// The plan of the first address writes both into the status, and lets the Service be deleted when both are released. It
+// leaves a wanted second address in the status while that has no record, or one that may yet find it.
 import type { Service } from '../../kube/objects.ts'
 import { type ElasticIP, heldAddress, phaseOf, secondKey, serviceOfAddress } from '../../ledger/record/elastic-ip.ts'
 import { mayFindShown } from '../../ledger/record/records.ts'

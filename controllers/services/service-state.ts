@@ -4,12 +4,17 @@ import {
   type AddressKey,
   type ElasticIP,
   type ReclaimPolicy,
+  addressKeyOf,
+  familyOf,
   heldAddress,
   isSecond,
   phaseOf,
   provisionedSourceOf,
+  secondKey,
 } from '../../ledger/record/elastic-ip.ts'
 import { protectedAnnotation, serviceFinalizer, withdrawingAnnotation } from '../../ledger/record/names.ts'
+import { mayFindShown } from '../../ledger/record/records.ts'
+import { statusAddresses } from '../../ledger/want/address-users.ts'
 import type { RequestAnnotations, ValuePolicy } from '../../settings/service-policy.ts'
 import {
   annotatedReclaimPolicy,
@@ -19,6 +24,7 @@ import {
 } from '../../ledger/want/reclaim.ts'
 import { isSecondWanted } from '../../ledger/want/second-want.ts'
 import type { Want } from '../../ledger/want/want.ts'
+import { type IpFamily, canonicalIpAddress, parseIpAddress } from '../../lib/ip-address.ts'
 import type { Announcement } from '../announcing/announcing.ts'
 import type { ServiceStep } from './service-step.ts'
 
@@ -132,14 +138,37 @@ function isLent({ wanted, record }: ServiceSeen): boolean {
   return wanted?.kind === 'named' || (record !== undefined && provisionedSourceOf(record) !== undefined)
 }
 
-/** The second addresses that a Service shows beside its first one: it holds them, and wants them. */
-export function secondAddresses({ others, service, wanted, record: first }: ServiceSeen): string[] {
+/**
+ * The second addresses that a Service shows beside its first one. A name server relies on what is shown, so that stays while
+ * the ledger looks for its reservation.
+ *
+ * | the record of a second address that it wants | it shows                             |
+ * | -------------------------------------------- | ------------------------------------ |
+ * | is bound to it                               | the address                          |
+ * | holds an address, and is not bound yet       | the address, where it is shown       |
+ * | is missing, or may yet find the address      | what is shown of that family         |
+ * | any other                                    | none                                 |
+ */
+export function secondAddresses({ key, others, service, wanted, record: first }: ServiceSeen): string[] {
   if (!service || !wanted) return []
-  return others
-    .filter((record) => isSecond(record) && phaseOf(record) === 'Bound')
-    .filter(({ spec }) => spec.claimRef?.uid === service.metadata.uid)
-    .filter((record) => isSecondWanted(record, { service, wanted, first }))
-    .flatMap((record) => heldAddress(record) ?? [])
+  const known = others
+    .filter((record) => isSecond(record) && isSecondWanted(record, { service, wanted, first }))
+    .flatMap((record) => secondAddressOf(record, service))
+  const { family } = (wanted.kind === 'reserve' && wanted.second) || {}
+  const isMissing = family && !others.some((record) => addressKeyOf(record) === secondKey(key, family))
+  return isMissing ? [...known, ...shownOfFamily(service, family)] : known
+}
+
+function secondAddressOf(record: ElasticIP, service: Service): string[] {
+  const held = heldAddress(record)
+  if (held === undefined) return mayFindShown(record) ? shownOfFamily(service, familyOf(record)) : []
+  const isBound = phaseOf(record) === 'Bound' && record.spec.claimRef?.uid === service.metadata.uid
+  return isBound || statusAddresses(service).includes(canonicalIpAddress(held) ?? held) ? [held] : []
+}
+
+/** As the status has them: they stay as they are. */
+function shownOfFamily(service: Service, family: IpFamily): string[] {
+  return ingressOf(service).flatMap(({ ip = '' }) => (parseIpAddress(ip)?.family === family ? [ip] : []))
 }
 
 /** The step that ends a Service's hold on an address, by the reclaim policy. */

@@ -8,7 +8,7 @@ import { services } from '../../kube/resource.ts'
 import { type ElasticIP, elasticIPs } from '../../ledger/record/elastic-ip.ts'
 import { addressAnnotation } from '../../ledger/record/names.ts'
 import { makeService } from '../builders.ts'
-import { makeHarness, neverAborted, scheme, usualPolicy } from './harness.ts'
+import { makeHarness, neverAborted, scheme, timeoutMs, usualPolicy } from './harness.ts'
 
 const key = 'default/web'
 const six = 'default/web.ipv6'
@@ -102,6 +102,38 @@ test('a Service of one family that lost the annotation keeps its first address a
   assert.equal([shown(), stored()?.metadata.annotations?.[addressAnnotation]], [[first], first])
   assert.equal(harness.cloud.released, ['res-2'])
 })
+
+type Lose = (of: Pick<Awaited<ReturnType<typeof stage>>, 'harness'>) => void
+const loseRecord: Lose = ({ harness }) => harness.api.drop(elasticIPs, { name: 'default.web.ipv6' })
+const loseStatus: Lose = ({ harness }) => {
+  const { status: _lost, ...restored } = harness.record(six) as ElasticIP
+  loseRecord({ harness })
+  harness.api.put(elasticIPs, restored)
+}
+for (const { name, lose } of [
+  { name: 'has no record', lose: loseRecord },
+  { name: 'has a record without its status', lose: loseStatus },
+]) {
+  test(`a Service shows its second address all the time while that ${name}`, async () => {
+    const { harness, process, shown } = await stage()
+    lose({ harness })
+    harness.cloud.unreadable = true
+    const reconcile = async (...keys: string[]) => {
+      for (const one of keys) {
+        await process.reconcile(one).catch(() => undefined)
+        assert.equal(shown(), [first, second])
+      }
+    }
+    await reconcile(key, six, key)
+    harness.advance(timeoutMs + 1_000)
+    await reconcile(six, key)
+    harness.cloud.unreadable = false
+    harness.advance(timeoutMs + 1_000)
+    await reconcile(key, six, key)
+    assert.equal([harness.record(six)?.status?.address, harness.record(six)?.status?.phase], [second, 'Bound'])
+    assert.equal([harness.cloud.released, harness.cloud.bought.length], [[], 2])
+  })
+}
 
 /** A process whose load balancer setting gives one address. */
 const oneAddress = {

@@ -77,6 +77,16 @@ const movesOfBothFamilies: Move[] = [
   {
     weight: 1,
     move: async (walk) => {
+      const name = recordName(one(walk, secondAddressKeys))
+      if (!walk.harness.api.stored(elasticIPs).some(({ metadata }) => metadata.name === name)) return
+      walk.log.push(`a person empties the status of ElasticIP ${name}`)
+      const emptied = { name, patch: { merge: { status: null } } }
+      await walk.harness.api.client.patch(elasticIPs, emptied, { subresource: 'status' })
+    },
+  },
+  {
+    weight: 1,
+    move: async (walk) => {
       const { name } = one(walk, walk.harness.api.stored(elasticIPs))?.metadata ?? {}
       if (name === undefined) return
       walk.log.push(`a person removes the claimRef of ${name}`)

@@ -249,6 +249,7 @@ for (const { name, seen, plan } of cases) {
   })
 }
 
+const alone = { do: 'announce', address: first, request: { annotations: {}, ...status(first) } } as const
 const ofFirst: Case[] = [
   {
     name: 'shows both once the second is bound',
@@ -267,6 +268,34 @@ const ofFirst: Case[] = [
     name: 'keeps the second beside it where a setting gives one',
     seen: { service: ofTwo, wanted: one, others: [bound] },
     plan: {},
+  },
+  { name: 'keeps the second in the status while it has no record', seen: { service: both, others: [] }, plan: {} },
+  { name: 'keeps the second while its record may find it', seen: { service: both, others: [waiting] }, plan: {} },
+  { name: 'keeps the second when its record has found it', seen: { service: both, others: [unbound] }, plan: {} },
+  {
+    name: 'keeps what is shown where a setting gives one, while the record may find it',
+    seen: { service: ofTwo, wanted: one, others: [secondRecord(undefined, 'uid-1')] },
+    plan: {},
+  },
+  {
+    name: 'does not keep what is shown when the record holds another',
+    seen: { service: both, others: [secondRecord({ ...unbound.status, address: '2001:db8::8' })] },
+    plan: { step: alone },
+  },
+  {
+    name: 'does not keep a second that the cloud lost',
+    seen: { service: both, others: [lost] },
+    plan: { step: alone },
+  },
+  {
+    name: 'does not keep one that the Service does not want',
+    seen: { service: both, wanted: one, others: [] },
+    plan: { step: alone },
+  },
+  {
+    name: 'that is lost goes from the status, and a second without a record stays',
+    seen: { service: both, record: makeRecord({ phase: 'Requested', conditions: [assignedTo] }), others: [] },
+    plan: { step: { do: 'clear-status', isOverdue: false, kept: [second] } },
   },
   { name: 'does not show an unbound one', seen: { service: plain, others: [unbound] }, plan: {} },
   {
