@@ -189,8 +189,9 @@ type Context = HarnessMarks & {
 }
 
 function makeProcess(context: Context, identity: string, options: ProcessOptions): Process {
-  const { api, now, elapsedMs, scheme, sweepsUntagged } = context
-  const policy = { ...(context.policy ?? usualPolicy), ...options.policy }
+  const { api, now, elapsedMs, scheme, sweepsUntagged, policy: common = usualPolicy } = context
+  // No copy without need: a walk changes the common one while processes run.
+  const policy = options.policy ? { ...common, ...options.policy } : common
   const wanted = (service: Service): Want => want(service, policy, undefined)
   const { announcer = empty(), findAnnouncement = () => undefined } = options
   const account = options.account ?? { project, cloud: context.cloud }

@@ -1,5 +1,6 @@
 // Random walks: two processes, crashes, frozen processes, lost calls, a cloud with moods. Whatever happens, in the end
-// every Service that wants an address has one, or one of each family, and the project has no other.
+// every Service that wants an address has one, or one of each family, and the project has no other. A setting that gives one
+// address changes nothing then.
 import { mock } from 'node:test'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -10,6 +11,7 @@ import { parseIpAddress } from '../../lib/ip-address.ts'
 import {
   type ElasticIP,
   elasticIPs,
+  familyOf,
   heldAddress,
   recordName,
   reservationIdOf,
@@ -18,6 +20,7 @@ import {
 } from '../../ledger/record/elastic-ip.ts'
 import { serviceMarks } from '../../ledger/record/marks.ts'
 import { addressAnnotation } from '../../ledger/record/names.ts'
+import type { Policy } from '../../settings/service-policy.ts'
 import { makeReservation, makeService } from '../builders.ts'
 import { comeToRest, create, familiesOf } from './walk-life.ts'
 import {
@@ -98,6 +101,15 @@ const movesOfBothFamilies: Move[] = [
   },
 ]
 
+/** An operator chooses a setting by which a Service has one address, or takes that back. */
+const changeSetting = (policy: Policy): Move => ({
+  weight: 2,
+  move: ({ log }) => {
+    policy.isDualStack = !policy.isDualStack
+    log.push(`the setting gives a Service ${policy.isDualStack ? 'two addresses' : 'one address'}`)
+  },
+})
+
 /** What must hold at every moment. */
 function watch(walk: Walk): void {
   const { harness } = walk
@@ -150,7 +162,10 @@ function judge({ harness, surprises, log }: Walk): void {
     assert.is(service.metadata.annotations?.[addressAnnotation], record?.status?.address)
     const reserved = harness.cloud.reserved().find(({ id }) => id === record?.status?.reservationID)
     assert.is(reserved?.address, record?.status?.address, `${keyOf(service)} shows what is not reserved`)
-    const [family = 'ipv4', second] = familiesOf(service)
+    // Under a setting that gives one, the first address may be of the second family.
+    const families = familiesOf(service)
+    const isOther = record !== undefined && families.length > 1 && familyOf(record) !== families[0]
+    const [family = 'ipv4', second] = isOther ? families.toReversed() : families
     assert.is(parseIpAddress(reserved?.address ?? '')?.family, family, `${keyOf(service)} shows the other family`)
     const other = second && harness.record(secondKey(keyOf(service), second))
     if (second)
@@ -172,19 +187,32 @@ function judge({ harness, surprises, log }: Walk): void {
 }
 
 async function walkFrom(seed: number, steps: number): Promise<void> {
-  const walker = makeWalker(seed, { policy: { ...usualPolicy, isDualStack: true } })
+  const policy = { ...usualPolicy, isDualStack: true, matchesFamilies: false }
+  const walker = makeWalker(seed, { policy })
   const walk = beginWalk(walker)
   seedOf(walk)
   walk.harness.cloud.recycles = seed % 2 === 0
   try {
-    await walkOn(walk, { steps, moves: movesOfBothFamilies, watch })
+    await walkOn(walk, { steps, moves: [...movesOfBothFamilies, changeSetting(policy)], watch })
+    policy.isDualStack = true
     await comeToRest(walk, addressKeys)
     watch(walk)
     judge(walk)
+    const before = holdersOf(walk)
+    policy.isDualStack = false
+    await comeToRest(walk, addressKeys)
+    assert.equal(holdersOf(walk), before, 'what Services hold under a setting that gives one address')
   } catch (error) {
     console.log(`seed ${seed}\n  ${walk.log.join('\n  ')}`)
     throw error
   }
+}
+
+/** Which record holds what, and what Services show. */
+function holdersOf({ harness }: Walk): unknown {
+  const held = harness.api.stored(elasticIPs).map((record) => `${record.metadata.name} ${reservationIdOf(record)}`)
+  const shown = harness.api.stored(services).map((service) => `${keyOf(service)} ${JSON.stringify(ingressOf(service))}`)
+  return [held.toSorted(), shown.toSorted()]
 }
 
 /** What a predecessor left. */

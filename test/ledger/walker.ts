@@ -150,7 +150,11 @@ export function makeWalker(
     note(`${actor.name} begins ${what}`)
     work().catch((error: unknown) => {
       if (isExpected(error)) return note(`${actor.name}: ${error.message}`)
-      if (error instanceof Error && /^(no (IPv4 |IPv6 )?address|not available): /.test(error.message)) return undefined
+      if (
+        error instanceof Error &&
+        /^(no (IPv4 |IPv6 )?address|not available|spec[.]ipFamilyPolicy): /.test(error.message)
+      )
+        return undefined
       return surprises.push(error)
     })
   }
