@@ -3,8 +3,9 @@ import type { KubeClient } from '../kube/client.ts'
 import { listAll } from '../kube/list-all.ts'
 import { type Service, splitKey } from '../kube/objects.ts'
 import { leases, nodeLeaseNamespace, services } from '../kube/resource.ts'
-import { type AdoptionMark, adoptionMark, ledgerMap, type Leader } from './sweep/ledger-map.ts'
-import { type ClusterSigns, type ClusterSignsDeps, clusterSigns, haltReason } from './sweep/cluster-signs.ts'
+import { type AdoptionMark, adoptionMark, type LedgerMap, ledgerMap, type Leader } from './sweep/ledger-map.ts'
+import { type ClusterSigns, type ClusterSignsDeps, clusterSigns } from './sweep/cluster-signs.ts'
+import { type HaltMemory, haltMemory } from './sweep/halt.ts'
 import { witness } from './sweep/witness.ts'
 import { systemClock } from '../kube/clock.ts'
 import { type ProjectCheck, type ProjectCheckOptions, projectCheck } from './sweep/project-check.ts'
@@ -58,10 +59,11 @@ export function makeLedger(options: LedgerOptions): Ledger {
   const { cloudTimeoutMs, maxAddressesPerNamespace } = settings.cluster
   const monotonicMs = () => performance.now()
   const at = { namespace: settings.process.namespace, name: names.ledgerConfigMap }
-  const map = ledgerMap({ client, ...at, monotonicMs })
+  const halt = haltMemory({ cluster, at })
+  const map = ledgerMap({ client, ...at, halt, monotonicMs })
   const mark = adoptionMark({ map, project: vendor.project.id, identity, leader: leaderReader(options), monotonicMs })
   const scheme = { ...vendor.marks, cluster }
-  const signs = makeSigns(options, { map, scheme, monotonicMs })
+  const signs = makeSigns(options, { map, scheme, halt, monotonicMs })
   const project = makeProjectCheck(options, { map, at })
   // A claim lists, waits for its turn and reserves; other processes wait that long, and half a call longer.
   const budgetMs = 1.5 * cloudTimeoutMs
@@ -78,10 +80,7 @@ export function makeLedger(options: LedgerOptions): Ledger {
     grantedProblem: grantedCheck(grantedFacts(options, monotonicMs)),
     requestsInFlight: requestsInFlight({ timeoutMs, monotonicMs, identity }),
     clusterState: () => signs.state(),
-    haltReason: async (signal: AbortSignal) => {
-      const stored = await map.recent(signal)
-      return project.haltReason(stored) ?? haltReason(stored, cluster)
-    },
+    haltReason: (signal: AbortSignal) => haltReason({ map, project, halt }, signal),
     isAdopted: (signal: AbortSignal) => mark.isSet(signal),
     overLimit: limiter(options),
     turnover: turnover({ limit: maxAddressesPerNamespace, now }),
@@ -93,6 +92,15 @@ export function makeLedger(options: LedgerOptions): Ledger {
   const loss = lossConfirmation(options, { map, at })
   const ofSweep = { mark, signs, loss, listOrphans: listOrphans.bind(undefined, map) }
   return { deps, claims: claims(deps), project, ...ofSweep }
+}
+
+/** Why no claim may reach the cloud now. */
+async function haltReason(
+  { map, project, halt }: { map: LedgerMap; project: ProjectCheck; halt: HaltMemory },
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const stored = await map.recent(signal)
+  return project.haltReason(stored) ?? halt.reason(stored)
 }
 
 function grantedFacts(
@@ -170,7 +178,7 @@ function lossConfirmation(
 
 function makeSigns(
   { client, caches, vendor, settings, events, metrics, log }: LedgerOptions,
-  facts: Pick<ClusterSignsDeps, 'map' | 'scheme' | 'monotonicMs'>,
+  facts: Pick<ClusterSignsDeps, 'map' | 'scheme' | 'halt' | 'monotonicMs'>,
 ): ClusterSigns {
   const recorder = events.of('service-controller')
   const { sweepIntervalMs: intervalMs } = settings.cluster

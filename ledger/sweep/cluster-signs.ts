@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Reservation } from '../../clouds/ports/cloud.ts'
-import type { ConfigMap } from '../../kube/objects.ts'
 import type { ClusterState } from '../record/ledger-deps.ts'
-import { confirmAnnotation } from '../record/names.ts'
+import type { HaltMemory } from './halt.ts'
 import { type ReleaseWaitDeps, releaseWait } from './release-wait.ts'
 import {
   makeSign,
@@ -31,7 +30,9 @@ export type ClusterSigns = {
   check(reservations: Reservation[], signal: AbortSignal): Promise<'all' | 'no-release' | 'nothing'>
 }
 
-export type ClusterSignsDeps = WriteSignDeps & ReleaseWaitDeps & { witness: Witness }
+type ForeignPlan = Extract<SignPlan, { kind: 'foreign' }>
+
+export type ClusterSignsDeps = WriteSignDeps & ReleaseWaitDeps & { witness: Witness; halt: HaltMemory }
 
 /** Notices another cluster that uses our id. */
 export function clusterSigns(deps: ClusterSignsDeps): ClusterSigns {
@@ -50,13 +51,14 @@ export function clusterSigns(deps: ClusterSignsDeps): ClusterSigns {
     waitMs: () => wait.leftMs(),
     async check(reservations, signal) {
       const stored = await deps.map.read(signal)
-      const entries = withSigns(entriesOf(stored, deps.scheme.cluster), written)
+      const entries = withSigns(deps.halt.entries(stored), written)
       const witness = await deps.witness.find(signal)
       const witnessed = await findWitnessed(deps, { reservations, entries }, signal)
       const plan = signs.decide(reservations, { entries, witnessed })
       if (plan.kind === 'foreign') {
-        const reason = await stop(deps, { plan, entries, stored }, signal)
-        state = { kind: 'foreign', reason }
+        // Before the map is written: nothing is released either while that fails.
+        state = { kind: 'foreign', reason: noteHalt(deps, { plan, entries, stored }) }
+        await reportHalt(deps, { plan, stored, reason: state.reason }, signal)
         return 'nothing'
       }
       if (plan.kind === 'observe') {
@@ -124,57 +126,23 @@ async function findWitnessed(
   return found
 }
 
-/** Why nothing may be reserved, by the ledger's ConfigMap: replicas that do not lead ask this too. */
-export function haltReason(map: ConfigMap | undefined, cluster: string): string | undefined {
-  return map && entriesOf(map, cluster).foreign !== undefined ? conflictReason(map, cluster) : undefined
-}
-
-function conflictReason({ metadata, data = {} }: ConfigMap, cluster: string): string {
-  const { 'foreign-sign': sign = '', 'foreign-alive': alive } = data
-  const { namespace, name } = metadata
-  const confirm = `kubectl annotate configmap -n ${namespace} ${name} --overwrite ${confirmAnnotation}=${sign}`
-  const end = alive === undefined ? 'If it is gone, this ends by itself after three sweeps. ' : ''
-  return (
-    `another cluster uses the cluster id ${cluster}: nothing is reserved, released or adopted. ${end}` +
-    `If this cluster is a copy, stop it, or give it another --cluster-id. If it is the original, stop the copy, then run: ${confirm}`
-  )
-}
-
 function withSigns(entries: SignEntries, more: string[]): SignEntries {
   return { ...entries, signs: [...new Set([...entries.signs, ...more])] }
 }
 
-/** The entries of our id; with another id we begin anew. */
-function entriesOf(map: ConfigMap | undefined, cluster: string): SignEntries {
-  const { data = {} } = map ?? {}
-  const ofUs = (data['cluster'] ?? cluster) === cluster ? data : {}
-  const { signs = '', 'foreign-sign': foreign, 'foreign-alive': alive, 'former-signs': former = '', waiting } = ofUs
-  const list = (text: string) => text.split(' ').filter((one) => one !== '')
-  const confirmed = map?.metadata.annotations?.[confirmAnnotation]
-  return {
-    signs: list(signs),
-    foreign,
-    isAlive: alive !== undefined,
-    hasWaited: waiting !== undefined,
-    former: list(former),
-    confirmed,
-  }
+/** Keeps that we stop, in this process; returns the reason. */
+function noteHalt({ halt }: ClusterSignsDeps, { plan, entries, stored }: Known & { plan: ForeignPlan }): string {
+  halt.note({ sign: entries.foreign ?? plan.signs[0] ?? '', isAlive: plan.isAlive })
+  return halt.reason(stored) ?? ''
 }
 
-/** Stores that another cluster uses our id, for all replicas, and says so; returns the reason. */
-async function stop(
-  { map, scheme, log, event }: ClusterSignsDeps,
-  { plan, entries, stored }: Known & { plan: Extract<SignPlan, { kind: 'foreign' }> },
+/** Stores the halt for all replicas, and says so. */
+async function reportHalt(
+  { map, scheme, log, event, halt }: ClusterSignsDeps,
+  { plan, stored, reason }: Pick<Known, 'stored'> & { plan: ForeignPlan; reason: string },
   signal: AbortSignal,
-): Promise<string> {
-  const change = {
-    cluster: scheme.cluster,
-    'foreign-sign': entries.foreign ?? plan.signs[0],
-    'foreign-alive': plan.isAlive ? 'true' : undefined,
-  }
-  const halted = await map.change(stored, change, signal)
-  const reason = conflictReason(halted, scheme.cluster)
+): Promise<void> {
   log.error({ cluster: scheme.cluster, signs: plan.signs }, reason)
+  const halted = await map.change(stored, halt.kept(), signal)
   event(halted, { type: 'Warning', reason: 'ClusterIdInUse', message: reason })
-  return reason
 }

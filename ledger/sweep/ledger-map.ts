@@ -4,6 +4,7 @@ import { KubeError, isAlreadyExists } from '../../kube/errors.ts'
 import type { ConfigMap } from '../../kube/objects.ts'
 import { configMaps } from '../../kube/resource.ts'
 import { confirmAnnotation, confirmProjectAnnotation } from '../record/names.ts'
+import type { HaltMemory } from './halt.ts'
 
 /** The ConfigMap in which the ledger keeps what concerns no single address. */
 export type LedgerMap = {
@@ -20,13 +21,20 @@ export type LedgerMap = {
 
 type Entries = Record<string, string | undefined>
 
-export type LedgerMapOptions = { client: KubeClient; namespace: string; name: string; monotonicMs: () => number }
+export type LedgerMapOptions = {
+  client: KubeClient
+  namespace: string
+  name: string
+  /** Sees every version of the map, and has what a new map begins with. */
+  halt: Pick<HaltMemory, 'see' | 'kept'>
+  monotonicMs: () => number
+}
 
 /** In this time no other process can become leader and change something that matters. */
 const recentMs = 1_000
 
 /** The ledger's ConfigMap in the API server. */
-export function ledgerMap({ client, namespace, name, monotonicMs }: LedgerMapOptions): LedgerMap {
+export function ledgerMap({ client, namespace, name, halt, monotonicMs }: LedgerMapOptions): LedgerMap {
   let known: { map: ConfigMap | undefined; untilMs: number } | undefined
   const remember = (map: ConfigMap | undefined, readMs: number) => {
     known = { map, untilMs: readMs + recentMs }
@@ -34,7 +42,9 @@ export function ledgerMap({ client, namespace, name, monotonicMs }: LedgerMapOpt
   }
   const read = async (signal: AbortSignal) => {
     const readMs = monotonicMs()
-    return remember(await client.get(configMaps, { namespace, name }, { signal }), readMs)
+    const map = await client.get(configMaps, { namespace, name }, { signal })
+    halt.see(map)
+    return remember(map, readMs)
   }
   /** What one claim asks twice at the same time is read once. A read ends with its own signal, so others do not share it. */
   let reading: { signal: AbortSignal; map: Promise<ConfigMap | undefined> } | undefined
@@ -50,11 +60,13 @@ export function ledgerMap({ client, namespace, name, monotonicMs }: LedgerMapOpt
     read,
     recent: async (signal) => (known && monotonicMs() < known.untilMs ? known.map : readOnce(signal)),
     async change(stored, entries, signal) {
-      const changed = withEntries(stored ?? { ...emptyMap, metadata: { namespace, name } }, entries)
+      const anew = { ...emptyMap, metadata: { namespace, name } }
+      const changed = withEntries(stored ?? anew, stored ? entries : { ...halt.kept(), ...entries })
       if (stored && isSame(stored, changed)) return stored
       known = undefined
-      if (stored) return client.replace(configMaps, changed, { signal })
-      return create(client, changed, signal)
+      const written = await (stored ? client.replace(configMaps, changed, { signal }) : create(client, changed, signal))
+      halt.see(written)
+      return written
     },
   }
 }
@@ -82,10 +94,9 @@ function withEntries(map: ConfigMap, entries: Entries): ConfigMap {
 }
 
 /** The confirmations that these entries follow. */
-function usedConfirmations({ metadata, data }: ConfigMap, entries: Entries): string[] {
+function usedConfirmations({ metadata }: ConfigMap, entries: Entries): string[] {
   const { [confirmAnnotation]: confirmed, [confirmProjectAnnotation]: project } = metadata.annotations ?? {}
-  const isOverruled = 'foreign-sign' in entries && confirmed === data?.['foreign-sign']
-  const isUsed = confirmed !== undefined && (isOverruled || confirmed === entries['cluster'])
+  const isUsed = confirmed !== undefined && [entries['overruled-sign'], entries['cluster']].includes(confirmed)
   const isProjectUsed = project !== undefined && project === entries['project']
   return [...(isUsed ? [confirmAnnotation] : []), ...(isProjectUsed ? [confirmProjectAnnotation] : [])]
 }

@@ -21,6 +21,8 @@ export type SignEntries = {
   hasWaited: boolean
   /** Signs of clusters that are gone or that a person has overruled. */
   former: string[]
+  /** The last `foreign` that is over: the other cluster was gone, was ourselves, or a person has overruled it. */
+  overruled: string | undefined
   /** The sign that a person overrules. */
   confirmed: string | undefined
 }

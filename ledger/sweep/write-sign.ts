@@ -73,6 +73,8 @@ function nextEntries({ plan, entries, shown, sign, cluster }: Writing & Next): R
     signs: signs.length > 0 ? signs.join(' ') : undefined,
     'foreign-sign': undefined,
     'foreign-alive': undefined,
+    // What each process has seen of the halt ends with this.
+    'overruled-sign': plan.kind === 'take-over' ? (entries.foreign ?? plan.signs[0]) : entries.overruled,
     waiting: undefined,
     'former-signs': former.length > 0 ? former.join(' ') : undefined,
   }

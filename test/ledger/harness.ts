@@ -17,7 +17,8 @@ import { services } from '../../kube/resource.ts'
 import { type AdoptionMark, adoptionMark, ledgerMap, type Leader } from '../../ledger/sweep/ledger-map.ts'
 import type { Witness } from '../../ledger/sweep/witness.ts'
 import { listOrphans } from '../../ledger/sweep/orphan-list.ts'
-import { clusterSigns, haltReason } from '../../ledger/sweep/cluster-signs.ts'
+import { clusterSigns } from '../../ledger/sweep/cluster-signs.ts'
+import { haltMemory } from '../../ledger/sweep/halt.ts'
 import { rememberedProject } from '../../ledger/sweep/project-plan.ts'
 import { requestsInFlight } from '../../ledger/record/requests-in-flight.ts'
 import { sights } from '../../lib/sights.ts'
@@ -198,7 +199,9 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
   const client = interposed(api.client, options.kube ?? {})
   const cloud: Cloud = interposed(account.cloud.cloud, options.cloud ?? {})
   const clock = { aheadMs: 0 }
-  const map = ledgerMap({ client, namespace: 'eip', name: 'ledger', monotonicMs: elapsedMs })
+  const at = { namespace: 'eip', name: 'ledger' }
+  const halt = haltMemory({ cluster: scheme.cluster, at })
+  const map = ledgerMap({ client, ...at, halt, monotonicMs: elapsedMs })
   const mark = adoptionMark({
     map,
     project: account.project,
@@ -212,6 +215,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
     scheme,
     log: silentLog,
     map,
+    halt,
     intervalMs: sweepIntervalMs,
     successionMs: 60_000,
     monotonicMs: elapsedMs,
@@ -233,7 +237,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
     haltReason: async (signal: AbortSignal) => {
       const stored = await map.recent(signal)
       const isOther = (rememberedProject(stored) ?? project) !== account.project
-      return isOther ? 'another project' : haltReason(stored, scheme.cluster)
+      return isOther ? 'another project' : halt.reason(stored)
     },
     possibleUsers: async (signal: AbortSignal) => ({
       services: (await client.list(services, { signal })).items,

@@ -3,14 +3,15 @@ import { mock } from 'node:test'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Service } from '../../kube/objects.ts'
-import { services } from '../../kube/resource.ts'
+import { configMaps, services } from '../../kube/resource.ts'
 import type { Claim } from '../../ledger/claim/claim-spec.ts'
 import { makeLedger } from '../../ledger/ledger.ts'
 import { type ElasticIP, elasticIPs } from '../../ledger/record/elastic-ip.ts'
+import { serviceMarks } from '../../ledger/record/marks.ts'
 import { release } from '../../ledger/release/release.ts'
 import { want } from '../../ledger/want/want.ts'
 import { makeMetrics } from '../../telemetry/metrics/metrics.ts'
-import { makePolicy, makeRecord, makeService, metros } from '../builders.ts'
+import { makePolicy, makeRecord, makeReservation, makeService, metros } from '../builders.ts'
 import { apiServer } from '../fakes/api-server.ts'
 import { type Hooks, interposed } from '../fakes/interposed.ts'
 import { silentLog } from '../fakes/log.ts'
@@ -19,6 +20,7 @@ import { scriptedCloud } from '../fakes/scripted-cloud.ts'
 const { signal } = new AbortController()
 const policy = makePolicy({ metro: 'da' })
 const cloudTimeoutMs = 20_000
+const scheme = { usage: 'cloud-provider-equinix-metal-auto', separator: '/', cluster: 'cluster-1' } as const
 
 type Options = {
   kube?: Hooks
@@ -115,6 +117,34 @@ test('while a request of another process may still reach the cloud, nobody sends
     cloud.otherwise = 'invalid'
     arrives.resolve()
     await running
+  } finally {
+    clock.mock.restore()
+  }
+})
+
+test('a copy that has stopped reserves nothing when its ConfigMap is deleted, also once that is made anew', async () => {
+  const time = { ms: 1_000 }
+  const clock = mock.method(performance, 'now', () => time.ms)
+  try {
+    const { api, cloud, ledger } = makeCluster()
+    // What the original reserved after the backup, for a Service that the copy does not have yet.
+    cloud.put(makeReservation({ marks: serviceMarks(scheme, 'default/web') }))
+    const at = { namespace: 'eip-admission', name: 'eip-admission-ledger' }
+    const data = { cluster: 'cluster-1', project: 'project-1', 'foreign-sign': 'theirs.300', 'foreign-alive': 'true' }
+    api.put(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: at, data })
+    const { claims, project } = await ledger('one')
+    const answer = async () => {
+      time.ms += 2_000
+      const claimed = await claims.claim(claimOf('default/web'), signal)
+      return claimed.kind === 'pending' ? claimed.reason : claimed.kind
+    }
+    assert.match(await answer(), /another cluster uses the cluster id/)
+    api.drop(configMaps, at)
+    assert.match(await answer(), /another cluster uses .*confirm-cluster=theirs.300/)
+    await project.check(signal)
+    assert.equal(api.stored(configMaps)[0]?.data, data)
+    assert.match(await answer(), /another cluster uses/)
+    assert.equal([api.stored(elasticIPs), cloud.calls.reserve], [[], 0])
   } finally {
     clock.mock.restore()
   }

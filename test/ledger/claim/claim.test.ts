@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert'
 import type { ReservationRequest } from '../../../clouds/ports/cloud.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import { type ClaimDeps, claims } from '../../../ledger/claim/claim.ts'
+import { haltMemory } from '../../../ledger/sweep/halt.ts'
 import { ledgerMap } from '../../../ledger/sweep/ledger-map.ts'
 import type { ClaimResult } from '../../../ledger/claim/claim-spec.ts'
 import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
@@ -51,7 +52,9 @@ test('a claim reads the halt and the adoption mark at the same time, and their C
 
   let reads = 0
   const client = { get: () => Promise.resolve(void (reads += 1)) } as unknown as KubeClient
-  const map = ledgerMap({ client, namespace: 'eip', name: 'ledger', monotonicMs: () => 0 })
+  const at = { namespace: 'eip', name: 'ledger' }
+  const halt = haltMemory({ cluster: 'cluster-1', at })
+  const map = ledgerMap({ client, ...at, halt, monotonicMs: () => 0 })
   const { signal } = new AbortController()
   await Promise.all([map.recent(signal), map.recent(signal)])
   assert.is(reads, 1)

@@ -4,12 +4,14 @@ import * as assert from 'uvu/assert'
 import type { ConfigMap } from '../../../kube/objects.ts'
 import { configMaps } from '../../../kube/resource.ts'
 import type { ClusterSigns } from '../../../ledger/sweep/cluster-signs.ts'
-import { clusterSigns, haltReason } from '../../../ledger/sweep/cluster-signs.ts'
+import { clusterSigns } from '../../../ledger/sweep/cluster-signs.ts'
+import { haltMemory } from '../../../ledger/sweep/halt.ts'
 import { confirmAnnotation } from '../../../ledger/record/names.ts'
 import { ledgerMap } from '../../../ledger/sweep/ledger-map.ts'
 import { serviceMarks } from '../../../ledger/record/marks.ts'
 import { makeReservation } from '../../builders.ts'
 import { apiServer } from '../../fakes/api-server.ts'
+import { type Hooks, interposed } from '../../fakes/interposed.ts'
 import { silentLog } from '../../fakes/log.ts'
 import { scriptedCloud } from '../../fakes/scripted-cloud.ts'
 import type { Witness } from '../../../ledger/sweep/witness.ts'
@@ -24,16 +26,22 @@ function makeDrill() {
   cloud.put(makeReservation({ marks: serviceMarks(scheme, 'default/web') }))
   const cluster = (backup?: ConfigMap, witness = noWitness) => {
     const api = apiServer()
+    const trouble: Hooks = {}
+    const client = interposed(api.client, trouble)
     if (backup) api.put(configMaps, backup)
     const events: string[] = []
-    const map = ledgerMap({ client: api.client, ...at, monotonicMs: () => time.ms })
+    /** The map as a process that has just started reads it. */
+    const makeMap = () => {
+      const halt = haltMemory({ cluster: scheme.cluster, at })
+      return { halt, map: ledgerMap({ client, ...at, halt, monotonicMs: () => time.ms }) }
+    }
     /** A leader that follows another one after so long. */
     const makeSigns = ({ silentMs }: { silentMs: number | undefined } = { silentMs: 0 }) => {
       const signs = clusterSigns({
         cloud: cloud.cloud,
         scheme,
         log: silentLog,
-        map,
+        ...makeMap(),
         intervalMs,
         successionMs: 60_000,
         monotonicMs: () => time.ms,
@@ -46,10 +54,12 @@ function makeDrill() {
     const stored = () => api.stored(configMaps)[0]
     return {
       api,
+      trouble,
       events,
+      makeMap,
       makeSigns,
       stored,
-      reason: () => haltReason(stored(), scheme.cluster),
+      reason: () => makeMap().halt.reason(stored()),
       confirm() {
         const { metadata, ...map } = stored() as ConfigMap
         const annotations = { [confirmAnnotation]: map.data?.['foreign-sign'] ?? '' }
@@ -116,6 +126,74 @@ test('a copy whose original is alive stays stopped when the original falls silen
   assert.is(await check(restarted), 'all')
   assert.is(copy.reason(), undefined)
   assert.is(copy.stored()?.metadata.annotations?.[confirmAnnotation], undefined)
+})
+
+for (const [name, change] of [
+  ['is deleted', undefined],
+  ['is put back to what it was before the halt', { signs: 'older.300' }],
+] as const) {
+  const harm = ({ api, stored }: Awaited<ReturnType<typeof restoreCopy>>['copy']) => {
+    const map = stored() as ConfigMap
+    api.drop(configMaps, at)
+    if (change) api.put(configMaps, { ...map, data: change })
+  }
+
+  test(`a copy whose ConfigMap ${name} stays stopped, also when the original falls silent`, async () => {
+    const { check, copy, copySigns, originalSigns } = await restoreCopy()
+    await check(copySigns)
+    await check(originalSigns)
+    await check(copySigns)
+    harm(copy)
+    for (let n = 0; n < 8; n += 1) assert.is(await check(copySigns), 'nothing')
+    // The map says it again, to processes that start later.
+    const restarted = copy.makeSigns()
+    for (let n = 0; n < 8; n += 1) assert.is(await check(restarted), 'nothing')
+    copy.confirm()
+    assert.is(await check(restarted), 'all')
+    assert.is(copy.stored()?.metadata.annotations?.[confirmAnnotation], undefined)
+    assert.is(await check(copySigns), 'all', 'the process that knew the halt reads that it is over')
+  })
+
+  test(`a replica of a copy whose ConfigMap ${name} buys nothing before a leader goes on`, async () => {
+    const { check, copy, copySigns } = await restoreCopy()
+    await check(copySigns)
+    const replica = copy.makeMap()
+    await replica.map.read(neverAborted)
+    harm(copy)
+    const reason = async () => replica.halt.reason(await replica.map.read(neverAborted))
+    assert.match((await reason()) ?? '', /another cluster uses .*confirm-cluster=/)
+    for (let n = 0; n < 2; n += 1) {
+      assert.is(await check(copySigns), 'nothing')
+      assert.match((await reason()) ?? '', /another cluster uses/)
+    }
+    assert.is(await check(copySigns), 'all', 'the original is gone')
+    assert.is(await reason(), undefined)
+    // Without the map it is over all the same.
+    copy.api.drop(configMaps, at)
+    assert.is(await reason(), undefined)
+  })
+}
+
+test('a map that is made anew has the halt, and what a person writes on it counts', async () => {
+  const { check, copy, copySigns } = await restoreCopy()
+  await check(copySigns)
+  const { map } = copy.makeMap()
+  await map.read(neverAborted)
+  copy.api.drop(configMaps, at)
+  await map.change(undefined, { project: 'project-1' }, neverAborted)
+  assert.match(copy.reason() ?? '', /another cluster uses/)
+  copy.confirm()
+  assert.is(await check(copySigns), 'all')
+  assert.equal([copy.reason(), copy.stored()?.metadata.annotations], [undefined, {}])
+})
+
+test('a copy stops although its ConfigMap cannot be written', async () => {
+  const { check, copy, copySigns } = await restoreCopy()
+  copy.trouble.before = ({ verb }) => {
+    if (verb === 'replace') throw new Error('refused')
+  }
+  const [refused] = await Promise.allSettled([check(copySigns)])
+  assert.equal([refused.status, copySigns.state().kind], ['rejected', 'foreign'])
 })
 
 test('after a disaster the copy takes over once the sign has not changed for three intervals', async () => {

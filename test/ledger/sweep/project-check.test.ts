@@ -6,6 +6,7 @@ import type { Reservation } from '../../../clouds/ports/cloud.ts'
 import type { ConfigMap } from '../../../kube/objects.ts'
 import { configMaps } from '../../../kube/resource.ts'
 import { confirmProjectAnnotation } from '../../../ledger/record/names.ts'
+import { haltMemory } from '../../../ledger/sweep/halt.ts'
 import { ledgerMap } from '../../../ledger/sweep/ledger-map.ts'
 import { projectCheck } from '../../../ledger/sweep/project-check.ts'
 import { apiServer } from '../../fakes/api-server.ts'
@@ -24,7 +25,12 @@ function makeCluster() {
   let lists = 0
   const check = (id: string, more: { isOfToken?: true; formerId?: string } = {}) =>
     projectCheck({
-      map: ledgerMap({ client: api.client, ...at, monotonicMs: () => nowMs }),
+      map: ledgerMap({
+        client: api.client,
+        ...at,
+        halt: haltMemory({ cluster: 'us', at }),
+        monotonicMs: () => nowMs,
+      }),
       at,
       project: { id, setting: 'PROJECT', ...more },
       cluster: 'us',

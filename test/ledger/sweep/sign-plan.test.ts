@@ -13,6 +13,7 @@ const entries: SignSeen['entries'] = {
   isAlive: false,
   hasWaited: false,
   former: [],
+  overruled: undefined,
   confirmed: undefined,
 }
 const base: SignSeen = {

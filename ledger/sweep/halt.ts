@@ -1,0 +1,89 @@
+import type { ConfigMap } from '../../kube/objects.ts'
+import { confirmAnnotation } from '../record/names.ts'
+import type { SignEntries } from './sign-plan.ts'
+
+/*
+ * The ledger's ConfigMap tells every replica that another cluster uses our id. Somebody may delete it, or restore it from
+ * an older backup. So each process keeps the halt that it saw, until a leader has written that this halt is over.
+ */
+
+/** What a process knows of another cluster that uses our id. */
+export type HaltMemory = {
+  /** Keeps what the map says. Called for every version of it that this process reads or writes. */
+  see(map: ConfigMap | undefined): void
+  /** Keeps that we stop, before the map says so. */
+  note(halt: Halt): void
+  /** What the map has about signs, and what this process has seen in it before. */
+  entries(map: ConfigMap | undefined): SignEntries
+  /** What the map has to say of it, also one that is made anew. */
+  kept(): Record<string, string | undefined>
+  /** Why nothing may be reserved: replicas that do not lead ask this too. */
+  reason(map: ConfigMap | undefined): string | undefined
+}
+
+/** `sign`: the first one of the other cluster. */
+type Halt = { sign: string; isAlive: boolean }
+
+type HaltMemoryOptions = { cluster: string; at: { namespace: string; name: string } }
+
+/** The memory of one process, which has seen nothing yet. */
+export function haltMemory({ cluster, at }: HaltMemoryOptions): HaltMemory {
+  let halt: Halt | undefined
+  let overruled: string | undefined
+  const note = ({ sign, isAlive }: Halt) => {
+    halt = { sign, isAlive: isAlive || halt?.isAlive === true }
+  }
+  const see = (map: ConfigMap | undefined) => {
+    const stored = storedEntries(map, cluster)
+    overruled = stored.overruled ?? overruled
+    if (halt?.sign === overruled) halt = undefined
+    // A read that was answered late may still have what is over.
+    if (stored.foreign !== undefined && stored.foreign !== overruled) {
+      note({ sign: stored.foreign, isAlive: stored.isAlive })
+    }
+  }
+  const entries = (map: ConfigMap | undefined): SignEntries => {
+    const stored = storedEntries(map, cluster)
+    const isAlive = stored.isAlive || halt?.isAlive === true
+    return { ...stored, foreign: stored.foreign ?? halt?.sign, isAlive, overruled: stored.overruled ?? overruled }
+  }
+  return {
+    see,
+    note,
+    entries,
+    kept: () => ({
+      ...(halt && { cluster, 'foreign-sign': halt.sign, 'foreign-alive': halt.isAlive ? 'true' : undefined }),
+      ...(overruled !== undefined && { 'overruled-sign': overruled }),
+    }),
+    reason(map) {
+      const { foreign: sign, isAlive } = entries(map)
+      return sign === undefined ? undefined : conflictReason({ sign, isAlive, cluster, at })
+    },
+  }
+}
+
+function conflictReason({ sign, isAlive, cluster, at }: Halt & HaltMemoryOptions): string {
+  const { namespace, name } = at
+  const confirm = `kubectl annotate configmap -n ${namespace} ${name} --overwrite ${confirmAnnotation}=${sign}`
+  const end = isAlive ? '' : 'If it is gone, this ends by itself after three sweeps. '
+  return (
+    `another cluster uses the cluster id ${cluster}: nothing is reserved, released or adopted. ${end}` +
+    `If this cluster is a copy, stop it, or give it another --cluster-id. If it is the original, stop the copy, then run: ${confirm}`
+  )
+}
+
+/** The entries of our id; with another id we begin anew. */
+function storedEntries(map: ConfigMap | undefined, cluster: string): SignEntries {
+  const { data = {} } = map ?? {}
+  const ofUs = (data['cluster'] ?? cluster) === cluster ? data : {}
+  const list = (text = '') => text.split(' ').filter((one) => one !== '')
+  return {
+    signs: list(ofUs['signs']),
+    foreign: ofUs['foreign-sign'],
+    isAlive: ofUs['foreign-alive'] !== undefined,
+    hasWaited: ofUs['waiting'] !== undefined,
+    former: list(ofUs['former-signs']),
+    overruled: ofUs['overruled-sign'],
+    confirmed: map?.metadata.annotations?.[confirmAnnotation],
+  }
+}
