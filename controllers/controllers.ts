@@ -12,7 +12,7 @@ import { nodeLifecycleController } from './nodes/declaration.ts'
 import { peeringControllers } from './peering/declaration.ts'
 import { prefixLimitController } from './peering/prefix-limit.ts'
 import { serviceControllers } from './services/declaration.ts'
-import { ledgerSweepController } from './sweep/declaration.ts'
+import { ledgerSweepController, lostRecordController } from './sweep/declaration.ts'
 import { warmPoolController } from './available/warm-pool.ts'
 import type { Dependencies } from './dependencies.ts'
 import { controllerObserver } from './queue-metrics.ts'
@@ -61,6 +61,7 @@ function declarations(deps: Dependencies, isLeader: () => boolean): ControllerDe
     ...serviceControllers(deps, { announcing, assigning }),
     ...balancerControllers(deps),
     ledgerSweepController(deps),
+    lostRecordController(deps),
     availableAddressController(deps),
     warmPoolController(deps),
     nodeIdentityController(deps, refresh),

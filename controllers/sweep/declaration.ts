@@ -3,12 +3,19 @@ import { periodicKey, periodicWork } from '../loop/periodic-work.ts'
 import { patch } from '../services/patch-service.ts'
 import { watch } from '../loop/watch.ts'
 import { isReleaseRecord } from '../../ledger/record/elastic-ip.ts'
+import { leavesReservation } from '../../ledger/record/records.ts'
+import type { AdoptionMark } from '../../ledger/sweep/adoption-mark.ts'
 import { type Sweep, sweep } from '../../ledger/sweep/sweep.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { sweepObserver } from '../../ledger/ledger-metrics.ts'
 import { allRequestAnnotations } from '../../ledger/users/possible-users.ts'
 
 type Deps = Pick<Dependencies, 'client' | 'caches' | 'ledger' | 'want' | 'vendor' | 'settings' | 'events' | 'metrics'>
+
+type LostRecordDeps = {
+  caches: { records: Pick<Dependencies['caches']['records'], 'onChange'> }
+  ledger: { mark: Pick<AdoptionMark, 'clear'> }
+}
 
 /** When the next sweep checks whether a slow cloud has deleted a reservation: a minute is usual. */
 const deletionMs = 120_000
@@ -29,6 +36,29 @@ export function ledgerSweepController(deps: Deps): ControllerDeclaration {
     needs: [services, records],
     // Releases wait for the first sweep.
     retry: { firstMs: 1000, maxMs: Math.min(sweepIntervalMs, 60_000) },
+  }
+}
+
+/**
+ * Removes the adoption mark as soon as a record goes without its reservation. A person removed its finalizer, or etcd was
+ * put back to a backup while this leader ran.
+ */
+export function lostRecordController({ caches: { records }, ledger: { mark } }: LostRecordDeps): ControllerDeclaration {
+  return {
+    reconciler: {
+      name: 'lost-record',
+      async reconcile(_key, signal) {
+        await mark.clear(signal)
+        return {}
+      },
+    },
+    watches: [
+      watch(records, (_name, current, previous) =>
+        !current && previous && leavesReservation(previous) ? [periodicKey] : [],
+      ),
+    ],
+    // The first sweep of each leader removes it too.
+    keys: () => [],
   }
 }
 

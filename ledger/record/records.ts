@@ -8,9 +8,12 @@ import {
   type ElasticIP,
   type ElasticIPStatus,
   type HistoryStep,
+  addressKeyOf,
   elasticIPs,
+  provisionedSourceOf,
   recordFinalizer,
   recordName,
+  reservationIdOf,
   serviceOfAddress,
 } from './elastic-ip.ts'
 import { currentRequestId, requestIdAnnotation } from '../../lib/request-id.ts'
@@ -102,6 +105,16 @@ export function lacksFinalizer({ metadata, status }: ElasticIP): boolean {
 /** Adds our finalizer to a record, and changes nothing else. */
 export async function holdRecord(records: Records, record: ElasticIP, signal: AbortSignal): Promise<void> {
   await records.writeSpec(record, record.spec, { signal })
+}
+
+/**
+ * Whether a record that is gone has left a reservation: the next claim of its Service has to find that. A deletion that
+ * was requested goes on without it.
+ */
+export function leavesReservation(record: ElasticIP): boolean {
+  const isDeleted = record.status?.deletionRequestedAt !== undefined
+  const isOurs = addressKeyOf(record) !== undefined && provisionedSourceOf(record) === undefined
+  return isOurs && reservationIdOf(record) !== undefined && !isDeleted
 }
 
 function withFinalizer(record: ElasticIP): ElasticIP {

@@ -4,8 +4,8 @@ import { type ElasticIP, isReleaseRecord, phaseOf, reservationIdOf } from '../re
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { canBeOurs, commonMarks, isGivenToOthers, isRetained, ownerMark, serviceMarks } from '../record/marks.ts'
 import { releaseOrphan, resumeRelease } from '../release/delete-reservation.ts'
-import { adopt, type AdoptDeps } from './adopt.ts'
-import type { AdoptionMark } from './ledger-map.ts'
+import { adopt, type AdoptDeps, type Adoption } from './adopt.ts'
+import type { AdoptionMark } from './adoption-mark.ts'
 import type { ClusterSigns } from './cluster-signs.ts'
 import { type WarnOwner, compareAddresses } from './compare-addresses.ts'
 import { type Failures, failures } from './failures.ts'
@@ -69,6 +69,9 @@ export function sweep(deps: SweepDeps): Sweep {
   let missing: ReadonlySet<string> = new Set()
   return async (signal) => {
     const failed = failures('sweep')
+    // The first sweep of a leader: where etcd was put back, the mark and the lease of an earlier term are there again.
+    if (deps.signs.state().kind === 'unchecked') await deps.mark.clear(signal)
+    const setMark = deps.mark.begin()
     const releaseRecords = deps.listRecords().filter(isReleaseRecord)
     // Records and Services are read after the list: a reservation in it that a record reserved has its record by now.
     const listed = await deps.cloud.reservations(commonMarks(deps.scheme), signal)
@@ -85,10 +88,10 @@ export function sweep(deps: SweepDeps): Sweep {
     const facts = { reservations, scheme, requestAnnotations, classes, ...known }
     const compare = (records: ElasticIP[]) => planSweep({ ...facts, records, services: deps.listServices() })
     const plan = compare(deps.listRecords())
+    if (!plan.isComplete) await deps.mark.clear(signal)
     suspects.keep(plan.suspects)
     await failed.isolate(() => deps.listOrphans(ofIds(reservations, plan.suspects), signal))
-    let isComplete = plan.isComplete
-    for (const one of plan.adopt) isComplete = (await adopt(deps, one, signal)) && isComplete
+    const areAdopted = await adoptAll(deps, plan.adopt, signal)
     // All this takes its time: a record or a Service may need a reservation by now.
     const isOrphan = (id: string) => (records: ElasticIP[]) => compare(records).suspects.has(id)
     const end = (reservation: Reservation) =>
@@ -100,11 +103,23 @@ export function sweep(deps: SweepDeps): Sweep {
     await compareAddresses(deps, { reservations, failed }, signal)
     for (const record of plan.alreadyTransferred) await removeTransferred(deps, record, signal)
     missing = await writeOffMissing(deps, { reservations, missing }, signal)
-    if (isComplete) await deps.mark.set(signal)
+    if (plan.isComplete && areAdopted) await setMark(signal)
     deps.observe({ orphan: plan.suspects.size, surplus: plan.surplus.length, untagged: plan.untagged.length })
     failed.throwAny()
     return deps.signs.waitMs()
   }
+}
+
+/** Adopts what it can; returns whether that was all. */
+async function adoptAll(deps: SweepDeps, adoptions: Adoption[], signal: AbortSignal): Promise<boolean> {
+  let areAdopted = true
+  for (const one of adoptions) {
+    if (await adopt(deps, one, signal)) continue
+    areAdopted = false
+    // A record that waits is no gap: a claim finds it, and looks for its reservation.
+    if (one.record === undefined) await deps.mark.clear(signal)
+  }
+  return areAdopted
 }
 
 function ofIds(reservations: Reservation[], ids: ReadonlySet<string>): Reservation[] {

@@ -240,6 +240,57 @@ test('a process that no longer leads sets no adoption mark', async () => {
   assert.not(await isAdopted(harness))
 })
 
+test('where etcd was put back to an earlier time of this leader, its next term begins without the mark', async () => {
+  const harness = makeHarness()
+  // The lease and the mark of the backup fit each other; the record of a later Service is not in it.
+  harness.setAdoptionMark()
+  harness.cloud.put(old)
+  harness.cloud.unreadable = true
+  const [unread] = await Promise.allSettled([harness.process('leader').sweep(neverAborted)])
+  assert.is(unread.status, 'rejected')
+  assert.not(await isAdopted(harness), 'also before it could read the cloud')
+  harness.cloud.unreadable = false
+  const claimed = await harness.process('webhook').claim()
+  assert.equal([claimed.kind === 'held' && claimed.address, harness.cloud.calls.reserve], ['203.0.113.8', 0])
+})
+
+test('where a record is lost, a Service of that name gets its address again, not a second one', async () => {
+  const harness = makeHarness()
+  const process = await sweepTimes(harness, 1)
+  assert.ok(await isAdopted(harness))
+  harness.cloud.put(old)
+  await sweepTimes(harness, 1, process)
+  assert.not(await isAdopted(harness))
+  const claimed = await harness.process('webhook').claim()
+  assert.equal([claimed.kind === 'held' && claimed.address, harness.cloud.calls.reserve], ['203.0.113.8', 0])
+  await sweepTimes(harness, 1, process)
+  assert.ok(await isAdopted(harness), 'all have a record again')
+})
+
+test('a reservation whose request is still in flight leaves the mark, for its record exists', async () => {
+  const harness = makeHarness()
+  const process = await sweepTimes(harness, 1)
+  harness.cloud.put(old)
+  const requestInFlight = { sender: 'another', sentAt: harness.now().toISOString() }
+  harness.api.put(elasticIPs, makeRecord({ phase: 'Requested', requestInFlight }))
+  await process.sweep(neverAborted)
+  assert.is(harness.record()?.status?.reservationID, undefined)
+  assert.ok(await isAdopted(harness))
+})
+
+test('a reservation that could not be adopted and has no record removes the mark', async () => {
+  const harness = makeHarness()
+  const refusing: Hooks = {}
+  const process = await sweepTimes(harness, 1, harness.process('sweeper', { kube: refusing }))
+  harness.cloud.put(old)
+  harness.addService(makeService())
+  refusing.before = ({ verb, values }) => {
+    if (verb === 'create' && values[0] === elasticIPs) throw new KubeError('no such kind', { status: 404, reason: 'NotFound' })
+  }
+  await process.sweep(neverAborted)
+  assert.equal([harness.record(), await isAdopted(harness)], [undefined, false])
+})
+
 test("another cluster's reservations are neither adopted nor released", async () => {
   const harness = makeHarness()
   const theirs = { ...of('web'), cluster: 'cluster-2' }
