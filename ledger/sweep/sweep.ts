@@ -89,7 +89,7 @@ export function sweep(deps: SweepDeps): Sweep {
     const compare = (records: ElasticIP[]) => planSweep({ ...facts, records, services: deps.listServices() })
     const plan = compare(deps.listRecords())
     if (!plan.isComplete) await deps.mark.clear(signal)
-    suspects.keep(plan.suspects)
+    await keepSuspects(deps, { suspects, ids: plan.suspects }, signal)
     await failed.isolate(() => deps.listOrphans(ofIds(reservations, plan.suspects), signal))
     const areAdopted = await adoptAll(deps, plan.adopt, signal)
     // All this takes its time: a record or a Service may need a reservation by now.
@@ -134,6 +134,25 @@ function suspectMemory(monotonicMs: () => number) {
     keep(ids: ReadonlySet<string>): void {
       since = new Map([...ids].map((id) => [id, since.get(id) ?? monotonicMs()]))
     },
+  }
+}
+
+/**
+ * Remembers suspects, and none where the API server lists no records: then it throws. Without their definition the cache
+ * is empty, so every reservation seems to be an orphan. None must be due as soon as the records are there again.
+ */
+async function keepSuspects(
+  { records }: SweepDeps,
+  { suspects, ids }: { suspects: ReturnType<typeof suspectMemory>; ids: ReadonlySet<string> },
+  signal: AbortSignal,
+): Promise<void> {
+  suspects.keep(ids)
+  if (ids.size === 0) return
+  try {
+    await records.list({ signal })
+  } catch (error) {
+    suspects.keep(new Set())
+    throw error
   }
 }
 

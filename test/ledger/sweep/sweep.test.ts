@@ -149,6 +149,28 @@ test('an orphan is released when a second sweep agrees and the grace period is o
   assert.ok(await isAdopted(harness))
 })
 
+test('while the API server lists no records, no orphan comes nearer to its release', async () => {
+  const harness = makeHarness()
+  harness.cloud.put(old)
+  const kube: Hooks = {}
+  const process = harness.process('sweeper', { kube })
+  // The definition of ElasticIP is gone, and with it every record.
+  kube.before = ({ values: [resource] }) => {
+    if (resource === elasticIPs) throw new KubeError('no such kind', { status: 404, reason: 'NotFound' })
+  }
+  for (let n = 0; n < 3; n += 1) {
+    const [unlisted] = await Promise.allSettled([process.sweep(neverAborted)])
+    assert.is(unlisted.status, 'rejected')
+    harness.advance(graceMs + 1_000)
+  }
+  kube.before = undefined
+  await process.sweep(neverAborted)
+  assert.equal(harness.cloud.released, [], 'a person has not applied the records yet')
+  harness.api.put(elasticIPs, makeRecord({ ...held, phase: 'Released' }))
+  await sweepTimes(harness, 3, process)
+  assert.equal(harness.cloud.released, [])
+})
+
 test("the ledger's ConfigMap names the orphans for as long as there are some", async () => {
   const harness = makeHarness()
   const named = () => listedOrphans(harness.api.stored(configMaps)[0])
@@ -285,7 +307,8 @@ test('a reservation that could not be adopted and has no record removes the mark
   harness.cloud.put(old)
   harness.addService(makeService())
   refusing.before = ({ verb, values }) => {
-    if (verb === 'create' && values[0] === elasticIPs) throw new KubeError('no such kind', { status: 404, reason: 'NotFound' })
+    if (verb === 'create' && values[0] === elasticIPs)
+      throw new KubeError('no such kind', { status: 404, reason: 'NotFound' })
   }
   await process.sweep(neverAborted)
   assert.equal([harness.record(), await isAdopted(harness)], [undefined, false])
