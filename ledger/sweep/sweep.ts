@@ -1,8 +1,7 @@
 import type { MarkScheme, Reservation } from '../../clouds/ports/cloud.ts'
 import { keyOf, type Service } from '../../kube/objects.ts'
-import { type ElasticIP, isReleaseRecord, phaseOf, reservationIdOf } from '../record/elastic-ip.ts'
-import type { LedgerDeps } from '../record/ledger-deps.ts'
-import { canBeOurs, commonMarks, isGivenToOthers, isRetained, ownerMark, serviceMarks } from '../record/marks.ts'
+import { type ElasticIP, isReleaseRecord, reservationIdOf } from '../record/elastic-ip.ts'
+import { canBeOurs, commonMarks, isRetained, ownerMark, serviceMarks } from '../record/marks.ts'
 import { releaseOrphan, resumeRelease } from '../release/delete-reservation.ts'
 import { adopt, type AdoptDeps, type Adoption } from './adopt.ts'
 import type { AdoptionMark } from './adoption-mark.ts'
@@ -10,12 +9,9 @@ import type { ClusterSigns } from './cluster-signs.ts'
 import { type WarnOwner, compareAddresses } from './compare-addresses.ts'
 import { type Failures, failures } from './failures.ts'
 import { markRetained } from './mark-retained.ts'
-import { hasOneOfOurs } from './project-plan.ts'
 import { type LiveService, planSweep, type Surplus, type SweepPlan } from './sweep-plan.ts'
-import { resetRecord } from '../record/reset-record.ts'
-import { isSource, isWarm } from '../record/source.ts'
-import { detachFromSource } from '../release/release.ts'
 import type { Want } from '../want/want.ts'
+import { type LossConfirmation, mostOf, writeOffMissing } from './write-off.ts'
 
 export type SweepDeps = AdoptDeps & {
   mark: AdoptionMark
@@ -39,21 +35,8 @@ export type SweepDeps = AdoptDeps & {
   warn: WarnOwner
 }
 
-/** What a person says about a list that has none of the ledger's reservations. */
-export type LossConfirmation = {
-  /** Whether a person has confirmed that they are gone. */
-  isGiven: (signal: AbortSignal) => Promise<boolean>
-  /** Ends the confirmation: the list has what it should have. */
-  end: (signal: AbortSignal) => Promise<void>
-  /** Says that nothing is written off, and what a person can do. */
-  warn: (signal: AbortSignal) => Promise<void>
-}
-
 /** How many reservations no Service needs, as one sweep saw them. */
 export type Unneeded = { orphan: number; surplus: number; untagged: number }
-
-/** How many of all reservations one sweep deletes or writes off at most: a wrong list must not empty a project. */
-const mostOf = (all: number): number => Math.max(1, Math.floor(all * 0.1))
 
 /** Returns when the next one is due, if that is earlier than usual. */
 export type Sweep = (signal: AbortSignal) => Promise<number | undefined>
@@ -234,74 +217,10 @@ async function removeTransferred(deps: SweepDeps, record: ElasticIP, signal: Abo
   await deps.records.remove(record, { signal })
 }
 
-/**
- * Writes off what this sweep and the last one missed. Each one costs a call, so a few are looked at, those first that have
- * waited longest. Returns the ids that wait for their turn; one that was looked at has to be missed twice again.
- */
-async function writeOffMissing(
-  deps: SweepDeps,
-  { reservations, missing }: { reservations: Reservation[]; missing: ReadonlySet<string> },
-  signal: AbortSignal,
-): Promise<Set<string>> {
-  const all = deps.listRecords()
-  const records = new Map(
-    recordsMissingFrom(reservations, all).map((record) => [reservationIdOf(record) ?? '', record]),
-  )
-  const missedTwice = [...missing].filter((id) => records.has(id))
-  const missedOnce = [...records.keys()].filter((id) => !missing.has(id))
-  const held = all.flatMap((record) => reservationIdOf(record) ?? [])
-  const isLikely = isLossLikely({ listed: reservations, held, cluster: deps.scheme.cluster, missing: records.size })
-  if (records.size === 0) await deps.loss.end(signal)
-  const isDoubtful = missedTwice.length > 0 && !isLikely && !(await deps.loss.isGiven(signal))
-  if (isDoubtful) await deps.loss.warn(signal)
-  const due = isDoubtful ? [] : missedTwice.slice(0, mostOf(all.length))
-  for (const record of due.flatMap((id) => records.get(id) ?? [])) await writeOff(deps, record, signal)
-  return new Set([...missedTwice.slice(due.length), ...missedOnce])
-}
-
 /** Ends one after the other, and stops after so many. One that stays does not count: it would keep all others. */
 async function endUpTo<One>(max: number, all: readonly One[], end: (one: One) => Promise<boolean>): Promise<void> {
   let left = max
   for (const one of all) if (left > 0 && (await end(one))) left -= 1
-}
-
-/** Whether what a list misses may be gone: one reservation is deleted by hand, all of several are not. Pure. */
-function isLossLikely(of: { listed: Reservation[]; held: string[]; cluster: string; missing: number }): boolean {
-  return of.missing < 2 || hasOneOfOurs(of.listed, of)
-}
-
-/** The records whose reservation is not in a list: it is gone, or the list is incomplete. */
-function recordsMissingFrom(reservations: Reservation[], records: ElasticIP[]): ElasticIP[] {
-  const listed = new Set(reservations.map(({ id }) => id))
-  return records.filter((record) => {
-    const id = reservationIdOf(record)
-    const hasAddress = ['Reserved', 'Bound', 'Released', 'Available'].includes(phaseOf(record))
-    return hasAddress && hasOurMarks(record) && id !== undefined && !listed.has(id)
-  })
-}
-
-/** Whether the reservation carries our marks, as far as the record shows: a provisioned one need not. */
-function hasOurMarks(record: ElasticIP): boolean {
-  return isSource(record) ? isWarm(record) : record.spec.source?.type !== 'Provisioned'
-}
-
-/**
- * Writes off a reservation that two lists missed, if the cloud has no reservation of ours by its id either. A Service that held its
- * address gets another one; the record of a warm or retained address is removed, for no Service uses it.
- */
-async function writeOff(deps: LedgerDeps, record: ElasticIP, signal: AbortSignal): Promise<void> {
-  const facts = { record: record.metadata.name, address: record.status?.address, reservation: reservationIdOf(record) }
-  if (facts.reservation === undefined) return
-  const found = await deps.cloud.reservation(facts.reservation, signal)
-  if (found && !isGivenToOthers(deps.scheme, record, found.marks)) {
-    deps.log.warn(facts, 'two lists with our marks missed this address, and the cloud has it: its marks may be changed')
-    return
-  }
-  deps.log.error(facts, 'the cloud no longer has this address')
-  const isUnused = isWarm(record) ? phaseOf(record) === 'Available' : phaseOf(record) === 'Released'
-  const detached = await detachFromSource(deps, record, signal)
-  if (isUnused) await deps.records.remove(detached, { signal })
-  else if (!isWarm(record)) await resetRecord(deps, detached, signal)
 }
 
 /**
