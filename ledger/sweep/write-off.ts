@@ -1,7 +1,7 @@
 import type { Reservation } from '../../clouds/ports/cloud.ts'
 import { type ElasticIP, phaseOf, reservationIdOf } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
-import { isGivenToOthers } from '../record/marks.ts'
+import { clusterOfOthers, isGivenToOthers } from '../record/marks.ts'
 import { resetRecord } from '../record/reset-record.ts'
 import { isSource, isWarm } from '../record/source.ts'
 import { detachFromSource } from '../release/release.ts'
@@ -41,10 +41,25 @@ export async function writeOffMissing(
   const isLikely = isLossLikely({ listed: reservations, held, cluster: deps.scheme.cluster, missing: records.size })
   if (records.size === 0) await deps.loss.end(signal)
   const isDoubtful = missedTwice.length > 0 && !isLikely && !(await deps.loss.isGiven(signal))
-  if (isDoubtful) await deps.loss.warn(signal)
-  const due = isDoubtful ? [] : missedTwice.slice(0, mostOf(all.length))
+  const isOther = isDoubtful && !(await isAnyInProject(deps, records, signal))
+  if (isOther) await deps.loss.warn(signal)
+  const due = isOther ? [] : missedTwice.slice(0, mostOf(all.length))
   for (const record of due.flatMap((id) => records.get(id) ?? [])) await writeOff(deps, record, signal)
   return new Set([...missedTwice.slice(due.length), ...missedOnce])
+}
+
+/** Whether the project has a reservation of these after all: one that names a former id of this cluster is in no list of ours. */
+async function isAnyInProject(
+  { cloud }: WriteOffDeps,
+  records: ReadonlyMap<string, ElasticIP>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  return (await cloud.reservations({}, signal)).some(({ id }) => records.has(id))
+}
+
+/** Whether the reservation of a record names this cluster by a former id. */
+function hasFormerId({ scheme }: WriteOffDeps, record: ElasticIP, { marks }: Reservation): boolean {
+  return clusterOfOthers(scheme, marks) !== undefined && !isGivenToOthers(scheme, record, marks)
 }
 
 /** Whether what a list misses may be gone: one reservation is deleted by hand, all of several are not. Pure. */
@@ -71,10 +86,12 @@ function hasOurMarks(record: ElasticIP): boolean {
  * Writes off a reservation that two lists missed, if the cloud has no reservation of ours by its id either. A Service that held its
  * address gets another one; the record of a warm or retained address is removed, for no Service uses it.
  */
-async function writeOff(deps: LedgerDeps, record: ElasticIP, signal: AbortSignal): Promise<void> {
+async function writeOff(deps: WriteOffDeps, record: ElasticIP, signal: AbortSignal): Promise<void> {
   const facts = { record: record.metadata.name, address: record.status?.address, reservation: reservationIdOf(record) }
   if (facts.reservation === undefined) return
   const found = await deps.cloud.reservation(facts.reservation, signal)
+  // A person has confirmed the new id, and decides about the older reservations.
+  if (found && hasFormerId(deps, record, found)) return
   if (found && !isGivenToOthers(deps.scheme, record, found.marks)) {
     deps.log.warn(facts, 'two lists with our marks missed this address, and the cloud has it: its marks may be changed')
     return

@@ -1,3 +1,4 @@
+import { mock } from 'node:test'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { CloudError, type Reservation } from '../../../clouds/ports/cloud.ts'
@@ -9,6 +10,7 @@ import { warmLabel } from '../../../ledger/record/names.ts'
 import { listedOrphans } from '../../../ledger/sweep/orphan-list.ts'
 import { makeLot, makeRecord, makeReservation, makeService } from '../../builders.ts'
 import type { HeardCall, Hooks } from '../../fakes/interposed.ts'
+import { silentLog } from '../../fakes/log.ts'
 import { graceMs, makeHarness, neverAborted, scheme, timeoutMs, type Harness, usualPolicy } from '../harness.ts'
 
 const of = (name: string) => serviceMarks(scheme, `default/${name}`)
@@ -565,6 +567,41 @@ test('when the cloud lists none of several reservations, nothing is written off 
   assert.equal(new Set(phases()), new Set(['Bound', 'Requested']))
 })
 
+const marksOfOther = (name: string) => serviceMarks({ ...scheme, cluster: 'other' }, `default/${name}`)
+
+/** Two Services whose reservations name a former id of this cluster, and what the sweeps say about them. */
+function withFormerId() {
+  const harness = makeHarness()
+  for (const [n, name] of ['web', 'db'].entries()) {
+    const status = { ...held, reservationID: `res-${n}`, address: `203.0.113.${n}` }
+    const record = makeRecord(status, { claimRef: { namespace: 'default', name } })
+    harness.addService(makeService({ name, uid: name }))
+    harness.api.put(elasticIPs, { ...record, metadata: { ...record.metadata, name: `default.${name}`, uid: name } })
+    harness.cloud.put({ ...old, id: `res-${n}`, address: `203.0.113.${n}`, marks: marksOfOther(name) })
+  }
+  const phases = () => ['web', 'db'].map((name) => harness.record(`default/${name}`)?.status?.phase)
+  return { harness, phases }
+}
+
+test('after a change of the cluster id no sweep says that the project is another one, or that marks are changed', async () => {
+  const { harness, phases } = withFormerId()
+  const warn = mock.method(silentLog, 'warn')
+  try {
+    await sweepTimes(harness, 5)
+    assert.equal([harness.warnings, warn.mock.callCount()], [[], 0])
+    assert.equal([phases(), harness.cloud.released], [['Bound', 'Bound'], []])
+  } finally {
+    warn.mock.restore()
+  }
+})
+
+test('after a change of the cluster id an older address that the cloud lost is written off', async () => {
+  const { harness, phases } = withFormerId()
+  await harness.cloud.cloud.release('res-1', neverAborted)
+  await sweepTimes(harness, 3)
+  assert.equal([harness.warnings, phases()], [[], ['Bound', 'Requested']])
+})
+
 test('an address that only the list misses is kept', async () => {
   const harness = makeHarness()
   harness.cloud.put({ ...old, marks: {} })
@@ -611,8 +648,6 @@ test('of many that only the lists miss, a tenth is looked up in one sweep, and e
   const phases = all.map((name) => harness.record(`default/${name}`)?.status?.phase)
   assert.equal(phases, [...all.slice(1).map(() => 'Bound'), 'Requested'])
 })
-
-const marksOfOther = (name: string) => serviceMarks({ ...scheme, cluster: 'other' }, `default/${name}`)
 
 for (const { name, marks, phase } of [
   { name: 'another cluster has for another Service is written off', marks: marksOfOther('db'), phase: 'Requested' },
