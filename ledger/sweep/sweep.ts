@@ -66,9 +66,7 @@ export function sweep(deps: SweepDeps): Sweep {
     }
     const deleted = await resumeReleases(deps, { releaseRecords, listed, failed }, signal)
     const reservations = listed.filter(({ id, marks }) => canBeOurs(deps.scheme, marks) && !deleted.has(id))
-    const { graceMs, scheme, requestAnnotations, classes, sweepsUntagged } = deps
-    const known = { suspects: suspects.agesMs(), graceMs, sweepsUntagged }
-    const facts = { reservations, scheme, requestAnnotations, classes, ...known }
+    const facts = { ...rulesOf(deps), reservations, suspects: suspects.agesMs() }
     const compare = (records: ElasticIP[]) => planSweep({ ...facts, records, services: deps.listServices() })
     const plan = compare(deps.listRecords())
     if (!plan.isComplete) await deps.mark.clear(signal)
@@ -80,8 +78,7 @@ export function sweep(deps: SweepDeps): Sweep {
     const end = (reservation: Reservation) =>
       failed.isolate(() => endOrphan(deps, { reservation, isOrphan: isOrphan(reservation.id) }, signal))
     await endUpTo(mostOf(reservations.length), may === 'all' ? plan.release : [], end)
-    reportKept(deps, plan)
-    for (const one of ofIds(reservations, plan.suspects)) if (isRetained(one.marks)) reportRetained(deps, one)
+    reportKept(deps, plan, reservations)
     if (may === 'all') await markRetained(deps, { reservations, records: deps.listRecords() }, signal)
     await compareAddresses(deps, { reservations, failed }, signal)
     for (const record of plan.alreadyTransferred) await removeTransferred(deps, record, signal)
@@ -103,6 +100,11 @@ async function adoptAll(deps: SweepDeps, adoptions: Adoption[], signal: AbortSig
     if (one.record === undefined) await deps.mark.clear(signal)
   }
   return areAdopted
+}
+
+/** What the comparison of a sweep goes by, apart from what the sweep sees. */
+function rulesOf({ graceMs, scheme, requestAnnotations, classes, sweepsUntagged }: SweepDeps) {
+  return { graceMs, scheme, requestAnnotations, classes, sweepsUntagged }
 }
 
 function ofIds(reservations: Reservation[], ids: ReadonlySet<string>): Reservation[] {
@@ -191,7 +193,8 @@ function reportUntagged({ log }: SweepDeps, { id, address }: Reservation): void 
   log.warn({ reservation: id, address }, text)
 }
 
-function reportKept(deps: SweepDeps, { surplus, untagged }: SweepPlan): void {
+function reportKept(deps: SweepDeps, { surplus, untagged, suspects }: SweepPlan, reservations: Reservation[]): void {
+  for (const one of ofIds(reservations, suspects)) if (isRetained(one.marks)) reportRetained(deps, one)
   for (const one of surplus) reportSurplus(deps, one)
   for (const one of untagged) reportUntagged(deps, one)
 }
