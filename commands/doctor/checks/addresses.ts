@@ -11,6 +11,7 @@ import {
   provisionedSourceOf,
   reservationIdOf,
 } from '../../../ledger/record/elastic-ip.ts'
+import { hasReservationOf } from '../../../ledger/record/source.ts'
 import { allRequestAnnotations } from '../../../ledger/users/possible-users.ts'
 import { type Finding, defineCheck } from '../check.ts'
 import type { Context } from '../../../inspect/facts.ts'
@@ -28,7 +29,7 @@ export const doubledAddresses = defineCheck({
 function doubledRecords(records: readonly ElasticIP[]): Finding[] {
   const holding = records.filter((record) => phaseOf(record) !== 'Releasing')
   // A Service's record has the address of its provisioned one; then that one may have no second.
-  const texts = holding.map((record) => {
+  const texts = withoutClaimed(holding).map((record) => {
     const source = provisionedSourceOf(record)
     if (source !== undefined) return { record, held: `the address of ElasticIP ${source}` }
     const address = canonicalIpAddress(record.status?.address ?? '')
@@ -53,6 +54,12 @@ function doubledRecords(records: readonly ElasticIP[]): Finding[] {
       },
     ]
   })
+}
+
+/** Until the leader transfers it, a warm address is held by its own record too. Its claim is no second holder. */
+function withoutClaimed(holding: readonly ElasticIP[]): ElasticIP[] {
+  const claims = holding.filter(({ spec }) => spec.source?.type === 'WarmPool')
+  return holding.filter((source) => !claims.some((record) => hasReservationOf(record, source)))
 }
 
 function ageOf({ metadata }: ElasticIP): string {

@@ -66,8 +66,24 @@ test('an address with two holders', () => {
     of([source, lent, named('default.other', lent)])[0] ?? '',
     /^error: the address of ElasticIP lot is held by 2/,
   )
+  const other = named('default.other', bound)
+  assert.match(of([source, lent, other])[0] ?? '', /^error: address .* is held by 2 ElasticIPs: lot, default.other$/)
   const elsewhere = makeService({ namespace: 'shop', status: status(address) })
   assert.match(of([], [ours, elsewhere])[0] ?? '', /^error: address .* default\/web, shop\/web$/)
+})
+
+test('a warm address is no second holder beside the record that claimed it', () => {
+  const of = (records: ElasticIP[]) => lines(doubledAddresses, { records, services: [] })
+  const warm = named('warm-da-1', makeRecord({ phase: 'Bound', address, reservationID: 'res-1' }))
+  const fromWarm = (name: string, id = 'res-1') =>
+    named(
+      name,
+      makeRecord({ phase: 'Bound', address, reservationID: id }, { source: { name: 'warm-da-1', type: 'WarmPool' } }),
+    )
+  assert.match(of([warm, fromWarm('default.web')])[0] ?? '', /^ok/)
+  assert.match(of([warm, fromWarm('default.web'), fromWarm('default.other')])[0] ?? '', /: default.web, default.other$/)
+  assert.match(of([warm, fromWarm('default.web', 'res-2')])[0] ?? '', /: warm-da-1, default.web$/)
+  assert.match(of([warm, bound])[0] ?? '', /: warm-da-1, default.web$/)
 })
 
 test('a Service that waits, and one that is too young to wait', () => {
