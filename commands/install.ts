@@ -6,6 +6,7 @@ import { kubeconfig } from '../kube/kubeconfig.ts'
 import { type KubeObject, keyOf } from '../kube/objects.ts'
 import { namespaces } from '../kube/resource.ts'
 import { type ObjectRights, announcerRights, givenWhere } from '../announcers/object-rights.ts'
+import { carryClusterFlags, kubeconfigFlags } from '../lib/cluster-flags.ts'
 import { installObjects } from '../manifests/install.ts'
 import { names } from '../settings/installed-names.ts'
 import { customResourceDefinitions, resourceOf } from '../manifests/resources.ts'
@@ -13,6 +14,7 @@ import { webhookIdentities } from '../webhooks/identities.ts'
 import { newPathSecret, readPathSecret } from '../webhooks/paths/path-secret.ts'
 import type { InstallSettings } from './settings/commands.ts'
 import { type CommandDeps, type StoppableDeps, endWhenStopped } from './command-deps.ts'
+import { installRefusal, readConfigurations } from './installed.ts'
 import type { Discovery } from '../kube/discovery.ts'
 import { type ManifestPart, manifestRights } from '../manifests/manifest-rights.ts'
 import { readManifest } from '../kube/manifest-file.ts'
@@ -21,15 +23,27 @@ import { SettingsError } from '../settings/problems.ts'
 
 const fieldManager = 'eip-admission-install'
 
-/** Applies the objects that the cluster needs, server-side. It may be repeated at any time. */
+/** Applies the objects that the cluster needs, server-side. It may be repeated at any time, with the same flags. */
 export async function install(settings: InstallSettings, deps: StoppableDeps): Promise<void> {
   endWhenStopped(deps, 'stopped before everything was applied; run the command again')
+  const refusal = settings.dryRun
+    ? undefined
+    : installRefusal(await readConfigurations(clientOf(settings, deps)), settings)
+  if (refusal !== undefined) throw new Error(carryClusterFlags(refusal, kubeconfigFlags(settings.kubeconfig, deps.env)))
   await applyInstallation(settings, deps)
 }
 
+function clientOf({ kubeconfig: file }: Pick<InstallSettings, 'kubeconfig'>, { version }: CommandDeps) {
+  return connect(kubeconfig({ file }), { userAgent: `eip-admission/${version}` })
+}
+
+/** The settings of an installation that is wanted, whatever the cluster has. */
+export type Installation = Omit<InstallSettings, 'overwrite'>
+
 /** What `install` does, for a command that ends in its own way. */
-export async function applyInstallation(settings: InstallSettings, { version, print }: CommandDeps): Promise<void> {
-  const connected = () => connect(kubeconfig({ file: settings.kubeconfig }), { userAgent: `eip-admission/${version}` })
+export async function applyInstallation(settings: Installation, deps: CommandDeps): Promise<void> {
+  const { print } = deps
+  const connected = () => clientOf(settings, deps)
   if (settings.dryRun) {
     const rights = await manifestObjects(settings, { connected, print: () => {} })
     const documents = [...objectsOf(settings, newPathSecret(), announcerRights(settings)), ...rights].map((object) =>
@@ -50,25 +64,25 @@ export async function applyInstallation(settings: InstallSettings, { version, pr
 }
 
 /** A Role needs its namespace. Until the announcing software has brought it, the rights to its objects are in each one. */
-function announcerRightsNow(client: KubeClient, settings: InstallSettings, print: CommandDeps['print']) {
+function announcerRightsNow(client: KubeClient, settings: Installation, print: CommandDeps['print']) {
   return givenWhere(announcerRights(settings), async ({ namespace, what }) => {
     const isThere = (await client.get(namespaces, { name: namespace })) !== undefined
     if (!isThere)
       print(
         `namespace ${namespace} does not exist yet, so the right to ${what} is given in all namespaces; ` +
-          'run install again when it is there\n',
+          'run the same install again when it is there\n',
       )
     return isThere
   })
 }
 
-function objectsOf(settings: InstallSettings, pathSecret: string, announcing: ObjectRights[]): KubeObject[] {
+function objectsOf(settings: Installation, pathSecret: string, announcing: ObjectRights[]): KubeObject[] {
   const { namespace, leaseNamespace, leaseName, webhookUrl: url, loadBalancerClasses: classes } = settings
   const rights = { namespace, leaseNamespace, leaseName, announcing }
   return installObjects({ ...rights, url, classes, pathSecret, webhooks: webhookIdentities })
 }
 
-function nextStep({ namespace, webhookUrl }: InstallSettings): string {
+function nextStep({ namespace, webhookUrl }: Installation): string {
   const where =
     webhookUrl === undefined
       ? `as a Deployment in the namespace ${namespace}, with the service account ${names.serviceAccount} and the label ` +
@@ -93,7 +107,7 @@ type Deps = { connected: () => KubeClient & Discovery; print: (text: string) => 
 
 /** The rights to apply the manifest of the settings, if they name one. Reads the kinds that the API server serves. */
 async function manifestObjects(
-  { loadBalancerManifest: path, namespace }: InstallSettings,
+  { loadBalancerManifest: path, namespace }: Installation,
   { connected, print }: Deps,
 ): Promise<KubeObject[]> {
   if (path === undefined) return []

@@ -75,7 +75,7 @@ function addInstall(root: Command, { install, env }: ProgramDeps): void {
     .summary('Prepares a cluster for serve.')
     .description(
       'Applies what serve needs to a cluster: a namespace, the resource definition, roles, Secrets and webhook ' +
-        'configurations. It may be repeated. Afterwards, run `eip-admission serve`.',
+        'configurations. It may be repeated, with the same flags. Afterwards, run `eip-admission serve`.',
     )
     .action(() => install(readInstallSettings({ flags: givenFlags(command), env })))
   addSettings(command, [{ heading: 'Options', table: installSettings }])

@@ -187,7 +187,7 @@ const floors: Record<string, (string | string[])[]> = {
   ],
   commands: [
     ['command-deps.ts', 'settings'],
-    ['options.ts', 'cleanup-left.ts'],
+    ['options.ts', 'cleanup-left.ts', 'installed.ts'],
     ['install.ts', 'cleanup.ts'],
     'doctor',
     'takeover',

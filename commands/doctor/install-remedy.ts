@@ -4,6 +4,7 @@ import { common } from '../../settings/common.ts'
 import { leaderElection } from '../../settings/leader-election.ts'
 import { ownNamespace } from '../../settings/process.ts'
 import { installSettings } from '../settings/commands.ts'
+import { helmRelease, helmUpgrade, urlFlag } from '../installed.ts'
 import { placedText } from '../../announcers/setting.ts'
 import { shellWord } from '../../lib/shell-word.ts'
 import type { Context } from '../../inspect/facts.ts'
@@ -28,14 +29,9 @@ export function installRemedy(
     ([setting, value]) => value !== undefined && !('default' in setting && value === setting.default),
   )
   const words = given.map(([{ flag }, value]) => shellWord(`${flag}=${value}`))
-  return ['eip-admission install', ...urlFlag(webhooks), ...words, ...doubt(webhooks, namespace)].join(' ')
-}
-
-/** Without the URL of an installation outside the cluster, `install` would turn the webhooks to a Service that nobody serves. */
-function urlFlag(found: Configurations): string[] {
-  const entries = Object.values(found).flatMap((configuration) => configuration?.webhooks ?? [])
-  const urls = entries.flatMap(({ clientConfig }) => URL.parse(clientConfig.url ?? '')?.origin ?? [])
-  return urls.slice(0, 1).map((origin) => `${installSettings.webhookUrl.flag}=${origin}`)
+  // Without the URL of an installation outside the cluster, `install` refuses.
+  const url = urlFlag(webhooks) ?? []
+  return ['eip-admission install', url, words, doubt(webhooks, namespace)].flat().join(' ')
 }
 
 /** Only the configurations show a URL or the chart. Where both are gone, the person has to know. */
@@ -44,17 +40,4 @@ function doubt({ mutating, validating }: Configurations, namespace: string): str
   const upgrade = helmUpgrade({ name: 'RELEASE', namespace })
   const { flag } = installSettings.webhookUrl
   return [`  # with ${flag} where serve runs outside the cluster; if Helm installed it, instead: ${upgrade}`]
-}
-
-type Release = { name: string; namespace: string }
-
-function helmUpgrade({ name, namespace }: Release): string {
-  return `helm upgrade ${name} manifests/chart --namespace ${namespace} --reset-then-reuse-values`
-}
-
-function helmRelease({ mutating, validating }: Configurations): Release | undefined {
-  const annotations = { ...mutating?.metadata.annotations, ...validating?.metadata.annotations }
-  const name = annotations['meta.helm.sh/release-name']
-  const namespace = annotations['meta.helm.sh/release-namespace']
-  return name === undefined || namespace === undefined ? undefined : { name, namespace }
 }

@@ -31,6 +31,13 @@ export const installSettings = {
     default: 'false',
     sentence: 'Prints the objects as YAML and changes nothing.',
   },
+  overwrite: {
+    title: 'overwrite',
+    flag: '--overwrite',
+    format: boolean,
+    default: 'false',
+    sentence: 'Changes also what Helm installed, and turns webhooks from a URL to the Service in the cluster.',
+  },
   namespace: ownNamespace,
   leaseNamespace: leaderElection.leaseNamespace,
   leaseName: leaderElection.leaseName,

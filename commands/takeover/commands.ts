@@ -9,9 +9,9 @@ import { credentialsOf } from '../../ledger/cluster.ts'
 import { carryClusterFlags, kubeconfigFlags } from '../../lib/cluster-flags.ts'
 import { fileFault } from '../../lib/small-file.ts'
 import { type CommandDeps, type ServeDeps, type StoppableDeps, endWhenStopped } from '../command-deps.ts'
-import { applyInstallation } from '../install.ts'
+import { type Installation, applyInstallation } from '../install.ts'
 import type { Format } from '../doctor/report.ts'
-import type { InstallSettings, TakeoverPlanSettings } from '../settings/commands.ts'
+import type { TakeoverPlanSettings } from '../settings/commands.ts'
 import type { TakeoverApplySettings, TakeoverUndoSettings } from '../settings/takeover-apply.ts'
 import { applyTakeover } from './apply/apply.ts'
 import { type TakeoverPlan, canApply } from './plan/plan.ts'
@@ -136,10 +136,10 @@ export function applyWith(plans: Plans, settings: Work, deps: TakeoverDeps): Pro
   return ended(run, { command: 'apply', output: settings.output }, deps)
 }
 
-type Installing = Pick<InstallSettings, 'kubeconfig' | 'webhookUrl' | 'loadBalancer' | 'loadBalancerManifest'>
+type Installing = Pick<Installation, 'kubeconfig' | 'webhookUrl' | 'loadBalancer' | 'loadBalancerManifest'>
 
 /** What `install` needs to know, for the target of a plan. */
-export function installSettingsOf({ target }: Pick<TakeoverPlan, 'target'>, given: Installing): InstallSettings {
+export function installSettingsOf({ target }: Pick<TakeoverPlan, 'target'>, given: Installing): Installation {
   // No predecessor serves Services with a class.
   const loadBalancerClasses = [withoutClass]
   return {

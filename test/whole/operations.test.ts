@@ -62,7 +62,11 @@ test('a second install keeps URL and caBundle', async () => {
 
 test('install can move the webhooks from a URL to a Service and back', async () => {
   const { origin } = new URL(await webhookField('mutatingwebhookconfiguration', 'url'))
-  await runProduct(['install', cluster])
+  const refused = await typed(['install', cluster])
+  assert.is(refused.code, 1)
+  assert.match(refused.stderr, `\n  eip-admission install ${cluster} --webhook-url=${origin}\n`)
+  for (const kind of configurations) assert.is(await webhookField(kind, 'service.namespace'), '')
+  await runProduct(['install', cluster, '--overwrite'])
   for (const kind of configurations) {
     assert.is(await webhookField(kind, 'service.namespace'), 'eip-admission')
     assert.is(await webhookField(kind, 'url'), '')
