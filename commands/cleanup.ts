@@ -1,69 +1,77 @@
 import type { KubeClient } from '../kube/client.ts'
 import { mirrorSlicesSelector } from '../controllers/control-plane/mirror-objects.ts'
 import { connect } from '../kube/connect.ts'
-import { KubeError, isForbidden, isNotFound } from '../kube/errors.ts'
+import { KubeError, isForbidden } from '../kube/errors.ts'
 import { listAll } from '../kube/list-all.ts'
-import { type ConfigMap, type KubeObject, type Service, keyOf, splitKey } from '../kube/objects.ts'
-import {
-  type Resource,
-  configMaps,
-  endpointSlices,
-  mutatingWebhookConfigurations,
-  nodes,
-  services,
-  validatingWebhookConfigurations,
-} from '../kube/resource.ts'
-import { type ElasticIP, elasticIPs, recordFinalizer } from '../ledger/record/elastic-ip.ts'
-import { balancerFinalizer, serviceFinalizer, upstreamFinalizer } from '../ledger/record/names.ts'
+import { type ConfigMap, type Service, keyOf } from '../kube/objects.ts'
+import { type Clock, systemClock } from '../kube/clock.ts'
+import { configMaps, endpointSlices, nodes, services } from '../kube/resource.ts'
+import type { ElasticIP } from '../ledger/record/elastic-ip.ts'
+import { upstreamFinalizer } from '../ledger/record/names.ts'
 import { carryClusterFlags, kubeconfigFlags } from '../lib/cluster-flags.ts'
 import { names } from '../settings/installed-names.ts'
 import { credentialsOf } from '../ledger/cluster.ts'
 import type { CleanupSettings } from './settings/commands.ts'
 import { shownBalancer } from '../clouds/cloud-choice.ts'
+import {
+  hasFinalizer,
+  heldOf,
+  ours,
+  readRecords,
+  recordChange,
+  serviceChange,
+  webhookDeletions,
+} from './cleanup-changes.ts'
+import { readRenewals, returnedText } from './cleanup-returned.ts'
 import { readAnnouncing, whatIsLeft } from './cleanup-left.ts'
 import { type StoppableDeps, endWhenStopped } from './command-deps.ts'
 
-const ours = [serviceFinalizer, balancerFinalizer]
-
-/** A change that cleanup makes, and its line of output before and after it is made. */
-type Change = { planned: string; done: string; make: () => Promise<void> }
+type CleanupDeps = StoppableDeps & { clock?: Pick<Clock, 'sleep'> }
 
 /**
  * Removes everything of ours that could block the cluster without our process: webhook configurations and finalizers.
  * Reservations stay, and so does what is announced: it says so, and how to remove it.
  */
-export async function cleanup({ kubeconfig: file, yes }: CleanupSettings, deps: StoppableDeps): Promise<void> {
-  const { env, version } = deps
+export async function cleanup({ kubeconfig: file, yes }: CleanupSettings, given: CleanupDeps): Promise<void> {
+  const { env, version } = given
   const flags = kubeconfigFlags(file, env)
-  const print = (text: string) => deps.print(carryClusterFlags(text, flags))
-  endWhenStopped(deps, 'stopped before it was done; run the command again')
   const client = connect(credentialsOf({ kubeconfig: file, apiServer: undefined }, env), {
     userAgent: `eip-admission/${version}`,
   })
-  const [all, records, takeover] = await Promise.all([
+  const carried = (text: string) => carryClusterFlags(text, flags)
+  await cleanUp(client, { yes, carried }, given)
+}
+
+type Cleaning = { yes: boolean; carried: (text: string) => string }
+
+/** What `cleanup` does, by a client. */
+export async function cleanUp(client: KubeClient, { yes, carried }: Cleaning, deps: CleanupDeps): Promise<void> {
+  const { clock = systemClock } = deps
+  const print = (text: string) => deps.print(carried(text))
+  endWhenStopped(deps, 'stopped before it was done; run the command again')
+  const [all, records, takeover, renewals] = await Promise.all([
     listAll(client, services),
-    emptyIfUnknown(listAll(client, elasticIPs)),
+    readRecords(client),
     readTakeover(client),
+    readRenewals(client),
   ])
-  const held = all.filter((service) => ours.some((finalizer) => hasFinalizer(service, finalizer)))
+  const held = heldOf(all, records)
   print(takeoverWarning(takeover))
   const changes = [
     ...webhookDeletions(client),
-    ...held.map((object) => finalizerRemoval(client, services, { object, finalizers: finalizersOf(object, takeover) })),
-    ...records
-      .filter((record) => hasFinalizer(record, recordFinalizer))
-      .map((object) => finalizerRemoval(client, elasticIPs, { object, finalizers: [recordFinalizer] })),
+    ...held.services.map((service) => serviceChange(client, service, finalizersOf(service, takeover))),
+    ...held.records.map((record) => recordChange(client, record)),
   ]
-  for (const { planned, done, make } of changes) {
-    if (yes) await make()
-    print(`${yes ? done : planned}\n`)
-  }
-  if (takeover !== 'none') print(finalizersLeft(held))
+  for (const { planned, make } of changes) print(`${yes ? await make() : planned}\n`)
+  if (takeover !== 'none') print(finalizersLeft(held.services))
   // An earlier run has removed the finalizers, and what it listed still costs money.
   print(reservationsLeft(records))
   print(balancersLeft(all))
   print(await leftBehind(client, all))
-  print(yes ? afterwards : instructions)
+  if (!yes) return print(instructions)
+  const returned = await returnedText(client, { renewals, clock })
+  if (returned !== undefined) throw new Error(carried(returned))
+  print(afterwards)
 }
 
 /** The record of a takeover. Who may not read it does not know whether there is one. */
@@ -140,58 +148,6 @@ const instructions =
 const afterwards =
   'Nothing of eip-admission blocks the cluster any more. To remove the records too, run ' +
   '`kubectl delete customresourcedefinition elasticips.eip-admission.dev`.\n'
-
-function webhookDeletions(client: KubeClient): Change[] {
-  const { mutatingConfiguration, validatingConfiguration } = names
-  const deletion = (resource: Resource<KubeObject>, name: string): Change => ({
-    planned: `would delete ${resource.kind} ${name}`,
-    done: `deleted ${resource.kind} ${name}`,
-    make: () => client.remove(resource, { name }),
-  })
-  return [
-    deletion(mutatingWebhookConfigurations, mutatingConfiguration),
-    deletion(validatingWebhookConfigurations, validatingConfiguration),
-  ]
-}
-
-function finalizerRemoval<T extends Service | ElasticIP>(
-  client: KubeClient,
-  resource: Resource<T>,
-  { object, finalizers }: { object: T; finalizers: string[] },
-): Change {
-  const held = finalizers.filter((finalizer) => hasFinalizer(object, finalizer))
-  const what = `the finalizer ${held.join(' and ')} from ${resource.kind} ${keyOf(object)}`
-  return {
-    planned: `would remove ${what}`,
-    done: `removed ${what}`,
-    make: () => removeFinalizers(client, resource, { object, finalizers }),
-  }
-}
-
-/** An empty list if the API server does not know the kind: it was never installed, or is deleted already. */
-async function emptyIfUnknown<T>(list: Promise<T[]>): Promise<T[]> {
-  try {
-    return await list
-  } catch (error) {
-    if (isNotFound(error)) return []
-    throw error
-  }
-}
-
-function hasFinalizer({ metadata }: KubeObject, finalizer: string): boolean {
-  return metadata.finalizers?.includes(finalizer) ?? false
-}
-
-async function removeFinalizers<T extends Service | ElasticIP>(
-  client: KubeClient,
-  resource: Resource<T>,
-  { object, finalizers }: { object: T; finalizers: string[] },
-): Promise<void> {
-  const { resourceVersion, finalizers: now = [] } = object.metadata
-  const merge = { metadata: { resourceVersion, finalizers: now.filter((name) => !finalizers.includes(name)) } }
-  const at = resource.namespaced ? splitKey(keyOf(object)) : { name: object.metadata.name }
-  await client.patch(resource, { ...at, patch: { merge } })
-}
 
 function balancersLeft(all: Service[]): string {
   const balancers = all.flatMap(({ metadata }) => {

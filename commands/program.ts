@@ -87,7 +87,7 @@ function addCleanup(root: Command, { cleanup, env }: ProgramDeps): void {
     .description(
       'Deletes the webhook configurations and removes the finalizers of eip-admission from Services and ElasticIPs, ' +
         'so that nothing blocks the cluster when serve runs no more. Reservations stay and are listed. Stop every ' +
-        '`eip-admission serve` first.',
+        '`eip-admission serve` first: cleanup looks once more at its end, and exits with 1 if one still runs.',
     )
     .action(() => cleanup(resolveSettings(cleanupSettings, { flags: givenFlags(command), env }).values))
   addSettings(command, [{ heading: 'Options', table: cleanupSettings }])

@@ -10,7 +10,8 @@ async function printed(of: { kubeconfig: string; yes: boolean; env?: Record<stri
   let output = ''
   const print = (text: string) => void (output += text)
   const { signal } = new AbortController()
-  await cleanup(settings, { env, version: 'test', print, signal, endAtOnce: () => {} })
+  const clock = { sleep: () => Promise.resolve() }
+  await cleanup(settings, { env, version: 'test', print, signal, endAtOnce: () => {}, clock })
   return output
 }
 
@@ -76,7 +77,8 @@ test('only finalizers of ours go, and only from what is as cleanup has read it',
     elasticips: [{ ...record, metadata: { ...record.metadata, finalizers, resourceVersion: '8' } }],
   }
   return withCluster(lists, async (kubeconfig, requests) => {
-    await printed({ kubeconfig, yes: true })
+    // This cluster only lists, so the finalizers seem to come back.
+    await printed({ kubeconfig, yes: true }).catch((error: Error) => assert.match(error.message, 'still runs'))
     // The API server refuses a patch with another version: somebody may have added a finalizer meanwhile.
     assert.equal(
       requests.filter(({ method }) => method === 'PATCH').map(({ path, body }) => [path.split('/').at(-1), body]),

@@ -1,0 +1,117 @@
+import type { KubeClient } from '../kube/client.ts'
+import { isConflict, isNotFound } from '../kube/errors.ts'
+import { listAll } from '../kube/list-all.ts'
+import { type KubeObject, type Service, keyOf, splitKey } from '../kube/objects.ts'
+import {
+  type Resource,
+  mutatingWebhookConfigurations,
+  services,
+  validatingWebhookConfigurations,
+} from '../kube/resource.ts'
+import { type ElasticIP, elasticIPs, recordFinalizer } from '../ledger/record/elastic-ip.ts'
+import { balancerFinalizer, serviceFinalizer } from '../ledger/record/names.ts'
+import { names } from '../settings/installed-names.ts'
+
+/** Our finalizers of Services. */
+export const ours = [serviceFinalizer, balancerFinalizer]
+
+/** A change that cleanup makes: its line of output without `--yes`, and what returns the line of what was done. */
+export type Change = { planned: string; make: () => Promise<string> }
+
+/** Whether an object has a finalizer. */
+export function hasFinalizer({ metadata }: KubeObject, finalizer: string): boolean {
+  return metadata.finalizers?.includes(finalizer) ?? false
+}
+
+/** The Services and the ElasticIPs among these that a finalizer of ours holds. */
+export function heldOf<S extends Service>(all: readonly S[], records: readonly ElasticIP[]) {
+  return {
+    services: all.filter((service) => ours.some((finalizer) => hasFinalizer(service, finalizer))),
+    records: records.filter((record) => hasFinalizer(record, recordFinalizer)),
+  }
+}
+
+/** All ElasticIPs; none if the API server does not know the kind: it was never installed, or is deleted already. */
+export async function readRecords(client: KubeClient): Promise<ElasticIP[]> {
+  try {
+    return await listAll(client, elasticIPs)
+  } catch (error) {
+    if (isNotFound(error)) return []
+    throw error
+  }
+}
+
+/** The deletions of both webhook configurations. */
+export function webhookDeletions(client: KubeClient): Change[] {
+  const deletion = (resource: Resource<KubeObject>, name: string): Change => ({
+    planned: `would delete ${resource.kind} ${name}`,
+    async make() {
+      await client.remove(resource, { name })
+      return `deleted ${resource.kind} ${name}`
+    },
+  })
+  return [
+    deletion(mutatingWebhookConfigurations, names.mutatingConfiguration),
+    deletion(validatingWebhookConfigurations, names.validatingConfiguration),
+  ]
+}
+
+/** The removal of finalizers from a Service. */
+export function serviceChange(client: KubeClient, object: Service, finalizers: readonly string[]): Change {
+  return removal(client, services, { object, finalizers })
+}
+
+/** The removal of our finalizer from an ElasticIP. */
+export function recordChange(client: KubeClient, object: ElasticIP): Change {
+  return removal(client, elasticIPs, { object, finalizers: [recordFinalizer] })
+}
+
+type Held<T> = { object: T; finalizers: readonly string[] }
+
+function removal<T extends Service | ElasticIP>(client: KubeClient, resource: Resource<T>, held: Held<T>): Change {
+  const { object, finalizers } = held
+  const names = finalizers.filter((finalizer) => hasFinalizer(object, finalizer)).join(' and ')
+  const what = `the finalizer ${names} from ${resource.kind} ${keyOf(object)}`
+  return {
+    planned: `would remove ${what}`,
+    async make() {
+      const isDone = await removeFinalizers(client, resource, held)
+      return isDone ? `removed ${what}` : `did not remove ${what}: others change it all the time`
+    },
+  }
+}
+
+/** Removes finalizers from an object as it is now. Returns false if it changes all the time. */
+async function removeFinalizers<T extends Service | ElasticIP>(
+  client: KubeClient,
+  resource: Resource<T>,
+  { object, finalizers }: Held<T>,
+): Promise<boolean> {
+  const at = resource.namespaced ? splitKey(keyOf(object)) : { name: object.metadata.name }
+  let stored: T | undefined = object
+  for (let tries = 0; tries < 5; tries += 1) {
+    if (!stored) return true
+    const { resourceVersion, finalizers: now = [] } = stored.metadata
+    if (!now.some((name) => finalizers.includes(name))) return true
+    const merge = { metadata: { resourceVersion, finalizers: now.filter((name) => !finalizers.includes(name)) } }
+    try {
+      await client.patch(resource, { ...at, patch: { merge } })
+      return true
+    } catch (error) {
+      if (isNotFound(error)) return true
+      if (!isConflict(error)) throw error
+    }
+    stored = await readAgain(client, resource, object)
+  }
+  return false
+}
+
+/** An object as it is now. The Job of the chart may list, and may not get. */
+async function readAgain<T extends KubeObject>(client: KubeClient, resource: Resource<T>, { metadata }: T) {
+  const { namespace, name } = metadata
+  const found = await listAll(client, resource, {
+    fieldSelector: `metadata.name=${name}`,
+    ...(namespace && { namespace }),
+  })
+  return found.find((one) => one.metadata.name === name && one.metadata.namespace === namespace)
+}
