@@ -13,10 +13,11 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 // Without a listener, SIGUSR1 would open Node's debugger to every user of the machine, and SIGHUP would end the process.
 for (const signal of ['SIGUSR1', 'SIGHUP'] as const) process.on(signal, () => {})
 
-// `cleanup --yes | head -1` must not stop half-way because nobody reads the rest.
+// `cleanup --yes | head -1` must not stop half-way because nobody reads the rest. A terminal that was closed answers EIO.
+const readerGone = ['EPIPE', 'EIO']
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error
+    if (!readerGone.includes(error.code ?? '')) throw error
   })
 }
 

@@ -1,7 +1,7 @@
 // Ctrl-C ends the commands that change a cluster, also while its API server does not answer. A reader that goes away does not.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -58,6 +58,15 @@ test('a command goes on to its end when nobody reads what it prints', async () =
   child.stdout?.destroy()
   assert.equal([await text, child.exitCode], ['', 0])
 })
+
+// Writing to the first byte of a process gives the error that a closed terminal gives. Only Linux shows memory as a file.
+if (process.platform === 'linux')
+  test('a command goes on to its end when its terminal was closed', async () => {
+    const closed = openSync('/proc/self/mem', 'r+')
+    const child = spawn(program, [...first, 'help', 'serve'], { stdio: ['ignore', closed, 'pipe'] })
+    closeSync(closed)
+    assert.equal([await textOf(child), child.exitCode], ['', 0])
+  })
 
 test.after(() => {
   silent.close()
