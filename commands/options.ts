@@ -8,20 +8,29 @@ type Row = { section: Section; setting: Setting<unknown> }
 
 /**
  * Adds the flags of settings to a command: the required ones first, then section by section. A command that finds the
- * settings of `serve` itself requires none.
+ * settings of `serve` itself requires none, and reads only the variables `found`.
  */
 export function addSettings(
   command: Command,
   sections: readonly Section[],
-  { requiresNone = false }: { requiresNone?: boolean } = {},
+  { found }: { found?: readonly string[] } = {},
 ): Command {
-  const rows = sections.flatMap((section) => Object.values(section.table).map((setting) => ({ section, setting })))
+  const requiresNone = found !== undefined
+  const rows = sections.flatMap((section) =>
+    Object.values(section.table).map((setting) => ({ section, setting: found ? withEnv(setting, found) : setting })),
+  )
   // Dialects share flags, but commander accepts each flag only once.
   const flags = [...Map.groupBy(rows, ({ setting }) => setting.flag).values()]
   const isRequired = (shared: Row[]) => !requiresNone && shared.some(({ setting }) => 'required' in setting)
   for (const shared of flags.filter(isRequired)) addFlag(command, shared, 'Required')
   for (const shared of flags.filter((row) => !isRequired(row))) addFlag(command, shared, headingOf(shared))
   return command
+}
+
+/** A setting with its variable only if that is among these. */
+function withEnv(setting: Setting<unknown>, variables: readonly string[]): Setting<unknown> {
+  const { env, ...others } = setting
+  return env !== undefined && variables.includes(env) ? setting : others
 }
 
 function addFlag(command: Command, shared: Row[], heading: string): void {

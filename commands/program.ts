@@ -121,6 +121,9 @@ function addTakeover(root: Command, deps: ProgramDeps): void {
   addTakeoverUndo(takeover, deps)
 }
 
+/** What `takeover` reads of the environment. Anything else counts as the predecessor's, if that runs outside the cluster. */
+const foundVariables = ['KUBECONFIG', 'POD_NAMESPACE']
+
 function addTakeoverPlan(takeover: Command, { takeoverPlan, env }: ProgramDeps): void {
   const command = takeover
     .command('plan')
@@ -129,7 +132,8 @@ function addTakeoverPlan(takeover: Command, { takeoverPlan, env }: ProgramDeps):
     .description(
       'Reads the cluster and the cloud, and says what a takeover would do: the settings of the predecessor in our ' +
         'words, the address of each Service before and after, and what stands in the way. It changes nothing. It ' +
-        'finds the settings itself; a flag of `eip-admission serve` takes precedence over them. It exits with 0 if ' +
+        'finds the settings itself; a flag of `eip-admission serve` takes precedence over them. Variables of ' +
+        '`eip-admission serve` count only where the predecessor runs outside the cluster. It exits with 0 if ' +
         '`takeover apply` may begin, else with 1.',
     )
     .action(() => {
@@ -139,7 +143,7 @@ function addTakeoverPlan(takeover: Command, { takeoverPlan, env }: ProgramDeps):
       return takeoverPlan({ ...resolveSettings(takeoverPlanSettings, { flags: own, env }).values, flags })
     })
   const sections = [{ heading: 'Options', table: takeoverPlanSettings }, ...serveSections]
-  addIgnoredFlags(addSettings(command, sections, { requiresNone: true }))
+  addIgnoredFlags(addSettings(command, sections, { found: foundVariables }))
 }
 
 function addTakeoverApply(takeover: Command, { takeoverApply, env }: ProgramDeps): void {
@@ -164,7 +168,7 @@ function addTakeoverApply(takeover: Command, { takeoverApply, env }: ProgramDeps
       return takeoverApply({ ...resolveSettings(takeoverApplySettings, { flags: own, env }).values, flags })
     })
   const sections = [{ heading: 'Options', table: takeoverApplySettings }, ...serveSections]
-  addIgnoredFlags(addSettings(command, sections, { requiresNone: true }))
+  addIgnoredFlags(addSettings(command, sections, { found: foundVariables }))
 }
 
 function addTakeoverUndo(takeover: Command, { takeoverUndo, env }: ProgramDeps): void {

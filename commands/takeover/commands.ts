@@ -1,5 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { stringify } from 'yaml'
+import { ownNamespace } from '../../settings/process.ts'
+import { resolveSettings } from '../../settings/resolve.ts'
 import { withoutClass } from '../../settings/service-policy.ts'
 import { readerOf } from '../../inspect/reader.ts'
 import { connect } from '../../kube/connect.ts'
@@ -19,6 +21,7 @@ import { NoPlan, NothingToPlan } from './plan/no-plan.ts'
 import { type PlanSource, type ReadPlan, readPlan } from './plan/read-plan.ts'
 import { formatNoPlan, formatNothing, formatPlan } from './report/plan-report.ts'
 import { applyReport, undoReport } from './report/result-report.ts'
+import { type GivenFlags, carryFlags } from './report/carry-flags.ts'
 import { plainLine } from './report/text.ts'
 import { Interrupted, Refusal } from './steps.ts'
 import { undoTakeover } from './undo/undo.ts'
@@ -26,14 +29,14 @@ import { undoTakeover } from './undo/undo.ts'
 /** Prints what a takeover would do, changes nothing, and returns the exit code: 0 if `apply` may begin, else 1. */
 export async function takeoverPlan(settings: TakeoverPlanSettings, deps: StoppableDeps): Promise<number> {
   endWhenStopped(deps, 'stopped before the plan was made')
-  const { flags, output, writeValues, writeSecret } = settings
-  const { '--kubeconfig': kubeconfig, ...others } = flags
-  const print = commandsCarried(deps.print, { kubeconfig, output }, deps)
+  const { output, writeValues, writeSecret } = settings
+  const flags = withNamespace(settings.flags, deps)
+  const print = commandsCarried(deps.print, { flags, output }, deps)
   try {
     const { plan, secretFile } = await readPlan(planSource(flags, deps))
     if (writeValues !== undefined) writeFileSync(writeValues, plan.settings.values)
     if (writeSecret !== undefined) writeSecretFile(writeSecret, secretManifest(plan, secretFile))
-    print(formatPlan(plan, output, { flags: others, values: writeValues, secret: writeSecret }))
+    print(formatPlan(plan, output, { values: writeValues, secret: writeSecret }))
     return canApply(plan) ? 0 : 1
   } catch (error) {
     if (error instanceof NothingToPlan) {
@@ -47,22 +50,34 @@ export async function takeoverPlan(settings: TakeoverPlanSettings, deps: Stoppab
 }
 
 type Printer = (text: string) => void
-type Printed = { kubeconfig: string | undefined; output: Format }
+type Printed = GivenFlags & { output: Format }
+type Env = Pick<CommandDeps, 'env'>
 
-/** Prints texts with commands for the cluster of this kubeconfig. A document for programs stays as it is. */
-function commandsCarried(print: Printer, { kubeconfig, output }: Printed, { env }: Pick<CommandDeps, 'env'>): Printer {
-  const flags = kubeconfigFlags(kubeconfig, env)
-  return output === 'json' ? print : (text) => print(carryClusterFlags(text, flags))
+/** Prints texts with commands for the same cluster and the same takeover. A document for programs stays as it is. */
+function commandsCarried(print: Printer, { flags, ofApply = {}, output }: Printed, { env }: Env): Printer {
+  const { '--kubeconfig': kubeconfig, ...others } = flags
+  const cluster = kubeconfigFlags(kubeconfig, env)
+  const carried = (text: string) => carryClusterFlags(carryFlags(text, { flags: others, ofApply }), cluster)
+  return output === 'json' ? print : (text) => print(carried(text))
 }
 
 /** What a command says while it works, and in the end. */
-function allCarried(deps: TakeoverDeps, { kubeconfig, output }: Printed): TakeoverDeps {
+function allCarried(deps: TakeoverDeps, printed: Printed): TakeoverDeps {
   return {
     ...deps,
-    print: commandsCarried(deps.print, { kubeconfig, output }, deps),
+    print: commandsCarried(deps.print, printed, deps),
     // Programs read no errors.
-    printError: commandsCarried(deps.printError, { kubeconfig, output: 'text' }, deps),
+    printError: commandsCarried(deps.printError, { ...printed, output: 'text' }, deps),
   }
+}
+
+/** The flags with the namespace that the environment may name: plan, apply and undo have to mean the same takeover. */
+function withNamespace(flags: Record<string, string>, { env }: Env): Record<string, string> {
+  const { '--namespace': given = '', ...others } = flags
+  const read = (flag: string) =>
+    resolveSettings({ namespace: ownNamespace }, { flags: { '--namespace': flag }, env }).values.namespace
+  const isUsual = [read(given), read('')].every((namespace) => namespace === ownNamespace.default)
+  return isUsual ? others : { ...others, '--namespace': read(given) }
 }
 
 /** Where a plan is read: the cluster of the flags, or of the kubeconfig that kubectl uses. */
@@ -100,7 +115,8 @@ export type TakeoverDeps = CommandDeps &
 
 /** Takes over, or continues an earlier run, and returns the exit code. */
 export function takeoverApply(settings: TakeoverApplySettings, deps: TakeoverDeps): Promise<number> {
-  const { flags, webhookUrl } = settings
+  const { webhookUrl } = settings
+  const flags = withNamespace(settings.flags, deps)
   let read: ReadPlan | undefined
   const source = planSource(flags, deps)
   const plans = {
@@ -119,7 +135,8 @@ export function takeoverApply(settings: TakeoverApplySettings, deps: TakeoverDep
         { ...deps, print: () => {} },
       ),
   }
-  const said = allCarried(deps, { kubeconfig: flags['--kubeconfig'], output: settings.output })
+  const ofApply: Record<string, string> = webhookUrl === undefined ? {} : { '--webhook-url': webhookUrl }
+  const said = allCarried(deps, { flags, ofApply, output: settings.output })
   return applyWith(plans, { ...settings, credentials: source.credentials }, said)
 }
 
@@ -154,7 +171,12 @@ export function installSettingsOf({ target }: Pick<TakeoverPlan, 'target'>, give
 
 /** Brings the predecessor back, and returns the exit code. */
 export async function takeoverUndo(settings: TakeoverUndoSettings, given: TakeoverDeps): Promise<number> {
-  const deps = allCarried(given, settings)
+  const { kubeconfig: file, namespace, output } = settings
+  const cluster: Record<string, string> = file === undefined ? {} : { '--kubeconfig': file }
+  const deps = allCarried(given, {
+    flags: { ...cluster, ...withNamespace({ '--namespace': namespace }, given) },
+    output,
+  })
   const run = async () => {
     const credentials = kubeconfig({ file: settings.kubeconfig })
     const result = await undoTakeover({ ...common({ ...settings, credentials }, deps), namespace: settings.namespace })

@@ -318,6 +318,14 @@ test('the help of serve shows the default of a shared flag for each cloud', asyn
   )
 })
 
+for (const command of ['plan', 'apply'])
+  test(`the help of takeover ${command} shows only variables that it reads`, async () => {
+    const { out } = await typed(`takeover ${command} --help`)
+    const shown = [...out.matchAll(/env: (\w+)/g)].map(([, name]) => name)
+    assert.equal(new Set(shown), new Set(['KUBECONFIG', 'POD_NAMESPACE']))
+    assert.match(out, '--cluster-id <id>')
+  })
+
 test('the help of serve shows neither flags without effect nor flags for secrets', async () => {
   const { out } = await typed('serve --help')
   for (const flag of ['--authentication-skip-lookup', '--provider-config', '--api-key', '--bgp-pass ']) {

@@ -34,6 +34,18 @@ export async function withCluster(
   }
 }
 
+/** Runs a test with the kubeconfig of a cluster whose API server is gone. */
+export async function withoutServer(run: (kubeconfig: string) => Promise<void>): Promise<void> {
+  const dir = mkdtempSync(join(tmpdir(), 'eip-admission-cluster-'))
+  const file = join(dir, 'kubeconfig')
+  writeFileSync(file, kubeconfigOf('http://127.0.0.1:1'))
+  try {
+    await run(file)
+  } finally {
+    rmSync(dir, { recursive: true })
+  }
+}
+
 function kubeconfigOf(server: string): string {
   const context = { cluster: 'c', user: 'u' }
   return JSON.stringify({

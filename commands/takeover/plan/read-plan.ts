@@ -32,7 +32,7 @@ export type PlanSource = {
   credentials: Credentials
   userAgent: string
   env: Readonly<Record<string, string | undefined>>
-  /** Flags of `serve` that the person gave: they take precedence over the predecessor's settings. */
+  /** Flags of `serve` that count more than the predecessor's settings: those that the person gave, and the namespace. */
   flags: Record<string, string>
   signal: AbortSignal
 }
@@ -121,8 +121,8 @@ async function chosenWorkload(
   return found ?? first
 }
 
-function namespaceOf({ flags, env }: PlanSource): string {
-  return flags['--namespace'] ?? env['POD_NAMESPACE'] ?? ownNamespace.default
+function namespaceOf({ flags }: PlanSource): string {
+  return flags['--namespace'] ?? ownNamespace.default
 }
 
 /** With the configuration file that the person gave, in place of the predecessor's. */

@@ -4,40 +4,37 @@ import { type PredecessorWorkload, type TakeoverPlan, canApply, isDone } from '.
 import { type TakeoverStatus, statusText } from '../takeover-status.ts'
 import { shellWord } from '../../../lib/shell-word.ts'
 
-/** The flags that the next command needs too, besides that of the cluster, and the files that were written. */
-export type Typed = { flags: Record<string, string>; values?: string | undefined; secret?: string | undefined }
+/** The files that were written. */
+export type Written = { values?: string | undefined; secret?: string | undefined }
 
 /** What to type next. */
-export function nextText(plan: TakeoverPlan, typed: Typed): string {
+export function nextText(plan: TakeoverPlan, written: Written): string {
   const { status } = plan
-  if (isDone(plan)) return doneText(plan, typed)
+  if (isDone(plan)) return doneText(plan)
   if (status?.worker) return `Wait: ${plainText(statusText(status))}. Nothing was changed.\n`
-  if (!canApply(plan)) return blockedText(plan, typed)
-  if (status) return continueText(status, typed)
-  return readyText(plan, typed)
+  if (!canApply(plan)) return blockedText(plan)
+  if (status) return continueText(status)
+  return readyText(plan, written)
 }
 
-function blockedText({ blockers: { length } }: TakeoverPlan, { flags }: Typed): string {
+function blockedText({ blockers: { length } }: TakeoverPlan): string {
   const count = length === 1 ? '1 thing stands' : `${length} things stand`
-  return `Blocked: ${count} in the way. Nothing was changed. Type next, when that is gone:\n\n  eip-admission takeover plan${wordsOf(flags)}\n`
+  return `Blocked: ${count} in the way. Nothing was changed. Type next, when that is gone:\n\n  eip-admission takeover plan\n`
 }
 
-function continueText(status: TakeoverStatus, { flags }: Typed): string {
+function continueText(status: TakeoverStatus): string {
   const [first, second] = status.recorded === 'undoing' ? (['undo', 'apply'] as const) : (['apply', 'undo'] as const)
   const other = second === 'undo' ? 'go back' : 'take over'
-  const onward = `Begun: ${plainText(statusText(status))}. Nothing was changed now. To go on:\n\n${commandLine(first, flags)}`
-  return `${onward}\n\nTo ${other} instead:\n\n${commandLine(second, flags)}\n`
+  const onward = `Begun: ${plainText(statusText(status))}. Nothing was changed now. To go on:\n\n  eip-admission takeover ${first}`
+  return `${onward}\n\nTo ${other} instead:\n\n  eip-admission takeover ${second}\n`
 }
 
 /** What is left to decide for a person who has taken over. */
-function doneText(
-  { predecessor: { workloads, title }, target: { namespace } }: TakeoverPlan,
-  { flags }: Typed,
-): string {
+function doneText({ predecessor: { workloads, title }, target: { namespace } }: TakeoverPlan): string {
   const removals = workloads.map((workload) => `  ${removalOf(workload)}`)
   return [
     `Complete: eip-admission leads, ${title} is stopped, and nothing is left to do. Nothing was changed now. To go back:\n`,
-    commandLine('undo', flags),
+    '  eip-admission takeover undo',
     `\nIt starts the predecessor again, so that has to stay installed. If you stay, remove it and the record of the takeover:\n`,
     ...removals,
     `  kubectl delete configmap -n ${namespace} ${names.takeoverConfigMap}\n`,
@@ -49,7 +46,7 @@ function removalOf({ kind, namespace, name, helmRelease }: PredecessorWorkload):
   return `kubectl delete ${kind.toLowerCase()} -n ${namespace} ${name}`
 }
 
-function readyText({ target: { namespace } }: TakeoverPlan, { flags, values, secret }: Typed): string {
+function readyText({ target: { namespace } }: TakeoverPlan, { values, secret }: Written): string {
   const files = [values, secret].filter((file) => file !== undefined)
   const written = files.length === 0 ? '' : ` Written: ${files.map(plainText).join(', ')}.`
   const areWritten = files.length === 2
@@ -57,25 +54,10 @@ function readyText({ target: { namespace } }: TakeoverPlan, { flags, values, sec
   const chart = `helm install eip-admission manifests/chart --namespace ${namespace} --take-ownership`
   return [
     `Ready. Nothing was changed.${written} Type next, only the last line if the chart is installed already:\n`,
-    ...(areWritten
-      ? []
-      : [`  eip-admission takeover plan${wordsOf(flags)} --write-values=values.yaml --write-secret=secret.yaml`]),
+    ...(areWritten ? [] : ['  eip-admission takeover plan --write-values=values.yaml --write-secret=secret.yaml']),
     `  kubectl create namespace ${namespace}`,
     `  kubectl create -f ${secretFile} && rm ${secretFile}`,
     `  ${chart} --values ${shellWord(values ?? 'values.yaml')} --set replicas=0`,
-    `${commandLine('apply', flags)}\n`,
+    '  eip-admission takeover apply\n',
   ].join('\n')
-}
-
-function commandLine(command: 'apply' | 'undo', flags: Record<string, string>): string {
-  // `undo` takes no other flag of `serve`.
-  const own = Object.entries(flags).filter(([flag]) => command === 'apply' || flag === '--namespace')
-  return `  eip-admission takeover ${command}${wordsOf(Object.fromEntries(own))}`
-}
-
-/** Flags as a shell reads them back. */
-function wordsOf(flags: Record<string, string>): string {
-  return Object.entries(flags)
-    .map(([flag, value]) => ` ${shellWord(`${flag}=${value}`)}`)
-    .join('')
 }

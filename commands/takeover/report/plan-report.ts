@@ -1,12 +1,12 @@
 import { plainText } from '../../../lib/plain-text.ts'
 import type { Format } from '../../doctor/report.ts'
 import { type Finding, type PlannedObject, type TakeoverPlan, isDone } from '../plan/plan.ts'
-import { type Typed, nextText } from './next-text.ts'
+import { type Written, nextText } from './next-text.ts'
 import { asJson, plainLine, findings, section, table } from './text.ts'
 
 /** The plan for people, or for programs. */
-export function formatPlan(plan: TakeoverPlan, format: Format, typed: Typed): string {
-  return format === 'json' ? asJson(plan) : asText(plan, typed)
+export function formatPlan(plan: TakeoverPlan, format: Format, written: Written): string {
+  return format === 'json' ? asJson(plan) : asText(plan, written)
 }
 
 /** What is in the way where there is no plan at all. */
@@ -21,12 +21,12 @@ export function formatNothing(message: string, format: Format): string {
   return `${plainText(message)}\n`
 }
 
-function asText(plan: TakeoverPlan, typed: Typed): string {
-  const parts = isDone(plan) ? doneParts(plan, typed) : allParts(plan, typed)
+function asText(plan: TakeoverPlan, written: Written): string {
+  const parts = isDone(plan) ? doneParts(plan, written) : allParts(plan, written)
   return parts.filter((part) => part !== '').join('\n')
 }
 
-function allParts(plan: TakeoverPlan, typed: Typed): string[] {
+function allParts(plan: TakeoverPlan, written: Written): string[] {
   return [
     head(plan),
     predecessorText(plan),
@@ -38,18 +38,18 @@ function allParts(plan: TakeoverPlan, typed: Typed): string[] {
     costText(plan),
     findings('Warnings', plan.warnings),
     findings('In the way', plan.blockers),
-    nextText(plan, typed),
+    nextText(plan, written),
   ]
 }
 
 /** What a person needs after a takeover: its settings and what it changed are done. */
-function doneParts(plan: TakeoverPlan, typed: Typed): string[] {
+function doneParts(plan: TakeoverPlan, written: Written): string[] {
   return [
     head(plan),
     predecessorText(plan),
     servicesText(plan),
     findings('Warnings', plan.warnings),
-    nextText(plan, typed),
+    nextText(plan, written),
   ]
 }
 

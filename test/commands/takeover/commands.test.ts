@@ -1,8 +1,15 @@
 // What a program reads from takeover apply where there is nothing to carry out.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { applyWith } from '../../../commands/takeover/commands.ts'
+import { takeoverPlanSettings } from '../../../commands/settings/commands.ts'
+import { takeoverApplySettings, takeoverUndoSettings } from '../../../commands/settings/takeover-apply.ts'
+import { applyWith, takeoverApply, takeoverPlan, takeoverUndo } from '../../../commands/takeover/commands.ts'
 import { NoPlan, NothingToPlan } from '../../../commands/takeover/plan/no-plan.ts'
+import type { TakeoverPlan } from '../../../commands/takeover/plan/plan.ts'
+import { carryFlags } from '../../../commands/takeover/report/carry-flags.ts'
+import { dialects } from '../../../sandbox/dialects.ts'
+import { resolveSettings } from '../../../settings/resolve.ts'
+import { withCluster, withoutServer } from '../../kube/scripted-cluster.ts'
 
 const finding = { reason: 'no-predecessor', where: 'the cluster', what: 'none runs', remedy: 'install it' }
 
@@ -35,6 +42,93 @@ test('takeover apply -o json prints one document also where nothing is left to p
     code: 0,
     document: { formatVersion: 1, blockers: [], message: 'The takeover is complete.' },
   })
+})
+
+test('what a takeover prints has the flags that were given, as each command takes them', () => {
+  const carried = (text: string) =>
+    carryFlags(text, {
+      flags: { '--namespace': 'net', '--metro': "d'a" },
+      ofApply: { '--webhook-url': 'https://192.0.2.10:10260' },
+    })
+  const both = `--namespace=net '--metro=d'\\''a'`
+  assert.is(carried('  eip-admission takeover plan\n'), `  eip-admission takeover plan ${both}\n`)
+  assert.is(
+    carried('Run `eip-admission takeover apply`, or `eip-admission takeover undo`.'),
+    `Run \`eip-admission takeover apply ${both} --webhook-url=https://192.0.2.10:10260\`, or \`eip-admission takeover undo --namespace=net\`.`,
+  )
+  assert.is(carryFlags('eip-admission takeover undo', { flags: { '--metro': 'da' } }), 'eip-admission takeover undo')
+})
+
+/** What a command prints at its end, where no API server answers. */
+async function endOf(
+  command: 'apply' | 'undo',
+  { flags = {}, env = {} }: { flags?: Record<string, string>; env?: Record<string, string> },
+): Promise<string> {
+  let text = ''
+  const print = (part: string) => void (text += part)
+  const deps = { env, version: 'test', signal: new AbortController().signal, print, printError: print }
+  await withoutServer(async (kubeconfig) => {
+    const given = { ...flags, '--kubeconfig': kubeconfig }
+    if (command === 'undo')
+      await takeoverUndo(resolveSettings(takeoverUndoSettings, { flags: given, env }).values, deps)
+    else
+      await takeoverApply({ ...resolveSettings(takeoverApplySettings, { flags: {}, env }).values, flags: given }, deps)
+    text = text.replaceAll(` --kubeconfig=${kubeconfig}`, '')
+  })
+  return text.split('\n').at(-2) ?? ''
+}
+
+const inNet = [
+  { name: 'a flag', given: { flags: { '--namespace': 'net' } } },
+  { name: 'the environment', given: { env: { POD_NAMESPACE: 'net' } } },
+]
+for (const { name, given } of inNet)
+  test(`a takeover whose namespace ${name} names says how to go on with that one`, async () => {
+    assert.is(
+      await endOf('apply', given),
+      'Run `eip-admission takeover apply --namespace=net` again to continue, or `eip-admission takeover undo --namespace=net` to go back.',
+    )
+    assert.is(await endOf('undo', given), 'Run `eip-admission takeover undo --namespace=net` again to continue.')
+  })
+
+test('a flag that names the usual namespace stays where the environment names another', async () => {
+  const given = { flags: { '--namespace': 'eip-admission' }, env: { POD_NAMESPACE: 'net' } }
+  assert.is(
+    await endOf('undo', given),
+    'Run `eip-admission takeover undo --namespace=eip-admission` again to continue.',
+  )
+  assert.is(await endOf('undo', {}), 'Run `eip-admission takeover undo` again to continue.')
+})
+
+test('plan is for the namespace that the environment names', async () => {
+  const { cloud, project, token } = await dialects['equinix-metal'].open()
+  const env = Object.entries({ METAL_API_KEY: token, METAL_PROJECT_ID: project, METAL_BASE_URL: cloud.url })
+  const container = {
+    image: 'equinix/cloud-provider-equinix-metal:v3.8.1',
+    env: env.map(([name, value]) => ({ name, value })),
+  }
+  const program = {
+    metadata: { namespace: 'kube-system', name: 'cpem', uid: 'u' },
+    spec: { replicas: 1, template: { spec: { containers: [container] } } },
+  }
+  let text = ''
+  const deps = {
+    env: { POD_NAMESPACE: 'net' },
+    version: 'test',
+    signal: new AbortController().signal,
+    print: (part: string) => void (text += part),
+    endAtOnce() {},
+  }
+  try {
+    await withCluster({ deployments: [program] }, async (kubeconfig) => {
+      const settings = resolveSettings(takeoverPlanSettings, { flags: { '--output': 'json' }, env: {} }).values
+      await takeoverPlan({ ...settings, flags: { '--kubeconfig': kubeconfig } }, deps)
+    })
+  } finally {
+    await cloud.close()
+  }
+  const { target } = JSON.parse(text) as TakeoverPlan
+  assert.is(target?.namespace, 'net', text)
 })
 
 test.run()

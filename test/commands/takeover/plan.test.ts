@@ -655,7 +655,7 @@ const begun: { name: string; scene: Scene; says: RegExp[]; not?: RegExp[] }[] = 
     scene: { ...complete, workloads: [program()] },
     says: [
       /the takeover was complete, but Deployment kube-system\/ccm runs again/,
-      /^ {2}eip-admission takeover apply /m,
+      /^ {2}eip-admission takeover apply$/m,
     ],
     not: [/^Complete/m],
   },
@@ -664,7 +664,7 @@ const begun: { name: string; scene: Scene; says: RegExp[]; not?: RegExp[] }[] = 
     scene: { ...complete, leases: [] },
     says: [
       /no eip-admission holds the lease kube-system\/cloud-controller-manager/,
-      /^ {2}eip-admission takeover apply /m,
+      /^ {2}eip-admission takeover apply$/m,
     ],
   },
   {
@@ -672,7 +672,7 @@ const begun: { name: string; scene: Scene; says: RegExp[]; not?: RegExp[] }[] = 
     scene: { ...complete, progress },
     says: [
       /`takeover apply` stopped at step 4 of 6: Let eip-admission lead/,
-      /To go on:\n\n {2}eip-admission takeover apply --max-addresses=9\n\nTo go back instead:\n\n {2}eip-admission takeover undo\n$/,
+      /To go on:\n\n {2}eip-admission takeover apply\n\nTo go back instead:\n\n {2}eip-admission takeover undo\n$/,
     ],
   },
   {
@@ -698,7 +698,7 @@ for (const { name, scene, says, not = [] } of begun)
   test(`a takeover that is ${name}`, () => {
     const plan = planOf(scene)
     assert.equal(reasons(plan), [])
-    const text = formatPlan(plan, 'text', { flags: { '--max-addresses': '9' } })
+    const text = formatPlan(plan, 'text', {})
     for (const pattern of says) assert.match(text, pattern)
     for (const pattern of not) assert.not.match(text, pattern)
   })
@@ -707,25 +707,25 @@ test('the text is aligned, hides nothing that a user wrote as a line of ours, an
   const plan = planOf({
     services: [served('web', '203.0.113.1'), { ...api, metadata: { ...api.metadata, name: 'a\u001b[2Jb\nReady.' } }],
   })
-  const text = formatPlan(plan, 'text', { flags: { '--max-addresses': '9' } })
+  const text = formatPlan(plan, 'text', {})
   assert.not.match(text.replaceAll('\n', ''), /\p{C}/u)
   assert.not.match(text, /^Ready\.$/m)
-  const ready = formatPlan(planOf(), 'text', { flags: { '--max-addresses': '9' } })
+  const ready = formatPlan(planOf(), 'text', {})
   assert.match(ready, /SERVICE +BEFORE +AFTER +HOW +RESERVATION\n/)
-  assert.match(ready, / {2}eip-admission takeover apply --max-addresses=9\n$/)
+  assert.match(ready, / {2}eip-admission takeover apply\n$/)
 })
 
 test('a warning says rightly where in the text the list of Services is', () => {
   const plan = planOf({ workloads: [program({ image: image.replace('v3.8.1', 'main') })] })
-  const text = formatPlan(plan, 'text', { flags: {} })
+  const text = formatPlan(plan, 'text', {})
   const [services, warning] = [/^Services \(/m, /list of Services above/].map((pattern) => text.search(pattern))
   assert.ok(services !== undefined && warning !== undefined && services > 0 && warning > services, text)
 })
 
 test('a plan is plain data: it is the same after it was written and read', () => {
   const plan = planOf({ ...network, workloads: [program({ kind: 'DaemonSet' })] })
-  const read = JSON.parse(formatPlan(plan, 'json', { flags: {} })) as TakeoverPlan
-  assert.is(formatPlan(read, 'text', { flags: {} }), formatPlan(plan, 'text', { flags: {} }))
+  const read = JSON.parse(formatPlan(plan, 'json', {})) as TakeoverPlan
+  assert.is(formatPlan(read, 'text', {}), formatPlan(plan, 'text', {}))
   assert.equal(plan.predecessor.workloads[0]?.nodeSelector, { role: 'control-plane' })
 })
 
