@@ -105,7 +105,7 @@ export const takeoverPlanSettings = {
     flag: '--write-values',
     format: text('file'),
     unset: 'none',
-    sentence: 'Writes the values file of the chart with the translated settings. It holds no secret.',
+    sentence: 'Writes the values file of the chart with the translated settings, a new file. It holds no secret.',
   },
   writeSecret: {
     title: 'Secret file',
@@ -113,7 +113,7 @@ export const takeoverPlanSettings = {
     format: text('file'),
     unset: 'none',
     sentence:
-      'Writes the Secret that the chart reads as a manifest. It holds the token: nobody else can read the file, and you should delete it after `kubectl create -f`.',
+      'Writes the Secret that the chart reads as a manifest, a new file. It holds the token: nobody else can read the file, and you should delete it after `kubectl create -f`.',
   },
 } as const satisfies SettingsTable
 

@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs'
 import { stringify } from 'yaml'
 import { ownNamespace } from '../../settings/process.ts'
 import { resolveSettings } from '../../settings/resolve.ts'
@@ -9,7 +8,6 @@ import type { Credentials } from '../../kube/credentials.ts'
 import { kubeconfig } from '../../kube/kubeconfig.ts'
 import { credentialsOf } from '../../ledger/cluster.ts'
 import { carryClusterFlags, kubeconfigFlags } from '../../lib/cluster-flags.ts'
-import { fileFault } from '../../lib/small-file.ts'
 import { type CommandDeps, type ServeDeps, type StoppableDeps, endWhenStopped } from '../command-deps.ts'
 import { type Installation, applyInstallation } from '../install.ts'
 import type { Format } from '../doctor/report.ts'
@@ -17,6 +15,7 @@ import type { TakeoverPlanSettings } from '../settings/commands.ts'
 import type { TakeoverApplySettings, TakeoverUndoSettings } from '../settings/takeover-apply.ts'
 import { applyTakeover } from './apply/apply.ts'
 import { type TakeoverPlan, canApply } from './plan/plan.ts'
+import { writeNewFiles } from './new-files.ts'
 import { NoPlan, NothingToPlan } from './plan/no-plan.ts'
 import { type PlanSource, type ReadPlan, readPlan } from './plan/read-plan.ts'
 import { formatNoPlan, formatNothing, formatPlan } from './report/plan-report.ts'
@@ -34,8 +33,12 @@ export async function takeoverPlan(settings: TakeoverPlanSettings, deps: Stoppab
   const print = commandsCarried(deps.print, { flags, output }, deps)
   try {
     const { plan, secretFile } = await readPlan(planSource(flags, deps))
-    if (writeValues !== undefined) writeFileSync(writeValues, plan.settings.values)
-    if (writeSecret !== undefined) writeSecretFile(writeSecret, secretManifest(plan, secretFile))
+    const { values } = plan.settings
+    const secret = stringify(secretManifest(plan, secretFile))
+    writeNewFiles([
+      ...(writeValues === undefined ? [] : [{ flag: '--write-values', path: writeValues, text: values }]),
+      ...(writeSecret === undefined ? [] : [{ flag: '--write-secret', path: writeSecret, text: secret, mode: 0o600 }]),
+    ])
     print(formatPlan(plan, output, { values: writeValues, secret: writeSecret }))
     return canApply(plan) ? 0 : 1
   } catch (error) {
@@ -97,17 +100,6 @@ function planSource(
 function secretManifest({ settings: { secret } }: TakeoverPlan, file: string): object {
   const { namespace, name, key } = secret
   return { apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name }, stringData: { [key]: file } }
-}
-
-/** Writes a new file that only its owner can read. An old one might be readable, or a link to another place. */
-function writeSecretFile(path: string, manifest: object): void {
-  try {
-    writeFileSync(path, stringify(manifest), { mode: 0o600, flag: 'wx' })
-  } catch (error) {
-    throw new Error(`--write-secret=${path}: ${fileFault(error)}; name a file that does not exist yet`, {
-      cause: error,
-    })
-  }
 }
 
 export type TakeoverDeps = CommandDeps &

@@ -1,4 +1,7 @@
 // What a program reads from takeover apply where there is nothing to carry out.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { takeoverPlanSettings } from '../../../commands/settings/commands.ts'
@@ -100,35 +103,49 @@ test('a flag that names the usual namespace stays where the environment names an
   assert.is(await endOf('undo', {}), 'Run `eip-admission takeover undo` again to continue.')
 })
 
-test('plan is for the namespace that the environment names', async () => {
+/** Runs `takeover plan` where a predecessor runs, and returns what it prints. */
+async function planned(flags: Record<string, string>, env: Record<string, string> = {}): Promise<string> {
   const { cloud, project, token } = await dialects['equinix-metal'].open()
-  const env = Object.entries({ METAL_API_KEY: token, METAL_PROJECT_ID: project, METAL_BASE_URL: cloud.url })
+  const variables = Object.entries({ METAL_API_KEY: token, METAL_PROJECT_ID: project, METAL_BASE_URL: cloud.url })
   const container = {
     image: 'equinix/cloud-provider-equinix-metal:v3.8.1',
-    env: env.map(([name, value]) => ({ name, value })),
+    env: variables.map(([name, value]) => ({ name, value })),
   }
   const program = {
     metadata: { namespace: 'kube-system', name: 'cpem', uid: 'u' },
     spec: { replicas: 1, template: { spec: { containers: [container] } } },
   }
   let text = ''
-  const deps = {
-    env: { POD_NAMESPACE: 'net' },
-    version: 'test',
-    signal: new AbortController().signal,
-    print: (part: string) => void (text += part),
-    endAtOnce() {},
-  }
+  const print = (part: string) => void (text += part)
+  const deps = { env, version: 'test', signal: new AbortController().signal, print, endAtOnce() {} }
   try {
     await withCluster({ deployments: [program] }, async (kubeconfig) => {
-      const settings = resolveSettings(takeoverPlanSettings, { flags: { '--output': 'json' }, env: {} }).values
+      const settings = resolveSettings(takeoverPlanSettings, { flags, env: {} }).values
       await takeoverPlan({ ...settings, flags: { '--kubeconfig': kubeconfig } }, deps)
     })
   } finally {
     await cloud.close()
   }
-  const { target } = JSON.parse(text) as TakeoverPlan
-  assert.is(target?.namespace, 'net', text)
+  return text
+}
+
+test('plan is for the namespace that the environment names', async () => {
+  const { target } = JSON.parse(await planned({ '--output': 'json' }, { POD_NAMESPACE: 'net' })) as TakeoverPlan
+  assert.is(target.namespace, 'net')
+})
+
+test('a plan that cannot write its Secret leaves the values file as it is', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'eip-admission-plan-'))
+  const [values, secret] = [join(folder, 'values.yaml'), join(folder, 'secret.yaml')]
+  try {
+    await planned({ '--write-values': values, '--write-secret': secret })
+    writeFileSync(values, 'edited')
+    const again = planned({ '--write-values': values, '--write-secret': secret })
+    assert.match(await again.catch((error: Error) => error.message), 'name a file that does not exist yet')
+    assert.is(readFileSync(values, 'utf8'), 'edited')
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 })
 
 test.run()
