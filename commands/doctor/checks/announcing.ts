@@ -1,11 +1,13 @@
 import type { Subject } from '../../../announcers/announcer.ts'
 import { softwareOf } from '../../../announcers/announcers.ts'
-import { splitKey, ingressOf } from '../../../kube/objects.ts'
+import { type Service, ingressOf, keyOf, splitKey } from '../../../kube/objects.ts'
+import { type ElasticIP, heldAddress } from '../../../ledger/record/elastic-ip.ts'
+import { canonicalIpAddress } from '../../../lib/ip-address.ts'
 import { announcerObjects, announcerProblems } from '../../../inspect/announcer.ts'
 import { type Finding, defineCheck } from '../check.ts'
 import type { Context } from '../../../inspect/facts.ts'
 import { heldByServices } from '../../../inspect/held.ts'
-import { wantOf } from '../../../inspect/wanted.ts'
+import { isOf, wantOf } from '../../../inspect/wanted.ts'
 
 export const announcerConfiguration = defineCheck({
   id: 'announcer-configuration',
@@ -68,3 +70,32 @@ export const silentAnnouncer = defineCheck({
       ]
     }),
 })
+
+export const loadBalancingOff = defineCheck({
+  id: 'load-balancing-off',
+  section: 'Announcing',
+  checks:
+    'Without a load balancer setting no Service shows an address that it holds: else `serve` has another setting.',
+  good: 'load balancing is off, and no Service shows an address that it holds',
+  needs: ['services', 'records'],
+  applies: ({ vendor }) => vendor.loadBalancer.kind === 'none',
+  judge({ services, records }) {
+    const showing = services.filter((service) => records.some((record) => shows(service, record)))
+    const [first] = showing
+    if (!first) return []
+    return [
+      {
+        level: 'warning',
+        what: `doctor has no load balancer setting, but Services show addresses that they hold: ${showing.length}, such as ${keyOf(first)}`,
+        why: 'without it nothing was checked of announcing, of BGP sessions and of Services that wait',
+        fix: 'run doctor again with --loadbalancer and every other setting of `serve`, as its Deployment and its Secret have them',
+      },
+    ]
+  },
+})
+
+function shows(service: Service, record: ElasticIP): boolean {
+  const held = canonicalIpAddress(heldAddress(record) ?? '')
+  if (held === undefined || !isOf(record, service)) return false
+  return ingressOf(service).some(({ ip = '' }) => canonicalIpAddress(ip) === held)
+}

@@ -1,9 +1,13 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { ConfigMap, KubeObject, Node } from '../../../kube/objects.ts'
+import type { ConfigMap, KubeObject, Node, Service } from '../../../kube/objects.ts'
 import type { AnnouncementState, Definition, Values, Workload } from '../../../inspect/facts.ts'
 import { servedClasses, softwareCheck } from '../../../commands/doctor/checks/announcers.ts'
-import { announcerConfiguration, silentAnnouncer } from '../../../commands/doctor/checks/announcing.ts'
+import {
+  announcerConfiguration,
+  loadBalancingOff,
+  silentAnnouncer,
+} from '../../../commands/doctor/checks/announcing.ts'
 import { addressAnnotation } from '../../../ledger/record/names.ts'
 import { makeRecord, makeService } from '../../builders.ts'
 import { makeNode } from '../../announcers/states.ts'
@@ -72,6 +76,18 @@ test('an address that no pool has, that nobody advertises, without peers', () =>
     /^warning: Service default\/web holds 192.0.2.1, but/,
   )
   assert.equal(lines(silentAnnouncer, { services, records }), [])
+})
+
+test('without a load balancer setting, Services show addresses that they hold', () => {
+  const status = { loadBalancer: { ingress: [{ ip: '192.0.2.1' }] } }
+  const records = [makeRecord({ phase: 'Bound', address: '192.0.2.1' })]
+  const of = (service: Service, given = {}) => lines(loadBalancingOff, { services: [service], records }, given)
+  assert.equal(of(makeService({ status })), [
+    'warning: doctor has no load balancer setting, but Services show addresses that they hold: 1, such as default/web',
+  ])
+  assert.match(of(makeService())[0] ?? '', /^ok/)
+  assert.match(of(makeService({ name: 'other', status }))[0] ?? '', /^ok/)
+  assert.equal(of(makeService({ status }), crds), [])
 })
 
 const inConfigMap = { env: { METAL_LOAD_BALANCER: 'metallb:///m/c?crdConfiguration=false' } }
