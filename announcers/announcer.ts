@@ -165,4 +165,6 @@ export type Announcer = {
   assignment?: { isProbed: boolean }
   /** What is emptied as soon as this software has its own configuration. */
   former?: readonly FormerConfiguration[]
+  /** Load balancing is off: what other software announces stays, but for addresses that are released. */
+  keepsFormer?: true
 }

@@ -28,11 +28,10 @@ export function softwareOf({ kind }: LoadBalancer): Software | undefined {
 
 /** The announcer that the load balancer setting chooses. */
 export function announcerOf(loadBalancer: LoadBalancer, marks: AnnouncerMarks): Announcer {
-  if (loadBalancer.kind === 'none') return external('none')
   // A managed load balancer has addresses of its own, which nobody announces.
   const announcer = softwareOf(loadBalancer)?.announcer(loadBalancer, marks) ?? external(nameOfChoice(loadBalancer))
   const former = softwares.flatMap((software) => software.former?.(loadBalancer, marks) ?? [])
-  return { ...announcer, former }
+  return { ...announcer, former, ...(loadBalancer.kind === 'none' && { keepsFormer: true }) }
 }
 
 /** Annotations of announcing software that a Service may carry, for the reference. */

@@ -71,6 +71,11 @@ export function undecidedAddresses(states: Iterable<ServiceState>): Announced[] 
   })
 }
 
+/** Every address that a Service shows that is not deleted: while load balancing is off nobody withdraws it. */
+export function livingAddresses(states: Iterable<ServiceState>): Announced[] {
+  return grouped(states, ({ service }) => (service.metadata.deletionTimestamp ? [] : statusAddresses(service)))
+}
+
 /**
  * Every address of ours that a Service shows still, and that is being withdrawn or no longer its own. Of a Service whose
  * deletion waits for us it is every address: an own one has no record.

@@ -3,6 +3,7 @@ import { KubeError, isConflict } from '../../kube/errors.ts'
 import type { Key } from '../../kube/objects.ts'
 import { errorText } from '../loop/error-text.ts'
 import type { Reconciler } from '../loop/reconciler.ts'
+import type { Watch } from '../loop/watch.ts'
 import type { ConfigureResult, Configurator } from './configurator.ts'
 
 /** The only key of an announcer: a burst of changes is one reconcile of everything. */
@@ -26,6 +27,8 @@ export type Announcement = { services: Key[] }
 export type Announcing = Reconciler & {
   /** Undefined if the network can no longer learn the address from us: not by our caches, not by what we wrote or write now. */
   findAnnouncement(address: string, signal: AbortSignal): Promise<Announcement | undefined>
+  /** Passes that are due although nothing of the cluster has changed. */
+  watch?: Watch
 }
 
 export type AnnouncingDeps = {

@@ -4,6 +4,7 @@ import {
   factsOf,
   foreignStatuses,
   leavingAddresses,
+  livingAddresses,
   mentionsAddress,
   undecidedAddresses,
   visibleAddresses,
@@ -15,7 +16,8 @@ import { configureEither } from './configure-either.ts'
 import { configureObjects } from './configure-objects.ts'
 import { emptyFormer, formerDocument, formerObjects } from './empty-former.ts'
 import type { ControllerDeclaration } from '../loop/controller.ts'
-import { watch } from '../loop/watch.ts'
+import { keepFormer } from './keep-former.ts'
+import { forwardedKeys, watch } from '../loop/watch.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { serviceStates } from './service-states.ts'
 
@@ -23,35 +25,38 @@ type Deps = Pick<Dependencies, 'announcer' | 'client' | 'caches' | 'want' | 'pee
 
 /** Brings the announcing software's configuration to the addresses and peers of now; undefined where we configure none. */
 export function makeAnnouncing(deps: Deps): Announcing | undefined {
-  const { peerFacts, caches } = deps
-  const configurator = configuratorOf(deps)
+  const { announcer, peerFacts, caches } = deps
+  const due = forwardedKeys()
+  const configurator = configuratorOf(deps, () => due.add(announcingKey))
   const showing = (address: string) =>
     announcedAddresses(serviceStates(deps, (service) => mentionsAddress(service, address)))
       .filter((announced) => announced.address === address)
       .flatMap(({ services }) => services)
   return (
-    configurator &&
-    announcing({
-      configurator,
-      report: problemReporter(deps),
-      showing,
-      state() {
-        const states = serviceStates(deps)
-        return {
-          addresses: announcedAddresses(states),
-          undecided: undecidedAddresses(states),
-          leaving: leavingAddresses(states),
-          visible: visibleAddresses(states),
-          foreign: foreignStatuses(states),
-          // Few announcers ask for them.
-          facts: { get: (key) => factsOf(caches.services.get(key)) },
-          nodes: peerFacts.all().map((fact) => {
-            const { annotations } = caches.nodes.get(fact.node)?.metadata ?? {}
-            return { ...fact, ...(annotations && { annotations }) }
-          }),
-        }
-      },
-    })
+    configurator && {
+      ...announcing({
+        configurator,
+        report: problemReporter(deps),
+        showing,
+        state() {
+          const states = serviceStates(deps)
+          return {
+            addresses: announcedAddresses(states),
+            undecided: announcer.keepsFormer ? livingAddresses(states) : undecidedAddresses(states),
+            leaving: leavingAddresses(states),
+            visible: visibleAddresses(states),
+            foreign: foreignStatuses(states),
+            // Few announcers ask for them.
+            facts: { get: (key) => factsOf(caches.services.get(key)) },
+            nodes: peerFacts.all().map((fact) => {
+              const { annotations } = caches.nodes.get(fact.node)?.metadata ?? {}
+              return { ...fact, ...(annotations && { annotations }) }
+            }),
+          }
+        },
+      }),
+      watch: due.watch,
+    }
   )
 }
 
@@ -69,6 +74,7 @@ export function announcingController(
     watches: [
       ...[services, records].map((cache) => watch(cache, () => [announcingKey], gatherMs)),
       ...[peerFacts, ownAddresses].map((source) => watch(source, () => [announcingKey])),
+      ...(reconciler.watch ? [reconciler.watch] : []),
     ],
     needs: [services, records, peerFacts],
     keys: () => [announcingKey],
@@ -79,8 +85,8 @@ export function announcingController(
   }
 }
 
-function configuratorOf({ client, announcer, log }: Deps): Configurator | undefined {
-  const { configuration, former = [] } = announcer
+function configuratorOf({ client, announcer, log }: Deps, request: () => void): Configurator | undefined {
+  const { configuration, former = [], keepsFormer } = announcer
   const make = (one: ObjectConfiguration | DocumentConfiguration) =>
     one.kind === 'objects'
       ? configureObjects({ client, configuration: one })
@@ -92,7 +98,9 @@ function configuratorOf({ client, announcer, log }: Deps): Configurator | undefi
       if (!one.document || current?.kind === 'document') return [objects]
       return [objects, formerDocument({ document: make(one.document), log })]
     })
-    return emptyFormer({ current: current && make(current), former: left })
+    return keepsFormer
+      ? keepFormer({ former: left, request })
+      : emptyFormer({ current: current && make(current), former: left })
   }
   if (configuration?.kind !== 'either') return thenEmpty(configuration)
   const objects = thenEmpty(configuration.objects)

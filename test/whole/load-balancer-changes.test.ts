@@ -1,8 +1,10 @@
 // The load balancer setting changes, or MetalLB comes late. What the present software reads is written, and what we
 // wrote for another one is emptied.
 import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { ipAddressPools } from '../../announcers/metallb/resources.ts'
 import { nodes, secrets } from '../../kube/resource.ts'
 import type { Product } from '../../sandbox/product.ts'
 import { eventually } from './eventually.ts'
@@ -99,6 +101,34 @@ test('no announcing software: nothing of ours is left, and an address is release
   await stage.run('delete', 'service', 'web')
   await stage.gone('web')
   assert.equal(await objects.left(), ['IPAddressPool theirs'])
+})
+
+test('load balancing off after MetalLB: its pools stay until their Services go, and each goes before its address', async () => {
+  await restart(`metallb:///${namespace}?crdConfiguration=true`)
+  for (const name of ['stays', 'goes']) await stage.create(loadBalancer(name))
+  const [stays, goes] = await Promise.all(['stays', 'goes'].map(addressOf))
+  const theirs = '192.0.2.0/24'
+  await arePools(objects, `${stays}/32`, `${goes}/32`, theirs)
+  const status = { loadBalancer: { ingress: [{ ip: goes }] } }
+  await stage.run('patch', 'service', 'goes', '--subresource=status', '--type=merge', '-p', JSON.stringify({ status }))
+  await restart('none')
+  const poolOf = async (address: string | undefined) =>
+    (await stage.client.list(ipAddressPools, { namespace })).items.find(
+      ({ spec }) => spec.addresses.join() === `${address}/32`,
+    )
+  const held = (await poolOf(goes))?.metadata.name ?? ''
+  const hold = (finalizers: string[]) =>
+    stage.client.patch(ipAddressPools, { namespace, name: held, patch: { merge: { metadata: { finalizers } } } })
+  await hold(['test.example.com/held'])
+  await stage.run('delete', 'service', 'goes', '--wait=false')
+  await eventually('its pool is deleted', async () => (await poolOf(goes))?.metadata.deletionTimestamp)
+  await sleep(2_000)
+  const isReserved = () => stage.reserved().some(({ address }) => address === goes)
+  assert.ok(isReserved(), 'the pool goes first')
+  await hold([])
+  await stage.gone('goes')
+  assert.not(isReserved())
+  assert.equal(await objects.pools(), [`${stays}/32`, theirs].toSorted())
 })
 
 test.after(() => stage.close())

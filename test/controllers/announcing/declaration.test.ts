@@ -1,6 +1,8 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Announcements, ObjectConfiguration } from '../../../announcers/announcer.ts'
+import { announcerOf } from '../../../announcers/announcers.ts'
+import { type IPAddressPool, ipAddressPools } from '../../../announcers/metallb/resources.ts'
 import { announcingController, makeAnnouncing, problemReporter } from '../../../controllers/announcing/declaration.ts'
 import { announcingKey } from '../../../controllers/announcing/announcing.ts'
 import { defineController } from '../../../controllers/loop/controller.ts'
@@ -10,6 +12,7 @@ import { serviceFinalizer } from '../../../ledger/record/names.ts'
 import type { Want } from '../../../ledger/want/want.ts'
 import { makeMetrics } from '../../../telemetry/metrics/metrics.ts'
 import { makeService } from '../../builders.ts'
+import { apiServer } from '../../fakes/api-server.ts'
 import { silentLog } from '../../fakes/log.ts'
 import { noObserver } from '../../fakes/observer.ts'
 import { fakeClock } from '../../kube/fake-clock.ts'
@@ -181,6 +184,52 @@ test('a problem of the announcing software is counted, logged, and an Event on t
     log.lines.map(({ level, fields }) => `${level} ${String(fields.error)}`),
     ['warn no pool', 'warn no session', 'warn no pool'],
   )
+})
+
+test('with load balancing off the pool of a deleted Service goes when its release asks, and that of a living one stays', async () => {
+  const [living, gone] = ['203.0.113.41', '203.0.113.42']
+  const api = apiServer()
+  for (const one of [living, gone]) {
+    api.put<IPAddressPool>(ipAddressPools, {
+      apiVersion: 'metallb.io/v1beta1',
+      kind: 'IPAddressPool',
+      metadata: {
+        name: one,
+        namespace: 'metallb-system',
+        labels: { 'app.kubernetes.io/managed-by': 'eip-admission', 'example.com/by': 'us' },
+      },
+      spec: { addresses: [`${one}/32`], autoAssign: false },
+    })
+  }
+  const shows = (name: string, ip: string, more: Parameters<typeof makeService>[0] = {}) =>
+    makeService({ name, status: { loadBalancer: { ingress: [{ ip }] } }, ...more })
+  // A person replaced the living one: nothing of it but its status says the address.
+  const services = [
+    shows('living', living),
+    shows('gone', gone, { deletionTimestamp: 'now', finalizers: [serviceFinalizer] }),
+  ]
+  const marks = { label: { name: 'example.com/by', value: 'us' }, advertisement: 'adv', counting: 'example.com' }
+  const deps = {
+    announcer: announcerOf({ kind: 'none' }, marks),
+    client: api.client,
+    log: silentLog,
+    caches: { services: { list: () => services, get: () => undefined }, records: new Map(), nodes: new Map() },
+    want: () => ({ kind: 'ignored', reason: 'load balancing is off' }) satisfies Want,
+    peerFacts: { all: () => [] },
+  }
+  const { signal } = new AbortController()
+  const reconciler = makeAnnouncing(deps as unknown as Parameters<typeof makeAnnouncing>[0])
+  const asked: string[] = []
+  reconciler?.watch?.((key) => asked.push(key))
+  const pass = async () => {
+    await reconciler?.reconcile(announcingKey, signal)
+    return api.everything().map(({ metadata }) => metadata.name)
+  }
+  assert.equal(await pass(), [living, gone])
+  assert.equal(await reconciler?.findAnnouncement(gone, signal), { services: [] })
+  assert.equal(asked, [announcingKey])
+  assert.equal(await pass(), [living])
+  assert.is(await reconciler?.findAnnouncement(gone, signal), undefined)
 })
 
 test.run()
