@@ -58,7 +58,7 @@ function declarations(deps: Dependencies, isLeader: () => boolean): ControllerDe
   const assigning = serviceAssigning(deps, isLeader)
   const refresh = machineRefresh({ machines, hasNodes: () => caches.nodes.list().length > 0 })
   return [
-    ...serviceControllers(deps, { announcing, assigning }),
+    ...serviceControllers(deps, { announcing, assigning, isLeader }),
     ...balancerControllers(deps),
     ledgerSweepController(deps),
     lostRecordController(deps),

@@ -20,7 +20,7 @@ import { addressAnnotation, elasticIPAnnotation } from '../../ledger/record/name
 import { holdRecord } from '../../ledger/record/records.ts'
 import { isRelevantChange } from '../../ledger/record/relevant-change.ts'
 import { isAvailableFor, isClaimed, isSource } from '../../ledger/record/source.ts'
-import { postponeRelease, release, retain } from '../../ledger/release/release.ts'
+import { type ReleaseDeps, postponeRelease, release, retain } from '../../ledger/release/release.ts'
 import { recoverRecords } from '../../ledger/sweep/recover-records.ts'
 import type { Want } from '../../ledger/want/want.ts'
 import { sights } from '../../lib/sights.ts'
@@ -48,15 +48,17 @@ type Deps = Pick<
 type Reach = {
   announcing: Pick<Announcing, 'findAnnouncement'> | undefined
   assigning: Pick<ServiceAssigning, 'findAnnouncement' | 'announcer' | 'arrived'> | undefined
+  isLeader: () => boolean
 }
 
 /** Gives Services their addresses and releases them. What waits for the cloud has workers of its own. */
-export function serviceControllers(given: Deps, { announcing, assigning }: Reach): ControllerDeclaration[] {
+export function serviceControllers(given: Deps, { announcing, assigning, isLeader }: Reach): ControllerDeclaration[] {
   const deps = { ...given, announcer: assigning?.announcer ?? given.announcer }
   const { keysOf, ofRecord } = addressKeys(deps)
   const reconcilerDeps = makeReconcilerDeps(
     deps,
     [announcing, assigning].filter((one) => one !== undefined),
+    assigning ? undefined : leftAssignments(deps, isLeader),
   )
   const queues = { claim: forwardedKeys(), release: forwardedKeys() }
   const stepQueues = { claim: queues.claim.add, release: queues.release.add }
@@ -168,7 +170,11 @@ function requests({ metadata: { name } }: ElasticIP): (service: Service) => bool
   return ({ metadata }) => metadata.annotations?.[elasticIPAnnotation] === name
 }
 
-function makeReconcilerDeps(deps: Deps, announcing: Pick<Announcing, 'findAnnouncement'>[]): ServiceAddressDeps {
+function makeReconcilerDeps(
+  deps: Deps,
+  announcing: Pick<Announcing, 'findAnnouncement'>[],
+  unassign: ReleaseDeps['unassign'],
+): ServiceAddressDeps {
   const { client, ledger, caches, want, settings, announcer } = deps
   const { requestAnnotations } = deps.vendor.policy
   const { deps: ledgerDeps, claims } = ledger
@@ -198,7 +204,7 @@ function makeReconcilerDeps(deps: Deps, announcing: Pick<Announcing, 'findAnnoun
       setReclaimPolicy: (of, signal) => setReclaimPolicy(ledgerDeps, of, signal),
       noteProtection: (of, signal) => noteProtection(ledgerDeps, of, signal),
       holdRecord: (record, signal) => holdRecord(ledgerDeps.records, record, signal),
-      release: (record, signal) => release(ledgerDeps, record, signal),
+      release: (record, signal) => release({ ...ledgerDeps, unassign }, record, signal),
       recoverRecords: (of, signal) => recoverRecords(ledgerDeps, of, signal),
       postponeRelease: (of, signal) => postponeRelease(ledgerDeps, of, signal),
       retain: (record, signal) => retain(ledgerDeps, record, signal),
@@ -207,6 +213,11 @@ function makeReconcilerDeps(deps: Deps, announcing: Pick<Announcing, 'findAnnoun
       onMissedByAdmission: () => deps.metrics.add('eip_admission_services_without_admission_total', {}),
     }),
   }
+}
+
+/** What frees an address that another load balancer setting left on a machine; undefined where the cloud assigns none. */
+function leftAssignments({ vendor: { assignments } }: Deps, isLeader: () => boolean): ReleaseDeps['unassign'] {
+  return assignments && ((id, signal) => assignments.unassign(id, { signal, mayWrite: isLeader }))
 }
 
 function findInAny(announcing: Pick<Announcing, 'findAnnouncement'>[]): Announcing['findAnnouncement'] {

@@ -13,6 +13,11 @@ import { stayInUse } from '../record/stay-in-use.ts'
 export type ReleaseDeps = LedgerDeps & {
   /** A live read, past every cache: whether the Service of a record still wants the record's address. */
   isStillWanted: (record: ElasticIP, signal: AbortSignal) => Promise<boolean>
+  /**
+   * Takes the address of a reservation from the machine that has it. Absent where the cloud assigns none, and where
+   * whoever asks for the release has done so.
+   */
+  unassign?: ((id: string, signal: AbortSignal) => Promise<void>) | undefined
 }
 
 /**
@@ -113,7 +118,11 @@ export async function detachFromSource(
  * Throws AddressInUse while somebody shows the address: then the record stays as well, and says so. A reservation that is
  * not ours to delete stays, and the record goes.
  */
-async function releaseToCloud(deps: LedgerDeps, marked: ElasticIP, signal: AbortSignal): Promise<'released' | 'found'> {
+async function releaseToCloud(
+  deps: LedgerDeps & Pick<ReleaseDeps, 'unassign'>,
+  marked: ElasticIP,
+  signal: AbortSignal,
+): Promise<'released' | 'found'> {
   const reservationID = reservationIdOf(marked) ?? (await findReservation(deps, marked, signal))?.id
   const found = reservationID === undefined ? undefined : await deps.cloud.reservation(reservationID, signal)
   const kept = reservationID === undefined ? undefined : await whyKept(deps, { marked, reservationID, found }, signal)
@@ -135,6 +144,9 @@ async function releaseToCloud(deps: LedgerDeps, marked: ElasticIP, signal: Abort
   }
   const requested = { ...known, deletionRequestedAt: deletionRequestedAt ?? deps.now().toISOString() }
   const stored = await deps.records.writeStatus(marked, requested, { signal })
+  // Another load balancer setting left it on a machine, or a person brought it there. No Service can get it any more.
+  if (found?.holder !== undefined && found.marks['cluster'] === deps.scheme.cluster)
+    await deps.unassign?.(found.id, signal)
   if ((await deleteReservation(deps, stored, signal)) === 'deleting') await moveToReleaseRecord(deps, stored, signal)
   return 'released'
 }

@@ -126,6 +126,27 @@ test('a Service of two families has an address of each on one node; both move wh
   await eventually('neither is reserved', () => control.reservations.all().length === before || undefined)
 })
 
+test('an address that a former assign:/// left on a machine stays there until its Service is deleted, and is freed then', async () => {
+  await stage.create(loadBalancer('left'))
+  const address = await shows('left')
+  await leadsTo(address)
+  const id = idOf(address)
+  await product.stop()
+  product = await stage.startSwept({ env: { ...env, SCW_LOAD_BALANCER: 'empty://' } })
+  control.calls.clear()
+  await stage.run('label', 'service', 'left', 'team=web')
+  await stage.settled('left')
+  assert.ok(nodeOf(address), 'nobody takes it from a Service that lives')
+  await stage.run('delete', 'service', 'left', '--timeout=120s')
+  await stage.gone('left')
+  const writes = control.calls.all().filter(({ method }) => method !== 'GET')
+  assert.equal(
+    writes.map(({ method, path }) => `${method} ${path.split('/').at(-1)}`),
+    ['POST detach', `DELETE ${id}`],
+  )
+  assert.is(idOf(address), undefined)
+})
+
 test('a misspelt zone is refused with the one that was meant', async () => {
   await product.stop()
   const misspelt = await stage.start({ env: { SCW_DEFAULT_ZONE: 'fr-par-11' } })

@@ -529,4 +529,32 @@ function isService([resource]: unknown[]): boolean {
   return (resource as { kind: string }).kind === 'Service'
 }
 
+/** Releases an address that a machine has, by a process that can take it from there, with these marks of a cluster. */
+async function releaseAssigned({ cluster = scheme.cluster }: { cluster?: string } = {}) {
+  const harness = await reserved()
+  const [id = ''] = harness.reservationsOf()
+  const [found] = harness.cloud.reserved({}).filter((one) => one.id === id)
+  if (!found) throw new Error('it is reserved')
+  const { service = '' } = found.marks
+  harness.cloud.put({ ...found, holder: 'a machine', marks: { usage: scheme.usage, cluster, service } })
+  const freed: [string, string | undefined][] = []
+  const unassign = (asked: string) => {
+    freed.push([asked, harness.record()?.status?.deletionRequestedAt])
+    return Promise.resolve()
+  }
+  const result = await release({ ...harness.process('b').deps, unassign }, harness.record() as ElasticIP, neverAborted)
+  return { id, freed, result, harness }
+}
+
+test('an address that a machine still has is taken from it when no Service can get it any more, and then released', async () => {
+  const { id, freed, result, harness } = await releaseAssigned()
+  assert.equal([result, freed], ['released', [[id, '2026-01-31T09:00:00.000Z']]])
+  assert.equal(harness.reservationsOf(), [])
+})
+
+test("another cluster's address stays on its machine", async () => {
+  const { freed, harness } = await releaseAssigned({ cluster: 'other' })
+  assert.equal([freed, harness.record(), harness.cloud.calls.release], [[], undefined, 0])
+})
+
 test.run()
