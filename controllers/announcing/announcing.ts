@@ -27,6 +27,8 @@ export type Announcement = { services: Key[] }
 export type Announcing = Reconciler & {
   /** Undefined if the network can no longer learn the address from us: not by our caches, not by what we wrote or write now. */
   findAnnouncement(address: string, signal: AbortSignal): Promise<Announcement | undefined>
+  /** Forgets what may have changed while another process led. */
+  begin: () => void
   /** Passes that are due although nothing of the cluster has changed. */
   watch?: Watch
 }
@@ -58,6 +60,7 @@ export function announcing(deps: AnnouncingDeps): Announcing {
   }
   return {
     name: 'announcing',
+    begin: () => configurator.begin?.(),
     async reconcile(_key, signal) {
       const wanted = state()
       current = wanted

@@ -13,6 +13,8 @@ export type ConfigureResult = {
 
 /** Writes the configuration that the announcing software reads. */
 export type Configurator = {
+  /** Forgets what may have changed while another process led. */
+  begin?(): void
   /** Writes what differs, and nothing else. */
   carryOut(state: Announcements, signal: AbortSignal): Promise<ConfigureResult>
   /** Whether the configuration as it is now announces an address. */

@@ -35,6 +35,9 @@ export function configureEither({ client, log, configuration, objects, document 
     return there === 'forbidden' ? document : undefined
   }
   return {
+    begin() {
+      for (const one of [objects, document]) one.begin?.()
+    },
     async carryOut(state, signal) {
       const one = found === objects ? found : await find(signal)
       if (one) return one.carryOut(state, signal)

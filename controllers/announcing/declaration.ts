@@ -76,6 +76,7 @@ export function announcingController(
       ...[peerFacts, ownAddresses].map((source) => watch(source, () => [announcingKey])),
       ...(reconciler.watch ? [reconciler.watch] : []),
     ],
+    prepare: async () => reconciler.begin(),
     needs: [services, records, peerFacts],
     keys: () => [announcingKey],
     // Repairs what somebody else did to our configuration.

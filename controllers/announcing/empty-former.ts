@@ -23,8 +23,10 @@ type Deps = {
  * that software may run still. While the software of now announces nothing, only what is released leaves a former one.
  */
 export function emptyFormer({ current, former }: Deps): Configurator {
-  const left = new Set(former)
+  let left = new Set(former)
   return {
+    // A process with the former setting may have led since, as in an update that stalls.
+    begin: () => void (left = new Set(former)),
     async carryOut(state, signal) {
       const result = current ? await current.carryOut(state, signal) : nothingDone
       let { isChanged } = result

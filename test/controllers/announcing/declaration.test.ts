@@ -1,10 +1,12 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Announcements, ObjectConfiguration } from '../../../announcers/announcer.ts'
+import type { Announcements, Announcer, ObjectConfiguration } from '../../../announcers/announcer.ts'
 import { announcerOf } from '../../../announcers/announcers.ts'
 import { type IPAddressPool, ipAddressPools } from '../../../announcers/metallb/resources.ts'
 import { announcingController, makeAnnouncing, problemReporter } from '../../../controllers/announcing/declaration.ts'
 import { announcingKey } from '../../../controllers/announcing/announcing.ts'
+import type { KubeClient } from '../../../kube/client.ts'
+import { ciliumResources } from '../../../announcers/cilium/resources.ts'
 import { defineController } from '../../../controllers/loop/controller.ts'
 import { type Service, keyOf } from '../../../kube/objects.ts'
 import { configMaps } from '../../../kube/resource.ts'
@@ -24,6 +26,7 @@ type SourceName = (typeof sourceNames)[number]
 /** The controller runs; each of its sources can be known late, and can change. */
 async function running({ late }: { late?: SourceName } = {}) {
   const looks: string[] = []
+  const begins: number[] = []
   const known = Promise.withResolvers<void>()
   const listeners = new Map<SourceName, () => void>()
   const source = (name: SourceName) => ({
@@ -38,18 +41,33 @@ async function running({ late }: { late?: SourceName } = {}) {
       looks.push(key)
       return {}
     },
+    begin: () => void begins.push(looks.length),
     findAnnouncement: () => Promise.resolve(undefined),
   }
   const declaration = announcingController(deps as unknown as Parameters<typeof announcingController>[0], reconciler)
   const clock = fakeClock()
-  const stop = new AbortController()
-  const ended = defineController(declaration, { log: silentLog, observer: noObserver, clock }).run(stop.signal)
-  await clock.pass(0)
+  const controller = defineController(declaration, { log: silentLog, observer: noObserver, clock })
+  let stop = new AbortController()
+  let ended = Promise.resolve()
+  const begin = async () => {
+    stop = new AbortController()
+    ended = controller.run(stop.signal)
+    await clock.pass(0)
+  }
   const end = () => {
     stop.abort()
     return ended
   }
-  return { looks, clock, end, isKnown: known.resolve, change: (name: SourceName) => listeners.get(name)?.() }
+  await begin()
+  return {
+    begin,
+    begins,
+    looks,
+    clock,
+    end,
+    isKnown: known.resolve,
+    change: (name: SourceName) => listeners.get(name)?.(),
+  }
 }
 
 test('the configuration is looked at every minute, for somebody may have deleted a pool or a peer of ours', async () => {
@@ -71,6 +89,14 @@ for (const late of ['services', 'records', 'peerFacts'] as const) {
     await end()
   })
 }
+
+test('each term of a leader begins anew: another one may have written in between', async () => {
+  const { begin, begins, end, looks } = await running()
+  await end()
+  await begin()
+  assert.equal([looks.length, begins], [2, [0, 1]])
+  await end()
+})
 
 for (const name of sourceNames) {
   test(`a change of ${name} is taken up long before the minute is over`, async () => {
@@ -186,6 +212,22 @@ test('a problem of the announcing software is counted, logged, and an Event on t
   )
 })
 
+const marks = { label: { name: 'example.com/by', value: 'us' }, advertisement: 'adv', counting: 'example.com' }
+
+/** What announces for these Services, which nobody manages. */
+function makeReconciler({ services, ...of }: { announcer: Announcer; client: KubeClient; services: Service[] }) {
+  const deps = {
+    ...of,
+    log: silentLog,
+    caches: { services: { list: () => services, get: () => undefined }, records: new Map(), nodes: new Map() },
+    want: () => ({ kind: 'ignored', reason: 'load balancing is off' }) satisfies Want,
+    peerFacts: { all: () => [] },
+  }
+  const reconciler = makeAnnouncing(deps as unknown as Parameters<typeof makeAnnouncing>[0])
+  if (!reconciler) throw new Error('there is something to configure')
+  return reconciler
+}
+
 test('with load balancing off the pool of a deleted Service goes when its release asks, and that of a living one stays', async () => {
   const [living, gone] = ['203.0.113.41', '203.0.113.42']
   const api = apiServer()
@@ -208,28 +250,44 @@ test('with load balancing off the pool of a deleted Service goes when its releas
     shows('living', living),
     shows('gone', gone, { deletionTimestamp: 'now', finalizers: [serviceFinalizer] }),
   ]
-  const marks = { label: { name: 'example.com/by', value: 'us' }, advertisement: 'adv', counting: 'example.com' }
-  const deps = {
-    announcer: announcerOf({ kind: 'none' }, marks),
-    client: api.client,
-    log: silentLog,
-    caches: { services: { list: () => services, get: () => undefined }, records: new Map(), nodes: new Map() },
-    want: () => ({ kind: 'ignored', reason: 'load balancing is off' }) satisfies Want,
-    peerFacts: { all: () => [] },
-  }
   const { signal } = new AbortController()
-  const reconciler = makeAnnouncing(deps as unknown as Parameters<typeof makeAnnouncing>[0])
+  const reconciler = makeReconciler({ announcer: announcerOf({ kind: 'none' }, marks), client: api.client, services })
   const asked: string[] = []
-  reconciler?.watch?.((key) => asked.push(key))
+  reconciler.watch?.((key) => asked.push(key))
   const pass = async () => {
-    await reconciler?.reconcile(announcingKey, signal)
+    await reconciler.reconcile(announcingKey, signal)
     return api.everything().map(({ metadata }) => metadata.name)
   }
   assert.equal(await pass(), [living, gone])
-  assert.equal(await reconciler?.findAnnouncement(gone, signal), { services: [] })
+  assert.equal(await reconciler.findAnnouncement(gone, signal), { services: [] })
   assert.equal(asked, [announcingKey])
   assert.equal(await pass(), [living])
-  assert.is(await reconciler?.findAnnouncement(gone, signal), undefined)
+  assert.is(await reconciler.findAnnouncement(gone, signal), undefined)
 })
+
+const settings = {
+  'kube-vip': { kind: 'kube-vip' },
+  MetalLB: { kind: 'metallb', namespace: 'metallb-system', name: 'config', peerMode: 'native' },
+} as const
+for (const [software, setting] of Object.entries(settings)) {
+  test(`before ${software}: what a leader with the former setting wrote again is emptied in the next term`, async () => {
+    const api = apiServer()
+    const put = () =>
+      api.put(ciliumResources.pools, {
+        apiVersion: 'cilium.io/v2',
+        kind: 'CiliumLoadBalancerIPPool',
+        metadata: { name: `eip-admission-${address}`, labels: { 'app.kubernetes.io/managed-by': 'eip-admission' } },
+        spec: { blocks: [{ cidr: `${address}/32` }] },
+      })
+    const reconciler = makeReconciler({ announcer: announcerOf(setting, marks), client: api.client, services: [] })
+    const pass = () => reconciler.reconcile(announcingKey, new AbortController().signal)
+    for (let term = 1; term <= 2; term += 1) {
+      put()
+      reconciler.begin()
+      for (let passes = 0; passes < 3; passes += 1) await pass()
+      assert.equal(api.everything(), [], `term ${term}`)
+    }
+  })
+}
 
 test.run()

@@ -60,6 +60,17 @@ test('the configuration of now is written first, then a former one is emptied, a
   ])
 })
 
+test('a former configuration that another leader wrote again is emptied again', async () => {
+  const [now, before] = [configuration('now', []), configuration('before', [], [address])]
+  const both = emptyFormer({ current: now.configurator, former: [before.configurator] })
+  for (let passes = 0; passes < 3; passes += 1) await both.carryOut(shown, signal)
+  before.world.has = [address]
+  both.begin?.()
+  assert.is(await both.announces(address, signal), true)
+  await both.carryOut(shown, signal)
+  assert.equal(before.world.has, [])
+})
+
 test('while the software of now has not all that it needs, a former configuration stays', async () => {
   const calls: string[] = []
   const [now, before] = [configuration('now', calls), configuration('before', calls, [address])]
