@@ -1,6 +1,7 @@
 import type { Peering } from '../../clouds/ports/peering.ts'
 import type { ControllerDeclaration } from '../loop/controller.ts'
 import { type InitialPeering, initialPeering } from './initial-peering.ts'
+import { leftPeering } from './left-peering.ts'
 import { nodePeering } from './node-peering.ts'
 import { type PeerStore, peerStore, peerStoreKey } from './peer-store.ts'
 import { projectPeering } from './project-peering.ts'
@@ -28,19 +29,35 @@ const now = () => performance.now()
 export function peeringControllers(deps: Deps): ControllerDeclaration[] {
   const { client, log, peerFacts, settings, vendor } = deps
   const { bgp, peering } = vendor
+  const at = { namespace: settings.process.namespace, name: names.peersSecret }
+  const store = peerStore({ client, facts: peerFacts, at, log })
   if (!peering || !bgp.isOn) {
     // Nothing is announced by BGP, so nothing has to be known first.
     peerFacts.markComplete()
-    return []
+    return peering ? leftControllers(deps, store) : []
   }
-  const at = { namespace: settings.process.namespace, name: names.peersSecret }
-  const store = peerStore({ client, facts: peerFacts, at, log })
   const project = recentRead({ read: projectPeering({ peering, wanted: bgp.project, log }), now })
   const initial = initialPeering({ reconciler: makeNodePeering(deps, peering, project), facts: peerFacts })
   return [
     nodePeeringController(deps, { initial, store }),
     projectPeeringController(deps, project),
     peerStoreController(deps, store),
+  ]
+}
+
+/** Removes what we wrote while BGP was on, once in each term. */
+function leftControllers({ client, caches, vendor, log }: Deps, store: PeerStore): ControllerDeclaration[] {
+  const { nodes } = caches
+  const scheme = vendor.bgp.annotations
+  const left = { name: 'left-peers', reconcile: (_key: string, signal: AbortSignal) => store.clear(signal) }
+  return [
+    {
+      reconciler: leftPeering({ client, cached: { node: (name) => nodes.get(name) }, scheme, log }),
+      needs: [nodes],
+      keys: () => nodes.list().map(keyOf),
+      retry: { firstMs: 1_000 },
+    },
+    { reconciler: left, keys: () => [peerStoreKey], retry: { firstMs: 1_000, maxMs: 60_000 } },
   ]
 }
 

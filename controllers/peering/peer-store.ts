@@ -3,7 +3,7 @@ import type { KubeClient } from '../../kube/client.ts'
 import type { Log } from '../../kube/log.ts'
 import type { Secret } from '../../kube/objects.ts'
 import { secrets } from '../../kube/resource.ts'
-import type { Reconciler } from '../loop/reconciler.ts'
+import type { Outcome, Reconciler } from '../loop/reconciler.ts'
 import { parseFacts } from '../facts/fact-text.ts'
 import type { PeerFacts } from '../facts/peer-facts.ts'
 
@@ -18,6 +18,8 @@ export type PeerStoreDeps = {
 export type PeerStore = Reconciler & {
   /** Restores the facts that were stored; false if there are none that can be read. */
   load(signal: AbortSignal): Promise<boolean>
+  /** Removes what was stored, passwords included. */
+  clear(signal: AbortSignal): Promise<Outcome>
 }
 
 /** The only key of the store, which stores all facts together. */
@@ -36,7 +38,7 @@ export function peerStore({ client, facts, at, log }: PeerStoreDeps): PeerStore 
       const secret = await client.get(secrets, at, { signal })
       const text = unpack(secret)
       const known = text === undefined ? undefined : parseFacts(text)
-      if (secret && !known)
+      if (packedIn(secret) !== undefined && !known)
         log.warn(
           { secret: `${at.namespace}/${at.name}` },
           'the stored BGP peers are damaged: we read them from the cloud again',
@@ -48,20 +50,29 @@ export function peerStore({ client, facts, at, log }: PeerStoreDeps): PeerStore 
     async reconcile(_key, signal) {
       const text = facts.text()
       if (text === stored) return {}
-      await client.apply<Secret>(secrets, secretOf(text, at), { fieldManager, signal })
+      const data = { [entry]: gzipSync(text).toString('base64') }
+      await client.apply<Secret>(secrets, secretOf(data, at), { fieldManager, signal })
       stored = text
+      return {}
+    },
+    async clear(signal) {
+      if (packedIn(await client.get(secrets, at, { signal })) === undefined) return {}
+      await client.apply<Secret>(secrets, secretOf({}, at), { fieldManager, signal })
       return {}
     },
   }
 }
 
-function secretOf(text: string, at: PeerStoreDeps['at']): Secret {
-  const data = { [entry]: gzipSync(text).toString('base64') }
+function secretOf(data: Record<string, string>, at: PeerStoreDeps['at']): Secret {
   return { apiVersion: 'v1', kind: 'Secret', metadata: at, data }
 }
 
+function packedIn(secret: Secret | undefined): string | undefined {
+  return secret?.data?.[entry]
+}
+
 function unpack(secret: Secret | undefined): string | undefined {
-  const packed = secret?.data?.[entry]
+  const packed = packedIn(secret)
   if (packed === undefined) return undefined
   try {
     return gunzipSync(Buffer.from(packed, 'base64')).toString('utf8')

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { ipAddressPools } from '../../announcers/metallb/resources.ts'
+import type { Secret } from '../../kube/objects.ts'
 import { nodes, secrets } from '../../kube/resource.ts'
 import type { Product } from '../../sandbox/product.ts'
 import { eventually } from './eventually.ts'
@@ -36,6 +37,7 @@ const hasPassword = async () =>
   (await stage.client.get(secrets, { namespace, name: 'eip-admission-bgp' })) !== undefined
 const annotationsOfNode = async () =>
   Object.keys((await stage.client.get(nodes, { name: 'node-a' }))?.metadata.annotations ?? {})
+const hasAnnotation = async (end: string) => (await annotationsOfNode()).some((name) => name.endsWith(end))
 
 test('a ConfigMap of another name, to which install gave no right: its Service says so', async () => {
   await restart(`metallb:///${namespace}/other`)
@@ -76,17 +78,14 @@ test('kube-vip instead of MetalLB: no pool, peer, advertisement or password of o
     return observe(await objects.left()).join() === 'IPAddressPool theirs' || undefined
   })
   await eventually('nor the password', async () => !(await hasPassword()) || undefined)
-  assert.ok((await annotationsOfNode()).some((name) => name.endsWith('bgp-pass')))
+  assert.ok(await hasAnnotation('bgp-pass'))
   assert.ok(await addressOf('web'), 'the Service keeps its address')
 })
 
 test('MetalLB again: it has the pool, and no node shows the password', async () => {
   await restart(`metallb:///${namespace}?crdConfiguration=true`)
   await arePools(objects, `${await addressOf('web')}/32`, '192.0.2.0/24')
-  await eventually(
-    'no password in annotations',
-    async () => !(await annotationsOfNode()).some((name) => name.endsWith('bgp-pass')) || undefined,
-  )
+  await eventually('no password in annotations', async () => !(await hasAnnotation('bgp-pass')) || undefined)
 })
 
 test('a ConfigMap again: the custom resources go after its pool is written', async () => {
@@ -101,6 +100,24 @@ test('no announcing software: nothing of ours is left, and an address is release
   await stage.run('delete', 'service', 'web')
   await stage.gone('web')
   assert.equal(await objects.left(), ['IPAddressPool theirs'])
+})
+
+test('load balancing off after kube-vip: no node shows the password, what others wrote stays, and no Secret has it', async () => {
+  await restart('kube-vip://')
+  await eventually('kube-vip learns the password', async () => (await hasAnnotation('bgp-pass')) || undefined)
+  const at = { namespace: 'eip-admission', name: 'eip-admission-peers' }
+  const peers = async () => Object.keys((await stage.client.get<Secret>(secrets, at))?.data ?? {})
+  await eventually('the peers are stored', async () => (await peers()).length > 0 || undefined)
+  await product?.stop()
+  await stage.run('annotate', 'node', 'node-a', 'metal.equinix.com/bgp-peers-9-peer-asn=65530')
+  await restart('none')
+  await eventually('nothing of ours is left', async (observe) => {
+    return (
+      observe((await annotationsOfNode()).filter((name) => name.includes('bgp-peers')).join()) ===
+        'metal.equinix.com/bgp-peers-9-peer-asn' || undefined
+    )
+  })
+  await eventually('no peers are stored', async () => (await peers()).length === 0 || undefined)
 })
 
 test('load balancing off after MetalLB: its pools stay until their Services go, and each goes before its address', async () => {

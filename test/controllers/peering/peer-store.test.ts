@@ -35,6 +35,7 @@ function makeCluster() {
         facts,
         said,
         load: () => store.load(signal),
+        clear: () => store.clear(signal),
         store: () => store.reconcile(peerStoreKey, signal),
       }
     },
@@ -69,9 +70,7 @@ test('what is kept is written only where it changed, by this process or the one 
   assert.is(cluster.writes.length, 2)
 })
 
-const damages: Record<string, Secret['data']> = {
-  'without its entry': {},
-  'without data': undefined,
+const damages: Record<string, NonNullable<Secret['data']>> = {
   'that is no base64 of gzip': { 'peers.json.gz': 'AAAA' },
   'that is cut short': { 'peers.json.gz': gzipSync('[]'.padEnd(500)).toString('base64').slice(0, 20) },
   'with half a fact': { 'peers.json.gz': gzipSync('[{"node":"worker-1"}]').toString('base64') },
@@ -79,7 +78,7 @@ const damages: Record<string, Secret['data']> = {
 for (const [what, data] of Object.entries(damages)) {
   test(`a Secret ${what} is reported, and made anew`, async () => {
     const cluster = makeCluster()
-    cluster.stored.secret = { apiVersion: 'v1', kind: 'Secret', metadata: at, ...(data && { data }) }
+    cluster.stored.secret = { apiVersion: 'v1', kind: 'Secret', metadata: at, data }
     const { facts, store, load, said } = cluster.start()
     assert.is(await load(), false)
     assert.equal([said.length, facts.all()], [1, []])
@@ -87,6 +86,19 @@ for (const [what, data] of Object.entries(damages)) {
     assert.equal([cluster.writes.length, await cluster.start().load()], [1, true])
   })
 }
+
+test('what was stored is cleared with the password when BGP is off; the next start with BGP reads the cloud', async () => {
+  const cluster = makeCluster()
+  const { facts, store, clear } = cluster.start()
+  await clear()
+  assert.equal(cluster.writes, [], 'there was nothing')
+  facts.set(secret)
+  await store()
+  for (const _ of [1, 2]) await cluster.start().clear()
+  assert.equal([cluster.writes.length, cluster.stored.secret?.data], [2, {}])
+  const next = cluster.start()
+  assert.equal([await next.load(), next.said], [false, []])
+})
 
 test('the facts about five thousand nodes fit', async () => {
   const { start, stored } = makeCluster()
