@@ -99,6 +99,7 @@ async function open(context: Context, { components, page, checks }: Served): Pro
       clients,
       webhooks,
       pathSecrets: () => paths.accepted(),
+      readPathSecrets: () => paths.readAgain(),
       log,
       observe: (webhook, verdict, ms) =>
         metrics.observe('eip_admission_review_duration_seconds', { webhook, verdict }, ms),

@@ -11,6 +11,8 @@ export type AdmissionOptions = {
   webhooks: Webhook[]
   /** The first segments that a path may have. A caller that knows none gets 404 before we read its body. */
   pathSecrets: () => readonly string[]
+  /** Brings them up to date for a caller with another one. */
+  readPathSecrets?: () => Promise<void>
   log: Log
   /** Called for every review, for the metrics; `error` if it had no decision. */
   observe?: (webhook: string, verdict: Decision['verdict'] | 'error', ms: number) => void
@@ -34,9 +36,11 @@ export const admission: FastifyPluginCallback<AdmissionOptions> = (app, options,
     if (excess === undefined) return parse(request, body, parsed)
     parsed(Object.assign(new Error(`the body is no review: it ${excess}`), { statusCode: 400 }), undefined)
   })
-  app.addHook<Call>('onRequest', ({ params }, reply, next) => {
-    if (options.pathSecrets().some((secret) => isSecret(params.secret, secret))) next()
-    else reply.code(404).header('connection', 'close').send({ error: 'not found' })
+  const isKnown = (segment: string) => options.pathSecrets().some((secret) => isSecret(segment, secret))
+  app.addHook<Call>('onRequest', async ({ params }, reply) => {
+    if (isKnown(params.secret)) return
+    await options.readPathSecrets?.()
+    if (!isKnown(params.secret)) await reply.code(404).header('connection', 'close').send({ error: 'not found' })
   })
   for (const webhook of options.webhooks) {
     app.post<Call>(`/:secret${webhook.path}`, { schema: { body: reviewSchema } }, (request, reply) =>

@@ -3,13 +3,13 @@ import supertest from 'supertest'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { currentRequestId } from '../../lib/request-id.ts'
-import { admission, deadlineMs } from '../../webhooks/admission.ts'
+import { type AdmissionOptions, admission, deadlineMs } from '../../webhooks/admission.ts'
 import { type Decision, allow, deny, patch, type Webhook } from '../../webhooks/webhook.ts'
 import { findExcess } from '../../webhooks/review.ts'
 import { makeService } from '../builders.ts'
 import { silentLog } from '../fakes/log.ts'
 
-async function serverOf(decide: () => Decision) {
+async function serverOf(decide: () => Decision, paths: Partial<AdmissionOptions> = {}) {
   const app = fastify({ ajv: { customOptions: { coerceTypes: false, removeAdditional: false } } })
   const webhook: Webhook = {
     name: 'w.example.com',
@@ -19,7 +19,8 @@ async function serverOf(decide: () => Decision) {
     resource: 'services',
     decide,
   }
-  await app.register(admission, { webhooks: [webhook], pathSecrets: () => ['secret', 'newer-secret'], log: silentLog })
+  const pathSecrets = () => ['secret', 'newer-secret']
+  await app.register(admission, { webhooks: [webhook], pathSecrets, log: silentLog, ...paths })
   await app.ready()
   return supertest(app.server)
 }
@@ -150,6 +151,22 @@ test('unknown paths and methods get 404', async () => {
 test('while the path changes both are accepted', async () => {
   const app = await serverOf(() => allow())
   for (const path of ['/secret/w', '/newer-secret/w']) await app.post(path).send(review()).expect(200)
+})
+
+test('a path that became known a moment ago is read before its caller is refused', async () => {
+  let reads = 0
+  const known = ['secret']
+  const readPathSecrets = async () => {
+    reads += 1
+    if (!known.includes('changed')) known.push('changed')
+  }
+  const app = await serverOf(() => allow(), { pathSecrets: () => known, readPathSecrets })
+  await app.post('/secret/w').send(review()).expect(200)
+  assert.is(reads, 0)
+  for (let calls = 0; calls < 2; calls += 1) await app.post('/changed/w').send(review()).expect(200)
+  assert.is(reads, 1)
+  await app.post('/wrong/w').send(review()).expect(404)
+  assert.is(reads, 2)
 })
 
 test('a caller without the secret gets 404 before its body is read', async () => {

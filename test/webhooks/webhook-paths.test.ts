@@ -4,7 +4,10 @@ import type { Secret, WebhookConfiguration } from '../../kube/objects.ts'
 import { secrets } from '../../kube/resource.ts'
 import { awaitPathSegments, segmentsOf, withSegments } from '../../webhooks/paths/path-secret.ts'
 import { type PathSegments, planSegments, segmentPatch } from '../../webhooks/paths/rotation.ts'
+import { webhookPaths } from '../../webhooks/paths/webhook-paths.ts'
+import type { KubeClient } from '../../kube/client.ts'
 import { apiServer } from '../fakes/api-server.ts'
+import { fakeClock } from '../kube/fake-clock.ts'
 import { recordedLog } from '../kube/recorded-log.ts'
 
 const pace = { checkMs: 1, rotateAfterMs: 1000, publishMs: 100, retireAfterMs: 200 }
@@ -92,6 +95,48 @@ test('where an installer owns the paths, a replica waits for them', async () => 
     /does not exist: run eip-admission install with --namespace=infra, or helm upgrade/,
   )
   assert.equal(server.stored(secrets), [])
+})
+
+/** A replica that knows segment `a`, and the Secret, which may have another one by now. */
+function following() {
+  const server = apiServer()
+  const clock = fakeClock()
+  const log = recordedLog()
+  const metadata = { name: 'eip-admission-webhook', namespace: 'eip-admission' }
+  const set = (path: string) =>
+    server.put<Secret>(secrets, { apiVersion: 'v1', kind: 'Secret', metadata, data: { path: btoa(path) } })
+  const world = { reads: 0, isDown: false }
+  const get: KubeClient['get'] = (...read) => {
+    world.reads += 1
+    return world.isDown ? Promise.reject(new Error('no answer')) : server.client.get(...read)
+  }
+  const options = { client: { ...server.client, get }, log, namespace: 'eip-admission', segments: resting, clock }
+  const paths = webhookPaths({ ...options, pace: { ...pace, checkMs: 10_000 }, mayRotate: () => false })
+  set('a')
+  return { clock, log, paths, set, world }
+}
+
+test('a path that a person changes is known as soon as it is asked for; the former one is accepted for one more look', async () => {
+  const { clock, paths, set } = following()
+  set('b')
+  assert.equal(paths.accepted(), ['a'])
+  await paths.readAgain()
+  assert.equal(paths.accepted(), ['b', 'a'])
+  await clock.pass(10_000)
+  assert.equal(paths.accepted(), ['b'])
+})
+
+test('however many guess, the Secret is read once in a second, also while it cannot be', async () => {
+  const { clock, log, paths, world } = following()
+  const guess = () => Promise.all(Array.from({ length: 50 }, () => paths.readAgain()))
+  await guess()
+  await guess()
+  assert.is(world.reads, 1)
+  world.isDown = true
+  await clock.pass(1_001)
+  await guess()
+  await guess()
+  assert.equal([world.reads, log.lines.length, paths.accepted()], [2, 1, ['a']])
 })
 
 test.run()

@@ -84,6 +84,15 @@ test('install keeps the path that is current, and an old one that is applied aga
   })
 })
 
+test('a path that a person writes into the Secret is accepted at once, and one that nobody wrote is refused', async () => {
+  const [url = ''] = await urls()
+  const [chosen, wrong] = ['1', '2'].map((digit) => url.replace(segmentOf(url) ?? '', digit.repeat(32)))
+  const data = { path: Buffer.from(segmentOf(chosen) ?? '').toString('base64') }
+  const secret = ['secret', 'eip-admission-webhook', '-n', 'eip-admission']
+  await stage.run('patch', ...secret, '--type=merge', `-p=${JSON.stringify({ data })}`)
+  assert.equal(await Promise.all([chosen, url, wrong].map((one) => statusOf(one ?? ''))), [400, 400, 404])
+})
+
 test.after(() => stage.close())
 
 test.run()

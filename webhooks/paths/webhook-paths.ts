@@ -2,6 +2,7 @@ import type { KubeClient } from '../../kube/client.ts'
 import { type Clock, systemClock } from '../../kube/clock.ts'
 import { isConflict } from '../../kube/errors.ts'
 import type { Log } from '../../kube/log.ts'
+import { recentRead } from '../../lib/recent-read.ts'
 import { mutatingWebhookConfigurations, secrets, validatingWebhookConfigurations } from '../../kube/resource.ts'
 import { names } from '../../settings/installed-names.ts'
 import { newPathSecret, segmentsOf, withSegments } from './path-secret.ts'
@@ -14,10 +15,19 @@ const configurations = [
   { resource: validatingWebhookConfigurations, name: names.validatingConfiguration },
 ]
 
+/** How old an answer may be that was read for another unknown path, and how long a caller waits for one. */
+const againMs = 1_000
+const readMs = 2_000
+
 /** The secret paths of the webhooks, which change now and then. */
 export type WebhookPaths = {
   /** The segments that a caller may know. */
   accepted(): string[]
+  /**
+   * Reads the Secret, unless that was just done: a caller knows what we do not. API servers follow a change of the path at
+   * once, and many wrong guesses cost no more than one read in a second.
+   */
+  readAgain(): Promise<void>
   /** Follows the Secret, and takes the steps of a rotation where this replica may, until the signal aborts. */
   start(signal: AbortSignal): void
 }
@@ -35,25 +45,52 @@ export type WebhookPathsOptions = {
 
 /** Follows the path segments of the installation from those that were read at the start. */
 export function webhookPaths({ clock = systemClock, ...options }: WebhookPathsOptions): WebhookPaths {
-  const { log, pace } = options
+  const { client, log, namespace, pace } = options
   let { segments } = options
+  let replaced: { segment: string; untilMs: number } | undefined
+  const take = (read: PathSegments | undefined) => {
+    if (!read) return
+    // A person changes the Secret and the configurations one after another: until then they have the former path.
+    if (![read.current, read.previous].includes(segments.current))
+      replaced = { segment: segments.current, untilMs: clock.now() + pace.checkMs }
+    segments = read
+  }
+  const warn = (error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error)
+    log.warn({ error: reason }, 'the paths of the webhooks could not be checked')
+  }
+  const again = recentRead({
+    read: async (signal) => readSegments({ client, namespace }, signal).then(take, warn),
+    now: () => clock.now(),
+  })
   const follow = async (signal: AbortSignal) => {
     for (;;) {
       await clock.sleep(pace.checkMs, signal)
       if (signal.aborted) return
       try {
-        segments = (await check(options, clock.date().getTime(), signal)) ?? segments
+        take(await check(options, clock.date().getTime(), signal))
       } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error)
-        if (isConflict(error)) log.debug({ error: reason }, 'another program was first')
-        else if (!signal.aborted) log.warn({ error: reason }, 'the paths of the webhooks could not be checked')
+        if (isConflict(error)) log.debug({ error: error.message }, 'another program was first')
+        else if (!signal.aborted) warn(error)
       }
     }
   }
   return {
-    accepted: () => [segments.current, segments.next, segments.previous].filter((segment) => segment !== undefined),
+    accepted() {
+      const former = replaced && clock.now() < replaced.untilMs ? replaced.segment : undefined
+      return [segments.current, segments.next, segments.previous, former].filter((segment) => segment !== undefined)
+    },
+    readAgain: () => again.within(againMs, AbortSignal.timeout(readMs)),
     start: (signal) => void follow(signal),
   }
+}
+
+async function readSegments(
+  { client, namespace }: Pick<WebhookPathsOptions, 'client' | 'namespace'>,
+  signal: AbortSignal,
+): Promise<PathSegments | undefined> {
+  const stored = await client.get(secrets, { namespace, name: names.webhookSecret }, { signal })
+  return stored && segmentsOf(stored)
 }
 
 /** Reads the segments and takes the step that is due. Undefined if the Secret has none: those that we know stay. */
