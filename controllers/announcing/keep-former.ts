@@ -15,11 +15,10 @@ export function keepFormer({ former, request }: Deps): Configurator {
   return {
     async carryOut(state, signal) {
       let isChanged = false
-      for (const one of [...asked]) {
-        // Whoever waits asks again, also after a failure.
-        asked.delete(one)
-        isChanged = (await one.withdraw(state, signal)) || isChanged
-      }
+      // Whoever waits asks again, also after a failure.
+      const due = [...asked]
+      asked.clear()
+      for (const one of due) isChanged = (await one.withdraw(state, signal)) || isChanged
       return { ...nothingDone, isChanged }
     },
     async announces(address, signal) {

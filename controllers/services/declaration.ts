@@ -3,7 +3,7 @@ import type { Announcing } from '../announcing/announcing.ts'
 import type { ControllerDeclaration } from '../loop/controller.ts'
 import { forwardedKeys, type Watch, watch } from '../loop/watch.ts'
 import { cloudSteps, quickSteps, type ServiceAddressDeps } from './service-address.ts'
-import { serviceSteps } from './service-steps.ts'
+import { type StepDeps, serviceSteps } from './service-steps.ts'
 import { type Key, type Service, keyOf } from '../../kube/objects.ts'
 import { bind, noteProtection, setReclaimPolicy } from '../../ledger/claim/bind.ts'
 import {
@@ -170,6 +170,21 @@ function requests({ metadata: { name } }: ElasticIP): (service: Service) => bool
   return ({ metadata }) => metadata.annotations?.[elasticIPAnnotation] === name
 }
 
+/** What steps write into the ledger and at the cloud. */
+function ledgerWrites({ deps, claims }: Deps['ledger'], unassign: ReleaseDeps['unassign']) {
+  return {
+    claim: (claim, signal) => claims.claim(claim, signal),
+    bind: (of, signal) => bind(deps, of, signal),
+    setReclaimPolicy: (of, signal) => setReclaimPolicy(deps, of, signal),
+    noteProtection: (of, signal) => noteProtection(deps, of, signal),
+    holdRecord: (record, signal) => holdRecord(deps.records, record, signal),
+    release: (record, signal) => release({ ...deps, unassign }, record, signal),
+    recoverRecords: (of, signal) => recoverRecords(deps, of, signal),
+    postponeRelease: (of, signal) => postponeRelease(deps, of, signal),
+    retain: (record, signal) => retain(deps, record, signal),
+  } satisfies Partial<StepDeps>
+}
+
 function makeReconcilerDeps(
   deps: Deps,
   announcing: Pick<Announcing, 'findAnnouncement'>[],
@@ -177,7 +192,7 @@ function makeReconcilerDeps(
 ): ServiceAddressDeps {
   const { client, ledger, caches, want, settings, announcer } = deps
   const { requestAnnotations } = deps.vendor.policy
-  const { deps: ledgerDeps, claims } = ledger
+  const { deps: ledgerDeps } = ledger
   const events = deps.events.of('service-controller')
   const seen = sights(() => performance.now())
   return {
@@ -199,15 +214,7 @@ function makeReconcilerDeps(
       announcer,
       requestAnnotations,
       now: ledgerDeps.now,
-      claim: (claim, signal) => claims.claim(claim, signal),
-      bind: (of, signal) => bind(ledgerDeps, of, signal),
-      setReclaimPolicy: (of, signal) => setReclaimPolicy(ledgerDeps, of, signal),
-      noteProtection: (of, signal) => noteProtection(ledgerDeps, of, signal),
-      holdRecord: (record, signal) => holdRecord(ledgerDeps.records, record, signal),
-      release: (record, signal) => release({ ...ledgerDeps, unassign }, record, signal),
-      recoverRecords: (of, signal) => recoverRecords(ledgerDeps, of, signal),
-      postponeRelease: (of, signal) => postponeRelease(ledgerDeps, of, signal),
-      retain: (record, signal) => retain(ledgerDeps, record, signal),
+      ...ledgerWrites(ledger, unassign),
       sights: seen,
       event: (service, event) => events.record(service, event),
       onMissedByAdmission: () => deps.metrics.add('eip_admission_services_without_admission_total', {}),
