@@ -96,7 +96,8 @@ const certificates: ValueRow[] = [
   {
     path: 'certManager.enabled',
     default: false,
-    sentence: 'cert-manager issues the serving certificate. Otherwise the process issues its own.',
+    sentence:
+      'cert-manager issues the serving certificate. Otherwise the process issues its own. With cert-manager before 1.19, set `webhooks.failurePolicy` to `Ignore` while you change this.',
   },
   {
     path: 'certManager.issuerRef',

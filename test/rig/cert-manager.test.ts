@@ -127,4 +127,26 @@ test('before cert-manager runs, the controllers work and the pods are not ready;
   })
 })
 
+test('cert-manager is turned on, and off again, while pods issue their own certificates: no review fails', async () => {
+  await withChart(async (stage) => {
+    const { helm, values, underLoad } = stage
+    const certManager = await startCertManager(stage)
+    const webhooks = { failurePolicy: 'Fail' }
+    try {
+      await helm(['install', 'eip-admission', chartFolder, '--wait', '--timeout=240s'], { ...values, webhooks })
+      await isPublished(stage)
+      const { passed, failed } = await underLoad(async () => {
+        for (const enabled of [true, false]) {
+          const more = { certManager: { enabled }, webhooks }
+          await helm(['upgrade', 'eip-admission', chartFolder, '--wait', '--timeout=240s'], { ...values, ...more })
+        }
+      })
+      assert.equal(failed, [])
+      assert.ok(passed > 0, 'reviews passed meanwhile')
+    } finally {
+      await certManager.stop('SIGKILL')
+    }
+  })
+})
+
 test.run()
