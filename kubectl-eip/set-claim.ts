@@ -18,6 +18,7 @@ export async function setClaim({ client }: Cluster, record: ElasticIP, claimRef:
     return forElasticIPs('patch', client.patch(elasticIPs, { name, patch: { merge: { metadata, spec } } }))
   }
   const isOther = ![undefined, `${claimRef.namespace}/${claimRef.name}`].includes(claimKey(record))
+  let isClosed = false
   try {
     const closed = isOther
       ? await write(resourceVersion, {
@@ -25,13 +26,16 @@ export async function setClaim({ client }: Cluster, record: ElasticIP, claimRef:
           spec: { claimRef: null, allowedNamespaces: [] },
         })
       : undefined
+    isClosed = closed !== undefined
     // Whoever has changed it in between makes this fail.
     const version = closed?.metadata.resourceVersion ?? resourceVersion
     return await write(version, { before: null, spec: { claimRef, allowedNamespaces: allowed ?? null } })
   } catch (error) {
-    if (isConflict(error))
-      throw new Refusal(`ElasticIP ${name} has changed in this moment; look at it, and run this again`)
-    throw error
+    const isRace = isConflict(error)
+    if (!isRace && !isClosed) throw error
+    const reason = isRace ? 'has changed in this moment' : `could not be changed: ${String(error)}`
+    const state = isClosed ? 'No Service can claim it until you repeat this command' : 'Look at it, and run this again'
+    throw new Refusal(`ElasticIP ${name} ${reason}. ${state}`)
   }
 }
 

@@ -48,7 +48,7 @@ async function move(project: Project, { id, machine, from }: Target, options: Mo
   if (!refused) return
   const { isChanging } = await present(project, id, options.signal)
   const now = await settled(project, id, options.signal)
-  if (isAt(now, machine)) return
+  if (now.server === machine) return
   // The refusal was about a change that has ended meanwhile.
   if (isChanging) return attach(project, { id, machine }, options)
   if (now.server === undefined && !now.isBroken) throw refused
@@ -60,12 +60,7 @@ async function move(project: Project, { id, machine, from }: Target, options: Mo
 }
 
 function placeOf(found: FlexibleIp) {
-  return { machines: shown(found).machines, mayLeave: found.isChanging || found.isBroken }
-}
-
-/** Whether a server has an address, and no change of that failed. */
-function isAt({ server, isBroken }: FlexibleIp, machine: string): boolean {
-  return server === machine && !isBroken
+  return { machines: shown(found).machines, mayLeave: found.isChanging }
 }
 
 async function attachAfterDetach(
@@ -74,7 +69,7 @@ async function attachAfterDetach(
   options: MoveOptions,
 ): Promise<void> {
   const free = await settledAfterWrite(project, reservation.id, options.signal)
-  if (isAt(free, machine)) return
+  if (free.server === machine) return
   if (free.server !== undefined) throw betweenError(free, free.server, 'unknown')
   try {
     await attach(project, { id: reservation.id, machine }, options)
@@ -117,8 +112,8 @@ async function attach(
   const path = [...pathOf.addresses(project), 'attach']
   await writeOfMove(project.http, { name: 'attach', method: 'POST', path, body, hints }, options)
   const now = await settledAfterWrite(project, id, options.signal)
-  if (isAt(now, machine)) return
-  if (now.server !== undefined && now.server !== machine) throw betweenError(now, now.server, 'unknown')
+  if (now.server === machine) return
+  if (now.server !== undefined) throw betweenError(now, now.server, 'unknown')
   const { address } = now.reservation
   throw refusal(`address ${address} was not attached to server ${machine}, though that began`, 'unavailable', 'unknown')
 }
@@ -156,10 +151,11 @@ async function settled(project: Project, id: string, signal: AbortSignal): Promi
     if (!found) throw goneError(id)
     if (!found.isChanging) return found
     const text = `address ${found.reservation.address} is still being attached or detached`
-    if (performance.now() > endsAtMs) throw refusal(text, 'unavailable')
+    // The change of another address comes first: that says nothing of the server.
+    if (performance.now() > endsAtMs) throw refusal(text, 'rate-limit')
     // All wake up together, so that they share a list.
     await sleep(project.pollMs - (performance.now() % project.pollMs), undefined, { signal }).catch(() => {
-      throw refusal(`${text}, and nobody waits for it any more`, 'unavailable')
+      throw refusal(`${text}, and nobody waits for it any more`, 'rate-limit')
     })
   }
 }

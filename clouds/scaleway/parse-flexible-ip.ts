@@ -13,7 +13,7 @@ export type FlexibleIp = {
   server: string | undefined
   /** Whether it is being attached or detached, or gets a virtual MAC: the cloud refuses every other change. */
   isChanging: boolean
-  /** Whether a change of it failed. */
+  /** Whether an attachment failed. */
   isBroken: boolean
 }
 
@@ -26,8 +26,9 @@ export function parseFlexibleIp(body: unknown): FlexibleIp | undefined {
   if (id === undefined || address === undefined) return undefined
   const tags = itemsOf(item.tags)?.flatMap((tag) => textOf(tag) ?? []) ?? []
   const { status } = item
-  // One that failed to be detached, or that the vendor locks, is still on its server.
-  const server = status === 'ready' || status === 'detaching' ? undefined : textOf(item.server_id)
+  // One that the vendor locks is still on its server. Nobody has seen what an error means for the server that is named.
+  const isFree = status === 'ready' || status === 'detaching' || status === 'error'
+  const server = isFree ? undefined : textOf(item.server_id)
   const holder =
     server === undefined ? (status === 'updating' ? 'a server, in a moment' : undefined) : `server ${server}`
   return {

@@ -13,6 +13,8 @@ export function writeNewFiles(files: readonly NewFile[]): void {
     try {
       writeFileSync(path, text, { ...(mode !== undefined && { mode }), flag: 'wx' })
     } catch (error) {
+      // A write that failed midway left a part of the text.
+      if (!isThere(error)) rmSync(path, { force: true })
       for (const one of written) rmSync(one)
       throw new Error(`${flag}=${path}: ${faultOf(error)}; name a file that does not exist yet. Nothing was written`, {
         cause: error,
@@ -22,7 +24,11 @@ export function writeNewFiles(files: readonly NewFile[]): void {
   }
 }
 
+function isThere(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EEXIST'
+}
+
 function faultOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
-  return code === 'EEXIST' ? 'exists already, and may hold your changes' : `cannot be written (${code})`
+  if (isThere(error)) return 'exists already, and may hold your changes'
+  return `cannot be written (${error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'})`
 }

@@ -213,14 +213,14 @@ function others(holder: MovableNode, facts: MoveFacts, successes: number): Candi
 }
 
 /**
- * The nodes that the address may move to: those that stay longest first, the former holder among equals, and our own last
- * among these. A machine on which moves failed comes after all others.
+ * The nodes that the address may move to: those that stay longest first, and of these the machines on which moves failed last.
+ * The former holder comes first among equals, and our own last.
  */
 function candidates(facts: MoveFacts, successes: number): Candidate[] {
   const { refused, own, former } = facts
   const rank = ({ machine, leaving, name }: Candidate) => {
     const { againInMs = -1 } = refused.get(machine) ?? {}
-    return [againInMs, leaving, Number(machine !== former), Number(name === own)]
+    return [leaving, againInMs, Number(machine !== former), Number(name === own)]
   }
   return answering(facts, successes)
     .filter(({ machine }) => refused.get(machine)?.isCertain !== true)

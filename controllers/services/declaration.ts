@@ -1,6 +1,7 @@
 import type { ServiceAssigning } from '../assigning/declaration.ts'
 import type { Announcing } from '../announcing/announcing.ts'
 import type { ControllerDeclaration } from '../loop/controller.ts'
+import { readProviderId } from '../nodes/provider-id.ts'
 import { forwardedKeys, type Watch, watch } from '../loop/watch.ts'
 import { cloudSteps, quickSteps, type ServiceAddressDeps } from './service-address.ts'
 import { type StepDeps, serviceSteps } from './service-steps.ts'
@@ -222,9 +223,19 @@ function makeReconcilerDeps(
   }
 }
 
-/** What frees an address that another load balancer setting left on a machine; undefined where the cloud assigns none. */
-function leftAssignments({ vendor: { assignments } }: Deps, isLeader: () => boolean): ReleaseDeps['unassign'] {
-  return assignments && ((id, signal) => assignments.unassign(id, { signal, mayWrite: isLeader }))
+/**
+ * What frees an address that another load balancer setting left on a node; undefined where the cloud assigns none. What a
+ * person gave to a machine outside the cluster stays there, and the cloud refuses the deletion.
+ */
+function leftAssignments({ vendor, caches }: Deps, isLeader: () => boolean): ReleaseDeps['unassign'] {
+  const { assignments, providerIds } = vendor
+  if (!assignments) return undefined
+  return async (id, signal) => {
+    const { machines = [] } = (await assignments.assignedAddress(id, signal)) ?? {}
+    const ours = caches.nodes.list().map(({ spec }) => readProviderId(spec.providerID, providerIds))
+    const isOurs = (machine: string) => ours.some((one) => one.kind === 'machine' && one.id === machine)
+    if (machines.every(isOurs)) await assignments.unassign(id, { signal, mayWrite: isLeader })
+  }
 }
 
 function findInAny(announcing: Pick<Announcing, 'findAnnouncement'>[]): Announcing['findAnnouncement'] {

@@ -1,10 +1,12 @@
+import { isDeepStrictEqual } from 'node:util'
 import pRetry from 'p-retry'
 import type { CloudError, Fault, Reservation } from '../../clouds/ports/cloud.ts'
 import { isConflict, isNotFound } from '../../kube/errors.ts'
 import type { Condition } from '../../kube/objects.ts'
 import { makeAvailable } from '../available/claim-source.ts'
-import { type ElasticIP, heldAddress, reservationIdOf } from '../record/elastic-ip.ts'
+import { type ElasticIP, heldAddress, provisionedSourceOf, reservationIdOf } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
+import { isRetained } from '../record/marks.ts'
 import { type StatusChange, assigned, condition } from '../record/records.ts'
 import { notRequested } from '../record/request-condition.ts'
 import { requestIdOf } from '../record/requests-in-flight.ts'
@@ -24,13 +26,22 @@ export const unrecorded: ClaimResult = { kind: 'busy', reason: 'somebody removed
 
 /** Stores a reservation that existed already; an earlier request may have made it, in another location. */
 export async function useReservation(deps: LedgerDeps, record: ElasticIP, found: Reservation): Promise<ClaimResult> {
-  const { location } = found
-  const isAsRecorded =
-    location === undefined || location === record.spec.location || reservationIdOf(record) !== undefined
-  // A warm address was found by marks of its own: it is in its record's location, written as Services write it.
-  const current =
-    isAsRecorded || isSource(record) ? record : await deps.records.writeSpec(record, { ...record.spec, location })
+  const spec = specFor(record, found)
+  const current = isDeepStrictEqual(spec, record.spec) ? record : await deps.records.writeSpec(record, spec)
   return storeReservation(deps, current, found)
+}
+
+/** What the record says of a reservation that was found. The record that retained it is lost: its marks say so alone. */
+function specFor(record: ElasticIP, { location, marks }: Reservation): ElasticIP['spec'] {
+  // A warm address was found by marks of its own: it is in its record's location, written as Services write it.
+  if (isSource(record)) return record.spec
+  const isPlaced = location === undefined || reservationIdOf(record) !== undefined
+  const isRetainedByMarks = isRetained(marks) && provisionedSourceOf(record) === undefined
+  return {
+    ...record.spec,
+    ...(isPlaced ? {} : { location }),
+    ...(isRetainedByMarks && { reclaimPolicy: 'Retain' }),
+  }
 }
 
 /** Stores how far a reservation has come: granted, requested or denied. */

@@ -139,7 +139,7 @@ export const ledgerAnnotations: readonly Annotation[] = [
     name: confirmProjectAnnotation,
     on: 'ConfigMap',
     writers: ['administrator'],
-    values: 'the id of a project',
+    values: 'a project, as the Event names it',
     sentence:
       'On `eip-admission-ledger`: the ledger belongs to this project from now on, or the addresses that this project lost are really gone. eip-admission removes it when it has acted on it.',
   },

@@ -22,13 +22,16 @@ export function isUnmarked({ adoptsUnmarked }: MarkScheme, marks: Marks): boolea
 /** The mark of a reservation that named no cluster when we adopted it: it may be another cluster's after all. */
 const adoptedMark = 'adopted'
 
+/** The mark of a reservation that stays when its Service goes. If its record is lost, nothing else says so. */
+const retainedMark = 'retained'
+
 /** The change of marks by which we adopt a reservation that names no cluster. Our other clusters then leave it alone. */
 export function adoptionMarks(scheme: MarkScheme): Marks {
   return { ...clusterMarks(scheme), [adoptedMark]: 'untagged' }
 }
 
 /** The change of marks after which an adopted reservation names no cluster again. */
-export const adoptionEndMarks = { cluster: undefined, [adoptedMark]: undefined }
+export const adoptionEndMarks = { cluster: undefined, [adoptedMark]: undefined, [retainedMark]: undefined }
 
 /** Whether a reservation names no cluster, or named none when we adopted it. */
 export function wasUnmarked(scheme: MarkScheme, marks: Marks): boolean {
@@ -55,7 +58,7 @@ export function marksText(marks: Marks): string {
 
 /** The change of marks by which a reservation comes to this cluster. The other one then leaves it alone. */
 export function clusterTransferMarks(scheme: MarkScheme): Record<string, string | undefined> {
-  return { ...clusterMarks(scheme), service: undefined, [sourceMark]: undefined }
+  return { ...clusterMarks(scheme), service: undefined, [sourceMark]: undefined, [retainedMark]: undefined }
 }
 
 /** The marks of one address of a Service. Names are hashed: people do not want them in a cloud account. */
@@ -93,8 +96,13 @@ export function isGivenToOthers(scheme: MarkScheme, record: ElasticIP, marks: Ma
   return isWarm(record) ? marks[sourceMark] !== record.metadata.uid : isGivenAnew(scheme, record, marks)
 }
 
-/** The mark of a reservation that stays when its Service goes. If its record is lost, nothing else says so. */
-const retainedMark = 'retained'
+/** The mark that holds the sign of life: `<nonce>.<seconds between two sweeps>.<witness>`, the last if one is known. */
+export const signMark = 'sign'
+
+/** The marks by which a reservation stays the same one. A sweep changes its sign of life at any time. */
+export function lastingMarks(marks: Marks): Marks {
+  return Object.fromEntries(Object.entries(marks).filter(([name]) => name !== signMark))
+}
 
 /** Whether a reservation stays when its Service goes, as its marks say. */
 export function isRetained(marks: Marks): boolean {

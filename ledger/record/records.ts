@@ -62,8 +62,10 @@ export function records(client: KubeClient, writer: Writer): Records {
         await client.create(elasticIPs, neverStored, { ...options, dryRun: true })
         return false
       } catch (error) {
-        if (!(error instanceof KubeError) || error.status === 0 || error.status >= 500) throw error
-        return error.message.includes(whileDeleted)
+        if (!(error instanceof KubeError)) throw error
+        if (error.message.includes(whileDeleted)) return true
+        if (!isJudged(error)) throw error
+        return false
       }
     },
     async remove(record, options) {
@@ -87,6 +89,11 @@ const neverStored: ElasticIP = {
 
 /** How the API server refuses a new object whose definition it deletes: by its version with status 405 or 403. */
 const whileDeleted = 'custom resource definition is terminating'
+
+/** Whether the API server came as far as to judge the object, which has no location; or a policy of somebody did. */
+function isJudged({ status, message }: KubeError): boolean {
+  return status === 422 || status === 409 || (status < 500 && message.includes('denied the request'))
+}
 
 /** Whether nothing can keep a record any longer: it is deleted, and our finalizer is off and cannot be added again. */
 export function isBeingRemoved({ metadata }: ElasticIP): boolean {

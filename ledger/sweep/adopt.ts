@@ -30,7 +30,9 @@ export async function adopt(
 ): Promise<boolean> {
   if (record && deps.requestsInFlight.isInFlight(record)) return false
   try {
-    const current = record ?? (await deps.records.create(recordFor(deps, key, reservation), { signal }))
+    const current = record
+      ? await asMarked(deps, { record, reservation }, signal)
+      : await deps.records.create(recordFor(deps, key, reservation), { signal })
     // Once the record exists no process releases the reservation; one that had begun to was quicker than our list.
     const exists = (await deps.cloud.reservation(reservation.id, signal)) !== undefined
     const isForeign = deps.listRecords().some((other) => isProvisionedFrom(other, reservation))
@@ -56,6 +58,17 @@ export async function adopt(
 /** Whether an administrator has provisioned an ElasticIP from the reservation meanwhile. */
 function isProvisionedFrom(record: ElasticIP, { id }: Reservation): boolean {
   return isSource(record) && record.status?.reservationID === id
+}
+
+/** A record that waits, with what the marks say of retention: the record that said so is lost. */
+function asMarked(
+  { records }: Pick<AdoptDeps, 'records'>,
+  { record, reservation: { marks } }: { record: ElasticIP; reservation: Reservation },
+  signal: AbortSignal,
+): Promise<ElasticIP> | ElasticIP {
+  const { spec } = record
+  if (!isRetained(marks) || isSource(record) || spec.reclaimPolicy === 'Retain') return record
+  return records.writeSpec(record, { ...spec, reclaimPolicy: 'Retain' }, { signal })
 }
 
 function recordFor(deps: AdoptDeps, key: AddressKey, reservation: Reservation): ElasticIP {

@@ -1,9 +1,8 @@
-import { CloudError, type Marks, type Reservation } from '../../clouds/ports/cloud.ts'
+import { CloudError, type Reservation } from '../../clouds/ports/cloud.ts'
 import { type ElasticIP, phaseOf, reservationIdOf } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
-import { clusterOfOthers, isRetained, isUnmarked, retentionMarks } from '../record/marks.ts'
+import { clusterOfOthers, isRetained, isUnmarked, lastingMarks, retentionMarks } from '../record/marks.ts'
 import { isWarm } from '../record/source.ts'
-import { signMark } from './sign-plan.ts'
 
 /** How many reservations one sweep marks: each costs a call, or two, and nothing waits for them. */
 const mostAtOnce = 10
@@ -26,7 +25,7 @@ export async function markRetained(
   )
   for (const { id, marks } of differing.slice(0, mostAtOnce)) {
     try {
-      await cloud.mark({ id, marks: withoutSign(marks) }, retentionMarks(retained.get(id) ?? false), signal)
+      await cloud.mark({ id, marks: lastingMarks(marks) }, retentionMarks(retained.get(id) ?? false), signal)
     } catch (error) {
       if (!(error instanceof CloudError)) throw error
       // The records still say it: no sweep fails for this.
@@ -45,9 +44,4 @@ function retainedById(records: ElasticIP[]): Map<string, boolean> {
       return id === undefined || isGoing ? [] : [[id, record.spec.reclaimPolicy === 'Retain'] as const]
     }),
   )
-}
-
-/** The marks by which a reservation is the same one as in the list. This sweep may have changed the sign of life. */
-function withoutSign(marks: Marks): Marks {
-  return Object.fromEntries(Object.entries(marks).filter(([name]) => name !== signMark))
 }

@@ -1,8 +1,10 @@
+import type { Reservation } from '../../clouds/ports/cloud.ts'
 import { parseIpAddress } from '../../lib/ip-address.ts'
 import type { Key } from '../../kube/objects.ts'
 import { recordName, reservationIdOf, secondKey } from '../record/elastic-ip.ts'
 import { findReservation } from '../record/find-reservation.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
+import { lastingMarks, retentionMarks } from '../record/marks.ts'
 import { newRecord } from '../record/records.ts'
 import { adopt } from './adopt.ts'
 
@@ -32,11 +34,20 @@ export async function recoverRecords(
     const reservation = await findReservation(deps, newRecord(key, spec, deps), signal)
     if (!reservation || known.has(reservation.id)) continue
     const adopting = { ...deps, listRecords: () => records, reclaimPolicy: spec.reclaimPolicy }
-    if (!(await adopt(adopting, { key, reservation, record: undefined }, signal)))
-      throw new Error(`its reservation ${reservation.id} is to be retained, and could not be adopted; we try again`)
-    isRecovered = true
+    if (await adopt(adopting, { key, reservation, record: undefined }, signal)) isRecovered = true
+    else await retainByMarks(deps, reservation, signal)
   }
   return isRecovered
+}
+
+/** Another Service shows the address, or a process was first: the marks alone keep it, and the Service may go. */
+async function retainByMarks(
+  { cloud, log }: RecoverDeps,
+  { id, address, marks }: Reservation,
+  signal: AbortSignal,
+): Promise<void> {
+  await cloud.mark({ id, marks: lastingMarks(marks) }, retentionMarks(true), signal)
+  log.warn({ reservation: id, address }, 'retained without an ElasticIP: its reservation could not be adopted')
 }
 
 /** The addresses that a Service may have had: the one that it shows, and one of the other family. */

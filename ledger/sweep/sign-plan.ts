@@ -1,13 +1,11 @@
 import type { Reservation, MarkScheme } from '../../clouds/ports/cloud.ts'
+import { signMark } from '../record/marks.ts'
 
 /*
  * A copy of a cluster, restored from a backup, has the same id: its sweep would release what the original uses. So each
  * sweep writes a new sign on one reservation, the carrier, and keeps its last signs in the cluster. A cluster that finds a
  * sign there that it did not write is not alone.
  */
-
-/** The mark that holds the sign of life: `<nonce>.<seconds between two sweeps>.<witness>`, the last if one is known. */
-export const signMark = 'sign'
 
 /** What the ledger's ConfigMap has about signs. */
 export type SignEntries = {

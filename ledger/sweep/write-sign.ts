@@ -1,8 +1,9 @@
 import { CloudError } from '../../clouds/ports/cloud.ts'
 import type { ConfigMap } from '../../kube/objects.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
+import { signMark } from '../record/marks.ts'
 import type { LedgerMap } from './ledger-map.ts'
-import { type SignEntries, type SignPlan, signMark, type TakeOverReason } from './sign-plan.ts'
+import type { SignEntries, SignPlan, TakeOverReason } from './sign-plan.ts'
 
 /** What the ledger's ConfigMap says, and the map as it was read. */
 export type Known = { entries: SignEntries; stored: ConfigMap | undefined }

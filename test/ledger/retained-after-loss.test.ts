@@ -2,11 +2,14 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { empty } from '../../announcers/empty.ts'
+import { KubeError } from '../../kube/errors.ts'
 import type { Service } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
 import { type ElasticIP, elasticIPs } from '../../ledger/record/elastic-ip.ts'
+import { isRetained } from '../../ledger/record/marks.ts'
 import { protectAnnotation, reclaimAnnotation, serviceFinalizer } from '../../ledger/record/names.ts'
 import { makeLot, makeRecord, makeService } from '../builders.ts'
+import type { HeardCall } from '../fakes/interposed.ts'
 import {
   graceMs,
   type Harness,
@@ -112,6 +115,22 @@ for (const [what, annotations, options] of [
     assert.equal(found(harness), kept)
   })
 }
+
+test('a Service goes whose reservation cannot be adopted, and the marks keep that', async () => {
+  let isFirst = false
+  const before = ({ verb, values: [resource] }: HeardCall) => {
+    if (verb === 'create' && resource === elasticIPs && isFirst)
+      throw new KubeError('another process was first', { status: 409, reason: 'AlreadyExists' })
+  }
+  const { harness, a } = await unrecorded({ [reclaimAnnotation]: 'Retain' }, { kube: { before } })
+  isFirst = true
+  await settle(harness, a)
+  assert.equal([harness.api.stored(services), harness.api.stored(elasticIPs)], [[], []])
+  assert.equal(
+    harness.cloud.reserved().map(({ id, marks }) => [id, isRetained(marks)]),
+    [['res-1', true]],
+  )
+})
 
 test('both addresses of a Service without a record are retained', async () => {
   const harness = makeHarness({ scheme, sweepsUntagged: false, policy: { ...usualPolicy, isDualStack: true } })

@@ -97,7 +97,7 @@ for (const status of ['error', 'out_of_stock', 'locked', null])
     })
   })
 
-for (const status of ['error', 'locked', 'unknown'])
+for (const status of ['locked', 'unknown'])
   test(`an address in the status ${status} is on the machine that the cloud names, and is not deleted`, async () => {
     const shown = address({ status, server_id: 'server', tags: ['eip-admission.dev/usage=u'] })
     const routes: Routes = { [`GET ${fips}/ip`]: { json: shown }, [`DELETE ${fips}/ip`]: { status: 204 } }
@@ -109,24 +109,6 @@ for (const status of ['error', 'locked', 'unknown'])
       assert.not(asked(seen).includes(`DELETE ${fips}/ip`))
     })
   })
-
-test('an address that failed to be attached is attached again to the machine that the cloud names', async () => {
-  const broken = address({ status: 'error', server_id: 'server' })
-  const shown = [broken, address({ status: 'attached', server_id: 'server' })]
-  const routes: Routes = {
-    [`GET ${fips}/ip`]: { json: broken },
-    [`GET ${fips}`]: () => addresses(shown.shift() ?? broken),
-    [`POST ${fips}/attach`]: { json: {} },
-  }
-  await withRoutes(routes, async ({ assignments }, seen) => {
-    const move = () => assignments.move({ id: 'ip', machine: 'server' }, { signal: neverAborted, mayWrite: () => true })
-    const error = await cloudErrorOf(move())
-    assert.equal([error.fault, error.outcome], ['unavailable', 'unknown'])
-    assert.match(error.message, 'was not attached to server server, though that began')
-    await move()
-    assert.is(asked(seen).filter((one) => one === `POST ${fips}/attach`).length, 2)
-  })
-})
 
 test('an address that is on its way to a machine is taken from it, once it is there', async () => {
   const changing = address({ status: 'updating' })

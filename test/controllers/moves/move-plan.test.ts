@@ -110,7 +110,7 @@ const rows: [what: string, states: States, facts: Partial<MoveFacts>, decision: 
     'moves failed to the one that stays',
     { a: bad, b: well, c: [well, cordoned] },
     { ...failing('B'), assigned: [], former: 'B' },
-    'unassigned -> c',
+    'unassigned -> b',
   ],
   [
     'a strange machine has it, and moves failed',

@@ -6,7 +6,7 @@ import type { CallOptions } from '../../../kube/client.ts'
 import { KubeError, isConflict } from '../../../kube/errors.ts'
 import { bind } from '../../../ledger/claim/bind.ts'
 import { type ElasticIP, type Phase, elasticIPs } from '../../../ledger/record/elastic-ip.ts'
-import { serviceMarks } from '../../../ledger/record/marks.ts'
+import { isRetained, serviceMarks } from '../../../ledger/record/marks.ts'
 import { addressAnnotation } from '../../../ledger/record/names.ts'
 import { postponeRelease, release, retain } from '../../../ledger/release/release.ts'
 import { makeRecord, makeReservation, makeService } from '../../builders.ts'
@@ -42,24 +42,34 @@ async function deletedRecord(reclaim: 'Retain' | 'Delete', answer?: KubeError) {
     if (verb === 'create' && answer) throw answer
   }
   const [released] = await Promise.allSettled([harness.process('b', { kube: { before } }).release()])
-  return { released, reservations: harness.reservationsOf().length, record: harness.record() }
+  const left = harness.cloud.reserved().map(({ marks }) => isRetained(marks))
+  return { released, left, record: harness.record() }
 }
 
 for (const [what, reclaim, answer, left] of [
-  ['a retained address stays where all records are deleted with their definition', 'Retain', terminating, 1],
-  ['a retained address goes where a person deletes its record', 'Retain', undefined, 0],
-  ['any other goes, also where all records are deleted', 'Delete', terminating, 0],
+  ['a retained address stays where all records are deleted with their definition', 'Retain', terminating, [true]],
+  ['a retained address goes where a person deletes its record', 'Retain', undefined, []],
+  ['any other goes, also where all records are deleted', 'Delete', terminating, []],
 ] as const)
   test(what, async () => {
-    const { released, reservations, record } = await deletedRecord(reclaim, answer)
-    assert.equal([released, reservations, record], [{ status: 'fulfilled', value: 'released' }, left, undefined])
+    const found = await deletedRecord(reclaim, answer)
+    assert.equal(found, { released: { status: 'fulfilled', value: 'released' }, left, record: undefined })
   })
 
-for (const status of [0, 500])
+test('a retained address goes where a policy refuses the trial record', async () => {
+  const answer = new KubeError('admission webhook "names.example.org" denied the request', {
+    status: 403,
+    reason: 'Forbidden',
+  })
+  const { left, record } = await deletedRecord('Retain', answer)
+  assert.equal([left, record], [[], undefined])
+})
+
+for (const status of [0, 401, 403, 429, 500])
   test(`a retained address waits while nobody knows what is deleted (${status})`, async () => {
     const answer = new KubeError('no answer', { status, reason: 'Unreachable' })
-    const { released, reservations, record } = await deletedRecord('Retain', answer)
-    assert.equal([released.status, reservations, record?.status?.phase], ['rejected', 1, 'Reserved'])
+    const { released, left, record } = await deletedRecord('Retain', answer)
+    assert.equal([released.status, left, record?.status?.phase], ['rejected', [false], 'Reserved'])
   })
 
 test('an address that its Service wants after all is kept', async () => {

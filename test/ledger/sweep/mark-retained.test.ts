@@ -115,6 +115,7 @@ test('a retained address whose record is lost stays, and the next Service of its
   const claimed = await harness.process('a').claim()
   assert.is(claimed.kind === 'held' && claimed.address, '203.0.113.9')
   assert.is(harness.cloud.calls.reserve, 0)
+  assert.is(harness.record()?.spec.reclaimPolicy, 'Retain')
 })
 
 test('an address that is adopted is retained where its marks say so', async () => {
@@ -122,11 +123,15 @@ test('an address that is adopted is retained where its marks say so', async () =
     [marks, 'Delete'],
     [kept, 'Retain'],
   ] as const) {
-    const harness = makeHarness()
-    harness.cloud.put({ ...reservation, marks: of })
-    harness.addService(makeService())
-    await sweepTimes(harness, 1)
-    assert.is(harness.record()?.spec.reclaimPolicy, policy)
+    for (const isWaiting of [false, true]) {
+      const harness = makeHarness()
+      harness.cloud.put({ ...reservation, marks: of })
+      harness.addService(makeService())
+      if (isWaiting) harness.api.put(elasticIPs, makeRecord({ phase: 'Requested' }))
+      await sweepTimes(harness, 1)
+      assert.is(harness.record()?.status?.address, '203.0.113.9')
+      assert.is(harness.record()?.spec.reclaimPolicy, policy)
+    }
   }
 })
 
