@@ -1,4 +1,5 @@
 import type { Reservation } from '../../clouds/ports/cloud.ts'
+import { hasMarks } from '../../clouds/ports/marks.ts'
 import { type Service, keyOf } from '../../kube/objects.ts'
 import { type IpFamily, canonicalIpAddress, parseIpAddress } from '../../lib/ip-address.ts'
 import { shownAddresses } from './address-use.ts'
@@ -12,7 +13,16 @@ import {
   serviceOfAddress,
 } from './elastic-ip.ts'
 import type { LedgerDeps } from './ledger-deps.ts'
-import { adoptionMarks, clusterMarks, isOfService, isUnmarked, marksOf } from './marks.ts'
+import {
+  adoptionMarks,
+  clusterMarks,
+  isOfService,
+  isRetained,
+  isUnmarked,
+  lastingMarks,
+  marksOf,
+  retentionMarks,
+} from './marks.ts'
 import { hasSource, isSource, isWarm } from './source.ts'
 
 type FindDeps = Pick<LedgerDeps, 'cloud' | 'records' | 'scheme'>
@@ -106,6 +116,16 @@ export async function markAsOurs(
   signal: AbortSignal,
 ): Promise<void> {
   if (isUnmarked(deps.scheme, marks)) await deps.cloud.mark({ id }, adoptionMarks(deps.scheme), signal)
+}
+
+/** Writes into the marks of a reservation whether it stays when its Service goes. One that does not name us keeps its marks. */
+export async function markRetention(
+  { cloud, scheme }: Pick<LedgerDeps, 'cloud' | 'scheme'>,
+  { reservation: { id, marks }, retained }: { reservation: Reservation; retained: boolean },
+  signal: AbortSignal,
+): Promise<void> {
+  if (!hasMarks(marks, clusterMarks(scheme)) || isRetained(marks) === retained) return
+  await cloud.mark({ id, marks: lastingMarks(marks) }, retentionMarks(retained), signal)
 }
 
 /** Finds a reservation by its id, else in the list of the project; undefined is a proof that it is gone. */

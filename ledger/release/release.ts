@@ -2,11 +2,11 @@ import type { Reservation } from '../../clouds/ports/cloud.ts'
 import { clearSource, returnToSource } from '../available/settle-source.ts'
 import type { ClusterState, LedgerDeps } from '../record/ledger-deps.ts'
 import { type ElasticIP, phaseOf, reservationIdOf } from '../record/elastic-ip.ts'
-import { findReservation } from '../record/find-reservation.ts'
+import { findReservation, markRetention } from '../record/find-reservation.ts'
 import { assigned } from '../record/records.ts'
 import { planDeletion } from './deletion-plan.ts'
 import { deleteReservation, moveToReleaseRecord } from './delete-reservation.ts'
-import { adoptionEndMarks, clusterOfOthers, lastingMarks, retentionMarks } from '../record/marks.ts'
+import { adoptionEndMarks } from '../record/marks.ts'
 import { hasReservationOf, isClaimedBy, isSource, isWarm } from '../record/source.ts'
 import { stayInUse } from '../record/stay-in-use.ts'
 
@@ -83,21 +83,19 @@ async function removeWithAll(deps: LedgerDeps, record: ElasticIP, signal: AbortS
   const isRetained = spec.reclaimPolicy === 'Retain' && !isWarm(record) && status?.deletionRequestedAt === undefined
   if (metadata.deletionTimestamp === undefined || !isRetained) return false
   if (!(await deps.records.areDeleted({ signal }))) return false
-  if (!(await isMarkedRetained(deps, record, signal))) return false
+  if (deps.clusterState().kind !== 'ours') return false
+  await markRecordRetained(deps, record, signal)
   await deps.records.remove(record, { signal })
   const facts = { record: metadata.name, address: status?.address, reservation: status?.reservationID }
   deps.log.warn(facts, 'record removed with the definition of all ElasticIPs; its reservation stays')
   return true
 }
 
-/** Marks the reservation of a record at the cloud as retained, as no sweep may have done yet. False if that is not ours to do. */
-async function isMarkedRetained(deps: LedgerDeps, record: ElasticIP, signal: AbortSignal): Promise<boolean> {
-  if (deps.clusterState().kind !== 'ours') return false
+/** Marks the reservation of a record at the cloud as retained: no sweep may have done so yet. */
+async function markRecordRetained(deps: LedgerDeps, record: ElasticIP, signal: AbortSignal): Promise<void> {
   const id = reservationIdOf(record)
-  const found = id === undefined ? undefined : await deps.cloud.reservation(id, signal)
-  if (found && clusterOfOthers(deps.scheme, found.marks) === undefined)
-    await deps.cloud.mark({ id: found.id, marks: lastingMarks(found.marks) }, retentionMarks(true), signal)
-  return true
+  const reservation = id === undefined ? undefined : await deps.cloud.reservation(id, signal)
+  if (reservation) await markRetention(deps, { reservation, retained: true }, signal)
 }
 
 /** Throws if another cluster uses our id; returns what a release has to wait for, if anything. */

@@ -1,12 +1,15 @@
 import { CloudError, type Reservation } from '../../clouds/ports/cloud.ts'
+import { hasMarks } from '../../clouds/ports/marks.ts'
 import { type ElasticIP, phaseOf, reservationIdOf } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
-import { clusterOfOthers, isRetained, isUnmarked, lastingMarks, retentionMarks } from '../record/marks.ts'
+import { markRetention } from '../record/find-reservation.ts'
+import { clusterMarks, isRetained } from '../record/marks.ts'
 import { isWarm } from '../record/source.ts'
 
 /** How many reservations one sweep marks: each costs a call, or two, and nothing waits for them. */
 const mostAtOnce = 10
 
+type Deps = Pick<LedgerDeps, 'cloud' | 'scheme' | 'log'>
 type Compared = { reservations: Reservation[]; records: ElasticIP[] }
 
 /**
@@ -14,22 +17,26 @@ type Compared = { reservations: Reservation[]; records: ElasticIP[] }
  * loses the records, as with their definition, then loses no retained address.
  */
 export async function markRetained(
-  { cloud, scheme, log }: Pick<LedgerDeps, 'cloud' | 'scheme' | 'log'>,
+  deps: Deps,
   { reservations, records }: Compared,
   signal: AbortSignal,
 ): Promise<void> {
-  const retained = retainedById(records)
-  const isOurs = ({ marks }: Reservation) => clusterOfOthers(scheme, marks) === undefined && !isUnmarked(scheme, marks)
-  const differing = reservations.filter(
-    (one) => isOurs(one) && retained.has(one.id) && retained.get(one.id) !== isRetained(one.marks),
-  )
-  for (const { id, marks } of differing.slice(0, mostAtOnce)) {
+  const policies = retainedById(records)
+  const differing = reservations.flatMap((reservation) => {
+    const retained = policies.get(reservation.id)
+    const isDue = retained !== undefined && retained !== isRetained(reservation.marks)
+    return isDue && hasMarks(reservation.marks, clusterMarks(deps.scheme)) ? [{ reservation, retained }] : []
+  })
+  for (const one of differing.slice(0, mostAtOnce)) {
     try {
-      await cloud.mark({ id, marks: lastingMarks(marks) }, retentionMarks(retained.get(id) ?? false), signal)
+      await markRetention(deps, one, signal)
     } catch (error) {
       if (!(error instanceof CloudError)) throw error
       // The records still say it: no sweep fails for this.
-      log.warn({ reservation: id, error: error.message }, 'the marks do not say yet whether the address is retained')
+      const facts = { reservation: one.reservation.id, error: error.message }
+      deps.log.warn(facts, 'the marks do not say yet whether the address is retained')
+      // The next ones would wait as long, and the rest of the sweep with them.
+      if (error.fault === 'unavailable' || error.fault === 'rate-limit') return
     }
   }
 }

@@ -2,9 +2,8 @@ import type { Reservation } from '../../clouds/ports/cloud.ts'
 import { parseIpAddress } from '../../lib/ip-address.ts'
 import type { Key } from '../../kube/objects.ts'
 import { recordName, reservationIdOf, secondKey } from '../record/elastic-ip.ts'
-import { findReservation } from '../record/find-reservation.ts'
+import { findReservation, markRetention } from '../record/find-reservation.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
-import { lastingMarks, retentionMarks } from '../record/marks.ts'
 import { newRecord } from '../record/records.ts'
 import { adopt } from './adopt.ts'
 
@@ -41,13 +40,10 @@ export async function recoverRecords(
 }
 
 /** Another Service shows the address, or a process was first: the marks alone keep it, and the Service may go. */
-async function retainByMarks(
-  { cloud, log }: RecoverDeps,
-  { id, address, marks }: Reservation,
-  signal: AbortSignal,
-): Promise<void> {
-  await cloud.mark({ id, marks: lastingMarks(marks) }, retentionMarks(true), signal)
-  log.warn({ reservation: id, address }, 'retained without an ElasticIP: its reservation could not be adopted')
+async function retainByMarks(deps: RecoverDeps, reservation: Reservation, signal: AbortSignal): Promise<void> {
+  const { id, address } = reservation
+  await markRetention(deps, { reservation, retained: true }, signal)
+  deps.log.warn({ reservation: id, address }, 'retained without an ElasticIP: its reservation could not be adopted')
 }
 
 /** The addresses that a Service may have had: the one that it shows, and one of the other family. */

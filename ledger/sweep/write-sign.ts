@@ -1,4 +1,5 @@
 import { CloudError } from '../../clouds/ports/cloud.ts'
+import { isConflict } from '../../kube/errors.ts'
 import type { ConfigMap } from '../../kube/objects.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { signMark } from '../record/marks.ts'
@@ -45,10 +46,24 @@ export async function writeSign(deps: WriteSignDeps, writing: Known & Writing, s
   }
   const known = await map.change(stored, { cluster, signs: next['signs'] }, signal)
   await markCarrier(deps, writing, signal)
-  const changed = await map.change(known, next, signal)
+  const changed = await changeAnyway(map, { known, next }, signal)
   const message = `This cluster goes on with the cluster id ${cluster}: ${reasons[plan.why]}`
   log.warn({ cluster, signs: plan.signs }, message)
   event(changed, { type: 'Normal', reason: 'ClusterTakenOver', message })
+}
+
+/** The other cluster's sign is overwritten. If a writer that was quicker left the halt stored, only a person could end it. */
+async function changeAnyway(
+  map: LedgerMap,
+  { known, next }: { known: ConfigMap; next: Record<string, string | undefined> },
+  signal: AbortSignal,
+): Promise<ConfigMap> {
+  try {
+    return await map.change(known, next, signal)
+  } catch (error) {
+    if (!isConflict(error)) throw error
+    return map.change(await map.read(signal), next, signal)
+  }
 }
 
 async function markCarrier({ cloud, log }: WriteSignDeps, { plan, sign }: Writing, signal: AbortSignal): Promise<void> {

@@ -8,6 +8,7 @@ import { loadBalancer } from './manifests.ts'
 import { simulatedNodes } from './simulated-nodes.ts'
 import { shownIn } from './stored.ts'
 import { openStage } from './test-stage.ts'
+import { post } from './vendor-api.ts'
 
 const stage = await openStage({ dialect: 'scaleway', serviceRanges: ['10.96.0.0/16', 'fd00:96::/112'] })
 const { control } = stage.cloud
@@ -144,6 +145,27 @@ test('an address that a former assign:/// left on a machine stays there until it
     writes.map(({ method, path }) => `${method} ${path.split('/').at(-1)}`),
     ['POST detach', `DELETE ${id}`],
   )
+  assert.is(idOf(address), undefined)
+})
+
+test('an address that a person attached to a machine outside the cluster is not taken from it', async () => {
+  const { spec } = await stage.create(loadBalancer('lent'))
+  const address = spec.loadBalancerIP
+  await stage.settled('lent')
+  const stranger = String(control.devices.add({ hostname: 'stranger' })['id'])
+  const fips = `${stage.cloud.url}/flexible-ip/v1alpha1/zones/fr-par-1/fips`
+  const to = (action: string, body: object) => post(`${fips}/${action}`, { 'x-auth-token': stage.token }, body)
+  await to('attach', { fips_ids: [idOf(address)], server_id: stranger })
+  await eventually('the machine has it', () => control.route(address ?? '') === stranger || undefined)
+  control.calls.clear()
+  await stage.run('delete', 'service', 'lent', '--wait=false')
+  await eventually('an Event says so', async () => {
+    const events = await stage.run('get', 'events', '--field-selector=involvedObject.name=lent')
+    return events.includes('so it is not deleted; detach it') || undefined
+  })
+  assert.is(control.calls.all().filter(({ method }) => method !== 'GET').length, 0)
+  await to('detach', { fips_ids: [idOf(address)] })
+  await stage.gone('lent')
   assert.is(idOf(address), undefined)
 })
 

@@ -3,7 +3,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type ElasticIP, elasticIPs } from '../../../ledger/record/elastic-ip.ts'
 import { retain } from '../../../ledger/release/release.ts'
-import { makeLot } from '../../builders.ts'
+import { makeLot, makeReservation } from '../../builders.ts'
 import type { HeardCall } from '../../fakes/interposed.ts'
 import { makeHarness, neverAborted, terminating } from '../harness.ts'
 
@@ -63,6 +63,24 @@ for (const isTerminating of [true, false])
     await harness.process('b', { kube: { before } }).reconcileSource('provisioned')
     assert.equal([harness.api.stored(elasticIPs), harness.cloud.calls.release], [[], isTerminating ? 0 : 1])
   })
+
+test("an operator's own reservation gets no mark of ours when all records are deleted", async () => {
+  const { harness, process } = await kept()
+  harness.cloud.put(makeReservation({ id: 'own-1', address: '198.51.100.7', marks: { team: 'edge' } }))
+  harness.api.put(elasticIPs, makeLot('provisioned', { reservationID: 'own-1', reclaimPolicy: 'Retain' }))
+  await process.release()
+  await process.reconcileSource('provisioned')
+  harness.api.put(elasticIPs, deleted(harness.api.stored(elasticIPs)))
+  const before = ({ verb }: HeardCall) => {
+    if (verb === 'create') throw terminating
+  }
+  await harness.process('b', { kube: { before } }).reconcileSource('provisioned')
+  assert.equal(harness.api.stored(elasticIPs), [])
+  assert.equal(
+    harness.cloud.reserved().map(({ id, marks }) => [id, marks]),
+    [['own-1', { team: 'edge' }]],
+  )
+})
 
 function deleted([record]: ElasticIP[]): ElasticIP {
   if (!record) throw new Error('no record')

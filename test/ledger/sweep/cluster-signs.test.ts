@@ -204,6 +204,21 @@ test('after a disaster the copy takes over once the sign has not changed for thr
   assert.is(copy.events.at(-1), 'ClusterTakenOver')
 })
 
+test('a cluster that takes over does so although another process changes the ConfigMap while the cloud is signed', async () => {
+  const { check, cloud, copy, copySigns } = await restoreCopy()
+  for (let n = 0; n < 3; n += 1) await check(copySigns)
+  const sign = cloud.cloud.mark.bind(cloud.cloud)
+  cloud.cloud.mark = async (...of) => {
+    await sign(...of)
+    const { data, ...map } = copy.stored() as ConfigMap
+    copy.api.put(configMaps, { ...map, data: { ...data, orphans: 'res-7' } })
+  }
+  assert.is(await check(copySigns), 'all')
+  cloud.cloud.mark = sign
+  assert.equal([copy.reason(), copy.stored()?.data?.['orphans']], [undefined, 'res-7'])
+  assert.is(await check(copySigns), 'all')
+})
+
 /** Kubelets of one machine. */
 const kubelets = (machine: string): Witness => ({
   find: () => Promise.resolve(machine),

@@ -106,6 +106,22 @@ test('one sweep marks ten, and one that fails keeps no other from its mark', asy
   assert.is(retainedIds(harness).length, 12)
 })
 
+test('a cloud that answers no mark keeps the sweep waiting once', async () => {
+  const harness = makeHarness()
+  for (let n = 1; n <= 3; n += 1) {
+    harness.cloud.put({ ...reservation, id: `res-${n}`, address: `203.0.113.${n}` })
+    harness.api.put(elasticIPs, makeLot(`office-${n}`, { reservationID: `res-${n}`, reclaimPolicy: 'Retain' }))
+  }
+  let calls = 0
+  const before = ({ verb, values: [, marks] }: HeardCall) => {
+    if (verb !== 'mark' || !('retained' in Object(marks))) return
+    calls += 1
+    throw new CloudError('no answer', { fault: 'unavailable', outcome: 'unknown' })
+  }
+  await sweepTimes(harness, 1, harness.process('sweeper', { cloud: { before } }))
+  assert.is(calls, 1)
+})
+
 test('a retained address whose record is lost stays, and the next Service of its name gets it again', async () => {
   const harness = makeHarness()
   harness.cloud.put({ ...reservation, marks: kept })
