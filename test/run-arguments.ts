@@ -57,7 +57,7 @@ function parse() {
         slow: { type: 'boolean', default: false },
         test: { type: 'string', multiple: true, default: [] },
         'write-seconds': { type: 'boolean', default: false },
-        workers: { type: 'string', default: String(Math.min(4, 2 * availableParallelism())) },
+        workers: { type: 'string', default: String(Math.min(5, 1 + 2 * availableParallelism())) },
       },
     })
   } catch (error) {

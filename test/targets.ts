@@ -18,6 +18,7 @@ export const slowFiles: Record<string, string> = {
   'matrix/crash.test.ts': 'a kill at each call and each write of a create and a delete',
   'matrix/available-crash.test.ts': 'the same for addresses that are kept',
   'whole/emlb-crash.test.ts': 'the same for managed balancers',
+  'whole/two-addresses-crash.test.ts': 'the same for Services with two addresses',
   'packaging/package.test.ts': 'installs the npm package',
   'matrix/clone.test.ts': 'two API servers of its own, one a copy of the other',
   'matrix/young-copy.test.ts': 'the same, soon after the first start',
