@@ -13,7 +13,7 @@ export const imageNode = '/usr/bin/node'
 
 /**
  * How Node runs the bundle: with a small young generation, and with one compiler less, which saves 50 MiB and no time
- * (docs/adr/0025). There is no limit for the heap here: the limit of the container is one already.
+ * (docs/adr/0049). There is no limit for the heap here: the limit of the container is one already.
  */
 export const nodeFlags = ['--optimize-for-size', '--no-maglev']
 
