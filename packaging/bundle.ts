@@ -38,7 +38,7 @@ export async function bundle(into: string): Promise<void> {
     legalComments: 'none',
     alias: { undici: './packaging/without-undici.ts' },
     banner: { js: banner },
-    plugins: [withoutMapsOfPackages],
+    plugins: [withoutMapsOfPackages, withoutImportsOfHttp],
     metafile: true,
     write: false,
     logLevel: 'warning',
@@ -64,4 +64,13 @@ const withoutMapsOfPackages: Plugin = {
       contents: `${readFileSync(path, 'utf8')}\n${emptyMap}`,
       loader: 'default',
     })),
+}
+
+/** An import of node:http also loads Node's undici; a `require` of a package does not. */
+const withoutImportsOfHttp: Plugin = {
+  name: 'without imports of node:http',
+  setup: (build) =>
+    build.onResolve({ filter: /^(node:)?http$/ }, ({ kind }) =>
+      kind === 'import-statement' ? { path: join(import.meta.dirname, 'imported-http.ts') } : undefined,
+    ),
 }
