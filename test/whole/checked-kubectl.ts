@@ -10,6 +10,19 @@ export type CheckedKubectl = {
   run(...args: string[]): Promise<string>
 }
 
+const verbsOfFiles = ['create', 'apply', 'replace']
+
+/**
+ * Makes a kubectl that does not compare manifests with the schemas. To do so it would read those of the whole API each
+ * time, which takes as much processor time as the command itself.
+ */
+export function withoutSchemas(kubectl: Kubectl): Kubectl {
+  return (args, manifest) => {
+    const comparesWithSchemas = verbsOfFiles.includes(args[0] ?? '') && args.includes('-f') && !args.includes('--raw')
+    return kubectl(comparesWithSchemas ? [...args, '--validate=ignore'] : args, manifest)
+  }
+}
+
 /** Throws for a command that fails, with the command and what it printed. */
 export function checkedKubectl(kubectl: Kubectl): CheckedKubectl {
   const send: CheckedKubectl['send'] = async (verb, manifest) => {

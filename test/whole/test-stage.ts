@@ -16,7 +16,7 @@ import { testControlPlane } from '../control-planes/shared.ts'
 import { type Reservation, dialectOf, reservationsIn } from './dialects.ts'
 import { eventually } from './eventually.ts'
 import { type Stored, stored } from './stored.ts'
-import { type CheckedKubectl, checkedKubectl } from './checked-kubectl.ts'
+import { type CheckedKubectl, checkedKubectl, withoutSchemas } from './checked-kubectl.ts'
 import { recordedKubectl } from './last-commands.ts'
 
 export type Running = Pick<ProductOptions, 'env' | 'flags'>
@@ -68,7 +68,7 @@ export async function openStage<D extends DialectName = 'equinix-metal'>(
   const stage = await setStage<D>({ dir, env: { ...unlimited, ...seldomSwept }, controlPlaneFor, ...others })
   const { cloud, project, token, controlPlane } = stage
   const client = connect(kubeconfig({ file: controlPlane.kubeconfig }), { userAgent: 'test', timeoutMs: 30_000 })
-  const { kubectl, lastCommands } = recordedKubectl(stage.kubectl)
+  const { kubectl, lastCommands } = recordedKubectl(withoutSchemas(stage.kubectl))
   afterFailure(() => {
     console.error(`the last commands before the failure:\n${lastCommands()}`)
     // The next test did not add these.
