@@ -396,7 +396,9 @@ test('the law sees what it judges', () => {
     imports.some(({ from, what }) => from === 'kube/kubeconfig-library.ts' && what === '@kubernetes/client-node'),
   )
   assert.ok(
-    imports.some((found) => found.from === 'ledger/claim/claim.ts' && target(found) === 'clouds/ports/cloud.ts'),
+    imports.some(
+      (found) => found.from === 'ledger/claim/obtain-address.ts' && target(found) === 'clouds/ports/cloud.ts',
+    ),
   )
 })
 

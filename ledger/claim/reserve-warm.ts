@@ -1,8 +1,9 @@
 import { isAlreadyExists } from '../../kube/errors.ts'
 import { type ElasticIP, recordFinalizer } from '../record/elastic-ip.ts'
 import { warmLabel } from '../record/names.ts'
-import { type ClaimDeps, obtainAddress } from './claim.ts'
+import type { ClaimDeps } from './claim.ts'
 import { type ClaimResult, busy } from './claim-spec.ts'
+import { obtainAddress } from './obtain-address.ts'
 
 /**
  * Reserves the address of a warm record; `busy` while an earlier request for it may be in flight. Takes no signal: what is
