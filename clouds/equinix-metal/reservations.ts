@@ -123,7 +123,7 @@ async function listMetros({ http }: Project, signal: AbortSignal): Promise<Locat
 async function listFacilities({ http, id }: Project, signal: AbortSignal): Promise<Location[]> {
   const path = ['projects', id, 'facilities']
   try {
-    const { body } = await http.call({ name: 'facilities', method: 'GET', path, timeoutMs: 3_000 }, signal)
+    const { body } = await http.call({ name: 'facilities', method: 'GET', path }, signal)
     return parseLocations('facility', fieldsOf(body).facilities) ?? []
   } catch (error) {
     if (error instanceof CloudError) return []
