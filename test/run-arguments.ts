@@ -57,6 +57,7 @@ function parse() {
         slow: { type: 'boolean', default: false },
         test: { type: 'string', multiple: true, default: [] },
         'write-seconds': { type: 'boolean', default: false },
+        // Four files leave an eighth of two processors idle.
         workers: { type: 'string', default: String(Math.min(5, 1 + 2 * availableParallelism())) },
       },
     })

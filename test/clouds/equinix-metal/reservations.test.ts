@@ -218,6 +218,13 @@ test('locations are metros, and facilities where the API still has them', async 
   })
 })
 
+test('facilities may answer as late as metros', async () => {
+  const answer = { json: { facilities: [{ code: 'da11', name: 'Dallas 11' }] }, afterMs: 3_500 }
+  await withRoutes({ ...metros, [facilities]: answer }, async (cloud) => {
+    assert.ok((await cloud.locations(neverAborted)).some(({ code }) => code === 'da11'))
+  })
+})
+
 for (const reply of [
   errors(404, 'Not found'),
   errors(410, 'Gone'),
