@@ -165,8 +165,9 @@ test('nobody takes its Service from the record of either address', async () => {
   for (const name of ['office', 'default.dual.ipv4', 'a.b.c', 'a.b.c.ipv6']) assert.is(await create(name), '', name)
 })
 
-const patchDual = (spec: object, ...flags: string[]) =>
-  both.kubectl(['patch', 'service', 'dual', ...flags, '-p', JSON.stringify({ spec })])
+const patchSpec = (name: string, spec: object, ...flags: string[]) =>
+  both.kubectl(['patch', 'service', name, ...flags, '-p', JSON.stringify({ spec })])
+const patchDual = (spec: object, ...flags: string[]) => patchSpec('dual', spec, ...flags)
 
 test('a Service that gives one family up gives that address back and keeps the other', async () => {
   const [first = '', second = ''] = await held('dual')
@@ -188,10 +189,6 @@ test('at the limit of the project it cannot require two again: the terminal says
     /denied the request: Service default\/dual gets no IPv6 address, and spec\.ipFamilyPolicy/,
   )
   assert.equal([await held('dual'), (await both.service('dual'))?.spec], [addresses, spec])
-  const { code, stderr } = await patchDual(prefers)
-  assert.is(code, 0)
-  assert.match(stderr, /Warning: no IPv6 address, the controller tries again later: /)
-  await patchDual({ ipFamilyPolicy: 'SingleStack' })
   quota.set(before)
 })
 
@@ -225,6 +222,20 @@ test('deleted, it gives both back', async () => {
     addresses.map((address) => both.cloud.control.route(address)),
     [undefined, undefined],
   )
+})
+
+test('at the limit of the project a Service that prefers two keeps its one, and the terminal warns', async () => {
+  const { quota } = both.cloud.control
+  await both.create(loadBalancer('wishes'))
+  const before = quota.of(both.project)
+  quota.set(both.reserved().length)
+  const { code, stderr } = await patchSpec('wishes', prefers)
+  assert.is(code, 0)
+  assert.match(stderr, /Warning: no IPv6 address, the controller tries again later: /)
+  // From now on an attempt of the controller succeeds: the delete gives back what it reserves, too.
+  quota.set(before)
+  await both.run('delete', 'service', 'wishes')
+  assert.equal(await held('wishes'), ['', ''])
 })
 
 test('a Service that prefers both, IPv6 first, has its IPv6 address in its spec', async () => {
