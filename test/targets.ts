@@ -28,6 +28,7 @@ export const slowFiles: Record<string, string> = {
   'whole/rolling.test.ts': 'real time: a rolling update under load',
   'whole/hanging.test.ts': 'real time: time-outs of users',
   'whole/docs-guides.test.ts': 'guides typed word by word',
+  'whole/remedies/': "doctor's remedies for MetalLB, typed word by word",
   'site/': 'installs the generator of the site and builds it',
   'image/': 'the files of the image, from those of a Debian',
 }

@@ -10,7 +10,7 @@ import { productCommand } from '../../sandbox/product-command.ts'
 import { root } from '../docs/pages.ts'
 import { eventually } from './eventually.ts'
 
-/** How a person follows the remedies of one check. `test/commands/doctor/remedies.test.ts` looks for these. */
+/** How a person follows the remedies of one check. */
 export type Remedy = {
   check: string
   /** What is found: one for each finding. */
