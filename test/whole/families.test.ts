@@ -226,16 +226,18 @@ test('deleted, it gives both back', async () => {
 
 test('at the limit of the project a Service that prefers two keeps its one, and the terminal warns', async () => {
   const { quota } = both.cloud.control
-  await both.create(loadBalancer('wishes'))
+  const others = both.reserved().length
+  const { spec } = await both.create(loadBalancer('wishes'))
   const before = quota.of(both.project)
-  quota.set(both.reserved().length)
+  quota.set(others + 1)
   const { code, stderr } = await patchSpec('wishes', prefers)
   assert.is(code, 0)
   assert.match(stderr, /Warning: no IPv6 address, the controller tries again later: /)
+  assert.equal(await held('wishes'), [spec.loadBalancerIP, ''])
   // From now on an attempt of the controller succeeds: the delete gives back what it reserves, too.
   quota.set(before)
   await both.run('delete', 'service', 'wishes')
-  assert.equal(await held('wishes'), ['', ''])
+  assert.equal([await held('wishes'), both.reserved().length], [['', ''], others])
 })
 
 test('a Service that prefers both, IPv6 first, has its IPv6 address in its spec', async () => {
