@@ -31,6 +31,15 @@ test('two workers begin no second timely run before the first is done, as long a
   assert.is(queue.next(), undefined)
 })
 
+test('a filler begins with the shortest run, and leaves those with an API server to the others', () => {
+  const queue = runQueue(longestFirst(runsOf([...patient, 'ledger/claim.test.ts', 'clouds/hetzner/client.test.ts'])), 1)
+  assert.is(queue.nextFiller()?.file, 'ledger/claim.test.ts')
+  assert.is(queue.nextFiller()?.file, 'clouds/hetzner/client.test.ts')
+  assert.is(queue.nextFiller(), undefined)
+  assert.equal(new Set([queue.next()?.file, queue.next()?.file]), new Set(patient))
+  assert.is(queue.next(), undefined)
+})
+
 test('every part that makes a file timely is in the path of one', () => {
   const all = globSync('**/*.test.ts', { cwd: import.meta.dirname })
   for (const part of timelyParts)

@@ -33,9 +33,11 @@ export function longestFirst(runs: Run[]): Run[] {
 }
 
 export type RunQueue = {
-  /** The run that starts now; undefined when there is none for this worker. */
-  next(): Run | undefined
-  done(run: Run): void
+  /** The run that starts now; undefined when none is left. */
+  next: () => Run | undefined
+  /** The shortest run without an API server, for a worker that fills the time in which the others wait. */
+  nextFiller: () => Run | undefined
+  done: (run: Run) => void
 }
 
 /** Gives out the runs in their order, but at most so many timely ones at a time while there are others. */
@@ -49,6 +51,10 @@ export function runQueue(runs: Run[], maxTimely: number): RunQueue {
       const [run] = waiting.splice(Math.max(0, at), 1)
       if (run && isTimely(run)) timelyNow.add(run)
       return run
+    },
+    nextFiller() {
+      const at = waiting.findLastIndex((run) => !usesApiServer(run))
+      return at < 0 ? undefined : waiting.splice(at, 1)[0]
     },
     done: (run) => void timelyNow.delete(run),
   }

@@ -13,7 +13,7 @@ import { placeText, startText, summaryText, verdictText } from './report.ts'
 import { readArguments } from './run-arguments.ts'
 import { knownSeconds, longestFirst, runQueue } from './run-order.ts'
 import { type Verdict, failuresOf, runInProcess } from './run-process.ts'
-import { isRigged, selectRuns, titleOf, usesApiServer, usesMetallb } from './selection.ts'
+import { type Run, isRigged, selectRuns, titleOf, usesApiServer, usesMetallb } from './selection.ts'
 import { targetOf } from './targets.ts'
 
 const given = readArguments()
@@ -23,12 +23,14 @@ const target = given.isSlow ? 'test-slow' : 'test'
 const runs = longestFirst(words.length > 0 ? selected : selected.filter((run) => targetOf(run) === target))
 const rigProblem = runs.some(isRigged) ? await prepareRigs() : undefined
 const notRun = rigProblem === undefined ? [] : runs.filter(isRigged)
-const workers = Math.min(given.workers, runs.length)
 // Two timely runs would take the processors from each other.
 const queue = runQueue(
   runs.filter((run) => !notRun.includes(run)),
   1,
 )
+// Files with an API server wait for others most of the time, and one worker more fills that time.
+const takes = Array.from({ length: Math.min(given.workers, runs.length) }, () => queue.next)
+if (given.workers > 1 && runs.some(usesApiServer) && !runs.every(usesApiServer)) takes.push(queue.nextFiller)
 const verdicts: Verdict[] = []
 const interruption = new AbortController()
 
@@ -45,9 +47,9 @@ process.env.GOGC ??= savings.GOGC
 if (count !== undefined) process.env[countVariable] = count
 
 const startedMs = performance.now()
-if (runs.length > 1) console.log(startText(runs.length, workers))
+if (runs.length > 1) console.log(startText(runs.length, takes.length))
 process.once('SIGINT', () => interruption.abort())
-await Promise.all(Array.from({ length: workers }, (_, worker) => work(worker)))
+await Promise.all(takes.map((take, worker) => work(worker, take)))
 if (given.writesSeconds) writeSeconds()
 const seconds = (performance.now() - startedMs) / 1000
 const wasInterrupted = interruption.signal.aborted
@@ -74,9 +76,9 @@ async function prepareRigs(): Promise<string | undefined> {
   return dir === import.meta.dirname ? prepareWholeRig(runs.some(usesMetallb) ? undefined : []) : prepareRig([])
 }
 
-async function work(worker: number): Promise<void> {
+async function work(worker: number, take: () => Run | undefined): Promise<void> {
   const lender = needsApiServer ? await lenderOf(worker) : undefined
-  for (let run = queue.next(); run && !interruption.signal.aborted; run = queue.next()) {
+  for (let run = take(); run && !interruption.signal.aborted; run = take()) {
     const lent = usesApiServer(run) && !isRigged(run) ? await lender?.lend() : {}
     const verdict = await runInProcess(run, {
       dir,
@@ -105,7 +107,7 @@ function show(verdict: Verdict): void {
 /** The ports of a worker. Whoever runs several suites at once gives each suite a part of its own. */
 function portsOf(worker: number): { SANDBOX_PORTS: string } {
   const [first = 0, end = 0] = (process.env.SANDBOX_PORTS ?? '10000-30000').split('-').map(Number)
-  const size = Math.floor((end - first) / workers)
+  const size = Math.floor((end - first) / takes.length)
   return { SANDBOX_PORTS: `${first + worker * size}-${first + (worker + 1) * size}` }
 }
 
