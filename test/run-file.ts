@@ -117,3 +117,5 @@ if (declared.tests === 0) report.passed = 0
 process.exitCode = report.failed > 0 ? 1 : 0
 report.cpuSeconds = usedCpuSeconds()
 process.send?.(report)
+// The runner ends a file that does not end by itself, and its reader needs to know what was open.
+setTimeout(() => console.error('still open:', process.getActiveResourcesInfo().join(', ')), 10_000).unref()

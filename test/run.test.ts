@@ -25,6 +25,7 @@ const traps: { name: string; body: string }[] = [
   },
   { name: 'a file that cannot be loaded', body: "import './nowhere.ts'\ntest.run()" },
   { name: 'an empty file', body: 'export {}' },
+  { name: 'a timer that still runs', body: "test('bad', () => void setInterval(() => {}, 1000))\ntest.run()" },
   { name: 'a test that hangs', body: "test('bad', () => new Promise(() => setInterval(() => {}, 1000)))\ntest.run()" },
 ]
 
@@ -66,6 +67,10 @@ for (const [n, { name }] of traps.entries()) {
     assert.is(trapped.status, 1)
   })
 }
+
+test('the output of a file that does not end says what is open', () => {
+  assert.match(trapped.stdout, /still open: .*Timeout/)
+})
 
 const dialectFile = `${head}test(process.env.DIALECT ?? '', () => { if (!process.env.DIALECT) throw new Error('none') })
 test.run()`

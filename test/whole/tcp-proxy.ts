@@ -32,7 +32,11 @@ export async function openTcpProxy(target: number): Promise<TcpProxy> {
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const cut = () => {
-    for (const end of ends) end.resetAndDestroy()
+    for (const end of ends) {
+      // libuv refuses to reset a socket whose end it is sending, and Node 24 then never exits.
+      if (end.writableEnded) end.destroy()
+      else end.resetAndDestroy()
+    }
   }
   return {
     port: (server.address() as AddressInfo).port,
