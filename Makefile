@@ -18,7 +18,7 @@ demo: $(installed) ## runs the product on a real API server with a simulated clo
 sandbox: $(installed) ## the same, but it runs until you stop it; INSTALL=helm installs the chart
 	@npm run --silent sandbox -- $(options)
 
-test: $(installed) control-plane chart-tools ## shows each promise once, in 10 to 25 minutes
+test: $(installed) control-plane chart-tools ## shows each promise once, in 9 to 25 minutes
 	@npm run --silent test
 
 test-slow: $(installed) control-plane rig chart-tools cert-manager cilium ## the other dialects, walks, real time, real routers
