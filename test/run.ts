@@ -30,7 +30,8 @@ const queue = runQueue(
 )
 // Files with an API server wait for others most of the time, and one worker more fills that time.
 const takes = Array.from({ length: Math.min(given.workers, runs.length) }, () => queue.next)
-if (given.workers > 1 && runs.some(usesApiServer) && !runs.every(usesApiServer)) takes.push(queue.nextFiller)
+const hasGaps = takes.length > 1 && takes.length < runs.length && runs.some(usesApiServer)
+if (hasGaps && !runs.every(usesApiServer)) takes.push(queue.nextFiller)
 const verdicts: Verdict[] = []
 const interruption = new AbortController()
 
