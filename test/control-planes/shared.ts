@@ -76,7 +76,7 @@ export async function borrow(folder: string, options: ControlPlaneOptions): Prom
 export async function canBeBorrowed(folder: string): Promise<boolean> {
   try {
     const { etcdUrl } = JSON.parse(readFileSync(join(folder, 'shared.json'), 'utf8')) as Shared
-    return (await fetch(`${etcdUrl}/health`, { signal: AbortSignal.timeout(2000) })).ok
+    return (await fetch(`${etcdUrl}/health`, { signal: AbortSignal.timeout(30_000) })).ok
   } catch {
     return false
   }

@@ -100,10 +100,10 @@ test('a Retry-After of 0 says nothing: a server that is busy would get the same 
 
 test('a Retry-After longer than the time-out is returned to the caller', () =>
   withServer(
-    (_, response) => sendStatus(response, 503, { reason: 'ServiceUnavailable', details: { retryAfterSeconds: 7 } }),
+    (_, response) => sendStatus(response, 503, { reason: 'ServiceUnavailable', details: { retryAfterSeconds: 70 } }),
     async (server) => {
-      const error = await errorOf(clientFor(server).get(configMaps, at, { timeoutMs: 500 }))
-      assert.is((error as KubeError).retryAfterMs, 7_000)
+      const error = await errorOf(clientFor(server).get(configMaps, at, { timeoutMs: 60_000 }))
+      assert.is((error as KubeError).retryAfterMs, 70_000)
       assert.is(server.requests.length, 1)
     },
   ))

@@ -65,7 +65,7 @@ const sendsLine =
 const gone = { kind: 'Status', code: 410, reason: 'Expired', message: 'too old resource version' }
 const bookmark = (resourceVersion: string): [string, object] => ['BOOKMARK', { metadata: { resourceVersion } }]
 
-const quick: Partial<Pace> = { firstMs: 2, maxMs: 8, healthyMs: 5_000 }
+const quick: Partial<Pace> = { firstMs: 2, maxMs: 8, healthyMs: 600_000 }
 
 type Run = {
   services: ReturnType<typeof reflector<Service>>
@@ -538,7 +538,7 @@ test('the time since the last response is measured', () =>
     await services.synced()
     const before = services.silentForMs()
     await until(() => services.silentForMs() >= before + 20)
-    assert.ok(services.silentForMs() < 5_000)
+    assert.ok(services.silentForMs() < 60_000)
   }))
 
 test.run()

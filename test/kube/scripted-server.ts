@@ -115,7 +115,7 @@ export async function errorOf(call: Promise<unknown>): Promise<Error> {
 
 /** Waits until a condition is met. */
 export async function until(isSo: () => boolean, what = 'the condition'): Promise<void> {
-  for (const deadline = performance.now() + 5_000; !isSo();) {
+  for (const deadline = performance.now() + 60_000; !isSo();) {
     if (performance.now() > deadline) throw new Error(`timed out waiting for ${what}`)
     await new Promise((resolve) => setTimeout(resolve, 5))
   }

@@ -28,8 +28,11 @@ test('the version, and one that a distribution writes its own way', async () => 
 test('a clock that is ahead or behind, to a second', async () => {
   for (const aheadS of [-120, -10, 10, 3600])
     await withServer(answer(aheadS), async ({ url }) => {
+      const fromMs = performance.now()
       const { clockAheadMs } = await asked(url)
-      assert.ok(Math.abs(clockAheadMs - aheadS * 1000) <= 1500, `${clockAheadMs} ms for ${aheadS} s`)
+      // The clock was read somewhere on the way.
+      const bound = 1500 + (performance.now() - fromMs) / 2
+      assert.ok(Math.abs(clockAheadMs - aheadS * 1000) <= bound, `${clockAheadMs} ms for ${aheadS} s`)
     })
 })
 

@@ -83,7 +83,7 @@ async function refusal(command: Promise<void>): Promise<string> {
   return (reason as Refusal).message
 }
 
-const toTill = { from: 'default.web', to: 'shop/till', yes: true, waitMs: 5_000 }
+const toTill = { from: 'default.web', to: 'shop/till', yes: true, waitMs: 60_000 }
 
 test('move gives a kept address a provisioned ElasticIP, without a call to the cloud', async () => {
   const { cluster, io, eip, harness, address, said } = await kept()
@@ -190,7 +190,7 @@ test('a move that fails leaves the ElasticIP that another one created', async ()
 test('a move does not take over an ElasticIP of the same name', async () => {
   const { cluster, io, harness } = await kept()
   harness.cloud.put(makeReservation({ id: 'own', address: '198.51.100.7' }))
-  await adopt(cluster, { what: 'own', name: 'shop-till', allowed: [], waitMs: 5_000 }, io)
+  await adopt(cluster, { what: 'own', name: 'shop-till', allowed: [], waitMs: 60_000 }, io)
   assert.match(await refusal(move(cluster, toTill, io)), 'choose another name with --name')
   assert.is(harness.record()?.status?.phase, 'Released')
   await move(cluster, { ...toTill, name: 'other' }, io)
@@ -199,7 +199,7 @@ test('a move does not take over an ElasticIP of the same name', async () => {
 test('who claims a provisioned address in the middle of a move keeps it', async () => {
   const { cluster, io, eip, harness, before, process } = await kept()
   harness.cloud.put(makeReservation({ id: 'own', address: '198.51.100.7' }))
-  await adopt(cluster, { what: 'own', name: 'office', allowed: [], waitMs: 5_000 }, io)
+  await adopt(cluster, { what: 'own', name: 'office', allowed: [], waitMs: 60_000 }, io)
   before.patch = () => process.claim({ key: 'default/quick', elasticIP: 'office' })
   assert.match(await refusal(move(cluster, { ...toTill, from: 'office' }, io)), 'has changed in this moment')
   assert.is(eip('office')?.spec.claimRef?.name, 'quick')
@@ -209,7 +209,7 @@ for (const allowed of [[], ['default', 'shop']])
   test(`a move that is killed while an address changes its Service opens it to nobody (${allowed.join()})`, async () => {
     const { cluster, io, eip, harness, before, process } = await kept()
     harness.cloud.put(makeReservation({ id: 'own', address: '198.51.100.7' }))
-    await adopt(cluster, { what: 'own', name: 'office', service: 'desk', allowed, waitMs: 5_000 }, io)
+    await adopt(cluster, { what: 'own', name: 'office', service: 'desk', allowed, waitMs: 60_000 }, io)
     const { spec } = eip('office') ?? {}
     before.patch = async () => void (before.patch = killed)
     await failsWith(move(cluster, { ...toTill, from: 'office' }, io), 'killed')
@@ -224,7 +224,7 @@ for (const allowed of [[], ['default', 'shop']])
 test('what a person allows after such a kill counts', async () => {
   const { cluster, io, eip, harness, before } = await kept()
   harness.cloud.put(makeReservation({ id: 'own', address: '198.51.100.7' }))
-  await adopt(cluster, { what: 'own', name: 'office', service: 'desk', allowed: [], waitMs: 5_000 }, io)
+  await adopt(cluster, { what: 'own', name: 'office', service: 'desk', allowed: [], waitMs: 60_000 }, io)
   before.patch = async () => void (before.patch = killed)
   await failsWith(move(cluster, { ...toTill, from: 'office' }, io), 'killed')
   const merge = { spec: { allowedNamespaces: ['shop'] } }
@@ -236,7 +236,7 @@ test('what a person allows after such a kill counts', async () => {
 test('a provisioned address that nobody has moves from one Service to another', async () => {
   const { cluster, io, eip, harness } = await kept()
   harness.cloud.put(makeReservation({ id: 'own', address: '198.51.100.7' }))
-  await adopt(cluster, { what: 'own', name: 'office', service: 'desk', allowed: [], waitMs: 5_000 }, io)
+  await adopt(cluster, { what: 'own', name: 'office', service: 'desk', allowed: [], waitMs: 60_000 }, io)
   assert.equal(eip('office')?.spec.claimRef, { namespace: 'default', name: 'desk' })
   await move(cluster, { ...toTill, from: '198.51.100.7' }, io)
   assert.equal(eip('office')?.spec.claimRef, { namespace: 'shop', name: 'till' })
@@ -244,7 +244,7 @@ test('a provisioned address that nobody has moves from one Service to another', 
 
 test('release deletes what a person has confirmed by its address', async () => {
   const { cluster, io, harness, answers, address } = await kept()
-  const command = { name: 'default/web', yes: false, waitMs: 5_000 }
+  const command = { name: 'default/web', yes: false, waitMs: 60_000 }
   for (const answer of ['', 'y', 'yes', 'default.web']) {
     answers.push(answer)
     assert.match(await refusal(release(cluster, command, io)), 'nothing was changed')
@@ -270,7 +270,7 @@ for (const [name, command] of [
     const scene = await kept()
     const { cluster, io, harness, address } = scene
     harness.cloud.put(makeReservation({ id: 'own', address: '198.51.100.7' }))
-    await adopt(cluster, { what: 'own', name: 'web', allowed: [], waitMs: 5_000 }, io)
+    await adopt(cluster, { what: 'own', name: 'web', allowed: [], waitMs: 60_000 }, io)
     const before = harness.api.stored(elasticIPs)
     const message = await refusal(command(scene))
     assert.match(message, 'web (write its address, 198.51.100.7)')
@@ -289,7 +289,7 @@ test('release without a person to ask needs --yes', async () => {
 test('a Service that takes its kept address back while a person confirms keeps it', async () => {
   const { cluster, io, harness, before, process, address } = await kept()
   before.remove = () => process.claim()
-  const command = release(cluster, { name: address, yes: true, waitMs: 5_000 }, io)
+  const command = release(cluster, { name: address, yes: true, waitMs: 60_000 }, io)
   assert.match(await refusal(command), 'has changed in this moment')
   assert.is(harness.record()?.status?.address, address)
   assert.is(harness.cloud.calls.release, 0)

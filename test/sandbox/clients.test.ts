@@ -89,7 +89,7 @@ test("Scaleway's Go SDK succeeds in every step", async () => {
     { token: reader, projects: [project], readOnly: true },
   ]
   const servers = ['one', 'two'].map((hostname) => ({ hostname }))
-  const cloud = await startScaleway({ tokens, servers, quota: 2, changeMs: 100 })
+  const cloud = await startScaleway({ tokens, servers, quota: 2, changeMs: 1_000 })
   try {
     const ids = cloud.control.devices.all().map(({ id }) => String(id))
     assert.match(await runSession('scalewaygo', [cloud.url, key, reader, project, ...ids]), /^(\d+) of \1\n$/)

@@ -77,7 +77,7 @@ test('it shows its status page on a loopback address, and a reader does not keep
   for (const secret of [token, '5ecret']) assert.not(text.includes(secret))
   const stream = await fetch(`http://127.0.0.1:${port}/status/updates`)
   const received = stream.text().catch(() => 'cut off')
-  assert.is(await guardian.stop('SIGTERM', 5_000), 0)
+  assert.is(await guardian.stop('SIGTERM', 60_000), 0)
   assert.match(await received, 'event: section')
 })
 

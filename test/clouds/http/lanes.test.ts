@@ -113,10 +113,11 @@ test('no more calls begin in a span of time than the cloud allows', async () => 
   const begunAt: number[] = []
   const note = async () => void begunAt.push(performance.now())
   const wait = { signal: neverAborted, abortError: () => new Error('left') }
+  const fromMs = performance.now()
   await Promise.all([1, 2, 3, 4, 5].map(() => schedule('write', note, wait)))
-  const [first = 0, , third = 0, , fifth = 0] = begunAt
-  assert.ok(third - first >= 90, `third after ${third - first} ms`)
-  assert.ok(fifth - third >= 90, `fifth after ${fifth - third} ms`)
+  const [, , third = 0, , fifth = 0] = begunAt
+  assert.ok(third - fromMs >= 90, `third after ${third - fromMs} ms`)
+  assert.ok(fifth - fromMs >= 190, `fifth after ${fifth - fromMs} ms`)
 })
 
 test('a move goes first also where calls wait for the cloud', async () => {
@@ -137,10 +138,11 @@ test('a call that is made once more counts as one', async () => {
     begunAt.push(performance.now())
   }
   const wait = { signal: neverAborted, abortError: () => new Error('left') }
+  const fromMs = performance.now()
   await Promise.all([1, 2].map(() => schedule('read', work, wait)))
-  const [first = 0, , third = 0] = begunAt
+  const [, , third = 0] = begunAt
   assert.is(begunAt.length, 4)
-  assert.ok(third - first >= 90, `third after ${third - first} ms`)
+  assert.ok(third - fromMs >= 90, `third after ${third - fromMs} ms`)
 })
 
 test('whoever waits for the cloud to be called again can be called off', async () => {

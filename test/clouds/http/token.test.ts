@@ -195,7 +195,7 @@ test('a caller who leaves takes the token from nobody', () =>
 test('a call whose time ends while it fetches another token after a 401 has done nothing', () => {
   const grant = (nth: number): Reply => (nth === 1 ? granted(nth) : 'silence')
   return withTokens({ grant, api: refusing('1'), timeoutMs: 60_000 }, async ({ http }) => {
-    const error = await cloudErrorOf(http.call({ ...write, timeoutMs: 1_000 }, neverAborted))
+    const error = await cloudErrorOf(http.call({ ...write, timeoutMs: 3_000 }, neverAborted))
     assert.equal([error.fault, error.outcome], ['unavailable', 'nothing'])
   })
 })

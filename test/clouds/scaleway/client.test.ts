@@ -185,7 +185,7 @@ test('a move returns when the address is there, and twenty moves look together',
 })
 
 test('an address on its way is on no machine, and a second move waits for the first', async () => {
-  await using cloud = await open({ changeMs: 300 })
+  await using cloud = await open({ changeMs: 1_000 })
   const { id } = await cloud.reserve()
   const [one, two] = [cloud.add('one'), cloud.add('two')]
   await cloud.call('POST', '/attach', { fips_ids: [id], server_id: one })
@@ -198,7 +198,7 @@ test('an address on its way is on no machine, and a second move waits for the fi
 })
 
 test('an address that gets a virtual MAC stays on its server, and a move there or elsewhere waits for it', async () => {
-  await using cloud = await open({ changeMs: 300 })
+  await using cloud = await open({ changeMs: 1_000 })
   const [one, two] = [cloud.add('one'), cloud.add('two')]
   for (const machine of [one, two]) {
     const { id } = await cloud.reserve(machine)
@@ -212,7 +212,7 @@ test('an address that gets a virtual MAC stays on its server, and a move there o
 })
 
 test('an address that moves away and still shows its former server is brought back there', async () => {
-  await using cloud = await open({ changeMs: 300, unknowns: { movingShows: 'former' } })
+  await using cloud = await open({ changeMs: 1_000, unknowns: { movingShows: 'former' } })
   const { id } = await cloud.reserve()
   const [one, two] = [cloud.add('one'), cloud.add('two')]
   cloud.control.reservations.assign(id, one)

@@ -15,7 +15,7 @@ import { makeHarness, neverAborted, scheme, timeoutMs } from '../harness.ts'
 
 const marks = serviceMarks(scheme, 'default/web')
 const crowd = (size: number) => Array.from<unknown>({ length: size })
-const patient = () => [{ wait: true }, AbortSignal.timeout(5_000)] as const
+const patient = () => [{ wait: true }, AbortSignal.timeout(60_000)] as const
 const addresses = (claimed: ClaimResult[]) =>
   claimed.map((one) => (one.kind === 'held' ? one.address : one.kind)).join()
 
@@ -45,7 +45,7 @@ test('a claim reads the halt and the adoption mark at the same time, and their C
     records: { get: () => Promise.resolve(undefined) },
   } as unknown as ClaimDeps)
   const wanted = { key: 'default/web', location: 'da', family: 'ipv4', reclaim: 'Delete', wait: false } as const
-  assert.equal(await process.claim(wanted, AbortSignal.timeout(5_000)), {
+  assert.equal(await process.claim(wanted, AbortSignal.timeout(60_000)), {
     kind: 'pending',
     reason: 'another cluster uses the id',
   })
@@ -79,7 +79,7 @@ test('a read ahead that fails says nothing, and the claim reads again', async ()
   const process = claims({ haltReason: failing, isAdopted: failing } as unknown as ClaimDeps)
   await process.readAhead(neverAborted)
   const wanted = { key: 'default/web', location: 'da', family: 'ipv4', reclaim: 'Delete', wait: false } as const
-  const [claimed] = await Promise.allSettled([process.claim(wanted, AbortSignal.timeout(5_000))])
+  const [claimed] = await Promise.allSettled([process.claim(wanted, AbortSignal.timeout(60_000))])
   assert.match(String(claimed.status === 'rejected' && claimed.reason), 'no API server')
 })
 
@@ -148,7 +148,7 @@ test('a claim between the creation of the record and its request waits for the r
   const process = harness.process('a', { kube: slowMark })
   const first = process.claim()
   await sleep(5)
-  const second = process.claim({ wait: true }, AbortSignal.timeout(2_000))
+  const second = process.claim({ wait: true }, AbortSignal.timeout(60_000))
   await sleep(20)
   reading.resolve()
   assert.equal([(await first).kind, (await second).kind], ['held', 'held'])
@@ -184,7 +184,7 @@ test('a late answer to the creation of the record does not lead to a second rese
   const process = harness.process('a', { kube: slowCreate })
   const first = process.claim()
   await sleep(5)
-  const second = process.claim({ wait: true }, AbortSignal.timeout(2_000))
+  const second = process.claim({ wait: true }, AbortSignal.timeout(60_000))
   await sleep(20)
   late.resolve()
   assert.equal([(await first).kind, (await second).kind], ['held', 'held'])
@@ -207,7 +207,7 @@ test('a claim that waits gets the address that another process reserves', async 
   harness.setAdoptionMark()
   const slow = harness.process('a', { cloud: { before: () => sleep(50) } }).claim()
   await sleep(5)
-  const waited = await harness.process('b').claim({ wait: true }, AbortSignal.timeout(2_000))
+  const waited = await harness.process('b').claim({ wait: true }, AbortSignal.timeout(60_000))
   assert.is(waited.kind === 'held' && waited.address, '203.0.113.1')
   await slow
   assert.is(harness.cloud.calls.reserve, 1)

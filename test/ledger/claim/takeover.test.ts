@@ -150,7 +150,7 @@ test('of several processes that take a record over at once, one sends a request'
   const processes = ['b', 'c', 'd'].map((identity) => harness.process(identity, { kube: slow, cloud: slow }))
   await Promise.all(processes.map((process) => process.claim()))
   harness.advance(timeoutMs)
-  await Promise.all(processes.map((process) => process.claim({ wait: true }, AbortSignal.timeout(3_000))))
+  await Promise.all(processes.map((process) => process.claim({ wait: true }, AbortSignal.timeout(60_000))))
   assert.is(harness.cloud.calls.reserve, 1)
 })
 

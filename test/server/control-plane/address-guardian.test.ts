@@ -160,9 +160,11 @@ async function askedBeforeClaim(nodeName: string): Promise<string[]> {
     spec: { holderIdentity: '', leaseDurationSeconds: 1 },
   }
   const nodes = machines.map((machine, n) => nodeAt(`cp-${n + 1}`, machine, `127.0.0.${10 + n}`))
+  // A look at the lease that takes half of the renew deadline is given up and repeated.
+  const patient = { '--control-plane-lease-duration': '120s', '--control-plane-renew-deadline': '100s' }
   let asked: string[] = []
   await withGuardian(
-    { lists: { nodes, leases: [lease] }, flags: { '--node-name': nodeName } },
+    { lists: { nodes, leases: [lease] }, flags: { '--node-name': nodeName, ...patient } },
     async ({ requests }) => {
       asked = await eventually('it claims the lease', (observe) => {
         const ofLease = requests.filter(({ path }) => path.endsWith(`/${names.controlPlaneLease}`))

@@ -64,7 +64,7 @@ func main() {
 
 func addresses(api, reader *flexibleip.API, servers []string) {
 	var ip *flexibleip.FlexibleIP
-	timeout, interval := 10*time.Second, 50*time.Millisecond
+	timeout, interval := 60*time.Second, 50*time.Millisecond
 	wait := func() (err error) {
 		ip, err = api.WaitForFlexibleIP(&flexibleip.WaitForFlexibleIPRequest{FipID: ip.ID, Timeout: &timeout, RetryInterval: &interval})
 		return err
