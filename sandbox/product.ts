@@ -101,7 +101,7 @@ function get(url: string): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     // The API server checks this certificate; here only the health matters.
     const send = url.startsWith('http:') ? plainRequest : request
-    const call = send(url, { rejectUnauthorized: false, timeout: 10_000 }, (answer) => {
+    const call = send(url, { rejectUnauthorized: false, timeout: 60_000 }, (answer) => {
       let text = ''
       answer.setEncoding('utf8').on('data', (part: string) => {
         text += part

@@ -52,7 +52,7 @@ function parse() {
       allowPositionals: true,
       options: {
         dir: { type: 'string', default: import.meta.dirname },
-        'file-timeout': { type: 'string', default: '800' },
+        'file-timeout': { type: 'string', default: '1200' },
         help: { type: 'boolean', default: false },
         slow: { type: 'boolean', default: false },
         test: { type: 'string', multiple: true, default: [] },

@@ -19,7 +19,7 @@ type Uvu = Declare & { run: () => void }
 type RunSuite = () => Promise<[errors: string | true, passed: number, skipped: number, total: number]>
 
 const [file, ...phrases] = process.argv.slice(2)
-const testTimeoutMs = 400_000
+const testTimeoutMs = 600_000
 const group: RunSuite[] = []
 /** Tests that are to run, closings among them, and tests that the phrases leave out. */
 const declared = { tests: 0, closings: 0, leftOut: 0 }

@@ -10,6 +10,7 @@ import { helmProgram } from '../../sandbox/helm/build.ts'
 import { productCommand } from '../../sandbox/product-command.ts'
 import { setStage } from '../../sandbox/stage.ts'
 import { startKubelet } from '../rig/pods/kubelet.ts'
+import { untilReviewed } from '../whole/reviewed.ts'
 import { root } from './pages.ts'
 
 /** Where the commands of a page run. */
@@ -34,6 +35,7 @@ export async function openSandbox(flags: string[]): Promise<Ground> {
   })
   const access = { url: stage.cloud.url, project: stage.project, token: stage.token }
   const { kubeconfig: file, kubectl } = stage.controlPlane
+  await untilReviewed(connect(kubeconfig({ file }), { userAgent: 'test' }))
   return {
     ...(await shell({ dir, file, kubectl, access })),
     readersNames: [['HOST:10258', `127.0.0.1:${product.ports.health}`], ...accountOf(access)],

@@ -52,6 +52,13 @@ const refused: [address: string, reason: RegExp][] = [
   [kubernetes, /is in a Service range of this cluster/],
   ['127.0.0.1', /is a loopback address/],
 ]
+test('what the project has is known soon after a start', async () => {
+  // Before the first list has arrived, a Service with an address that may be ours is stored with a warning.
+  await eventually('an address of nobody is refused', async (observe) => {
+    return observe(await create(own('nobody', '8.8.8.8'), '--dry-run=server')).code === 1 || undefined
+  })
+})
+
 for (const [address, reason] of refused) test(`own address ${address} is refused`, () => isRefused(address, reason))
 
 test('a reservation of the project is a Service’s own address seconds after it exists', async () => {

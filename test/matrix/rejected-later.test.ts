@@ -62,7 +62,7 @@ const rejections: Rejection[] = [
 
 /** Creates a Service and closes the connection before the cloud answers. */
 async function hangUp(name: string): Promise<string> {
-  latency.set({ on: routes.reserve, ms: 1_000 })
+  latency.set({ on: routes.reserve, ms: 4_000 })
   const { url, dir } = stage.controlPlane
   const [token] = readFileSync(`${dir}/tokens.csv`, 'utf8').split(',')
   const before = calls.count(routes.reserve)

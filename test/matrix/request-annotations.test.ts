@@ -45,7 +45,8 @@ test('a Service of a predecessor is announced throughout the adoption, and reque
   })()
   await startProduct()
   const { metadata, spec } = await eventually('it is ours', async (observe) => {
-    const [service, record] = observe([await stage.service('served'), await stage.record('served')])
+    // The Service shows its address before the record is bound.
+    const [record, service] = observe([await stage.record('served'), await stage.service('served')])
     return record?.status?.phase === 'Bound' ? service : undefined
   })
   over.abort()
@@ -81,9 +82,16 @@ test('a Service that requests several addresses is left alone', async () => {
 
 test('a Service that requests an address which is nobody’s, among several, is refused', async () => {
   await startProduct()
+  const refused = `annotation ${annotationName}: "8.8.8.8" is no reservation of the project`
+  // Soon after a start, when what the project has is known.
+  await eventually('it is refused', async (observe) => {
+    const flags = ['create', '-f', '-', '--dry-run=server']
+    const { stderr } = observe(await stage.kubectl(flags, requesting('bad', `8.8.8.8,${theirs}`)))
+    return stderr.includes(refused) || undefined
+  })
   const { code, stderr } = await stage.kubectl(['create', '-f', '-'], requesting('bad', `8.8.8.8,${theirs}`))
   assert.is(code, 1)
-  assert.match(stderr, `annotation ${annotationName}: "8.8.8.8" is no reservation of the project`)
+  assert.match(stderr, refused)
 })
 
 for (const list of ['web.example.com', `${theirs},web.example.com`])

@@ -227,7 +227,7 @@ export async function runTakeover(
   const file = join(stage.dir, 'plan.json')
   if (plan) writeFileSync(file, JSON.stringify(plan))
   const script = join(import.meta.dirname, 'takeover-command.ts')
-  const all = [`--kubeconfig=${stage.controlPlane.kubeconfig}`, '--patience=90s', ...flags]
+  const all = [`--kubeconfig=${stage.controlPlane.kubeconfig}`, '--patience=300s', ...flags]
   const child = spawn(process.execPath, [script, command, file, ...all], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, LOCK_MS: String(lockMs) },

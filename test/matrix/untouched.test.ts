@@ -62,7 +62,7 @@ for (const { name, namespace = 'default', spec } of others) {
     const { metadata, spec: after } = (await stage.service(name, namespace)) ?? {}
     assert.equal([metadata?.resourceVersion, after?.loadBalancerIP], [created.metadata.resourceVersion, undefined])
     assert.is(calls.count('POST'), 1)
-    await stage.run('delete', 'service', name, '-n', namespace, '--timeout=5s')
+    await stage.run('delete', 'service', name, '-n', namespace, '--timeout=120s')
   })
 }
 

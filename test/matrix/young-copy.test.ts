@@ -67,7 +67,7 @@ test('the copy does not release what a person deletes in it, before and after a 
 })
 
 test('the original, restarted, releases at once', async () => {
-  await ended(original, 0)
+  await ended(original, -60_000)
   product = await original.startSwept(running)
   await original.run('delete', 'service', 'db', '--timeout=120s')
   await original.gone('db')

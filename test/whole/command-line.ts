@@ -6,7 +6,7 @@ const [program = '', ...first] = await productCommand()
 
 /** Runs a command of the product, with Ctrl-C when it prints `stopAt`, and returns what it prints. */
 export function typed(args: string[], env: Record<string, string> = {}, stopAt?: string): Promise<KubectlResult> {
-  const child = spawn(program, [...first, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'], timeout: 30_000 })
+  const child = spawn(program, [...first, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'], timeout: 300_000 })
   const output = { stdout: '', stderr: '' }
   let isStopped = false
   for (const name of ['stdout', 'stderr'] as const) {

@@ -8,7 +8,7 @@ import { loadBalancer } from './manifests.ts'
 import { openStage, routes } from './test-stage.ts'
 
 const stage = await openStage()
-const often = ['--sweep-interval=1s', '--unbound-grace=2s']
+const often = ['--sweep-interval=1s', '--unbound-grace=10s']
 const product = await stage.startSwept({ env: { METAL_METRO_NAME: 'da' }, flags: often })
 const retained = { annotations: { 'eip-admission.dev/reclaim-policy': 'Retain' } }
 
@@ -38,9 +38,9 @@ test('an installation that comes later keeps them, and the next Service of the n
   await stage.startSwept({ env: { METAL_METRO_NAME: 'da' }, flags: often })
   const { length } = log()
   // Sweeps that say so for longer than the grace period.
-  await eventually('six sweeps keep both', () => {
+  await eventually('twelve sweeps keep both', () => {
     const said = log().slice(length).split('retained address without an ElasticIP, it stays').length - 1
-    return said >= 12 || undefined
+    return said >= 24 || undefined
   })
   const { spec } = await stage.create(loadBalancer('second', retained))
   assert.is(spec.loadBalancerIP, addresses[1])

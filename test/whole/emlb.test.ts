@@ -57,6 +57,11 @@ const eventsOf = async (name: string): Promise<string> => {
   const { items } = await stage.client.list(events, { fieldSelector: `involvedObject.name=${name}` })
   return items.map(({ message }) => message).join(' ')
 }
+const said = (name: string, words: string) =>
+  eventually(
+    `an Event of ${name} says: ${words}`,
+    async (observe) => observe(await eventsOf(name)).includes(words) || undefined,
+  )
 
 test('a Service gets one balancer, a pool and a port for each of its ports, and an origin for each node', async () => {
   calls.clear()
@@ -148,10 +153,10 @@ test('a node that is excluded, not ready or leaving is no origin; without any ot
   await served('web', addresses.slice(1))
   await nodes.say('worker-2', 'Unknown')
   await served('web')
-  calls.clear()
   await stage.run('label', 'node', 'worker-1', 'worker-2', `${label}=`)
   await new Promise((done) => setTimeout(done, 5_000))
-  assert.is(calls.count(balancerRoutes.removeOrigin), 0, 'a pool was emptied')
+  const origins = (balancers.pools() as unknown as { origins: object[] }[]).map((pool) => pool.origins.length)
+  assert.ok(origins.length > 0 && origins.every(Boolean), `a pool was emptied: ${origins.join()}`)
   await stage.run('label', 'node', 'worker-1', 'worker-2', `${label}-`)
   for (const name of ['worker-1', 'worker-2']) await nodes.say(name, 'True')
   await served('web')
@@ -284,7 +289,7 @@ test('after a 401 the token is renewed once, and nothing fails', async () => {
   await create('renewed')
   await served('renewed')
   assert.is(stage.calls(balancerRoutes.exchange), 1)
-  assert.not.match(await eventsOf('renewed'), 'Error')
+  assert.not.match(await eventsOf('renewed'), 'check that the API key is valid')
   await remove('renewed')
 })
 
@@ -331,17 +336,14 @@ test('a create that the cloud carries out late leaves one balancer, with the add
     return ids.every((one) => one.id !== late) || undefined
   })
   assert.is((await served('late')).id, id)
-  assert.match(await eventsOf('late'), `Load balancer ${late} is deleted: an earlier request created it`)
+  await said('late', `Load balancer ${late} is deleted: an earlier request created it`)
   await remove('late')
 })
 
 test('while the cloud is down a Service waits, and is served when it is back', async () => {
   faults.add({ on: '/lb/**', answer: 503 })
   await create('patient')
-  await eventually(
-    'the Service gets an Event',
-    async (observe) => observe(await eventsOf('patient')).includes('answered 503') || undefined,
-  )
+  await said('patient', 'answered 503')
   faults.clear()
   await served('patient')
   await remove('patient')
@@ -369,7 +371,7 @@ test('a Service of another class is left alone', async () => {
 test('a deleted Service takes balancer, ports, pools and origins along', async () => {
   await remove('web')
   nothingLeft()
-  assert.match(await eventsOf('web'), 'Deleted load balancer')
+  await said('web', 'Deleted load balancer')
 })
 
 test('wantedPorts sees a difference', async () => {

@@ -3,11 +3,13 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { loadBalancer } from './manifests.ts'
+import { untilReviewed } from './reviewed.ts'
 import { openStage } from './test-stage.ts'
 
 const stage = await openStage({ install: 'helm' })
 const metro = { METAL_METRO_NAME: 'da' }
 await stage.startSwept({ env: metro })
+await untilReviewed(stage.client)
 
 test('a Service gets its address from the product that the chart describes', async () => {
   const created = await stage.create(loadBalancer('web'))

@@ -78,7 +78,7 @@ test('kube-vip instead of MetalLB: no pool, peer, advertisement or password of o
     return observe(await objects.left()).join() === 'IPAddressPool theirs' || undefined
   })
   await eventually('nor the password', async () => !(await hasPassword()) || undefined)
-  assert.ok(await hasAnnotation('bgp-pass'))
+  await eventually('kube-vip learns the password', async () => (await hasAnnotation('bgp-pass')) || undefined)
   assert.ok(await addressOf('web'), 'the Service keeps its address')
 })
 

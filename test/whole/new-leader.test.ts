@@ -67,9 +67,12 @@ test('a new leader with silent watches keeps the pool of a Service and the sessi
     const { spec } = (await stage.service('later')) ?? {}
     return (await metallb.pools()).includes(`${spec?.loadBalancerIP}/32`) || undefined
   })
-  const { text } = await next.health('/metrics')
-  assert.match(text, /^eip_admission_leader 1$/m)
-  for (const controller of ['announcing', 'node-peering']) assert.ok(text.includes(`controller="${controller}"`))
+  // A reconcile is counted when it has ended.
+  await eventually('it leads, and its controllers have reconciled', async (observe) => {
+    const { text } = await next.health('/metrics')
+    const shown = ['announcing', 'node-peering'].map((controller) => text.includes(`controller="${controller}"`))
+    return observe([/^eip_admission_leader 1$/m.test(text), ...shown]).every(Boolean) || undefined
+  })
   assert.equal((await announced()).filter((one) => before.includes(one)).length, before.length)
 })
 

@@ -60,7 +60,7 @@ test('bodies of 7 MiB to unknown paths end the process on neither port', async (
 async function answerToHead(head: string): Promise<string> {
   const socket = tls.connect({ host: '127.0.0.1', port: Number(webhook.port), rejectUnauthorized: false })
   socket.write(`${head}\r\nhost: x\r\ncontent-length: 1000000\r\n\r\n`)
-  const [text] = (await once(socket.setEncoding('utf8'), 'data', { signal: AbortSignal.timeout(5_000) })) as [string]
+  const [text] = (await once(socket.setEncoding('utf8'), 'data', { signal: AbortSignal.timeout(30_000) })) as [string]
   socket.destroy()
   return text.slice(0, text.indexOf('\r\n'))
 }

@@ -50,7 +50,7 @@ export type TestStageOptions<D extends DialectName> = Omit<StageOptions<D>, 'dir
 }
 
 /** The default of packet, 30 s, would add calls of a sweep to those that a test counts. */
-const seldomSwept = { EIP_SWEEP_INTERVAL: '5m' }
+const seldomSwept = { EIP_SWEEP_INTERVAL: '1h' }
 
 export { routes } from './dialects.ts'
 

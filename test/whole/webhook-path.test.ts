@@ -10,7 +10,7 @@ import { openStage } from './test-stage.ts'
 const stage = await openStage()
 const running = {
   env: { METAL_METRO_NAME: 'da' },
-  flags: ['--webhook-ca-lifetime=1m', '--webhook-cert-lifetime=20s'],
+  flags: ['--webhook-ca-lifetime=90s', '--webhook-cert-lifetime=30s'],
 }
 const product = await stage.startSwept(running)
 
@@ -90,6 +90,7 @@ test('a path that a person writes into the Secret is accepted at once, and one t
   const data = { path: Buffer.from(segmentOf(chosen) ?? '').toString('base64') }
   const secret = ['secret', 'eip-admission-webhook', '-n', 'eip-admission']
   await stage.run('patch', ...secret, '--type=merge', `-p=${JSON.stringify({ data })}`)
+  await eventually('the chosen path is accepted', async () => (await statusOf(chosen ?? '')) === 400 || undefined)
   assert.equal(await Promise.all([chosen, url, wrong].map((one) => statusOf(one ?? ''))), [400, 400, 404])
 })
 
