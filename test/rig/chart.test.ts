@@ -11,6 +11,7 @@ import { chartFolder } from '../../sandbox/run-helm.ts'
 import { reservationsIn } from '../whole/dialects.ts'
 import { eventually } from '../whole/eventually.ts'
 import { loadBalancer } from '../whole/manifests.ts'
+import { untilReviewed } from '../whole/reviewed.ts'
 import { type ChartStage, withChart } from './chart-stage.ts'
 
 /** The chart of a version before this one, whose definition of ElasticIP had a column less. */
@@ -55,6 +56,7 @@ async function endpoints({ run }: ChartStage, count: number): Promise<void> {
 async function install(stage: ChartStage): Promise<void> {
   await stage.helm(['install', 'eip-admission', olderChart(stage.dir), ...wait], stage.values)
   await endpoints(stage, 2)
+  await untilReviewed(stage.client)
   const created = await stage.client.create(services, service('web'))
   assert.match(created.spec.loadBalancerIP ?? '', /^\d+\./, 'the API server reached the webhook by its Service')
 }

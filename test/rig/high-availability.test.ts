@@ -9,6 +9,7 @@ import { chartFolder } from '../../sandbox/run-helm.ts'
 import { addressesOf, createWhile } from '../whole/create-load.ts'
 import { reservationsIn } from '../whole/dialects.ts'
 import { eventually } from '../whole/eventually.ts'
+import { untilReviewed } from '../whole/reviewed.ts'
 import { type ChartOptions, type ChartStage, withChart } from './chart-stage.ts'
 import { type Pod, pods } from './pods/pod.ts'
 
@@ -96,8 +97,12 @@ async function drainBoth(stage: Metal): Promise<void> {
 /** Kills both processes, the leader among them, one when the other is back. */
 async function killInTurn(stage: Metal): Promise<void> {
   for (const { metadata } of await answering(stage)) {
-    await stage.kubelet.kill(metadata.name)
-    await eventually('one pod answers', async () => (await answering(stage)).length === 1 || undefined)
+    const { name, resourceVersion: before } = metadata
+    await stage.kubelet.kill(name)
+    await eventually('the pod answers again', async () => {
+      const pod = (await answering(stage)).find((one) => one.metadata.name === name)
+      return (pod && pod.metadata.resourceVersion !== before) || undefined
+    })
     await twoAnswer(stage)
   }
 }
@@ -108,6 +113,7 @@ test('twenty creates a second: a rolling update, two drains and kills fail none,
     cloud.control.quota.set(5_000)
     await stage.helm(['install', 'eip-admission', chartFolder, ...wait], valuesOf(stage))
     await twoAnswer(stage)
+    await untilReviewed(client)
     const rolled = await createWhile(client, 'rolled', () => rollingUpdate(stage))
     const drained = await createWhile(client, 'drained', () => drainBoth(stage))
     const killed = await createWhile(client, 'killed', () => killInTurn(stage))

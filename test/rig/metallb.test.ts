@@ -110,7 +110,9 @@ for (const version of ['0.16.1', '0.11.0'] as const) {
         'every session ends',
         async (observe) => observe(await routers.sessions()).length === 0 || undefined,
       )
-      assert.equal(await routers.routes(), [])
+      await eventually('no route is left', async (observe) => {
+        return observe(await routers.routes()).length === 0 || undefined
+      })
     }))
 }
 

@@ -45,7 +45,10 @@ for (const version of ['0.13.12', '0.16.1'] as const)
       const mirror = guardMirror(context.controlPlane, { key: `${namespace}/${name}`, user: 'admin' })
       mirror.setAddress(address)
       await startNeighbours(context)
-      await eventually('it shows its address', async () => shownIn(await mirrorOf(context)) === address || undefined)
+      await eventually('it shows its address', async () => {
+        const shown = await mirrorOf(context).then(shownIn, () => undefined)
+        return shown === address || undefined
+      })
       const before = await unchanging('it', () => mirrorOf(context))
       await sleep(3_000)
       assert.equal(await mirrorOf(context), before)

@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import type { Machine } from '../../../sandbox/control-planes/machine.ts'
 import { guardControlPlanes } from './guarded.ts'
 
 const planes = await guardControlPlanes({ clientTimeoutMs: 3_000 })
@@ -60,18 +61,20 @@ planes.test(
   async () => {
     await planes.rest()
     const holder = planes.holder()
-    const leader = await planes.leader()
-    faults.add({ on: assign, answer: 'hang', times: 1 })
+    faults.add({ on: assign, answer: 'hang' })
     calls.clear()
+    let killed: Machine | undefined
     const { holders } = await planes.after(async () => {
       await holder.program('apiServer').end()
       while (calls.count(assign) === 0) await sleep(10)
-      await leader.program('guardian').end()
+      killed = planes.machine(calls.all(assign)[0]?.caller ?? 'nobody')
+      await killed.program('guardian').end()
+      faults.clear()
       assert.equal(planes.cloud.holders(), [], 'the address is assigned to nobody')
     })
     assert.is(holders.length, 1)
     await holder.program('apiServer').start()
-    await leader.program('guardian').start()
+    await killed?.program('guardian').start()
   },
 )
 

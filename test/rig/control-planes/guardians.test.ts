@@ -62,12 +62,13 @@ planes.test('a guardian that was frozen for longer than its lease writes nothing
   const holder = planes.holder()
   calls.clear()
   // Frozen in the middle of a move, between the two writes.
-  faults.add({ on: assign, answer: 'hang', times: 1 })
+  faults.add({ on: assign, answer: 'hang' })
   const { holders } = await planes.after(async () => {
     await holder.program('apiServer').end()
     while (calls.count(assign) === 0) await sleep(10)
     const frozen = planes.machine(calls.all(assign)[0]?.caller ?? 'nobody')
     frozen.program('guardian').pause()
+    faults.clear()
     await eventually('another guardian has the lease, and assigns the address', () => {
       return calls.all(assign).some(({ caller }) => caller !== frozen.name) || undefined
     })
@@ -75,8 +76,8 @@ planes.test('a guardian that was frozen for longer than its lease writes nothing
   })
   assert.is(holders.length, 1)
   const writers = calls.all(assign).map(({ caller }) => caller)
-  assert.is.not(writers[0], writers.at(-1))
-  assert.is(writers.length, 2)
+  const sinceAnother = writers.slice(writers.findIndex((caller) => caller !== writers[0]))
+  assert.is(sinceAnother.length, 1, writers.join())
   await holder.program('apiServer').start()
 })
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { KubeClient } from '../../../kube/client.ts'
 import type { Child } from '../../../sandbox/child.ts'
 import type { ControlPlane } from '../../../sandbox/control-plane/start.ts'
-import { type Pod, pods } from './pod.ts'
+import { type Container, type Pod, pods } from './pod.ts'
 import { startContainer } from './process.ts'
 import { podVolumes } from './volumes.ts'
 
@@ -29,16 +29,27 @@ export function podRun({ controlPlane, client, run, address, apiServer }: PodDep
   let reported = ''
   let volumes: ReturnType<typeof podVolumes> | undefined
   let isStopping = false
+  let isReady = false
+  let failedProbes = 0
   const logFile = (pod: Pod) => join(dir, 'logs', `${pod.metadata.name}.log`)
 
-  const report = async (pod: Pod, phase: string, isReady: boolean) => {
-    if (reported === `${phase} ${isReady}`) return
-    const status = isReady ? 'True' : 'False'
+  const report = async (pod: Pod, phase: string, answers: boolean) => {
+    isReady = answers
+    if (reported === `${phase} ${answers}`) return
+    const status = answers ? 'True' : 'False'
     const conditions = ['Initialized', 'ContainersReady', 'Ready', 'PodScheduled'].map((type) => ({ type, status }))
     const { namespace } = pod.metadata
     const merge = { status: { phase, podIP: address, podIPs: [{ ip: address }], hostIP: address, conditions } }
     await client.patch(pods, { namespace, name, patch: { merge } }, { subresource: 'status' })
-    reported = `${phase} ${isReady}`
+    reported = `${phase} ${answers}`
+  }
+
+  /** A pod that was ready stays so until several probes in a row have failed. */
+  const probe = async ({ spec: { containers } }: Pod): Promise<boolean> => {
+    const [container] = containers
+    failedProbes = (await answersProbe(container, address)) ? 0 : failedProbes + 1
+    const { failureThreshold = 3 } = container?.readinessProbe ?? {}
+    return failedProbes === 0 || (isReady && failedProbes < failureThreshold)
   }
 
   const start = async (pod: Pod) => {
@@ -57,13 +68,13 @@ export function podRun({ controlPlane, client, run, address, apiServer }: PodDep
 
   const stopAndRemove = async (pod: Pod) => {
     if (isStopping) return
-    isStopping = true
     await report(pod, 'Running', false)
+    isStopping = true
     const removal = ['delete', 'pod', name, '-n', pod.metadata.namespace ?? '', '--force', '--grace-period=0']
-    // The cluster may be gone by then.
+    // The next round tries again, unless the cluster is gone by then.
     void end()
       .then(() => run([...removal, '--wait=false']))
-      .catch(() => undefined)
+      .catch(() => void (isStopping = false))
   }
 
   const end = async (signal: NodeJS.Signals = 'SIGTERM') => void (await child?.stop(signal, 60_000))
@@ -79,7 +90,7 @@ export function podRun({ controlPlane, client, run, address, apiServer }: PodDep
       if (['Succeeded', 'Failed'].includes(pod.status?.phase ?? '')) return
       if (!child) return start(pod)
       await volumes?.update()
-      if (child.isRunning()) return report(pod, 'Running', await isReady(pod, address))
+      if (child.isRunning()) return report(pod, 'Running', await probe(pod))
       if (pod.spec.restartPolicy === 'Always') return start(pod)
       await report(pod, (await child.exited) === 0 ? 'Succeeded' : 'Failed', false)
     },
@@ -87,15 +98,14 @@ export function podRun({ controlPlane, client, run, address, apiServer }: PodDep
 }
 
 /** Whether the readiness probe succeeds now; a container without one is ready. */
-async function isReady(pod: Pod, address: string): Promise<boolean> {
-  const [container] = pod.spec.containers
-  const probe = container?.readinessProbe?.httpGet
-  if (!probe) return true
-  const port = container?.ports?.find(({ name }) => name === probe.port)?.containerPort
+async function answersProbe(container: Container | undefined, address: string): Promise<boolean> {
+  if (!container?.readinessProbe) return true
+  const { httpGet, timeoutSeconds = 1 } = container.readinessProbe
+  const port = container.ports?.find(({ name }) => name === httpGet.port)?.containerPort
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const call = request(
-    `https://${address}:${port}${probe.path}`,
-    { rejectUnauthorized: false, timeout: 2_000 },
+    `https://${address}:${port}${httpGet.path}`,
+    { rejectUnauthorized: false, timeout: timeoutSeconds * 1_000 },
     (answer) => {
       answer.resume()
       resolve(answer.statusCode === 200)

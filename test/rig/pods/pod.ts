@@ -15,7 +15,7 @@ export type Container = {
   env?: EnvironmentVariable[]
   /** On the host network the API server sets `hostPort` too. */
   ports?: { name: string; containerPort: number; hostPort?: number }[]
-  readinessProbe?: { httpGet: { path: string; port: string } }
+  readinessProbe?: { httpGet: { path: string; port: string }; timeoutSeconds?: number; failureThreshold?: number }
   volumeMounts?: { name: string; mountPath: string }[]
 }
 

@@ -215,7 +215,7 @@ export function isAnnounced(scene: Scene): Promise<true> {
 export async function atRest(scene: Scene): Promise<void> {
   await isAnnounced(scene)
   const lastChangeMs = () => scene.rig.routers.changes().at(-1)?.atMs ?? 0
-  await eventually('no route has changed for three seconds', () => Date.now() - lastChangeMs() > 3_000 || undefined)
+  await eventually('no route has changed for six seconds', () => Date.now() - lastChangeMs() > 6_000 || undefined)
   await isAnnounced(scene)
 }
 
