@@ -55,8 +55,8 @@ test('refusals of calls that began together slow the calls down once', async () 
   for (let n = 0; n < 100; n += 1) throttle.tell('refused', beganAtMs)
   for (let n = 0; n < 2; n += 1) slowedTwice.tell('refused', performance.now())
   const began: { name: string; atMs: number }[] = []
-  const begin = async (name: string, { turn }: typeof throttle) => {
-    await turn(0, neverAborted)
+  const begin = async (name: string, slowed: typeof throttle) => {
+    await slowed.turn(0, neverAborted)
     began.push({ name, atMs: performance.now() })
   }
   await Promise.all([begin('once', throttle), begin('twice', slowedTwice)])
