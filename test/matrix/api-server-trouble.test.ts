@@ -11,7 +11,7 @@ import { serviceAccountUser } from '../../settings/installed-names.ts'
 import { eventually } from '../whole/eventually.ts'
 import { shownIn } from '../whole/stored.ts'
 import { openTcpProxy } from '../whole/tcp-proxy.ts'
-import { loadBalancer } from '../whole/manifests.ts'
+import { loadBalancer, unnamed } from '../whole/manifests.ts'
 import { dialect, openStage, routes } from './dialect.ts'
 
 const stage = await openStage({ ownControlPlane: true })
@@ -99,7 +99,8 @@ test('the product reads a rotated token from its file when the old one is refuse
   )
   // Open watches outlive their token, so they have to be opened again.
   proxy.cut()
-  await stage.create(loadBalancer('second-token'))
+  const { spec } = await stage.create(loadBalancer('second-token'))
+  assert.ok(spec.loadBalancerIP)
   await converged()
 })
 
@@ -173,7 +174,10 @@ test('a leader that is cut off loses its lease, and writes nothing when it is co
   assert.is(stage.calls(routes.release), 1)
   proxy.resume()
   await setPatience(usual)
-  await stage.create(loadBalancer('afterwards'))
+  // The API server learns of the longer time-out a moment after it is stored.
+  await eventually('a Service has its address at admission', async () => {
+    return (await stage.create(unnamed('afterwards-'))).spec.loadBalancerIP
+  })
   await converged()
   assert.equal([await leads(product), await leads(other)], [false, true])
   assert.is(stage.calls(routes.release), 1)

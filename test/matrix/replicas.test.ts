@@ -65,7 +65,7 @@ test('twenty Services that are created at the same moment have twenty addresses'
 
 test('a stopping leader releases its lease at once, and no review fails meanwhile', async () => {
   const before = await holder()
-  const stopping = leader.stop('SIGTERM', 60_000)
+  const stopping = leader.stop()
   for (let n = 0; leader.isRunning() || n < 5; n += 1) {
     const { spec } = await stage.create(loadBalancer(`during-${n}`))
     assert.ok(spec.loadBalancerIP, `Service during-${n} has its address`)
@@ -82,7 +82,7 @@ test('a replica that returns does not lead until the leader stops', async () => 
   leader = await stage.start(replica(first))
   assert.equal([await leads(leader), await leads(other)], [false, true])
   const from = await holder()
-  await other.stop('SIGTERM', 60_000)
+  await other.stop()
   assert.is.not(await holder(), from, 'who stopped has let go of the lease')
   await eventually('the first leads again', async () => (await leads(leader)) || undefined)
   other = await stage.start(replica(second))

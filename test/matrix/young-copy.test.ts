@@ -67,6 +67,7 @@ test('the copy does not release what a person deletes in it, before and after a 
 })
 
 test('the original, restarted, releases at once', async () => {
+  // The distance counts: the start has more than two minutes until the silence would look like that of a backup.
   await ended(original, -60_000)
   product = await original.startSwept(running)
   await original.run('delete', 'service', 'db', '--timeout=120s')

@@ -153,10 +153,10 @@ test('a node that is excluded, not ready or leaving is no origin; without any ot
   await served('web', addresses.slice(1))
   await nodes.say('worker-2', 'Unknown')
   await served('web')
+  calls.clear()
   await stage.run('label', 'node', 'worker-1', 'worker-2', `${label}=`)
   await new Promise((done) => setTimeout(done, 5_000))
-  const origins = (balancers.pools() as unknown as { origins: object[] }[]).map((pool) => pool.origins.length)
-  assert.ok(origins.length > 0 && origins.every(Boolean), `a pool was emptied: ${origins.join()}`)
+  assert.is(calls.count(balancerRoutes.removeOrigin), 0, 'a pool was emptied')
   await stage.run('label', 'node', 'worker-1', 'worker-2', `${label}-`)
   for (const name of ['worker-1', 'worker-2']) await nodes.say(name, 'True')
   await served('web')
@@ -289,7 +289,8 @@ test('after a 401 the token is renewed once, and nothing fails', async () => {
   await create('renewed')
   await served('renewed')
   assert.is(stage.calls(balancerRoutes.exchange), 1)
-  assert.not.match(await eventsOf('renewed'), 'check that the API key is valid')
+  // On a machine that pauses, a call may be late all the same.
+  assert.not.match(await eventsOf('renewed'), /Error(?!.*did not answer)/)
   await remove('renewed')
 })
 

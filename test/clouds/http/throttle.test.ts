@@ -14,12 +14,15 @@ async function waits(throttle: ReturnType<typeof makeThrottle>, count: number): 
   return times
 }
 
-/** A call is refused, and then two have their turns: how long after the refusal the second one begins. */
-async function secondAfterRefusal(throttle: ReturnType<typeof makeThrottle>): Promise<number> {
+/** A call is refused, and then two have their turns: how long after the refusal each of them begins. */
+async function turnsAfterRefusal(throttle: ReturnType<typeof makeThrottle>): Promise<[first: number, second: number]> {
   const fromMs = performance.now()
   throttle.tell('refused', fromMs)
-  await waits(throttle, 2)
-  return performance.now() - fromMs
+  const next = async () => {
+    await throttle.turn(0, neverAborted)
+    return performance.now() - fromMs
+  }
+  return [await next(), await next()]
 }
 
 test('nothing waits before the first refusal, and after calls were accepted again while nobody waited', async () => {
@@ -32,9 +35,9 @@ test('nothing waits before the first refusal, and after calls were accepted agai
 
 test('after a refusal calls begin one after the other, with a pause that grows with each further refusal', async () => {
   const throttle = makeThrottle()
-  for (const leastMs of [190, 390]) {
-    const ms = await secondAfterRefusal(throttle)
-    assert.ok(ms > leastMs, `${ms} ms`)
+  for (const pauseMs of [100, 200]) {
+    const [first, second] = await turnsAfterRefusal(throttle)
+    assert.ok(first > pauseMs - 10 && second > 2 * pauseMs - 10, `${first} and ${second} ms`)
   }
 })
 

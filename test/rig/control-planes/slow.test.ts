@@ -11,12 +11,12 @@ const planes = await guardControlPlanes({
 })
 test.after(() => planes.close())
 
-planes.test('an API server that takes 1.5 s for each answer keeps the address', async () => {
+planes.test('an API server that takes 2 s for each answer keeps the address', async () => {
   await planes.rest()
   const holder = planes.holder()
   const { holders, loss } = await planes.after(
     async () => {
-      await holder.answer({ delayMs: 1500 })
+      await holder.answer({ delayMs: 2000 })
       await sleep(15_000)
     },
     { answering: () => holder.answer({}) },
