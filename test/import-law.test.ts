@@ -115,6 +115,7 @@ const floors: Record<string, (string | string[])[]> = {
     'context.ts',
     'record',
     'cluster.ts',
+    'identity',
     'want',
     'available',
     'claim',

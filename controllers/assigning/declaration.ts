@@ -5,7 +5,7 @@ import { type EndpointSlice, type Key, type Node, type Service, keyOf } from '..
 import { type Reflector, reflector } from '../../kube/reflector.ts'
 import { endpointSlices } from '../../kube/resource.ts'
 import { claimKey, isSecond, phaseOf, recordName, reservationIdOf, secondKeys } from '../../ledger/record/elastic-ip.ts'
-import type { ClusterState } from '../../ledger/record/ledger-deps.ts'
+import type { ClusterState } from '../../ledger/identity/cluster-signs.ts'
 import { clusterOfOthers } from '../../ledger/record/marks.ts'
 import { announcedAddress, announcedAddresses, mentionsAddress, type ServiceState } from '../announcing/announced.ts'
 import { problemReporter } from '../announcing/declaration.ts'

@@ -3,7 +3,7 @@ import type { Claims, ClaimDeps } from '../../ledger/claim/claim.ts'
 import { clearSource, reclaimSource, restoreClaim, transferWarm } from '../../ledger/available/settle-source.ts'
 import { provision } from '../../ledger/available/provision.ts'
 import { holdRecord } from '../../ledger/record/records.ts'
-import { releaseSource } from '../../ledger/release/release.ts'
+import { releaseSource, type SourceReleaseDeps } from '../../ledger/release/release.ts'
 import { reserveWarm } from '../../ledger/claim/reserve-warm.ts'
 import { untilAborted } from '../../lib/until-aborted.ts'
 import type { Outcome } from '../loop/reconciler.ts'
@@ -12,7 +12,7 @@ import type { AvailableStep } from './available-plan.ts'
 /** How long until we ask the cloud again whether it has granted or deleted a reservation. */
 const pollMs = 5_000
 
-type StepDeps = ClaimDeps & Pick<Claims, 'track'>
+type StepDeps = ClaimDeps & SourceReleaseDeps & Pick<Claims, 'track'>
 
 /** Carries out one step for an available address. */
 export function availableSteps(

@@ -7,6 +7,7 @@ import { currentRequestId } from '../../lib/request-id.ts'
 import type { TimeLimit } from '../../lib/time-limit.ts'
 import { untilAborted } from '../../lib/until-aborted.ts'
 import { doctorAdvice } from '../../settings/doctor-advice.ts'
+import type { Identity } from '../identity/identity.ts'
 import { findObstacle } from '../available/claim-source.ts'
 import {
   type ElasticIP,
@@ -37,14 +38,11 @@ export type Claims = UnderWay & {
   preview: (claim: Claim, signal: AbortSignal) => ReturnType<typeof previewClaim>
 }
 
-export type ClaimDeps = ObtainDeps & {
-  /** Whether every reservation with our marks has a record, so that no record means no reservation. */
-  isAdopted: (signal: AbortSignal) => Promise<boolean>
-  /** Why no claim may reach the cloud now: another cluster uses our id. */
-  haltReason: (signal: AbortSignal) => Promise<string | undefined>
-  /** Starts the time that one claim may spend at the cloud; other processes wait longer before they take over. */
-  timeLimit: () => TimeLimit
-}
+export type ClaimDeps = ObtainDeps &
+  Pick<Identity, 'haltReason' | 'isAdopted'> & {
+    /** Starts the time that one claim may spend at the cloud; other processes wait longer before they take over. */
+    timeLimit: () => TimeLimit
+  }
 
 type ProcessDeps = ClaimDeps & {
   /** The claims of this process that may be at the cloud, by the name of their record. */

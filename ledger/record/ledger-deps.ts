@@ -14,8 +14,6 @@ export type LedgerDeps = {
   /** The operator says that no other cluster uses the project: what names no cluster is ours to adopt and to delete. */
   sweepsUntagged: boolean
   requestsInFlight: RequestsInFlight
-  /** Whether another cluster uses our id, as far as this process knows. */
-  clusterState: () => ClusterState
   possibleUsers: ReadPossibleUsers
   /** Why a record gets no address from a reservation, although the cloud grants it. */
   grantedProblem: (
@@ -30,10 +28,3 @@ export type LedgerDeps = {
   now: () => Date
   log: Log
 }
-
-/**
- * Whether this cluster is the only one with its id, as far as the leader knows. `unchecked`: no sweep of this leader has
- * read the cloud yet. `waiting`: another cluster may show itself soon. `foreign`: another cluster uses the id; nothing may be released.
- */
-export type ClusterState =
-  { kind: 'unchecked' } | { kind: 'waiting' } | { kind: 'ours' } | { kind: 'foreign'; reason: string }

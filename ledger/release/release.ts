@@ -1,6 +1,8 @@
 import type { Reservation } from '../../clouds/ports/cloud.ts'
 import { clearSource, returnToSource } from '../available/settle-source.ts'
-import type { ClusterState, LedgerDeps } from '../record/ledger-deps.ts'
+import type { ClusterState } from '../identity/cluster-signs.ts'
+import type { Identity } from '../identity/identity.ts'
+import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { type ElasticIP, phaseOf, reservationIdOf } from '../record/elastic-ip.ts'
 import { findReservation, markRetention } from '../record/find-reservation.ts'
 import { assigned } from '../record/records.ts'
@@ -10,7 +12,10 @@ import { adoptionEndMarks } from '../record/marks.ts'
 import { hasReservationOf, isClaimedBy, isSource, isWarm } from '../record/source.ts'
 import { stayInUse } from '../record/stay-in-use.ts'
 
-export type ReleaseDeps = LedgerDeps & {
+/** What the release of an address that no Service has claimed uses. */
+export type SourceReleaseDeps = LedgerDeps & Pick<Identity, 'clusterState'>
+
+export type ReleaseDeps = SourceReleaseDeps & {
   /** A live read, past every cache: whether the Service of a record still wants the record's address. */
   isStillWanted: (record: ElasticIP, signal: AbortSignal) => Promise<boolean>
   /**
@@ -59,7 +64,7 @@ export async function release(deps: ReleaseDeps, record: ElasticIP, signal: Abor
 
 /** Releases an available address that no Service has claimed. */
 export async function releaseSource(
-  deps: LedgerDeps,
+  deps: SourceReleaseDeps,
   source: ElasticIP,
   signal: AbortSignal,
 ): Promise<Exclude<ReleaseResult, 'kept'>> {
@@ -78,7 +83,7 @@ export async function releaseSource(
  * Removes a retained record alone where the definition of all records is deleted. A person who deletes one such record gives
  * its address back; who deletes all of them, as with a manifest, has decided about none.
  */
-async function removeWithAll(deps: LedgerDeps, record: ElasticIP, signal: AbortSignal): Promise<boolean> {
+async function removeWithAll(deps: SourceReleaseDeps, record: ElasticIP, signal: AbortSignal): Promise<boolean> {
   const { metadata, spec, status } = record
   const isRetained = spec.reclaimPolicy === 'Retain' && !isWarm(record) && status?.deletionRequestedAt === undefined
   if (metadata.deletionTimestamp === undefined || !isRetained) return false

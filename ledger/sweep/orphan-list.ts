@@ -1,6 +1,6 @@
 import type { Reservation } from '../../clouds/ports/cloud.ts'
 import type { ConfigMap } from '../../kube/objects.ts'
-import type { LedgerMap } from './ledger-map.ts'
+import type { LedgerMap } from '../identity/ledger-map.ts'
 
 /*
  * An orphan has no record, so only the tags of the cloud name it until it is released. Whoever goes back to a predecessor in

@@ -1,16 +1,14 @@
 import type { Reservation } from '../../clouds/ports/cloud.ts'
 import { parseIpAddress } from '../../lib/ip-address.ts'
 import type { Key } from '../../kube/objects.ts'
+import type { Identity } from '../identity/identity.ts'
 import { recordName, reservationIdOf, secondKey } from '../record/elastic-ip.ts'
 import { findReservation, markRetention } from '../record/find-reservation.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { newRecord } from '../record/records.ts'
 import { adopt } from './adopt.ts'
 
-export type RecoverDeps = LedgerDeps & {
-  /** Why nothing may be adopted now: another cluster uses our id, or the project is another one. */
-  haltReason: (signal: AbortSignal) => Promise<string | undefined>
-}
+export type RecoverDeps = LedgerDeps & Pick<Identity, 'haltReason'>
 
 /**
  * Writes the records of a Service again whose addresses are to be retained, as far as the cloud has them. Buys nothing. False

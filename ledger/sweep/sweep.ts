@@ -4,14 +4,15 @@ import { type ElasticIP, isReleaseRecord, reservationIdOf } from '../record/elas
 import { canBeOurs, commonMarks, isRetained, ownerMark, serviceMarks } from '../record/marks.ts'
 import { releaseOrphan, resumeRelease } from '../release/delete-reservation.ts'
 import { adopt, type AdoptDeps, type Adoption } from './adopt.ts'
-import type { AdoptionMark } from './adoption-mark.ts'
-import type { ClusterSigns } from './cluster-signs.ts'
+import type { AdoptionMark } from '../identity/adoption-mark.ts'
+import type { ClusterSigns } from '../identity/cluster-signs.ts'
+import type { LossConfirmation } from '../identity/loss-confirmation.ts'
 import { type WarnOwner, compareAddresses } from './compare-addresses.ts'
 import { type Failures, failures } from './failures.ts'
 import { markRetained } from './mark-retained.ts'
 import { type LiveService, planSweep, type Surplus, type SweepPlan } from './sweep-plan.ts'
 import type { Want } from '../want/want.ts'
-import { type LossConfirmation, mostOf, writeOffMissing } from './write-off.ts'
+import { mostOf, writeOffMissing } from './write-off.ts'
 
 export type SweepDeps = AdoptDeps & {
   mark: AdoptionMark

@@ -5,17 +5,8 @@ import { clusterOfOthers, isGivenToOthers } from '../record/marks.ts'
 import { resetRecord } from '../record/reset-record.ts'
 import { isSource, isWarm } from '../record/source.ts'
 import { detachFromSource } from '../release/release.ts'
-import { hasOneOfOurs } from './project-plan.ts'
-
-/** What a person says about a list that has none of the ledger's reservations. */
-export type LossConfirmation = {
-  /** Whether a person has confirmed that they are gone. */
-  isGiven: (signal: AbortSignal) => Promise<boolean>
-  /** Ends the confirmation: the list has what it should have. */
-  end: (signal: AbortSignal) => Promise<void>
-  /** Says that nothing is written off, and what a person can do. */
-  warn: (signal: AbortSignal) => Promise<void>
-}
+import type { LossConfirmation } from '../identity/loss-confirmation.ts'
+import { hasOneOfOurs } from '../identity/project-plan.ts'
 
 /** How many of all reservations one sweep deletes or writes off at most: a wrong list must not empty a project. */
 export const mostOf = (all: number): number => Math.max(1, Math.floor(all * 0.1))

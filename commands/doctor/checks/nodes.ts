@@ -1,4 +1,4 @@
-import { projectText } from '../../../ledger/sweep/project-plan.ts'
+import { projectText } from '../../../ledger/identity/project-plan.ts'
 import { formatProviderId, readProviderId } from '../../../controllers/nodes/provider-id.ts'
 import { isReady, isUninitialized } from '../../../controllers/nodes/taints.ts'
 import type { Node } from '../../../kube/objects.ts'

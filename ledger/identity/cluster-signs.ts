@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import type { Reservation } from '../../clouds/ports/cloud.ts'
-import type { ClusterState } from '../record/ledger-deps.ts'
 import type { HaltMemory } from './halt.ts'
 import { type ReleaseWaitDeps, releaseWait } from './release-wait.ts'
 import {
@@ -16,6 +15,13 @@ import {
 } from './sign-plan.ts'
 import type { Witness } from './witness.ts'
 import { type Known, type WriteSignDeps, maxSigns, writeSign } from './write-sign.ts'
+
+/**
+ * Whether this cluster is the only one with its id, as far as the leader knows. `unchecked`: no sweep of this leader has
+ * read the cloud yet. `waiting`: another cluster may show itself soon. `foreign`: another cluster uses the id; nothing may be released.
+ */
+export type ClusterState =
+  { kind: 'unchecked' } | { kind: 'waiting' } | { kind: 'ours' } | { kind: 'foreign'; reason: string }
 
 export type ClusterSigns = {
   state(): ClusterState

@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { confirmProjectAnnotation } from '../../../ledger/record/names.ts'
-import { type ProjectSeen, planProject, reasonOf } from '../../../ledger/sweep/project-plan.ts'
+import { type ProjectSeen, planProject, reasonOf } from '../../../ledger/identity/project-plan.ts'
 import { makeReservation } from '../../builders.ts'
 
 const at = { namespace: 'eip', name: 'ledger' }

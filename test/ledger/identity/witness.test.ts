@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Node } from '../../../kube/objects.ts'
-import { witness } from '../../../ledger/sweep/witness.ts'
+import { witness } from '../../../ledger/identity/witness.ts'
 import { silentLog } from '../../fakes/log.ts'
 import { neverAborted } from '../harness.ts'
 

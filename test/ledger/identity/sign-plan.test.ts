@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type SignSeen, makeSign, planSign, witnessOf } from '../../../ledger/sweep/sign-plan.ts'
+import { type SignSeen, makeSign, planSign, witnessOf } from '../../../ledger/identity/sign-plan.ts'
 import { serviceMarks } from '../../../ledger/record/marks.ts'
 import { makeReservation } from '../../builders.ts'
 

@@ -1,0 +1,113 @@
+import { systemClock } from '../../kube/clock.ts'
+import { listAll } from '../../kube/list-all.ts'
+import type { Node } from '../../kube/objects.ts'
+import { leases, nodeLeaseNamespace } from '../../kube/resource.ts'
+import { names } from '../../settings/installed-names.ts'
+import type { Context } from '../context.ts'
+import { elasticIPs, reservationIdOf } from '../record/elastic-ip.ts'
+import { type AdoptionMark, adoptionMark, type Leader } from './adoption-mark.ts'
+import { type ClusterSigns, type ClusterSignsDeps, type ClusterState, clusterSigns } from './cluster-signs.ts'
+import { haltMemory } from './halt.ts'
+import { type LedgerMap, ledgerMap } from './ledger-map.ts'
+import { type LossConfirmation, lossConfirmation } from './loss-confirmation.ts'
+import { type ProjectCheck, type ProjectCheckOptions, projectCheck } from './project-check.ts'
+import { witness } from './witness.ts'
+
+export type IdentityOptions = Context & {
+  nodes: () => Node[]
+  monotonicMs: () => number
+}
+
+/** Which cluster and which project the ledger is of, and what may be done as long as that is not certain. */
+export type Identity = {
+  map: LedgerMap
+  mark: AdoptionMark
+  signs: ClusterSigns
+  project: ProjectCheck
+  loss: LossConfirmation
+  /** Why no claim may reach the cloud now: another cluster uses our id, or the project is another one. */
+  haltReason: (signal: AbortSignal) => Promise<string | undefined>
+  /** Whether every reservation with our marks has a record, so that no record means no reservation. */
+  isAdopted: (signal: AbortSignal) => Promise<boolean>
+  /** Whether another cluster uses our id, as far as this process knows. */
+  clusterState: () => ClusterState
+}
+
+/** The identity of this cluster and its project, as one process sees it. */
+export function makeIdentity(options: IdentityOptions): Identity {
+  const { client, vendor, cluster, identity, settings, monotonicMs } = options
+  const at = { namespace: settings.process.namespace, name: names.ledgerConfigMap }
+  const halt = haltMemory({ cluster, at })
+  const map = ledgerMap({ client, ...at, halt, monotonicMs })
+  const mark = adoptionMark({ map, project: vendor.project.id, identity, leader: leaderReader(options), monotonicMs })
+  const signs = makeSigns(options, { map, scheme: { ...vendor.marks, cluster }, halt, monotonicMs })
+  const project = makeProjectCheck(options, { map, at })
+  return {
+    map,
+    mark,
+    signs,
+    project,
+    loss: lossConfirmation(options, { map, at }),
+    async haltReason(signal) {
+      const stored = await map.recent(signal)
+      return project.haltReason(stored) ?? halt.reason(stored)
+    },
+    isAdopted: (signal) => mark.isSet(signal),
+    clusterState: () => signs.state(),
+  }
+}
+
+/** Who leads now: the holder of the lease since it acquired that, or this replica if there is no election. */
+function leaderReader({ client, settings, identity }: IdentityOptions) {
+  const { leaderElect, leaseNamespace, leaseName } = settings.process
+  const lease = { namespace: leaseNamespace, name: leaseName }
+  return async (signal: AbortSignal): Promise<Leader | undefined> => {
+    if (!leaderElect) return { identity, since: '' }
+    const { holderIdentity, acquireTime } = (await client.get(leases, lease, { signal }))?.spec ?? {}
+    return { identity: holderIdentity, since: acquireTime }
+  }
+}
+
+function makeProjectCheck(
+  { vendor, client, cluster, events, metrics, log }: IdentityOptions,
+  { map, at }: Pick<ProjectCheckOptions, 'map' | 'at'>,
+): ProjectCheck {
+  const recorder = events.of('service-controller')
+  const check = projectCheck({
+    map,
+    at,
+    project: vendor.project,
+    cluster,
+    held: async (signal) =>
+      (await listAll(client, elasticIPs, { signal })).flatMap((record) => reservationIdOf(record) ?? []),
+    list: (signal) => vendor.cloud.reservations({}, signal),
+    log,
+    event: (about, occurrence) => recorder.record(about, occurrence),
+  })
+  metrics.read('eip_admission_other_project', () => Number(check.problem() !== undefined))
+  return check
+}
+
+function makeSigns(
+  { client, nodes, vendor, settings, events, metrics, log }: IdentityOptions,
+  facts: Pick<ClusterSignsDeps, 'map' | 'scheme' | 'halt' | 'monotonicMs'>,
+): ClusterSigns {
+  const recorder = events.of('service-controller')
+  const { sweepIntervalMs: intervalMs } = settings.cluster
+  // The lease has to expire first, and a program to start.
+  const successionMs = settings.process.leaseDurationMs + 60_000
+  const event: ClusterSignsDeps['event'] = (map, occurrence) => recorder.record(map, occurrence)
+  const kubelets = witness({
+    nodes,
+    renewTime: async (name, signal) =>
+      (await client.get(leases, { namespace: nodeLeaseNamespace, name }, { signal }))?.spec?.renewTime,
+    sleep: (ms, signal) => systemClock.sleep(ms, signal),
+    log,
+  })
+  const signs = clusterSigns({ ...facts, cloud: vendor.cloud, log, intervalMs, successionMs, event, witness: kubelets })
+  metrics.read('eip_admission_cluster_id_in_use', () => {
+    const { kind } = signs.state()
+    return kind === 'unchecked' || kind === 'waiting' ? undefined : Number(kind === 'foreign')
+  })
+  return signs
+}

@@ -1,0 +1,38 @@
+import type { Context } from '../context.ts'
+import type { ProjectCheckOptions } from './project-check.ts'
+import { confirmProjectCommand, isProjectConfirmed, projectText } from './project-plan.ts'
+
+/** What a person says about a list that has none of the ledger's reservations. */
+export type LossConfirmation = {
+  /** Whether a person has confirmed that they are gone. */
+  isGiven: (signal: AbortSignal) => Promise<boolean>
+  /** Ends the confirmation: the list has what it should have. */
+  end: (signal: AbortSignal) => Promise<void>
+  /** Says that nothing is written off, and what a person can do. */
+  warn: (signal: AbortSignal) => Promise<void>
+}
+
+/** With `confirm-project=<the project>` a person says that what the project no longer lists is gone. */
+export function lossConfirmation(
+  { vendor, events, log }: Pick<Context, 'vendor' | 'events' | 'log'>,
+  { map, at }: Pick<ProjectCheckOptions, 'map' | 'at'>,
+): LossConfirmation {
+  const { project } = vendor
+  const { id } = project
+  const recorder = events.of('service-controller')
+  return {
+    isGiven: async (signal) => isProjectConfirmed(await map.read(signal), id),
+    async end(signal) {
+      const stored = await map.recent(signal)
+      if (isProjectConfirmed(stored, id)) await map.change(stored, { project: id }, signal)
+    },
+    async warn(signal) {
+      const message =
+        `${projectText(project)} lists none of the reservations of this cluster: nothing is written off. ` +
+        `If they are really gone, run: ${confirmProjectCommand({ at, project: id })}`
+      log.error({ project: id }, message)
+      const stored = await map.recent(signal)
+      if (stored) recorder.record(stored, { type: 'Warning', reason: 'OtherProject', message })
+    },
+  }
+}
