@@ -3,7 +3,7 @@ export type Condition = { value: string; is?: string | number } | { anyOf: reado
 
 /**
  * The values that decide what is installed. The objects are built once from these questions. Two kinds of answers
- * exist: values that are known, for plain manifests, and references that Helm resolves, for the chart.
+ * exist: values that are known, for manifests without Helm, and references that Helm resolves, for the chart.
  */
 export type Choices = {
   /** A value inside a text. */

@@ -28,14 +28,9 @@ const made = '# Made from manifests/*.ts by `make generate`.\n'
 /** Manifests without Helm cannot hold a secret: the process makes one and writes it over this. */
 const pendingPath = 'pending'
 
-/** The chart, the kustomizations and the plain manifests. */
+/** The chart, the kustomizations and the monitoring. */
 export function manifestFiles(facts: ManifestFacts): GeneratedFile[] {
-  return [
-    ...chartFiles(facts),
-    ...kustomizeFiles(facts),
-    ...monitoringFiles(facts),
-    ...facts.dialects.map((dialect) => plainFile(dialect, facts)),
-  ]
+  return [...chartFiles(facts), ...kustomizeFiles(facts), ...monitoringFiles(facts)]
 }
 
 /** The values of the chart by which a cloud is asked for the control-plane address: it has guardians where one is set. */
@@ -93,15 +88,15 @@ function chartTemplate({ conditions, objects }: Part): string {
   return `{{- if and ${conditions.map(test).join(' ')} }}\n${text}{{- end }}\n`
 }
 
-/** The objects of a manifest with known values. `values` replaces defaults of the chart by their paths. */
-function plainObjects({ webhooks, version, dialects }: ManifestFacts, values: ValueTree): object[] {
-  const release = plainRelease(version)
-  const all = withValues(values)
+/** The objects of every cloud, without Helm. An overlay writes the name of its cloud. */
+function baseObjects({ webhooks, version, dialects }: ManifestFacts): object[] {
+  const release = kustomizeRelease(version)
+  const all = valuesWithoutHelm({ cloudProvider: '' })
   const parts = inClusterParts(knownChoices(all, release, pendingPath), webhooks, guardedBy(dialects))
   return [namespaceOf(release.namespace), ...installedParts(parts, all, 'kubectl').flatMap(({ objects }) => objects)]
 }
 
-function plainRelease(version: string): Release {
+function kustomizeRelease(version: string): Release {
   return { namespace: 'eip-admission', name: 'eip-admission', manager: 'kubectl', version }
 }
 
@@ -113,8 +108,8 @@ export function installedParts(parts: Part[], values: ValueTree, by: 'helm' | 'k
     .map((part) => ({ ...part, objects: withoutAbsent(part.objects) as object[] }))
 }
 
-/** The chart's defaults for manifests that nobody rolls back. */
-function withValues(values: ValueTree): ValueTree {
+/** The chart's defaults for manifests that are never rolled back. */
+function valuesWithoutHelm(values: ValueTree): ValueTree {
   const all = { ...defaultValues(), ...values }
   const settings = { ...(all.settings as ValueTree), 'webhook-path-rotation': undefined }
   // Without Helm, nothing else removes records and their definition together.
@@ -125,13 +120,8 @@ function namespaceOf(name: string): object {
   return { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }
 }
 
-function plainFile({ name, providers }: DialectFact, facts: ManifestFacts): GeneratedFile {
-  const objects = plainObjects(facts, { cloudProvider: providers[0] })
-  return { file: `manifests/plain/${name}.yaml`, text: made + documents(objects) }
-}
-
 function kustomizeFiles(facts: ManifestFacts): GeneratedFile[] {
-  const base = plainObjects(facts, { cloudProvider: '' })
+  const base = baseObjects(facts)
   const folder = 'manifests/kustomize'
   return [
     { file: `${folder}/base/eip-admission.yaml`, text: made + documents(base) },
@@ -151,7 +141,7 @@ function monitoringFiles({ version, webhooks }: ManifestFacts): GeneratedFile[] 
   const folder = 'manifests/monitoring'
   const groups = [ruleGroup(alertGroups, { runbooks, literal: (text) => text })]
   // All of it, whatever the values say. Nobody knows whether the cluster has guardians: they are read where they are.
-  const choices = knownChoices(withValues({}), plainRelease(version), pendingPath)
+  const choices = knownChoices(valuesWithoutHelm({}), kustomizeRelease(version), pendingPath)
   const parts = inClusterParts(choices, webhooks, []).filter(({ file }) => monitoringParts.includes(file))
   const objects = parts.flatMap((part) => withoutAbsent(part.objects) as object[])
   return [

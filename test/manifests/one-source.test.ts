@@ -1,4 +1,4 @@
-// The chart, the plain manifests, the kustomizations and `eip-admission install` come from one source. Here helm and
+// The chart, the kustomizations and `eip-admission install` come from one source. Here helm and
 // kubectl render them, and every difference is a failure.
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -95,21 +95,16 @@ function placeOf(object: unknown): object {
 }
 
 for (const { name } of dialectFacts()) {
-  test(`kubectl apply -k and the plain manifest have the same objects: ${name}`, async () => {
+  test(`the overlay differs from the chart only where Helm is needed: ${name}`, async () => {
     const kubectl = join(await controlPlanePrograms(), 'kubectl')
     const overlay = join(root, 'manifests', 'kustomize', 'overlays', name)
     const { stdout } = await promisify(execFile)(kubectl, ['kustomize', overlay], { maxBuffer: 2 ** 24 })
-    const plain = readFileSync(join(root, 'manifests', 'plain', `${name}.yaml`), 'utf8')
-    assert.equal(byName(objectsIn(stdout)), byName(objectsIn(plain)))
-  })
-
-  test(`the plain manifest differs from the chart only where Helm is needed: ${name}`, async () => {
-    const plain = byName(objectsIn(readFileSync(join(root, 'manifests', 'plain', `${name}.yaml`), 'utf8')))
+    const applied = byName(objectsIn(stdout))
     const provider = dialectFacts().find((dialect) => dialect.name === name)?.providers[0]
     const charted = byName(
       await renderChart({ cloudProvider: provider, crds: { keep: false }, webhooks: { pathSecret: 'pending' } }),
     )
-    const helmOnly = Object.keys(charted).filter((key) => !(key in plain))
+    const helmOnly = Object.keys(charted).filter((key) => !(key in applied))
     assert.equal(helmOnly, [
       'ClusterRole /eip-admission-cleanup',
       'ClusterRoleBinding /eip-admission-cleanup',
@@ -119,7 +114,7 @@ for (const { name } of dialectFacts()) {
     ])
     const text = (object: unknown) =>
       JSON.stringify(object).replaceAll('"Helm"', '"kubectl"').replace('"--webhook-path-rotation=false",', '')
-    for (const [key, object] of Object.entries(plain)) {
+    for (const [key, object] of Object.entries(applied)) {
       if (key.startsWith('Namespace')) continue
       assert.is(JSON.stringify(object), text(sameOrder(charted[key], object)), key)
     }

@@ -185,7 +185,7 @@ test('roles that lack rights, give too many, or bind nobody', () => {
       remedy({ mutating: inside, validating: undefined }, { '--loadbalancer': 'metallb:///m?crdConfiguration=true' }),
       remedy(
         { mutating: inside, validating: undefined },
-        { '--load-balancer-manifest': 'manifests/plain/cherry-servers.yaml' },
+        { '--load-balancer-manifest': 'manifests/kustomize/base/eip-admission.yaml' },
       ),
     ],
     [
@@ -195,7 +195,7 @@ test('roles that lack rights, give too many, or bind nobody', () => {
       'helm upgrade eip manifests/chart --namespace infra --reset-then-reuse-values --set metallb.configMap=c',
       'eip-admission install --loadbalancer=metallb:///m/c',
       "eip-admission install '--loadbalancer=metallb:///m?crdConfiguration=true'",
-      'eip-admission install --load-balancer-manifest=manifests/plain/cherry-servers.yaml',
+      'eip-admission install --load-balancer-manifest=manifests/kustomize/base/eip-admission.yaml',
     ],
   )
   assert.is(
