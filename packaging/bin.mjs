@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// What `npx eip-admission` runs: the sources in a checkout, the bundle in the npm package, which has no sources.
+// The entry point of `eip-admission`: the sources in a checkout, the bundle in the npm package, which has no sources.
 import { existsSync } from 'node:fs'
 
 const sources = new URL('../server/main.ts', import.meta.url)

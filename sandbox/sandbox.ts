@@ -52,7 +52,7 @@ Press Ctrl-C to stop everything and to remove its files.`)
 function doctorCommand({ cloud: { url }, project, token, dialect }: Stage<DialectName>): string {
   const { env, provider } = dialects[dialect]
   const variables = Object.entries(env({ url, project, token })).map(([name, value]) => `${name}=${value}`)
-  return [...variables, `npx eip-admission doctor --cloud-provider=${provider} --base-url=${url}`].join(' ')
+  return [...variables, `./bin/eip-admission doctor --cloud-provider=${provider} --base-url=${url}`].join(' ')
 }
 
 /** How the vendor's own command line reaches the simulated cloud. */

@@ -76,7 +76,7 @@ function commandsOf({ blocks }: Page): { place: string; line: string }[] {
 
 /** What is wrong with the flags of our own commands in a line. */
 function problemsOfLine(line: string): string[] {
-  return [...line.matchAll(/(?:^|[\s$])eip-admission ([a-z-][^|;&>)#]*)/g)].flatMap(([, rest = '']) => {
+  return [...line.matchAll(/(?:^|[\s$]|\.\/bin\/)eip-admission ([a-z-][^|;&>)#]*)/g)].flatMap(([, rest = '']) => {
     const [first = '', ...words] = rest.trim().split(/\s+/)
     const [second = ''] = words
     const name = [`${first} ${second}`, first.startsWith('--') ? 'serve' : first].find((one) => commands.has(one)) ?? ''
@@ -170,8 +170,15 @@ test('Events and metrics that a command selects exist', () => {
   assert.equal(problems, [])
 })
 
+test('no page has npm fetch the name eip-admission, which a stranger may register', () => {
+  assert.equal(
+    findAll(({ text }) => [...text.matchAll(/\bnpx (?:-\S+ )*eip-admission\b/g)].map(([found]) => found)),
+    [],
+  )
+})
+
 test('each kind of mistake is found', () => {
-  assert.equal(problemsOfLine('npx eip-admission instal --dry-run'), ['there is no command instal'])
+  assert.equal(problemsOfLine('./bin/eip-admission instal --dry-run'), ['there is no command instal'])
   assert.equal(problemsOfLine('eip-admission cleanup --yess'), ['cleanup has no flag --yess'])
   assert.equal(problemsOfLine('METAL_METRO_NAME=da eip-admission serve --cloud-provider=equinixmetal'), [])
   assert.equal(unknownValues('helm install x y --set settings.regio=a --set settings.region=b --set webhooks.url=c'), [

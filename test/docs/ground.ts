@@ -84,7 +84,7 @@ type Shell = {
 export async function shell(of: Shell): Promise<Pick<Ground, 'dir' | 'env'>> {
   const { dir, file, kubectl, access, dialect: name = dialect, tools = [] } = of
   const home = join(dir, 'home')
-  const bin = join(home, 'node_modules', '.bin')
+  const bin = join(home, 'bin')
   mkdirSync(bin, { recursive: true })
   symlinkSync(join(root, 'manifests'), join(home, 'manifests'))
   const place = `doctor) set -- "$@" --base-url=${access.url}`

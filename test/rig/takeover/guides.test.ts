@@ -118,7 +118,7 @@ for (const { file, program } of guides)
       await typed(reader, '3. Take over')
       await typed(reader, 'If you stay')
       await stays()
-      assert.match(await plain(reader, 'npx eip-admission takeover plan || true'), 'no predecessor was found')
+      assert.match(await plain(reader, './bin/eip-admission takeover plan || true'), 'no predecessor was found')
     }))
 
 async function plain({ dir, env }: Reader, commands: string): Promise<string> {
