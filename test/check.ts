@@ -1,13 +1,14 @@
-// Every check that does not run the product. Each is a command that you can also run alone.
+// Every check that does not run the product. Each is a command that you can also run alone. Those with a cache take a tenth
+// of the time when they run again.
 import { spawnSync } from 'node:child_process'
 
 const checks = [
-  ['types', 'tsc'],
+  ['types', 'tsc --incremental --tsBuildInfoFile node_modules/.cache/types.json'],
   ['lint', 'oxlint --type-aware'],
-  ['format', 'prettier --check --log-level warn .'],
+  ['format', 'prettier --check --cache --cache-location=node_modules/.cache/prettier/check --log-level warn .'],
   ['import law', 'node test/run.ts import-law'],
   ['documentation', 'node test/run.ts docs/'],
-  ['dead code', 'knip'],
+  ['dead code', 'knip --cache --cache-location node_modules/.cache/knip'],
   ['generated files', 'node docs/generate.ts --check'],
 ]
 
