@@ -71,6 +71,7 @@ export function makeLedger(options: LedgerOptions): Ledger {
     overLimit: limiter(options),
     turnover: turnover({ limit: maxAddressesPerNamespace, now }),
     timeLimit: () => timeLimit(budgetMs),
+    monotonicMs,
     now,
     log,
     isStillWanted: (record: ElasticIP, signal: AbortSignal) => isStillWanted(options, record, signal),

@@ -114,7 +114,7 @@ async function claimAddress(
   const name = given || generateName(prefix ?? '')
   const named = { ...service, metadata: { ...service.metadata, name } }
   const use = quotaUse(service, request.oldObject)
-  const first = { ...claimOf(named, wanted), quotaUse: use }
+  const first = { ...claimOf(named, wanted), uid: old?.metadata.uid, quotaUse: use }
   const { first: claimed, second } = await claimAddresses(
     deps.claim,
     { first, second: secondOf(first, wanted) },
@@ -155,7 +155,8 @@ async function addSecond(
   signal: AbortSignal,
 ): Promise<Decision> {
   const { claim, onCloudFailure } = deps
-  const wantedClaim = secondClaim(claimOf(service, wanted), second)
+  const first = { ...claimOf(service, wanted), uid: request.oldObject?.metadata.uid }
+  const wantedClaim = secondClaim(first, second)
   const { denial, warnings } = request.dryRun
     ? await previewSecond(deps, { second: wantedClaim, wanted }, signal)
     : missingSecond(await claimSecond(claim, wantedClaim, signal), { wanted: second, onCloudFailure })

@@ -25,6 +25,8 @@ export type ControllerDeclaration = {
   concurrency?: number
   /** The back-off after errors. */
   retry?: { firstMs?: number; maxMs?: number }
+  /** After an error of the cloud no change of the object ends the back-off: each would be another call. */
+  holdsFailedCalls?: boolean
   /** Reports a failed reconcile to the owner of the object. */
   report?: Report
 }
@@ -53,7 +55,7 @@ export function defineController(
   declaration: ControllerDeclaration,
   { log, observer, clock = systemClock }: { log: Log; observer: ControllerObserver; clock?: Clock },
 ): Controller {
-  const { reconciler, watches = [], prepare, needs = [], keys, resyncMs, report } = declaration
+  const { reconciler, watches = [], prepare, needs = [], keys, resyncMs, holdsFailedCalls, report } = declaration
   const { concurrency = 1, retry = {} } = declaration
   const { name } = reconciler
   const observe = (result: Result, ms: number) => observer.reconciled(name, result, ms)
@@ -77,7 +79,16 @@ export function defineController(
       return pending.length
     },
     run(signal) {
-      const judged = reconcileKey({ reconciler, queue: pending, ...memory, resyncMs, report, observe, log })
+      const judged = reconcileKey({
+        reconciler,
+        queue: pending,
+        ...memory,
+        resyncMs,
+        holdsFailedCalls,
+        report,
+        observe,
+        log,
+      })
       return pending.run(judged, signal, async () => {
         await prepare?.(signal)
         await Promise.all(needs.map((cache) => cache.synced(signal)))

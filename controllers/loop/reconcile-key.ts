@@ -1,3 +1,4 @@
+import { CloudError } from '../../clouds/ports/cloud.ts'
 import { isConflict } from '../../kube/errors.ts'
 import type { Log } from '../../kube/log.ts'
 import type { Key } from '../../kube/objects.ts'
@@ -23,6 +24,7 @@ export type ReconcileOptions = {
   log: Log
   observe: (result: Result, ms: number) => void
   resyncMs?: number | undefined
+  holdsFailedCalls?: boolean | undefined
   report?: Report | undefined
 }
 
@@ -30,7 +32,7 @@ export type ReconcileOptions = {
 const maxHoldMs = 30_000
 
 /** A cloud that asks for a longer wait does not know that users change their objects. */
-export const maxAskedMs = 10 * 60_000
+const maxAskedMs = 10 * 60_000
 
 /** Reconciles a key and decides when it is due again. No other place decides that. */
 export function reconcileKey(options: ReconcileOptions): Process {
@@ -53,9 +55,10 @@ async function tryToReconcile(options: ReconcileOptions, key: Key, signal: Abort
 }
 
 function succeed({ queue, resyncMs, repeats, news }: ReconcileOptions, key: Key, outcome: Outcome): void {
-  const { againInMs = resyncMs, steps = [] } = outcome
+  const { againInMs = resyncMs, isHeld, steps = [] } = outcome
   // In a dispute too: a withdrawal has to be looked at again, although nobody writes any more.
   if (againInMs !== undefined) queue.addAfter(key, againInMs)
+  if (againInMs !== undefined && isHeld) queue.hold(key, againInMs)
   const repeated = repeats.after(key, steps)
   if (repeated !== undefined) throw new Unsettled(`the step ${repeated} is needed again and again`)
   // Between two repetitions it may look settled for a moment.
@@ -64,7 +67,8 @@ function succeed({ queue, resyncMs, repeats, news }: ReconcileOptions, key: Key,
   news.succeeded(key)
 }
 
-function fail({ reconciler, queue, report, news, log }: ReconcileOptions, key: Key, error: unknown): Result {
+function fail(options: ReconcileOptions, key: Key, error: unknown): Result {
+  const { reconciler, queue, report, news, log } = options
   if (isOnlyConflict(error)) {
     queue.failed(key)
     return 'conflict'
@@ -82,7 +86,7 @@ function fail({ reconciler, queue, report, news, log }: ReconcileOptions, key: K
     // Until then each event of the object would fail once more.
     queue.hold(key, retryAfterMs)
     queue.addAfter(key, retryAfterMs)
-  }
+  } else if (options.holdsFailedCalls && isOfCloud(error)) queue.hold(key, againInMs)
   const isUnsettled = error instanceof Unsettled
   // Each write of the other program is an event that would add the key at once.
   if (isUnsettled) queue.hold(key, Math.min(againInMs, maxHoldMs))
@@ -103,6 +107,10 @@ function fail({ reconciler, queue, report, news, log }: ReconcileOptions, key: K
 function isOnlyConflict(error: unknown): boolean {
   if (!(error instanceof AggregateError)) return isConflict(error)
   return error.errors.length > 0 && error.errors.every(isOnlyConflict)
+}
+
+function isOfCloud(error: unknown): boolean {
+  return error instanceof AggregateError ? error.errors.some(isOfCloud) : error instanceof CloudError
 }
 
 /** How long we wait because the cloud or the API server asks for it; of several waits the longest. */

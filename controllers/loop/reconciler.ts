@@ -3,6 +3,8 @@ import type { Key } from '../../kube/objects.ts'
 /** What a reconcile of one key ended with: it is settled, or it is due again although nothing may have changed. */
 export type Outcome = {
   againInMs?: number
+  /** No change of the object ends this wait: each would be another call of the cloud. */
+  isHeld?: true
   /** What it did, by the names of the steps. */
   steps?: readonly string[]
 }

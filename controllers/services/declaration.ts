@@ -78,6 +78,7 @@ export function serviceControllers(given: Deps, { announcing, assigning, isLeade
       ...common(deps),
       reconciler: cloudSteps(kind, reconcilerDeps, stepQueues),
       watches: [queues[kind].watch],
+      holdsFailedCalls: kind === 'release',
       keys: () => [],
     })),
   ]
@@ -208,6 +209,7 @@ function makeReconcilerDeps(
     requestAnnotations,
     policy: deps.vendor.policy,
     findAnnouncement: findInAny(announcing),
+    claimWaits: ledger.claims.waits,
     graceMs: settings.cluster.unboundGraceMs,
     sights: seen,
     carryOut: serviceSteps({
@@ -216,7 +218,6 @@ function makeReconcilerDeps(
       requestAnnotations,
       now: ledgerDeps.now,
       ...ledgerWrites(ledger, unassign),
-      sights: seen,
       event: (service, event) => events.record(service, event),
       onMissedByAdmission: () => deps.metrics.add('eip_admission_services_without_admission_total', {}),
     }),

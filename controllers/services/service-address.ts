@@ -2,6 +2,7 @@ import type { Announcer } from '../../announcers/announcer.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { type Key, type Service, splitKey } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
+import type { Claims } from '../../ledger/claim/claim.ts'
 import {
   type AddressKey,
   type ElasticIP,
@@ -18,8 +19,8 @@ import type { Sights } from '../../lib/sights.ts'
 import type { Announcement, Announcing } from '../announcing/announcing.ts'
 import { type Outcome, type Reconciler, runSteps } from '../loop/reconciler.ts'
 import { addressToFree, planService } from './service-plan.ts'
-import { pendingSight, type ServiceSeen, unboundState, withdrawalState } from './service-state.ts'
-import type { ServiceStep } from './service-step.ts'
+import { type ServiceSeen, unboundState, withdrawalState } from './service-state.ts'
+import type { ServicePlan, ServiceStep } from './service-step.ts'
 
 export type ServiceAddressDeps = {
   client: KubeClient
@@ -37,6 +38,7 @@ export type ServiceAddressDeps = {
   ) => Promise<Outcome | undefined>
   /** Hands a Service over whose next step another controller carries out; true if it did. */
   forward?: (step: ServiceStep, seen: { key: AddressKey; isLive: boolean }) => boolean
+  claimWaits: Claims['waits']
   graceMs: number
   /** All controllers of Services share them: what one saw first has waited for the others, too. */
   sights: Sights
@@ -57,13 +59,13 @@ export function serviceAddress(deps: ServiceAddressDeps): Reconciler {
       const { service: cachedService, record } = deps.cached
       const others = otherKeys(deps, key).flatMap((other) => record(other) ?? [])
       const cached = { key, service: cachedService(serviceOfAddress(key)), record: record(key), others }
-      const { step, ...outcome } = planService({ ...factsOf(deps, cached), announcement: undefined })
+      const { step, ...outcome } = planInTime(deps, { ...factsOf(deps, cached), announcement: undefined })
       if (!step) return outcome
       if (deps.forward?.(step, { key, isLive: false })) return {}
       return runSteps(
         {
           look: (aborted) => look(deps, key, aborted),
-          plan: planService,
+          plan: (seen) => planInTime(deps, seen),
           carryOut: async (next: ServiceStep, { service }, aborted) =>
             deps.forward?.(next, { key, isLive: true }) ? {} : deps.carryOut(next, { key, service }, aborted),
           maxSteps,
@@ -72,6 +74,15 @@ export function serviceAddress(deps: ServiceAddressDeps): Reconciler {
       )
     },
   }
+}
+
+/** The next step. No change of a Service ends the wait of its claim, unless it requests another address. */
+function planInTime({ claimWaits }: Pick<ServiceAddressDeps, 'claimWaits'>, seen: ServiceSeen): ServicePlan {
+  if (seen.record && heldAddress(seen.record) !== undefined) claimWaits.end(seen.key)
+  const plan = planService(seen)
+  if (plan.step?.do !== 'claim') return plan
+  const againInMs = claimWaits.leftMs({ ...plan.step, key: seen.key, uid: seen.service?.metadata.uid, wait: false })
+  return againInMs > 0 ? { againInMs } : plan
 }
 
 /**
@@ -116,8 +127,6 @@ function factsOf(
   { want, announcer, requestAnnotations, policy, graceMs, sights }: ServiceAddressDeps,
   { key, service, record, others }: Pick<ServiceSeen, 'key' | 'service' | 'record' | 'others'>,
 ): Omit<ServiceSeen, 'announcement'> {
-  // A sweep may have found the address, and then no claim ends the wait.
-  if (!service || (record && heldAddress(record) !== undefined)) sights.forMs(pendingSight(key), undefined)
   return {
     key,
     service,

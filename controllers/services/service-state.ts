@@ -85,11 +85,6 @@ export function unboundState(record: ElasticIP | undefined): string | undefined 
   return [metadata.uid, ...(status?.conditions ?? []).map((one) => `${one.type} ${one.lastTransitionTime}`)].join()
 }
 
-/** The name under which it is remembered since when an address is pending. */
-export function pendingSight(key: AddressKey): string {
-  return `pending ${key}`
-}
-
 /** Whether the Service has our finalizer. */
 export function hasFinalizer({ metadata }: Service): boolean {
   return metadata.finalizers?.includes(serviceFinalizer) ?? false

@@ -4,13 +4,11 @@ import type { AddressKey, ElasticIP, ReclaimPolicy } from '../../ledger/record/e
 import type { ReleaseResult } from '../../ledger/release/release.ts'
 import { familyNames } from '../../lib/ip-address.ts'
 import { firstItems } from '../../lib/quote.ts'
-import type { Sights } from '../../lib/sights.ts'
 import { addressAnnotation, serviceFinalizer, upstreamFinalizer } from '../../ledger/record/names.ts'
 import { annotationsRequesting, outdatedRequestAnnotations } from '../../ledger/want/own-address.ts'
-import { maxAskedMs } from '../loop/reconcile-key.ts'
 import { type Outcome, Terminal } from '../loop/reconciler.ts'
 import { patch, patchSharedStatus, patchStatus, withoutAnnotations } from './patch-service.ts'
-import { hasAnnotations, pendingSight } from './service-state.ts'
+import { hasAnnotations } from './service-state.ts'
 import type { ServiceStep } from './service-step.ts'
 import {
   type WithdrawalDeps,
@@ -32,7 +30,6 @@ export type StepDeps = PostponeDeps &
     release: (record: ElasticIP, signal: AbortSignal) => Promise<ReleaseResult>
     recoverRecords: (of: { service: Key; address: string }, signal: AbortSignal) => Promise<boolean>
     retain: (record: ElasticIP, signal: AbortSignal) => Promise<void>
-    sights: Sights
     /** Called for each Service that admission should have completed, and did not review. */
     onMissedByAdmission: () => void
   }
@@ -44,11 +41,8 @@ export type CarryOut = (
   signal: AbortSignal,
 ) => Promise<Outcome | undefined>
 
-/** How long until we ask the cloud again whether it has granted or deleted a reservation. */
+/** How long until we look again whether a record or a reservation is free, or deleted. */
 const pollMs = 5_000
-
-/** The same at most, where the cloud itself names no time: the longer an address is pending, the rarer we ask. */
-const maxPollMs = 60_000
 
 /** How long until we try again to get the second address of a Service that can do without it. */
 const preferredMs = 600_000
@@ -146,8 +140,7 @@ async function claim(
   const { do: _do, second, ...spec } = step
   const which = second ? `${familyNames[second.family]} address` : 'address'
   const isShown = service.metadata.annotations?.[addressAnnotation] !== undefined
-  const claimed = await deps.claim({ ...spec, key, isShown, wait: false }, signal)
-  const againInMs = pollAgainMs(deps.sights, claimed, { key, service })
+  const claimed = await deps.claim({ ...spec, key, uid: service.metadata.uid, isShown, wait: false }, signal)
   switch (claimed.kind) {
     case 'held':
       return undefined
@@ -158,7 +151,7 @@ async function claim(
         reason: 'SyncLoadBalancerFailed',
         message: `${second ? which : 'Address'} pending: ${claimed.reason}`,
       })
-      return { againInMs }
+      return { againInMs: ('retryAfterMs' in claimed ? claimed.retryAfterMs : undefined) ?? pollMs }
     case 'refused':
       if (!second || second.isRequired) throw new Error(`no ${which}: ${claimed.reason}`)
       deps.event(service, {
@@ -168,18 +161,6 @@ async function claim(
       })
       return { againInMs: preferredMs }
   }
-}
-
-/** When to claim again. An address that is granted after some seconds is not found late, and an outage costs few calls. */
-function pollAgainMs(
-  sights: Sights,
-  claimed: ClaimResult,
-  { key, service: { metadata } }: { key: AddressKey; service: Service },
-): number {
-  const isOver = claimed.kind === 'held' || claimed.kind === 'refused'
-  const pendingMs = sights.forMs(pendingSight(key), isOver ? undefined : metadata.uid)
-  if (claimed.kind !== 'pending' || claimed.retryAfterMs === undefined) return pollMs
-  return Math.max(pollMs, Math.min(claimed.retryAfterMs, maxAskedMs), Math.min(pendingMs / 2, maxPollMs))
 }
 
 async function announce(
@@ -205,7 +186,7 @@ async function release(
   if (result === 'unchecked') return { againInMs: checkMs }
   if (result === 'waiting') {
     if (service) deps.event(service, { type: 'Normal', reason: 'DeletingLoadBalancer', message: waitingText })
-    return { againInMs: pollMs }
+    return { againInMs: pollMs, isHeld: true }
   }
   if (result === 'kept') warnOfReturn(deps, service)
   if (result !== 'request-in-flight') return undefined

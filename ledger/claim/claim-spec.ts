@@ -10,6 +10,8 @@ export type ClaimSpec = { family: IpFamily } & (
 
 export type Claim = ClaimSpec & {
   key: AddressKey
+  /** The uid of the stored Service; absent while it is created. */
+  uid?: string | undefined
   /** The Service shows an address of ours already: the cloud may have it although no record does. */
   isShown?: boolean
   /** Whether to wait until the signal aborts while the record is busy, as a review does; else `busy` is the result at once. */
@@ -20,12 +22,12 @@ export type Claim = ClaimSpec & {
 export type ClaimResult =
   | { kind: 'held'; record: ElasticIP; address: string }
   /**
-   * The address will come later: the cloud has not granted it, or could not be reached. `retryAfterMs`: how long the cloud
-   * wants us to wait; absent where it was not asked.
+   * The address will come later: the cloud has not granted it, or could not be reached. `retryAfterMs`: how long to wait
+   * before the cloud is asked again; absent where it was not asked.
    */
   | { kind: 'pending'; reason: string; retryAfterMs?: number }
-  /** There will be no address until a person changes something. */
-  | { kind: 'refused'; reason: string }
+  /** There will be no address until a person changes something. `retryAfterMs` as above. */
+  | { kind: 'refused'; reason: string; retryAfterMs?: number }
   /** Another claim or a release works on the record: try again shortly. */
   | { kind: 'busy'; reason: string }
 

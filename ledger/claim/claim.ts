@@ -22,10 +22,13 @@ import { newRecord } from '../record/records.ts'
 import { isClaimedBy, isSource } from '../record/source.ts'
 import { busy, type Claim, type ClaimResult, type ClaimSpec, recordSpecOf } from './claim-spec.ts'
 import { type ObtainDeps, type PolicyDeps, type Task, obtainAddress } from './obtain-address.ts'
+import { type ClaimWaits, claimWaits } from './claim-waits.ts'
 import { refuse, unrecorded } from './store-result.ts'
 import { answerFromRecord, mismatchOf, takeOverRecord } from './stored-record.ts'
 
 export type Claims = UnderWay & {
+  /** How long claims wait because the cloud was asked in vain. */
+  waits: Pick<ClaimWaits, 'leftMs' | 'end'>
   /**
    * The address of a Service: the one that its record holds, an available one, or a new one. Of all replicas one can
    * create the record. Throws KubeError when the API server does not answer; then nothing was bought without a record. At
@@ -42,6 +45,7 @@ export type ClaimDeps = ObtainDeps &
   Pick<Identity, 'haltReason' | 'isAdopted'> & {
     /** Starts the time that one claim may spend at the cloud; other processes wait longer before they take over. */
     timeLimit: () => TimeLimit
+    monotonicMs: () => number
   }
 
 type ProcessDeps = ClaimDeps & {
@@ -57,18 +61,22 @@ const pollMs = 100
 export function claims(ledger: ClaimDeps): Claims {
   const deps: ProcessDeps = { ...ledger, running: new Map(), unrecorded: new Set() }
   const { track, idle } = underWay()
+  const waits = claimWaits(deps)
   return {
     track,
     idle,
+    waits,
     async claim(claim, signal) {
+      const standing = waits.standing(claim)
+      if (standing) return standing
       const deadline = claim.wait ? once(signal, 'abort').then(() => busy) : undefined
       do {
         const attempt = track(busyAtConflict(tryClaim(deps, claim, signal)))
         const result = await (deadline ? Promise.race([attempt, deadline]) : untilAborted(attempt, signal))
-        if (result.kind !== 'busy') return result
+        if (result.kind !== 'busy') return waits.note(claim, result)
         if (deadline) await Promise.race([sleep(pollMs), deadline])
       } while (claim.wait && !signal.aborted)
-      return busy
+      return waits.note(claim, busy)
     },
     async readAhead(signal) {
       await Promise.allSettled([deps.haltReason(signal), deps.isAdopted(signal)])

@@ -56,7 +56,7 @@ export async function storeReservation(
     const message = 'the cloud denied the request'
     const conditions = [notRequested('refused', { message, now: deps.now() })]
     await write(deps, record, { requestInFlight: undefined, reservationID: undefined, message, conditions })
-    return { kind: 'refused', reason: `${deps.cloud.name} denied the request for an address` }
+    return { kind: 'refused', reason: `${deps.cloud.name} denied the request for an address`, retryAfterMs: 0 }
   }
   if (state === 'requested' || address === undefined) {
     const message = `${deps.cloud.name} has not granted the address yet`
@@ -143,7 +143,7 @@ export async function refuse(
   // An older record may be of a reserve whose answer was lost: it stays, and so does the trace of what that bought.
   if (isFresh) await deps.records.remove(record)
   else await write(deps, record, { requestInFlight: undefined, message: reason, conditions })
-  return { kind: 'refused', reason }
+  return { kind: 'refused', reason, ...(fault !== undefined && { retryAfterMs: 0 }) }
 }
 
 /** An address that its Service still shows may be another's by now: by this condition it is withdrawn. */

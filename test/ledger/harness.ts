@@ -263,6 +263,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
       options.limits && overLimit(record, (await client.list(elasticIPs, { signal })).items, options.limits),
     turnover: turnover({ limit: options.limits?.namespace, now: ownNow }),
     timeLimit: options.timeLimit ?? (() => ({ signal: neverAborted, isOver: () => false })),
+    monotonicMs: elapsedMs,
     now: ownNow,
     log: silentLog,
     isStillWanted: (record: ElasticIP, signal: AbortSignal) => isStillWanted({ client, want: wanted }, record, signal),
@@ -279,6 +280,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
     requestAnnotations: policy.requestAnnotations,
     policy,
     findAnnouncement: (address) => Promise.resolve(findAnnouncement(address)),
+    claimWaits: own.waits,
     graceMs,
     sights: seen,
     carryOut: serviceSteps({
@@ -295,7 +297,6 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
       recoverRecords: (of, signal) => recoverRecords(deps, of, signal),
       postponeRelease: (of, signal) => postponeRelease(deps, of, signal),
       retain: (record, signal) => retain(deps, record, signal),
-      sights: seen,
       onMissedByAdmission: () => {},
       event: (_service, { type, message }) => options.events?.push(`${type} ${message}`),
     }),
@@ -330,6 +331,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
     claim: (claim = {}, signal = neverAborted) => {
       const {
         key = 'default/web',
+        uid,
         elasticIP,
         location = 'da',
         reclaim = 'Delete',
@@ -339,7 +341,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
       } = claim
       const stated = claim.isReclaimStated && ({ isReclaimStated: true } as const)
       const spec = elasticIP ? { elasticIP } : { location, reclaim, ...stated }
-      return own.claim({ ...spec, family, key, isShown, wait }, signal)
+      return own.claim({ ...spec, family, key, uid, isShown, wait }, signal)
     },
     reconcileSource: (name) => sourceReconciler.reconcile(name, neverAborted),
     fillPool: () => poolReconciler.reconcile(warmPoolKey, neverAborted),

@@ -202,6 +202,34 @@ for (const { retryAfterMs, againInMs } of [
     assert.is((await a.reconcile(key)).againInMs, againInMs)
   })
 
+for (const { name, error } of [
+  { name: 'its quota is used up', error: { fault: 'quota' } },
+  { name: 'its token has no rights', error: { fault: 'auth' } },
+  { name: 'it had too many calls', error: { fault: 'rate-limit', retryAfterMs: 60_000 } },
+] as const)
+  test(`fifty edits of a Service that the cloud refuses because ${name} are one order`, async () => {
+    const harness = makeHarness()
+    const a = harness.process('a')
+    harness.setAdoptionMark()
+    const edited = (n: number) => makeService({ finalizers: [serviceFinalizer], labels: { edit: `${n}` } })
+    let orders = 0
+    harness.cloud.cloud.reserve = () => {
+      orders += 1
+      return Promise.reject(new CloudError('refused', { outcome: 'nothing', ...error }))
+    }
+    for (let n = 0; n < 50; n += 1) {
+      harness.addService(edited(n))
+      await a.reconcile(key).catch(() => {})
+    }
+    assert.is(orders, 1)
+    // An update that is reviewed meanwhile gets the answer that the cloud has given.
+    const { kind } = await a.claim({ uid: edited(0).metadata.uid, wait: true })
+    assert.equal([kind, orders], [error.fault === 'rate-limit' ? 'pending' : 'refused', 1])
+    harness.advance(60_000)
+    await a.reconcile(key).catch(() => {})
+    assert.is(orders, 2)
+  })
+
 test('a Service that got its pending address from a sweep, and lost it later, asks soon for another one', async () => {
   const harness = makeHarness()
   const a = harness.process('a')

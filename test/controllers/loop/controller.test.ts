@@ -2,6 +2,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type ControllerDeclaration, defineController } from '../../../controllers/loop/controller.ts'
 import { type Outcome, Terminal, Unsettled } from '../../../controllers/loop/reconciler.ts'
+import { CloudError } from '../../../clouds/ports/cloud.ts'
 import { failureNews } from '../../../controllers/loop/failure-news.ts'
 import { watch } from '../../../controllers/loop/watch.ts'
 import { fakeClock } from '../../kube/fake-clock.ts'
@@ -356,29 +357,68 @@ test('an error that asks for a day is retried after ten minutes', async () => {
   await running
 })
 
-test('an error that says when to retry holds its key until then, whatever changes', async () => {
-  const clock = fakeClock()
-  const listeners: (() => void)[] = []
-  const { controller, reconciled } = makeController(
-    (_key, count) => {
-      if (count === 1) throw Object.assign(new Error('too many requests'), { retryAfterMs: 12_000 })
-      return {}
+const overloaded = new CloudError('the cloud has errors', { fault: 'unavailable', outcome: 'nothing' })
+const slowRetry = { firstMs: 24_000, maxMs: 24_000 }
+
+// Each key changes every 100 ms, for 12 s.
+const holds: { name: string; first: () => Outcome; more?: Partial<ControllerDeclaration>; isHeld: boolean }[] = [
+  {
+    name: 'an error that says when to retry holds its key until then',
+    first() {
+      throw Object.assign(new Error('too many requests'), { retryAfterMs: 12_000 })
     },
-    { watches: [watch({ onChange: (listener) => void listeners.push(listener) }, () => ['a'])] },
-    clock,
-  )
-  const stop = new AbortController()
-  const running = controller.run(stop.signal)
-  for (let ms = 0; ms < 11_900; ms += 100) {
-    for (const change of listeners) change()
-    await clock.pass(100)
-  }
-  assert.is(reconciled.length, 1)
-  await clock.pass(200)
-  assert.is(reconciled.length, 2)
-  stop.abort()
-  await running
-})
+    isHeld: true,
+  },
+  { name: 'a wait that is held holds its key', first: () => ({ againInMs: 12_000, isHeld: true }), isHeld: true },
+  { name: 'any other wait holds nothing', first: () => ({ againInMs: 12_000 }), isHeld: false },
+  {
+    name: 'an error of the cloud holds its key for the back-off where each reconcile is a call',
+    first() {
+      throw new AggregateError([new Error('another'), overloaded])
+    },
+    more: { retry: slowRetry, holdsFailedCalls: true },
+    isHeld: true,
+  },
+  {
+    name: 'an error of the cloud holds nothing elsewhere',
+    first() {
+      throw overloaded
+    },
+    more: { retry: slowRetry },
+    isHeld: false,
+  },
+  {
+    name: 'an error that is not of the cloud holds nothing',
+    first() {
+      throw new Error('another Service shows the address')
+    },
+    more: { retry: slowRetry, holdsFailedCalls: true },
+    isHeld: false,
+  },
+]
+for (const { name, first, more, isHeld } of holds) {
+  test(`${name}, whatever changes`, async () => {
+    const clock = fakeClock()
+    const listeners: (() => void)[] = []
+    const watches = [watch({ onChange: (listener) => void listeners.push(listener) }, () => ['a'])]
+    const { controller, reconciled } = makeController(
+      (_key, count) => (count === 1 ? first() : {}),
+      { watches, ...more },
+      clock,
+    )
+    const stop = new AbortController()
+    const running = controller.run(stop.signal)
+    for (let ms = 0; ms < 11_900; ms += 100) {
+      for (const change of listeners) change()
+      await clock.pass(100)
+    }
+    assert.is(reconciled.length === 1, isHeld)
+    await clock.pass(12_200)
+    assert.ok(reconciled.length > 1)
+    stop.abort()
+    await running
+  })
+}
 
 test('a terminal problem is reported once and not retried', async () => {
   const { run, results, reported } = makeController(

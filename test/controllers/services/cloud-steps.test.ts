@@ -27,7 +27,7 @@ const policy = makePolicy({ metro: 'da' })
 type State = { service?: Service | undefined; record?: ElasticIP | undefined }
 
 /** A Service and a record as they are stored and as a cache has them; every step that is carried out ends the run. */
-function stage(stored: State, cached: State = stored) {
+function stage(stored: State, cached: State = stored, waitMs = 0) {
   const api = apiServer()
   if (stored.service) api.put(services, stored.service)
   const done: string[] = []
@@ -47,6 +47,7 @@ function stage(stored: State, cached: State = stored) {
       done.push(step.do)
       return Promise.resolve({ againInMs: 1 })
     },
+    claimWaits: { leftMs: () => waitMs, end() {} },
     graceMs: 1_000,
     sights: {
       forMs(name, state) {
@@ -122,10 +123,18 @@ for (const { name, stored, cached = stored, ...expected } of cases) {
   }
 }
 
+for (const kind of ['quick', 'claim'] as const)
+  test(`a claim that has to wait is not made by the controller of ${kind} steps, which looks again then`, async () => {
+    const { deps, queues, done, taken } = stage({ service: waiting }, undefined, 42_000)
+    const reconciler = kind === 'quick' ? quickSteps(deps, queues) : cloudSteps(kind, deps, queues)
+    assert.equal(await reconciler.reconcile(key, signal), { againInMs: 42_000 })
+    assert.equal([...done, ...taken], [])
+  })
+
 test('of a Service that is gone nobody remembers since when it waits', async () => {
   const { deps, queues, forgotten } = stage({})
   await quickSteps(deps, queues).reconcile(key, signal)
-  assert.equal(forgotten, ['pending default/web', 'unbound default/web', 'withdrawal default/web'])
+  assert.equal(forgotten, ['unbound default/web', 'withdrawal default/web'])
 })
 
 test('each controller has a name of its own', () => {

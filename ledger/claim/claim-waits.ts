@@ -1,0 +1,126 @@
+// How long the claim of a stored Service waits after the cloud was asked in vain. Whoever may edit a Service could empty the
+// cloud's rate limit otherwise: each edit would be an order, past every back-off.
+//
+//   the last claim came to                   | the next one waits
+//   -----------------------------------------+-------------------------------------------------------------------------
+//   held                                     | -
+//   pending, and the cloud named a time      | that long, whatever the Service requests by now
+//   pending                                  | 5 s, and more the longer it lasts, unless the Service requests another address
+//   refused by the cloud                     | a back-off that doubles, unless the Service requests another address
+//   anything else: the cloud was not asked   | 1 s, unless the Service requests another address
+//
+// Each process has its own memory. A create has no Service yet, and does not wait.
+import { backoffMs } from '../../lib/backoff.ts'
+import type { AddressKey } from '../record/elastic-ip.ts'
+import type { Claim, ClaimResult } from './claim-spec.ts'
+
+export type ClaimWaits = {
+  /** How long the next claim has to wait; 0 if it may be made now. */
+  leftMs(claim: Claim): number
+  /** The result that a claim has for as long as it waits; undefined if it may be made now. */
+  standing(claim: Claim): ClaimResult | undefined
+  /** Keeps what a claim came to; `retryAfterMs` of the result is then how long the next one waits. */
+  note(claim: Claim, result: ClaimResult): ClaimResult
+  /** Forgets the wait of a key: its record has an address, perhaps by a sweep. */
+  end(key: AddressKey): void
+}
+
+/** As after an error of any other kind. */
+const refusedMs = { firstMs: 500, maxMs: 300_000 }
+/** How long until we ask whether the cloud has granted an address: the longer it is pending, the rarer. */
+const pendingMs = { first: 5_000, longest: 60_000 }
+/** A cloud that asks for a longer wait does not know that users change their Services. */
+const maxAskedMs = 10 * 60_000
+const unaskedMs = 1_000
+/** Longer than any wait. What is older says nothing any more, and its Service may be gone. */
+const keptMs = 20 * 60_000
+
+type Wait = {
+  uid: string
+  wish: string
+  result: Exclude<ClaimResult, { kind: 'held' }>
+  notedAtMs: number
+  untilMs: number
+  until: Date
+  /** Whether another request would meet the same answer. */
+  isForAll: boolean
+  refusals: number
+  pendingSinceMs: number | undefined
+}
+
+/** Nothing waits yet. */
+export function claimWaits({ monotonicMs, now }: { monotonicMs: () => number; now: () => Date }): ClaimWaits {
+  const waits = new Map<string, Wait>()
+  const waitOf = (claim: Claim) => {
+    const wait = waits.get(claim.key)
+    const isCurrent = wait && wait.uid === claim.uid && (wait.isForAll || wait.wish === wishOf(claim))
+    return isCurrent && wait.untilMs > monotonicMs() ? wait : undefined
+  }
+  const forgetOld = (nowMs: number) => {
+    for (const [key, { notedAtMs }] of waits) {
+      if (notedAtMs + keptMs > nowMs) return
+      waits.delete(key)
+    }
+  }
+  return {
+    leftMs(claim) {
+      const { untilMs } = waitOf(claim) ?? {}
+      return untilMs === undefined ? 0 : untilMs - monotonicMs()
+    },
+    standing(claim) {
+      const wait = waitOf(claim)
+      return wait && claim.wait ? forReview(wait) : wait?.result
+    },
+    end: (key) => void waits.delete(key),
+    note(claim, result) {
+      const { key, uid } = claim
+      if (uid === undefined) return result
+      const nowMs = monotonicMs()
+      const known = waits.get(key)
+      forgetOld(nowMs)
+      // A key that is set again comes last, as the newest.
+      waits.delete(key)
+      if (result.kind === 'held') return result
+      const next = nextWait(result, { former: known?.uid === uid ? known : undefined, nowMs })
+      const until = new Date(now().getTime() + next.untilMs - nowMs)
+      waits.set(key, { ...next, uid, wish: wishOf(claim), notedAtMs: nowMs, until })
+      return next.result
+    },
+  }
+}
+
+/** What decides about the answer of the cloud; what becomes of the address later does not. */
+function wishOf({ family, location, elasticIP }: Claim): string {
+  return JSON.stringify([family, location, elasticIP])
+}
+
+/** A person who has changed something reads when the cloud is asked again. Without the cloud, a review asks at once. */
+function forReview({ result, until }: Wait): ClaimResult | undefined {
+  if (askedMs(result) === undefined) return undefined
+  return { ...result, reason: `${result.reason}; it is asked again after ${until.toISOString()}` }
+}
+
+/** How long the cloud wants us to wait; undefined if it was not asked. */
+function askedMs(result: Wait['result']): number | undefined {
+  return result.kind === 'busy' ? undefined : result.retryAfterMs
+}
+
+function nextWait(
+  result: Wait['result'],
+  { former, nowMs }: { former: Wait | undefined; nowMs: number },
+): Omit<Wait, 'uid' | 'wish' | 'notedAtMs' | 'until'> {
+  const { refusals = 0, pendingSinceMs } = former ?? {}
+  const asked = askedMs(result)
+  if (asked === undefined) return { result, untilMs: nowMs + unaskedMs, isForAll: false, refusals, pendingSinceMs }
+  if (result.kind === 'refused') {
+    const retryAfterMs = backoffMs(refusals + 1, refusedMs)
+    const untilMs = nowMs + retryAfterMs
+    const refused = { ...result, retryAfterMs }
+    return { result: refused, untilMs, isForAll: false, refusals: refusals + 1, pendingSinceMs: undefined }
+  }
+  const sinceMs = pendingSinceMs ?? nowMs
+  const pollMs = Math.max(pendingMs.first, Math.min((nowMs - sinceMs) / 2, pendingMs.longest))
+  const retryAfterMs = Math.max(pollMs, Math.min(asked, maxAskedMs))
+  const pending = { ...result, retryAfterMs }
+  return { result: pending, untilMs: nowMs + retryAfterMs, isForAll: asked > 0, refusals, pendingSinceMs: sinceMs }
+}
