@@ -25,7 +25,12 @@ const pages = [
   { file: 'docs/reference/elastic-ip.md', text: elasticIPReference() },
   { file: 'docs/reference/events.md', text: eventsReference() },
   { file: 'docs/reference/commands.md', text: commandsReference() },
-  ...manifestFiles({ version: manifest.version, webhooks: webhookIdentities, dialects: dialectFacts() }),
+  ...manifestFiles({
+    version: manifest.version,
+    license: { name: manifest.license, text: readFileSync(new URL('../LICENSE', import.meta.url), 'utf8') },
+    webhooks: webhookIdentities,
+    dialects: dialectFacts(),
+  }),
 ]
 
 for (const { file, text } of pages) {

@@ -38,7 +38,8 @@ export type Choices = {
   literal: (text: string) => string
 }
 
-export type Release = { namespace: string; name: string; manager: string; version: string }
+/** `chart` is the chart and its version, where Helm installs one. */
+export type Release = { namespace: string; name: string; manager: string; version: string; chart?: string }
 
 /** A tree of values, as in values.yaml. */
 export type ValueTree = { [name: string]: unknown }

@@ -56,9 +56,10 @@ export function inClusterParts(choices: Choices, webhooks: WebhookFacts[], guard
   ]
 }
 
-function rights({ release: { namespace }, text }: Choices) {
+function rights({ block, release: { namespace }, text }: Choices) {
   return {
     namespace,
+    accountAnnotations: block('serviceAccount.annotations'),
     leaseNamespace: text('settings.leader-elect-resource-namespace'),
     leaseName: text('settings.leader-elect-resource-name'),
     announcing: announcerRights({ loadBalancer: undefined, metallbConfigMap: text('metallb.configMap') }),
@@ -95,9 +96,11 @@ function keptDefinition({ when }: Choices): object {
 
 type LabelledObject = { apiVersion: string; kind: string; metadata: { labels?: object } }
 
-function labelled(object: object, { release }: Choices): object {
+function labelled(object: object, { entries, release }: Choices): object {
   const { apiVersion, kind, metadata, ...rest } = object as LabelledObject
   const common = {
+    ...entries('commonLabels'),
+    'helm.sh/chart': release.chart,
     'app.kubernetes.io/name': 'eip-admission',
     'app.kubernetes.io/instance': release.name,
     'app.kubernetes.io/version': release.version,

@@ -13,11 +13,15 @@ const certificateFlag = '--webhook-cert-dir'
 
 /** The pod that answers reviews and runs the controllers. */
 export function servePod(choices: Choices): object {
-  const { block, items, when } = choices
+  const { block, entries, items, when } = choices
   const onHost = { value: 'hostNetwork' }
   return {
     metadata: {
-      labels: { 'app.kubernetes.io/name': 'eip-admission', 'app.kubernetes.io/instance': choices.release.name },
+      labels: {
+        ...entries('podLabels'),
+        'app.kubernetes.io/name': 'eip-admission',
+        'app.kubernetes.io/instance': choices.release.name,
+      },
       annotations: block('podAnnotations'),
     },
     spec: {
@@ -30,7 +34,7 @@ export function servePod(choices: Choices): object {
       affinity: block('affinity'),
       topologySpreadConstraints: block('topologySpreadConstraints'),
       tolerations: [...withoutPodNetwork.map((taint) => when(onHost, taint)), ...items('tolerations')],
-      containers: [serveContainer(choices)],
+      containers: [serveContainer(choices), ...items('extraContainers')],
       volumes: [...volumes(choices), ...items('extraVolumes')],
     },
   }

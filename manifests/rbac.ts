@@ -10,6 +10,8 @@ export type RbacOptions = {
   leaseNamespace: string
   leaseName: string
   announcing: readonly ObjectRights[]
+  /** Annotations of the service accounts, where the installer takes some. */
+  accountAnnotations?: unknown
 }
 
 const api = 'rbac.authorization.k8s.io/v1'
@@ -17,7 +19,7 @@ const group = 'rbac.authorization.k8s.io'
 
 /** The minimum of rights: for the whole cluster, for our namespace, and for the lease. */
 export function rbac(options: RbacOptions): object[] {
-  const { namespace, leaseNamespace, leaseName, announcing } = options
+  const { namespace, leaseNamespace, leaseName, announcing, accountAnnotations: annotations } = options
   const account = (name: string): Subject => ({ kind: 'ServiceAccount', name, namespace })
   const all = account(names.serviceAccount)
   const guardians = [all, account(names.guardian)]
@@ -27,7 +29,11 @@ export function rbac(options: RbacOptions): object[] {
   const bind = (name: string, at: At, rules: Rule[]) => bindRole({ name, at, subjects: [all], rules })
   const bindGuardians = (name: string, at: At, rules: Rule[]) => bindRole({ name, at, subjects: guardians, rules })
   return [
-    ...guardians.map((one) => ({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: one.name, namespace } })),
+    ...guardians.map(({ name }) => ({
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
+      metadata: { name, namespace, ...(annotations !== undefined && { annotations }) },
+    })),
     ...bind('eip-admission', undefined, [...clusterRules, ...anywhere.flatMap(({ rules }) => rules)]),
     ...bind('eip-admission', namespace, ownNamespaceRules),
     ...bind('eip-admission-leader', leaseNamespace, leaseRules(leaseName)),

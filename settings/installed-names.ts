@@ -1,3 +1,6 @@
+/** Where the project is published. */
+export const repository = 'https://github.com/eip-admission/eip-admission'
+
 /** The names of the installed objects. The install command and the process share them. */
 export const names = {
   serviceAccount: 'eip-admission',

@@ -1,5 +1,9 @@
+import { repository } from '../../settings/installed-names.ts'
 import { valueRows } from './chart-values.ts'
 import type { ValueRow } from './value-row.ts'
+
+/** The package is read without the rest of the repository, so its links are whole. */
+const docs = `${repository}/blob/main/docs`
 
 const opening = `# eip-admission
 
@@ -13,13 +17,13 @@ helm install eip-admission manifests/chart --namespace eip-admission \\
   --set cloudProvider=cherryservers --set settings.region=LT-Siauliai --set settings.loadbalancer=metallb:///
 \`\`\`
 
-No image is published yet: [build one](../../docs/guides/install.md#the-image) and name it with \`image.repository\` and
+No image is published yet: [build one](${docs}/guides/install.md#the-image) and name it with \`image.repository\` and
 \`image.tag\`. One release for each cluster: the names of its objects are fixed. [How to install, upgrade and
-uninstall](../../docs/guides/install.md) has the rest.
+uninstall](${docs}/guides/install.md) has the rest.
 
 ## Values
 
-\`settings\` takes every flag of \`eip-admission serve\` ([all settings](../../docs/reference/settings.md)). Helm refuses
+\`settings\` takes every flag of \`eip-admission serve\` ([all settings](${docs}/reference/settings.md)). Helm refuses
 names that the chosen cloud does not have.
 `
 

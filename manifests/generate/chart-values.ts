@@ -2,7 +2,7 @@ import { alertGroups } from '../../telemetry/alerts/alerts.ts'
 import { runbooks } from '../../telemetry/alerts/rules.ts'
 import type { ValueTree } from '../choices.ts'
 import { names } from '../../settings/installed-names.ts'
-import { image, pods, resources } from './pod-values.ts'
+import { image, labels, pods, resources } from './pod-values.ts'
 import type { ValueRow } from './value-row.ts'
 
 const list = { type: 'array' }
@@ -122,6 +122,19 @@ const certificates: ValueRow[] = [
 ]
 
 const others: ValueRow[] = [
+  { path: 'commonLabels', default: {}, sentence: 'More labels of every object.', schema: labels },
+  {
+    path: 'serviceAccount.annotations',
+    default: {},
+    sentence: 'Annotations of the service accounts of the Deployment and of the guardians.',
+    schema: map,
+  },
+  {
+    path: 'extraObjects',
+    default: [],
+    sentence: 'More objects, as maps or as texts. Both are templates: `{{ .Release.Namespace }}` works in them.',
+    schema: list,
+  },
   { path: 'crds.enabled', default: true, sentence: 'Installs and upgrades the definition of ElasticIP.' },
   {
     path: 'crds.keep',

@@ -1,8 +1,10 @@
 import { stringify } from 'yaml'
 import { alertGroups } from '../../telemetry/alerts/alerts.ts'
 import { ruleGroup, runbooks } from '../../telemetry/alerts/rules.ts'
+import { repository } from '../../settings/installed-names.ts'
 import { type Condition, type Release, type ValueTree, isMet } from '../choices.ts'
 import { dashboardModel } from '../../telemetry/dashboard/dashboard.ts'
+import { elasticIPDefinition } from '../elastic-ip-crd.ts'
 import { type Part, inClusterParts } from '../in-cluster.ts'
 import { knownChoices, withoutAbsent } from '../known-choices.ts'
 import type { WebhookFacts } from '../webhook-configurations.ts'
@@ -16,7 +18,13 @@ import { valuesYaml } from './values-yaml.ts'
 /** A file that is made from the code, by its path from the root of the project. */
 export type GeneratedFile = { file: string; text: string }
 
-export type ManifestFacts = { version: string; webhooks: WebhookFacts[]; dialects: DialectFact[] }
+export type ManifestFacts = {
+  version: string
+  /** The name and the text of the license. */
+  license: { name: string; text: string }
+  webhooks: WebhookFacts[]
+  dialects: DialectFact[]
+}
 
 const kustomization = { apiVersion: 'kustomize.config.k8s.io/v1beta1', kind: 'Kustomization' }
 
@@ -39,14 +47,15 @@ export function guardedBy(dialects: DialectFact[]): string[] {
   return [...new Set(settings.map(({ name }) => `settings.${name}`))].toSorted()
 }
 
-function chartFiles({ version, webhooks, dialects }: ManifestFacts): GeneratedFile[] {
+function chartFiles({ version, license, webhooks, dialects }: ManifestFacts): GeneratedFile[] {
   const guardians = guardedBy(dialects)
   const templates = inClusterParts(helmChoices, webhooks, guardians).map((part) => ({
     file: `manifests/chart/templates/${part.file}.yaml`,
     text: made + chartTemplate(part),
   }))
   return [
-    { file: 'manifests/chart/Chart.yaml', text: made + stringify(chart(version), { lineWidth: 0 }) },
+    { file: 'manifests/chart/Chart.yaml', text: made + stringify(chart(version, license.name), { lineWidth: 0 }) },
+    { file: 'manifests/chart/LICENSE', text: license.text },
     { file: 'manifests/chart/values.yaml', text: made + valuesYaml() },
     { file: 'manifests/chart/README.md', text: chartReadme() },
     { file: 'manifests/chart/values.schema.json', text: valuesSchema(dialects) },
@@ -56,7 +65,7 @@ function chartFiles({ version, webhooks, dialects }: ManifestFacts): GeneratedFi
   ]
 }
 
-function chart(version: string): object {
+function chart(version: string, license: string): object {
   return {
     apiVersion: 'v2',
     name: 'eip-admission',
@@ -65,7 +74,23 @@ function chart(version: string): object {
     version,
     appVersion: version,
     kubeVersion: '>=1.28.0-0',
+    home: repository,
+    sources: [repository],
+    keywords: ['loadbalancer', 'elastic-ip', 'floating-ip', 'bare-metal', 'bgp', 'metallb', 'cloud-provider'],
+    maintainers: [{ name: 'eip-admission', url: repository }],
+    annotations: {
+      'artifacthub.io/category': 'networking',
+      'artifacthub.io/license': license,
+      'artifacthub.io/operator': 'true',
+      'artifacthub.io/crds': stringify([definitionOf(elasticIPDefinition)]),
+    },
   }
+}
+
+/** The definition as Artifact Hub lists it. */
+function definitionOf({ metadata, spec: { names: of, versions } }: typeof elasticIPDefinition): object {
+  const description = 'The record of one reserved address: which Service holds it, and which reservation it is.'
+  return { kind: of.kind, version: versions[0]?.name, name: metadata.name, displayName: of.kind, description }
 }
 
 /** A condition for the templates that are written by hand. They include it, and an empty text means that it is not met. */

@@ -43,6 +43,8 @@ export const helmChoices: Choices = {
     name: '{{ .Release.Name }}',
     manager: '{{ .Release.Service }}',
     version: '{{ .Chart.AppVersion }}',
+    // A label has no plus sign.
+    chart: '{{ .Chart.Name }}-{{ .Chart.Version | replace `+` `_` }}',
   },
   image: '{{ include `eip-admission.image` . }}',
   pathSecret: '{{ include `eip-admission.pathSecret` . }}',

@@ -2,6 +2,8 @@ import type { ValueRow } from './value-row.ts'
 
 const list = { type: 'array' }
 const map = { type: 'object' }
+/** Labels of users stand beside ours: a second one of a name would make the object invalid. */
+export const labels = { ...map, propertyNames: { not: { pattern: '^(app\\.kubernetes\\.io|helm\\.sh)/' } } }
 const quantity = { type: ['string', 'integer'] }
 
 /** Every node that cannot run ordinary pods yet, because we have to prepare it first. */
@@ -97,6 +99,7 @@ export const pods: ValueRow[] = [
     schema: map,
   },
   { path: 'podAnnotations', default: {}, sentence: 'Annotations of the pods.', schema: map },
+  { path: 'podLabels', default: {}, sentence: 'More labels of the pods.', schema: labels },
   {
     path: 'extraArgs',
     default: [],
@@ -112,6 +115,7 @@ export const pods: ValueRow[] = [
     schema: list,
   },
   { path: 'extraEnvFrom', default: [], sentence: 'Secrets and ConfigMaps with environment variables.', schema: list },
+  { path: 'extraContainers', default: [], sentence: 'More containers of the pods.', schema: list },
   { path: 'extraVolumes', default: [], sentence: 'More volumes.', schema: list },
   { path: 'extraVolumeMounts', default: [], sentence: 'More mounts of the container.', schema: list },
 ]

@@ -43,9 +43,14 @@ export function valuesSchema(dialects: DialectFact[]): string {
     at.properties = { ...at.properties, [name]: { description: sentence, ...(schema ?? { type: typeof value }) } }
   }
   const providers = dialects.flatMap((dialect) => dialect.providers)
-  const properties = { ...root.properties, cloudProvider: cloudProvider(providers), settings: settings(dialects) }
+  const known = Map.groupBy(
+    dialects.flatMap((dialect) => dialect.settings),
+    ({ name }) => name,
+  )
+  const properties = { ...root.properties, cloudProvider: cloudProvider(providers), settings: settings(known) }
+  const allOf = dialects.map((dialect) => byDialect(dialect, known))
   // Helm's own values for subcharts.
-  return json({ ...root, properties: { ...properties, global: { type: 'object' } }, allOf: dialects.map(byDialect) })
+  return json({ ...root, properties: { ...properties, global: { type: 'object' } }, allOf })
 }
 
 function closed(): Schema {
@@ -56,11 +61,9 @@ function cloudProvider(providers: string[]): object {
   return { description: sentenceOf('cloudProvider'), enum: providers }
 }
 
-function settings(dialects: DialectFact[]): object {
-  const known = Map.groupBy(
-    dialects.flatMap((dialect) => dialect.settings),
-    ({ name }) => name,
-  )
+type KnownSettings = Map<string, SettingFact[]>
+
+function settings(known: KnownSettings): object {
   const properties = [...known].map(([name, facts]) => [name, property(facts)])
   return {
     description: sentenceOf('settings'),
@@ -73,23 +76,32 @@ function settings(dialects: DialectFact[]): object {
 /** A setting as all dialects together accept it. An empty text means that it is not set. */
 function property(facts: SettingFact[]): object {
   const { sentence, type, range } = facts.at(-1) as SettingFact
-  const patterns = [...new Set(facts.map(({ pattern }) => pattern))]
-  const isChecked = patterns.every((pattern) => pattern !== undefined)
   return {
     description: sentence,
     type: types[type],
-    ...(isChecked && { pattern: ['^$', ...patterns].map((pattern) => `(${pattern})`).join('|') }),
+    ...patternOf(facts),
     ...(range && { minimum: range.from, maximum: range.to }),
     // Of all numbers without a unit, 0 alone is a duration.
     ...(type === 'duration' && { minimum: 0, maximum: 0 }),
   }
 }
 
-/** The settings that a dialect has, where it is chosen. */
-function byDialect({ providers, settings: own }: DialectFact): object {
+/** Every text that one of these facts allows; absent where one of them allows all. */
+function patternOf(facts: SettingFact[]): { pattern?: string } {
+  const patterns = [...new Set(facts.map(({ pattern }) => pattern))]
+  if (patterns.includes(undefined)) return {}
+  return { pattern: ['^$', ...patterns].map((pattern) => `(${pattern})`).join('|') }
+}
+
+/** The settings that a dialect has, where it is chosen, and the values that it alone allows. */
+function byDialect({ providers, settings: own }: DialectFact, known: KnownSettings): object {
   const isChosen = { properties: { cloudProvider: { enum: providers } } }
-  const names = { properties: { settings: { propertyNames: { enum: own.map(({ name }) => name) } } } }
-  return { anyOf: [{ not: isChosen }, names] }
+  const isNarrower = (fact: SettingFact) => patternOf([fact]).pattern !== patternOf(known.get(fact.name) ?? []).pattern
+  const properties = Object.fromEntries(own.filter(isNarrower).map((fact) => [fact.name, patternOf([fact])]))
+  return {
+    if: isChosen,
+    then: { properties: { settings: { propertyNames: { enum: own.map(({ name }) => name) }, properties } } },
+  }
 }
 
 function sentenceOf(path: string): string | undefined {

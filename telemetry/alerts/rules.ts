@@ -1,7 +1,8 @@
+import { repository } from '../../settings/installed-names.ts'
 import { type Alert, type AlertGroup, ruleExpression } from './alert.ts'
 
 /** Where the reference of the alerts is published. */
-export const runbooks = 'https://github.com/eip-admission/eip-admission/blob/main/docs/reference/alerts.md'
+export const runbooks = `${repository}/blob/main/docs/reference/alerts.md`
 
 export type RuleOptions = {
   /** The address of the reference page; each alert is a heading of it. */

@@ -27,7 +27,13 @@ import { byName, objectsIn, renderChart, renderNotes } from './render.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const pathSecret = 'known-to-this-test'
-const release = { namespace: 'eip-admission', name: 'eip-admission', manager: 'Helm', version: manifest.version }
+const release = {
+  namespace: 'eip-admission',
+  name: 'eip-admission',
+  manager: 'Helm',
+  version: manifest.version,
+  chart: `eip-admission-${manifest.version}`,
+}
 
 /** What the chart installs with these values, by our own reading of them. */
 function expected(values: ValueTree): object[] {
@@ -112,8 +118,7 @@ for (const { name } of dialectFacts()) {
       'Secret eip-admission/eip-admission-webhook',
       'ServiceAccount eip-admission/eip-admission-cleanup',
     ])
-    const text = (object: unknown) =>
-      JSON.stringify(object).replaceAll('"Helm"', '"kubectl"').replace('"--webhook-path-rotation=false",', '')
+    const text = (object: unknown) => withoutHelm(object).replace('"--webhook-path-rotation=false",', '')
     for (const [key, object] of Object.entries(applied)) {
       if (key.startsWith('Namespace')) continue
       assert.is(JSON.stringify(object), text(sameOrder(charted[key], object)), key)
@@ -135,8 +140,15 @@ test('kubectl apply -k has the monitoring of the chart', async () => {
     'ServiceMonitor eip-admission/eip-admission',
   ])
   for (const [key, object] of Object.entries(applied))
-    assert.is(JSON.stringify(object), JSON.stringify(sameOrder(charted[key], object)).replaceAll('"Helm"', '"kubectl"'))
+    assert.is(JSON.stringify(object), withoutHelm(sameOrder(charted[key], object)))
 })
+
+/** The text of an object of the chart with the labels that it has without Helm. */
+function withoutHelm(object: unknown): string {
+  return JSON.stringify(object)
+    .replaceAll('"Helm"', '"kubectl"')
+    .replaceAll(/,"helm.sh\/chart":"[^"]*"/g, '')
+}
 
 for (const { name, providers, rows } of dialects) {
   test(`the notes of the chart have the fields that the Secret of the cloud needs: ${name}`, async () => {
@@ -227,6 +239,29 @@ function segmentsOf(objects: object[]): string[] {
   return [Buffer.from(stored, 'base64').toString(), ...paths]
 }
 
+test('objects of the user are templates, as maps and as texts', async () => {
+  const configMap = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'a', namespace: '{{ .Release.Namespace }}' },
+  }
+  const text = 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: b, namespace: "{{ .Release.Namespace }}" }'
+  const charted = byName(await renderChart({ ...cherry, extraObjects: [configMap, text] }))
+  for (const name of ['a', 'b'])
+    assert.equal(charted[`ConfigMap eip-admission/${name}`], {
+      ...configMap,
+      metadata: { name, namespace: 'eip-admission' },
+    })
+})
+
+test('the package of the chart has its license, and each link of its README works alone', () => {
+  const read = (file: string) => readFileSync(join(chartFolder, file), 'utf8')
+  assert.is(read('LICENSE'), readFileSync(join(root, 'LICENSE'), 'utf8'))
+  const links = [...read('README.md').matchAll(/\]\(([^)]+)\)/g)].map(([, link = '']) => link)
+  assert.ok(links.length > 2)
+  for (const link of links) assert.ok(URL.canParse(link), link)
+})
+
 test('helm lint finds no mistake', async () => {
   assert.match(await runHelm(['lint', '--strict', chartFolder, '--set', 'cloudProvider=packet']), /0 chart\(s\) failed/)
 })
@@ -249,6 +284,12 @@ const refused: [string, ValueTree, RegExp][] = [
   ['a value that the chart does not have', { ...cherry, replica: 3 }, /replica/],
   ['an alert that does not exist', { ...cherry, prometheusRule: { disabled: { NoSuch: true } } }, /NoSuch/],
   ['a setting that the chart sets itself', { ...cherry, settings: { namespace: 'x' } }, /namespace/],
+  ['a label of ours', { ...cherry, commonLabels: { 'app.kubernetes.io/name': 'x' } }, /app\.kubernetes\.io\/name/],
+  [
+    'announcing software that needs what the cloud does not offer',
+    { cloudProvider: 'hetzner', settings: { loadbalancer: 'cilium:///' } },
+    /settings\/loadbalancer/,
+  ],
   ['a port above the last one', { ...cherry, settings: { 'secure-port': '70000' } }, /secure-port/],
   [
     'one port for webhooks and metrics',
