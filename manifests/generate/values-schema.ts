@@ -98,10 +98,8 @@ function byDialect({ providers, settings: own }: DialectFact, known: KnownSettin
   const isChosen = { properties: { cloudProvider: { enum: providers } } }
   const isNarrower = (fact: SettingFact) => patternOf([fact]).pattern !== patternOf(known.get(fact.name) ?? []).pattern
   const properties = Object.fromEntries(own.filter(isNarrower).map((fact) => [fact.name, patternOf([fact])]))
-  return {
-    if: isChosen,
-    then: { properties: { settings: { propertyNames: { enum: own.map(({ name }) => name) }, properties } } },
-  }
+  const ofDialect = { propertyNames: { enum: own.map(({ name }) => name) }, properties }
+  return { anyOf: [{ not: isChosen }, { properties: { settings: ofDialect } }] }
 }
 
 function sentenceOf(path: string): string | undefined {
