@@ -3,7 +3,7 @@ import type { ServerFacts } from '../kube/server-facts.ts'
 import type { IpAddress } from '../lib/ip-address.ts'
 import type { LoadBalancer } from './setting.ts'
 
-/** A Deployment or a DaemonSet, as far as a check looks at it. */
+/** A Deployment, a DaemonSet or a static pod, as far as a check looks at it. */
 export type RunningProgram = KubeObject & {
   spec?: {
     replicas?: number
@@ -60,7 +60,14 @@ export type ConfiguredSessions = { where: string; routers: string[]; removal: st
 export type CheckSettings = { loadBalancer: LoadBalancer; classes: readonly string[]; peerDomain: string }
 
 /** Something that is wrong: what and where, why that matters, and the command that mends it. */
-export type SoftwareFinding = { level: 'error' | 'warning'; what: string; why: string; fix: string }
+export type SoftwareFinding = {
+  level: 'error' | 'warning'
+  what: string
+  why: string
+  fix: string
+  /** What is missing may run where nobody can see it from the cluster: a person may know better. */
+  isUnseen?: true
+}
 
 /** A check of one announcing software, which `doctor` runs: a pure function from facts to findings. */
 export type SoftwareCheck<Need extends keyof SoftwareFacts = keyof SoftwareFacts> = {

@@ -12,6 +12,7 @@ import type { TakeoverApplySettings, TakeoverUndoSettings } from './settings/tak
 import type { DoctorSettings } from './doctor/doctor.ts'
 import { resolveSettings } from '../settings/resolve.ts'
 import type { Sources } from '../settings/resolve.ts'
+import type { SettingsTable } from '../settings/setting.ts'
 import { serveSections, serveSettings } from './settings/serve.ts'
 import type { ServeSettings } from './settings/serve.ts'
 import { addIgnoredFlags, addSettings, describeSecrets, givenFlags, helpLayout } from './options.ts'
@@ -137,9 +138,7 @@ function addTakeoverPlan(takeover: Command, { takeoverPlan, env }: ProgramDeps):
         '`takeover apply` may begin, else with 1.',
     )
     .action(() => {
-      const given = givenFlags(command)
-      const { '--output': output = '', '--write-values': values = '', '--write-secret': secret = '', ...flags } = given
-      const own = { '--output': output, '--write-values': values, '--write-secret': secret }
+      const { own, flags } = separateFlags(givenFlags(command), takeoverPlanSettings)
       return takeoverPlan({ ...resolveSettings(takeoverPlanSettings, { flags: own, env }).values, flags })
     })
   const sections = [{ heading: 'Options', table: takeoverPlanSettings }, ...serveSections]
@@ -158,17 +157,21 @@ function addTakeoverApply(takeover: Command, { takeoverApply, env }: ProgramDeps
         '`takeover plan`, and the rights of an administrator of the cluster.',
     )
     .action(() => {
-      const {
-        '--output': output = '',
-        '--patience': patience = '',
-        '--webhook-url': url = '',
-        ...flags
-      } = givenFlags(command)
-      const own = { '--output': output, '--patience': patience, '--webhook-url': url }
+      const { own, flags } = separateFlags(givenFlags(command), takeoverApplySettings)
       return takeoverApply({ ...resolveSettings(takeoverApplySettings, { flags: own, env }).values, flags })
     })
   const sections = [{ heading: 'Options', table: takeoverApplySettings }, ...serveSections]
   addIgnoredFlags(addSettings(command, sections, { found: foundVariables }))
+}
+
+/** The flags of a table, and those of `serve` beside them. */
+function separateFlags(given: Record<string, string>, table: SettingsTable) {
+  const names = new Set<string | undefined>(Object.values(table).map(({ flag }) => flag))
+  const entries = Object.entries(given)
+  return {
+    own: Object.fromEntries(entries.filter(([flag]) => names.has(flag))),
+    flags: Object.fromEntries(entries.filter(([flag]) => !names.has(flag))),
+  }
 }
 
 function addTakeoverUndo(takeover: Command, { takeoverUndo, env }: ProgramDeps): void {

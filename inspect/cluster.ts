@@ -23,7 +23,7 @@ import { names } from '../settings/installed-names.ts'
 import { components } from '../telemetry/event-recorders.ts'
 import { readAnnouncer } from './announcer.ts'
 import { type Fact, readFact } from './fact.ts'
-import type { Context, Facts, Values } from './facts.ts'
+import type { Context, Facts, Pod, Values, Workload } from './facts.ts'
 import { elasticIPDefinition } from '../manifests/elastic-ip-crd.ts'
 import { announcementStates, daemonSets, definitionsRead, deployments, pods, sessionStates } from './kinds.ts'
 import type { ClusterReader, Reader } from './reader.ts'
@@ -74,7 +74,10 @@ export async function clusterFacts(source: ClusterSource): Promise<ClusterFacts>
       'value' in fact ? readFact(() => servingCertificate(fact.value.mutating)) : fact,
     ),
     records: all(elasticIPs),
-    workloads: readFact(async () => [...(await listAll(reader, deployments)), ...(await listAll(reader, daemonSets))]),
+    workloads: readFact(async () => [
+      ...(await readWorkloads(reader)),
+      ...staticPods(await listAll(reader, pods, { namespace: 'kube-system' })),
+    ]),
     leases: all(leases, { namespace: process.leaseNamespace }),
     events: readFact(() => recentEvents(reader, context.now)),
     roles: readFact(() => installedRoles(reader, context)),
@@ -85,6 +88,28 @@ export async function clusterFacts(source: ClusterSource): Promise<ClusterFacts>
     announcements: readFact(() => listKnown(reader, announcementStates)),
     mirror: readFact(() => reader.get(services, splitKey(context.vendor.policy.controlPlaneService))),
   })
+}
+
+/** Every Deployment and DaemonSet. */
+export async function readWorkloads(reader: Reader): Promise<Workload[]> {
+  const kinds: Resource<Workload>[] = [deployments, daemonSets]
+  const lists = await Promise.all(kinds.map((kind) => listAll(reader, kind)))
+  return lists.flat()
+}
+
+/** The mirrors of static pods, as workloads: the manifest of each is on its node, and nobody else runs it. */
+export function staticPods(all: readonly Pod[]): Workload[] {
+  return all
+    .filter(({ metadata }) => metadata.ownerReferences?.some(({ kind }) => kind === 'Node'))
+    .map(({ metadata, spec, status }) => ({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata,
+      spec: { replicas: 1, template: { spec: { containers: spec?.containers ?? [] } } },
+      status: {
+        readyReplicas: status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ? 1 : 0,
+      },
+    }))
 }
 
 /** Waits for all reads, which run at the same time. */

@@ -43,7 +43,7 @@ export type Volume = {
   projected?: { sources?: { secret?: Items; configMap?: Items }[] }
 }
 
-/** A Deployment or a DaemonSet, with everything that says how its program is set. */
+/** A Deployment, a DaemonSet or a static pod, with everything that says how its program is set. */
 export type Workload = KubeObject & {
   spec?: {
     replicas?: number
@@ -61,7 +61,10 @@ export type Workload = KubeObject & {
   }
 }
 
-export type Pod = KubeObject & { spec?: { containers?: Container[] }; status?: { phase?: string } }
+export type Pod = KubeObject & {
+  spec?: { containers?: Container[]; nodeName?: string }
+  status?: { phase?: string; conditions?: { type: string; status: string }[] }
+}
 
 /** A Role or a binding of one, of the cluster or of a namespace. */
 export type RoleObject = KubeObject & {

@@ -18,8 +18,6 @@ export type Predecessor = Omit<DialectPredecessor, 'image'> & {
   provider: string
   /** Its lease, if it elects a leader. Older manifests say --leader-elect=false. */
   lease: { namespace: string; name: string }
-  /** Its finalizers on Services. */
-  finalizers: readonly string[]
   /** How MetalLB's objects of it are recognized. */
   metallb: AnnouncerMarks
   /** The Service that shows the control-plane address. */
@@ -41,7 +39,6 @@ function predecessorsOf({ name, providers: [provider = name], names, predecessor
     image: new RegExp(`(^|/)${program.image}(?=[:@]|$)`),
     provider,
     lease: { namespace: 'kube-system', name: 'cloud-controller-manager' },
-    finalizers: [upstreamFinalizer],
     metallb: names.announcerMarks,
     mirrorService: splitKey(names.controlPlaneService),
   }))
@@ -50,6 +47,17 @@ function predecessorsOf({ name, providers: [provider = name], names, predecessor
 /** The predecessor whose image this is; undefined for any other program. */
 export function predecessorOf(image: string): Predecessor | undefined {
   return predecessors.find((one) => one.image.test(image))
+}
+
+/** The finalizers that a release of a predecessor puts on Services. A version without a number is taken for a current one. */
+export function finalizersOf({ finalizesSince }: Predecessor, version: string | undefined): string[] {
+  if (finalizesSince === undefined) return []
+  return version !== undefined && isBefore(version, finalizesSince) ? [] : [upstreamFinalizer]
+}
+
+/** Whether a version is older than a release, such as `3.4`. */
+export function isBefore(version: string, release: string): boolean {
+  return version.localeCompare(release, 'en', { numeric: true }) < 0
 }
 
 /** The version in the tag of an image, such as `3.8.1`; undefined for `main`, a commit or a digest alone. */

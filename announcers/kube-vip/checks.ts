@@ -15,8 +15,9 @@ export const kubeVipCheck = defineSoftwareCheck({
       return [
         {
           level: 'error',
-          what: 'no DaemonSet or Deployment runs an image of kube-vip',
-          why: 'nothing announces the addresses; if it runs as static pods, this cannot be seen',
+          isUnseen: true,
+          what: 'no DaemonSet, Deployment or static pod of kube-system runs an image of kube-vip',
+          why: 'nothing announces the addresses, unless it runs under another image name or outside the cluster',
           fix: 'kubectl get pods -A -o wide | grep -i kube-vip   # if there is none, install kube-vip',
         },
       ]
@@ -31,12 +32,13 @@ export const kubeVipCheck = defineSoftwareCheck({
 function brokenVersion(workload: RunningProgram, { name, image = '' }: ProgramContainer): SoftwareFinding[] {
   if (!/:v?1\.(0\.\d+|1\.[0-2])(?!\d)/.test(image)) return []
   const good = image.replace(/:v?1\..*$/, ':v1.2.3')
+  const command = `kubectl set image ${placeOf(workload)} ${name}=${good}   # or a later version`
   return [
     {
       level: 'error',
       what: `${workload.kind} ${keyOf(workload)} runs ${image}`,
       why: 'these versions start BGP before they read the annotations of their node, and so have no peer',
-      fix: `kubectl set image ${placeOf(workload)} ${name}=${good}   # or a later version`,
+      fix: fixOf(workload, { command, change: `its image to ${good} or later` }),
     },
   ]
 }
@@ -56,10 +58,20 @@ function unfitSettings(
         level: 'warning',
         what: `${workload.kind} ${keyOf(workload)}: ${name} is ${value === undefined ? 'not set' : JSON.stringify(value)}`,
         why: 'kube-vip then announces no Service by the BGP peers in the annotations of its node',
-        fix: `kubectl set env ${placeOf(workload)} -c ${container} ${name}=${right}`,
+        fix: fixOf(workload, {
+          command: `kubectl set env ${placeOf(workload)} -c ${container} ${name}=${right}`,
+          change: `the variable ${name} to ${right}`,
+        }),
       },
     ]
   })
+}
+
+/** Nothing changes a static pod but the file on its node. */
+function fixOf({ kind, metadata }: RunningProgram, { command, change }: { command: string; change: string }): string {
+  if (kind !== 'Pod') return command
+  const node = metadata.ownerReferences?.[0]?.name ?? 'its node'
+  return `set ${change} in the manifest of ${metadata.name} on ${node}, in the folder of static pods`
 }
 
 function placeOf({ kind, metadata: { namespace, name } }: RunningProgram): string {

@@ -100,6 +100,7 @@ export const cherryServers = defineDialect({
       title: "Cherry Servers' cloud provider",
       image: 'cloud-provider-cherry',
       versions: [1],
+      finalizesSince: '0',
       workload: { namespace: 'kube-system', name: 'cloud-provider-cherry' },
       secret: { namespace: 'kube-system', name: 'cherry-cloud-config', key: 'cloud-sa.json' },
     },

@@ -4,7 +4,7 @@ import type { Secret } from '../../lib/secret.ts'
 import { type ClusterSettings, common } from '../../settings/common.ts'
 import { readSettings } from '../../settings/resolve.ts'
 import type { Resolution, Sources } from '../../settings/resolve.ts'
-import type { Setting, SettingsTable, ValuesOf } from '../../settings/setting.ts'
+import type { Flag, Setting, SettingsTable, ValuesOf } from '../../settings/setting.ts'
 import type { BalancerAnnotations } from '../ports/balancers.ts'
 import type { CloudProvider } from '../ports/cloud-provider.ts'
 import type { CloudTools } from './provider-parts.ts'
@@ -18,10 +18,24 @@ export type DialectPredecessor = {
   image: string
   /** The major versions that we know. A tag without a number, such as `main`, says none. */
   versions: readonly number[]
+  /** The first release with a service controller, which puts a finalizer on Services; absent if none has one. */
+  finalizesSince?: string
+  /** Settings that older releases read by another name. */
+  formerSettings?: readonly FormerSetting[]
   /** Its workload in its manifests. A chart gives it the name of the release. */
   workload: { namespace: string; name: string }
   /** The Secret of its manifests with its settings, and the key in it. A chart gives the Secret another name. */
   secret: { namespace: string; name: string; key: string }
+}
+
+/** A setting by a name that only releases before `until` read. */
+export type FormerSetting = {
+  until: string
+  env: string
+  field?: string
+  flag: Flag
+  /** The value as `flag` has it. */
+  translate: (value: string) => string
 }
 
 /** The settings of a dialect. Commands ask for the two that each has; the others are known in its folder alone. */

@@ -156,9 +156,11 @@ const balancerAnnotationRows: readonly Annotation[] = [
 
 const predecessor = {
   versions: [3],
+  finalizesSince: '3.4',
+  formerSettings: [{ until: '3.2', env: 'METAL_LB', flag: '--loadbalancer', translate: (value: string) => value }],
   workload: { namespace: 'kube-system', name: 'cloud-provider-equinix-metal' },
   secret: { namespace: 'kube-system', name: 'metal-cloud-config', key: 'cloud-sa.json' },
-}
+} as const
 
 /** The settings of Equinix Metal's cloud controller manager, version 3. */
 export const equinixMetal = defineDialect({

@@ -20,7 +20,7 @@ export type Section = (typeof sections)[number]
  * Something that is wrong: what and where, why that matters, and the command that mends it. With `ok` nothing is wrong, and
  * the command shows what `doctor` cannot read. `unknown`: nothing could be seen.
  */
-export type Finding = { level: Result['level']; what: string; why: string; fix: string }
+export type Finding = { level: Result['level']; what: string; why: string; fix: string; isUnseen?: true }
 
 /** A line of the report. `unknown`: a fact could not be read, so nothing was checked. */
 export type Result = {
@@ -30,6 +30,8 @@ export type Result = {
   what: string
   why?: string
   fix?: string
+  /** What is missing may run where nobody can see it from the cluster. */
+  isUnseen?: true
   /** Why a fact could not be read, if it is `unknown`. */
   unread?: string
 }

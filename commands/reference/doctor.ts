@@ -39,7 +39,7 @@ const rights: Record<FactName, string> = {
   services: 'list services',
   records: 'list elasticips',
   nodes: 'list nodes',
-  workloads: 'list deployments and daemonsets',
+  workloads: 'list deployments, daemonsets, and pods in kube-system',
   leases: 'list leases in the namespace of the lease',
   events: 'list events',
   roles: 'get roles, clusterroles and their bindings',

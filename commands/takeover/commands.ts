@@ -28,11 +28,11 @@ import { undoTakeover } from './undo/undo.ts'
 /** Prints what a takeover would do, changes nothing, and returns the exit code: 0 if `apply` may begin, else 1. */
 export async function takeoverPlan(settings: TakeoverPlanSettings, deps: StoppableDeps): Promise<number> {
   endWhenStopped(deps, 'stopped before the plan was made')
-  const { output, writeValues, writeSecret } = settings
+  const { output, writeValues, writeSecret, announcerRuns } = settings
   const flags = withNamespace(settings.flags, deps)
-  const print = commandsCarried(deps.print, { flags, output }, deps)
+  const print = commandsCarried(deps.print, { flags: withAnnouncer(flags, settings), output }, deps)
   try {
-    const { plan, secretFile } = await readPlan(planSource(flags, deps))
+    const { plan, secretFile } = await readPlan(planSource({ flags, announcerRuns }, deps))
     const { values } = plan.settings
     const secret = stringify(secretManifest(plan, secretFile))
     writeNewFiles([
@@ -83,9 +83,14 @@ function withNamespace(flags: Record<string, string>, { env }: Env): Record<stri
   return isUsual ? others : { ...others, '--namespace': read(given) }
 }
 
+/** The flags that plan and apply have to agree on. */
+function withAnnouncer(flags: Record<string, string>, { announcerRuns }: { announcerRuns: boolean }) {
+  return announcerRuns ? { ...flags, '--announcer-runs': 'true' } : flags
+}
+
 /** Where a plan is read: the cluster of the flags, or of the kubeconfig that kubectl uses. */
 function planSource(
-  flags: Record<string, string>,
+  { flags, announcerRuns }: Pick<PlanSource, 'flags' | 'announcerRuns'>,
   { env, version, signal }: Pick<StoppableDeps, 'env' | 'version' | 'signal'>,
 ): PlanSource {
   const userAgent = `eip-admission/${version} takeover`
@@ -93,7 +98,7 @@ function planSource(
   const credentials = credentialsOf({ kubeconfig, apiServer: flags['--api-server'] }, env)
   // The plan cannot write.
   const reader = readerOf(connect(credentials, { userAgent, timeoutMs: 30_000 }))
-  return { reader, credentials, userAgent, env, flags, signal }
+  return { reader, credentials, userAgent, env, flags, announcerRuns, signal }
 }
 
 /** The manifest of our Secret. */
@@ -107,10 +112,10 @@ export type TakeoverDeps = CommandDeps &
 
 /** Takes over, or continues an earlier run, and returns the exit code. */
 export function takeoverApply(settings: TakeoverApplySettings, deps: TakeoverDeps): Promise<number> {
-  const { webhookUrl } = settings
+  const { webhookUrl, announcerRuns } = settings
   const flags = withNamespace(settings.flags, deps)
   let read: ReadPlan | undefined
-  const source = planSource(flags, deps)
+  const source = planSource({ flags, announcerRuns }, deps)
   const plans = {
     async makePlan() {
       read = await readPlan(source)
@@ -128,7 +133,7 @@ export function takeoverApply(settings: TakeoverApplySettings, deps: TakeoverDep
       ),
   }
   const ofApply: Record<string, string> = webhookUrl === undefined ? {} : { '--webhook-url': webhookUrl }
-  const said = allCarried(deps, { flags, ofApply, output: settings.output })
+  const said = allCarried(deps, { flags: withAnnouncer(flags, settings), ofApply, output: settings.output })
   return applyWith(plans, { ...settings, credentials: source.credentials }, said)
 }
 

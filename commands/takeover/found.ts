@@ -8,7 +8,7 @@ import type { Key } from '../../kube/objects.ts'
 import { names } from '../../settings/installed-names.ts'
 import type { ObjectRef, PlannedLease, PredecessorWorkload, TakeoverPlan } from './plan/plan.ts'
 import { type Routes, readRoutes } from './routes.ts'
-import { type Predecessor, predecessors } from '../../inspect/predecessors.ts'
+import { type Predecessor, finalizersOf, predecessors } from '../../inspect/predecessors.ts'
 
 /** What `undo` brings back. It holds no secret: a ConfigMap keeps it. */
 export type FoundBefore = {
@@ -38,6 +38,19 @@ export function predecessorNamed(id: Predecessor['id']): Predecessor {
   const predecessor = predecessors.find((one) => one.id === id)
   if (!predecessor) throw new Error(`no predecessor has the id ${id}; use the eip-admission that wrote it`)
   return predecessor
+}
+
+/** The finalizers that a Service gets back: those that it had, or else those that the predecessor puts on new ones. */
+export function finalizersFor(found: FoundBefore, key: Key): string[] {
+  const ofNew = newFinalizers(found)
+  const before = found.services[key]?.finalizers
+  return before === undefined ? ofNew : before.filter((one) => ofNew.includes(one))
+}
+
+/** The finalizers that the predecessor puts on Services, by the version that ran. */
+export function newFinalizers({ predecessor, workloads }: FoundBefore): string[] {
+  const version = (workloads.find(({ isRunning }) => isRunning) ?? workloads[0])?.version
+  return finalizersOf(predecessorNamed(predecessor), version)
 }
 
 /** By what MetalLB's objects of a predecessor are known. */

@@ -6,7 +6,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { parse } from 'yaml'
 import type { TakeoverPlan } from '../../commands/takeover/plan/plan.ts'
-import { type Predecessor, predecessors } from '../../inspect/predecessors.ts'
+import { type Predecessor, finalizersOf, predecessors, versionOf } from '../../inspect/predecessors.ts'
 import type { DialectName } from '../../sandbox/dialect-names.ts'
 import { typed } from '../whole/command-line.ts'
 import { serviceTag } from '../whole/dialects.ts'
@@ -25,7 +25,8 @@ const images: Partial<Record<DialectName, string>> = {
   'cherry-servers': 'ghcr.io/cherryservers/cloud-provider-cherry:v1.35.2',
 }
 const uid = await stage.run('get', 'namespace', 'kube-system', '-o', 'jsonpath={.metadata.uid}')
-const { workload, secret, finalizers, provider } = predecessor
+const { workload, secret, provider } = predecessor
+const finalizers = finalizersOf(predecessor, versionOf(images[dialect.name] ?? ''))
 const [place = ''] = Object.values(dialect.here)
 const { field: placeField } = dialect.placeSetting
 

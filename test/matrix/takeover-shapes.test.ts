@@ -4,6 +4,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Product } from '../../sandbox/product.ts'
 import type { KubeObject } from '../../kube/objects.ts'
+import { finalizersOf, versionOf } from '../../inspect/predecessors.ts'
 import type { TakeoverPlan } from '../../commands/takeover/plan/plan.ts'
 import { eventually } from '../whole/eventually.ts'
 import { followed } from '../whole/command-line.ts'
@@ -12,7 +13,7 @@ import { loadBalancer } from '../whole/manifests.ts'
 import { dialect, openStage, routes } from './dialect.ts'
 import { meaningOf, documentOf, readDocument } from './takeover-document.ts'
 import { runPods } from './takeover-pods.ts'
-import { leaveMachines, serviceFacts, upstream } from './takeover-scene.ts'
+import { leaveMachines, serviceFacts } from './takeover-scene.ts'
 import { type Shape, predecessor, shapes, workloadOf } from './takeover-shapes.ts'
 
 const stage = await openStage()
@@ -26,13 +27,15 @@ const common = { ...dialect.here, ...(bgp.password && { [bgp.password.setting]: 
 
 const machines = await leaveMachines(stage)
 
+const finalizers = finalizersOf(predecessor, versionOf(shapes[dialect.name]?.[0]?.image ?? ''))
+
 /** The Services, with reservations that have the marks of the predecessor. */
 const addresses = new Map<string, string>()
 for (const name of ['web', 'api']) {
   const cluster = dialect.adoptsUnmarked ? [] : [`cluster=${uid}`]
   const { address } = await stage.order([dialect.usage, serviceTag(dialect, `default/${name}`), ...cluster])
   await stage.create(loadBalancer(name, { spec: { loadBalancerIP: address } }))
-  await stage.run('patch', 'service', name, '-p', JSON.stringify({ metadata: { finalizers: [upstream] } }))
+  await stage.run('patch', 'service', name, '-p', JSON.stringify({ metadata: { finalizers } }))
   const status = { loadBalancer: { ingress: [{ ip: address }] } }
   await stage.run('patch', 'service', name, '--subresource=status', '--type=merge', '-p', JSON.stringify({ status }))
   addresses.set(name, address)
@@ -46,22 +49,7 @@ async function install(shape: Shape): Promise<() => Promise<void>> {
   const settings = { ...file, [placeField ?? '']: place, ...(bgp.password && { bgpPass: bgp.password.value }) }
   const stringData = { [secret.key]: JSON.stringify(settings) }
   const { program } = shape
-  const software = {
-    apiVersion: 'apps/v1',
-    kind: program.kind,
-    metadata: { namespace: program.namespace, name: program.name },
-    spec: {
-      selector: { matchLabels: { app: program.name } },
-      template: {
-        metadata: { labels: { app: program.name } },
-        spec: {
-          containers: [
-            { name: 'c', image: program.image, env: [{ name: 'annotations', value: dialect.prefix.replace('/', '') }] },
-          ],
-        },
-      },
-    },
-  }
+  const software = await softwareOf(program)
   const config = {
     apiVersion: 'v1',
     kind: 'ConfigMap',
@@ -72,18 +60,44 @@ async function install(shape: Shape): Promise<() => Promise<void>> {
   const all = [{ apiVersion: 'v1', kind: 'Secret', metadata, stringData }, software, config, workloadOf(shape)]
   for (const object of all) await stage.send(['create'], object)
   const ready =
-    program.kind === 'Deployment'
-      ? { replicas: 1, readyReplicas: 1 }
-      : { currentNumberScheduled: 2, desiredNumberScheduled: 2, numberMisscheduled: 0, numberReady: 2 }
+    program.kind === 'Pod'
+      ? { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] }
+      : { replicas: 1, readyReplicas: 1 }
   const of = [program.kind.toLowerCase(), program.name, '-n', program.namespace]
   await stage.run('patch', ...of, '--subresource=status', '--type=merge', '-p', JSON.stringify({ status: ready }))
   const pods = runPods(stage, shape)
   return async () => {
     await pods.stop()
     await stage.run('delete', 'secret', secret.name, '-n', secret.namespace)
-    await stage.run('delete', ...of)
+    await stage.run('delete', ...of, ...(program.kind === 'Pod' ? ['--force', '--grace-period=0'] : []))
     await stage.run('delete', 'configmap', 'config', '-n', 'metallb-system')
     await stage.run('delete', shape.kind.toLowerCase(), workload.name, '-n', workload.namespace)
+  }
+}
+
+/** The announcing software as its manifests install it; of a static pod what its kubelet shows in the cluster. */
+async function softwareOf({ kind, namespace, name, image }: Shape['program']): Promise<object> {
+  const env = [{ name: 'annotations', value: dialect.prefix.replace('/', '') }]
+  const spec = { containers: [{ name: 'c', image, env }] }
+  if (kind === 'Pod') {
+    const node = { name: 'node-a', uid: await stage.run('get', 'node', 'node-a', '-o', 'jsonpath={.metadata.uid}') }
+    const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', controller: true, ...node }]
+    const annotations = { 'kubernetes.io/config.mirror': 'hash', 'kubernetes.io/config.source': 'file' }
+    const metadata = { namespace, name, annotations, ownerReferences }
+    return {
+      apiVersion: 'v1',
+      kind,
+      metadata,
+      spec: { ...spec, nodeName: 'node-a', automountServiceAccountToken: false },
+    }
+  }
+  const labels = { app: name }
+  const template = { metadata: { labels }, spec }
+  return {
+    apiVersion: 'apps/v1',
+    kind,
+    metadata: { namespace, name },
+    spec: { selector: { matchLabels: labels }, template },
   }
 }
 

@@ -14,14 +14,14 @@ export type Shape = {
   /** The setting of the announcing software in the Secret. */
   software: string
   /** The announcing software as a workload. */
-  program: { kind: 'Deployment' | 'DaemonSet'; namespace: string; name: string; image: string }
+  program: { kind: 'Deployment' | 'Pod'; namespace: string; name: string; image: string }
   announcer: string
 }
 
 const kubeVip = {
-  kind: 'DaemonSet',
+  kind: 'Pod',
   namespace: 'kube-system',
-  name: 'kube-vip',
+  name: 'kube-vip-node-a',
   image: 'ghcr.io/kube-vip/kube-vip:v0.8.9',
 } as const
 const metallbOf = (version: string) =>
@@ -37,7 +37,7 @@ const cpem = 'quay.io/equinix-oss/cloud-provider-equinix-metal'
 export const shapes: Record<string, Shape[]> = {
   'equinix-metal': [
     {
-      name: 'CPEM 3.8 of the chart, a DaemonSet that elects a leader, with kube-vip',
+      name: 'CPEM 3.8 of the chart, a DaemonSet that elects a leader, with kube-vip as static pods',
       kind: 'DaemonSet',
       image: `${cpem}:v3.8.1`,
       leaderElect: true,

@@ -30,6 +30,7 @@ export const metallbPrograms = defineSoftwareCheck({
       return [
         {
           level: 'error',
+          isUnseen: true,
           what: 'no Deployment or DaemonSet runs an image of MetalLB',
           why: 'nothing announces the addresses; if it runs under another image name, this cannot be seen',
           fix: 'kubectl get daemonsets,deployments -A -o wide | grep -i metallb   # if there is none, install MetalLB',

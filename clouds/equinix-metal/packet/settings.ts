@@ -92,7 +92,7 @@ const controlPlane = {
   eipTag: controlPlaneTag('PACKET_', { address: 'eip', placeholder: 'tag', of: 'reservation whose address is' }),
 } as const satisfies SettingsTable
 
-/** The settings of Packet's cloud controller manager, version 1. */
+/** The settings of Packet's cloud controller manager, versions 1 and 2. */
 export const packet = defineDialect({
   name: 'packet',
   title: 'Packet',
@@ -103,7 +103,17 @@ export const packet = defineDialect({
       id: 'packet',
       title: "Packet's cloud controller manager",
       image: 'packet-ccm',
-      versions: [1],
+      versions: [1, 2],
+      formerSettings: [
+        {
+          until: '3',
+          env: 'PACKET_LB_CONFIGMAP',
+          field: 'loadbalancer-configmap',
+          flag: '--loadbalancer',
+          // Without a namespace it managed no ConfigMap, as with `disabled`.
+          translate: (place) => (place.includes(':') ? `metallb:///${place.replace(':', '/')}` : 'none'),
+        },
+      ],
       workload: { namespace: 'kube-system', name: 'packet-cloud-controller-manager' },
       secret: { namespace: 'kube-system', name: 'packet-cloud-config', key: 'cloud-sa.json' },
     },

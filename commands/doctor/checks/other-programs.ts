@@ -28,9 +28,10 @@ function predecessorFinding(workload: Workload): Finding[] {
       what: `${kind} ${keyOf(workload)} runs ${found.image}`,
       why: 'both write the same Services, nodes and MetalLB objects; without leader election both at the same time',
       fix:
-        kind === 'Deployment'
-          ? `kubectl scale deployment ${at} ${metadata.name} --replicas=0`
-          : `kubectl delete daemonset ${at} ${metadata.name}`,
+        {
+          Deployment: `kubectl scale deployment ${at} ${metadata.name} --replicas=0`,
+          Pod: `move its manifest out of the folder of static pods on ${metadata.ownerReferences?.[0]?.name}`,
+        }[kind] ?? `kubectl delete daemonset ${at} ${metadata.name}`,
     },
   ]
 }

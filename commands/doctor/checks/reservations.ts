@@ -1,7 +1,8 @@
 import { type Reservation } from '../../../clouds/ports/cloud.ts'
-import { keyOf } from '../../../kube/objects.ts'
+import { type Service, keyOf } from '../../../kube/objects.ts'
+import { isShownBy } from '../../../ledger/record/find-reservation.ts'
 import { canBeOurs, isRetained } from '../../../ledger/record/marks.ts'
-import { type SweepPlan, planSweep } from '../../../ledger/sweep/sweep-plan.ts'
+import { type Surplus, type SweepPlan, planSweep } from '../../../ledger/sweep/sweep-plan.ts'
 import { allRequestAnnotations } from '../../../ledger/users/possible-users.ts'
 import { type Finding, defineCheck } from '../check.ts'
 import type { Context, Values } from '../../../inspect/facts.ts'
@@ -22,7 +23,7 @@ export const leakedReservations = defineCheck({
     return [
       ...orphans.map((one) => orphanFinding(one, context)),
       ...plan.adopt.map(({ key, reservation }) => adoptionFinding(key, reservation, context)),
-      ...plan.surplus.map(({ service, reservation }) => surplusFinding(keyOf(service), reservation, context)),
+      ...plan.surplus.map((one) => surplusFinding(one, context)),
       ...plan.untagged.map((one) => untaggedFinding(one, context)),
     ]
   },
@@ -84,13 +85,27 @@ function adoptionFinding(key: string, reservation: Reservation, { settings }: Co
   }
 }
 
-function surplusFinding(key: string, reservation: Reservation, { vendor }: Context): Finding {
+function surplusFinding({ service, reservation }: Surplus, context: Context): Finding {
+  const what = `${reservationText(reservation)} has the marks of Service ${keyOf(service)}`
+  const { cloud } = context.vendor
+  if (isShown(service, reservation, context))
+    return {
+      level: 'warning',
+      what: `${what}, which shows its address but has no ElasticIP for it`,
+      why: 'load balancing is off, or the Service has another ElasticIP: the reservation is kept until a person decides',
+      fix: `kubectl describe service -n ${service.metadata.namespace} ${service.metadata.name}   # the address is in use: do not delete it at ${cloud.name}`,
+    }
   return {
     level: 'warning',
-    what: `${reservationText(reservation)} has the marks of Service ${key}, which has another address`,
+    what: `${what}, which has another address`,
     why: 'it is kept and paid for until a person decides',
-    fix: `delete it at ${vendor.cloud.name} if nothing uses it`,
+    fix: `delete it at ${cloud.name} if nothing uses it`,
   }
+}
+
+/** Whether a Service shows the address of a reservation. */
+function isShown(service: Service, reservation: Reservation, { vendor }: Context): boolean {
+  return isShownBy(service, reservation, allRequestAnnotations(vendor.policy.requestAnnotations))
 }
 
 function untaggedFinding(reservation: Reservation, { vendor }: Context): Finding {

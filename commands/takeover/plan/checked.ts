@@ -29,17 +29,19 @@ const checks: readonly Check[] = [
 ]
 
 /** Findings of `doctor`: its errors are in the way, unless the predecessor has lived with them. */
-export function checked(facts: TakeoverFacts, context: Context): PlanFinding[] {
+export function checked(facts: TakeoverFacts, context: Context, announcerRuns: boolean): PlanFinding[] {
   return checks.flatMap((check) => {
     // The checks that we run need no other facts.
     const results = check.run(facts as unknown as Facts, context)
     const problems = results.filter(({ level }) => level === 'error' || level === 'warning')
-    return problems.map(({ check: reason, level, section, what, why, fix }) => ({
-      isBlocker: level === 'error' && !known.includes(check),
+    return problems.map(({ check: reason, level, section, what, why, fix = 'eip-admission doctor', isUnseen }) => ({
+      isBlocker: level === 'error' && !known.includes(check) && !(isUnseen && announcerRuns),
       reason,
       where: section,
       what: why === undefined ? what : `${what}: ${why}`,
-      remedy: fix ?? 'eip-admission doctor',
+      remedy: isUnseen ? `${fix}; if you know that it runs: ${confirmedPlan}` : fix,
     }))
   })
 }
+
+const confirmedPlan = 'eip-admission takeover plan --announcer-runs'

@@ -40,6 +40,8 @@ export type PlanInput = {
   flags: Record<string, string>
   facts: TakeoverFacts
   context: Context
+  /** The person says that the announcing software runs, although it cannot be seen. */
+  announcerRuns: boolean
 }
 
 /** The value of a fact; undefined if it was not read. */

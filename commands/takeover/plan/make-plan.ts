@@ -1,5 +1,6 @@
 import { nameOfChoice } from '../../../announcers/setting.ts'
 import { compareReservations } from '../../doctor/checks/reservations.ts'
+import { finalizersOf } from '../../../inspect/predecessors.ts'
 import { checked } from './checked.ts'
 import { type PlanInput, unreadFindings, valueOf, valuesOf } from './facts.ts'
 import { planLease, planStatus, statusFindings } from './plan-leases.ts'
@@ -24,7 +25,7 @@ export function makePlan(input: PlanInput): TakeoverPlan {
     ...statusFindings(status),
     ...programs.findings,
     ...translation.findings,
-    ...checked(facts, context),
+    ...checked(facts, context, input.announcerRuns),
     ...addresses.findings,
     ...network.findings,
     ...settingsWarnings(context),
@@ -52,10 +53,11 @@ type Part<Name extends keyof TakeoverPlan> = Pick<TakeoverPlan, Name> & { findin
 function planPrograms(input: PlanInput): Part<'predecessor'> {
   const { workloads, findings } = planPredecessor(input)
   const { lease, findings: ofLeases } = planLease(input)
-  const { id, title, finalizers } = input.predecessor
+  const { id, title } = input.predecessor
+  const finalizers = finalizersOf(input.predecessor, workloads[0]?.version)
   const { usage } = input.context.vendor.marks
   return {
-    predecessor: { id, title, workloads, lease, usage, finalizers: [...finalizers] },
+    predecessor: { id, title, workloads, lease, usage, finalizers },
     findings: [...findings, ...ofLeases],
   }
 }

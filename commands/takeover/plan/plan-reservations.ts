@@ -16,8 +16,8 @@ type ReservationFacts = { facts: ServiceFacts; services: readonly PlannedService
 /** Whose each reservation will be. It lists those with the marks of the predecessor and those that Services show. Pure. */
 export function planReservations(seen: ReservationFacts): ReservationsPlan {
   const reservations = seen.facts.reservations.flatMap((one) => planned(one, seen) ?? [])
-  const warnings = reservations.flatMap((one) => warningOf(one, seen.context) ?? [])
-  return { reservations, findings: [...limitFindings(seen), ...warnings] }
+  const warnings = reservations.flatMap((one) => warningOf(one, seen) ?? [])
+  return { reservations, findings: [...limitFindings(seen), ...loadBalancingOff(seen, reservations), ...warnings] }
 }
 
 function planned(
@@ -50,38 +50,69 @@ function planned(
   return of(sweep.suspects.has(id) ? 'orphan' : 'unknown')
 }
 
-function warningOf({ id, address, whose, service }: PlannedReservation, { vendor }: Context): PlanFinding | undefined {
-  const where = `reservation ${id} (${address ?? 'not granted yet'})`
-  switch (whose) {
-    case 'orphan':
-      return {
-        reason: 'orphan',
-        where,
-        what: 'it has the marks of this cluster, but no Service needs it; the project pays for it',
-        remedy: `the settings have --sweep=report, so it stays; delete it at ${vendor.cloud.name}, or remove that setting after the takeover`,
-      }
-    case 'surplus':
-      return {
-        reason: 'surplus',
-        where,
-        what: `it has the marks of Service ${service}, which has another address; it stays, and the project pays for it`,
-        remedy: `delete it at ${vendor.cloud.name} if nothing uses it`,
-      }
-    case 'untagged':
-    case 'unknown':
-      return {
-        reason: 'untagged',
-        where,
-        what: 'the predecessor reserved it, and it names neither this cluster nor a Service here; it stays',
-        remedy: `another cluster of the project may use it; if none does, delete it at ${vendor.cloud.name}`,
-      }
-    case 'service':
-    case 'record':
-    case 'own':
-    case 'control-plane':
-    case 'other-cluster':
-      return undefined
+/** Services with addresses of the predecessor, which these settings would leave alone. */
+function loadBalancingOff(
+  { context, services, facts }: ReservationFacts,
+  all: readonly PlannedReservation[],
+): PlanFinding[] {
+  if (context.vendor.loadBalancer.kind !== 'none') return []
+  const scheme = schemeOf(facts.cluster, context)
+  const marked = new Set(facts.reservations.filter(({ marks }) => marks['usage'] === scheme.usage).map(({ id }) => id))
+  const shown = all.filter(({ id, whose, address }) => {
+    if (!marked.has(id) || whose === 'other-cluster' || whose === 'record') return false
+    return address !== undefined && services.some(({ before }) => before === address)
+  })
+  if (shown.length === 0) return []
+  const count = shown.length === 1 ? '1 Service shows an address' : `${shown.length} Services show addresses`
+  return [
+    {
+      isBlocker: true,
+      reason: 'load-balancing-off',
+      where: 'settings',
+      what: `they turn load balancing off, but ${count} that the predecessor reserved: ${shown
+        .map(({ address }) => address)
+        .slice(0, 5)
+        .join(', ')}`,
+      remedy:
+        'name the announcing software: eip-admission takeover plan --loadbalancer=..., as docs/reference/settings.md says',
+    },
+  ]
+}
+
+/** What a person should know of a reservation that no Service gets. */
+function warningOf(
+  { id, address, whose, service }: PlannedReservation,
+  { context: { vendor }, services }: Pick<ReservationFacts, 'context' | 'services'>,
+): PlanFinding | undefined {
+  const cloud = vendor.cloud.name
+  const isShown = address !== undefined && services.some(({ before }) => before === address)
+  const unassigned = {
+    reason: 'untagged',
+    what: 'the predecessor reserved it, and it names neither this cluster nor a Service here; it stays',
+    remedy: `another cluster of the project may use it; if none does, delete it at ${cloud}`,
   }
+  const texts: Partial<Record<PlannedReservation['whose'], Omit<PlanFinding, 'where'>>> = {
+    orphan: {
+      reason: 'orphan',
+      what: 'it has the marks of this cluster, but no Service needs it; the project pays for it',
+      remedy: `the settings have --sweep=report, so it stays; delete it at ${cloud}, or remove that setting after the takeover`,
+    },
+    surplus: isShown
+      ? {
+          reason: 'unserved',
+          what: `it has the marks of Service ${service}, which shows its address; eip-admission will not serve that Service, and never releases the reservation`,
+          remedy: `nothing; the address is in use: do not delete it at ${cloud}`,
+        }
+      : {
+          reason: 'surplus',
+          what: `it has the marks of Service ${service}, which has another address; it stays, and the project pays for it`,
+          remedy: `delete it at ${cloud} if nothing uses it`,
+        },
+    untagged: unassigned,
+    unknown: unassigned,
+  }
+  const text = texts[whose]
+  return text && { ...text, where: `reservation ${id} (${address ?? 'not granted yet'})` }
 }
 
 /** Limits that are lower than what is held: adoption would go beyond them, and every new Service would be refused. */

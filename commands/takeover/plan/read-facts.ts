@@ -1,14 +1,13 @@
 import { ifKnown } from '../../../controllers/announcing/list-known.ts'
 import { listAll } from '../../../kube/list-all.ts'
-import type { KubeObject } from '../../../kube/objects.ts'
-import { type Resource, defineResource, leases, secrets } from '../../../kube/resource.ts'
+import { defineResource, leases, secrets } from '../../../kube/resource.ts'
 import { elasticIPs } from '../../../ledger/record/elastic-ip.ts'
 import { names } from '../../../settings/installed-names.ts'
 import { readFact } from '../../../inspect/fact.ts'
 import type { Pod, Values, Workload } from '../../../inspect/facts.ts'
 import { cloudFacts } from '../../../inspect/cloud.ts'
 import { type SharedSource, settled, sharedReads } from '../../../inspect/cluster.ts'
-import { daemonSets, deployments, pods } from '../../../inspect/kinds.ts'
+import { pods } from '../../../inspect/kinds.ts'
 import type { CloudReader, Reader } from '../../../inspect/reader.ts'
 import type { Autoscaler, TakeoverFacts } from './facts.ts'
 import { lockAt } from '../lock.ts'
@@ -22,12 +21,6 @@ const autoscalers = defineResource<Autoscaler>({
   namespaced: true,
 })
 
-/** Every Deployment and DaemonSet. */
-export async function readWorkloads(reader: Reader): Promise<Workload[]> {
-  const kinds: Resource<KubeObject>[] = [deployments, daemonSets]
-  return (await Promise.all(kinds.map((kind) => listAll(reader, kind)))).flat()
-}
-
 /** The pods of the namespaces in which a predecessor may run. */
 export async function readPods(reader: Reader, namespaces: readonly string[]): Promise<Pod[]> {
   const lists = [...new Set(namespaces)].map((namespace) => listAll(reader, pods, { namespace }))
@@ -36,6 +29,7 @@ export async function readPods(reader: Reader, namespaces: readonly string[]): P
 
 export type FactSource = SharedSource & {
   vendor: CloudReader
+  /** Deployments, DaemonSets and static pods. */
   workloads: Workload[]
   /** The calls to the cloud, counted by the client. */
   pace: Values['cloudPace']

@@ -3,6 +3,7 @@ import type { Credentials } from '../../../kube/credentials.ts'
 import { keyOf } from '../../../kube/objects.ts'
 import type { CloudProvider } from '../../../clouds/ports/cloud-provider.ts'
 import type { Context, Workload } from '../../../inspect/facts.ts'
+import { readWorkloads, staticPods } from '../../../inspect/cluster.ts'
 import { countedProvider } from '../../../inspect/provider.ts'
 import type { Reader } from '../../../inspect/reader.ts'
 import { readSettingsFile } from '../../../settings/file.ts'
@@ -23,8 +24,8 @@ import { readProgress } from '../progress.ts'
 import { leaseOf } from './plan-leases.ts'
 import { NoPlan, problemFinding, withoutPredecessor } from './no-plan.ts'
 import type { TakeoverPlan } from './plan.ts'
-import { type Predecessor, predecessors } from '../../../inspect/predecessors.ts'
-import { readFacts, readPods, readWorkloads } from './read-facts.ts'
+import { type Predecessor, predecessors, versionOf } from '../../../inspect/predecessors.ts'
+import { readFacts, readPods } from './read-facts.ts'
 import { type Translation, translate } from './translate.ts'
 
 export type PlanSource = {
@@ -34,6 +35,7 @@ export type PlanSource = {
   env: Readonly<Record<string, string | undefined>>
   /** Flags of `serve` that count more than the predecessor's settings: those that the person gave, and the namespace. */
   flags: Record<string, string>
+  announcerRuns: boolean
   signal: AbortSignal
 }
 
@@ -48,11 +50,10 @@ export type ReadPlan = {
 
 /** Reads the cluster and the cloud, changes neither, and makes the plan. Throws NoPlan if it cannot know the settings. */
 export async function readPlan(source: PlanSource): Promise<ReadPlan> {
-  const { reader, credentials, userAgent, env } = source
-  const workloads = await readWorkloads(reader)
-  const found = await findAll(reader, workloads)
-  const { predecessor, given } = await chosen(found, source)
-  const translation = withGivenFile(translate(predecessor, given), source.flags)
+  const { reader, credentials, userAgent, env, announcerRuns } = source
+  const { found, workloads } = await findAll(reader)
+  const { predecessor, given, version } = await chosen(found, source)
+  const translation = withGivenFile(translate(predecessor, given, version), source.flags)
   const settings = resolved({ predecessor, flags: { ...translation.flags, ...source.flags }, translation, env })
   const { vendor, pace } = await countedProvider(settings.cloud, {
     userAgent,
@@ -65,14 +66,16 @@ export async function readPlan(source: PlanSource): Promise<ReadPlan> {
   const leasesAt = [{ namespace: leaseNamespace, name: leaseName }, at]
   const facts = await readFacts({ reader, credentials, userAgent, context, vendor, workloads, pace, leasesAt })
   const flags = { ...translation.flags, ...withoutPlace(source.flags) }
-  const plan = makePlan({ found, predecessor, given, translation, flags, facts, context })
+  const plan = makePlan({ found, predecessor, given, translation, flags, facts, context, announcerRuns })
   return { plan, settings, vendor, secretFile: `${JSON.stringify(translation.file?.fields ?? {}, null, 2)}\n` }
 }
 
-/** The predecessors among all workloads, and among the pods where one may run. */
-async function findAll(reader: Reader, workloads: readonly Workload[]): Promise<FoundPredecessors> {
+/** The predecessors among all workloads, and among the pods where one may run; and every program, static pods included. */
+async function findAll(reader: Reader): Promise<{ found: FoundPredecessors; workloads: Workload[] }> {
+  const workloads = await readWorkloads(reader)
   const namespaces = findPredecessors(workloads, []).workloads.map(({ object }) => object.metadata.namespace ?? '')
-  return findPredecessors(workloads, await readPods(reader, ['kube-system', ...namespaces]))
+  const pods = await readPods(reader, ['kube-system', ...namespaces])
+  return { found: findPredecessors(workloads, pods), workloads: [...workloads, ...staticPods(pods)] }
 }
 
 /** Flags that say where `takeover` itself finds the cluster. */
@@ -86,12 +89,14 @@ function withoutPlace(flags: Record<string, string>): Record<string, string> {
 async function chosen(
   found: FoundPredecessors,
   source: PlanSource,
-): Promise<{ predecessor: Predecessor; given: GivenSettings }> {
+): Promise<{ predecessor: Predecessor; given: GivenSettings; version?: string | undefined }> {
   const { reader, flags, env } = source
   const named = flags['--cloud-provider']?.toLowerCase()
   const workload = await chosenWorkload(found, source)
-  if (workload)
-    return { predecessor: workload.predecessor, given: await readGivenSettings(workload, dataReader(reader)) }
+  if (workload) {
+    const given = await readGivenSettings(workload, dataReader(reader))
+    return { predecessor: workload.predecessor, given, version: versionOf(workload.image) }
+  }
   const predecessor = predecessors.find(
     ({ provider, dialect, id }) => id === dialect && (provider === named || dialect === named),
   )

@@ -1,5 +1,5 @@
 import { cloudChoice } from '../../../clouds/cloud-choice.ts'
-import type { Dialect } from '../../../clouds/dialect/define-dialect.ts'
+import type { Dialect, FormerSetting } from '../../../clouds/dialect/define-dialect.ts'
 import { dialects } from '../../../clouds/dialects.ts'
 import { type SettingsFile, parseSettingsFile } from '../../../settings/file.ts'
 import { fixedFlags, ignoredFlags } from '../../settings/ignored-flags.ts'
@@ -7,7 +7,7 @@ import { processSettings } from '../../../settings/process.ts'
 import { type Places, type Setting, placesOf } from '../../../settings/setting.ts'
 import { type GivenSettings, type GivenVariable, isFalse } from '../../../inspect/given-settings.ts'
 import type { PlanFinding } from './plan.ts'
-import type { Predecessor } from '../../../inspect/predecessors.ts'
+import { type Predecessor, isBefore } from '../../../inspect/predecessors.ts'
 
 /** The settings of a predecessor, as `serve` takes them. The file may hold secrets: neither it nor `merged` is printed. */
 export type Translation = {
@@ -40,7 +40,7 @@ const ownFlags: Record<string, string | undefined> = {
 const proxies = /^(https?|no)_proxy$/i
 
 /** The settings of a predecessor for `serve`, by the tables of settings. Pure. */
-export function translate(predecessor: Predecessor, given: GivenSettings): Translation {
+export function translate(predecessor: Predecessor, given: GivenSettings, version?: string): Translation {
   const dialect = dialectOf(predecessor)
   const rows: Setting<unknown>[] = Object.values({ ...cloudChoice, ...dialect.table, ...processSettings })
   const known = new Map(rows.flatMap((row) => [row.flag ?? [], row.aliases ?? []].flat().map((flag) => [flag, row])))
@@ -56,10 +56,24 @@ export function translate(predecessor: Predecessor, given: GivenSettings): Trans
     const isSecret = given.secretFlags.includes(flag)
     translateFlag({ flag, value, isSecret }, { known, result })
   }
+  const former = (predecessor.formerSettings ?? []).filter(
+    ({ until }) => version === undefined || isBefore(version, until),
+  )
   const byEnv = new Map(rows.flatMap((row) => [row.env ?? [], row.otherEnv ?? []].flat().map((name) => [name, row])))
-  for (const variable of given.env) translateVariable(variable, { row: byEnv.get(variable.name), result })
   const parsed = given.file && parseSettingsFile(refText(given.file.ref), given.file.text)
-  const fields = { ...withoutFields(parsed?.fields ?? {}, Object.keys(result.merged)), ...result.merged }
+  // A release without a number is taken for a current one: there the present name counts.
+  const isPresent = ({ field = '' }: Places) => version === undefined && parsed?.fields[field] !== undefined
+  const presentNames = new Map(former.map(({ env, flag }) => [env, known.get(flag)]))
+  for (const variable of given.env.filter(({ name }) => !presentNames.has(name)))
+    translateVariable(variable, { row: byEnv.get(variable.name), result })
+  for (const one of former) {
+    const row = presentNames.get(one.env)
+    const variables = row && isPresent(row) ? [] : formerVariables(one, given.env, parsed?.fields ?? {})
+    for (const variable of variables) translateVariable(variable, { row, result })
+  }
+  const formerFields = former.flatMap(({ field }) => field ?? [])
+  const replaced = [...formerFields, ...Object.keys(result.merged)]
+  const fields = { ...withoutFields(parsed?.fields ?? {}, replaced), ...result.merged }
   result.file = parsed
     ? { ...parsed, fields }
     : { path: "the predecessor's environment", fields: result.merged, problems: [] }
@@ -122,6 +136,18 @@ function translateVariable(
   if ((isSecret || format.secret || flag === undefined) && field !== undefined) result.merged[field] ??= value
   else if (flag !== undefined && !isSecret && !format.secret) result.flags[flag] ??= value
   else result.findings.push(untranslated(name, row))
+}
+
+/** The values of a setting under its former name, in today's words. Where both names have a value, the present one counts. */
+function formerVariables(
+  { env, field = '', translate: toPresent }: FormerSetting,
+  variables: readonly GivenVariable[],
+  fields: SettingsFile['fields'],
+): GivenVariable[] {
+  const inFile = fields[field]
+  const ofFile = typeof inFile === 'string' ? [{ name: field, value: inFile, isSecret: true }] : []
+  const given = [...variables.filter(({ name }) => name === env), ...ofFile].filter(({ value }) => value !== '')
+  return given.slice(0, 1).map((one) => ({ ...one, value: toPresent(one.value) }))
 }
 
 /** Fields without those that the environment sets: it takes precedence over the file, in any spelling. */

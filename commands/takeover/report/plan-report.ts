@@ -69,7 +69,7 @@ function predecessorText({ predecessor: { workloads, lease, finalizers }, target
   return section('Predecessor', [
     ...table(rows),
     `Lease ${lease.namespace}/${lease.name}: ${plainText(use)}; eip-admission leads by ${target.leaseNamespace}/${target.leaseName}`,
-    `its finalizer ${finalizers.join(', ')} stays on its Services, beside ours`,
+    ...finalizers.map((finalizer) => `its finalizer ${finalizer} stays on its Services, beside ours`),
   ])
 }
 

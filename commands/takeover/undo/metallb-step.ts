@@ -25,7 +25,7 @@ import { type KubeObject, type Service, keyOf } from '../../../kube/objects.ts'
 import { nodes, secrets, services } from '../../../kube/resource.ts'
 import { names } from '../../../settings/installed-names.ts'
 import { backoffMs } from '../../../lib/backoff.ts'
-import { type FoundBefore, marksOf, predecessorNamed } from '../found.ts'
+import { type FoundBefore, marksOf, newFinalizers, predecessorNamed } from '../found.ts'
 import type { TakeoverStep } from '../steps.ts'
 import { isMarked } from './undo-service.ts'
 import type { UndoWork } from './undo-steps.ts'
@@ -96,13 +96,13 @@ async function ownNamespace(client: KubeClient, { predecessor }: FoundBefore): P
 }
 
 /** Whether the predecessor will announce a Service: we or it hold it with an address. Its mirror of the control plane it does not. */
-export function isServed(service: Service, { predecessor, services: before }: FoundBefore): boolean {
+export function isServed(service: Service, found: FoundBefore): boolean {
   const { metadata, spec } = service
-  const { finalizers, mirrorService } = predecessorNamed(predecessor)
+  const { mirrorService } = predecessorNamed(found.predecessor)
   if (spec.type !== 'LoadBalancer' || !spec.loadBalancerIP || metadata.deletionTimestamp) return false
   if (metadata.namespace === mirrorService.namespace && metadata.name === mirrorService.name) return false
-  const isHeld = isMarked(service) || finalizers.some((one) => metadata.finalizers?.includes(one))
-  return isHeld || before[keyOf(service)] !== undefined
+  const isHeld = isMarked(service) || newFinalizers(found).some((one) => metadata.finalizers?.includes(one))
+  return isHeld || found.services[keyOf(service)] !== undefined
 }
 
 async function readObjects(client: KubeClient, { marks }: PredecessorFacts): Promise<KubeObject[]> {

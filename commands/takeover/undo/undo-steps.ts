@@ -14,7 +14,7 @@ import {
 import { type ElasticIP, claimKey, elasticIPs, isSecond, recordFinalizer } from '../../../ledger/record/elastic-ip.ts'
 import { mapAll } from '../../../lib/map-all.ts'
 import { names } from '../../../settings/installed-names.ts'
-import { type FoundBefore, predecessorNamed } from '../found.ts'
+import { type FoundBefore, finalizersFor } from '../found.ts'
 import { isOfTakeover } from '../lease-steps.ts'
 import type { TakeoverStep } from '../steps.ts'
 import { isStopped, readWorkload, readyPods, startWorkload } from '../workloads.ts'
@@ -84,7 +84,6 @@ export function webhooksStep(work: UndoWork): TakeoverStep {
 /** Gives every Service the predecessor's finalizer, and takes away what we wrote. */
 export function servicesStep(work: UndoWork): TakeoverStep {
   const { client, found } = work
-  const { finalizers } = predecessorNamed(found.predecessor)
   return clearingStep(work, {
     name: 'services',
     title: 'Give the Services back',
@@ -92,7 +91,7 @@ export function servicesStep(work: UndoWork): TakeoverStep {
     left: async () =>
       (await listServices(client)).flatMap(({ service, record, sharers }) => {
         const isOurs = record !== undefined || isMarked(service)
-        const merge = isOurs ? undoPatch(service, finalizers, sharers.length > 0) : undefined
+        const merge = isOurs ? undoPatch(service, finalizersFor(found, keyOf(service)), sharers.length > 0) : undefined
         return merge ? [{ at: service.metadata, merge }] : []
       }),
     clear: ({ at: { namespace, name }, merge }) => client.patch(services, { namespace, name, patch: { merge } }),

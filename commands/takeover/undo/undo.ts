@@ -4,7 +4,7 @@ import { configMaps } from '../../../kube/resource.ts'
 import { claimKey, type ElasticIP, phaseOf, reservationIdOf } from '../../../ledger/record/elastic-ip.ts'
 import { listedOrphans } from '../../../ledger/sweep/orphan-list.ts'
 import { names } from '../../../settings/installed-names.ts'
-import { type FoundBefore, type LeftReservation, predecessorNamed } from '../found.ts'
+import { type FoundBefore, type LeftReservation, newFinalizers, predecessorNamed } from '../found.ts'
 import { holdLease } from '../lease-steps.ts'
 import { type Progress, readProgress } from '../progress.ts'
 import { type Run, type RunDeps, lockedRun } from '../run.ts'
@@ -55,7 +55,8 @@ async function carryOut({ client, namespace, signal }: UndoDeps, run: Run): Prom
     await hold.check()
   }
   const work = { client, found, signal, check, clock }
-  const { finalizers, title } = predecessorNamed(found.predecessor)
+  const { title } = predecessorNamed(found.predecessor)
+  const finalizers = newFinalizers(found)
   const noting = leftNotes({ client, namespace, finalizers }, { left: found.left, save: run.save })
   const steps = [
     webhooksStep(work),

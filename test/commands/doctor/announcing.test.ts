@@ -1,7 +1,8 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { ConfigMap, KubeObject, Node, Service } from '../../../kube/objects.ts'
-import type { AnnouncementState, Definition, Values, Workload } from '../../../inspect/facts.ts'
+import { staticPods } from '../../../inspect/cluster.ts'
+import type { AnnouncementState, Definition, Pod, Values, Workload } from '../../../inspect/facts.ts'
 import { servedClasses, softwareCheck } from '../../../commands/doctor/checks/announcers.ts'
 import {
   announcerConfiguration,
@@ -481,6 +482,30 @@ test('the settings of kube-vip', () => {
     'warning: DaemonSet m/d: bgp_enable is "false"',
   ])
   assert.match(of()[0] ?? '', /^error: no DaemonSet/)
+  const mirror = (version: string, more: Record<string, string> = env): Pod => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      namespace: 'kube-system',
+      name: 'kube-vip-node-a',
+      ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'node-a', uid: 'u' }],
+    },
+    spec: {
+      containers: [
+        { image: `${image}:${version}`, env: Object.entries(more).map(([name, value]) => ({ name, value })) },
+      ],
+    },
+    status: { conditions: [{ type: 'Ready', status: 'True' }] },
+  })
+  assert.match(of(...staticPods([mirror('v1.2.3')]))[0] ?? '', /^ok/)
+  assert.match(
+    of(...staticPods([{ ...mirror('v1.2.3'), status: {} }]))[0] ?? '',
+    /^error: Pod .* has 0 of 1 pods ready/,
+  )
+  const [old] = judge(kubeVip, { workloads: staticPods([mirror('v1.1.2')]) }, given)
+  assert.match(old?.fix ?? '', /^set its image to .*:v1\.2\.3 or later in the manifest of kube-vip-node-a on node-a/)
+  const ofReplicaSet = { ...mirror('v1.2.3').metadata, ownerReferences: [] }
+  assert.match(of(...staticPods([{ ...mirror('v1.2.3'), metadata: ofReplicaSet }]))[0] ?? '', /^error: no DaemonSet/)
 })
 
 test.run()

@@ -26,6 +26,7 @@ type Scene = Partial<Values> & {
   env?: Record<string, string>
   pods?: Pod[]
   givenFlags?: Record<string, string>
+  announcerRuns?: boolean
 }
 
 const image = 'equinix/cloud-provider-equinix-metal:v3.8.1'
@@ -56,7 +57,7 @@ metallb.status = { readyReplicas: 1 }
 
 /** The plan for facts in which these differ: a healthy cluster that a predecessor runs, with two Services. */
 function planOf(scene: Scene = {}): TakeoverPlan {
-  const { unread = {}, flags = {}, env = {}, pods = [], givenFlags = {}, ...values } = scene
+  const { unread = {}, flags = {}, env = {}, pods = [], givenFlags = {}, announcerRuns = false, ...values } = scene
   const context = makeContext({ flags, env: { METAL_LOAD_BALANCER: 'empty://', ...env } })
   const workloads = values.workloads ?? [program()]
   const all: Values = {
@@ -94,7 +95,16 @@ function planOf(scene: Scene = {}): TakeoverPlan {
   const predecessor = found.workloads[0]?.predecessor ?? predecessors[1]
   assert.ok(predecessor)
   const given = { flags: givenFlags, secretFlags: [], env: [], file: undefined, unread: [] }
-  return makePlan({ found, predecessor, given, translation: translate(predecessor, given), flags, facts, context })
+  return makePlan({
+    found,
+    predecessor,
+    given,
+    translation: translate(predecessor, given),
+    flags,
+    facts,
+    context,
+    announcerRuns,
+  })
 }
 
 const scheme = { usage: 'cloud-provider-equinix-metal-auto', separator: '/', cluster: 'c' } as const
@@ -297,6 +307,18 @@ test('whose the other reservations are, and that none of them is touched', () =>
   assert.equal(plan.cost, { addressesBefore: 4, addressesAfter: 4 })
 })
 
+test('nobody is told to delete an address that a Service shows', () => {
+  const { warnings, blockers } = planOf({ env: { METAL_LOAD_BALANCER: 'none' } })
+  assert.match(
+    blockers[0]?.what ?? '',
+    /2 Services show addresses that the predecessor reserved: 203\.0\.113\.1, 203\.0\.113\.2/,
+  )
+  for (const { what, remedy } of warnings) {
+    assert.match(what, 'which shows its address')
+    assert.match(remedy, 'do not delete it')
+  }
+})
+
 test('the remedy of a limit is one that leaves room', () => {
   const [blocker] = planOf({ flags: { '--max-addresses': '1' } }).blockers
   assert.match(blocker?.remedy ?? '', /--max-addresses=\d+/)
@@ -343,8 +365,18 @@ const inTheWay: { name: string; scene: Scene; blockers?: string[]; warnings?: st
   { name: 'limits that just fit', scene: { flags: { '--max-addresses': '2' } } },
   {
     name: 'a version that we do not know',
-    scene: { workloads: [program({ image: 'packethost/packet-ccm:v2.0.0' })] },
+    scene: { workloads: [program({ image: 'packethost/packet-ccm:v3.0.0' })] },
     blockers: ['unknown-version'],
+  },
+  {
+    name: 'load balancing off, while Services show addresses that the predecessor reserved',
+    scene: { env: { METAL_LOAD_BALANCER: 'none' } },
+    blockers: ['load-balancing-off'],
+    warnings: ['unserved', 'unserved'],
+  },
+  {
+    name: 'load balancing off, and no Service has an address',
+    scene: { env: { METAL_LOAD_BALANCER: 'none' }, services: [], reservations: [] },
   },
   {
     name: 'a tag without a version',
@@ -480,6 +512,11 @@ const inTheWay: { name: string; scene: Scene; blockers?: string[]; warnings?: st
     warnings: ['api-server-version'],
   },
   { name: 'an announcer that is not there', scene: { env: metallbSettings }, blockers: ['metallb-programs'] },
+  {
+    name: 'an announcer that is there, as the person says, although nothing shows it',
+    scene: { env: metallbSettings, announcerRuns: true },
+    warnings: ['metallb-programs'],
+  },
   { name: 'an announcer that is there', scene: { env: metallbSettings, workloads: [program(), metallb] } },
   {
     name: 'a fact that could not be read',

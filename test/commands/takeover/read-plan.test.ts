@@ -90,8 +90,9 @@ async function scene(name: Succeeding) {
     makeService({ loadBalancerIP: address, status: { loadBalancer: { ingress: [{ ip: address }] } } }),
   )
   cloud.control.calls.clear()
+  const { signal } = new AbortController()
   const read = (flags: Record<string, string> = {}) =>
-    readPlan({ reader: client, credentials, userAgent: 'test', env: {}, flags, signal: new AbortController().signal })
+    readPlan({ reader: client, credentials, userAgent: 'test', env: {}, flags, announcerRuns: false, signal })
   /** Writes what a takeover that was begun has recorded. */
   const record = (data: Record<'state' | 'step' | 'found', string>) =>
     void server.put(configMaps, {

@@ -200,6 +200,83 @@ test('the environment takes precedence over the file; what is secret in it goes 
   assert.not.match(JSON.stringify(findings), /me:word|3129/)
 })
 
+const formerNames: {
+  name: string
+  of: Predecessor['id']
+  version: string | undefined
+  env?: Record<string, string>
+  file?: object
+  flag?: string
+  field?: string
+}[] = [
+  {
+    name: 'CPEM 3.0',
+    of: 'equinix-metal',
+    version: '3.0.2',
+    env: { METAL_LB: 'metallb:///a/b' },
+    flag: 'metallb:///a/b',
+  },
+  {
+    name: 'CPEM 3.1, whose file has the same setting',
+    of: 'equinix-metal',
+    version: '3.1.0',
+    env: { METAL_LB: 'kube-vip://' },
+    file: { loadbalancer: 'empty://' },
+    flag: 'kube-vip://',
+    field: 'empty://',
+  },
+  { name: 'CPEM 3.2, which does not read it', of: 'equinix-metal', version: '3.2.0', env: { METAL_LB: 'empty://' } },
+  {
+    name: 'a CPEM of no version, with the present name too',
+    of: 'equinix-metal',
+    version: undefined,
+    env: { METAL_LB: 'kube-vip://', METAL_LOAD_BALANCER: 'empty://' },
+    flag: 'empty://',
+  },
+  {
+    name: 'a CPEM of no version, with the present field too',
+    of: 'equinix-metal',
+    version: undefined,
+    env: { METAL_LB: 'kube-vip://' },
+    file: { loadbalancer: 'empty://' },
+    field: 'empty://',
+  },
+  {
+    name: 'packet-ccm 2.0',
+    of: 'packet',
+    version: '2.0.0',
+    env: { PACKET_LB_CONFIGMAP: 'a:b' },
+    flag: 'metallb:///a/b',
+  },
+  {
+    name: 'packet-ccm 2.0, off',
+    of: 'packet',
+    version: '2.0.0',
+    env: { PACKET_LB_CONFIGMAP: 'disabled' },
+    flag: 'none',
+  },
+  {
+    name: 'packet-ccm 2.0 by its file',
+    of: 'packet',
+    version: '2.0.0',
+    file: { 'loadbalancer-configmap': 'a:b' },
+    field: 'metallb:///a/b',
+  },
+]
+
+for (const { name, of, version, env = {}, file = {}, flag, field } of formerNames)
+  test(`a former name of the load balancer setting: ${name}`, () => {
+    const predecessor = predecessors.find(({ id }) => id === of)
+    assert.ok(predecessor)
+    const variables = Object.entries(env).map(([key, value]) => ({ name: key, value, isSecret: false }))
+    const settings = { ...none, env: variables, file: { ref, text: JSON.stringify(file) } }
+    const { flags, file: translated } = translate(predecessor, settings, version)
+    assert.equal(
+      [flags['--loadbalancer'], translated?.fields],
+      [flag, field === undefined ? {} : { loadbalancer: field }],
+    )
+  })
+
 test('a file that is no JSON is a problem that quotes nothing of it', () => {
   const { file } = translate(equinix, { ...none, file: { ref, text: '{"apiKey": t0ken}' } })
   assert.match(file?.problems[0]?.wrong ?? '', 'is not JSON')

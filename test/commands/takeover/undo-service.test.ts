@@ -1,6 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Service } from '../../../kube/objects.ts'
+import { type FoundBefore, finalizersFor } from '../../../commands/takeover/found.ts'
 import { leavesReservation, undoPatch } from '../../../commands/takeover/undo/undo-service.ts'
 
 const upstream = 'service.kubernetes.io/load-balancer-cleanup'
@@ -62,6 +63,41 @@ for (const [name, facts, patch] of rows) {
     assert.equal(made, patch && { metadata: { resourceVersion: '7', ...patch } })
   })
 }
+
+const versions: { of: FoundBefore['predecessor']; version: string | undefined; ofNew: string[] }[] = [
+  { of: 'packet', version: '1.1.0', ofNew: [] },
+  { of: 'packet', version: '2.0.0', ofNew: [] },
+  { of: 'equinix-metal', version: '3.0.2', ofNew: [] },
+  { of: 'equinix-metal', version: '3.3.1', ofNew: [] },
+  { of: 'equinix-metal', version: '3.4.0', ofNew: [upstream] },
+  { of: 'equinix-metal', version: '3.10.0', ofNew: [upstream] },
+  { of: 'equinix-metal', version: undefined, ofNew: [upstream] },
+  { of: 'cherry-servers', version: '1.26.0', ofNew: [upstream] },
+]
+
+for (const { of, version, ofNew } of versions)
+  test(`${of} ${version ?? 'of no version'} gets back the finalizers that it had, and its own on new Services`, () => {
+    const workload = {
+      kind: 'Deployment',
+      namespace: 'n',
+      name: 'w',
+      uid: '',
+      image: '',
+      version,
+      isRunning: true,
+    } as const
+    const service = (finalizers: string[]) => ({ address: undefined, finalizers })
+    const found = {
+      predecessor: of,
+      workloads: [workload],
+      services: { 'default/had': service(['other', upstream]), 'default/lacked': service(['other']) },
+    } as unknown as FoundBefore
+    const keys = ['default/had', 'default/lacked', 'default/new']
+    assert.equal(
+      keys.map((key) => finalizersFor(found, key)),
+      [ofNew, [], ofNew],
+    )
+  })
 
 test('a Service that is being deleted without the finalizer of the predecessor leaves its reservation', () => {
   const deletionTimestamp = '2026-01-01T00:00:00Z'
