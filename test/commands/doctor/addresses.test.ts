@@ -136,9 +136,17 @@ test('reservations by the rules of the sweep: leaked, not adopted, surplus, anot
     /^warning: .* is for Service default\/web, but no ElasticIP holds it$/,
   )
   assert.match(
-    of([marked('default/web', { id: 'res-2' })], [ours], [bound]),
+    of([marked('default/web', { id: 'res-2', address: '192.0.2.99' })], [ours], [bound]),
     /^warning: reservation res-2 .* which has another address$/,
   )
+  const off = { env: { METAL_LOAD_BALANCER: 'none' } }
+  const [live] = judgeWith(
+    leakedReservations,
+    { cluster, services: [ours], records: [], reservations: [marked('default/web')] },
+    off,
+  )
+  assert.match(live?.what ?? '', /which shows its address but has no ElasticIP for it$/)
+  assert.match(live?.fix ?? '', 'do not delete it')
   assert.match(of([makeReservation({ marks: serviceMarks({ ...scheme, cluster: 'theirs' }, 'default/gone') })]), /^ok/)
   assert.match(of([makeReservation()]), /^ok/)
   const ofPerson = { ...serviceMarks(scheme, 'default/gone'), usage: 'mail' }
