@@ -6,7 +6,7 @@ export type ReadValue<T> = { value: T; readAtMs: number }
  * is never older than the call: here the caller says how old the value may be.
  */
 export type RecentRead<T> = {
-  /** A value at most so old. Callers who come while it is read get the same value, or the same error. */
+  /** A value whose answer is at most so old: a slow read counts from its end. Callers who come while it is read get the same value, or the same error. */
   within(maxAgeMs: number, signal: AbortSignal): Promise<T>
   /** The same, with its time. */
   timedWithin(maxAgeMs: number, signal: AbortSignal): Promise<ReadValue<T>>
@@ -18,7 +18,7 @@ export type RecentRead<T> = {
 
 export type RecentReadOptions<T> = { read: (signal: AbortSignal) => Promise<T>; now: () => number }
 
-type Reading<T> = { startedAtMs: number; state: 'running' | 'good' | 'failed'; result: Promise<ReadValue<T>> }
+type Reading<T> = { endedAtMs: number; state: 'running' | 'good' | 'failed'; result: Promise<ReadValue<T>> }
 
 /** A failed read is not repeated at once by every caller who needs the value too. */
 const failureMs = 2_000
@@ -31,7 +31,7 @@ export function recentRead<T>({ read, now }: RecentReadOptions<T>): RecentRead<T
   const start = async (signal: AbortSignal) => {
     const readAtMs = now()
     const withTime = async () => ({ value: await read(signal), readAtMs })
-    const reading: Reading<T> = { startedAtMs: readAtMs, state: 'running', result: withTime() }
+    const reading: Reading<T> = { endedAtMs: Infinity, state: 'running', result: withTime() }
     last = reading
     try {
       const result = await reading.result
@@ -41,12 +41,14 @@ export function recentRead<T>({ read, now }: RecentReadOptions<T>): RecentRead<T
     } catch (error) {
       reading.state = 'failed'
       throw error
+    } finally {
+      reading.endedAtMs = now()
     }
   }
   const timedWithin: RecentRead<T>['timedWithin'] = async (maxAgeMs, signal) => {
     if (!last) return start(signal)
     const maxMs = { running: Infinity, good: maxAgeMs, failed: Math.min(maxAgeMs, failureMs) }[last.state]
-    return now() - last.startedAtMs <= maxMs ? last.result : start(signal)
+    return now() - last.endedAtMs <= maxMs ? last.result : start(signal)
   }
 
   return {

@@ -10,7 +10,7 @@ export type SharedRead<T> = {
 
 export type SharedReadOptions<T> = {
   read: (signal: AbortSignal) => Promise<T>
-  /** How long a value counts as recent. */
+  /** How long a value counts as recent, from its answer on. */
   recentMs: number
   /** The error for a caller that stops waiting, and for a read that no caller waits for any more. */
   abandonedError: (cause: unknown) => Error
@@ -22,7 +22,7 @@ type ReadingOptions = Pick<SharedReadOptions<unknown>, 'abandonedError'> & { aft
 export function sharedRead<T>({ read, recentMs, abandonedError }: SharedReadOptions<T>): SharedRead<T> {
   let current: Reading<T> | undefined
   let next: Reading<T> | undefined
-  let good: { value: T; startedAtMs: number } | undefined
+  let good: { value: T; startedAtMs: number; endedAtMs: number } | undefined
   let changedAtMs = -Infinity
 
   const carryOut = async (reading: Reading<T>, ends: AbortSignal) => {
@@ -30,7 +30,7 @@ export function sharedRead<T>({ read, recentMs, abandonedError }: SharedReadOpti
     if (next === reading) next = undefined
     const startedAtMs = performance.now()
     const value = await read(ends)
-    good = { value, startedAtMs }
+    good = { value, startedAtMs, endedAtMs: performance.now() }
     return value
   }
   const fresh = (signal: AbortSignal) => {
@@ -41,7 +41,7 @@ export function sharedRead<T>({ read, recentMs, abandonedError }: SharedReadOpti
   return {
     fresh,
     async recent(signal) {
-      const isRecent = good && good.startedAtMs > changedAtMs && performance.now() - good.startedAtMs <= recentMs
+      const isRecent = good && good.startedAtMs > changedAtMs && performance.now() - good.endedAtMs <= recentMs
       return good && isRecent ? good.value : fresh(signal)
     },
     invalidate() {

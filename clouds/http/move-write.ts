@@ -10,16 +10,16 @@ const turnMs = 250
 export async function writeOfMove(
   http: VendorHttp,
   call: VendorCall,
-  { signal, mayWrite }: MoveOptions,
+  { signal, mayWrite, writeMs = moveTimeoutMs }: MoveOptions,
 ): Promise<VendorResponse> {
   if (!mayWrite()) {
     const message = `${call.method} /${call.path.join('/')} was not sent: this process may no longer move the address`
     throw new CloudError(message, { fault: 'conflict', outcome: 'nothing' })
   }
-  const late = AbortSignal.timeout(moveTimeoutMs)
+  const late = AbortSignal.timeout(writeMs)
   try {
     const ends = AbortSignal.any([signal, late])
-    return await http.call({ ...call, lane: 'move', timeoutMs: moveTimeoutMs - turnMs }, ends)
+    return await http.call({ ...call, lane: 'move', timeoutMs: writeMs - turnMs }, ends)
   } catch (error) {
     const isUnsent = error instanceof CloudError && error.outcome === 'nothing' && error.fault === 'unavailable'
     if (!isUnsent || !late.aborted || signal.aborted) throw error

@@ -17,6 +17,8 @@ export type MoveOptions = {
   signal: AbortSignal
   /** Asked before each write to the cloud; false ends the move with an error that says so. */
   mayWrite: () => boolean
+  /** The maximum of each write for a caller who may write for longer than `moveTimeoutMs`. */
+  writeMs?: number | undefined
 }
 
 /**

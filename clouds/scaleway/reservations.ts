@@ -1,3 +1,4 @@
+import { inTurn } from '../../lib/in-turn.ts'
 import type { Cloud, Marked, Reservation, ReservationRequest } from '../ports/cloud.ts'
 import { hasMarks } from '../ports/marks.ts'
 import { unlessGone } from '../ports/vendor-errors.ts'
@@ -10,7 +11,8 @@ import { zones } from './zones.ts'
 
 /** The flexible IPs of a project in its zone. */
 export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
-  const inTurn = oneChangeAtATime()
+  // The cloud gives the id of a deleted address to the next order. A change that is still on its way would be carried out on it.
+  const changes = inTurn()
   return {
     reservations: async (marks, signal) =>
       (await project.addresses.fresh(signal))
@@ -18,8 +20,9 @@ export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
         .filter((reservation) => hasMarks(reservation.marks, marks)),
     reservation: async (id, signal) => (await findFlexibleIp(project, { id }, signal))?.reservation,
     reserve: (request, signal) => reserve(project, request, signal),
-    mark: (reservation, marks, signal) => inTurn(reservation.id, () => mark(project, { reservation, marks }, signal)),
-    release: (id, signal) => inTurn(id, () => release(project, id, signal)),
+    mark: (reservation, marks, signal) =>
+      changes.run(reservation.id, () => mark(project, { reservation, marks }, signal)),
+    release: (id, signal) => changes.run(id, () => release(project, id, signal)),
     // The API lists no zones.
     locations: async () => [...zones],
   }
@@ -40,21 +43,6 @@ async function reserve(
   const created = parseFlexibleIp(answer.body)
   if (!created) throw unreadableError('reserve', 'an object without an id and an address', 'unknown')
   return created.reservation
-}
-
-/**
- * Runs the changes of one id one after another. The cloud gives the id of a deleted address to the next order. A change
- * that is still on its way would be carried out on that one.
- */
-function oneChangeAtATime() {
-  const last = new Map<string, Promise<void>>()
-  return (id: string, change: () => Promise<void>): Promise<void> => {
-    const turn = (last.get(id) ?? Promise.resolve()).then(change, change)
-    const end = () => void (last.get(id) === turn && last.delete(id))
-    last.set(id, turn)
-    turn.then(end, end)
-    return turn
-  }
 }
 
 /** Changes the tags of our marks. A PATCH replaces all tags, which people edit too, so we read them first. */

@@ -1,31 +1,21 @@
-// One address leads to one machine, and the cloud decides to which. The first row that applies decides.
-//
-//   the address                | and                                       | step
-//   ---------------------------+-------------------------------------------+----------------------------
-//   has no reservation of ours | a Service shows it                        | -, says why it leads nowhere
-//   is gone at the cloud       |                                           | -, the sweep tells
-//   is another cluster's now   | a Service shows it                        | -, says so
-//   is to be moved or freed    | another cluster uses our id, or the leader | -, waits
-//                              | has not looked for one yet                |
-//   no Service shows it        | it is to be freed, and a machine has it   | look, then unassign
-//                              | (a release waits for it, or has begun)    |
-//   no Service shows it        |                                           | -
-//   a Service shows it         | as move-plan.ts decides                   | look, then move; or wait
 import type { Problem } from '../../announcers/announcer.ts'
 import type { Key } from '../../kube/objects.ts'
-import { transferAnnotation } from '../../ledger/record/names.ts'
+import { inTurn } from '../../lib/in-turn.ts'
 import type { Announcement } from '../announcing/announcing.ts'
 import { forwardedKeys, type Watch } from '../loop/watch.ts'
-import { type Reconciler, type Plan, runSteps } from '../loop/reconciler.ts'
-import { type Decision, type MovableNode, planMove } from '../moves/move-plan.ts'
-import type { MovableAddress, Move } from '../moves/mover.ts'
-import { type Entry, type Memory, type MemoryDeps, keep, loads, makeMemory, placeOf, see } from './memory.ts'
-import { nodeRules } from './node-probes.ts'
-import { type ServiceNodeFacts, serviceWords } from './service-nodes.ts'
+import { type Outcome, type Reconciler, runSteps } from '../loop/reconciler.ts'
+import type { MovableNode } from '../moves/move-plan.ts'
+import type { TriedMove } from '../moves/mover.ts'
+import { type AssigningStep, type Halt, type SeenAddress, planAssigning } from './assigning-plan.ts'
+import type { ChangeResult } from './cloud-view.ts'
+import { type Claim, type Entry, type Memory, type MemoryDeps, loads, makeMemory, placeOf } from './memory.ts'
+import type { ServiceNodeFacts } from './service-nodes.ts'
 
 export type AssigningDeps = MemoryDeps & {
   /** The Services that show an address, by the caches. */
   showing: (address: string) => Key[]
+  /** Whether these Services serve only where their endpoints are, and have none. */
+  lacksEndpoints: (address: string) => boolean
   /** Whether this process leads. One that stops does so until its work has ended. */
   isLeader: () => boolean
   /** Why nothing may be moved now, if something forbids it. */
@@ -35,22 +25,22 @@ export type AssigningDeps = MemoryDeps & {
   /** The other addresses of the Services that show an address. */
   partnersOf: (address: string) => string[]
   /** The nodes that may have an address, the best one first. */
-  nodes: (address: string, of: Pick<ServiceNodeFacts, 'holder' | 'load' | 'beside'>) => MovableNode[]
+  nodes: (address: string, of: Pick<ServiceNodeFacts, 'holder' | 'load' | 'queue' | 'beside'>) => MovableNode[]
   /** Receives a problem once, and again if it was gone in between. */
   report: (problem: Problem) => void
   /** Called when the cloud shows an address on a node: for the first time, or after a move. */
   onArrival: (arrival: Arrival) => void
 }
 
-/** Nothing is moved or freed. `problem` is absent while that lasts for a moment only. */
-export type Halt = { problem?: string }
-
 /** An address that leads to a node now. `move` is absent where it was there before we looked. */
 export type Arrival = { address: string; services: Key[]; move?: { from: string | undefined; to: string; why: string } }
 
 export type Assigning = Reconciler & {
-  /** As in `Announcing`: undefined as soon as no machine has the address. */
-  findAnnouncement: (address: string, signal: AbortSignal) => Promise<Announcement | undefined>
+  /**
+   * Takes an address that no Service shows from its machine, for it is to be released. Undefined as soon as no machine has
+   * it; else who shows it, as in `Announcing`.
+   */
+  free: (address: string) => Announcement | undefined
   /** Whether the cloud has shown the address on a machine. */
   isAssigned: (address: string) => boolean
   /** Every address of the project and its machines, from one call. What differs from before is due. */
@@ -59,61 +49,52 @@ export type Assigning = Reconciler & {
   watch: Watch
 }
 
-type Step = { do: 'look' } | { do: 'unassign'; id: string } | { do: 'move'; move: Move; from: MovableAddress }
-
-type Seen = {
-  address: string
-  services: Key[]
-  id: string | undefined
-  entry: Entry
-  isLive: boolean
-  halt: Halt | undefined
+type Room = AssigningDeps & {
+  memory: Memory
+  /** An action of the cloud locks its machine: the next one there begins when it has ended. */
+  turns: ReturnType<typeof inTurn>
 }
 
-/** A step relies on a look at the cloud that is not older. */
-const liveMs = 2_000
+/** A write relies on a look at the cloud whose answer is not older. */
+const liveMs = 10_000
 /** How old a look may be by which an address counts as free. */
 const freeMs = 10_000
-const waitMs = 1_000
-/** Another cluster that uses our id stays for hours, until a person comes. */
-const haltedMs = 10_000
-const maxSteps = 6
+/** A Service is often created before its first pod runs. An address that leads nowhere useful can come a little later. */
+const patienceMs = 30_000
+const maxSteps = 12
 
 /** Brings each address to a node that can serve it, and takes it from all before it is released. */
 export function assigning(deps: AssigningDeps): Assigning {
   const due = forwardedKeys()
-  const memory = makeMemory(deps, due.add)
+  const room = { ...deps, memory: makeMemory(deps, due.add), turns: inTurn() }
+  const { memory, clock, showing, reservationOf } = room
   return {
     name: 'assigning',
     watch: due.watch,
-    isAssigned: (address) => (memory.entries.get(address)?.known?.machines.length ?? 0) > 0,
+    isAssigned: (address) => (memory.entries.get(address)?.view.machines().length ?? 0) > 0,
     reconcile: (address, signal) =>
       runSteps(
         {
-          look: (aborted) => look(deps, { memory, address }, aborted),
-          // Others choose their nodes meanwhile, so each choice counts at once.
-          plan: (seen) => reported(deps, seen, planAssigning(seen, decide(deps, { ...seen, ...memory }))),
-          carryOut: async (step, { entry }, aborted) =>
-            step.do === 'look'
-              ? memory.readAll(aborted).then(() => undefined)
-              : carryOut(deps, { step, entry }, aborted),
+          look: (aborted) => look(room, address, aborted),
+          plan: planAssigning,
+          carryOut: (step, _seen, aborted) => inItsTurn(room, { address, step }, aborted),
+          settled: (seen) => Promise.resolve(settle(room, address, seen)),
+          nameOf: ({ do: what, machine }) => `${what} ${machine}`,
           maxSteps,
         },
         signal,
       ),
-    findAnnouncement: async (address) => {
-      const services = deps.showing(address)
+    free(address) {
+      const services = showing(address)
       if (services.length > 0) return { services }
-      if (deps.reservationOf(address) === undefined) return undefined
+      if (reservationOf(address) === undefined) return undefined
       const entry = memory.entryOf(address)
-      const isRecent = !entry.isChanging && deps.clock.now() - entry.readAtMs <= freeMs
-      if (isRecent && (entry.known?.machines.length ?? 0) === 0) {
-        // It is free. Whoever assigns it from now on may: a retained address is the project's, and not ours to move.
-        entry.isLeaving = false
-        return undefined
-      }
-      entry.isLeaving = true
-      if (!isRecent) entry.readAtMs = -Infinity
+      const { view } = entry
+      const isRecent = !view.isChanging() && clock.now() - view.answeredAtMs() <= freeMs
+      // Whoever assigns a free address may: a retained one is the project's, and not ours to move.
+      entry.isLeaving = !isRecent || view.machines().length > 0
+      if (!entry.isLeaving) return undefined
+      if (!isRecent) view.doubt()
       due.add(address)
       return { services: [] }
     },
@@ -121,130 +102,105 @@ export function assigning(deps: AssigningDeps): Assigning {
   }
 }
 
-async function look(
-  deps: AssigningDeps,
-  { memory, address }: { memory: Memory; address: string },
-  signal: AbortSignal,
-): Promise<Seen> {
-  const { assignments, clock, showing, reservationOf, isReleasing } = deps
-  const [entry, services, id] = [memory.entryOf(address), showing(address), reservationOf(address)]
+async function look(room: Room, address: string, signal: AbortSignal): Promise<SeenAddress> {
+  const { memory, showing, reservationOf, isReleasing, halt } = room
+  const [services, id] = [showing(address), reservationOf(address)]
+  const entry = memory.claimedBy(address, services.join())
   if (services.length > 0) entry.isLeaving = false
-  if (id !== undefined && (entry.readId !== id || entry.readAtMs === -Infinity)) {
-    const atMs = clock.now()
-    see(deps, entry, { found: await assignments.assignedAddress(id, signal), atMs })
-  }
-  if (services.length > 0) arrive(deps, entry, { address, services })
+  if (id !== undefined && !entry.view.isKnown(id)) await memory.look(address, id, signal)
   // A leader before us may have begun the release while another one moved the address.
   if (services.length === 0 && isReleasing(address)) entry.isLeaving = true
-  return { address, services, id, entry, isLive: clock.now() - entry.readAtMs <= liveMs, halt: deps.halt() }
+  const { view, isLeaving } = entry
+  const seen = {
+    services,
+    id,
+    assigned: view.assigned(),
+    isOthers: view.isOthers(),
+    isKnown: id !== undefined && view.isKnown(id),
+    isLeaving,
+    awaitsEndpointsMs: awaitedMs(room, address, entry),
+    halt: halt(),
+  }
+  if (services.length === 0) return { ...seen, decision: undefined }
+  arrive(room, entry, { address, services })
+  const decision = decide(room, address, entry)
+  // Others choose their nodes meanwhile, so each choice counts at once.
+  entry.claim.goal = decision.do === 'move' ? decision.to.machine : undefined
+  return { ...seen, decision }
+}
+
+function awaitedMs({ lacksEndpoints, clock }: Room, address: string, { claim }: Entry): number {
+  if (claim.isArrived || claim.keeper.tried() !== undefined || !lacksEndpoints(address)) return 0
+  return Math.max(0, claim.sinceMs + patienceMs - clock.now())
 }
 
 /** Tells that an address leads to a machine, when that is new. */
-function arrive(
-  { onArrival, nodes }: AssigningDeps,
-  entry: Entry,
-  { address, services }: { address: string; services: Key[] },
-): void {
-  const [machine, ...others] = entry.known?.machines ?? []
-  if (machine === undefined || others.length > 0) return
-  const tried = entry.mover.tried()
-  if (tried?.to.machine === machine) {
-    entry.mover.settle()
-    const [before] = tried.from.machines
-    const from =
-      nodes(address, { holder: before, load: () => 0, beside: new Set() }).find((node) => node.machine === before)
-        ?.name ?? before
-    onArrival({ address, services, move: { from, to: tried.to.name, why: tried.why } })
-  } else if (!entry.isArrived) onArrival({ address, services })
-  entry.isArrived = true
+function arrive(room: Room, { view, claim }: Entry, { address, services }: { address: string; services: Key[] }): void {
+  const machines = view.machines()
+  const moved = claim.keeper.saw(machines)
+  if (machines.length !== 1) return
+  if (moved) room.onArrival({ address, services, move: moveOf(room, address, moved) })
+  else if (!claim.isArrived) room.onArrival({ address, services })
+  claim.isArrived = true
 }
 
-function decide(
-  { nodes, partnersOf, clock }: AssigningDeps,
-  { address, entry, entries }: { address: string; entry: Entry; entries: ReadonlyMap<string, Entry> },
-): Decision {
-  const assigned = entry.known?.machines ?? []
+function moveOf({ nodes }: Room, address: string, { from, to, why }: TriedMove): NonNullable<Arrival['move']> {
+  const [before] = from.machines
+  const all = nodes(address, { holder: before, load: () => 0, queue: () => 0, beside: new Set() })
+  return { from: all.find(({ machine }) => machine === before)?.name ?? before, to: to.name, why }
+}
+
+function decide({ nodes, partnersOf, memory, turns }: Room, address: string, { view, claim }: Entry) {
+  const { entries } = memory
+  const assigned = view.machines()
   const [holder] = assigned
   const beside = new Set(partnersOf(address).flatMap((partner) => placeOf(entries.get(partner)) ?? []))
-  const all = nodes(address, { holder, load: loads(entries), beside })
-  const isStranger = assigned.length === 1 && !all.some(({ machine }) => machine === holder)
-  entry.strangerSinceMs = isStranger ? (entry.strangerSinceMs ?? clock.now()) : undefined
-  return planMove({
-    nodes: all,
-    assigned,
-    former: entry.former,
-    strangerForMs: entry.strangerSinceMs === undefined ? 0 : clock.now() - entry.strangerSinceMs,
-    address: undefined,
-    rules: nodeRules,
-    words: serviceWords,
-    refused: entry.mover.refused(),
-    pause: (reason) => entry.mover.pause(reason),
+  const all = nodes(address, { holder, load: loads(entries), queue: turns.count, beside })
+  // One that waits for its turn at a machine is in the counts there. It leaves the queue for a better reason than those.
+  const inOrder = all.toSorted((one, other) => Number(isGoal(claim, other)) - Number(isGoal(claim, one)))
+  return claim.keeper.decide({ nodes: inOrder, assigned, address: undefined })
+}
+
+function isGoal({ goal }: Claim, { machine }: MovableNode): boolean {
+  return goal !== undefined && machine === goal
+}
+
+type Target = { address: string; step: AssigningStep }
+
+/** Carries out a step when those before it at the same machine have ended, if it is still the right one then. */
+function inItsTurn(room: Room, { address, step }: Target, signal: AbortSignal): Promise<undefined> {
+  return room.turns.run(step.machine, async () => {
+    // One that stops begins nothing, and ends what it began: after half a move the address is at no machine.
+    signal.throwIfAborted()
+    const { view } = room.memory.entryOf(address)
+    if (room.clock.now() - view.answeredAtMs() > liveMs) view.doubt()
+    const seen = await look(room, address, signal)
+    const { step: now } = planAssigning(seen)
+    if (now?.do !== step.do || now.machine !== step.machine || !seen.assigned) return undefined
+    await view.change(() => carryOut(room, { address, step: now, from: seen.assigned }, signal))
+    return undefined
   })
 }
 
-/** The next step for one address. Pure. */
-function planAssigning(
-  { services, id, entry, isLive, halt }: Seen,
-  decision: Decision,
-): Plan<Step> & { problem?: string | undefined } {
-  const { known, isLeaving } = entry
-  if (id === undefined) return services.length > 0 ? { problem: withoutReservation } : {}
-  if (!known) return entry.isOthers && services.length > 0 ? { problem: ofOthers } : {}
-  // What may not be written needs no look either.
-  const whenLive = (step: Step) =>
-    halt
-      ? { againInMs: halt.problem === undefined ? waitMs : haltedMs, ...halt }
-      : { step: isLive ? step : { do: 'look' as const } }
-  if (services.length === 0) return isLeaving && known.machines.length > 0 ? whenLive({ do: 'unassign', id }) : {}
-  if (decision.do === 'move') return whenLive({ do: 'move', move: decision, from: known })
-  return decision.do === 'wait' ? { againInMs: waitMs, problem: decision.problem } : {}
-}
-
-const withoutReservation =
-  'the address is no reservation that eip-admission has, so it cannot be assigned to a machine: ' +
-  'name it in an ElasticIP (spec.reservationID), or remove it from the Service'
-
-const ofOthers =
-  "its reservation is another cluster's by its marks, so it is not assigned to a machine here. " +
-  'To get another address, delete the Service and create it again. ' +
-  `To get this one, name its reservation in an ElasticIP with the annotation ${transferAnnotation}, ` +
-  'and that ElasticIP in the new Service'
-
 async function carryOut(
-  { assignments, clock, isLeader }: AssigningDeps,
-  { step, entry }: { step: Exclude<Step, { do: 'look' }>; entry: Entry },
+  { assignments, isLeader, writeMs, memory }: Room,
+  { address, step, from }: Target & { from: SeenAddress['assigned'] },
   signal: AbortSignal,
-): Promise<undefined> {
-  // One that stops begins nothing, and ends what it began: after half a move the address is at no machine.
-  signal.throwIfAborted()
-  const { readAtMs } = entry
-  // After anything but a clear answer, only the next look tells what came of it.
-  entry.readAtMs = -Infinity
-  entry.isChanging = true
-  try {
-    if (step.do === 'unassign') {
-      await assignments.unassign(step.id, { signal, mayWrite: isLeader })
-      return
-    }
-    const result = await entry.mover.attempt(step.move, step.from, isLeader)
-    if (result === 'postponed') entry.readAtMs = readAtMs
-    else if (result === 'done')
-      keep(entry, { found: { ...step.from, machines: [step.move.to.machine] }, atMs: clock.now() })
-  } finally {
-    entry.isChanging = false
-    entry.changedAtMs = clock.now()
+): Promise<ChangeResult> {
+  if (step.do === 'unassign') {
+    await assignments.unassign(step.id, { signal, mayWrite: isLeader, writeMs })
+    return 'unclear'
   }
+  if (!from) return 'unchanged'
+  const result = await memory.entryOf(address).claim.keeper.attempt(step.move, from, isLeader)
+  if (result === 'postponed') return 'unchanged'
+  return result === 'done' ? { machines: [step.machine] } : 'unclear'
 }
 
-/** Reports the problem of a plan if it is new. */
-function reported(
-  { report }: AssigningDeps,
-  { address, services, entry }: Seen,
-  { problem, ...plan }: ReturnType<typeof planAssigning>,
-): Plan<Step> {
-  if (problem !== undefined && problem !== entry.problem)
-    for (const service of services) report({ subject: { service }, message: `address ${address}: ${problem}` })
-  // While it moves nothing is better than it was.
-  if (!plan.step) entry.problem = problem
-  return plan
+/** Reports what is wrong, once. */
+function settle({ memory, report }: Room, address: string, seen: SeenAddress): Outcome {
+  const { step: _none, problem, ...outcome } = planAssigning(seen)
+  if (memory.entryOf(address).claim.news.isNew(problem))
+    for (const service of seen.services) report({ subject: { service }, message: `address ${address}: ${problem}` })
+  return outcome
 }

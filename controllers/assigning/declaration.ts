@@ -1,5 +1,5 @@
 import type { Announcer } from '../../announcers/announcer.ts'
-import type { Assignments } from '../../clouds/ports/assignments.ts'
+import { type Assignments, moveTimeoutMs } from '../../clouds/ports/assignments.ts'
 import { systemClock } from '../../kube/clock.ts'
 import { type EndpointSlice, type Key, type Node, type Service, keyOf } from '../../kube/objects.ts'
 import { type Reflector, reflector } from '../../kube/reflector.ts'
@@ -14,7 +14,8 @@ import type { Dependencies } from '../dependencies.ts'
 import type { ControllerDeclaration } from '../loop/controller.ts'
 import { errorText } from '../loop/error-text.ts'
 import { type ForwardedKeys, forwardedKeys, type Watch, watch } from '../loop/watch.ts'
-import { type Arrival, type Assigning, type Halt, assigning } from './assigning.ts'
+import { type Arrival, type Assigning, assigning } from './assigning.ts'
+import type { Halt } from './assigning-plan.ts'
 import { type NodeProbes, nodeProbes } from './node-probes.ts'
 import { type ServedBy, serviceNodes, servingNodes } from './service-nodes.ts'
 
@@ -26,7 +27,7 @@ type Deps = Pick<
 /** What leads the addresses of Services to machines, where the cloud assigns them. */
 export type ServiceAssigning = {
   declaration: ControllerDeclaration
-  findAnnouncement: Assigning['findAnnouncement']
+  free: Assigning['free']
   /** The announcer for Services: one shows its address only when the cloud leads it to a machine. */
   announcer: Announcer
   /** The Services whose address has arrived. */
@@ -51,13 +52,13 @@ export function serviceAssigning(deps: Deps, isLeader: () => boolean): ServiceAs
   const reconciler = makeReconciler(deps, { assignments, slices, probes, arrived, isLeader })
   caches.nodes.onChange(probes.retarget)
   return {
-    findAnnouncement: reconciler.findAnnouncement,
+    free: reconciler.free,
     announcer: shownOnArrival(announcer, reconciler),
     arrived: arrived.watch,
     declaration: {
       reconciler,
-      // A node that dies may have had a hundred addresses. They wait for the cloud, not for each other.
-      concurrency: 100,
+      // A node that dies may have had hundreds of addresses. They wait for their turn at a machine, not for each other.
+      concurrency: 1_000,
       needs: [caches.services, caches.records, caches.nodes, slices],
       keys: all,
       retry: { firstMs: 1_000, maxMs: 60_000 },
@@ -84,6 +85,7 @@ type Parts = {
 function makeReconciler(deps: Deps, { assignments, slices, probes, arrived, isLeader }: Parts): Assigning {
   const { caches, vendor, ledger } = deps
   const shownBy = (address: string) => statesShowing(deps, address)
+  const servedFrom = (address: string) => shownBy(address).map(({ service }) => servedBy(service, slices.list()))
   return assigning({
     assignments,
     showing: (address) => announcedAddresses(shownBy(address)).flatMap(({ services }) => services),
@@ -91,6 +93,7 @@ function makeReconciler(deps: Deps, { assignments, slices, probes, arrived, isLe
       const record = caches.records.list().find(({ status }) => status?.address === address)
       return record && reservationIdOf(record)
     },
+    lacksEndpoints: (address) => servedFrom(address).every(({ isLocal, nodes }) => isLocal && nodes.size === 0),
     isLeader,
     halt: () => haltOf(ledger.signs.state()),
     isReleasing: (address) =>
@@ -100,25 +103,32 @@ function makeReconciler(deps: Deps, { assignments, slices, probes, arrived, isLe
       shownBy(address)
         .flatMap(({ service }) => addressesOf(caches, keyOf(service), service))
         .filter((one) => one !== address),
-    nodes: (address, { holder, load, beside }) =>
+    nodes: (address, of) =>
       serviceNodes({
         address,
         nodes: caches.nodes.list(),
         ids: vendor.providerIds,
-        services: shownBy(address).map(({ service }) => servedBy(service, slices.list())),
-        holder,
-        beside,
+        services: servedFrom(address),
         probes: probes.history,
-        load,
+        ...of,
       }),
     report: problemReporter(deps),
     onArrival(arrival) {
       tell(deps, arrival)
       arrival.services.forEach(arrived.add)
     },
+    writeMs: writeMs(deps),
     clock: systemClock,
     log: deps.log,
   })
+}
+
+/** Timers fire late. */
+const leaseMarginMs = 500
+
+/** Who leads until the renew deadline may write until the lease ends. */
+function writeMs({ settings: { process } }: Pick<Deps, 'settings'>): number {
+  return Math.max(moveTimeoutMs, process.leaseDurationMs - process.renewDeadlineMs - leaseMarginMs)
 }
 
 /**

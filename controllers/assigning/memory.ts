@@ -3,9 +3,12 @@ import type { AssignedAddress, Assignments } from '../../clouds/ports/assignment
 import type { Clock } from '../../kube/clock.ts'
 import type { Log } from '../../kube/log.ts'
 import { sharedRead } from '../../lib/shared-read.ts'
-import { type MovableAddress, type Mover, mover } from '../moves/mover.ts'
-
-const cooldownMs = 60_000
+import { type Keeper, keeper } from '../moves/keeper.ts'
+import { mover } from '../moves/mover.ts'
+import { type ProblemNews, problemNews } from '../moves/problem-news.ts'
+import { type CloudView, cloudView } from './cloud-view.ts'
+import { nodeRules } from './node-probes.ts'
+import { serviceWords } from './service-nodes.ts'
 
 export type MemoryDeps = {
   assignments: Assignments
@@ -13,127 +16,144 @@ export type MemoryDeps = {
   reservationOf: (address: string) => string | undefined
   /** Whether an address is another cluster's by its marks: the cloud gave it the id, or this cluster changed its own. */
   isOthers: (found: AssignedAddress) => boolean
+  /** How long a write to the cloud may take: it ends while the lease is still ours. */
+  writeMs: number
   clock: Clock
   log: Log
 }
 
-/** What we know of one address. */
+/** What we know of one address: what the cloud shows, and what its present claim has met with. */
 export type Entry = {
-  mover: Mover
-  /** Undefined too where the address is another cluster's. */
-  known: MovableAddress | undefined
-  isOthers: boolean
-  /** The id that the last look found, also where the address is another cluster's. */
-  readId: string | undefined
-  readAtMs: number
+  view: CloudView
   /** Whether the service controller waits until no machine has it. */
   isLeaving: boolean
-  /** Whether a move or an unassignment is under way: a list that is read meanwhile may be from before it. */
-  isChanging: boolean
-  /** When the last one ended: a list that began before may not have it. */
-  changedAtMs: number
-  former: string | undefined
-  strangerSinceMs: number | undefined
-  problem: string | undefined
+  claim: Claim
+}
+
+/** What happened to an address since its present Services have it. A new claim inherits nothing of a former one. */
+export type Claim = {
+  /** The Services, as one text. */
+  of: string
+  sinceMs: number
+  keeper: Keeper
+  news: ProblemNews
+  /** Whether its Services know that it leads to a machine. */
   isArrived: boolean
+  /** The machine that it is about to get. */
+  goal: string | undefined
 }
 
 export type Memory = {
   entries: ReadonlyMap<string, Entry>
   entryOf: (address: string) => Entry
+  /** The address with a claim of these Services: the one that it has, or a new one. */
+  claimedBy: (address: string, services: string) => Entry
+  /** Every address of the project and its machines, from one call. */
   readAll: (signal: AbortSignal) => Promise<void>
+  /** A live look at one address: by its id, or by a list where so many wait that this costs fewer calls. */
+  look: (address: string, id: string, signal: AbortSignal) => Promise<void>
 }
+
+const cooldownMs = 60_000
+/** So many reads by their ids cost hardly more than one list, whose pages follow each other. */
+const few = 5
 
 /** Knows nothing of the addresses yet. `changed` receives those that have other machines than before. */
 export function makeMemory(deps: MemoryDeps, changed: (address: string) => void): Memory {
-  const { assignments, clock, reservationOf } = deps
+  const { assignments, clock, isOthers } = deps
   const entries = new Map<string, Entry>()
   const entryOf = (address: string) => {
     const entry = entries.get(address) ?? newEntry(deps)
     entries.set(address, entry)
     return entry
   }
-  const read = async (signal: AbortSignal) => {
-    const atMs = clock.now()
-    const listed = new Set<string>()
-    for (const found of await assignments.assignedAddresses(undefined, signal)) {
-      const { address } = found
-      if (reservationOf(address) !== found.id) continue
-      listed.add(address)
-      const entry = entryOf(address)
-      if (entry.isChanging || entry.changedAtMs > atMs) continue
-      const before = stateOf(entry)
-      see(deps, entry, { found, atMs })
-      if (stateOf(entry) !== before) changed(address)
-    }
-    for (const [address, entry] of entries) {
-      if (reservationOf(address) === undefined) entries.delete(address)
-      // A list may lag: only a read by its id shows that an address is gone.
-      else if (!listed.has(address) && !entry.isChanging && entry.readAtMs <= atMs) entry.readAtMs = -Infinity
-    }
-  }
   const abandonedError = (cause: unknown) => new Error('nobody waits for the list of addresses', { cause })
+  const read = (signal: AbortSignal) => readList(deps, { entries, entryOf, changed }, signal)
   // One list serves all that are about to move.
   const list = sharedRead({ read, recentMs: 0, abandonedError })
-  return { entries, entryOf, readAll: (signal) => list.fresh(signal) }
-}
-
-function newEntry({ assignments, clock, log }: MemoryDeps): Entry {
+  const readOne = async (address: string, id: string, signal: AbortSignal) => {
+    const askedAtMs = clock.now()
+    const found = await assignments.assignedAddress(id, signal)
+    entryOf(address).view.answered(found && { ...found, isOthers: isOthers(found) }, { id, askedAtMs })
+  }
+  const moving = () => [...entries.values()].filter(({ claim }) => claim.goal !== undefined).length
   return {
-    mover: mover({
-      what: 'an address',
-      assign: (target, options) => assignments.move(target, options),
-      cooldownMs,
-      clock,
-      log,
-      onAttempt: () => {},
-    }),
-    known: undefined,
-    isOthers: false,
-    readId: undefined,
-    readAtMs: -Infinity,
-    isLeaving: false,
-    isChanging: false,
-    changedAtMs: -Infinity,
-    former: undefined,
-    strangerSinceMs: undefined,
-    problem: undefined,
-    isArrived: false,
+    entries,
+    entryOf,
+    claimedBy(address, services) {
+      const entry = entryOf(address)
+      if (services !== '' && entry.claim.of !== services) entry.claim = newClaim(deps, services)
+      return entry
+    },
+    readAll: (signal) => list.fresh(signal),
+    async look(address, id, signal) {
+      const { view } = entryOf(address)
+      const before = view.answeredAtMs()
+      if (view.isOf(id) && moving() > few) await list.fresh(signal)
+      // A list may lag: only a read by its id shows that an address is gone.
+      if (view.answeredAtMs() <= before) await readOne(address, id, signal)
+    },
   }
 }
 
-/** Keeps what the cloud says of an address. What another cluster has is neither moved nor taken from its machine. */
-export function see(
-  { isOthers }: Pick<MemoryDeps, 'isOthers'>,
-  entry: Entry,
-  { found, atMs }: { found: AssignedAddress | undefined; atMs: number },
-): void {
-  entry.isOthers = found !== undefined && isOthers(found)
-  entry.readId = found?.id
-  keep(entry, { found: entry.isOthers ? undefined : found, atMs })
+type Listing = Pick<Memory, 'entryOf' | 'entries'> & {
+  entries: Map<string, Entry>
+  changed: (address: string) => void
 }
 
-/** What a reconcile depends on: the machines of an address, or that it is another cluster's. */
-function stateOf({ isOthers, known }: Entry): string | true | undefined {
-  return isOthers || known?.machines.join()
+async function readList(
+  { assignments, reservationOf, isOthers, clock }: MemoryDeps,
+  { entries, entryOf, changed }: Listing,
+  signal: AbortSignal,
+): Promise<void> {
+  const askedAtMs = clock.now()
+  const listed = new Set<string>()
+  for (const found of await assignments.assignedAddresses(undefined, signal)) {
+    const { address } = found
+    if (reservationOf(address) !== found.id) continue
+    listed.add(address)
+    if (entryOf(address).view.answered({ ...found, isOthers: isOthers(found) }, { id: found.id, askedAtMs }))
+      changed(address)
+  }
+  for (const [address, { view }] of entries) {
+    if (reservationOf(address) === undefined) entries.delete(address)
+    else if (!listed.has(address)) view.missed({ askedAtMs })
+  }
 }
 
-export function keep(entry: Entry, { found, atMs }: { found: MovableAddress | undefined; atMs: number }): void {
-  entry.known = found
-  entry.readAtMs = atMs
-  if (found?.machines.length === 1) [entry.former] = found.machines
+function newEntry(deps: MemoryDeps): Entry {
+  return { view: cloudView(deps.clock), isLeaving: false, claim: newClaim(deps, '') }
 }
 
-/** The machine that has an address, or is about to get it. */
+function newClaim({ assignments, writeMs, clock, log }: MemoryDeps, of: string): Claim {
+  const moving = mover({
+    what: 'an address',
+    assign: (target, options) => assignments.move(target, { ...options, writeMs }),
+    cooldownMs,
+    clock,
+    log,
+    onAttempt: () => {},
+  })
+  return {
+    of,
+    sinceMs: clock.now(),
+    keeper: keeper({ mover: moving, rules: nodeRules, words: serviceWords, clock }),
+    news: problemNews(),
+    isArrived: false,
+    goal: undefined,
+  }
+}
+
+/** The machine that an address has, or is about to get. */
 export function placeOf(entry: Entry | undefined): string | undefined {
-  return entry?.mover.tried()?.to.machine ?? entry?.known?.machines[0]
+  return entry?.claim.goal ?? entry?.claim.keeper.tried()?.to.machine ?? entry?.view.machines()[0]
 }
 
 /** How many addresses each machine has, or is about to get. */
 export function loads(entries: ReadonlyMap<string, Entry>): (machine: string) => number {
   const counts = new Map<string, number>()
-  for (const { known, mover: moving } of entries.values()) {
-    const machines = new Set([...(known?.machines ?? []), moving.tried()?.to.machine])
+  for (const { view, claim } of entries.values()) {
+    const machines = new Set([...view.machines(), claim.keeper.tried()?.to.machine, claim.goal])
     for (const machine of machines) if (machine !== undefined) counts.set(machine, (counts.get(machine) ?? 0) + 1)
   }
   return (machine) => counts.get(machine) ?? 0

@@ -40,13 +40,15 @@ export type ServiceNodeFacts = {
   beside: ReadonlySet<string | undefined>
   /** How many addresses a machine has. */
   load: (machine: string) => number
+  /** How many changes of addresses a machine has to make one after another. */
+  queue: (machine: string) => number
 }
 
 const leavingTaint = 'ToBeDeletedByClusterAutoscaler'
 
 /** The nodes that may have an address, the best one first. Pure. */
 export function serviceNodes(facts: ServiceNodeFacts): MovableNode[] {
-  const { nodes, ids, holder, address, load } = facts
+  const { nodes, ids, holder, address, load, queue } = facts
   const probesOf = trustedProbes(facts)
   const ranked = nodes.map((node) => {
     const providerId = readProviderId(node.spec.providerID, ids)
@@ -57,6 +59,7 @@ export function serviceNodes(facts: ServiceNodeFacts): MovableNode[] {
       -served,
       Number(node.spec.unschedulable === true),
       Number(machine === undefined || !facts.beside.has(machine)),
+      machine === undefined ? 0 : queue(machine),
       machine === undefined ? 0 : load(machine) - Number(machine === holder),
     ]
     const place = createHash('sha256').update(`${name} ${address}`).digest('hex')

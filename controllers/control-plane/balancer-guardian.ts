@@ -41,7 +41,7 @@ export type BalancerGuardianOptions = {
   onAttempt: (error: string | undefined) => void
 }
 
-/** A change relies on a look at the cloud that is not older. */
+/** A change relies on a look at the cloud whose answer is not older. */
 const liveMs = 2_000
 const readTimeoutMs = 8_000
 const leaseMarginMs = 100
@@ -131,12 +131,11 @@ function isDue({ options, state: { last } }: Turn): boolean {
 async function look(at: Turn): Promise<void> {
   const { options, state, signal } = at
   const { balancers, id, clock } = options
-  const atMs = clock.now()
   const timeoutError = () => new Error(`no answer within ${readTimeoutMs} ms`)
   const read = (ends: AbortSignal) => readPort(balancers, { id, number: numberOf(options) }, ends)
   const readInTime = () => withTimeLimit({ ms: readTimeoutMs, timeoutError, signal }, read)
   const seen = await state.sight.read(readInTime, signal)
-  state.last = seen && { seen, atMs }
+  state.last = seen && { seen, atMs: clock.now() }
   if (!seen)
     throw new Error(`the project has no load balancer ${id}. We create none: create one, or correct the setting`)
 }

@@ -4,9 +4,11 @@ import type { Log } from '../../kube/log.ts'
 import { type CloudLooks, cloudLooks } from './cloud-looks.ts'
 import type { ControlPlaneAddress } from './control-plane-address.ts'
 import type { KnownAddress } from './known-address.ts'
-import { type Decision, type MoveRules, planMove, toleratedFailures } from '../moves/move-plan.ts'
-import { type GuardedNode, controlPlaneWords, isAnotherGood } from './control-plane-nodes.ts'
-import type { Mover, TriedMove } from '../moves/mover.ts'
+import { type Decision, type MoveRules, toleratedFailures } from '../moves/move-plan.ts'
+import { type GuardedNode, isAnotherGood } from './control-plane-nodes.ts'
+import type { Keeper } from '../moves/keeper.ts'
+import type { TriedMove } from '../moves/mover.ts'
+import { problemNews } from '../moves/problem-news.ts'
 import { noProbes, type ProbeHistory } from '../moves/probe-history.ts'
 import { cloudSight } from './sight.ts'
 import type { WakeUp } from './wake-up.ts'
@@ -14,7 +16,7 @@ import { hesitationMs, yieldPause } from './yield-pause.ts'
 
 export type GuardianOptions = {
   known: KnownAddress
-  mover: Mover
+  keeper: Keeper
   /** The control-plane nodes and what their probes showed. */
   nodes: () => GuardedNode[]
   /** Probes of the address itself; undefined if they would prove nothing. */
@@ -66,7 +68,7 @@ export function guardian(options: GuardianOptions): Guardian {
   const holder = () => holderOf(known.current(), options.nodes())
   const sight = cloudSight(() => clock.now())
   const looks = cloudLooks({ known, readIntervalMs, sight, clock, failuresLeft: () => failuresLeft(options, holder()) })
-  const parts: Turn = { ...options, looks, reported, decide: decider(options) }
+  const parts: Turn = { ...options, looks, reported, decide: (assigned) => decide(options, assigned) }
   const pause = yieldPause(() => clock.now())
 
   const isHolderHere = () => ownNode !== undefined && holder()?.name === ownNode
@@ -84,7 +86,7 @@ export function guardian(options: GuardianOptions): Guardian {
       pause.lead()
       // Another guardian may have led, and moved it, meanwhile.
       known.forget()
-      options.mover.forget()
+      options.keeper.forget()
       // While the cloud is down for all of them, each has the same problem.
       if (!sight.isBlind()) reported.forget()
       while (!signal.aborted) {
@@ -107,7 +109,7 @@ export function guardian(options: GuardianOptions): Guardian {
 
 /** Looks, decides and acts once. Returns whether there is more to do at once. */
 async function takeTurn(parts: Turn, signal: AbortSignal, mayWrite: () => boolean): Promise<boolean> {
-  const { known, looks, reported, mover } = parts
+  const { known, looks, reported, keeper } = parts
   const failure = await looks.look(signal)
   if (signal.aborted) return false
   const assigned = known.current()
@@ -115,7 +117,9 @@ async function takeTurn(parts: Turn, signal: AbortSignal, mayWrite: () => boolea
     reported.report(known.problem() ?? failure ?? reported.current())
     return false
   }
-  settleMove(parts, assigned)
+  // Only what the cloud shows tells that a move happened.
+  const moved = keeper.saw(assigned.machines)
+  if (moved) parts.onMoved(moved)
   const decision = parts.decide(assigned)
   const doubt = known.problem() ?? failure
   const problem = decision.do === 'wait' ? decision.problem : undefined
@@ -123,48 +127,14 @@ async function takeTurn(parts: Turn, signal: AbortSignal, mayWrite: () => boolea
   reported.report(problem ?? doubt ?? (decision.do === 'stay' ? undefined : reported.current()))
   if (decision.do !== 'move') return false
   const isLive = known.answerAgeMs() <= liveMs
-  if (isLive) await mover.attempt(decision, assigned, mayWrite)
+  if (isLive) await keeper.attempt(decision, assigned, mayWrite)
   known.forget()
   return true
 }
 
-/** Only what the cloud shows tells that a move happened. */
-function settleMove({ mover, onMoved }: GuardianOptions, { machines }: ControlPlaneAddress): void {
-  const move = mover.tried()
-  if (move === undefined || machines.length !== 1 || machines[0] !== move.to.machine) return
-  mover.settle()
-  onMoved(move)
-}
-
-/** Decides by what is known now, and remembers who had the address and since when a stranger has it. */
-function decider({
-  nodes,
-  address,
-  rules,
-  ownNode,
-  mover,
-  clock,
-}: GuardianOptions): (assigned: ControlPlaneAddress) => Decision {
-  let former: string | undefined
-  let strangerSinceMs: number | undefined
-  return ({ machines }) => {
-    const all = nodes()
-    const isStranger = machines.length === 1 && !all.some(({ machine }) => machine === machines[0])
-    strangerSinceMs = isStranger ? (strangerSinceMs ?? clock.now()) : undefined
-    if (machines.length === 1) [former] = machines
-    return planMove({
-      nodes: all,
-      assigned: machines,
-      former,
-      strangerForMs: strangerSinceMs === undefined ? 0 : clock.now() - strangerSinceMs,
-      address: address(),
-      rules,
-      words: controlPlaneWords,
-      own: ownNode,
-      refused: mover.refused(),
-      pause: (reason) => mover.pause(reason),
-    })
-  }
+/** Decides by what is known now. */
+function decide({ keeper, nodes, address, ownNode }: GuardianOptions, { machines }: ControlPlaneAddress): Decision {
+  return keeper.decide({ nodes: nodes(), assigned: machines, address: address(), own: ownNode })
 }
 
 function holderOf(assigned: ControlPlaneAddress | undefined, nodes: GuardedNode[]): GuardedNode | undefined {
@@ -189,22 +159,15 @@ type ReportedProblem = {
 
 /** No problem so far. `address` is the control-plane address, if it is known. */
 function reportedProblem(log: Log, address: () => string | undefined): ReportedProblem {
-  let reported: string | undefined
+  const news = problemNews()
   return {
-    current: () => reported,
-    forget: () => void (reported = undefined),
+    current: news.current,
+    forget: () => void news.isNew(undefined),
     report(problem) {
-      const before = reported
-      reported = problem
-      if (problem === undefined && before !== undefined)
-        return log.info({ address: address() }, 'control-plane address is well')
-      if (problem !== undefined && withoutNumbers(problem) !== withoutNumbers(before ?? ''))
-        log.warn({ address: address(), problem }, 'control-plane address')
+      const before = news.current()
+      if (news.isNew(problem)) log.warn({ address: address(), problem }, 'control-plane address')
+      else if (problem === undefined && before !== undefined)
+        log.info({ address: address() }, 'control-plane address is well')
     },
   }
-}
-
-/** A count that grows makes no new problem. */
-function withoutNumbers(text: string): string {
-  return text.replaceAll(/\d+/g, '')
 }

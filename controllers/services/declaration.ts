@@ -48,7 +48,7 @@ type Deps = Pick<
 /** What leads addresses to nodes: announcing software, or assignments of the cloud. */
 type Reach = {
   announcing: Pick<Announcing, 'findAnnouncement'> | undefined
-  assigning: Pick<ServiceAssigning, 'findAnnouncement' | 'announcer' | 'arrived'> | undefined
+  assigning: Pick<ServiceAssigning, 'free' | 'announcer' | 'arrived'> | undefined
   isLeader: () => boolean
 }
 
@@ -58,7 +58,7 @@ export function serviceControllers(given: Deps, { announcing, assigning, isLeade
   const { keysOf, ofRecord } = addressKeys(deps)
   const reconcilerDeps = makeReconcilerDeps(
     deps,
-    [announcing, assigning].filter((one) => one !== undefined),
+    announcedBy({ announcing, assigning }),
     assigning ? undefined : leftAssignments(deps, isLeader),
   )
   const queues = { claim: forwardedKeys(), release: forwardedKeys() }
@@ -82,6 +82,13 @@ export function serviceControllers(given: Deps, { announcing, assigning, isLeade
       keys: () => [],
     })),
   ]
+}
+
+/** Who may still lead an address to a node. An assigned one is taken from its machine by the same question. */
+function announcedBy({ announcing, assigning }: Pick<Reach, 'announcing' | 'assigning'>) {
+  return [announcing, assigning && { findAnnouncement: (address: string) => assigning.free(address) }].filter(
+    (one) => one !== undefined,
+  )
 }
 
 /** What the controllers of Services have in common. */
@@ -189,7 +196,7 @@ function ledgerWrites({ deps, claims }: Deps['ledger'], unassign: ReleaseDeps['u
 
 function makeReconcilerDeps(
   deps: Deps,
-  announcing: Pick<Announcing, 'findAnnouncement'>[],
+  announced: ReturnType<typeof announcedBy>,
   unassign: ReleaseDeps['unassign'],
 ): ServiceAddressDeps {
   const { client, ledger, caches, want, settings, announcer } = deps
@@ -208,7 +215,7 @@ function makeReconcilerDeps(
     announcer,
     requestAnnotations,
     policy: deps.vendor.policy,
-    findAnnouncement: findInAny(announcing),
+    findAnnouncement: findInAny(announced),
     claimWaits: ledger.claims.waits,
     graceMs: settings.cluster.unboundGraceMs,
     sights: seen,
@@ -239,9 +246,9 @@ function leftAssignments({ vendor, caches }: Deps, isLeader: () => boolean): Rel
   }
 }
 
-function findInAny(announcing: Pick<Announcing, 'findAnnouncement'>[]): Announcing['findAnnouncement'] {
+function findInAny(announced: ReturnType<typeof announcedBy>): Announcing['findAnnouncement'] {
   return async (address, signal) => {
-    for (const one of announcing) {
+    for (const one of announced) {
       const found = await one.findAnnouncement(address, signal)
       if (found) return found
     }

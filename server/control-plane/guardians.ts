@@ -3,6 +3,8 @@ import { type BalancerGuardianOptions, balancerGuardian } from '../../controller
 import type { AddressPort } from '../../controllers/control-plane/control-plane-address.ts'
 import { type Guardian, guardian } from '../../controllers/control-plane/guardian.ts'
 import { reportMove, type MoveOccurrence, type Subject } from '../../controllers/control-plane/move-report.ts'
+import { controlPlaneWords } from '../../controllers/control-plane/control-plane-nodes.ts'
+import { keeper } from '../../controllers/moves/keeper.ts'
 import { type TriedMove, mover } from '../../controllers/moves/mover.ts'
 import { systemClock as clock } from '../../kube/clock.ts'
 import type { Parts } from './parts.ts'
@@ -17,21 +19,27 @@ export function addressGuardian(parts: Parts, port: AddressPort): Guardian {
   const { log, settings } = base
   const { probeFailures, probeSuccesses, probeIntervalMs, controlPlaneCooldownMs, controlPlaneReadMs } =
     settings.process
+  const rules = { failures: probeFailures, successes: probeSuccesses }
   const onAttempt = ({ reason }: { reason: string }, error: string | undefined) => metrics.move(reason, error)
   return guardian({
     known,
-    mover: mover({
-      what: 'the control-plane address',
-      assign: port.assign,
-      cooldownMs: controlPlaneCooldownMs,
+    keeper: keeper({
+      mover: mover({
+        what: 'the control-plane address',
+        assign: port.assign,
+        cooldownMs: controlPlaneCooldownMs,
+        clock,
+        log,
+        onAttempt,
+      }),
+      rules,
+      words: controlPlaneWords,
       clock,
-      log,
-      onAttempt,
     }),
     nodes: targets.nodes,
     address: targets.address,
     ownNode: settings.process.nodeName,
-    rules: { failures: probeFailures, successes: probeSuccesses },
+    rules,
     readIntervalMs: controlPlaneReadMs,
     probeIntervalMs,
     wakeUp: awake,

@@ -28,7 +28,7 @@ const onlyOn = (...nodes: string[]) => ({ nodes: new Set(nodes), isLocal: true }
 
 function rows(nodes: Node[], facts: Partial<ServiceNodeFacts> = {}) {
   const none = { services: [], holder: undefined, beside: new Set<string>() }
-  const base = { address: '203.0.113.1', ids, ...none, probes: () => noProbes, load: () => 0 }
+  const base = { address: '203.0.113.1', ids, ...none, probes: () => noProbes, load: () => 0, queue: () => 0 }
   return serviceNodes({ ...base, nodes, ...facts })
 }
 
@@ -60,6 +60,12 @@ const orders: [what: string, nodes: Node[], facts: Partial<ServiceNodeFacts>, fi
   ['a node with an endpoint comes first', [a, b, c], { services: [on('b')] }, 'b'],
   ['a cordoned node comes after others', [node('a', { spec: { unschedulable: true } }), b], {}, 'b'],
   ['the machine with fewer addresses comes first', [a, b], { load: (id) => (id === machineA ? 2 : 1) }, 'b'],
+  [
+    'the machine at which fewer changes wait comes first',
+    [a, b],
+    { queue: (id) => (id === machineA ? 1 : 0), load: heavyOnB },
+    'b',
+  ],
   ['the machine with the other address comes first', [a, b], { beside: new Set([machineB]), load: heavyOnB }, 'b'],
   ['not before one with an endpoint', [a, b], { beside: new Set([machineB]), services: [on('a')] }, 'a'],
   ['the address itself is no load', [a, b], { holder: machineA, load: () => 2 }, 'a'],

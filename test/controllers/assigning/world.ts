@@ -1,7 +1,8 @@
 import type { Problem } from '../../../announcers/announcer.ts'
 import type { AssignedAddress, Assignments, MoveOptions } from '../../../clouds/ports/assignments.ts'
 import { CloudError } from '../../../clouds/ports/cloud.ts'
-import { type Arrival, type Halt, assigning } from '../../../controllers/assigning/assigning.ts'
+import { type Arrival, assigning } from '../../../controllers/assigning/assigning.ts'
+import type { Halt } from '../../../controllers/assigning/assigning-plan.ts'
 import type { MovableNode } from '../../../controllers/moves/move-plan.ts'
 import { silentLog } from '../../fakes/log.ts'
 import { fakeClock } from '../../kube/fake-clock.ts'
@@ -34,6 +35,9 @@ export function world(addresses = ['203.0.113.1']) {
   let fault: Fault | undefined
   let isDown = false
   let isLeader = true
+  /** How long the cloud takes for a read, and for each page of a list. */
+  let [latencyMs, pages] = [0, 1]
+  let lacksEndpoints = false
   let halt: Halt | undefined
   /** What keeps the answer of a list, after the cloud has read it. */
   let held: Promise<void> | undefined
@@ -52,11 +56,14 @@ export function world(addresses = ['203.0.113.1']) {
       if (isDown) throw new CloudError('down', { fault: 'unavailable', outcome: 'nothing' })
       const listed = [...cloud.values()]
       await held
+      if (latencyMs > 0) await clock.sleep(pages * latencyMs)
       return listed
     },
     async assignedAddress(id, ends) {
       ends.throwIfAborted()
       reads.push(id)
+      if (isDown) throw new CloudError('down', { fault: 'unavailable', outcome: 'nothing' })
+      if (latencyMs > 0) await clock.sleep(latencyMs)
       return cloud.get(id)
     },
     async move({ id, machine }, options) {
@@ -70,14 +77,17 @@ export function world(addresses = ['203.0.113.1']) {
     const now = cloud.get(id)
     if (now) cloud.set(id, { ...now, machines })
   }
-  const nodes = ({ load }: { load: (machine: string) => number }): MovableNode[] =>
+  type Counts = Record<'load' | 'queue', (machine: string) => number>
+  const nodes = ({ load, queue }: Counts): MovableNode[] =>
     ['a', 'b', 'c']
       .map((name) => ({ name, machine: name.toUpperCase(), leaving: 0, probes: failed.has(name) ? bad : good }))
       .toSorted((one, other) => load(one.machine) - load(other.machine))
+      .toSorted((one, other) => queue(one.machine) - queue(other.machine))
       .toSorted((one, other) => Number(serving.has(other.name)) - Number(serving.has(one.name)))
   const reconciler = assigning({
     assignments,
     showing: (address) => shown.get(address) ?? [],
+    lacksEndpoints: () => lacksEndpoints,
     reservationOf: (address) => known.get(address) ?? (cloud.has(`id-${address}`) ? `id-${address}` : undefined),
     isLeader: () => isLeader,
     halt: () => halt,
@@ -87,6 +97,7 @@ export function world(addresses = ['203.0.113.1']) {
     nodes: (_address, of) => nodes(of),
     report: (problem) => problems.push(problem),
     onArrival: (arrival) => arrivals.push(arrival),
+    writeMs: 2_000,
     clock,
     log: silentLog,
   })
@@ -123,7 +134,9 @@ export function world(addresses = ['203.0.113.1']) {
         resolve()
       }
     },
+    lackEndpoints: (how: boolean) => void (lacksEndpoints = how),
     loseLease: () => void (isLeader = false),
+    slowDown: (ms: number, pagesOfList: number) => void ([latencyMs, pages] = [ms, pagesOfList]),
     fall: () => void (isDown = true),
     at: (address = '203.0.113.1') => cloud.get(`id-${address}`)?.machines.join(),
     run: (address = '203.0.113.1') => reconciler.reconcile(address, signal),

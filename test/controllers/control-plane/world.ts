@@ -3,7 +3,8 @@ import { CloudError } from '../../../clouds/ports/cloud.ts'
 import type { ControlPlaneAddress, AddressPort } from '../../../controllers/control-plane/control-plane-address.ts'
 import { guardian } from '../../../controllers/control-plane/guardian.ts'
 import { knownAddress } from '../../../controllers/control-plane/known-address.ts'
-import type { GuardedNode } from '../../../controllers/control-plane/control-plane-nodes.ts'
+import { type GuardedNode, controlPlaneWords } from '../../../controllers/control-plane/control-plane-nodes.ts'
+import { keeper } from '../../../controllers/moves/keeper.ts'
 import { type TriedMove, mover } from '../../../controllers/moves/mover.ts'
 import { probers } from '../../../controllers/moves/probers.ts'
 import { wakeUp } from '../../../controllers/control-plane/wake-up.ts'
@@ -76,13 +77,18 @@ export function guardedWorld(options: { ownNode?: Name; cooldownMs?: number } = 
   let turns = 0
   const guard = guardian({
     known,
-    mover: mover({
-      what: 'the address',
-      assign: cloud.port.assign,
-      cooldownMs: options.cooldownMs ?? 30_000,
+    keeper: keeper({
+      mover: mover({
+        what: 'the address',
+        assign: cloud.port.assign,
+        cooldownMs: options.cooldownMs ?? 30_000,
+        clock,
+        log,
+        onAttempt: () => {},
+      }),
+      rules,
+      words: controlPlaneWords,
       clock,
-      log,
-      onAttempt: () => {},
     }),
     nodes,
     address: () => undefined,

@@ -1,0 +1,81 @@
+// One address leads to one machine, and the cloud decides to which. The first row that applies decides.
+//
+//   the address                | and                                        | step
+//   ---------------------------+--------------------------------------------+---------------------------
+//   has no reservation of ours | a Service shows it                         | -, says why it leads nowhere
+//   is gone at the cloud       |                                            | -, the sweep tells
+//   is another cluster's now   | a Service shows it                         | -, says so
+//   is not known for certain   |                                            | -, looks again
+//   is to be moved or freed    | another cluster uses our id, or the leader | -, waits
+//                              | has not looked for one yet                 |
+//   no Service shows it        | it is to be freed, and a machine has it    | unassign
+//                              | (a release waits for it, or has begun)     |
+//   no Service shows it        |                                            | -
+//   is at no machine yet       | its Services serve only where their        | -, waits for a while
+//                              | endpoints are, and have none yet           |
+//   a Service shows it         | as move-plan.ts decides                    | move; or wait
+import type { AssignedAddress } from '../../clouds/ports/assignments.ts'
+import type { Key } from '../../kube/objects.ts'
+import { transferAnnotation } from '../../ledger/record/names.ts'
+import type { Plan } from '../loop/reconciler.ts'
+import type { Decision } from '../moves/move-plan.ts'
+import type { Move } from '../moves/mover.ts'
+
+/** Nothing is moved or freed. `problem` is absent while that lasts for a moment only. */
+export type Halt = { problem?: string }
+
+export type AssigningStep =
+  { do: 'unassign'; machine: string; id: string } | { do: 'move'; machine: string; move: Move }
+
+/** Everything that decides about one address. */
+export type SeenAddress = {
+  services: readonly Key[]
+  /** The reservation that the ledger has. */
+  id: string | undefined
+  /** What the cloud shows; undefined where it is gone, and where it is another cluster's. */
+  assigned: AssignedAddress | undefined
+  isOthers: boolean
+  /** Whether the cloud's last answer is beyond doubt. */
+  isKnown: boolean
+  isLeaving: boolean
+  /** How long it may still wait for the first endpoint of its Services. */
+  awaitsEndpointsMs: number
+  halt: Halt | undefined
+  /** Undefined where no Service shows it. */
+  decision: Decision | undefined
+}
+
+/** A step, or a wait, and what the Services of the address should know. */
+export type AssigningPlan = Plan<AssigningStep> & { problem?: string | undefined }
+
+const waitMs = 1_000
+/** Another cluster that uses our id stays for hours, until a person comes. */
+const haltedMs = 10_000
+
+/** The next step for one address. Pure. */
+export function planAssigning(seen: SeenAddress): AssigningPlan {
+  const { services, id, assigned, isOthers, isKnown, isLeaving, awaitsEndpointsMs, decision } = seen
+  const isShown = services.length > 0
+  if (id === undefined) return isShown ? { problem: withoutReservation } : {}
+  if (!assigned) return isOthers && isShown ? { problem: ofOthers } : {}
+  if (!isKnown) return { againInMs: waitMs }
+  const [machine] = assigned.machines
+  if (!isShown) return isLeaving && machine !== undefined ? unlessHalted(seen, { do: 'unassign', machine, id }) : {}
+  if (machine === undefined && awaitsEndpointsMs > 0) return { againInMs: awaitsEndpointsMs }
+  if (decision?.do === 'move') return unlessHalted(seen, { do: 'move', machine: decision.to.machine, move: decision })
+  return decision?.do === 'wait' ? { againInMs: waitMs, problem: decision.problem } : {}
+}
+
+function unlessHalted({ halt }: SeenAddress, step: AssigningStep): AssigningPlan {
+  return halt ? { againInMs: halt.problem === undefined ? waitMs : haltedMs, ...halt } : { step }
+}
+
+const withoutReservation =
+  'the address is no reservation that eip-admission has, so it cannot be assigned to a machine: ' +
+  'name it in an ElasticIP (spec.reservationID), or remove it from the Service'
+
+const ofOthers =
+  "its reservation is another cluster's by its marks, so it is not assigned to a machine here. " +
+  'To get another address, delete the Service and create it again. ' +
+  `To get this one, name its reservation in an ElasticIP with the annotation ${transferAnnotation}, ` +
+  'and that ElasticIP in the new Service'

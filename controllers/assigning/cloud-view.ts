@@ -1,0 +1,111 @@
+import type { AssignedAddress } from '../../clouds/ports/assignments.ts'
+import type { Clock } from '../../kube/clock.ts'
+
+/** What the cloud says of an address. What another cluster has is neither moved nor taken from its machine. */
+export type Answer = AssignedAddress & { isOthers: boolean }
+
+/** What the cloud showed of one address, how long ago, and what we changed since. */
+export type CloudView = {
+  /** The last answer; undefined before the first one, where the address is gone, and where it is another cluster's. */
+  assigned(): AssignedAddress | undefined
+  machines(): readonly string[]
+  isOthers(): boolean
+  /** Whether the last answer was of this reservation. */
+  isOf(id: string): boolean
+  /** The same, and nothing made it doubtful since. */
+  isKnown(id: string): boolean
+  /** When the last answer arrived: from then on its age counts. Infinitely long ago where it is doubtful. */
+  answeredAtMs(): number
+  /**
+   * Takes an answer, unless a change of ours ended after the question: it may be from before. Returns whether it
+   * differs from what was known. Soon after a move an answer without any machine proves nothing.
+   */
+  answered(found: Answer | undefined, asked: Asked): boolean
+  /** A list lacks it. It may lag, so the address is looked at by its id. */
+  missed(asked: Pick<Asked, 'askedAtMs'>): void
+  /** Nobody may rely on the last answer any more. */
+  doubt(): void
+  /** Whether a change of ours is under way. */
+  isChanging(): boolean
+  /** Carries out a change. After anything but a clear result, only the next look tells what came of it. */
+  change(work: () => Promise<ChangeResult>): Promise<void>
+}
+
+/** The id that was asked for, and when. */
+export type Asked = { id: string; askedAtMs: number }
+
+/** The machines that have the address now, that nothing was changed, or that nobody knows. */
+export type ChangeResult = { machines: string[] } | 'unchanged' | 'unclear'
+
+/** How long a cloud may go on showing an address without the machine that has just got it. */
+const settlingMs = 10_000
+
+type State = {
+  last: Answer | undefined
+  /** The id that was asked for last. */
+  readId: string | undefined
+  answeredAtMs: number
+  changedAtMs: number
+  /** When the last move ended well, until another change begins. */
+  placedAtMs: number
+  isChanging: boolean
+}
+
+/** A view before the first look. */
+export function cloudView(clock: Pick<Clock, 'now'>): CloudView {
+  const [never, nothing] = [-Infinity, undefined]
+  const state: State = {
+    last: nothing,
+    readId: nothing,
+    answeredAtMs: never,
+    changedAtMs: never,
+    placedAtMs: never,
+    isChanging: false,
+  }
+  const isOlder = ({ askedAtMs }: Pick<Asked, 'askedAtMs'>) => state.isChanging || state.changedAtMs > askedAtMs
+  const assigned = () => (state.last?.isOthers ? undefined : state.last)
+  return {
+    assigned,
+    machines: () => assigned()?.machines ?? [],
+    isOthers: () => state.last?.isOthers ?? false,
+    isOf: (id) => state.readId === id,
+    isKnown: (id) => state.readId === id && state.answeredAtMs !== never,
+    answeredAtMs: () => state.answeredAtMs,
+    answered: (found, asked) => !isOlder(asked) && take(state, found, { id: asked.id, nowMs: clock.now() }),
+    missed(asked) {
+      if (!isOlder(asked) && state.answeredAtMs <= asked.askedAtMs) state.readId = undefined
+    },
+    doubt: () => void (state.answeredAtMs = never),
+    isChanging: () => state.isChanging,
+    change: (work) => change(state, clock, work),
+  }
+}
+
+/** What a reconcile depends on: the machines of an address, or that it is another cluster's. */
+const shown = ({ last }: State) => last && (last.isOthers || last.machines.join())
+
+function take(state: State, found: Answer | undefined, { id, nowMs }: { id: string; nowMs: number }): boolean {
+  if (found?.machines.length === 0 && nowMs - state.placedAtMs < settlingMs) {
+    state.answeredAtMs = -Infinity
+    return true
+  }
+  const before = shown(state)
+  Object.assign(state, { last: found, readId: id, answeredAtMs: nowMs })
+  return shown(state) !== before
+}
+
+async function change(state: State, clock: Pick<Clock, 'now'>, work: () => Promise<ChangeResult>): Promise<void> {
+  const { answeredAtMs } = state
+  Object.assign(state, { answeredAtMs: -Infinity, placedAtMs: -Infinity, isChanging: true })
+  try {
+    const result = await work()
+    if (result === 'unchanged') state.answeredAtMs = answeredAtMs
+    else if (result !== 'unclear' && state.last) {
+      state.last = { ...state.last, machines: result.machines }
+      state.answeredAtMs = state.placedAtMs = clock.now()
+    }
+  } finally {
+    state.isChanging = false
+    state.changedAtMs = clock.now()
+  }
+}

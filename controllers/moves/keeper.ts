@@ -1,0 +1,51 @@
+import type { Clock } from '../../kube/clock.ts'
+import { type Decision, type MoveFacts, planMove } from './move-plan.ts'
+import type { Mover, TriedMove } from './mover.ts'
+
+/** What a decision needs besides what the keeper remembers. */
+export type KeeperFacts = Pick<MoveFacts, 'nodes' | 'assigned' | 'address' | 'own'>
+
+/** Keeps one address that leads to one machine, and remembers who had it. */
+export type Keeper = Pick<Mover, 'attempt' | 'forget' | 'tried'> & {
+  /** The cloud shows the address at these machines. Returns the move that this proves, once. */
+  saw(machines: readonly string[]): TriedMove | undefined
+  /** What to do about the address now. */
+  decide(facts: KeeperFacts): Decision
+}
+
+export type KeeperOptions = Pick<MoveFacts, 'rules' | 'words'> & { mover: Mover; clock: Pick<Clock, 'now'> }
+
+/** A keeper of an address of which nothing is known yet. */
+export function keeper({ mover, rules, words, clock }: KeeperOptions): Keeper {
+  let former: string | undefined
+  let strangerSinceMs: number | undefined
+  return {
+    attempt: (...attempt) => mover.attempt(...attempt),
+    forget: () => mover.forget(),
+    tried: () => mover.tried(),
+    saw([machine, ...others]) {
+      if (machine === undefined || others.length > 0) return undefined
+      former = machine
+      const tried = mover.tried()
+      if (tried?.to.machine !== machine) return undefined
+      mover.settle()
+      return tried
+    },
+    decide({ nodes, assigned, address, own }) {
+      const isStranger = assigned.length === 1 && !nodes.some(({ machine }) => machine === assigned[0])
+      strangerSinceMs = isStranger ? (strangerSinceMs ?? clock.now()) : undefined
+      return planMove({
+        nodes,
+        assigned,
+        address,
+        own,
+        rules,
+        words,
+        former,
+        strangerForMs: strangerSinceMs === undefined ? 0 : clock.now() - strangerSinceMs,
+        refused: mover.refused(),
+        pause: (reason) => mover.pause(reason),
+      })
+    },
+  }
+}
