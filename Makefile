@@ -36,6 +36,9 @@ check: $(installed) ## types, lint, format, import law, dead code, generated fil
 bundle: $(installed) ## bundles the program into dist/bundle; the last line is the command line that runs it
 	@npm run --silent bundle
 
+image: $(installed) ## makes the image for amd64 and arm64 into dist/image, without a container engine
+	@node packaging/make-image.ts
+
 chaos: $(installed) ## random creates, deletes, faults and kills; options: SEED=7 STEPS=1000 CLOUD=packet
 	@npm run --silent chaos -- $(if $(CLOUD),--cloud $(CLOUD)) $(if $(SEED),--seed $(SEED)) $(if $(STEPS),--steps $(STEPS))
 
@@ -74,5 +77,5 @@ docs/site/node_modules/.package-lock.json: docs/site/package.json docs/site/pack
 	@npm --prefix docs/site ci
 	@touch $@
 
-.PHONY: help demo sandbox test test-slow alert-recordings test-control-plane check bundle chaos bench generate site control-plane rig
+.PHONY: help demo sandbox test test-slow alert-recordings test-control-plane check bundle image chaos bench generate site control-plane rig
 .PHONY: chart-tools cert-manager cilium

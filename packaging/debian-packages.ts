@@ -1,55 +1,115 @@
+// The libraries that Node needs and the certificates of the authorities, from Debian's packages. Their versions are pinned,
+// and nothing comes from this machine: every machine makes the same image, also for the other architecture.
 import { execFileSync } from 'node:child_process'
-import { readFileSync, realpathSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import process from 'node:process'
+
+export type Architecture = 'amd64' | 'arm64'
 
 /** A Debian package of which the image has files. */
-export type DebianPackage = {
-  name: string
-  version: string
-  architecture: string
-  status: string
-  copyright: string
+export type DebianPackage = { name: string; version: string; architecture: string; status: string; copyright: string }
+
+/** Packages in the folder into which they were unpacked. */
+export type Debian = { root: string; packages: DebianPackage[] }
+
+const release = 'trixie'
+
+/** Debian replaces these by safer ones. Then the build says so and takes those: pin them here. */
+const pinned: Record<string, string> = {
+  'ca-certificates': '20250419+deb13u1',
+  libc6: '2.41-12+deb13u5',
+  'libgcc-s1': '14.2.0-19',
+  'libstdc++6': '14.2.0-19',
 }
 
-/** The packages that files of this machine belong to. */
-export function debianPackages(files: string[]): DebianPackage[] {
-  const names = new Set(files.map(packageOf))
-  return [...names].toSorted().map((name) => {
-    const status = query(['--status', name])
-    const field = (key: string) => new RegExp(`^${key}: (.*)$`, 'm').exec(status)?.[1] ?? ''
-    return {
-      name: field('Package'),
-      version: field('Version'),
-      architecture: field('Architecture'),
-      status,
-      copyright: readFileSync(`/usr/share/doc/${field('Package')}/copyright`, 'utf8'),
-    }
-  })
+/** The package that contains the copyright of two others. */
+const copyrightPackage = 'gcc-14-base'
+
+const cache = join(import.meta.dirname, '..', 'node_modules', '.cache', 'eip-admission')
+const keyring = '/usr/share/keyrings/debian-archive-keyring.gpg'
+
+/** Downloads the packages once and unpacks them. */
+export function debianPackages(architecture: Architecture): Debian {
+  const names = Object.entries(pinned).map(([name, version]) => `${name}_${version}`)
+  const folder = join(cache, [release, architecture, ...names].join('-'))
+  if (!existsSync(folder)) fill(folder, architecture)
+  const root = join(folder, 'root')
+  const files = globSync('*.deb', { cwd: folder }).filter((file) => !file.startsWith(copyrightPackage))
+  return { root, packages: files.toSorted().map((file) => describe(join(folder, file), root)) }
 }
 
-/** Generated, so no package lists it. */
-const generated: Record<string, string> = { '/etc/ssl/certs/ca-certificates.crt': 'ca-certificates' }
-
-function packageOf(file: string): string {
-  if (generated[file] !== undefined) return generated[file]
-  // dpkg knows a file by the path that its package has, which may lead through the link from /lib to /usr/lib.
-  const folder = dirname(file)
-  const real = realpathSync(file)
-  for (const path of [file, real, real.replace(/^\/usr/, ''), real.replace(dirname(real), folder)]) {
-    const found = tryQuery(['--search', path])
-    if (found !== undefined) return found.split(': ')[0] ?? ''
+function describe(file: string, root: string): DebianPackage {
+  const status = run('dpkg-deb', ['--field', file])
+  const field = (key: string) => new RegExp(`^${key}: (.*)$`, 'm').exec(status)?.[1] ?? ''
+  return {
+    name: field('Package'),
+    version: field('Version'),
+    architecture: field('Architecture'),
+    status,
+    copyright: readFileSync(join(root, 'usr/share/doc', field('Package'), 'copyright'), 'utf8'),
   }
-  throw new Error(`${file} is of no Debian package; the image is assembled on Debian, so that its licences are known`)
 }
 
-function tryQuery(args: string[]): string | undefined {
+function fill(folder: string, architecture: Architecture): void {
+  mkdirSync(cache, { recursive: true })
+  const staging = mkdtempSync(`${folder}.`)
   try {
-    return query(args)
-  } catch {
-    return undefined
+    download(staging, architecture)
+    const root = join(staging, 'root')
+    for (const file of globSync('*.deb', { cwd: staging })) run('dpkg-deb', ['--extract', join(staging, file), root])
+    rmSync(join(staging, 'apt'), { recursive: true })
+    // Another process may have been faster; both have the same files.
+    if (!existsSync(folder)) renameSync(staging, folder)
+  } finally {
+    rmSync(staging, { recursive: true, force: true })
   }
 }
 
-function query(args: string[]): string {
-  return execFileSync('dpkg-query', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+/** apt checks the signature of the release, and with it each package. */
+function download(into: string, architecture: Architecture): void {
+  const apt = aptIn(join(into, 'apt'), into, architecture)
+  apt('update')
+  for (const [name, version] of Object.entries(pinned)) {
+    try {
+      apt('download', `${name}=${version}`)
+    } catch {
+      process.stderr.write(`Debian no longer has ${name} ${version}: the image gets its newest, so pin that one here\n`)
+      apt('download', name)
+    }
+  }
+  apt('download', copyrightPackage)
+}
+
+/** apt with lists of its own: those of this machine are of its Debian and its architecture. */
+function aptIn(dir: string, cwd: string, architecture: Architecture): (...args: string[]) => void {
+  for (const made of ['lists/partial', 'archives/partial']) mkdirSync(join(dir, made), { recursive: true })
+  const { DEBIAN_MIRROR: mirror = 'http://deb.debian.org/debian' } = process.env
+  writeFileSync(join(dir, 'sources.list'), `deb [signed-by=${keyring}] ${mirror} ${release} main\n`)
+  writeFileSync(join(dir, 'status'), '')
+  const options = {
+    'Dir::Etc::sourcelist': join(dir, 'sources.list'),
+    'Dir::Etc::sourceparts': '-',
+    'Dir::State': dir,
+    'Dir::State::status': join(dir, 'status'),
+    'Dir::Cache': dir,
+    'APT::Architecture': architecture,
+    'APT::Architectures': architecture,
+    'APT::Sandbox::User': 'root',
+    'Debug::NoLocking': '1',
+  }
+  const flags = Object.entries(options).flatMap(([name, value]) => ['-o', `${name}=${value}`])
+  return (...args) => void run('apt-get', ['-qq', ...flags, ...args], cwd)
+}
+
+function run(program: string, args: string[], cwd?: string): string {
+  try {
+    return execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], ...(cwd && { cwd }) })
+  } catch (cause) {
+    const { stderr = '' } = cause as { stderr?: string }
+    throw new Error(
+      `${program} ${args.at(-1)} failed: the image is made of Debian's packages, which needs apt-get, dpkg-deb and ${keyring} (package debian-archive-keyring). ${stderr}`,
+      { cause },
+    )
+  }
 }

@@ -1,21 +1,22 @@
 // Assembles the files of the image: Node with the libraries that it needs, the bundle, and nothing else. The Dockerfile
-// runs this, and the tests run the program from what it makes.
-import { execFileSync } from 'node:child_process'
-import { chmodSync, cpSync, globSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+// and `make image` run this, and the tests run the program from what it makes.
+import { chmodSync, cpSync, globSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import process from 'node:process'
 import { bundle } from './bundle.ts'
-import { debianPackages } from './debian-packages.ts'
+import { type Architecture, debianPackages } from './debian-packages.ts'
+import { linksOf, stripped } from './elf.ts'
+import { nodePackage } from './node-package.ts'
 import { appFolder, imageNode } from './program.ts'
 import { sbom } from './sbom.ts'
 
 const root = join(import.meta.dirname, '..')
 
 /** Authorities for those who have Node use them, with --use-openssl-ca. */
-const authorities = '/etc/ssl/certs/ca-certificates.crt'
+const authorities = 'etc/ssl/certs/ca-certificates.crt'
 
 /** Pods mount their volumes below these. */
-const emptyFolders = ['dev', 'proc', 'sys', 'run', 'var', 'etc/eip-admission']
+const emptyFolders = ['dev', 'proc', 'sys', 'run', 'var', 'etc/eip-admission', 'tmp']
 
 const texts: Record<string, string> = {
   'etc/passwd': 'root:x:0:0:root:/:/sbin/nologin\nnonroot:x:65532:65532:nonroot:/:/sbin/nologin\n',
@@ -25,55 +26,77 @@ const texts: Record<string, string> = {
   'etc/os-release': 'ID=eip-admission\nNAME="eip-admission"\n',
 }
 
+const libraryFolders = { amd64: 'lib/x86_64-linux-gnu', arm64: 'lib/aarch64-linux-gnu' }
+
+/** The architecture of this machine, as Debian and container runtimes call it. */
+export const ownArchitecture: Architecture = process.arch === 'arm64' ? 'arm64' : 'amd64'
+
 /** Assembles the root filesystem of the image in a folder that does not exist yet. */
-export async function assembleRootfs(into: string): Promise<void> {
+export async function assembleRootfs(into: string, architecture = ownArchitecture): Promise<void> {
   for (const folder of emptyFolders) mkdirSync(join(into, folder), { recursive: true })
   for (const [file, text] of Object.entries(texts)) writeFileSync(join(into, file), text)
   symlinkSync('/run', join(into, 'var/run'))
-  mkdirSync(join(into, 'tmp'))
-  chmodSync(join(into, 'tmp'), 0o1777)
-  copy(authorities, into)
-  const libraries = librariesOf(process.execPath)
-  for (const library of libraries) copy(library, into)
-  installNode(into)
+  const debian = debianPackages(architecture)
+  const node = nodePackage(architecture)
+  installNode(node.folder, into)
+  installLibraries(join(node.folder, 'bin/node'), { from: debian.root, into, folder: libraryFolders[architecture] })
+  writeText(join(into, authorities), authoritiesOf(debian.root))
   await bundle(join(into, appFolder))
   cpSync(join(root, 'LICENSE'), join(into, appFolder, 'LICENSE'))
-  const packages = debianPackages([...libraries, authorities])
-  for (const found of packages) {
+  for (const found of debian.packages) {
     // Where scanners of images look for the packages of an image without a package manager.
     writeText(join(into, 'var/lib/dpkg/status.d', found.name), found.status)
     writeText(join(into, 'usr/share/doc', found.name, 'copyright'), found.copyright)
   }
-  writeText(join(into, appFolder, 'sbom.cdx.json'), sbom(root, { bundle: join(into, appFolder), packages }))
+  const contents = { bundle: join(into, appFolder), packages: debian.packages, node: node.version }
+  writeText(join(into, appFolder, 'sbom.cdx.json'), sbom(root, contents))
+  setModes(into)
 }
 
 /** Without its symbols, which only a debugger reads, Node is 18 MB smaller. */
-function installNode(into: string): void {
-  const path = join(into, imageNode)
+function installNode(folder: string, into: string): void {
+  writeText(join(into, imageNode), stripped(join(folder, 'bin/node')))
+  writeText(join(into, 'usr/share/doc/node/LICENSE'), readFileSync(join(folder, 'LICENSE')))
+}
+
+/** The libraries of a program and theirs, where the loader looks, and the loader where the program names it. */
+function installLibraries(
+  program: string,
+  { from, into, folder }: { from: string; into: string; folder: string },
+): void {
+  const { loader = '', libraries } = linksOf(program)
+  const waiting = [...libraries]
+  const done = new Set([basename(loader)])
+  writeText(join(into, loader), readFileSync(join(from, 'usr', loader)))
+  for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+    if (done.has(name)) continue
+    done.add(name)
+    const file = join(from, 'usr', folder, name)
+    writeText(join(into, folder, name), readFileSync(file))
+    waiting.push(...linksOf(file).libraries)
+  }
+}
+
+/** As Debian makes the file when it installs the package. */
+function authoritiesOf(debian: string): string {
+  const folder = join(debian, 'usr/share/ca-certificates')
+  const files = globSync('**/*.crt', { cwd: folder }).toSorted()
+  return files.map((file) => `${readFileSync(join(folder, file), 'utf8').trimEnd()}\n`).join('')
+}
+
+/** The umask of this machine, and that of the checkout, have no part in the image. */
+function setModes(into: string): void {
+  for (const path of globSync('**/*', { cwd: into }).map((name) => join(into, name))) {
+    const facts = lstatSync(path)
+    if (facts.isSymbolicLink()) continue
+    const isProgram = facts.isDirectory() || path === join(into, imageNode) || /\/ld-linux[^/]*$/.test(path)
+    chmodSync(path, isProgram ? 0o755 : 0o644)
+  }
+  chmodSync(join(into, 'tmp'), 0o1777)
+  chmodSync(into, 0o755)
+}
+
+function writeText(path: string, text: string | Buffer): void {
   mkdirSync(dirname(path), { recursive: true })
-  execFileSync('strip', ['--strip-all', '-o', path, process.execPath])
-  const [licence] = globSync('{..,../share/doc/node*}/LICENSE', { cwd: dirname(realpathSync(process.execPath)) })
-  if (licence === undefined) throw new Error('the licence of Node is not beside its program')
-  writeFolderOf(join(into, 'usr/share/doc/node/LICENSE'))
-  cpSync(join(dirname(realpathSync(process.execPath)), licence), join(into, 'usr/share/doc/node/LICENSE'))
-}
-
-/** The files of the libraries of a program, by the names under which its loader looks for them. */
-function librariesOf(program: string): string[] {
-  const output = execFileSync('ldd', [program], { encoding: 'utf8' })
-  return [...output.matchAll(/(?:=> |^\s)(\/\S+) \(/gm)].map(([, path = '']) => path)
-}
-
-function copy(path: string, into: string): void {
-  writeFolderOf(join(into, path))
-  cpSync(realpathSync(path), join(into, path))
-}
-
-function writeText(path: string, text: string): void {
-  writeFolderOf(path)
   writeFileSync(path, text)
-}
-
-function writeFolderOf(path: string): void {
-  mkdirSync(dirname(path), { recursive: true })
 }

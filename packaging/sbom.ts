@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import process from 'node:process'
 import type { DebianPackage } from './debian-packages.ts'
 
 type Component = { 'bom-ref': string; name: string; version: string; [field: string]: unknown }
@@ -16,14 +15,14 @@ type Document = {
  * A bill of materials in CycloneDX of what the image has. It lists Node, the Debian packages beside it, and the npm
  * packages whose code is in the bundle. The same image has the same document.
  */
-export function sbom(root: string, image: { bundle: string; packages: DebianPackage[] }): string {
+export function sbom(root: string, image: { bundle: string; packages: DebianPackage[]; node: string }): string {
   const document = npmDocument(root)
   const bundled = JSON.parse(readFileSync(join(image.bundle, 'packages.json'), 'utf8')) as Component[]
   const isBundled = ({ name, version }: Component) =>
     bundled.some((found) => found.name === name && found.version === version)
   const npm = document.components.filter(isBundled).map(withoutScope)
   if (npm.length !== bundled.length) throw new Error(`npm names ${npm.length} of ${bundled.length} bundled packages`)
-  const components = [...npm, nodeComponent(), ...image.packages.map(debianComponent)]
+  const components = [...npm, nodeComponent(image.node), ...image.packages.map(debianComponent)]
   const own = document.dependencies[0]?.ref ?? ''
   const refs = components.map((component) => component['bom-ref'])
   const dependencies = document.dependencies
@@ -42,10 +41,9 @@ function npmDocument(root: string): Document {
   return JSON.parse(execFileSync('npm', args, { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26 })) as Document
 }
 
-function nodeComponent(): Component {
-  const { version } = process
-  const purl = `pkg:generic/nodejs@${version.slice(1)}`
-  return { 'bom-ref': purl, type: 'platform', name: 'nodejs', version: version.slice(1), purl, ...licence('MIT') }
+function nodeComponent(version: string): Component {
+  const purl = `pkg:generic/nodejs@${version}`
+  return { 'bom-ref': purl, type: 'platform', name: 'nodejs', version, purl, ...licence('MIT') }
 }
 
 function debianComponent({ name, version, architecture }: DebianPackage): Component {

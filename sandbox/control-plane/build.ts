@@ -5,7 +5,8 @@ import { type BuildOptions, type GoProgram, goPrograms } from '../go-programs.ts
 import { join } from 'node:path'
 import type { Archive } from '../released-programs.ts'
 
-const kubernetesVersion = 'v1.36.3'
+/** The version of Kubernetes that go.mod pins here, and in ../node and ../e2e. */
+export const kubernetesVersion = 'v1.36.3'
 const [major, minor] = kubernetesVersion.slice(1).split('.')
 
 /** What the first Service needs. etcd 3.5.13 is the first whose watches report their progress as API servers expect. */
@@ -69,7 +70,8 @@ function releasedArchive(): Archive | undefined {
   }
 }
 
-const flags = [
+/** How Kubernetes' programs are compiled, so that each tells its version. */
+export const kubernetesFlags = [
   '-trimpath',
   '-ldflags',
   `-s -w ${Object.entries({ gitVersion: kubernetesVersion, gitMajor: major, gitMinor: minor })
@@ -96,7 +98,7 @@ export async function kubeProxyProgram(options?: BuildOptions): Promise<string> 
   const name = 'kube-proxy'
   const dir = import.meta.dirname
   const folder = await goPrograms(
-    { name, version: kubernetesVersion, dir, programs: [kubeProxy], flags, takes },
+    { name, version: kubernetesVersion, dir, programs: [kubeProxy], flags: kubernetesFlags, takes },
     options,
   )
   return join(folder, name)
@@ -108,7 +110,16 @@ function programs(wanted: GoProgram[], options?: BuildOptions): Promise<string> 
   const takes = 'about 5 minutes on 2 cores'
   const archive = releasedArchive()
   return goPrograms(
-    { name: 'control-plane', version: kubernetesVersion, dir, programs: wanted, flags, assets, archive, takes },
+    {
+      name: 'control-plane',
+      version: kubernetesVersion,
+      dir,
+      programs: wanted,
+      flags: kubernetesFlags,
+      assets,
+      archive,
+      takes,
+    },
     options,
   )
 }

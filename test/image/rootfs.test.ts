@@ -1,17 +1,25 @@
 import { execFileSync } from 'node:child_process'
-import { globSync, lstatSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { globSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import Ajv from 'ajv'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { assembleRootfs } from '../../packaging/rootfs.ts'
+import { linksOf } from '../../packaging/elf.ts'
+import { archive, imageConfig } from '../../packaging/image.ts'
+import { assembleRootfs, ownArchitecture } from '../../packaging/rootfs.ts'
 import { appFolder, commandLine, imageEnv, imageNode } from '../../packaging/program.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const dir = mkdtempSync(join(tmpdir(), 'eip-admission-image-'))
 const rootfs = join(dir, 'rootfs')
 await assembleRootfs(rootfs)
+const archiveOptions = { architecture: ownArchitecture, committedSeconds: 0, config: {}, name: 'test/image:1' }
+const sha256 = (content: Buffer) => createHash('sha256').update(content).digest('hex')
+
+type Blob = { digest: string; size: number }
 
 const files = globSync('**/*', { cwd: rootfs })
   .map((path) => ({ path: `/${path}`, facts: lstatSync(join(rootfs, path)) }))
@@ -108,10 +116,70 @@ test('the Dockerfile runs what this builds, as a user without rights, from a bas
   assert.not.match(dockerfile, 'HEALTHCHECK')
 })
 
-test('two assemblies have the same files', async () => {
+test('two assemblies are the same image, also for one whose new files others may not read', async () => {
   const again = join(dir, 'again')
-  await assembleRootfs(again)
+  const usual = process.umask(0o077)
+  await assembleRootfs(again).finally(() => process.umask(usual))
   execFileSync('diff', ['--recursive', '--no-dereference', rootfs, again])
+  const digests = [rootfs, again].map((folder) => archive(folder, join(dir, 'image.tar'), archiveOptions))
+  assert.is(digests[0], digests[1])
+})
+
+const dockerLabels = () => {
+  const [, text = ''] = /^LABEL ((?:.*\\\n)*.*)$/m.exec(dockerfile) ?? []
+  return Object.fromEntries(text.matchAll(/(org\.\S+?)="(.*?)"/g).map(([, name = '', value = '']) => [name, value]))
+}
+
+test('the image without Docker runs the same as that of the Dockerfile, and has the same labels', () => {
+  const config = imageConfig({ version: '${VERSION}', revision: '${REVISION}' })
+  assert.equal(config.Labels, dockerLabels())
+  assert.is(config.User, /^USER (.*)$/m.exec(dockerfile)?.[1])
+  assert.is(config.WorkingDir, /^WORKDIR (.*)$/gm.exec(dockerfile.slice(dockerfile.indexOf('FROM scratch')))?.[1])
+  assert.equal(config.Cmd, JSON.parse(/^CMD (.*)$/m.exec(dockerfile)?.[1] ?? ''))
+})
+
+test('every part of the archive has the digest and the size by which the others name it', () => {
+  const layout = join(dir, 'layout')
+  mkdirSync(layout)
+  const digest = archive(rootfs, join(dir, 'image.tar'), archiveOptions)
+  execFileSync('tar', ['-xf', join(dir, 'image.tar'), '-C', layout])
+  const blob = (of: Blob) => {
+    const content = readFileSync(join(layout, 'blobs', of.digest.replace(':', '/')))
+    assert.equal([`sha256:${sha256(content)}`, content.length], [of.digest, of.size])
+    return content
+  }
+  const json = (content: Buffer) => JSON.parse(content.toString('utf8'))
+  const [top] = json(readFileSync(join(layout, 'index.json'))).manifests
+  assert.equal([top.digest, top.annotations['org.opencontainers.image.ref.name']], [digest, archiveOptions.name])
+  const manifest = json(blob(top))
+  const config = json(blob(manifest.config))
+  const tar = gunzipSync(blob(manifest.layers[0]))
+  assert.equal(config.rootfs.diff_ids, [`sha256:${sha256(tar)}`])
+  // `docker load` and `crane push` read this list.
+  const [loaded] = json(readFileSync(join(layout, 'manifest.json')))
+  assert.equal(loaded.RepoTags, [archiveOptions.name])
+  for (const [path, of] of [
+    [loaded.Config, manifest.config],
+    [loaded.Layers[0], manifest.layers[0]],
+  ])
+    assert.is(path, `blobs/${of.digest.replace(':', '/')}`)
+})
+
+test('the image for the other architecture has its Node, its loader and each library that these name', async () => {
+  const other = ownArchitecture === 'arm64' ? 'amd64' : 'arm64'
+  const folder = join(dir, other)
+  await assembleRootfs(folder, other)
+  // The machine number in the head of a program: 62 is x86-64, 183 is AArch64.
+  const machine = other === 'arm64' ? 183 : 62
+  const { loader = '', libraries } = linksOf(join(folder, imageNode))
+  const files = globSync('lib*/**/*', { cwd: folder }).filter((path) => lstatSync(join(folder, path)).isFile())
+  const names = files.map((path) => basename(path))
+  assert.ok(files.includes(loader.slice(1)), loader)
+  for (const path of [imageNode.slice(1), ...files]) {
+    assert.is(readFileSync(join(folder, path)).readUInt16LE(18), machine, path)
+    for (const name of linksOf(join(folder, path)).libraries) assert.ok(names.includes(name), `${path}: ${name}`)
+  }
+  assert.ok(libraries.includes('libstdc++.so.6'))
 })
 
 test.after(() => rmSync(dir, { recursive: true, force: true }))
