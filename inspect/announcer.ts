@@ -3,7 +3,7 @@ import { announcerOf } from '../announcers/announcers.ts'
 import { hostnameLabel } from '../announcers/shared/sessions.ts'
 import { announcedAddresses, factsOf, foreignStatuses, leavingAddresses } from '../controllers/announcing/announced.ts'
 import { ifKnown } from '../controllers/announcing/list-known.ts'
-import { readProviderId } from '../controllers/nodes/provider-id.ts'
+import { machineIdOf } from '../controllers/nodes/node-machine.ts'
 import { listAll } from '../kube/list-all.ts'
 import { type KubeObject, keyOf } from '../kube/objects.ts'
 import { type Resource, secrets } from '../kube/resource.ts'
@@ -63,9 +63,9 @@ export function announcerProblems({ announcer, ...known }: Known, context: Conte
     leaving: leavingAddresses(states),
     foreign: foreignStatuses(states),
     facts: new Map(services.map((service) => [keyOf(service), factsOf(service)])),
-    nodes: nodes.map(({ metadata: { name, labels = {}, annotations = {} }, spec }) => {
-      const read = readProviderId(spec.providerID, context.vendor.providerIds)
-      const found = read.kind === 'machine' ? peers.get(read.id) : undefined
+    nodes: nodes.map((node) => {
+      const { name, labels = {}, annotations = {} } = node.metadata
+      const found = peers.get(machineIdOf(node, context.vendor.providerIds) ?? '')
       return { node: name, hostname: labels[hostnameLabel] ?? '', peers: found ?? [], annotations }
     }),
   }

@@ -79,7 +79,7 @@ export type Node = KubeObject & {
   spec: { providerID?: string; taints?: Taint[]; unschedulable?: boolean; podCIDR?: string; podCIDRs?: string[] }
   status?: {
     addresses?: NodeAddress[]
-    conditions?: { type: string; status: 'True' | 'False' | 'Unknown' }[]
+    conditions?: { type: string; status: 'True' | 'False' | 'Unknown'; lastTransitionTime?: string | null }[]
     nodeInfo?: { bootID?: string; machineID?: string; systemUUID?: string }
   }
 }

@@ -28,8 +28,8 @@ export function makeCaches({ client, log, vendor, announcer }: CacheOptions): Ca
   }
 }
 
-/** A kubelet lists every image of its machine in the status, which is the largest part of a Node. */
-function withoutUnusedStatus({ status: { addresses = [], conditions = [], nodeInfo } = {}, ...node }: Node): Node {
+/** A Node without what nobody reads. A kubelet lists every image of its machine in the status, the largest part of it. */
+export function withoutUnusedStatus({ status: { addresses = [], conditions = [], nodeInfo } = {}, ...node }: Node): Node {
   const { bootID = '', machineID = '', systemUUID = '' } = nodeInfo ?? {}
   return {
     ...node,

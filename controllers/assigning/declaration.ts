@@ -21,7 +21,17 @@ import { type ServedBy, serviceNodes, servingNodes } from './service-nodes.ts'
 
 type Deps = Pick<
   Dependencies,
-  'announcer' | 'vendor' | 'client' | 'ledger' | 'caches' | 'want' | 'events' | 'metrics' | 'log' | 'settings'
+  | 'announcer'
+  | 'vendor'
+  | 'client'
+  | 'ledger'
+  | 'caches'
+  | 'machines'
+  | 'want'
+  | 'events'
+  | 'metrics'
+  | 'log'
+  | 'settings'
 >
 
 /** What leads the addresses of Services to machines, where the cloud assigns them. */
@@ -108,6 +118,7 @@ function makeReconciler(deps: Deps, { assignments, slices, probes, arrived, isLe
         address,
         nodes: caches.nodes.list(),
         ids: vendor.providerIds,
+        machines: deps.machines.latest(),
         services: servedFrom(address),
         probes: probes.history,
         ...of,

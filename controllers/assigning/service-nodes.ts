@@ -5,12 +5,12 @@
 // 4. it is being deleted.
 // A node that is only cordoned stays: kube-proxy still serves there.
 import { createHash } from 'node:crypto'
-import type { ProviderIds } from '../../clouds/ports/machines.ts'
+import type { Machine, ProviderIds } from '../../clouds/ports/machines.ts'
 import { compareRanks } from '../../lib/compare-ranks.ts'
 import { type EndpointSlice, type Node, isExcluded } from '../../kube/objects.ts'
 import type { MovableNode, MoveWords } from '../moves/move-plan.ts'
 import { noProbes, type ProbeHistory } from '../moves/probe-history.ts'
-import { readProviderId } from '../nodes/provider-id.ts'
+import { machineIdOf, oneNodeForEach } from '../nodes/node-machine.ts'
 import { isReady, isShutDown } from '../nodes/taints.ts'
 
 /** How messages speak of nodes that serve Services. */
@@ -30,6 +30,8 @@ export type ServiceNodeFacts = {
   address: string
   nodes: readonly Node[]
   ids: ProviderIds
+  /** The machines of the last list; undefined before the first. */
+  machines?: readonly Machine[] | undefined
   /** The Services of the address. */
   services: readonly ServedBy[]
   /** The machine that has the address. */
@@ -48,11 +50,11 @@ const leavingTaint = 'ToBeDeletedByClusterAutoscaler'
 
 /** The nodes that may have an address, the best one first. Pure. */
 export function serviceNodes(facts: ServiceNodeFacts): MovableNode[] {
-  const { nodes, ids, holder, address, load, queue } = facts
-  const probesOf = trustedProbes(facts)
+  const { ids, holder, address, load, queue } = facts
+  const nodes = oneNodeForEach(facts.nodes, facts)
+  const probesOf = trustedProbes({ ...facts, nodes })
   const ranked = nodes.map((node) => {
-    const providerId = readProviderId(node.spec.providerID, ids)
-    const machine = providerId.kind === 'machine' ? providerId.id : undefined
+    const machine = machineIdOf(node, ids)
     const { name } = node.metadata
     const served = facts.services.filter((service) => service.nodes.has(name)).length
     const rank = [

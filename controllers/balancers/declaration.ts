@@ -106,6 +106,8 @@ function makeDeps(deps: Deps, { client: balancers, annotations, formerName, isEl
     nodes: (location = vendor.policy.managed?.location): NodeOrigin[] => {
       const elastic = elasticAddresses(deps)
       return nodeOrigins(caches.nodes.list(), {
+        ids: vendor.providerIds,
+        machines: deps.machines.latest(),
         isElastic: (address) => elastic.has(canonicalIpAddress(address)),
         isElsewhere: (region) => location !== undefined && isElsewhere(region, location),
       })

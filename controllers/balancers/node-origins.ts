@@ -1,11 +1,12 @@
 import { isIPv4 } from 'node:net'
 import { type Node, isExcluded } from '../../kube/objects.ts'
+import { oneNodeForEach } from '../nodes/node-machine.ts'
 import { isReady } from '../nodes/taints.ts'
 
 /** Where a managed balancer reaches a node. */
 export type NodeOrigin = { node: string; address: string }
 
-export type OriginRules = {
+export type OriginRules = Parameters<typeof oneNodeForEach>[1] & {
   /** Whether the balancer reaches no node of this region. */
   isElsewhere: (region: string) => boolean
   /** Whether an address may move to another machine: the control-plane address, and those of Services. */
@@ -21,7 +22,7 @@ const leavingTaint = 'ToBeDeletedByClusterAutoscaler'
  * left out. If none is ready, all stay: that says more about the cluster's view than about its nodes.
  */
 export function nodeOrigins(nodes: readonly Node[], rules: OriginRules): NodeOrigin[] {
-  const usable = nodes.filter((node) => isUsable(node, rules))
+  const usable = oneNodeForEach(nodes, rules).filter((node) => isUsable(node, rules))
   const ready = usable.filter(isReady)
   return (ready.length > 0 ? ready : usable)
     .flatMap((node) => originOf(node, rules) ?? [])

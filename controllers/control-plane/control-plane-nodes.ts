@@ -3,7 +3,7 @@ import { type EndpointSlice, type Node, isExcluded } from '../../kube/objects.ts
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import type { MovableNode, MoveRules, MoveWords } from '../moves/move-plan.ts'
 import type { ProbeHistory } from '../moves/probe-history.ts'
-import { readProviderId } from '../nodes/provider-id.ts'
+import { machineIdOf, oneNodeForEach } from '../nodes/node-machine.ts'
 import type { ProviderIds } from '../../clouds/ports/machines.ts'
 
 /** How messages speak of control-plane nodes. */
@@ -40,13 +40,12 @@ const usualPort = 6443
 export function controlPlaneNodes({ nodes, slices, shared, ids }: ControlPlaneState): ControlPlaneNode[] {
   const ports = endpointPorts(slices)
   const [port = usualPort] = ports.values()
-  return nodes
+  return oneNodeForEach(nodes, { ids })
     .map((node) => {
-      const providerId = readProviderId(node.spec.providerID, ids)
       const address = ownAddress(node, ports, shared)
       return {
         name: node.metadata.name,
-        machine: providerId.kind === 'machine' ? providerId.id : undefined,
+        machine: machineIdOf(node, ids),
         endpoint: address === undefined ? undefined : { address, port: ports.get(address) ?? port },
         // The mirror Service has the same endpoints.
         isPublished: address !== undefined && ports.has(address),

@@ -1,15 +1,12 @@
 import type { Machine, Machines } from '../../clouds/ports/machines.ts'
 import { recentRead } from '../../lib/recent-read.ts'
 
-/** All machines at one time. */
-export type Listing = { machines: Machine[]; requestedAtMs: number }
-
 /** The machines of a cloud, with one list for every caller who needs one. */
 export type MachineList = Pick<Machines, 'machine'> & {
   /** All machines, from a list at most so old. Callers who come while it is read get the same list. */
   within(ms: number, signal: AbortSignal): Promise<Machine[]>
-  /** The same, and the time from which it holds. */
-  listing(ms: number, signal: AbortSignal): Promise<Listing>
+  /** All machines, from a list that began at this time or later. */
+  since(atMs: number, signal: AbortSignal): Promise<Machine[]>
   /** All machines of the last list, however old; undefined before the first one. */
   latest(): Machine[] | undefined
   /** Drops the last list. */
@@ -23,9 +20,12 @@ export function machineList({ machines, now }: { machines: Machines; now: () => 
     within: (ms, signal) => list.within(ms, signal),
     latest: () => list.latest(),
     forget: () => list.forget(),
-    async listing(ms, signal) {
-      const { value, readAtMs } = await list.timedWithin(ms, signal)
-      return { machines: value, requestedAtMs: readAtMs }
+    async since(atMs, signal) {
+      for (;;) {
+        // The first answer may be that of a list which was under way already.
+        const { value, readAtMs } = await list.timedWithin(now() - atMs, signal)
+        if (readAtMs >= atMs) return value
+      }
     },
     machine: (id, signal) => machines.machine(id, signal),
   }

@@ -205,7 +205,7 @@ export function toleratedFailures({ formerSuccesses }: ProbeHistory, { failures,
 }
 
 function without(holder: MovableNode, facts: MoveFacts): MoveFacts {
-  return { ...facts, nodes: facts.nodes.filter(({ name }) => name !== holder.name) }
+  return { ...facts, nodes: facts.nodes.filter(({ machine }) => machine !== holder.machine) }
 }
 
 function others(holder: MovableNode, facts: MoveFacts, successes: number): Candidate[] {

@@ -20,7 +20,8 @@ export function nodeIdentityController(
   const { nodes } = caches
   const { concurrentNodeSyncs: concurrency, nodeStatusUpdateMs: maxMs } = settings.process
   const events = deps.events.of('cloud-node-controller')
-  const seen = firstSeen(() => performance.now())
+  const now = () => performance.now()
+  const seen = firstSeen(now)
   nodes.onChange(seen.observe)
   const allNodes = () => nodes.list().map(keyOf)
   return {
@@ -30,6 +31,7 @@ export function nodeIdentityController(
       ids: vendor.providerIds,
       cached: { node: (name) => nodes.get(name), nodes: () => nodes.list() },
       seenAtMs: seen.at,
+      now,
       event: (node, event) => events.record(node, event),
     }),
     watches: [watch(nodes, (name) => [name]), watch(refresh, allNodes)],

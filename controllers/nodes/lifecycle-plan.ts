@@ -14,8 +14,7 @@
 //   the machine does not exist |                                                 | remove
 import type { Machine, ProviderIds } from '../../clouds/ports/machines.ts'
 import type { Node } from '../../kube/objects.ts'
-import { findNamesakes, replacementText } from './find-machine.ts'
-import { readProviderId } from './provider-id.ts'
+import { findNamesakes, machineIdOf, replacementText } from './node-machine.ts'
 import { isReady, isShutDown } from './taints.ts'
 
 export type LifecycleStep =
@@ -53,10 +52,7 @@ export function reasonToKeep({ node, id, machines, nodes, ids }: MissingMachine)
   if (machines.length === 0)
     return `${gone(id)}, but the cloud lists no machine at all, which proves nothing. ${advice(node)}`
   const listed = new Set(machines.map((machine) => machine.id))
-  const readyIds = nodes.filter(isReady).flatMap(({ spec }) => {
-    const providerId = readProviderId(spec.providerID, ids)
-    return providerId.kind === 'machine' ? [providerId.id] : []
-  })
+  const readyIds = nodes.filter(isReady).flatMap((one) => machineIdOf(one, ids) ?? [])
   if (readyIds.length > 0 && !readyIds.some((ready) => listed.has(ready))) {
     return `${gone(id)}, but it lists none of the machines whose nodes are ready either. ${advice(node)}`
   }

@@ -3,7 +3,7 @@ import type { KubeClient } from '../../kube/client.ts'
 import type { Key, Node } from '../../kube/objects.ts'
 import { nodes } from '../../kube/resource.ts'
 import { type Reconciler, Terminal, runSteps } from '../loop/reconciler.ts'
-import { findMachine, findNamesakes, replacementText } from './find-machine.ts'
+import { findMachine, findNamesakes, replacementText } from './node-machine.ts'
 import type { MachineList } from '../facts/machine-list.ts'
 import { type NodeStep, planNode } from './node-plan.ts'
 import { readProviderId } from './provider-id.ts'
@@ -15,13 +15,14 @@ export type NodeIdentityDeps = {
   machines: MachineList
   /** When a node was first seen. */
   seenAtMs: (name: Key) => number
+  now: () => number
   ids: ProviderIds
   event: (node: Node, event: { type: 'Normal'; reason: 'Synced'; message: string }) => void
 }
 
 /** How old a list may be in which we search for a machine. */
 const freshMs = 10_000
-/** A machine that was not found is searched for in a list that is this old at most. */
+/** A doubtful answer is decided again on a list that is this old at most. */
 const newestMs = 2_000
 
 /** More writes than any node needs. */
@@ -66,20 +67,18 @@ async function machineOf(deps: NodeIdentityDeps, node: Node, signal: AbortSignal
 }
 
 /**
- * A providerID can never be changed, but names and addresses move to other machines. So a list that is older than the
- * node has to be confirmed.
+ * A providerID can never be changed, but names and addresses move to other machines. So only a list decides that began after
+ * the node was seen, and a doubtful answer is decided again on a new list.
  */
 async function unknownMachine(deps: NodeIdentityDeps, node: Node, signal: AbortSignal): Promise<Machine> {
-  const { machines, cached, ids } = deps
-  const find = (among: Machine[]) => findMachine(node, { machines: among, nodes: cached.nodes(), ids })
-  const list = await machines.listing(freshMs, signal)
-  const found = find(list.machines)
-  if ('machine' in found) {
-    if (list.requestedAtMs >= deps.seenAtMs(node.metadata.name)) return found.machine
-    const now = await machines.machine(found.machine.id, signal)
-    if (now && 'machine' in find([now])) return now
+  const { machines, cached, ids, now } = deps
+  const seenAtMs = deps.seenAtMs(node.metadata.name)
+  const find = async (maxAgeMs: number) => {
+    const listed = await machines.since(Math.max(seenAtMs, now() - maxAgeMs), signal)
+    return findMachine(node, { machines: listed, nodes: cached.nodes(), ids })
   }
-  const again = find(await machines.within(newestMs, signal))
+  const found = await find(freshMs)
+  const again = 'machine' in found ? found : await find(newestMs)
   if ('problem' in again) throw new Error(again.problem)
   return again.machine
 }

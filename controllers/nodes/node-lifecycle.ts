@@ -8,7 +8,7 @@ import { errorText } from '../loop/error-text.ts'
 import type { Outcome, Reconciler } from '../loop/reconciler.ts'
 import { type LifecycleStep, planMissing, planPresent, reasonToKeep } from './lifecycle-plan.ts'
 import type { MachineList } from '../facts/machine-list.ts'
-import { readProviderId } from './provider-id.ts'
+import { machineIdOf } from './node-machine.ts'
 import type { RemovalLimit } from './removal-limit.ts'
 import { isReady, isShutDown, shutdownTaints } from './taints.ts'
 
@@ -46,19 +46,18 @@ export function nodeLifecycle(deps: NodeLifecycleDeps): Reconciler {
     name: 'node-lifecycle',
     async reconcile(name, signal) {
       const node = deps.cached.node(name)
-      const providerId = readProviderId(node?.spec.providerID, deps.ids)
-      const isOurs = node && !node.metadata.deletionTimestamp && providerId.kind === 'machine'
-      if (!isOurs || isReady(node)) {
+      const id = node && !node.metadata.deletionTimestamp ? machineIdOf(node, deps.ids) : undefined
+      if (!node || id === undefined || isReady(node)) {
         notReady.delete(name)
         deps.limit.clear(name)
-        if (isOurs && isShutDown(node)) await setShutdownTaint(deps, node, false)
+        if (node && id !== undefined && isShutDown(node)) await setShutdownTaint(deps, node, false)
         return {}
       }
       const entry = entryOf(notReady, node, deps.now())
       const restMs = (entry.checkedAtMs ?? -Infinity) + deps.monitorMs - deps.now()
       if (restMs > 0) return { againInMs: restMs }
       const isOneOfMany = notReady.size > manyNotReady
-      return check(deps, { node, id: providerId.id, notReady: entry, isOneOfMany }, signal)
+      return check(deps, { node, id, notReady: entry, isOneOfMany }, signal)
     },
   }
 }
@@ -119,7 +118,7 @@ async function planWithoutMachine(
     limit.restart(name)
     return { do: 'keep', reason }
   }
-  const ours = nodesNow.filter(({ spec }) => readProviderId(spec.providerID, ids).kind === 'machine')
+  const ours = nodesNow.filter((one) => machineIdOf(one, ids) !== undefined)
   return planMissing({
     node,
     id,

@@ -1,7 +1,7 @@
 import type { ServiceAssigning } from '../assigning/declaration.ts'
 import type { Announcing } from '../announcing/announcing.ts'
 import type { ControllerDeclaration } from '../loop/controller.ts'
-import { readProviderId } from '../nodes/provider-id.ts'
+import { machineIdOf } from '../nodes/node-machine.ts'
 import { forwardedKeys, type Watch, watch } from '../loop/watch.ts'
 import { cloudSteps, quickSteps, type ServiceAddressDeps } from './service-address.ts'
 import { type StepDeps, serviceSteps } from './service-steps.ts'
@@ -240,9 +240,8 @@ function leftAssignments({ vendor, caches }: Deps, isLeader: () => boolean): Rel
   if (!assignments) return undefined
   return async (id, signal) => {
     const { machines = [] } = (await assignments.assignedAddress(id, signal)) ?? {}
-    const ours = caches.nodes.list().map(({ spec }) => readProviderId(spec.providerID, providerIds))
-    const isOurs = (machine: string) => ours.some((one) => one.kind === 'machine' && one.id === machine)
-    if (machines.every(isOurs)) await assignments.unassign(id, { signal, mayWrite: isLeader })
+    const ours = new Set(caches.nodes.list().map((node) => machineIdOf(node, providerIds)))
+    if (machines.every((machine) => ours.has(machine))) await assignments.unassign(id, { signal, mayWrite: isLeader })
   }
 }
 

@@ -1,6 +1,7 @@
 import type { EndpointSlice, Node } from '../../kube/objects.ts'
 import { type Reflector, reflector } from '../../kube/reflector.ts'
 import { endpointSlices, nodes } from '../../kube/resource.ts'
+import { withoutUnusedStatus } from '../../ledger/caches.ts'
 import type { Base } from '../base.ts'
 
 /** Old clusters have only the second role. */
@@ -21,7 +22,7 @@ export type ControlPlaneCaches = {
 /** Caches of the control-plane nodes alone: a cluster may have thousands of others. */
 export function controlPlaneCaches({ client, log }: Pick<Base, 'client' | 'log'>): ControlPlaneCaches {
   const ofRoles = roles.map((labelSelector) =>
-    reflector({ client, resource: nodes, log, labelSelector, strip: withoutUnused }),
+    reflector({ client, resource: nodes, log, labelSelector, strip: withoutUnusedStatus }),
   )
   const labelSelector = 'kubernetes.io/service-name=kubernetes'
   const slices = reflector({ client, resource: endpointSlices, log, namespace: 'default', labelSelector })
@@ -42,9 +43,4 @@ export function controlPlaneCaches({ client, log }: Pick<Base, 'client' | 'log'>
     start: (signal) => all.forEach((cache) => cache.start(signal)),
     silentForMs: () => Math.max(...all.map((cache) => cache.silentForMs())),
   }
-}
-
-/** A kubelet lists every image of its machine in the status, which is the largest part of a Node. */
-function withoutUnused({ status: { addresses = [] } = {}, ...node }: Node): Node {
-  return { ...node, status: { addresses } }
 }

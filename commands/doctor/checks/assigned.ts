@@ -1,9 +1,8 @@
 import { softwareOf } from '../../../announcers/announcers.ts'
-import { readProviderId } from '../../../controllers/nodes/provider-id.ts'
+import { machineIdOf, oneNodeForEach } from '../../../controllers/nodes/node-machine.ts'
 import { isReady } from '../../../controllers/nodes/taints.ts'
 import { type Node, keyOf } from '../../../kube/objects.ts'
 import type { AssignedAddress } from '../../../clouds/ports/assignments.ts'
-import type { Context } from '../../../inspect/facts.ts'
 import { type Held, heldByServices } from '../../../inspect/held.ts'
 import { type Finding, defineCheck } from '../check.ts'
 
@@ -14,19 +13,21 @@ export const assignedAddresses = defineCheck({
   section: 'Announcing',
   checks: 'Where the cloud leads each address to one machine: that is the machine of a node that is Ready.',
   good: 'each address leads to a node that is Ready',
-  needs: ['assigned', 'services', 'records', 'nodes'],
+  needs: ['assigned', 'services', 'records', 'nodes', 'machines'],
   applies: ({ vendor }) => softwareOf(vendor.loadBalancer)?.needs === 'assignment',
-  judge({ assigned, services, records, nodes }, context) {
+  judge({ assigned, services, records, nodes, machines }, context) {
     const held = heldByServices(services, records, context)
     const at = new Map(assigned.map((one) => [one.address, one]))
-    return held.flatMap((one) => placeFinding(one, at.get(one.text), { nodes, context }))
+    const ids = context.vendor.providerIds
+    const byMachine = new Map(oneNodeForEach(nodes, { ids, machines }).map((node) => [machineIdOf(node, ids), node]))
+    return held.flatMap((one) => placeFinding(one, at.get(one.text), byMachine))
   },
 })
 
 function placeFinding(
   { service, text }: Held,
   found: AssignedAddress | undefined,
-  { nodes, context }: { nodes: readonly Node[]; context: Context },
+  byMachine: ReadonlyMap<string | undefined, Node>,
 ): Finding[] {
   const { namespace, name } = service.metadata
   const finding = (level: Finding['level'], what: string, why: string): Finding[] => [
@@ -36,14 +37,9 @@ function placeFinding(
   if (!found) return []
   const [machine] = found.machines
   if (machine === undefined) return finding('error', 'leads to no machine', 'nobody reaches the Service by it')
-  const node = nodes.find(({ spec }) => isOn(spec.providerID, machine, context))
+  const node = byMachine.get(machine)
   if (!node) return finding('error', `leads to machine ${machine}, which is no node of this cluster`, 'no pod is there')
   if (isReady(node)) return []
   const why = 'no other node is well, or the address is about to move'
   return finding('warning', `leads to node ${node.metadata.name}, which is not Ready`, why)
-}
-
-function isOn(providerID: string | undefined, machine: string, { vendor }: Context): boolean {
-  const read = readProviderId(providerID, vendor.providerIds)
-  return read.kind === 'machine' && read.id === machine
 }

@@ -1,5 +1,5 @@
 import { softwareOf, softwares } from '../../../announcers/announcers.ts'
-import { readProviderId } from '../../../controllers/nodes/provider-id.ts'
+import { machineIdOf } from '../../../controllers/nodes/node-machine.ts'
 import { heldAddress } from '../../../ledger/record/elastic-ip.ts'
 import { matchesRequirements } from '../../../lib/label-selector.ts'
 import { type Finding, defineCheck } from '../check.ts'
@@ -88,10 +88,10 @@ function machinesOf(
   nodes: Values['nodes'],
   { providerIds, bgp: { selector } }: Context['vendor'],
 ): { node: string; machine: string }[] {
-  return nodes.flatMap(({ metadata: { name, labels }, spec }) => {
-    const read = readProviderId(spec.providerID, providerIds)
-    const takesPart = read.kind === 'machine' && matchesRequirements(labels, selector)
-    return takesPart ? [{ node: name, machine: read.id }] : []
+  return nodes.flatMap((node) => {
+    const { name, labels } = node.metadata
+    const machine = machineIdOf(node, providerIds)
+    return machine !== undefined && matchesRequirements(labels, selector) ? [{ node: name, machine }] : []
   })
 }
 

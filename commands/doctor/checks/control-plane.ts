@@ -1,4 +1,4 @@
-import { readProviderId } from '../../../controllers/nodes/provider-id.ts'
+import { machineIdOf } from '../../../controllers/nodes/node-machine.ts'
 import { type Node } from '../../../kube/objects.ts'
 import { canonicalIpAddress } from '../../../lib/ip-address.ts'
 import { shownAddresses } from '../../../ledger/record/address-use.ts'
@@ -37,7 +37,7 @@ export const controlPlaneHolder = defineCheck({
   good: 'the control-plane address is at a control-plane node',
   needs: ['controlPlane', 'nodes'],
   applies: isGuarded,
-  judge({ controlPlane, nodes }, context) {
+  judge({ controlPlane, nodes }, { vendor }) {
     const [found, ...others] = controlPlane
     if (!found || others.length > 0) return []
     const { address, machines } = found
@@ -52,7 +52,7 @@ export const controlPlaneHolder = defineCheck({
           fix,
         },
       ]
-    const isHeldWell = nodes.some((node) => isControlPlane(node) && isOn(node, holder, context))
+    const isHeldWell = nodes.some((node) => isControlPlane(node) && machineIdOf(node, vendor.providerIds) === holder)
     if (isHeldWell) return []
     const what = `the control-plane address ${address} is assigned to machine ${holder}, which is no control-plane node`
     return [{ level: 'error', what, why: 'no API server answers there', fix }]
@@ -61,11 +61,6 @@ export const controlPlaneHolder = defineCheck({
 
 function isControlPlane({ metadata: { labels = {} } }: Node): boolean {
   return 'node-role.kubernetes.io/control-plane' in labels || 'node-role.kubernetes.io/master' in labels
-}
-
-function isOn({ spec }: Node, machine: string, { vendor }: Context): boolean {
-  const read = readProviderId(spec.providerID, vendor.providerIds)
-  return read.kind === 'machine' && read.id === machine
 }
 
 export const mirrorService = defineCheck({

@@ -1,4 +1,5 @@
 import { projectText } from '../../../ledger/identity/project-plan.ts'
+import { machineIdOf, oneNodeForEach } from '../../../controllers/nodes/node-machine.ts'
 import { formatProviderId, readProviderId } from '../../../controllers/nodes/provider-id.ts'
 import { isReady, isUninitialized } from '../../../controllers/nodes/taints.ts'
 import type { Node } from '../../../kube/objects.ts'
@@ -48,21 +49,21 @@ export const sharedMachines = defineCheck({
   section: 'Nodes',
   checks: 'No two nodes have the providerID of one machine.',
   good: 'every node has a machine of its own',
-  needs: ['nodes'],
-  judge({ nodes }, { vendor }) {
-    const idOf = ({ spec }: Node) => {
-      const read = readProviderId(spec.providerID, vendor.providerIds)
-      return read.kind === 'machine' ? read.id : undefined
-    }
-    return [...Map.groupBy(nodes, idOf)].flatMap(([id, [one, ...others]]): Finding[] => {
-      if (id === undefined || !one || others.length === 0) return []
-      const names = [one, ...others].map(({ metadata: { name } }) => name).join(', ')
+  needs: ['nodes', 'machines'],
+  judge({ nodes, machines }, { vendor }) {
+    const ids = vendor.providerIds
+    const speakers = new Set(oneNodeForEach(nodes, { ids, machines }))
+    return [...Map.groupBy(nodes, (node) => machineIdOf(node, ids))].flatMap(([id, objects]): Finding[] => {
+      const silent = objects.filter((node) => !speakers.has(node)).map(({ metadata: { name } }) => name)
+      if (id === undefined || silent.length === 0) return []
+      const names = objects.map(({ metadata: { name } }) => name).join(', ')
+      const speaker = objects.find((node) => speakers.has(node))?.metadata.name
       return [
         {
           level: 'error',
           what: `nodes ${names} have the providerID of one machine, ${id}`,
-          why: 'they share its addresses and BGP peers, and are deleted together when it goes',
-          fix: `kubectl delete node ${others.at(-1)?.metadata.name}   # or another of them: the one that is not on that machine`,
+          why: `they share its addresses and BGP peers, are deleted together with it, and only the state of ${speaker} counts`,
+          fix: `kubectl delete node ${silent.join(' ')}   # or another of them: the one that is not on that machine`,
         },
       ]
     })
@@ -93,8 +94,8 @@ export const nodeMachines = defineCheck({
   judge({ nodes, machines }, { vendor }) {
     const known = new Set(machines.map(({ id }) => id))
     const placed = nodes.flatMap((node) => {
-      const read = readProviderId(node.spec.providerID, vendor.providerIds)
-      return read.kind === 'machine' ? [{ node, id: read.id }] : []
+      const id = machineIdOf(node, vendor.providerIds)
+      return id === undefined ? [] : [{ node, id }]
     })
     const missing = placed.filter(({ id }) => !known.has(id))
     if (missing.length > 1 && missing.length === placed.length) return [otherProject(missing.length, vendor)]

@@ -1,6 +1,6 @@
 import type { NodePeers } from '../../../announcers/announcer.ts'
 import { ownNames, wantedAnnotations } from '../../../controllers/peering/node-annotations.ts'
-import { readProviderId } from '../../../controllers/nodes/provider-id.ts'
+import { machineIdOf } from '../../../controllers/nodes/node-machine.ts'
 import type { Node } from '../../../kube/objects.ts'
 import { matchesRequirements } from '../../../lib/label-selector.ts'
 import type { Context, Values } from '../../../inspect/facts.ts'
@@ -15,8 +15,7 @@ export function planNodes({ nodes, machines, peers }: NodeFacts, { vendor }: Con
   const { isOn, annotations: scheme, selector } = vendor.bgp
   const isOwn = ownNames(scheme)
   const seen = nodes.map((node) => {
-    const read = readProviderId(node.spec.providerID, vendor.providerIds)
-    const machine = read.kind === 'machine' ? read.id : undefined
+    const machine = machineIdOf(node, vendor.providerIds)
     const takesPart = isOn && machine !== undefined && matchesRequirements(node.metadata.labels, selector)
     return { node, machine, known: takesPart ? peers.get(machine) : undefined, takesPart }
   })

@@ -5,7 +5,7 @@ import { removeFloatingIp } from './floating-ips.ts'
 import { findLocation } from './locations.ts'
 import { renderFloatingIp, renderServer } from './render.ts'
 import { addServer, removeServer } from './servers.ts'
-import { type Server, type State, serverStatuses } from './state.ts'
+import { type PrivateNet, type Server, type State, serverStatuses } from './state.ts'
 import { type UnknownBehaviour, chooseBehaviour } from './unknown-behaviour.ts'
 
 export type NewServer = { hostname: string; project?: string; location?: string; hasIpv4?: boolean }
@@ -22,6 +22,8 @@ export type HetznerControl = AccountControl & {
   devices: {
     add(server: NewServer): Json
     setStatus(id: string, status: Server['status']): Json
+    /** Attaches a server to a network with this address, and to no other; undefined detaches it. */
+    setPrivateNet(id: string, net: PrivateNet | undefined): Json
   }
   /** Sets how long actions run, and how the next ones fail; by default they succeed at once. */
   setActions(actions: { ms?: number; error?: { code: string; message: string } | null }): void
@@ -91,6 +93,14 @@ function deviceControl(state: State): HetznerControl['devices'] {
       )
     },
     setStatus,
+    setPrivateNet(id, net) {
+      const server = serverOf(state, id)
+      const others = [...state.servers.values()].filter((other) => other !== server && other.project === server.project)
+      const isTaken = others.some(({ privateNet: of }) => of?.network === net?.network && of?.ip === net?.ip)
+      if (net && isTaken) throw new ControlError(`network ${net.network} has a server with the address ${net.ip}`)
+      server.privateNet = net
+      return renderServer(state, server)
+    },
     powerOff: (id) => setStatus(id, 'off'),
     powerOn: (id) => setStatus(id, 'running'),
     remove: (id) => removeServer(state, serverOf(state, id)),

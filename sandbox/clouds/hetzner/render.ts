@@ -30,7 +30,7 @@ export function renderFloatingIp(ip: FloatingIp): Json {
 export function renderServer(state: State, server: Server): Json {
   const own = [...state.floatingIps.values()].filter((ip) => ip.server === server && !ip.isDeleting)
   const isShown = state.behaviour.serverShowsAddresses === 'at-once'
-  const { ipv4, ipv6 } = server
+  const { ipv4, ipv6, privateNet } = server
   return {
     id: server.id,
     name: server.name,
@@ -42,7 +42,7 @@ export function renderServer(state: State, server: Server): Json {
       floating_ips: isShown ? own.map(({ id }) => id) : [],
       firewalls: [],
     },
-    private_net: [{ network: 7, ip: server.privateIp, alias_ips: [], mac_address: '86:00:ff:2a:7d:e1' }],
+    private_net: privateNet ? [{ ...privateNet, alias_ips: [], mac_address: '86:00:ff:2a:7d:e1' }] : [],
     server_type: server.type,
     location: server.location,
     image: server.image,

@@ -32,7 +32,7 @@ export function addServer(state: State, order: ServerOrder): Server {
     labels,
     ipv4: hasIpv4 ? state.newIpv4('own')?.ip : undefined,
     ipv6: state.newIpv6(),
-    privateIp: state.newPrivateIp(),
+    privateNet: { network: 7, ip: state.newPrivateIp() },
     protection: { delete: false, rebuild: false },
     createdAtMs: state.now(),
   }

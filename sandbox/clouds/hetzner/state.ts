@@ -19,6 +19,9 @@ export const serverStatuses = [
   'unknown',
 ] as const
 
+/** A place in a network, in which the address is unique. */
+export type PrivateNet = { network: number; ip: string }
+
 export type Server = {
   id: number
   project: number
@@ -31,7 +34,8 @@ export type Server = {
   /** Undefined without a Primary IP of that family. */
   ipv4: string | undefined
   ipv6: string | undefined
-  privateIp: string
+  /** The project's other networks may have the same address. */
+  privateNet: PrivateNet | undefined
   protection: { delete: boolean; rebuild: boolean }
   createdAtMs: number
 }

@@ -174,6 +174,7 @@ test('where the cloud assigns addresses, each leads to a node that is Ready', ()
         services: [old],
         records: [bound],
         nodes: [node(ready)],
+        machines: [],
       },
       given,
     )[0] ?? ''

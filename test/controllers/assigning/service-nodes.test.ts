@@ -2,6 +2,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type ServiceNodeFacts, serviceNodes, servingNodes } from '../../../controllers/assigning/service-nodes.ts'
 import { noProbes, type ProbeHistory } from '../../../controllers/moves/probe-history.ts'
+import { makeMachine } from '../nodes/builders.ts'
 import type { EndpointConditions, EndpointSlice, Node } from '../../../kube/objects.ts'
 
 const answered: ProbeHistory = { failures: 0, successes: 9, formerSuccesses: 0, answeredAtMs: 1 }
@@ -89,6 +90,17 @@ test('a node of another cloud has no machine', () => {
   const robot = node('r', { spec: { providerID: 'hcloud://bm-7' } })
   const machines = new Map(rows([robot, a]).map(({ name, machine }) => [name, machine]))
   assert.equal([machines.get('a'), machines.get('r')], [machineA, undefined])
+})
+
+test('two Node objects of one machine are one candidate', () => {
+  const [one, copy] = [node('a', { ready: 'Unknown' }), node('c', { spec: { providerID: 'hcloud://97' } })]
+  assert.is(text([copy, b, one]), text([b, one]))
+  assert.equal(
+    text([copy, b, one], { machines: [makeMachine({ id: '97', name: 'c' })] })
+      .split(' ')
+      .toSorted(),
+    ['b', 'c'],
+  )
 })
 
 test('equal nodes have an order of their own for each address, so that addresses are spread', () => {

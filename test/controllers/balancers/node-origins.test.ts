@@ -1,9 +1,11 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { nodeOrigins, originFacts } from '../../../controllers/balancers/node-origins.ts'
+import { ids } from '../nodes/builders.ts'
 import { makeNode } from './builders.ts'
 
 const rules = {
+  ids,
   isElsewhere: (region: string) => region === 'ny',
   isElastic: (address: string) => address === '203.0.113.7',
 }
@@ -34,6 +36,12 @@ for (const { name, facts } of left) {
     assert.equal(namesOf(makeNode('worker-1'), makeNode('worker-2', facts)), ['worker-1'])
   })
 }
+
+test('two Node objects of one machine are one origin', () => {
+  const [one, copy] = ['worker-1', 'worker-2'].map((name) => makeNode(name))
+  const spec = { providerID: 'equinixmetal://m-1' }
+  assert.equal(namesOf({ ...one!, spec }, { ...copy!, spec }), ['worker-1'])
+})
 
 test('an address that may move is skipped, and the next one is taken', () => {
   const addresses = ['203.0.113.7', '198.51.100.12', '198.51.100.13'].map((address) => ({

@@ -39,6 +39,20 @@ function slice(port: number, ...addresses: string[]): EndpointSlice {
 const only = (node: Node, slices: EndpointSlice[] = [slice(6443, '192.0.2.1')]) =>
   controlPlaneNodes({ nodes: [node], slices, shared, ids })[0]
 
+test('two Node objects of one machine are one control-plane node', () => {
+  const [old, renamed] = [makeNode({ creationTimestamp: '2026-01-02T00:00:00Z' }), makeNode({ name: 'b' })]
+  const found = controlPlaneNodes({
+    nodes: [old, renamed, makeNode({ name: 'c', providerID: 'test://m2' })],
+    slices: [],
+    shared,
+    ids,
+  })
+  assert.equal(
+    found.map(({ name }) => name),
+    ['b', 'c'],
+  )
+})
+
 const [internal, external, v6, address]: NodeAddress[] = [
   { type: 'InternalIP', address: '10.0.0.1' },
   { type: 'ExternalIP', address: '198.51.100.1' },
@@ -62,8 +76,8 @@ for (const [what, addresses, slices, expected] of places)
   })
 
 test('machines deliver the address to the API servers that are published', () => {
-  const nodes = ['10.0.0.1', '10.0.0.2'].map((own) =>
-    makeNode({ name: own, addresses: [{ type: 'InternalIP', address: own }] }),
+  const nodes = ['10.0.0.1', '10.0.0.2'].map((own, n) =>
+    makeNode({ name: own, providerID: `test://m${n}`, addresses: [{ type: 'InternalIP', address: own }] }),
   )
   const found = controlPlaneNodes({ nodes, slices: [slice(6443, '10.0.0.2')], shared, ids })
   assert.equal(
@@ -84,14 +98,16 @@ for (const [node, reason] of leavings)
   })
 
 test('nodes are sorted by name, and a foreign providerID is no machine', () => {
-  const nodes = ['c', 'a', 'b'].map((name) => makeNode({ name, providerID: name === 'b' ? 'other://m1' : 'test://m1' }))
+  const nodes = ['test://m3', 'test://m1', 'other://m1'].map((providerID, n) =>
+    makeNode({ name: 'cab'[n], providerID }),
+  )
   const found = controlPlaneNodes({ nodes, slices: [], shared, ids })
   assert.equal(
     found.map(({ name, machine }) => [name, machine]),
     [
       ['a', 'm1'],
       ['b', undefined],
-      ['c', 'm1'],
+      ['c', 'm3'],
     ],
   )
 })

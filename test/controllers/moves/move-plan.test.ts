@@ -43,6 +43,11 @@ const base: MoveFacts = {
   pause: () => undefined,
 }
 
+/** Node `a` and its copy, both on machine `A`. */
+const withCopy = (a: ProbeHistory, copy: ProbeHistory, others: States = {}) => ({
+  nodes: [...nodesOf({ a }), ...nodesOf({ a: copy }).map((node) => ({ ...node, name: 'copy' })), ...nodesOf(others)],
+})
+
 function decide(states: States, facts: Partial<MoveFacts>): string {
   const decision = planMove({ ...base, nodes: nodesOf(states), ...facts })
   if (decision.do === 'move') return `${decision.reason} -> ${decision.to.name}`
@@ -94,6 +99,14 @@ const rows: [what: string, states: States, facts: Partial<MoveFacts>, decision: 
     'failed -> b',
   ],
   ['the former holder is well again: no move back', { a: well, b: well }, { former: 'B' }, 'stay'],
+  [
+    'the holder failed and a copy of its Node is well: a move there changes nothing',
+    {},
+    withCopy(bad, well),
+    'problem',
+  ],
+  ['so it moves to another machine', {}, withCopy(bad, well, { b: well }), 'failed -> b'],
+  ['the copy failed', {}, withCopy(well, bad, { b: well }), 'stay'],
   ['moves were many', { a: bad, b: well }, pausing, 'problem'],
 
   ['the holder is cordoned', { a: [well, cordoned], b: well }, {}, 'leaving -> b'],

@@ -9,7 +9,7 @@ import type { Node } from '../../../kube/objects.ts'
 import { nodes } from '../../../kube/resource.ts'
 import { apiServer } from '../../fakes/api-server.ts'
 import { type Hooks, interposed } from '../../fakes/interposed.ts'
-import { fakeMachines, ids, makeMachine, makeNode, waiting } from './builders.ts'
+import { fakeMachines, ids, makeMachine, makeNode, own, waiting } from './builders.ts'
 
 const { signal } = new AbortController()
 
@@ -36,7 +36,8 @@ function makeCluster(...machines: Machine[]) {
     client: interposed(watched, hooks),
     cached: { node: (name) => late.get(name) ?? find(name), nodes: () => api.stored(nodes) },
     machines: list,
-    seenAtMs: (name) => seenAtMs.get(name) ?? Infinity,
+    seenAtMs: (name) => seenAtMs.get(name) ?? time.ms,
+    now: () => time.ms,
     ids,
     event: (node, { reason }) => said.push(`${node.metadata.name} ${reason}`),
   })
@@ -90,13 +91,13 @@ test('who is not in an older list is looked for in a new one', async () => {
   assert.is(find('worker-1')?.spec.providerID, 'equinixmetal://m-1')
 })
 
-test('a machine found in a list that is older than the node is confirmed by a call of its own', async () => {
+test('a list that is older than the node decides nothing: a new one does', async () => {
   const { register, look, cloud, list, time, find } = makeCluster(makeMachine())
   await list.within(0, signal)
   time.ms = 5_000
   register({ taints: [waiting] })
   await look()
-  assert.equal([cloud.asked, find('worker-1')?.spec.providerID], [['list', 'm-1'], 'equinixmetal://m-1'])
+  assert.equal([cloud.asked, find('worker-1')?.spec.providerID], [['list', 'list'], 'equinixmetal://m-1'])
 })
 
 for (const { what, now } of [
@@ -112,6 +113,39 @@ for (const { what, now } of [
     await look()
     assert.is(find('worker-1')?.spec.providerID, 'equinixmetal://m-9')
   })
+
+test('a machine that an old list does not have yet takes part in the decision', async () => {
+  const old = makeMachine({ id: 'm-8', name: 'worker-1.example.com', addresses: [own('10.0.0.2')] })
+  const { register, look, cloud, list, time, find } = makeCluster(old)
+  await list.within(0, signal)
+  cloud.all = [old, makeMachine({ id: 'm-9', addresses: [own('10.0.0.2')] })]
+  time.ms = 5_000
+  register({ nodeIp: '10.0.0.2', taints: [waiting] })
+  await look()
+  assert.is(find('worker-1')?.spec.providerID, 'equinixmetal://m-9')
+})
+
+test('a list that is under way when the node registers decides nothing', async () => {
+  const { register, look, cloud, list, time, find } = makeCluster(makeMachine({ id: 'm-8' }))
+  const underWay = list.within(0, signal)
+  cloud.all = [makeMachine({ id: 'm-9' })]
+  time.ms = 1
+  register({ taints: [waiting] })
+  await Promise.all([underWay, look()])
+  assert.is(find('worker-1')?.spec.providerID, 'equinixmetal://m-9')
+})
+
+test('while another machine has its private address a node waits, until its own machine shows it', async () => {
+  const staging = makeMachine({ id: 'm-8', name: 'staging-web', addresses: [own('10.0.0.2')] })
+  const { register, look, cloud, time, find } = makeCluster(staging, makeMachine({ id: 'm-9', addresses: [] }))
+  register({ nodeIp: '10.0.0.2', taints: [waiting] })
+  assert.match(await problemOf(look()), /2 machines may be node worker-1/)
+  assert.is(find('worker-1')?.spec.providerID, undefined)
+  cloud.all = [staging, makeMachine({ id: 'm-9', addresses: [own('10.0.0.2')] })]
+  time.ms = 2_001
+  await look()
+  assert.is(find('worker-1')?.spec.providerID, 'equinixmetal://m-9')
+})
 
 test('an old list decides nothing: the name may have passed to another machine', async () => {
   const { register, look, cloud, list, time, find } = makeCluster(makeMachine({ id: 'm-8' }))
