@@ -29,7 +29,10 @@ export function makeCaches({ client, log, vendor, announcer }: CacheOptions): Ca
 }
 
 /** A Node without what nobody reads. A kubelet lists every image of its machine in the status, the largest part of it. */
-export function withoutUnusedStatus({ status: { addresses = [], conditions = [], nodeInfo } = {}, ...node }: Node): Node {
+export function withoutUnusedStatus({
+  status: { addresses = [], conditions = [], nodeInfo } = {},
+  ...node
+}: Node): Node {
   const { bootID = '', machineID = '', systemUUID = '' } = nodeInfo ?? {}
   return {
     ...node,

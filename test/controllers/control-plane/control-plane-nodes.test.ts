@@ -99,7 +99,7 @@ for (const [node, reason] of leavings)
 
 test('nodes are sorted by name, and a foreign providerID is no machine', () => {
   const nodes = ['test://m3', 'test://m1', 'other://m1'].map((providerID, n) =>
-    makeNode({ name: 'cab'[n], providerID }),
+    makeNode({ name: 'cab'.charAt(n), providerID }),
   )
   const found = controlPlaneNodes({ nodes, slices: [], shared, ids })
   assert.equal(
