@@ -4,7 +4,6 @@ import { listAll } from '../kube/list-all.ts'
 import { services } from '../kube/resource.ts'
 import { type PossibleUsers } from '../ledger/record/address-use.ts'
 import { type ElasticIP, elasticIPs } from '../ledger/record/elastic-ip.ts'
-import { withoutClass } from '../settings/service-policy.ts'
 import { allRequestAnnotations } from '../ledger/users/possible-users.ts'
 import { Refusal } from './io.ts'
 
@@ -78,6 +77,5 @@ export async function readUsers(cluster: Cluster): Promise<PossibleUsers> {
     services: all.value,
     records,
     requestAnnotations: allRequestAnnotations({ annotations: [] }),
-    classes: [withoutClass],
   }
 }

@@ -9,6 +9,7 @@ import { requestsInFlight } from './record/requests-in-flight.ts'
 import { type IpAddress, canonicalIpAddress } from '../lib/ip-address.ts'
 import { sharedRead } from '../lib/shared-read.ts'
 import { timeLimit } from '../lib/time-limit.ts'
+import { statusAddresses } from './record/address-use.ts'
 import { type Claims, claims, type ClaimDeps } from './claim/claim.ts'
 import { type ElasticIP, claimKey, elasticIPs, isSecond, recordName } from './record/elastic-ip.ts'
 import { grantedCheck } from './claim/granted-address.ts'
@@ -22,7 +23,7 @@ import { isSecondWanted } from './want/second-want.ts'
 import { type Want, isWanted } from './want/want.ts'
 import type { Context } from './context.ts'
 import type { Caches } from './caches.ts'
-import { cachedAddresses, readPossibleUsers } from './users/possible-users.ts'
+import { readPossibleUsers } from './users/possible-users.ts'
 
 export type LedgerOptions = Context & {
   want: (service: Service) => Want
@@ -85,7 +86,6 @@ function grantedFacts(
 ): Parameters<typeof grantedCheck>[0] {
   return {
     clusterNetwork,
-    classes: vendor.policy.classes,
     cached: { records: () => caches.records.list(), services: users },
     stored: {
       record: (name) => client.get(elasticIPs, { name }),
@@ -97,13 +97,13 @@ function grantedFacts(
 }
 
 /** Warm addresses that no Service shows, by our caches: what a claim tries first. It looks live before it takes one. */
-function freeWarm({ caches, vendor }: LedgerOptions): () => ElasticIP[] {
-  const shown = cachedAddresses(() => caches.services.list(), vendor.policy.classes)
-  return () => {
-    const free = caches.records.list().filter((record) => isWarm(record) && isAvailable(record))
-    const inUse: ReadonlySet<string | undefined> = free.length === 0 ? new Set() : shown()
-    return free.filter(({ status }) => !inUse.has(canonicalIpAddress(status?.address ?? '')))
-  }
+function freeWarm({ caches, users }: LedgerOptions): () => ElasticIP[] {
+  const isShown = (address: string) => users(address).some((service) => statusAddresses(service).includes(address))
+  return () =>
+    caches.records
+      .list()
+      .filter((record) => isWarm(record) && isAvailable(record))
+      .filter(({ status }) => !isShown(canonicalIpAddress(status?.address ?? '') ?? ''))
 }
 
 /** A cache of a healthy process shows a write within milliseconds. */

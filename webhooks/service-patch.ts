@@ -50,8 +50,8 @@ export function addressPatch(
   return servicePatch(service, {
     ...(name ? { name } : {}),
     finalizer: serviceFinalizer,
-    annotations: { ...removals(outdated), ...(address === undefined ? {} : { [addressAnnotation]: address }) },
     // While ours is pending, no other address may stay: software that reads the field would announce it.
+    annotations: { ...removals(outdated), [addressAnnotation]: address },
     loadBalancerIP: address,
   })
 }

@@ -28,7 +28,7 @@
 import type { Service } from '../../kube/objects.ts'
 import { heldAddress, isSecondKey, phaseOf, serviceOfAddress } from '../../ledger/record/elastic-ip.ts'
 import { lacksFinalizer } from '../../ledger/record/records.ts'
-import { statusAddresses } from '../../ledger/want/address-users.ts'
+import { statusAddresses } from '../../ledger/record/address-use.ts'
 import { type Want, isWanted } from '../../ledger/want/want.ts'
 import { planHeldAddress, planOwnAddress, planReservedAddress } from './address-plan.ts'
 import {

@@ -14,7 +14,7 @@ import {
 } from '../../ledger/record/elastic-ip.ts'
 import { protectedAnnotation, serviceFinalizer, withdrawingAnnotation } from '../../ledger/record/names.ts'
 import { mayFindShown } from '../../ledger/record/records.ts'
-import { statusAddresses } from '../../ledger/want/address-users.ts'
+import { statusAddresses } from '../../ledger/record/address-use.ts'
 import type { RequestAnnotations, ValuePolicy } from '../../settings/service-policy.ts'
 import {
   annotatedReclaimPolicy,

@@ -74,7 +74,6 @@ function makeSweep({ client, ledger, caches, want, vendor, settings, events, met
     listServices: () => caches.services.list().map((service) => ({ service, wanted: want(service) })),
     removeAddress: (service) => patch(client, service, { spec: { loadBalancerIP: null } }),
     requestAnnotations: allRequestAnnotations(vendor.policy.requestAnnotations),
-    classes: vendor.policy.classes,
     reclaimPolicy: vendor.policy.reclaimPolicy,
     graceMs: settings.cluster.unboundGraceMs,
     monotonicMs: () => performance.now(),

@@ -16,7 +16,7 @@ import type { Cloud } from '../../clouds/ports/cloud.ts'
 import { type Service, keyOf } from '../../kube/objects.ts'
 import { type IpAddress, canonicalIpAddress, familyNames, parseIpAddress } from '../../lib/ip-address.ts'
 import { quote } from '../../lib/quote.ts'
-import { usesOf } from '../record/address-use.ts'
+import { statusAddresses } from '../record/address-use.ts'
 import { type ElasticIP, claimKey, reservationIdOf } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { hasSource, isSource } from '../record/source.ts'
@@ -24,8 +24,6 @@ import { specialKind } from '../want/own-address-rules.ts'
 
 export type GrantedFacts = {
   clusterNetwork: LedgerDeps['clusterNetwork']
-  /** The classes of Services that we serve. */
-  classes: readonly string[]
   /** What the caches have; of Services, those that may use an address. */
   cached: { records: () => readonly ElasticIP[]; services: (address: string) => readonly Service[] }
   /** What the API server has. */
@@ -130,11 +128,11 @@ async function undeletedHolderOf(
 
 /** Which other Service shows an address that its own does not show, for a message. */
 async function viewerOf(
-  { cached, stored, classes }: GrantedFacts,
+  { cached, stored }: GrantedFacts,
   record: ElasticIP,
   address: string,
 ): Promise<string | undefined> {
-  const shows = (service: Service) => usesOf(service, classes).some((use) => use.address === address)
+  const shows = (service: Service) => statusAddresses(service).includes(address)
   const viewers = cached.services(address).filter(shows)
   if (isSource(record) || viewers.some((service) => keyOf(service) === claimKey(record))) return undefined
   for (const service of viewers) {

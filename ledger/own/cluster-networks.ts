@@ -6,16 +6,18 @@ import type { Node, Service } from '../../kube/objects.ts'
 import type { Reflector } from '../../kube/reflector.ts'
 import { serviceCIDRs } from '../../kube/resource.ts'
 import { type ClusterFamilies, isDualStack } from '../want/families.ts'
-import { type IpAddress, canonicalIpAddress } from '../../lib/ip-address.ts'
+import { type IpAddress, canonicalIpAddress, parseIpAddress } from '../../lib/ip-address.ts'
 import { rangeSet } from '../../lib/ip-range.ts'
 import { recentRead } from '../../lib/recent-read.ts'
 
 /** The networks inside this cluster: no Service may take their addresses from the cluster's own traffic. */
 export type ClusterNetworks = {
-  /** What an address is in this cluster, for a message; undefined for one from outside. */
+  /** The Service range that contains an address, for a message. */
   of(address: IpAddress): string | undefined
-  /** The node that has an address, for a message. */
-  nodeOf(address: IpAddress): string | undefined
+  /** The Node that says that an address is its own or its pods', for a message. */
+  nodeClaim(address: IpAddress): string | undefined
+  /** Calls the listener when a Node claims other addresses than before. */
+  onChange(listener: () => void): void
   /** The families of its Services. */
   families(): ClusterFamilies
   /** Reads the Service ranges if that was long ago; never throws. */
@@ -24,7 +26,7 @@ export type ClusterNetworks = {
 
 export type ClusterNetworksOptions = {
   client: KubeClient
-  /** Without the controllers, the cache of nodes is empty: the leader then checks the pod ranges. */
+  /** Without the controllers, the cache of nodes is empty: the leader then checks what Nodes claim. */
   caches: { nodes: Pick<Reflector<Node>, 'list' | 'onChange'>; services: Pick<Reflector<Service>, 'get' | 'list'> }
   log: Log
   now: () => number
@@ -35,11 +37,11 @@ const maxAgeMs = 600_000
 /** The object with the ranges that the API server was started with. */
 const defaultRanges = 'kubernetes'
 
-/** The Service ranges that the API server tells, its own address in every version, and the nodes' pod ranges. */
+/** The Service ranges that the API server tells, its own address in every version, and what Nodes claim. */
 export function clusterNetworks({ client, caches, log, now }: ClusterNetworksOptions): ClusterNetworks {
   let isServiceAddress = rangeSet([])
   let isDual: boolean | undefined
-  const nodes = nodeNetworks(caches.nodes)
+  const nodes = nodeClaims(caches.nodes)
   const serviceRanges = recentRead({
     read: async (signal) => {
       const found = await listAll(client, serviceCIDRs, { signal }).catch(noneIfNotServed)
@@ -52,12 +54,11 @@ export function clusterNetworks({ client, caches, log, now }: ClusterNetworksOpt
   return {
     of(address) {
       const { spec } = caches.services.get('default/kubernetes') ?? {}
-      if (isServiceAddress(address) || [spec?.clusterIPs, spec?.clusterIP].flat().includes(address.text)) {
-        return 'in a Service range'
-      }
-      return nodes.isPodAddress(address) ? 'in a pod range' : undefined
+      const isOfApiServer = [spec?.clusterIPs, spec?.clusterIP].flat().includes(address.text)
+      return isServiceAddress(address) || isOfApiServer ? 'in a Service range' : undefined
     },
-    nodeOf: (address) => nodes.nodeOf(address),
+    nodeClaim: (address) => nodes.claim(address),
+    onChange: (listener) => nodes.onChange(listener),
     families() {
       const { ipFamilies = [] } = caches.services.get('default/kubernetes')?.spec ?? {}
       return { primary: ipFamilies[0] ?? 'IPv4', isDual: isDual ?? isDualStack(caches.services.list()) }
@@ -72,35 +73,57 @@ export function clusterNetworks({ client, caches, log, now }: ClusterNetworksOpt
   }
 }
 
-/** The addresses of nodes and of their pods, worked out anew only after a node changed them. */
-function nodeNetworks(nodes: ClusterNetworksOptions['caches']['nodes']) {
-  let isPodAddress: ((address: IpAddress) => boolean) | undefined
-  let names: ReadonlyMap<string, string> | undefined
+/** What Nodes claim, worked out anew only after one of them claims something else. */
+function nodeClaims(nodes: ClusterNetworksOptions['caches']['nodes']) {
+  let known: { addresses: ReadonlyMap<string, string>; pods: PodRange[] } | undefined
+  const listeners: (() => void)[] = []
   nodes.onChange((_key, current, previous) => {
-    if (podRanges(current).join() !== podRanges(previous).join()) isPodAddress = undefined
-    if (addressesOf(current).join() !== addressesOf(previous).join()) names = undefined
+    if (claimText(current) === claimText(previous)) return
+    known = undefined
+    for (const listener of listeners) listener()
   })
-  const named = (node: Node) => addressesOf(node).map((one) => [one, `node ${node.metadata.name}`] as const)
   return {
-    isPodAddress(address: IpAddress): boolean {
-      isPodAddress ??= rangeSet(nodes.list().flatMap(podRanges))
-      return isPodAddress(address)
+    claim(address: IpAddress): string | undefined {
+      known ??= {
+        addresses: new Map(nodes.list().flatMap((node) => addressesOf(node).map((one) => [one, node.metadata.name]))),
+        pods: nodes.list().flatMap(podRangesOf),
+      }
+      const node = known.addresses.get(address.text)
+      if (node !== undefined) return `is assigned to node ${node}`
+      const range = known.pods.find(({ contains }) => contains(address))
+      return range && `is in a pod range of this cluster (node ${range.node})`
     },
-    nodeOf(address: IpAddress): string | undefined {
-      names ??= new Map(nodes.list().flatMap(named))
-      return names.get(address.text)
-    },
+    onChange: (listener: () => void) => void listeners.push(listener),
   }
 }
 
-function addressesOf(node: Node | undefined): string[] {
-  return (node?.status?.addresses ?? []).flatMap(({ address }) => canonicalIpAddress(address) ?? [])
+function claimText(node: Node | undefined): string {
+  return node ? [...addressesOf(node), '', ...podNetworksOf(node)].join() : ''
 }
 
-function podRanges(node: Node | undefined): string[] {
-  const { podCIDRs, podCIDR } = node?.spec ?? {}
-  return podCIDRs ?? (podCIDR === undefined ? [] : [podCIDR])
+function addressesOf({ status }: Node): string[] {
+  return (status?.addresses ?? []).flatMap(({ address }) => canonicalIpAddress(address) ?? [])
 }
+
+type PodRange = { node: string; contains: (address: IpAddress) => boolean }
+
+function podRangesOf(node: Node): PodRange[] {
+  return podNetworksOf(node).map((network) => ({ node: node.metadata.name, contains: rangeSet([network]) }))
+}
+
+/** The pod ranges of a node that a real one has: private networks of one node. A kubelet can write any other. */
+function podNetworksOf({ spec }: Node): string[] {
+  const { podCIDRs, podCIDR } = spec ?? {}
+  return (podCIDRs ?? [podCIDR ?? '']).filter((network) => {
+    const [text = '', length] = network.split('/')
+    const address = parseIpAddress(text)
+    return address !== undefined && isPrivate(address) && Number(length) >= shortestPrefix[address.family]
+  })
+}
+
+const shortestPrefix = { ipv4: 16, ipv6: 48 }
+
+const isPrivate = rangeSet(['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7'])
 
 /** API servers before 1.33 do not serve them in this version. */
 function noneIfNotServed(error: unknown): [] {

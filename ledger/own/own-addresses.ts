@@ -6,7 +6,7 @@ import { rangeSet } from '../../lib/ip-range.ts'
 import { type ElasticIP, phaseOf, reservationIdOf } from '../record/elastic-ip.ts'
 import { clusterOfOthers } from '../record/marks.ts'
 import { isRelevantChange } from '../record/relevant-change.ts'
-import { usedAddresses } from '../want/address-users.ts'
+import { usedAddresses } from '../want/own-address-rules.ts'
 import { ownAddress } from '../want/own-address.ts'
 import { type OwnAddressFacts, checkOwnAddress } from '../want/own-address-rules.ts'
 import type { Want } from '../want/want.ts'
@@ -50,7 +50,8 @@ export function ownAddresses(options: Options): OwnAddresses {
   const { reservations, facts } = sources
   const isOwn = (service: Service) => ownAddress(service, vendor.policy.requestAnnotations) !== undefined
   const refresh = async ({ address, signal, ...patience }: Lookup) => {
-    const isKnown = facts.isInRanges(address) || facts.records(address).length > 0
+    const isClear = facts.isInRanges(address) && facts.nodeClaim(address) === undefined
+    const isKnown = isClear || facts.records(address).length > 0
     await Promise.all([
       networks.refresh(signal),
       ...(isKnown ? [] : [reservations.refresh(address, signal, patience.maxAbsentMs)]),
@@ -71,7 +72,7 @@ export function ownAddresses(options: Options): OwnAddresses {
       if (address) await Promise.race([refresh({ address, signal }), sleep(waitMs, undefined, { ref: false })])
     },
     users: (address) => sources.users.of(address),
-    onChange: (listener) => listenTo({ caches, ...sources, isOwn }, listener),
+    onChange: (listener) => listenTo({ caches, networks, ...sources, isOwn }, listener),
     start: (signal) => void recheckUntilAborted(caches, recheck, signal),
   }
 }
@@ -120,7 +121,8 @@ function makeSources({ vendor, cluster, log, settings, caches, networks }: Optio
       const marks = reservations.find(address)?.marks
       return marks && clusterOfOthers(scheme, marks) !== undefined ? marks : undefined
     },
-    holder: (address) => networks.nodeOf(address) ?? reservations.find(address)?.holder,
+    holder: (address) => reservations.find(address)?.holder,
+    nodeClaim: (address) => networks.nodeClaim(address),
     // An ElasticIP that a person created a moment ago has no address yet.
     records: (address) => [
       ...new Set([...records.of(address.text), ...named.of(reservations.find(address)?.id ?? '')]),
@@ -146,11 +148,15 @@ function reservationsOf(record: ElasticIP): string[] {
 
 type Changing = Pick<Sources, 'reservations' | 'used' | 'users'> & {
   caches: Caches
+  networks: ClusterNetworks
   isOwn: (service: Service) => boolean
 }
 
 /** A Service or record that lets go of an address, or takes it, decides about the other Services that name it. */
-function listenTo({ caches, reservations, used, users, isOwn }: Changing, listener: (keys: Key[]) => void): void {
+function listenTo(
+  { caches, networks, reservations, used, users, isOwn }: Changing,
+  listener: (keys: Key[]) => void,
+): void {
   const report = (addresses: string[], self?: Key) => {
     const keys = addresses.flatMap((address) => users.of(address)).map(keyOf)
     const others = [...new Set(keys)].filter((key) => key !== self)
@@ -163,5 +169,6 @@ function listenTo({ caches, reservations, used, users, isOwn }: Changing, listen
   caches.records.onChange((_name, current, previous) => {
     if (isRelevantChange(current, previous)) report([current, previous].flatMap((one) => (one ? addressesOf(one) : [])))
   })
-  reservations.onChange(() => listener(caches.services.list().filter(isOwn).map(keyOf)))
+  for (const source of [reservations, networks])
+    source.onChange(() => listener(caches.services.list().filter(isOwn).map(keyOf)))
 }

@@ -1,13 +1,23 @@
 import { type Key, type Service, keyOf, splitKey, ingressOf } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
-import { hasClass } from '../../settings/service-policy.ts'
-import { type ElasticIP, phaseOf } from './elastic-ip.ts'
+import { type ElasticIP, claimKey, phaseOf } from './elastic-ip.ts'
 import { addressAnnotation } from './names.ts'
 
 /*
- * The rule that keeps an address in use. Before a reservation is deleted, and before an available address gets a new
- * holder, a live look must find nobody who shows or holds it. Records can be wrong: people edit them, remove them by
- * force and restore them from backups. The network follows what Services show.
+ * Who uses this address? A live look has to find no user before a reservation is deleted, and before an available address
+ * gets a new holder. Records can be wrong: people edit them, remove them by force and restore them from backups. The
+ * network follows what Services show.
+ *
+ * | who says it                                    | where                                       | counts as a use         |
+ * | ---------------------------------------------- | ------------------------------------------- | ----------------------- |
+ * | a record that is not being released            | its address, or its reservation             | against everybody       |
+ * | a Service of any type and class                | `status.loadBalancer`                       | against everybody       |
+ * | a LoadBalancer of any class that is not being  | `spec.loadBalancerIP`, our annotation, any  | in its namespace alone, |
+ * | deleted                                        | annotation that requests an address         | as a request            |
+ * | a Node: its addresses and pod ranges           |                                             | never                   |
+ *
+ * Tenants write neither records nor a status. They may write our annotation on a Service that no webhook reviews, so it
+ * proves nothing: the record of that Service does.
  */
 
 /** All who could use an address. */
@@ -16,8 +26,6 @@ export type PossibleUsers = {
   records: readonly ElasticIP[]
   /** Every annotation by which a Service can request an address from announcing software, ours or not. */
   requestAnnotations: readonly string[]
-  /** The classes of Services that we serve. */
-  classes: readonly string[]
 }
 
 /** Reads who could use an address now, past every cache. Callers at the same time share a read that began after they asked. */
@@ -56,43 +64,44 @@ export class AddressInUse extends Error {
 /** Where a Service shows or requests an address. */
 export type ShownAddress = { address: string; where: string }
 
-/**
- * The addresses that a Service shows, in canonical text.
- *
- * | the Service                                        | shows an address in                                     |
- * | -------------------------------------------------- | ------------------------------------------------------- |
- * | any                                                | `status.loadBalancer`: the network may know it          |
- * | a LoadBalancer of any class that is not being      | `spec.loadBalancerIP`, our annotation, every annotation |
- * | deleted                                            | that requests an address                                |
- */
+const statusField = 'status.loadBalancer'
+
+/** The addresses that a Service shows in its status or requests anywhere, in canonical text. */
 export function shownAddresses(service: Service, requestAnnotations: readonly string[]): ShownAddress[] {
   const { metadata, spec } = service
-  const inStatus = ingressOf(service).map(({ ip }) => [ip, 'status.loadBalancer'] as const)
   const isRequest = spec.type === 'LoadBalancer' && metadata.deletionTimestamp === undefined
   const annotations = isRequest ? [addressAnnotation, ...requestAnnotations] : []
   const requested = annotations.flatMap((name) =>
     (metadata.annotations?.[name] ?? '').split(',').map((value) => [value.trim(), `annotation ${name}`] as const),
   )
   const inSpec = isRequest ? [[spec.loadBalancerIP, 'spec.loadBalancerIP'] as const] : []
-  return [...inStatus, ...inSpec, ...requested].flatMap(([text, where]) => {
+  const inText = [...inSpec, ...requested].flatMap(([text, where]) => {
     const address = text ? canonicalIpAddress(text) : undefined
     return address === undefined ? [] : [{ address, where }]
   })
+  return [...statusAddresses(service).map((address) => ({ address, where: statusField })), ...inText]
 }
 
-/**
- * The addresses that a Service certainly uses, whatever its namespace. The network may know those in its status, which
- * tenants do not write. The one of our annotation we wrote ourselves. On a Service of a class that we do not serve nobody
- * checks that.
- */
-export function usesOf(service: Service, classes: readonly string[]): ShownAddress[] {
-  return shownAddresses(service, []).filter((shown) => isCertain(service, shown, classes))
+/** The addresses that a Service shows in its status, in canonical text. */
+export function statusAddresses(service: Pick<Service, 'status'>): string[] {
+  return ingressOf(service).flatMap(({ ip }) => canonicalIpAddress(ip ?? '') ?? [])
 }
 
-function isCertain(service: Service, { address, where }: ShownAddress, classes: readonly string[]): boolean {
-  if (where === 'status.loadBalancer') return true
-  const ours = canonicalIpAddress(service.metadata.annotations?.[addressAnnotation] ?? '')
-  return hasClass(service, classes) && ours === address
+type Shown = Pick<Service, 'status'> & { metadata?: Service['metadata'] }
+
+/** Whether a Service shows an address in its status, where announcing software writes what it has taken. */
+export function showsAddress(service: Shown | undefined, address: string | undefined): boolean {
+  const wanted = canonicalIpAddress(address ?? '')
+  return service !== undefined && wanted !== undefined && statusAddresses(service).includes(wanted)
+}
+
+/** The records whose Service exists and does not show its address: nobody announces it. */
+export function unannounced(records: readonly ElasticIP[], service: (key: string) => Shown | undefined): ElasticIP[] {
+  return records.filter((record) => {
+    const found = service(claimKey(record) ?? '')
+    const isHeld = phaseOf(record) === 'Bound' && record.status?.address !== undefined
+    return isHeld && found && !found.metadata?.deletionTimestamp && !showsAddress(found, record.status?.address)
+  })
 }
 
 /** Everybody who shows or holds an address or its reservation, besides those who may. Pure. */
@@ -103,7 +112,7 @@ export function findUsers(used: UsedAddress, all: PossibleUsers, exempt: Exempt)
     // One place is enough: a status that we wrote does not make an own address in the spec ours.
     const shown = shownAddresses(service, all.requestAnnotations)
       .filter((one) => one.address === address)
-      .find((one) => !isServed(service, one, exempt) && countsAsUse(service, one, { ...exempt, classes: all.classes }))
+      .find((one) => !isServed(service, one, exempt) && countsAsUse(service, one, exempt))
     return shown ? [{ kind: 'Service', key, how: `shows it in ${shown.where}`, service }] : []
   })
   const records = all.records
@@ -124,18 +133,9 @@ function isServed(service: Service, shown: ShownAddress, exempt: Exempt): boolea
   return !exempt.isRelease || !isOwn
 }
 
-/**
- * Whether what a Service shows counts. A tenant can request every address there is, for a Service of any class. So a
- * mere request counts only in the namespace for which the caller acts. The webhook and the controllers refuse it
- * elsewhere.
- */
-function countsAsUse(
-  service: Service,
-  shown: ShownAddress,
-  { classes, service: exempt }: Exempt & Pick<PossibleUsers, 'classes'>,
-): boolean {
-  if (isCertain(service, shown, classes)) return true
-  return exempt !== undefined && service.metadata.namespace === splitKey(exempt).namespace
+/** Whether what a Service shows counts for a caller, by the table above. */
+function countsAsUse({ metadata }: Service, { where }: ShownAddress, { service: exempt }: Exempt): boolean {
+  return where === statusField || (exempt !== undefined && metadata.namespace === splitKey(exempt).namespace)
 }
 
 function isHolder(record: ElasticIP, { address, reservationID }: UsedAddress): boolean {

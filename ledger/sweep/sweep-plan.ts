@@ -1,7 +1,7 @@
 import type { Reservation, MarkScheme } from '../../clouds/ports/cloud.ts'
 import { type Service, ingressOf, keyOf } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
-import { type ShownAddress, shownAddresses, usesOf } from '../record/address-use.ts'
+import { statusAddresses } from '../record/address-use.ts'
 import {
   type AddressKey,
   type ElasticIP,
@@ -33,8 +33,6 @@ export type SweepSeen = {
   records: ElasticIP[]
   services: LiveService[]
   requestAnnotations: readonly string[]
-  /** The classes of Services that we serve. */
-  classes: readonly string[]
   scheme: MarkScheme
   /** The orphans that the last sweep saw, and how long ago a sweep of this process saw each first. */
   suspects: ReadonlyMap<string, number>
@@ -88,11 +86,9 @@ export type SweepPlan = {
  * A reservation whose record is warm and available, but whose marks name a Service: the record is removed.
  */
 export function planSweep(seen: SweepSeen): SweepPlan {
-  const { services, requestAnnotations } = seen
-  const isShown = isAmong(services.flatMap(({ service }) => shownAddresses(service, requestAnnotations)))
-  const { adopt, orphans, surplus, untagged } = sortOut(seen, isShown)
+  const { adopt, orphans, surplus, untagged } = sortOut(seen)
   // Whatever its marks and the records say, an address that a Service uses is in use. To request one is not enough.
-  const isUsed = isAmong(services.flatMap(({ service }) => usesOf(service, seen.classes)))
+  const isUsed = isAmong(seen.services.flatMap(({ service }) => statusAddresses(service)))
   const release = orphans.filter((orphan) => isDue(orphan, seen) && !isUsed(orphan))
   const suspects = new Set(orphans.map(({ id }) => id))
   const isComplete = orphans.every(isUsed) && surplus.every(isSettled)
@@ -101,9 +97,13 @@ export function planSweep(seen: SweepSeen): SweepPlan {
 }
 
 /** What each reservation without a record is. */
-function sortOut(seen: SweepSeen, isShown: (one: Reservation) => boolean) {
+function sortOut(seen: SweepSeen) {
   const owners = ownersByMark(seen)
   const live = liveByMark(seen)
+  const isShown = (one: Reservation) => {
+    const { service } = live.get(ownerMark(one.marks) ?? '') ?? {}
+    return service !== undefined && isShownBy(service, one, seen.requestAnnotations)
+  }
   const adopt: Adoption[] = []
   const orphans: Reservation[] = []
   const surplus: Surplus[] = []
@@ -266,8 +266,8 @@ function isLive({ service, wanted }: LiveService): boolean {
   return wanted.kind !== 'nothing' && !service.metadata.deletionTimestamp
 }
 
-function isAmong(shown: readonly ShownAddress[]): (one: Reservation) => boolean {
-  const addresses = new Set<string | undefined>(shown.map(({ address }) => address))
+function isAmong(shown: readonly string[]): (one: Reservation) => boolean {
+  const addresses = new Set<string | undefined>(shown)
   return ({ address }) => address !== undefined && addresses.has(canonicalIpAddress(address))
 }
 

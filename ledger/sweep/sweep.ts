@@ -21,8 +21,6 @@ export type SweepDeps = AdoptDeps & {
   /** Removes `spec.loadBalancerIP` from a Service, unless the Service has changed since it was listed. */
   removeAddress: (service: Service) => Promise<void>
   requestAnnotations: readonly string[]
-  /** The classes of Services that we serve. */
-  classes: readonly string[]
   graceMs: number
   monotonicMs: () => number
   /** `report`: orphans are logged and stay. */
@@ -104,8 +102,8 @@ async function adoptAll(deps: SweepDeps, adoptions: Adoption[], signal: AbortSig
 }
 
 /** What the comparison of a sweep goes by, apart from what the sweep sees. */
-function rulesOf({ graceMs, scheme, requestAnnotations, classes, sweepsUntagged }: SweepDeps) {
-  return { graceMs, scheme, requestAnnotations, classes, sweepsUntagged }
+function rulesOf({ graceMs, scheme, requestAnnotations, sweepsUntagged }: SweepDeps) {
+  return { graceMs, scheme, requestAnnotations, sweepsUntagged }
 }
 
 function ofIds(reservations: Reservation[], ids: ReadonlySet<string>): Reservation[] {

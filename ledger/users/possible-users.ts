@@ -2,11 +2,10 @@ import { allRequestAnnotations as ofAllSoftware } from '../../announcers/announc
 import type { KubeClient } from '../../kube/client.ts'
 import { KubeError } from '../../kube/errors.ts'
 import { listAll } from '../../kube/list-all.ts'
-import type { Service } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
 import type { Policy } from '../../settings/service-policy.ts'
 import { sharedRead } from '../../lib/shared-read.ts'
-import { type ReadPossibleUsers, usesOf } from '../record/address-use.ts'
+import type { ReadPossibleUsers } from '../record/address-use.ts'
 import { elasticIPs } from '../record/elastic-ip.ts'
 
 /** The annotations by which a Service can request an address: ours and those of software that we do not configure. */
@@ -21,28 +20,17 @@ export function allRequestAnnotations({ annotations }: { annotations: readonly s
  */
 export function readPossibleUsers(
   client: KubeClient,
-  { classes, requestAnnotations: own }: Pick<Policy, 'classes' | 'requestAnnotations'>,
+  { requestAnnotations: own }: Pick<Policy, 'requestAnnotations'>,
 ): ReadPossibleUsers {
   const requestAnnotations = allRequestAnnotations(own)
   const shared = sharedRead({
     read: async (signal) => {
       const all = await Promise.all([listAll(client, services, { signal }), listAll(client, elasticIPs, { signal })])
-      return { services: all[0], records: all[1], requestAnnotations, classes }
+      return { services: all[0], records: all[1], requestAnnotations }
     },
     recentMs: 0,
     abandonedError: (cause) =>
       new KubeError('the read of all Services and ElasticIPs ended early', { status: 0, reason: 'Timeout', cause }),
   })
   return (signal) => shared.fresh(signal)
-}
-
-/** The addresses that Services use, by a cache whose objects never change; those of a Service are worked out once. */
-export function cachedAddresses(list: () => Service[], classes: readonly string[]): () => ReadonlySet<string> {
-  const known = new WeakMap<Service, string[]>()
-  const addressesOf = (service: Service) => {
-    const addresses = known.get(service) ?? usesOf(service, classes).map(({ address }) => address)
-    known.set(service, addresses)
-    return addresses
-  }
-  return () => new Set(list().flatMap(addressesOf))
 }

@@ -3,30 +3,37 @@
 //   the address                                        | the Service
 //   ---------------------------------------------------+-------------------------------------------------------------
 //   is special: loopback, link-local, multicast, ...   | is refused, and loses it
-//   is in a Service or pod range of the cluster        | is refused, and loses it
+//   is in a Service range of the cluster               | is refused, and loses it
 //   has a record whose reservation is being deleted    | is refused, and loses it
 //   has a record for another namespace                 | is refused, and loses it
 //   is used by an earlier Service of another namespace | is refused; keeps it with a warning if its status shows it
-//   is a node's, or assigned to a machine              | is refused; keeps it with a warning if its status shows it
+//   is assigned to a machine by the cloud              | is refused; keeps it with a warning if its status shows it
 //   is provisioned for others, or in the warm pool     | is refused; keeps it with a warning if its status shows it
-//   is in the operator's ranges, or has a record       | gets it
+//   has a record                                       | gets it
+//   is in the operator's ranges, and no Node claims it | gets it
 //   is another cluster's by its marks                  | is refused; keeps it with a warning if its status shows it
-//   is in a reservation of the project                 | gets it
+//   is in a reservation of the project                 | gets it, whatever a Node says
 //   is in none, as far as we know                      | waits until the reservations of the project were read
+//   is in none, and a Node claims it                   | is refused; keeps it with a warning if its status shows it
 //   is in none                                         | is refused; keeps it with a warning if its status shows it
+//
+// A kubelet writes its own Node. So a Node takes nothing from a Service. It only keeps new Services from addresses of
+// nodes and pods that lie in the operator's ranges.
 import type { Marks } from '../../clouds/ports/cloud.ts'
-import { type Service, keyOf } from '../../kube/objects.ts'
-import { type IpAddress, isIpv4Mapped, parseIpAddress } from '../../lib/ip-address.ts'
+import { type Key, type Service, keyOf } from '../../kube/objects.ts'
+import { type IpAddress, canonicalIpAddress, isIpv4Mapped, parseIpAddress } from '../../lib/ip-address.ts'
 import { rangeSet } from '../../lib/ip-range.ts'
+import { statusAddresses } from '../record/address-use.ts'
 import { type ElasticIP, claimKey } from '../record/elastic-ip.ts'
 import { marksText } from '../record/marks.ts'
 import { isClaimed, isSource, reservedForOthers } from '../record/source.ts'
-import { earlierUser, statusAddresses } from './address-users.ts'
+import { type Policy, hasClass } from '../../settings/service-policy.ts'
+import { ownAddress } from './own-address.ts'
 import type { OwnAddressDoubt, Want } from './want.ts'
 
 /** What decides whether a Service may have an own address. */
 export type OwnAddressFacts = {
-  /** The network of this cluster that contains the address, for a message. */
+  /** The Service range of this cluster that contains the address, for a message. */
   clusterNetwork: (address: IpAddress) => string | undefined
   /** Whether the operator allows every address of its range. */
   isInRanges: (address: IpAddress) => boolean
@@ -34,8 +41,10 @@ export type OwnAddressFacts = {
   isReserved: (address: IpAddress) => boolean | undefined
   /** The marks of its reservation, if these name another cluster. */
   marksOfOthers: (address: IpAddress) => Marks | undefined
-  /** The node or machine that has it, for a message. */
+  /** The machine to which the cloud has assigned it, for a message. */
   holder: (address: IpAddress) => string | undefined
+  /** The Node that says that the address is its own or its pods', for a message. */
+  nodeClaim: (address: IpAddress) => string | undefined
   /** The records of an address, or of its reservation. */
   records: (address: IpAddress) => ElasticIP[]
   /** The Services that use a canonical address. */
@@ -100,11 +109,20 @@ function doubtOf(service: Service, address: IpAddress, facts: OwnAddressFacts): 
     .map((record) => reservedForOthers(record, keyOf(service)))
     .find((reason) => reason !== undefined)
   if (others !== undefined) return { isDecided: true, reason: `${others}: ${advice}` }
-  if (facts.isInRanges(address) || records.length > 0) return undefined
+  if (records.length > 0) return undefined
+  const claim = facts.isInRanges(address) ? facts.nodeClaim(address) : undefined
+  return facts.isInRanges(address) && claim === undefined ? undefined : doubtOfReservation(address, claim, facts)
+}
+
+function doubtOfReservation(
+  address: IpAddress,
+  claim: string | undefined,
+  facts: OwnAddressFacts,
+): OwnAddressDoubt | undefined {
   const marks = facts.marksOfOthers(address)
   if (marks !== undefined) {
     const whose = `is another cluster's reservation by its marks (${marksText(marks)})`
-    return { isDecided: true, reason: `${whose}: ${advice}, or ${operatorAdvice}` }
+    return { isDecided: true, reason: `${claim ?? whose}: ${advice}, or ${operatorAdvice}` }
   }
   switch (facts.isReserved(address)) {
     case true:
@@ -115,11 +133,31 @@ function doubtOf(service: Service, address: IpAddress, facts: OwnAddressFacts): 
         reason: 'is announced as soon as we know that the project has reserved it: the cloud has not answered yet',
       }
     case false:
+      if (claim !== undefined) return { isDecided: true, reason: `${claim}: ${advice}` }
       return {
         isDecided: true,
         reason: `is no reservation of the project: ${advice} (one reserved a moment ago is known in seconds), or ${operatorAdvice}`,
       }
   }
+}
+
+/**
+ * The Service of another namespace that used an address first. One that shows it in its status came before one that only
+ * requests it, for tenants may not write that; otherwise the older one did.
+ */
+function earlierUser(service: Service, address: string, users: readonly Service[]): Key | undefined {
+  const others = users.filter(({ metadata }) => metadata.namespace !== service.metadata.namespace)
+  const earlier = others.find((other) => compareUse(other, service, address) < 0)
+  return earlier && keyOf(earlier)
+}
+
+function compareUse(one: Service, other: Service, address: string): number {
+  const order = ({ metadata, status }: Service) => {
+    const isShown = statusAddresses({ ...(status && { status }) }).includes(address)
+    // A Service that is being created has no time yet.
+    return `${isShown ? 0 : 1} ${metadata.creationTimestamp ?? '9'} ${metadata.namespace}/${metadata.name}`
+  }
+  return order(one) < order(other) ? -1 : 1
 }
 
 const advice = 'leave the field out to get an address, or name one that the project has reserved'
@@ -139,4 +177,17 @@ const specialKinds: readonly { what: string; contains: (address: IpAddress) => b
 /** Why an address can be no Service's, whoever owns it; undefined for an ordinary one. */
 export function specialKind(address: IpAddress): string | undefined {
   return specialKinds.find(({ contains }) => contains(address))?.what
+}
+
+/**
+ * The addresses that a Service shows, or requests of the software that we configure as its own, in canonical text. One that
+ * it calls ours counts by the record that holds it.
+ */
+export function usedAddresses(
+  service: Service,
+  { classes, requestAnnotations }: Pick<Policy, 'classes' | 'requestAnnotations'>,
+): string[] {
+  const isRequest = service.spec.type === 'LoadBalancer' && hasClass(service, classes)
+  const own = isRequest ? canonicalIpAddress(ownAddress(service, requestAnnotations)?.address ?? '') : undefined
+  return [...new Set([...statusAddresses(service), ...(own === undefined ? [] : [own])])]
 }

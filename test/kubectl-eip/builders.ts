@@ -6,7 +6,7 @@ export const address = '203.0.113.40'
 
 /** Everybody who could use an address. */
 export function users(records: ElasticIP[], services: Service[] = []): PossibleUsers {
-  return { records, services, requestAnnotations: [], classes: ['none'] }
+  return { records, services, requestAnnotations: [] }
 }
 
 /** A Service's status that shows an address. */

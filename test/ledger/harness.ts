@@ -244,12 +244,10 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
       services: (await client.list(services, { signal })).items,
       records: (await client.list(elasticIPs, { signal })).items,
       requestAnnotations,
-      classes: policy.classes,
     }),
     clusterNetwork: () => undefined,
     grantedProblem: grantedCheck({
       clusterNetwork: () => undefined,
-      classes: policy.classes,
       cached: { records: () => api.stored(elasticIPs), services: () => api.stored(services) },
       stored: {
         record: (name) => client.get(elasticIPs, { name }),
@@ -364,7 +362,6 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
       listServices: () => api.stored(services).map((service) => ({ service, wanted: wanted(service) })),
       removeAddress: (service) => patch(client, service, { spec: { loadBalancerIP: null } }),
       requestAnnotations,
-      classes: policy.classes,
       reclaimPolicy: policy.reclaimPolicy,
       graceMs,
       monotonicMs: elapsedMs,

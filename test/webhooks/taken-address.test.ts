@@ -20,6 +20,7 @@ async function review({ object, oldObject, users }: { object: Service; oldObject
       isReserved: () => true,
       marksOfOthers: () => undefined,
       holder: () => undefined,
+      nodeClaim: () => undefined,
       records: () => [],
       users: () => users,
     })

@@ -41,7 +41,6 @@ export function compareReservations(
     records,
     services: services.map((service) => ({ service, wanted: wantOf(service, context) })),
     requestAnnotations: allRequestAnnotations(context.vendor.policy.requestAnnotations),
-    classes: context.vendor.policy.classes,
     scheme,
     suspects: new Map(),
     graceMs,

@@ -3,7 +3,7 @@ import { shownAddresses } from '../../../ledger/record/address-use.ts'
 import { type ElasticIP, heldAddress, reservationIdOf } from '../../../ledger/record/elastic-ip.ts'
 import { clusterOfOthers } from '../../../ledger/record/marks.ts'
 import type { Adoption } from '../../../ledger/sweep/adopt.ts'
-import { usedAddresses } from '../../../ledger/want/address-users.ts'
+import { usedAddresses } from '../../../ledger/want/own-address-rules.ts'
 import { type OwnAddressFacts, checkOwnAddress } from '../../../ledger/want/own-address-rules.ts'
 import { canonicalIpAddress } from '../../../lib/ip-address.ts'
 import { rangeSet } from '../../../lib/ip-range.ts'
@@ -111,6 +111,7 @@ function ownFacts({ cluster, services, records, reservations }: ServiceFacts, co
   return {
     // The predecessor announced it all the same, and a range of the cluster is found by `serve`.
     clusterNetwork: () => undefined,
+    nodeClaim: () => undefined,
     holder: (address) => of(address.text)?.holder,
     isInRanges: rangeSet(context.settings.cluster.ownAddressRanges),
     isReserved: (address) => of(address.text) !== undefined,

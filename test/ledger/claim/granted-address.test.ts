@@ -32,7 +32,6 @@ type Facts = {
 function check({ records = [], services = [], stored, cloud = [] }: Facts) {
   return grantedCheck({
     clusterNetwork: (one) => (isInRanges(one, ['10.96.0.0/12']) ? 'in a Service range' : undefined),
-    classes: ['none'],
     cached: { records: () => records, services: () => services },
     stored: {
       record: async (name) => (stored ? stored.record : records.find(({ metadata }) => metadata.name === name)),
@@ -112,7 +111,6 @@ test('of two claims at the same time one gets a reservation that the cloud grant
   const records = new Map([web, other].map((record) => [record.metadata.name, record]))
   const grantedProblem = grantedCheck({
     clusterNetwork: () => undefined,
-    classes: ['none'],
     cached: { records: () => [], services: () => [] },
     stored: { record: async (name) => records.get(name), service: async () => undefined },
     reservation: async () => undefined,

@@ -25,6 +25,10 @@ const inStatus = 'Service default/web shows it in status.loadBalancer'
 const foreign = { namespace: 'other' }
 const tenant = { ...foreign, loadBalancerClass: 'example.com/other' }
 const of = { service: 'default/shop' }
+const bound = (name: string, held = address) => {
+  const record = makeRecord({ phase: 'Bound', address: held })
+  return { ...record, metadata: { ...record.metadata, name } }
+}
 const owner = { service: 'default/shop', isRelease: true }
 
 const cases: Case[] = [
@@ -47,9 +51,29 @@ const cases: Case[] = [
     users: ['Service default/web shows it in annotation kube-vip.io/loadbalancerIPs'],
   },
   {
-    name: 'an address that we wrote',
-    service: makeService({ annotations: { 'eip-admission.dev/address': address } }),
+    name: 'our annotation on a Service whose record holds the address',
+    service: makeService({ ...foreign, annotations: { [addressAnnotation]: address } }),
+    record: bound('other.web'),
+    exempt: of,
+    users: ['ElasticIP other.web holds it'],
+  },
+  {
+    name: 'our annotation on a Service whose record holds another address',
+    service: makeService({ ...foreign, loadBalancerIP: address, annotations: { [addressAnnotation]: address } }),
+    record: bound('other.web', '203.0.113.9'),
+    exempt: of,
+    users: [],
+  },
+  {
+    name: 'our annotation on a Service without a record, in the namespace of the caller',
+    service: makeService({ annotations: { [addressAnnotation]: address } }),
+    exempt: of,
     users: ['Service default/web shows it in annotation eip-admission.dev/address'],
+  },
+  {
+    name: 'the same, where the caller acts for no namespace',
+    service: makeService({ annotations: { [addressAnnotation]: address } }),
+    users: [],
   },
   {
     name: 'the status of a ClusterIP Service',
@@ -129,7 +153,12 @@ const cases: Case[] = [
     name: 'the same with our annotation',
     service: makeService({ ...foreign, loadBalancerIP: address, annotations: { [addressAnnotation]: address } }),
     exempt: owner,
-    users: ['Service other/web shows it in spec.loadBalancerIP'],
+    users: [],
+  },
+  {
+    name: 'the status of a Service of another class and namespace',
+    service: makeService({ ...tenant, status: ingress(address) }),
+    users: ['Service other/web shows it in status.loadBalancer'],
   },
   {
     name: 'the same in its status',
@@ -175,7 +204,6 @@ for (const { name, service, record, used = { address }, exempt, users } of cases
       services: service ? [service] : [],
       records: record ? [record] : [],
       requestAnnotations,
-      classes: ['none'],
     }
     const found = findUsers(used, all, { records: [], ...exempt })
     assert.equal(
@@ -188,7 +216,7 @@ for (const { name, service, record, used = { address }, exempt, users } of cases
 test('an error names five users and says what to do', () => {
   const services = Array.from({ length: 7 }, (_, n) => makeService({ name: `s${n}`, loadBalancerIP: address }))
   const exempt = { service: 'default/shop', records: [] }
-  const users = findUsers({ address }, { services, records: [], requestAnnotations, classes: ['none'] }, exempt)
+  const users = findUsers({ address }, { services, records: [], requestAnnotations }, exempt)
   const { message } = new AddressInUse({ address }, users)
   assert.match(message, /^address 203\.0\.113\.7 is in use and stays reserved for now: Service default\/s0 shows it/)
   assert.match(message, 'Service default/s4 shows it in spec.loadBalancerIP and 2 more. Delete what uses it')

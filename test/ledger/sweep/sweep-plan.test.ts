@@ -22,7 +22,6 @@ const base: SweepSeen = {
   suspects: new Map(),
   graceMs: 15 * 60_000,
   requestAnnotations: [],
-  classes: ['none'],
   sweepsUntagged: false,
 }
 

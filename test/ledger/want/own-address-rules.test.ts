@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import type { Service } from '../../../kube/objects.ts'
 import { rangeSet } from '../../../lib/ip-range.ts'
 import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
-import { usedAddresses } from '../../../ledger/want/address-users.ts'
+import { usedAddresses } from '../../../ledger/want/own-address-rules.ts'
 import { type OwnAddressFacts, checkOwnAddress, isAnnounceable } from '../../../ledger/want/own-address-rules.ts'
 import { type Want, isWanted } from '../../../ledger/want/want.ts'
 import { makeLot, makeRecord, makeService } from '../../builders.ts'
@@ -38,11 +38,14 @@ const facts = (some: Facts): OwnAddressFacts => ({
   isReserved: () => true,
   marksOfOthers: () => undefined,
   holder: () => undefined,
+  nodeClaim: () => undefined,
   records: () => [],
   users: () => [],
   ...some,
 })
 const own = (text = address): Want => ({ kind: 'own', address: text, where: 'spec.loadBalancerIP' })
+
+const claimed: Facts = { nodeClaim: () => 'is assigned to node node-a' }
 
 type Verdict = 'own' | 'waits' | 'keeps' | 'refused' | 'loses'
 function verdictOf(wanted: Want): Verdict {
@@ -124,10 +127,38 @@ const cases: { name: string; verdict: Verdict; text?: string; service?: Service;
     says: 'is held by Service other/web',
   },
   {
-    name: 'the address of a node, even in the ranges',
+    name: 'an address in the ranges that a Node claims',
     verdict: 'refused',
-    facts: { isInRanges: () => true, holder: () => 'node node-a' },
+    facts: { ...claimed, isInRanges: () => true, isReserved: () => false },
     says: 'is assigned to node node-a',
+  },
+  {
+    name: 'such a one that is shown',
+    verdict: 'keeps',
+    service: makeService({ status }),
+    facts: { ...claimed, isInRanges: () => true, isReserved: () => false },
+  },
+  {
+    name: 'an address in the ranges that a Node claims, while nothing is known',
+    verdict: 'waits',
+    facts: { ...claimed, isInRanges: () => true, isReserved: () => undefined },
+  },
+  {
+    name: "another cluster's reservation in the ranges that a Node claims",
+    verdict: 'refused',
+    facts: { ...claimed, isInRanges: () => true, marksOfOthers: () => others },
+    says: 'is assigned to node node-a',
+  },
+  { name: 'a reservation that a Node claims', verdict: 'own', facts: claimed },
+  {
+    name: 'a reservation in the ranges that a Node claims',
+    verdict: 'own',
+    facts: { ...claimed, isInRanges: () => true },
+  },
+  {
+    name: 'an address with a record of ours that a Node claims',
+    verdict: 'own',
+    facts: { ...claimed, isReserved: () => undefined, records: () => [recordOf('default')] },
   },
   {
     name: 'an address that is assigned to a machine and shown',
@@ -167,8 +198,8 @@ const cases: { name: string; verdict: Verdict; text?: string; service?: Service;
   {
     name: 'an address inside the cluster',
     verdict: 'loses',
-    facts: { clusterNetwork: () => 'in a pod range' },
-    says: 'is in a pod range of this cluster',
+    facts: { clusterNetwork: () => 'in a Service range' },
+    says: 'is in a Service range of this cluster',
   },
   ...Object.entries({
     '0.0.0.0': 'is an unspecified address',
@@ -265,6 +296,9 @@ test('a Service uses the addresses of its status, and those that it requests of 
   assert.equal(used({ annotations: { 'metallb.io/loadBalancerIPs': address } }), [address])
   assert.equal(used({ loadBalancerIP: '2001:DB8::1', loadBalancerClass: 'example.com/other', status }), [address])
   assert.equal(used({ loadBalancerIP: '2001:DB8::1', loadBalancerClass: 'example.com/ours' }), ['2001:db8::1'])
+  const forged = { 'eip-admission.dev/address': address }
+  assert.equal(used({ annotations: forged }), [])
+  assert.equal(used({ loadBalancerIP: address, annotations: forged }), [])
   assert.equal(used({ type: 'ClusterIP', loadBalancerIP: '2001:DB8::1' }), [])
 })
 
