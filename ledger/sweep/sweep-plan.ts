@@ -100,16 +100,12 @@ export function planSweep(seen: SweepSeen): SweepPlan {
 function sortOut(seen: SweepSeen) {
   const owners = ownersByMark(seen)
   const live = liveByMark(seen)
-  const isShown = (one: Reservation) => {
-    const { service } = live.get(ownerMark(one.marks) ?? '') ?? {}
-    return service !== undefined && isShownBy(service, one, seen.requestAnnotations)
-  }
   const adopt: Adoption[] = []
   const orphans: Reservation[] = []
   const surplus: Surplus[] = []
   const untagged: Reservation[] = []
   const interrupted = new Set(seen.records.filter(isAdoptionInterrupted).map(reservationIdOf))
-  for (const reservation of withoutRecord(seen, interrupted).toSorted(shownAndOldestFirst(isShown))) {
+  for (const reservation of withoutRecord(seen, interrupted).toSorted(shownAndOldestFirst(live, seen))) {
     const mark = ownerMark(reservation.marks) ?? ''
     const owner = ownerFor(owners.get(mark), reservation)
     const service = live.get(mark)
@@ -271,7 +267,14 @@ function isAmong(shown: readonly string[]): (one: Reservation) => boolean {
   return ({ address }) => address !== undefined && addresses.has(canonicalIpAddress(address))
 }
 
-function shownAndOldestFirst(isShown: (one: Reservation) => boolean) {
+function shownAndOldestFirst(
+  live: ReadonlyMap<string, LiveAddress>,
+  { requestAnnotations }: Pick<SweepSeen, 'requestAnnotations'>,
+) {
+  const isShown = (one: Reservation) => {
+    const { service } = live.get(ownerMark(one.marks) ?? '') ?? {}
+    return service !== undefined && isShownBy(service, one, requestAnnotations)
+  }
   return (a: Reservation, b: Reservation) =>
     Number(isShown(b)) - Number(isShown(a)) || (a.createdAt ?? '').localeCompare(b.createdAt ?? '')
 }
