@@ -1,3 +1,4 @@
+import { isMirror } from '../controllers/control-plane/mirror-objects.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { isConflict, isNotFound } from '../kube/errors.ts'
 import { listAll } from '../kube/list-all.ts'
@@ -54,6 +55,23 @@ export function webhookDeletions(client: KubeClient): Change[] {
     deletion(mutatingWebhookConfigurations, names.mutatingConfiguration),
     deletion(validatingWebhookConfigurations, names.validatingConfiguration),
   ]
+}
+
+/**
+ * The deletions of the Services that mirror the API servers. Nobody follows the API servers any more, and nodes would send
+ * the traffic of the control-plane address to machines that were API servers once. Their slices are deleted with them.
+ */
+export function mirrorDeletions(client: KubeClient, all: readonly Service[]): Change[] {
+  return all.filter(isMirror).map(({ metadata }) => {
+    const what = `Service ${keyOf({ metadata })}, which mirrors the API servers`
+    return {
+      planned: `would delete ${what}`,
+      async make() {
+        await client.remove(services, splitKey(keyOf({ metadata })))
+        return `deleted ${what}`
+      },
+    }
+  })
 }
 
 /** The removal of finalizers from a Service. */

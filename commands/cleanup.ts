@@ -16,6 +16,7 @@ import { shownBalancer } from '../clouds/cloud-choice.ts'
 import {
   hasFinalizer,
   heldOf,
+  mirrorDeletions,
   ours,
   readRecords,
   recordChange,
@@ -32,10 +33,11 @@ type CleanupDeps = StoppableDeps & { clock?: Pick<Clock, 'sleep'> }
  * Removes everything of ours that could block the cluster without our process: webhook configurations and finalizers.
  * Reservations stay, and so does what is announced: it says so, and how to remove it.
  */
-export async function cleanup({ kubeconfig: file, yes }: CleanupSettings, given: CleanupDeps): Promise<void> {
+export async function cleanup(settings: CleanupSettings, given: CleanupDeps): Promise<void> {
+  const { kubeconfig: file, apiServer, yes } = settings
   const { env, version } = given
   const flags = kubeconfigFlags(file, env)
-  const client = connect(credentialsOf({ kubeconfig: file, apiServer: undefined }, env), {
+  const client = connect(credentialsOf({ kubeconfig: file, apiServer }, env), {
     userAgent: `eip-admission/${version}`,
   })
   const carried = (text: string) => carryClusterFlags(text, flags)
@@ -59,6 +61,7 @@ export async function cleanUp(client: KubeClient, { yes, carried }: Cleaning, de
   print(takeoverWarning(takeover))
   const changes = [
     ...webhookDeletions(client),
+    ...(takeover === 'none' ? mirrorDeletions(client, all) : []),
     ...held.services.map((service) => serviceChange(client, service, finalizersOf(service, takeover))),
     ...held.records.map((record) => recordChange(client, record)),
   ]

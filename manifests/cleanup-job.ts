@@ -1,6 +1,8 @@
 import type { Choices } from './choices.ts'
-import { names } from '../settings/installed-names.ts'
-import { imageOf } from './pod.ts'
+import { controlPlaneServices } from '../clouds/cloud-choice.ts'
+import { splitKey } from '../kube/objects.ts'
+import { names, webhookConfigurationNames } from '../settings/installed-names.ts'
+import { imageOf, networkOf } from './pod.ts'
 
 const api = 'rbac.authorization.k8s.io'
 const metadata = { name: names.cleanup }
@@ -31,15 +33,21 @@ export function cleanupJob(choices: Choices): object[] {
   ]
 }
 
-/** The minimum of rights: webhook configurations by name, finalizers, and whether the cluster was taken over. */
+/** The minimum of rights: webhook configurations and mirror Services by name, finalizers, and whether a takeover is recorded. */
 export const cleanupRules = [
   {
     apiGroups: ['admissionregistration.k8s.io'],
     resources: ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'],
-    resourceNames: [names.mutatingConfiguration, names.validatingConfiguration],
+    resourceNames: webhookConfigurationNames,
     verbs: ['delete'],
   },
   { apiGroups: [''], resources: ['services'], verbs: ['list', 'patch'] },
+  {
+    apiGroups: [''],
+    resources: ['services'],
+    resourceNames: controlPlaneServices.map((key) => splitKey(key).name),
+    verbs: ['delete'],
+  },
   { apiGroups: ['eip-admission.dev'], resources: ['elasticips'], verbs: ['list', 'patch'] },
   // A list by this name alone is a list of this one.
   { apiGroups: [''], resources: ['configmaps'], resourceNames: [names.takeoverConfigMap], verbs: ['list'] },
@@ -53,8 +61,11 @@ function hook(weight: string): object {
   }
 }
 
+/** The pods of the release reached the API server there, and the cluster IP may not work where they ran. */
+const apiServer = { value: 'settings.api-server' }
+
 function job(choices: Choices): object {
-  const { block, release } = choices
+  const { block, release, text, when } = choices
   return {
     apiVersion: 'batch/v1',
     kind: 'Job',
@@ -68,13 +79,13 @@ function job(choices: Choices): object {
           restartPolicy: 'Never',
           imagePullSecrets: block('imagePullSecrets'),
           securityContext: block('podSecurityContext'),
+          ...networkOf(choices),
           nodeSelector: block('nodeSelector'),
-          tolerations: block('tolerations'),
           containers: [
             {
               name: names.cleanup,
               ...imageOf(choices),
-              args: ['cleanup', '--yes'],
+              args: ['cleanup', '--yes', when(apiServer, `--api-server=${text(apiServer.value)}`)],
               resources: block('resources'),
               securityContext: block('securityContext'),
             },

@@ -13,8 +13,7 @@ const certificateFlag = '--webhook-cert-dir'
 
 /** The pod that answers reviews and runs the controllers. */
 export function servePod(choices: Choices): object {
-  const { block, entries, items, when } = choices
-  const onHost = { value: 'hostNetwork' }
+  const { block, entries, items } = choices
   return {
     metadata: {
       labels: {
@@ -27,13 +26,10 @@ export function servePod(choices: Choices): object {
     spec: {
       ...sharedSpec(choices, names.serviceAccount),
       priorityClassName: block('priorityClassName'),
-      hostNetwork: when(onHost, true),
-      // The cluster's DNS may need a pod network that waits for us.
-      dnsPolicy: when(onHost, 'Default'),
+      ...networkOf(choices),
       nodeSelector: block('nodeSelector'),
       affinity: block('affinity'),
       topologySpreadConstraints: block('topologySpreadConstraints'),
-      tolerations: [...withoutPodNetwork.map((taint) => when(onHost, taint)), ...items('tolerations')],
       containers: [serveContainer(choices), ...items('extraContainers')],
       volumes: [...volumes(choices), ...items('extraVolumes')],
     },
@@ -48,6 +44,16 @@ const withoutPodNetwork = [
   { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' },
   { key: 'node.kubernetes.io/network-unavailable', operator: 'Exists', effect: 'NoSchedule' },
 ]
+
+/** The network of a pod, and the nodes on which it may start because of that. */
+export function networkOf({ items, text, when }: Choices): object {
+  const onHost = { value: 'hostNetwork' }
+  return {
+    hostNetwork: when(onHost, true),
+    dnsPolicy: text('dnsPolicy'),
+    tolerations: [...withoutPodNetwork.map((taint) => when(onHost, taint)), ...items('tolerations')],
+  }
+}
 
 /** What every pod of ours has. */
 export function sharedSpec({ block }: Choices, serviceAccountName: string): object {

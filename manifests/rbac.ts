@@ -1,6 +1,6 @@
 import { type KubeObject, splitKey } from '../kube/objects.ts'
 import { type ObjectRights, unlimitedRules } from '../announcers/object-rights.ts'
-import { names } from '../settings/installed-names.ts'
+import { names, webhookConfigurationNames } from '../settings/installed-names.ts'
 import { nodeLeaseNamespace } from '../kube/resource.ts'
 import type { Rule } from '../kube/rbac-rule.ts'
 import { controlPlaneServices } from '../clouds/cloud-choice.ts'
@@ -94,7 +94,7 @@ const clusterRules: Rule[] = [
   {
     apiGroups: ['admissionregistration.k8s.io'],
     resources: ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'],
-    resourceNames: [names.mutatingConfiguration, names.validatingConfiguration],
+    resourceNames: webhookConfigurationNames,
     verbs: ['get', 'patch'],
   },
 ]

@@ -37,6 +37,9 @@ export const names = {
   controlPlaneLease: 'eip-admission-control-plane',
 } as const
 
+/** The names of both webhook configurations, each once. */
+export const webhookConfigurationNames = [...new Set([names.mutatingConfiguration, names.validatingConfiguration])]
+
 /** No node has this label: a DaemonSet whose node selector has it runs nowhere. */
 export const stoppedLabel = 'eip-admission.dev/stopped-by-takeover'
 

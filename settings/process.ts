@@ -28,17 +28,20 @@ export const ownNamespace = {
   sentence: 'Namespace of the objects of eip-admission itself.',
 } as const
 
+/** The API server to talk to. */
+export const apiServer = {
+  title: 'API server',
+  flag: '--api-server',
+  env: 'EIP_API_SERVER',
+  format: hostUrl,
+  unset: 'that of the kubeconfig, or of the cluster of the pod',
+  sentence:
+    'URL of the API server to talk to, with the same credentials. A guardian talks to the one of its own machine, such as `https://$(HOST_IP):6443`, never to the address that it guards.',
+} as const
+
 const cluster = {
   kubeconfig,
-  apiServer: {
-    title: 'API server',
-    flag: '--api-server',
-    env: 'EIP_API_SERVER',
-    format: hostUrl,
-    unset: 'that of the kubeconfig, or of the cluster of the pod',
-    sentence:
-      'URL of the API server to talk to, with the same credentials. A guardian talks to the one of its own machine, such as `https://$(HOST_IP):6443`, never to the address that it guards.',
-  },
+  apiServer,
   namespace: ownNamespace,
   podName: {
     title: 'pod name',

@@ -3,7 +3,7 @@ import { common } from '../../settings/common.ts'
 import { readSettingsFile } from '../../settings/file.ts'
 import { leaderElection } from '../../settings/leader-election.ts'
 import { loadBalancer } from '../../announcers/load-balancer-setting.ts'
-import { kubeconfig, ownNamespace } from '../../settings/process.ts'
+import { apiServer, kubeconfig, ownNamespace } from '../../settings/process.ts'
 import { type Sources, resolveSettings } from '../../settings/resolve.ts'
 import type { SettingsTable, ValuesOf } from '../../settings/setting.ts'
 import { cloudChoice, managedSchemes } from '../../clouds/cloud-choice.ts'
@@ -76,6 +76,7 @@ export const installSettings = {
 /** The settings of `cleanup`. */
 export const cleanupSettings = {
   kubeconfig,
+  apiServer: { ...apiServer, sentence: 'URL of the API server to talk to, with the same credentials.' },
   yes: {
     title: 'confirmation',
     flag: '--yes',

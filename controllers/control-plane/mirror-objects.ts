@@ -23,6 +23,11 @@ export type MirrorWanted = {
 /** No program that we know serves this class, so none announces the Service or buys a load balancer for it. */
 const mirrorClass = 'eip-admission.dev/control-plane'
 
+/** Whether a Service is a mirror of the API servers that we made. */
+export function isMirror({ spec }: Service): boolean {
+  return spec.loadBalancerClass === mirrorClass
+}
+
 /** What keeps announcing software away that knows no classes, as MetalLB before 0.13. */
 export const mirrorAnnotations = silencingAnnotations
 

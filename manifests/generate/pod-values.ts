@@ -81,6 +81,13 @@ export const pods: ValueRow[] = [
       'Runs the pods on the network of their nodes. They start before the pod network and stay when it fails, and an ' +
       'API server that reaches no pods reaches them. Pod Security "restricted" refuses it.',
   },
+  {
+    path: 'dnsPolicy',
+    default: 'Default',
+    sentence:
+      'How the pods resolve names. `Default` uses the DNS of the node: cluster DNS starts on initialized nodes, and only we ' +
+      'initialize them. Set `ClusterFirst` where `extraEnv` names a proxy by its Service.',
+  },
   { path: 'resources', default: resources, sentence: 'Requests and limits of the container.', schema: map },
   {
     path: 'podSecurityContext',

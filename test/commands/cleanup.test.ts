@@ -11,7 +11,7 @@ async function printed(of: { kubeconfig: string; yes: boolean; env?: Record<stri
   const print = (text: string) => void (output += text)
   const { signal } = new AbortController()
   const clock = { sleep: () => Promise.resolve() }
-  await cleanup(settings, { env, version: 'test', print, signal, endAtOnce: () => {}, clock })
+  await cleanup({ ...settings, apiServer: undefined }, { env, version: 'test', print, signal, endAtOnce: () => {}, clock })
   return output
 }
 
@@ -34,6 +34,22 @@ const finalizers = ['example.com/theirs', 'eip-admission.dev/address-cleanup', u
 const both = `eip-admission.dev/address-cleanup and ${upstream} from Service`
 const record = { metadata: { name: 'eip-admission-takeover', namespace: 'eip-admission' } }
 const taken = { services: [makeService({ finalizers })] }
+
+const mirror = makeService({
+  namespace: 'kube-system',
+  name: 'eip-admission-kubernetes-external',
+  loadBalancerClass: 'eip-admission.dev/control-plane',
+})
+
+test('the Service that mirrors the API servers is deleted, unless `takeover undo` may need it', async () => {
+  const deletion = 'would delete Service kube-system/eip-admission-kubernetes-external, which mirrors the API servers'
+  await withCluster({ services: [mirror] }, async (kubeconfig) => {
+    assert.match(await printed({ kubeconfig, yes: false }), deletion)
+  })
+  await withCluster({ services: [mirror], configmaps: [record] }, async (kubeconfig) => {
+    assert.not.match(await printed({ kubeconfig, yes: false }), deletion)
+  })
+})
 
 test("a predecessor's finalizer goes with ours", () =>
   withCluster(taken, async (kubeconfig) => {

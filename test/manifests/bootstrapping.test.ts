@@ -87,7 +87,21 @@ test('on the host network pods need neither cluster DNS nor the cluster IP of th
     assert.is(pod.dnsPolicy, 'Default')
   }
   assert.ok(onHost.containers[0]?.args.includes('--api-server=https://api.example.com:6443'))
-  assert.is(onPodNetwork.dnsPolicy, undefined)
+  // Cluster DNS waits for a node that only we initialize.
+  assert.is(onPodNetwork.dnsPolicy, 'Default')
+})
+
+test('the Job of an uninstall runs where the pods ran, and reaches the API server as they did', () => {
+  const job = podOf(hostCluster, 'Job')
+  assert.equal([job.hostNetwork, job.dnsPolicy], [true, 'Default'])
+  assert.equal(job.tolerations, onHost.tolerations)
+  assert.ok(job.containers[0]?.args.includes('--api-server=https://api.example.com:6443'))
+})
+
+test('no role names an object twice', () => {
+  for (const { kind, metadata, rules = [] } of hostCluster as (Rendered & { rules?: { resourceNames?: string[] }[] })[])
+    for (const { resourceNames = [] } of rules)
+      assert.is(new Set(resourceNames).size, resourceNames.length, `${kind} ${metadata.name}: ${resourceNames.join()}`)
 })
 
 test('the guardian talks to the API server of its own node, whatever the others use', () => {
