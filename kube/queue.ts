@@ -43,7 +43,7 @@ export type Queue = {
 export function queue(options: QueueOptions): Queue {
   const { concurrency = 1, clock = systemClock, log, observer } = options
   const keys = scheduledKeys(clock, observer)
-  const { failed, forget } = retries(keys, options)
+  const { failed, forget, forgetAll } = retries(keys, options)
   const work = async (process: Process, signal: AbortSignal) => {
     for (let key = await keys.next(signal); key !== undefined; key = await keys.next(signal)) {
       try {
@@ -72,6 +72,7 @@ export function queue(options: QueueOptions): Queue {
         await Promise.all(Array.from({ length: concurrency }, () => work(process, signal)))
       } finally {
         keys.close()
+        forgetAll()
       }
     },
   }
@@ -81,7 +82,7 @@ export function queue(options: QueueOptions): Queue {
 function retries(
   { addAfter }: Pick<ScheduledKeys, 'addAfter'>,
   { firstMs = 100, maxMs = 300_000, observer }: Pick<QueueOptions, 'firstMs' | 'maxMs' | 'observer'>,
-): Pick<Queue, 'failed' | 'forget'> {
+): Pick<Queue, 'failed' | 'forget'> & { forgetAll(): void } {
   const failures = new Map<Key, number>()
   return {
     failed(key) {
@@ -93,6 +94,7 @@ function retries(
       return ms
     },
     forget: (key) => void failures.delete(key),
+    forgetAll: () => failures.clear(),
   }
 }
 

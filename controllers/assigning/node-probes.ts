@@ -40,13 +40,18 @@ export function nodeProbes(options: {
     onChange()
   }
   let running: ReturnType<typeof probers> | undefined
-  const retarget = () => running?.target(new Map(nodes().flatMap(targetOf)))
+  const retarget = () => {
+    const targets = new Map(nodes().flatMap(targetOf))
+    for (const name of failed) if (!targets.has(name)) failed.delete(name)
+    running?.target(targets)
+  }
   return {
     history: (name) => running?.history(name) ?? noProbes,
     retarget,
     start(signal) {
       const started = probers({ probe, intervalMs, goodAfter: nodeRules.successes, timeoutMs, clock, onOutcome })
       running = started
+      failed.clear()
       retarget()
       signal.addEventListener('abort', () => {
         started.stop()

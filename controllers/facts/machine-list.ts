@@ -20,13 +20,7 @@ export function machineList({ machines, now }: { machines: Machines; now: () => 
     within: (ms, signal) => list.within(ms, signal),
     latest: () => list.latest(),
     forget: () => list.forget(),
-    async since(atMs, signal) {
-      for (;;) {
-        // The first answer may be that of a list which was under way already.
-        const { value, readAtMs } = await list.timedWithin(now() - atMs, signal)
-        if (readAtMs >= atMs) return value
-      }
-    },
+    since: (atMs, signal) => list.since(atMs, signal),
     machine: (id, signal) => machines.machine(id, signal),
   }
 }

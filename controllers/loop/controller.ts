@@ -70,7 +70,6 @@ export function defineController(
       waited: (ms) => observer.waited(name, ms),
     },
   })
-  const memory = { repeats: repeatedSteps(clock), news: failureNews(clock) }
   for (const subscribe of watches)
     subscribe((key, delayMs) => (delayMs > 0 ? pending.addAfter(key, delayMs) : pending.add(key)))
   return {
@@ -79,6 +78,8 @@ export function defineController(
       return pending.length
     },
     run(signal) {
+      // Nothing that a former term remembers is true of the objects of today.
+      const memory = { repeats: repeatedSteps(clock), news: failureNews(clock) }
       const judged = reconcileKey({
         reconciler,
         queue: pending,
@@ -92,7 +93,12 @@ export function defineController(
       return pending.run(judged, signal, async () => {
         await prepare?.(signal)
         await Promise.all(needs.map((cache) => cache.synced(signal)))
-        for (const key of keys()) pending.add(key)
+        const existing = new Set<Key>()
+        for (const key of keys()) {
+          existing.add(key)
+          pending.add(key)
+        }
+        reconciler.keepOnly?.(existing)
       })
     },
   }

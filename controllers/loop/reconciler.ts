@@ -15,6 +15,8 @@ export type Reconciler = {
   reconcile(key: Key, signal: AbortSignal): Promise<Outcome>
   /** The request that led to the object, for the log; by a cache. */
   requestOf?(key: Key): string | undefined
+  /** Forgets what it remembers of all other keys. Each term begins with it: meanwhile others led, and no event came here. */
+  keepOnly?(existing: ReadonlySet<Key>): void
 }
 
 /** A problem that no retry solves: it is reported once and waits until the object changes. */

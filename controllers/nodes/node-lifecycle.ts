@@ -2,7 +2,7 @@ import type { Machine, ProviderIds } from '../../clouds/ports/machines.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { isConflict } from '../../kube/errors.ts'
 import type { Log } from '../../kube/log.ts'
-import type { Key, Node } from '../../kube/objects.ts'
+import { type Key, type Node, keyOf } from '../../kube/objects.ts'
 import { nodes } from '../../kube/resource.ts'
 import { errorText } from '../loop/error-text.ts'
 import type { Outcome, Reconciler } from '../loop/reconciler.ts'
@@ -44,6 +44,10 @@ export function nodeLifecycle(deps: NodeLifecycleDeps): Reconciler {
   const notReady = new Map<Key, NotReady>()
   return {
     name: 'node-lifecycle',
+    keepOnly(existing) {
+      for (const name of notReady.keys()) if (!existing.has(name)) notReady.delete(name)
+      deps.limit.keepOnly(existing)
+    },
     async reconcile(name, signal) {
       const node = deps.cached.node(name)
       const id = node && !node.metadata.deletionTimestamp ? machineIdOf(node, deps.ids) : undefined
@@ -118,6 +122,7 @@ async function planWithoutMachine(
     limit.restart(name)
     return { do: 'keep', reason }
   }
+  limit.keepOnly(new Set(nodesNow.map(keyOf)))
   const ours = nodesNow.filter((one) => machineIdOf(one, ids) !== undefined)
   return planMissing({
     node,

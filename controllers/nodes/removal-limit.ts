@@ -11,6 +11,8 @@ export type RemovalLimit = {
   clear(name: Key): void
   /** Whether a missing node may be deleted. After a refusal none may, until no node is missing any more. */
   canRemove(nodes: number): boolean
+  /** Removes every node that does not exist any more: a person may have deleted it while another replica led. */
+  keepOnly(existing: ReadonlySet<Key>): void
   /** Records that a node was deleted. */
   recordRemoval(name: Key): void
   /** Restarts the time of every node: nobody looked meanwhile. A refusal and the deleted nodes still count. */
@@ -59,6 +61,9 @@ export function removalLimit({ max, now }: RemovalLimitOptions): RemovalLimit {
     restart,
     restartAll: () => [...missing.keys()].forEach(restart),
     clear,
+    keepOnly(existing) {
+      for (const name of missing.keys()) if (!existing.has(name)) clear(name)
+    },
     canRemove(nodes) {
       const limit = Math.min(max, Math.max(1, Math.floor((nodes + recent()) / 2)))
       isExceeded ||= missing.size + recent() > limit

@@ -33,7 +33,7 @@ export function initialPeering({ reconciler, facts }: InitialPeeringDeps): Initi
     check()
   }
   return {
-    name: reconciler.name,
+    ...reconciler,
     begin(names) {
       waiting = new Set(names)
       check()

@@ -70,6 +70,9 @@ export function nodePeering(deps: NodePeeringDeps): Reconciler {
   }
   return {
     name: 'node-peering',
+    keepOnly(existing) {
+      for (const name of schedules.keys()) if (!existing.has(name)) schedules.delete(name)
+    },
     async reconcile(name, signal) {
       let node = cached.node(name)
       const carryOut = async (step: PeeringStep) => {

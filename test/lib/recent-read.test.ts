@@ -48,18 +48,31 @@ test('an error is shared for two seconds, however old a value may be', async () 
   assert.equal([await again, reads.length], [2, 2])
 })
 
-test('the last value stays known after an error, and a value comes with the time at which its read began', async () => {
-  const { reads, time, shared, within } = makeRead()
+test('the last value stays known after an error', async () => {
+  const { reads, shared, within } = makeRead()
   assert.is(shared.latest(), undefined)
-  time.ms = 5
-  const first = shared.timedWithin(0, signal)
-  time.ms = 7
+  const first = within(0)
   reads[0]?.resolve(1)
-  assert.equal(await first, { value: 1, readAtMs: 5 })
-  time.ms = 10
+  assert.is(await first, 1)
   const failed = within(0).catch(String)
   reads[1]?.reject(new Error('broken'))
   assert.equal([await failed, shared.latest()], ['Error: broken', 1])
+})
+
+test('a read that began before the question does not answer it, however late it ends', async () => {
+  const { reads, time, shared, within } = makeRead()
+  time.ms = 5
+  const early = within(0)
+  time.ms = 7
+  const asked = [shared.since(6, signal), shared.since(7, signal)]
+  assert.is(reads.length, 2)
+  time.ms = 20
+  reads[0]?.resolve(1)
+  reads[1]?.resolve(2)
+  assert.equal([await early, ...(await Promise.all(asked))], [1, 2, 2])
+  assert.is(await shared.since(7, signal), 2)
+  void shared.since(8, signal)
+  assert.is(reads.length, 3)
 })
 
 test('what is forgotten is read again, also while a read is under way', async () => {

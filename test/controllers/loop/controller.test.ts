@@ -6,6 +6,7 @@ import { CloudError } from '../../../clouds/ports/cloud.ts'
 import { failureNews } from '../../../controllers/loop/failure-news.ts'
 import { watch } from '../../../controllers/loop/watch.ts'
 import { fakeClock } from '../../kube/fake-clock.ts'
+import { silentLog } from '../../fakes/log.ts'
 import type { Clock } from '../../../kube/clock.ts'
 import { KubeError } from '../../../kube/errors.ts'
 import { responseError } from '../../../kube/response.ts'
@@ -96,6 +97,34 @@ test('a start prepares, waits for what it needs, then reconciles every key', asy
       ['a', 'b'],
     ],
   )
+})
+
+test('each term begins with what exists, and without the back-off and the disputes of the one before', async () => {
+  const terms: string[][] = []
+  const reconciler = {
+    name: 'test',
+    keepOnly: (existing: ReadonlySet<string>) => void terms.push([...existing]),
+    async reconcile(): Promise<never> {
+      throw new Error('down')
+    },
+  }
+  const clock = fakeClock()
+  const waits: unknown[] = []
+  const warned = (fields: object) => void waits.push('againInMs' in fields && fields.againInMs)
+  const observer = { reconciled() {}, added() {}, retried() {}, waited() {} }
+  const controller = defineController(
+    { reconciler, keys: () => ['a', 'b'].slice(terms.length), retry: { firstMs: 1_000, maxMs: 60_000 } },
+    { log: { ...silentLog, warn: warned, debug: warned }, observer, clock },
+  )
+  for (const passMs of [30_000, 0]) {
+    const term = new AbortController()
+    const running = controller.run(term.signal)
+    await clock.pass(passMs)
+    term.abort()
+    await running
+  }
+  assert.equal(terms, [['a', 'b'], ['b']])
+  assert.ok(Number(waits.at(-1)) <= 2_000, `the second term begins with ${waits.at(-1)} ms`)
 })
 
 test('a change adds the keys that it concerns, a delayed one later', async () => {

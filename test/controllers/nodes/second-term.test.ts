@@ -14,8 +14,10 @@ const { signal } = new AbortController()
 type Deps = Parameters<typeof nodeLifecycleController>[0]
 
 /** The controllers of a process, and the cluster that they act on. */
-function makeProcess() {
-  const machines = [1, 2, 3].map((n) => makeMachine({ id: `m-${n}`, name: `worker-${n}` }))
+function makeProcess(count: number) {
+  const machines = Array.from({ length: count }, (_, at) => at + 1).map((n) =>
+    makeMachine({ id: `m-${n}`, name: `worker-${n}` }),
+  )
   const { cloud, port } = fakeMachines(...machines)
   const api = apiServer()
   const find = (name: string) => api.stored(nodes).find(({ metadata }) => metadata.name === name)
@@ -38,14 +40,20 @@ function makeProcess() {
 }
 
 /** The controller that follows the machines of three nodes, at a time that the test sets. */
-function makeLifecycle() {
-  const { deps, api, cloud, find, metrics } = makeProcess()
+function makeLifecycle(count = 3) {
+  const { deps, api, cloud, find, metrics } = makeProcess(count)
   const time = { ms: 0 }
-  const { prepare, reconciler } = nodeLifecycleController(deps, () => time.ms)
+  const { prepare, keys, reconciler } = nodeLifecycleController(deps, () => time.ms)
   return {
     time,
     find,
-    lead: async () => prepare?.(signal),
+    /** Begins a term, as the loop does. */
+    lead: async () => {
+      await prepare?.(signal)
+      reconciler.keepOnly?.(new Set(keys()))
+    },
+    /** A person deletes a node while another replica leads: no event comes here. */
+    isDeleted: (n: number) => api.drop(nodes, { name: `worker-${n}` }),
     check: (name: string) => reconciler.reconcile(name, signal),
     /** Deletes the machine of a node at the cloud. */
     lose: (n: number) => {
@@ -86,6 +94,27 @@ test('whoever leads again still deletes no node after a refusal, although a read
   assert.ok(find('worker-1'))
 })
 
+test('nodes that a person deleted in another term block no removal a day later', async () => {
+  const { time, find, lead, check, lose, isDeleted, missing } = makeLifecycle(5)
+  const gone = [1, 2, 3]
+  gone.forEach(lose)
+  await lead()
+  for (const at of [0, 30_000]) {
+    time.ms = at
+    for (const n of gone) await check(`worker-${n}`)
+  }
+  assert.ok(find('worker-1'), 'the limit is exceeded')
+  gone.forEach(isDeleted)
+  await lead()
+  assert.is(await missing(), '0')
+  lose(4)
+  for (const at of [86_400_000, 86_430_000]) {
+    time.ms = at
+    await check('worker-4')
+  }
+  assert.not(find('worker-4'))
+})
+
 test('the metric counts the nodes without a machine, in a second term too, until they are deleted', async () => {
   const { time, lead, check, lose, missing } = makeLifecycle()
   await lead()
@@ -118,7 +147,7 @@ test('whoever leads again still counts the nodes that it has deleted', async () 
 })
 
 test('whoever leads again writes no addresses from a list of the time before', async () => {
-  const { deps, cloud, list, find } = makeProcess()
+  const { deps, cloud, list, find } = makeProcess(3)
   const refresh = machineRefresh({ machines: list, hasNodes: () => true })
   const { prepare, reconciler } = nodeIdentityController(deps, refresh)
   const addresses = () => find('worker-1')?.status?.addresses?.map(({ address }) => address)
