@@ -95,19 +95,16 @@ type Parts = {
 function makeReconciler(deps: Deps, { assignments, slices, probes, arrived, isLeader }: Parts): Assigning {
   const { caches, vendor, ledger } = deps
   const shownBy = (address: string) => statesShowing(deps, address)
+  const recordsOf = (address: string) => caches.records.list().filter(({ status }) => status?.address === address)
   const servedFrom = (address: string) => shownBy(address).map(({ service }) => servedBy(service, slices.list()))
   return assigning({
     assignments,
     showing: (address) => announcedAddresses(shownBy(address)).flatMap(({ services }) => services),
-    reservationOf(address) {
-      const record = caches.records.list().find(({ status }) => status?.address === address)
-      return record && reservationIdOf(record)
-    },
+    reservationOf: (address) => recordsOf(address).map(reservationIdOf)[0],
     lacksEndpoints: (address) => servedFrom(address).every(({ isLocal, nodes }) => isLocal && nodes.size === 0),
     isLeader,
     halt: () => haltOf(ledger.signs.state()),
-    isReleasing: (address) =>
-      caches.records.list().some((record) => record.status?.address === address && phaseOf(record) === 'Releasing'),
+    isReleasing: (address) => recordsOf(address).some((record) => phaseOf(record) === 'Releasing'),
     isOthers: ({ marks }) => clusterOfOthers(ledger.deps.scheme, marks) !== undefined,
     partnersOf: (address) =>
       shownBy(address)

@@ -55,8 +55,7 @@ export function defineController(
   declaration: ControllerDeclaration,
   { log, observer, clock = systemClock }: { log: Log; observer: ControllerObserver; clock?: Clock },
 ): Controller {
-  const { reconciler, watches = [], prepare, needs = [], keys, resyncMs, holdsFailedCalls, report } = declaration
-  const { concurrency = 1, retry = {} } = declaration
+  const { reconciler, watches = [], concurrency = 1, retry = {} } = declaration
   const { name } = reconciler
   const observe = (result: Result, ms: number) => observer.reconciled(name, result, ms)
   const pending = queue({
@@ -80,26 +79,23 @@ export function defineController(
     run(signal) {
       // Nothing that a former term remembers is true of the objects of today.
       const memory = { repeats: repeatedSteps(clock), news: failureNews(clock) }
-      const judged = reconcileKey({
-        reconciler,
-        queue: pending,
-        ...memory,
-        resyncMs,
-        holdsFailedCalls,
-        report,
-        observe,
-        log,
-      })
-      return pending.run(judged, signal, async () => {
-        await prepare?.(signal)
-        await Promise.all(needs.map((cache) => cache.synced(signal)))
-        const existing = new Set<Key>()
-        for (const key of keys()) {
-          existing.add(key)
-          pending.add(key)
-        }
-        reconciler.keepOnly?.(existing)
-      })
+      const judged = reconcileKey({ ...declaration, ...memory, queue: pending, observe, log })
+      return pending.run(judged, signal, () => beginTerm(declaration, pending.add, signal))
     },
   }
+}
+
+async function beginTerm(
+  { reconciler, prepare, needs = [], keys }: ControllerDeclaration,
+  add: (key: Key) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  await prepare?.(signal)
+  await Promise.all(needs.map((cache) => cache.synced(signal)))
+  const existing = new Set<Key>()
+  for (const key of keys()) {
+    existing.add(key)
+    add(key)
+  }
+  reconciler.keepOnly?.(existing)
 }

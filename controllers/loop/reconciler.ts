@@ -19,6 +19,11 @@ export type Reconciler = {
   keepOnly?(existing: ReadonlySet<Key>): void
 }
 
+/** Removes the entries of all keys that do not exist any more. */
+export function keepKeys(memory: Map<Key, unknown>, existing: ReadonlySet<Key>): void {
+  for (const key of memory.keys()) if (!existing.has(key)) memory.delete(key)
+}
+
 /** A problem that no retry solves: it is reported once and waits until the object changes. */
 export class Terminal extends Error {
   override readonly name = 'Terminal'

@@ -5,7 +5,7 @@ import type { Log } from '../../kube/log.ts'
 import { type Key, type Node, keyOf } from '../../kube/objects.ts'
 import { nodes } from '../../kube/resource.ts'
 import { errorText } from '../loop/error-text.ts'
-import type { Outcome, Reconciler } from '../loop/reconciler.ts'
+import { type Outcome, type Reconciler, keepKeys } from '../loop/reconciler.ts'
 import { type LifecycleStep, planMissing, planPresent, reasonToKeep } from './lifecycle-plan.ts'
 import type { MachineList } from '../facts/machine-list.ts'
 import { machineIdOf } from './node-machine.ts'
@@ -45,7 +45,7 @@ export function nodeLifecycle(deps: NodeLifecycleDeps): Reconciler {
   return {
     name: 'node-lifecycle',
     keepOnly(existing) {
-      for (const name of notReady.keys()) if (!existing.has(name)) notReady.delete(name)
+      keepKeys(notReady, existing)
       deps.limit.keepOnly(existing)
     },
     async reconcile(name, signal) {

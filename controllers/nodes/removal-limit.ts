@@ -45,11 +45,10 @@ export function removalLimit({ max, now }: RemovalLimitOptions): RemovalLimit {
   const recent = () => removals.filter((atMs) => now() - atMs < windowMs).length
   const clear = (name: Key) => {
     missing.delete(name)
-    if (missing.size === 0) isExceeded = false
+    isExceeded &&= missing.size > 0
   }
   const restart = (name: Key) => {
-    const known = missing.get(name)
-    if (known) missing.set(name, { ...known, sinceMs: undefined })
+    Object.assign(missing.get(name) ?? {}, { sinceMs: undefined })
   }
   return {
     recordMissing({ name, uid }) {
@@ -61,9 +60,7 @@ export function removalLimit({ max, now }: RemovalLimitOptions): RemovalLimit {
     restart,
     restartAll: () => [...missing.keys()].forEach(restart),
     clear,
-    keepOnly(existing) {
-      for (const name of missing.keys()) if (!existing.has(name)) clear(name)
-    },
+    keepOnly: (existing) => [...missing.keys()].filter((name) => !existing.has(name)).forEach(clear),
     canRemove(nodes) {
       const limit = Math.min(max, Math.max(1, Math.floor((nodes + recent()) / 2)))
       isExceeded ||= missing.size + recent() > limit

@@ -8,7 +8,7 @@ import { type LabelRequirement, matchesRequirements } from '../../lib/label-sele
 import type { RecentRead } from '../../lib/recent-read.ts'
 import type { MachineList } from '../facts/machine-list.ts'
 import { readProviderId } from '../nodes/provider-id.ts'
-import { type Reconciler, runSteps } from '../loop/reconciler.ts'
+import { type Reconciler, keepKeys, runSteps } from '../loop/reconciler.ts'
 import { type PeeringSeen, type PeeringStep, peeringPlan } from './node-peering-plan.ts'
 import type { PeerFacts } from '../facts/peer-facts.ts'
 import type { ProviderIds } from '../../clouds/ports/machines.ts'
@@ -54,10 +54,9 @@ export function nodePeering(deps: NodePeeringDeps): Reconciler {
   const look = (name: Key, node: Node | undefined): PeeringSeen & { dueInMs: number } => {
     const fact = facts.get(name)
     const dueInMs = fact ? (schedules.get(name)?.dueMs ?? 0) - now() : 0
-    const providerId = readProviderId(node?.spec.providerID, ids)
     return {
       node,
-      providerId,
+      providerId: readProviderId(node?.spec.providerID, ids),
       isSelected: matchesRequirements(node?.metadata.labels, selector),
       fact,
       dueInMs,
@@ -70,9 +69,7 @@ export function nodePeering(deps: NodePeeringDeps): Reconciler {
   }
   return {
     name: 'node-peering',
-    keepOnly(existing) {
-      for (const name of schedules.keys()) if (!existing.has(name)) schedules.delete(name)
-    },
+    keepOnly: (existing) => keepKeys(schedules, existing),
     async reconcile(name, signal) {
       let node = cached.node(name)
       const carryOut = async (step: PeeringStep) => {

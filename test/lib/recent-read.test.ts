@@ -49,11 +49,12 @@ test('an error is shared for two seconds, however old a value may be', async () 
 })
 
 test('the last value stays known after an error', async () => {
-  const { reads, shared, within } = makeRead()
+  const { reads, time, shared, within } = makeRead()
   assert.is(shared.latest(), undefined)
   const first = within(0)
   reads[0]?.resolve(1)
   assert.is(await first, 1)
+  time.ms = 10
   const failed = within(0).catch(String)
   reads[1]?.reject(new Error('broken'))
   assert.equal([await failed, shared.latest()], ['Error: broken', 1])
