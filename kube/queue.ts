@@ -82,7 +82,7 @@ export function queue(options: QueueOptions): Queue {
 function retries(
   { addAfter }: Pick<ScheduledKeys, 'addAfter'>,
   { firstMs = 100, maxMs = 300_000, observer }: Pick<QueueOptions, 'firstMs' | 'maxMs' | 'observer'>,
-): Pick<Queue, 'failed' | 'forget'> & { forgetAll(): void } {
+): Pick<Queue, 'failed' | 'forget'> & { forgetAll: () => void } {
   const failures = new Map<Key, number>()
   return {
     failed(key) {

@@ -80,7 +80,7 @@ export function defineController(
       // Nothing that a former term remembers is true of the objects of today.
       const memory = { repeats: repeatedSteps(clock), news: failureNews(clock) }
       const judged = reconcileKey({ ...declaration, ...memory, queue: pending, observe, log })
-      return pending.run(judged, signal, () => beginTerm(declaration, pending.add, signal))
+      return pending.run(judged, signal, () => beginTerm(declaration, (key) => pending.add(key), signal))
     },
   }
 }

@@ -124,7 +124,7 @@ test('each term begins with what exists, and without the back-off and the disput
     await running
   }
   assert.equal(terms, [['a', 'b'], ['b']])
-  assert.ok(Number(waits.at(-1)) <= 2_000, `the second term begins with ${waits.at(-1)} ms`)
+  assert.ok(Number(waits.at(-1)) <= 2_000, `the second term begins with ${String(waits.at(-1))} ms`)
 })
 
 test('a change adds the keys that it concerns, a delayed one later', async () => {
