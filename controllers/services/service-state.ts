@@ -25,6 +25,7 @@ import {
 import { isSecondWanted } from '../../ledger/want/second-want.ts'
 import type { Want } from '../../ledger/want/want.ts'
 import { type IpFamily, canonicalIpAddress, parseIpAddress } from '../../lib/ip-address.ts'
+import { requestIdAnnotation } from '../../lib/request-id.ts'
 import type { Announcement } from '../announcing/announcing.ts'
 import type { ServiceStep } from './service-step.ts'
 
@@ -82,7 +83,12 @@ export function withdrawalState(
 export function unboundState(record: ElasticIP | undefined): string | undefined {
   if (!record || !isInGrace(record)) return undefined
   const { metadata, status } = record
-  return [metadata.uid, ...(status?.conditions ?? []).map((one) => `${one.type} ${one.lastTransitionTime}`)].join()
+  const { uid, annotations } = metadata
+  return [
+    uid,
+    annotations?.[requestIdAnnotation],
+    ...(status?.conditions ?? []).map((one) => `${one.type} ${one.lastTransitionTime}`),
+  ].join()
 }
 
 /** Whether the Service has our finalizer. */

@@ -24,7 +24,7 @@ import { busy, type Claim, type ClaimResult, type ClaimSpec, recordSpecOf } from
 import { type ObtainDeps, type PolicyDeps, type Task, obtainAddress } from './obtain-address.ts'
 import { type ClaimWaits, claimWaits } from './claim-waits.ts'
 import { refuse, unrecorded } from './store-result.ts'
-import { answerFromRecord, mismatchOf, takeOverRecord } from './stored-record.ts'
+import { answerFromRecord, holdStored, mismatchOf, takeOverRecord } from './stored-record.ts'
 
 export type Claims = UnderWay & {
   /** How long claims wait because the cloud was asked in vain. */
@@ -138,8 +138,9 @@ async function answerWhileHalted(
   signal: AbortSignal,
 ): Promise<ClaimResult> {
   const record = await deps.records.get(claim.key, { signal })
-  const address = record && mismatchOf(record, claim) === undefined ? heldAddress(record) : undefined
-  return record && address !== undefined ? { kind: 'held', record, address } : { kind: 'pending', reason }
+  const isHeld = record && heldAddress(record) !== undefined && mismatchOf(record, claim) === undefined
+  const result = isHeld ? await holdStored(deps, { record, claim }, signal) : undefined
+  return result ?? { kind: 'pending', reason }
 }
 
 /**

@@ -2,16 +2,16 @@ import {
   type ElasticIP,
   type ReclaimPolicy,
   familyOf,
-  heldAddress,
   isUnbound,
   phaseOf,
   provisionedSourceOf,
   reservationIdOf,
 } from '../record/elastic-ip.ts'
 import { familyNames } from '../../lib/ip-address.ts'
+import { currentRequestId, requestIdAnnotation } from '../../lib/request-id.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { droppedRequestAnnotation, elasticIPAnnotation } from '../record/names.ts'
-import { type StatusChange, assigned, isBeingRemoved } from '../record/records.ts'
+import { assigned, isBeingRemoved } from '../record/records.ts'
 import { isClaimedBy } from '../record/source.ts'
 import { type Claim, type ClaimResult, busy, namedSource } from './claim-spec.ts'
 
@@ -125,27 +125,39 @@ function hasUnusedAddress(record: ElasticIP): boolean {
 }
 
 /**
- * Makes the address of a record the result: held, retained, or being released and not yet deleted at the cloud. Where the
- * Service that held it may be gone, the record is written, so that no release that has read it before goes on.
+ * Makes the address of a record the result: held, retained, or being released and not yet deleted at the cloud. While its
+ * Service is not stored, nothing else keeps the address. So the record is written, and no release that has read it before
+ * goes on.
  */
-async function holdStored(
+export async function holdStored(
   deps: LedgerDeps,
   { record, claim }: { record: ElasticIP; claim: Claim },
   signal: AbortSignal,
 ): Promise<ClaimResult | undefined> {
   const phase = phaseOf(record)
-  const held = heldAddress(record)
+  const { address, deletionRequestedAt } = record.status ?? {}
   // What a review reads shows what its client sent, not what is stored.
-  const isStored = claim.isShown && !claim.wait
-  const isOfFormer = phase === 'Bound' && !isStored
-  if (held !== undefined && !isOfFormer) return { kind: 'held', record, address: held }
-  const address = record.status?.address
-  const isReleased = phase === 'Released' || (phase === 'Releasing' && !record.status?.deletionRequestedAt)
-  const isStillOurs = isOfFormer || isReleased
-  if (!isStillOurs || address === undefined || isBeingRemoved(record)) return undefined
+  const isStored = !claim.wait && (claim.isShown || phase === 'Reserved')
+  const isHeld = phase === 'Bound' || phase === 'Reserved'
+  if (address === undefined) return undefined
+  if (isHeld && isStored) return { kind: 'held', record, address }
+  if (!isHeld && phase !== 'Released' && (phase !== 'Releasing' || deletionRequestedAt)) return undefined
+  if (isBeingRemoved(record)) return undefined
+  const written = phase === 'Reserved' ? noteRequest(deps, record, signal) : reserveAgain(deps, record, signal)
+  return { kind: 'held', record: await written, address }
+}
+
+/** Notes the request that an unbound record is held for. Each request has another id, so the write changes the record. */
+function noteRequest(deps: LedgerDeps, record: ElasticIP, signal: AbortSignal): Promise<ElasticIP> {
+  const { metadata, spec } = record
+  const request = currentRequestId() ?? deps.now().toISOString()
+  const annotations = { ...metadata.annotations, [requestIdAnnotation]: request }
+  return deps.records.writeSpec({ ...record, metadata: { ...metadata, annotations } }, spec, { signal })
+}
+
+function reserveAgain(deps: LedgerDeps, record: ElasticIP, signal: AbortSignal): Promise<ElasticIP> {
   const facts = { reason: 'Claimed', message: 'its Service is not stored yet', now: deps.now() }
-  const change: StatusChange = { phase: 'Reserved', conditions: [assigned('Unknown', facts)] }
-  return { kind: 'held', record: await deps.records.writeStatus(record, change, { signal }), address }
+  return deps.records.writeStatus(record, { phase: 'Reserved', conditions: [assigned('Unknown', facts)] }, { signal })
 }
 
 /** Whether the record claimed the named source for an earlier Service: that claim ends before the next one may begin. */

@@ -163,6 +163,29 @@ test('addresses of rejected Services that are not created again are released aft
   assert.is(stage.reserved().length, rejections.length)
 })
 
+test('an address is not released while the second create of its Service is on its way to etcd', async () => {
+  await product.stop()
+  const graceMs = 8_000
+  product = await stage.startSwept({ env, flags: [`--unbound-grace=${graceMs}ms`] })
+  const [refused] = rejections
+  assert.ok(refused)
+  await rejected(refused, 'late')
+  const startedMs = performance.now()
+  await rejected(refused, 'marker')
+  await eventually('half of the grace is over', () => performance.now() - startedMs > graceMs / 2 || undefined)
+  // The record of `marker` is the younger one: when it is gone, the first grace of `late` is over.
+  interceptor.onNextWrite(
+    ({ operation, object }) => operation === 'CREATE' && object?.kind === 'Service' && object.metadata.name === 'late',
+    () => stage.gone('marker'),
+  )
+  const { spec } = await stage.create(loadBalancer('late'))
+  assert.ok(interceptor.hasFired())
+  const address = spec.loadBalancerIP ?? ''
+  assert.ok(isReserved(address), 'the address that the user has read is reserved')
+  assert.is(await stage.settled('late'), address)
+  assert.ok(isReserved(address))
+})
+
 test.after(async () => {
   await interceptor.close()
   await stage.close()

@@ -15,8 +15,8 @@ export type Write = {
 }
 
 export type WriteInterceptor = {
-  /** Runs `act` during the next write that matches; the write succeeds. */
-  onNextWrite(matches: (write: Write) => boolean, act: () => void): void
+  /** Runs `act` during the next write that matches; the write succeeds once that is done. */
+  onNextWrite(matches: (write: Write) => boolean, act: () => void | Promise<void>): void
   /** Refuses the next write that matches, with this message. */
   refuseNextWrite(matches: (write: Write) => boolean, message: string): void
   /** Whether the last expected write has happened. */
@@ -31,23 +31,24 @@ export async function interceptWrites(stage: Pick<TestStage, 'run' | 'kubectl'>)
   const now = Date.now()
   const authority = await issueAuthority({ commonName: 'write-interceptor', now, lifetimeMs: dayMs })
   const leaf = await issueLeaf({ authority, hosts: ['127.0.0.1'], now, lifetimeMs: dayMs })
-  let expected: { matches: (write: Write) => boolean; act?: () => void; message?: string } | undefined
+  let expected: { matches: (write: Write) => boolean; act?: () => void | Promise<void>; message?: string } | undefined
 
   const server = createServer(leaf, (request, response) => {
     let body = ''
     request.setEncoding('utf8').on('data', (text: string) => {
       body += text
     })
-    request.on('end', () => {
+    const answer = async () => {
       const { request: write } = JSON.parse(body) as { request: Write & { uid: string } }
       const matched = expected?.matches(write) ? expected : undefined
       if (matched) expected = undefined
-      matched?.act?.()
+      await matched?.act?.()
       const { message } = matched ?? {}
       const verdict = message === undefined ? { allowed: true } : { allowed: false, status: { code: 403, message } }
       const review = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview' }
       response.end(JSON.stringify({ ...review, response: { uid: write.uid, ...verdict } }))
-    })
+    }
+    request.on('end', () => void answer())
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo

@@ -3,12 +3,14 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { ReservationRequest } from '../../../clouds/ports/cloud.ts'
 import type { KubeClient } from '../../../kube/client.ts'
+import { isConflict } from '../../../kube/errors.ts'
 import { type ClaimDeps, claims } from '../../../ledger/claim/claim.ts'
 import { haltMemory } from '../../../ledger/identity/halt.ts'
 import { ledgerMap } from '../../../ledger/identity/ledger-map.ts'
 import type { ClaimResult } from '../../../ledger/claim/claim-spec.ts'
 import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
 import { serviceMarks } from '../../../ledger/record/marks.ts'
+import { forRequest } from '../../../lib/request-id.ts'
 import { makeReservation } from '../../builders.ts'
 import type { HeardCall } from '../../fakes/interposed.ts'
 import { makeHarness, neverAborted, scheme, timeoutMs } from '../harness.ts'
@@ -334,6 +336,34 @@ test('a reservation that a read by id does not show yet is found by its marks, n
   harness.cloud.idsLate = true
   assert.is((await process.claim()).kind, 'pending')
   assert.is(harness.cloud.calls.reserve, 1)
+})
+
+test('an address without a stored Service is held by a write each time: no release that read its record before goes on', async () => {
+  const harness = makeHarness()
+  harness.setAdoptionMark()
+  await harness.process('a').claim({ wait: true })
+  for (const request of ['second', 'third']) {
+    const claimed = { kind: 'busy' }
+    const claimMeanwhile = async ({ verb }: HeardCall) => {
+      if (verb !== 'replace' || claimed.kind !== 'busy') return
+      claimed.kind = 'running'
+      claimed.kind = (await forRequest(request, () => harness.process('b').claim({ wait: true }))).kind
+    }
+    const releaser = harness.process('c', { kube: { before: claimMeanwhile } })
+    assert.ok(isConflict(await releaser.release().catch((error: unknown) => error)))
+    assert.equal([claimed.kind, harness.record()?.status?.phase], ['held', 'Reserved'])
+    assert.is(harness.record()?.metadata.annotations?.['eip-admission.dev/request-id'], request)
+  }
+  assert.equal(harness.reservationsOf(), ['res-1'])
+})
+
+test('a claim of a controller holds the address without a write: its Service is stored', async () => {
+  const harness = makeHarness()
+  harness.setAdoptionMark()
+  await harness.process('a').claim({ wait: true })
+  const before = harness.record()
+  assert.is((await harness.process('b').claim()).kind, 'held')
+  assert.equal(harness.record(), before)
 })
 
 function isMark(verb: string, [resource]: unknown[]): boolean {
