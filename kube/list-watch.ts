@@ -25,7 +25,7 @@ export type Store<T> = {
 export type Pace = Backoff & {
   pageSize: number
   timeoutMs: number
-  graceMs: number
+  silenceMs: number
   /** A watch that ends sooner counts as a failure. */
   healthyMs: number
 }
@@ -100,8 +100,8 @@ async function watchFrom<T extends KubeObject>(
   { deps, progress, signal }: { deps: ListWatch<T>; progress: Progress; signal: AbortSignal },
 ): Promise<void> {
   const { client, resource, selection, store, pace } = deps
-  const { timeoutMs, graceMs } = pace
-  const options = { ...selection, resourceVersion, timeoutMs, graceMs }
+  const { timeoutMs, silenceMs } = pace
+  const options = { ...selection, resourceVersion, timeoutMs, silenceMs }
   for await (const event of client.watch(resource, options, signal)) {
     if (signal.aborted) return
     store.contact()

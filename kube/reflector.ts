@@ -47,11 +47,10 @@ export type Reflector<T extends KubeObject> = {
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
 
-/** Bookmarks of a quiet kind are two minutes apart, so we end a watch only when the server should have ended it. */
 const defaultPace: Pace = {
   pageSize: 100,
   timeoutMs: 290_000,
-  graceMs: 15_000,
+  silenceMs: 150_000,
   healthyMs: 5_000,
   firstMs: 500,
   maxMs: 30_000,

@@ -18,8 +18,8 @@ export type WatchOptions = {
   resourceVersion: string
   /** When the server ends the watch. */
   timeoutMs?: number | undefined
-  /** How long after that we end it ourselves, because the server no longer responds. */
-  graceMs?: number | undefined
+  /** After so long without an event or a bookmark we end it ourselves: a proxy may keep a dead connection open. */
+  silenceMs?: number | undefined
 }
 
 export type Watcher = {
@@ -34,9 +34,9 @@ export type Watcher = {
   ): AsyncGenerator<WatchEvent<T>>
 }
 
-/** The first bookmark of a quiet kind comes after two minutes, so silence before the time-out proves nothing. */
 const defaultTimeoutMs = 290_000
-const defaultGraceMs = 15_000
+/** Bookmarks of a quiet kind are two minutes apart. */
+const defaultSilenceMs = 150_000
 const responseTimeoutMs = 30_000
 const maxCharacters = 8 * 1024 * 1024
 
@@ -49,13 +49,20 @@ export function watcher(http: Http): Watcher {
       const ending = new AbortController()
       const abort = () => ending.abort()
       signal.addEventListener('abort', abort, { once: true })
-      const onSilence = () => ending.abort(silenceError(call.name))
-      let timer = setTimeout(onSilence, responseTimeoutMs)
+      let timer: NodeJS.Timeout | undefined
+      const allowSilence = (ms: number) => {
+        clearTimeout(timer)
+        timer = setTimeout(() => ending.abort(silenceError(call.name)), ms)
+      }
+      allowSilence(responseTimeoutMs)
       try {
         const response = await http.open(call, ending.signal)
-        clearTimeout(timer)
-        timer = setTimeout(onSilence, (options.timeoutMs ?? defaultTimeoutMs) + (options.graceMs ?? defaultGraceMs))
-        for await (const line of linesOf(call.name, response)) yield parseEvent<T>(call.name, line)
+        const { silenceMs = defaultSilenceMs } = options
+        allowSilence(silenceMs)
+        for await (const line of linesOf(call.name, response)) {
+          allowSilence(silenceMs)
+          yield parseEvent<T>(call.name, line)
+        }
       } catch (error) {
         if (signal.aborted) return
         ending.signal.throwIfAborted()

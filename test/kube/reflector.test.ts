@@ -304,7 +304,7 @@ test('a silent watch is ended, and the next one begins at the same version', () 
       await until(() => services.get('default/z') !== undefined)
       assert.equal(requestsInShort(server).slice(0, 3), ['list', 'watch@1', 'watch@6'])
     },
-    { pace: { ...quick, timeoutMs: 20, graceMs: 20 } },
+    { pace: { ...quick, silenceMs: 40 } },
   ))
 
 test('deletions during an outage are reported after it', () =>

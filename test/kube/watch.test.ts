@@ -117,11 +117,40 @@ for (const { name, respond, words, ...expected } of broken) {
     }))
 }
 
-test('a watch that the server does not end in time is closed', () =>
+test('a watch without an event or a bookmark for 150 s is closed, long before the server should end it', async () => {
+  const bookmark = event('BOOKMARK', { metadata: { resourceVersion: '2' } })
+  const began = Promise.withResolvers<ServerResponse>()
+  mock.timers.enable({ apis: ['setTimeout'] })
+  try {
+    await withServer(
+      (_, response) => {
+        response.writeHead(200).write(bookmark)
+        began.resolve(response)
+      },
+      async (server) => {
+        const watch = clientFor(server).watch(services, { resourceVersion: '1' }, forever)
+        await watch.next()
+        for (const silentMs of [149_000, 149_000]) {
+          mock.timers.tick(silentMs)
+          const next = watch.next()
+          ;(await began.promise).write(bookmark)
+          assert.is((await next).value?.type, 'BOOKMARK')
+        }
+        const ended = errorOf(watch.next())
+        mock.timers.tick(150_001)
+        assert.is((await ended).message, 'watch Service: the API server has gone silent')
+      },
+    )
+  } finally {
+    mock.timers.reset()
+  }
+})
+
+test('a watch that says nothing is closed', () =>
   withServer(
     (_, response) => void response.writeHead(200).write(event('ADDED', service('a'))),
     async (server) => {
-      const error = (await errorOf(received(server, { timeoutMs: 20, graceMs: 20 }))) as KubeError
+      const error = (await errorOf(received(server, { silenceMs: 40 }))) as KubeError
       assert.equal([error.reason, error.message], ['Timeout', 'watch Service: the API server has gone silent'])
       await until(() => server.connections.open === 0, 'the end of the connection')
     },
