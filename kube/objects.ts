@@ -199,7 +199,7 @@ export function ingressOf({ status }: Pick<Service, 'status'>): Ingress[] {
 /** The label of a node that takes no traffic from balancers. */
 export const excludeLabel = 'node.kubernetes.io/exclude-from-external-load-balancers'
 
-/** Whether the operator keeps a node from what balancers and addresses lead to. As upstream, the label's value does not matter. */
+/** Whether the operator keeps a node from what balancers and addresses lead to. As in Kubernetes 1.34, only `false` does not. */
 export function isExcluded({ metadata }: Pick<Node, 'metadata'>): boolean {
-  return metadata.labels?.[excludeLabel] !== undefined
+  return (metadata.labels?.[excludeLabel] ?? 'false') !== 'false'
 }

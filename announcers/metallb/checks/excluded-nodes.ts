@@ -1,4 +1,4 @@
-import { type Node, excludeLabel, isExcluded, keyOf } from '../../../kube/objects.ts'
+import { type Node, excludeLabel, keyOf } from '../../../kube/objects.ts'
 import { type RunningProgram, type SoftwareFinding, defineSoftwareCheck } from '../../check.ts'
 import { containersOf } from '../../shared/programs.ts'
 import { versionOf } from './programs.ts'
@@ -30,13 +30,18 @@ function ignoresLabel(args: readonly string[]): boolean {
   return args.some((arg) => /^--?ignore-exclude-lb(=(1|t|true))?$/i.test(arg))
 }
 
+/** MetalLB itself heeds no value, unlike us: `false` silences a node too. */
+function hasExcludeLabel({ metadata: { labels = {} } }: Node): boolean {
+  return excludeLabel in labels
+}
+
 function excludedFinding(workload: RunningProgram, nodes: readonly Node[]): SoftwareFinding[] {
   const { nodeSelector = {} } = workload.spec?.template?.spec ?? {}
   const running = nodes.filter(({ metadata: { labels = {} } }) =>
     Object.entries(nodeSelector).every(([name, value]) => labels[name] === value),
   )
   // Where it runs on no node, another check says so.
-  if (running.length === 0 || !running.every(isExcluded)) return []
+  if (running.length === 0 || !running.every(hasExcludeLabel)) return []
   return [
     {
       level: 'error',

@@ -205,7 +205,7 @@ test('every node that runs a speaker is kept from announcing by its label', () =
     metadata: { name, labels },
     spec: {},
   })
-  const excluded = node('one', { [exclude]: '' })
+  const excluded = node('one', { [exclude]: 'false' })
   const speaker = (image: string, args: string[] = [], nodeSelector = {}): Workload => ({
     apiVersion: 'apps/v1',
     kind: 'DaemonSet',

@@ -41,6 +41,7 @@ const text = (nodes: Node[], facts?: Partial<ServiceNodeFacts>) =>
 
 const [a, b, c] = [node('a'), node('b'), node('c')]
 const excluded = { labels: { 'node.kubernetes.io/exclude-from-external-load-balancers': '' } }
+const notExcluded = { labels: { 'node.kubernetes.io/exclude-from-external-load-balancers': 'false' } }
 const taint = (key: string) => ({ spec: { taints: [{ key, effect: 'NoSchedule' as const }] } })
 
 const cases: [what: string, nodes: Node[], facts: Partial<ServiceNodeFacts>, expected: string][] = [
@@ -49,6 +50,7 @@ const cases: [what: string, nodes: Node[], facts: Partial<ServiceNodeFacts>, exp
   ['a cordoned node stays', [node('a', { spec: { unschedulable: true } }), b], {}, 'a b'],
   ['a node that is not ready failed', [node('a', { ready: 'Unknown' }), b], {}, 'a! b'],
   ['an excluded node is none', [node('a', { metadata: excluded }), b], {}, 'b'],
+  ['a label with the value false excludes nothing', [node('a', { metadata: notExcluded }), b], {}, 'a b'],
   ['an excluded holder leaves', [node('a', { metadata: excluded }), b], { holder: machineA }, 'a-2 b'],
   ['a machine that is off', [node('a', taint('node.cloudprovider.kubernetes.io/shutdown')), b], {}, 'a-3 b'],
   ['a machine that the autoscaler takes', [node('a', taint('ToBeDeletedByClusterAutoscaler')), b], {}, 'a-3 b'],

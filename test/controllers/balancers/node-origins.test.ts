@@ -23,7 +23,7 @@ test('every ready node is an origin by its external address, in the order of nam
 const left: { name: string; facts: Parameters<typeof makeNode>[1] }[] = [
   { name: 'is not ready', facts: { ready: 'False' } },
   { name: 'has not been heard of', facts: { ready: 'Unknown' } },
-  { name: 'is excluded, whatever the value', facts: { labels: { [exclude]: '' } } },
+  { name: 'is excluded, also by a value that means nothing', facts: { labels: { [exclude]: 'no' } } },
   { name: 'is being deleted', facts: { deletionTimestamp: 'now' } },
   { name: 'will be deleted by the autoscaler', facts: { taints: ['ToBeDeletedByClusterAutoscaler'] } },
   { name: 'is in another metro', facts: { labels: { [region]: 'ny' } } },
@@ -56,6 +56,10 @@ test('an address that may move is skipped, and the next one is taken', () => {
 test('while no node is ready, all that may be used are', () => {
   const [one, two] = [makeNode('worker-1', { ready: 'Unknown' }), makeNode('worker-2', { ready: 'False' })]
   assert.equal(namesOf(one, two, makeNode('worker-3', { labels: { [exclude]: 'true' } })), ['worker-1', 'worker-2'])
+})
+
+test('a label with the value false excludes no node', () => {
+  assert.equal(namesOf(makeNode('worker-1', { labels: { [exclude]: 'false' } })), ['worker-1'])
 })
 
 test('a region that is no other metro excludes no node', () => {

@@ -89,6 +89,7 @@ test('machines deliver the address to the API servers that are published', () =>
 const leavings: [node: Parameters<typeof makeNode>[0], reason: string][] = [
   [{}, ''],
   [{ labels: { 'node.kubernetes.io/exclude-from-external-load-balancers': '' } }, 'excluded by its label'],
+  [{ labels: { 'node.kubernetes.io/exclude-from-external-load-balancers': 'false' } }, ''],
   [{ unschedulable: true }, 'cordoned'],
   [{ deletionTimestamp: '2026-01-01T00:00:00Z', unschedulable: true }, 'being deleted'],
 ]
