@@ -1,4 +1,4 @@
-import { type Cloud, CloudError, type Reservation, type ReservationRequest } from '../ports/cloud.ts'
+import { type Cloud, CloudError, type Marked, type Reservation, type ReservationRequest } from '../ports/cloud.ts'
 import { hasMarks } from '../ports/marks.ts'
 import { isRefused, unlessGone } from '../ports/vendor-errors.ts'
 import { refusal, unreadableError } from './errors.ts'
@@ -23,7 +23,7 @@ export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
     },
     reserve: async (request, signal) => dated(await reserve(project, request, signal)),
     mark: ({ id }, marks, signal) => mark(project, { id, marks }, signal),
-    release: (id, signal) => release(project, id, signal),
+    release: (reservation, signal) => release(project, reservation, signal),
     locations: (signal) => listLocations(project, signal),
   }
 }
@@ -82,9 +82,9 @@ async function mark(
 }
 
 /** Reads before it deletes: `/ips` holds servers' own addresses too, and deleting one in use is not documented. */
-async function release(project: Project, id: string, signal: AbortSignal): Promise<void> {
+async function release(project: Project, { id, marks = {} }: Marked, signal: AbortSignal): Promise<void> {
   const found = await findAddress(project, { id }, signal)
-  if (!found) return
+  if (!found || !hasMarks(found.reservation.marks, marks)) return
   const { holder } = found.reservation
   if (holder !== undefined)
     throw refusal(`address ${id} points to ${holder}, so it is not deleted; remove it there`, 'conflict')

@@ -1,4 +1,11 @@
-import { type Cloud, CloudError, type Location, type Reservation, type ReservationRequest } from '../ports/cloud.ts'
+import {
+  type Cloud,
+  CloudError,
+  type Location,
+  type Marked,
+  type Reservation,
+  type ReservationRequest,
+} from '../ports/cloud.ts'
 import { fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
 import { hasMarks } from '../ports/marks.ts'
 import { unlessGone } from '../ports/vendor-errors.ts'
@@ -19,7 +26,7 @@ export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
     reservation: (id, signal) => findReservation(project, id, signal),
     reserve: (request, signal) => reserve(project, request, signal),
     mark: ({ id }, marks, signal) => mark(project, { id, marks }, signal),
-    release: (id, signal) => release(project, id, signal),
+    release: (reservation, signal) => release(project, reservation, signal),
     locations: (signal) => listLocations(project, signal),
   }
 }
@@ -88,9 +95,9 @@ async function mark(
  * Reads before it deletes: DELETE with the id of an assignment would take the address from a running machine. No user waits
  * for this extra read.
  */
-async function release(project: Project, id: string, signal: AbortSignal): Promise<void> {
+async function release(project: Project, { id, marks = {} }: Marked, signal: AbortSignal): Promise<void> {
   const found = await findReservation(project, id, signal)
-  if (!found) return
+  if (!found || !hasMarks(found.marks, marks)) return
   const path = ['ips', id]
   const deletion = project.http.call({ name: 'release', method: 'DELETE', path, accept: [404] }, signal)
   await unlessGone(deletion, () => isListed(project, id, signal))

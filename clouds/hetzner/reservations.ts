@@ -1,6 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { fieldsOf, textOf } from '../http/loose-json.ts'
-import { type Cloud, CloudError, type Location, type Reservation, type ReservationRequest } from '../ports/cloud.ts'
+import {
+  type Cloud,
+  CloudError,
+  type Location,
+  type Marked,
+  type Reservation,
+  type ReservationRequest,
+} from '../ports/cloud.ts'
 import { hasMarks } from '../ports/marks.ts'
 import { findFloatingIp } from './find-floating-ip.ts'
 import { labelsOf } from './labels.ts'
@@ -19,7 +26,7 @@ export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
     reservation: async (id, signal) => (await findFloatingIp(project, { id }, signal))?.reservation,
     reserve: (request, signal) => reserve(project, request, signal),
     mark: ({ id }, marks, signal) => mark(project, { id, marks }, signal),
-    release: (id, signal) => release(project, id, signal),
+    release: (reservation, signal) => release(project, reservation, signal),
     async problems(signal) {
       const blocked = (await project.addresses.recent(signal)).filter(({ isBlocked }) => isBlocked)
       return new Map(blocked.map(({ reservation }) => [reservation.id, 'it is blocked']))
@@ -87,9 +94,9 @@ async function mark(
 }
 
 /** Deletes an address that no server has; while one has it, somebody may use it. */
-async function release(project: Project, id: string, signal: AbortSignal): Promise<void> {
+async function release(project: Project, { id, marks = {} }: Marked, signal: AbortSignal): Promise<void> {
   const found = await findFloatingIp(project, { id }, signal)
-  if (!found) return
+  if (!found || !hasMarks(found.reservation.marks, marks)) return
   if (found.server !== undefined) {
     const { address } = found.reservation
     throw refusal(`${address} is assigned to server ${found.server}, so it is not deleted; unassign it`, 'conflict')

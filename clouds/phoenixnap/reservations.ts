@@ -1,4 +1,4 @@
-import type { Cloud, Marks, Reservation, ReservationRequest } from '../ports/cloud.ts'
+import type { Cloud, Marked, Marks, Reservation, ReservationRequest } from '../ports/cloud.ts'
 import { hasMarks } from '../ports/marks.ts'
 import { type Account, pathOf, readList } from './account.ts'
 import { isRefused, refusal, unreadableError } from './errors.ts'
@@ -18,7 +18,7 @@ export function reservationsOf(account: Account): Omit<Cloud, 'name' | 'location
     reservation: async (id, signal) => (await findBlock(account, id, signal))?.reservation,
     reserve: (request, signal) => reserve(reserving, request, signal),
     mark: ({ id }, marks, signal) => mark(reserving, { id, marks }, signal),
-    release: (id, signal) => release(account, id, signal),
+    release: (reservation, signal) => release(account, reservation, signal),
     problems: (signal) => findProblems(account, signal),
   }
 }
@@ -77,9 +77,9 @@ async function mark(
 }
 
 /** Deletes a block that nothing uses. Reads it first: a block in use is refused by us, with what uses it. */
-async function release(account: Account, id: string, signal: AbortSignal): Promise<void> {
+async function release(account: Account, { id, marks = {} }: Marked, signal: AbortSignal): Promise<void> {
   const found = await findBlock(account, id, signal)
-  if (!found) return
+  if (!found || !hasMarks(found.reservation.marks, marks)) return
   const { address = id, holder } = found.reservation
   if (holder !== undefined)
     throw refusal(`the block of ${address} is assigned to ${holder}, so it is not deleted; remove it there`, 'conflict')

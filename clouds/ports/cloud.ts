@@ -24,7 +24,7 @@ export type Reservation = {
   createdAt: string | undefined
 }
 
-/** A reservation to mark, with its marks as they were read if another one may have its id by now. */
+/** A reservation to change, with its marks as they were read if another one may have its id by now. */
 export type Marked = Pick<Reservation, 'id'> & Partial<Pick<Reservation, 'marks'>>
 
 export type ReservationRequest = {
@@ -63,8 +63,8 @@ export type Cloud = {
    * where another one has its id by now, and lacks the marks that the caller names.
    */
   mark(reservation: Marked, marks: Record<string, string | undefined>, signal: AbortSignal): Promise<void>
-  /** Deletes a reservation; one that is gone already is success. */
-  release(id: string, signal: AbortSignal): Promise<void>
+  /** Deletes a reservation; one that is gone already is success. So is one whose id another one has by now, as in `mark`. */
+  release(reservation: Marked, signal: AbortSignal): Promise<void>
   /** What the cloud says is wrong with addresses now, by the id of the reservation. Absent where the cloud says no such thing. */
   problems?(signal: AbortSignal): Promise<ReadonlyMap<string, string>>
   locations(signal: AbortSignal): Promise<Location[]>

@@ -22,7 +22,7 @@ export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
     reserve: (request, signal) => reserve(project, request, signal),
     mark: (reservation, marks, signal) =>
       changes.run(reservation.id, () => mark(project, { reservation, marks }, signal)),
-    release: (id, signal) => changes.run(id, () => release(project, id, signal)),
+    release: (reservation, signal) => changes.run(reservation.id, () => release(project, reservation, signal)),
     // The API lists no zones.
     locations: async () => [...zones],
   }
@@ -62,17 +62,15 @@ async function mark(
 }
 
 /**
- * Deletes an address that no server has; while one has it, somebody may use it. Ids come back: one without our tags is
- * another reservation by now, and each deletion reads them anew.
+ * Deletes an address that no server has; while one has it, somebody may use it. Ids come back: one without the caller's
+ * marks is another reservation by now, and each deletion reads them anew.
  */
-async function release(project: Project, id: string, signal: AbortSignal): Promise<void> {
+async function release(project: Project, { id, marks = {} }: Marked, signal: AbortSignal): Promise<void> {
   const found = await findFlexibleIp(project, { id }, signal)
-  if (!found) return
-  const { address, holder, marks } = found.reservation
+  if (!found || !hasMarks(found.reservation.marks, marks)) return
+  const { address, holder } = found.reservation
   if (holder !== undefined)
     throw refusal(`${address} is attached to ${holder}, so it is not deleted; detach it`, 'conflict')
-  if (Object.keys(marks).length === 0)
-    throw refusal(`${address} has no tag of eip-admission, so it is not deleted; delete it in the console`, 'conflict')
   const path = [...pathOf.addresses(project), id]
   const deletion = project.http.call({ name: 'release', method: 'DELETE', path, accept: [404] }, signal)
   await unlessGone(deletion, async () => (await findListed(project, { id }, signal)) !== undefined)

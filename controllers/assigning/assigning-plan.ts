@@ -4,7 +4,7 @@
 //   ---------------------------+--------------------------------------------+---------------------------
 //   has no reservation of ours | a Service shows it                         | -, says why it leads nowhere
 //   is gone at the cloud       |                                            | -, the sweep tells
-//   is another cluster's now   | a Service shows it                         | -, says so
+//   is foreign by now          | a Service shows it                         | -, says so
 //   is not known for certain   |                                            | -, looks again
 //   is to be moved or freed    | another cluster uses our id, or the leader | -, waits
 //                              | has not looked for one yet                 |
@@ -32,9 +32,10 @@ export type SeenAddress = {
   services: readonly Key[]
   /** The reservation that the ledger has. */
   id: string | undefined
-  /** What the cloud shows; undefined where it is gone, and where it is another cluster's. */
+  /** What the cloud shows; undefined where it is gone, and where it is foreign. */
   assigned: AssignedAddress | undefined
-  isOthers: boolean
+  /** Why the reservation is not the ledger's, as whose.ts says. */
+  foreign: string | undefined
   /** Whether the cloud's last answer is beyond doubt. */
   isKnown: boolean
   isLeaving: boolean
@@ -54,10 +55,10 @@ const haltedMs = 10_000
 
 /** The next step for one address. Pure. */
 export function planAssigning(seen: SeenAddress): AssigningPlan {
-  const { services, id, assigned, isOthers, isKnown, isLeaving, awaitsEndpointsMs, decision } = seen
+  const { services, id, assigned, foreign, isKnown, isLeaving, awaitsEndpointsMs, decision } = seen
   const isShown = services.length > 0
   if (id === undefined) return isShown ? { problem: withoutReservation } : {}
-  if (!assigned) return isOthers && isShown ? { problem: ofOthers } : {}
+  if (!assigned) return foreign !== undefined && isShown ? { problem: foreignText(foreign) } : {}
   if (!isKnown) return { againInMs: waitMs }
   const [machine] = assigned.machines
   if (!isShown) return isLeaving && machine !== undefined ? unlessHalted(seen, { do: 'unassign', machine, id }) : {}
@@ -74,8 +75,10 @@ const withoutReservation =
   'the address is no reservation that eip-admission has, so it cannot be assigned to a machine: ' +
   'name it in an ElasticIP (spec.reservationID), or remove it from the Service'
 
-const ofOthers =
-  "its reservation is another cluster's by its marks, so it is not assigned to a machine here. " +
-  'To get another address, delete the Service and create it again. ' +
-  `To get this one, name its reservation in an ElasticIP with the annotation ${transferAnnotation}, ` +
-  'and that ElasticIP in the new Service'
+function foreignText(reason: string): string {
+  return (
+    `its reservation is not this Service's any more: ${reason}. So it is not assigned to a machine here. ` +
+    'To get another address, delete the Service and create it again. To get this one, name its reservation in an ' +
+    `ElasticIP, with the annotation ${transferAnnotation} if another cluster has it, and that ElasticIP in the new Service`
+  )
+}

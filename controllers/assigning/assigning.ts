@@ -115,7 +115,7 @@ async function look(room: Room, address: string, signal: AbortSignal): Promise<S
     services,
     id,
     assigned: view.assigned(),
-    isOthers: view.isOthers(),
+    foreign: view.foreign(),
     isKnown: id !== undefined && view.isKnown(id),
     isLeaving,
     awaitsEndpointsMs: awaitedMs(room, address, entry),

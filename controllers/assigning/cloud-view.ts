@@ -1,15 +1,16 @@
 import type { AssignedAddress } from '../../clouds/ports/assignments.ts'
 import type { Clock } from '../../kube/clock.ts'
 
-/** What the cloud says of an address. What another cluster has is neither moved nor taken from its machine. */
-export type Answer = AssignedAddress & { isOthers: boolean }
+/** What the cloud says of an address, and why that is foreign. What is foreign is neither moved nor taken from its machine. */
+export type Answer = AssignedAddress & { foreign: string | undefined }
 
 /** What the cloud showed of one address, how long ago, and what we changed since. */
 export type CloudView = {
-  /** The last answer; undefined before the first one, where the address is gone, and where it is another cluster's. */
+  /** The last answer; undefined before the first one, where the address is gone, and where it is foreign. */
   assigned(): AssignedAddress | undefined
   machines(): readonly string[]
-  isOthers(): boolean
+  /** Why the reservation is not the ledger's; undefined if it is. */
+  foreign(): string | undefined
   /** Whether the last answer was of this reservation. */
   isOf(id: string): boolean
   /** The same, and nothing made it doubtful since. */
@@ -63,11 +64,11 @@ export function cloudView(clock: Pick<Clock, 'now'>): CloudView {
     isChanging: false,
   }
   const isOlder = ({ askedAtMs }: Pick<Asked, 'askedAtMs'>) => state.isChanging || state.changedAtMs > askedAtMs
-  const assigned = () => (state.last?.isOthers ? undefined : state.last)
+  const assigned = () => (state.last?.foreign === undefined ? state.last : undefined)
   return {
     assigned,
     machines: () => assigned()?.machines ?? [],
-    isOthers: () => state.last?.isOthers ?? false,
+    foreign: () => state.last?.foreign,
     isOf: (id) => state.readId === id,
     isKnown: (id) => state.readId === id && state.answeredAtMs !== never,
     answeredAtMs: () => state.answeredAtMs,
@@ -81,8 +82,8 @@ export function cloudView(clock: Pick<Clock, 'now'>): CloudView {
   }
 }
 
-/** What a reconcile depends on: the machines of an address, or that it is another cluster's. */
-const shown = ({ last }: State) => last && (last.isOthers || last.machines.join())
+/** What a reconcile depends on: the machines of an address, or why it is foreign. */
+const shown = ({ last }: State) => last && (last.foreign ?? last.machines.join())
 
 function take(state: State, found: Answer | undefined, { id, nowMs }: { id: string; nowMs: number }): boolean {
   if (found?.machines.length === 0 && nowMs - state.placedAtMs < settlingMs) {

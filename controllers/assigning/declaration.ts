@@ -4,9 +4,17 @@ import { systemClock } from '../../kube/clock.ts'
 import { type EndpointSlice, type Key, type Node, type Service, keyOf } from '../../kube/objects.ts'
 import { type Reflector, reflector } from '../../kube/reflector.ts'
 import { endpointSlices } from '../../kube/resource.ts'
-import { claimKey, isSecond, phaseOf, recordName, reservationIdOf, secondKeys } from '../../ledger/record/elastic-ip.ts'
+import {
+  claimKey,
+  decidingRecord,
+  isSecond,
+  phaseOf,
+  recordName,
+  reservationIdOf,
+  secondKeys,
+} from '../../ledger/record/elastic-ip.ts'
 import type { ClusterState } from '../../ledger/identity/cluster-signs.ts'
-import { clusterOfOthers } from '../../ledger/record/marks.ts'
+import { foreignReasonOf } from '../../ledger/record/whose.ts'
 import { announcedAddress, announcedAddresses, mentionsAddress, type ServiceState } from '../announcing/announced.ts'
 import { problemReporter } from '../announcing/declaration.ts'
 import { serviceStates } from '../announcing/service-states.ts'
@@ -14,7 +22,7 @@ import type { Dependencies } from '../dependencies.ts'
 import type { ControllerDeclaration } from '../loop/controller.ts'
 import { errorText } from '../loop/error-text.ts'
 import { type ForwardedKeys, forwardedKeys, type Watch, watch } from '../loop/watch.ts'
-import { type Arrival, type Assigning, assigning } from './assigning.ts'
+import { type Arrival, type Assigning, type AssigningDeps, assigning } from './assigning.ts'
 import type { Halt } from './assigning-plan.ts'
 import { type NodeProbes, nodeProbes } from './node-probes.ts'
 import { type ServedBy, serviceNodes, servingNodes } from './service-nodes.ts'
@@ -95,17 +103,14 @@ type Parts = {
 function makeReconciler(deps: Deps, { assignments, slices, probes, arrived, isLeader }: Parts): Assigning {
   const { caches, vendor, ledger } = deps
   const shownBy = (address: string) => statesShowing(deps, address)
-  const recordsOf = (address: string) => caches.records.list().filter(({ status }) => status?.address === address)
   const servedFrom = (address: string) => shownBy(address).map(({ service }) => servedBy(service, slices.list()))
   return assigning({
     assignments,
     showing: (address) => announcedAddresses(shownBy(address)).flatMap(({ services }) => services),
-    reservationOf: (address) => recordsOf(address).map(reservationIdOf)[0],
     lacksEndpoints: (address) => servedFrom(address).every(({ isLocal, nodes }) => isLocal && nodes.size === 0),
     isLeader,
     halt: () => haltOf(ledger.signs.state()),
-    isReleasing: (address) => recordsOf(address).some((record) => phaseOf(record) === 'Releasing'),
-    isOthers: ({ marks }) => clusterOfOthers(ledger.deps.scheme, marks) !== undefined,
+    ...recordedIn(deps),
     partnersOf: (address) =>
       shownBy(address)
         .flatMap(({ service }) => addressesOf(caches, keyOf(service), service))
@@ -137,6 +142,22 @@ const leaseMarginMs = 500
 /** Who leads until the renew deadline may write until the lease ends. */
 function writeMs({ settings: { process } }: Pick<Deps, 'settings'>): number {
   return Math.max(moveTimeoutMs, process.leaseDurationMs - process.renewDeadlineMs - leaseMarginMs)
+}
+
+/** What the ledger says of an address. */
+function recordedIn({ caches, ledger }: Deps): Pick<AssigningDeps, 'reservationOf' | 'isReleasing' | 'foreignReason'> {
+  const recordOf = (address: string) => decidingRecord(caches.records.list(), address)
+  return {
+    reservationOf(address) {
+      const record = recordOf(address)
+      return record && reservationIdOf(record)
+    },
+    isReleasing(address) {
+      const record = recordOf(address)
+      return record !== undefined && phaseOf(record) === 'Releasing'
+    },
+    foreignReason: (address, found) => foreignReasonOf(ledger.deps, recordOf(address), found),
+  }
 }
 
 /**

@@ -14,8 +14,8 @@ export type MemoryDeps = {
   assignments: Assignments
   /** The reservation of an address that the ledger has. */
   reservationOf: (address: string) => string | undefined
-  /** Whether an address is another cluster's by its marks: the cloud gave it the id, or this cluster changed its own. */
-  isOthers: (found: AssignedAddress) => boolean
+  /** Why what the cloud has under the id of an address is not the ledger's reservation; undefined if it is. */
+  foreignReason: (address: string, found: AssignedAddress) => string | undefined
   /** How long a write to the cloud may take: it ends while the lease is still ours. */
   writeMs: number
   clock: Clock
@@ -60,7 +60,7 @@ const few = 5
 
 /** Knows nothing of the addresses yet. `changed` receives those that have other machines than before. */
 export function makeMemory(deps: MemoryDeps, changed: (address: string) => void): Memory {
-  const { assignments, clock, isOthers } = deps
+  const { assignments, clock, foreignReason } = deps
   const entries = new Map<string, Entry>()
   const entryOf = (address: string) => {
     const entry = entries.get(address) ?? newEntry(deps)
@@ -74,7 +74,7 @@ export function makeMemory(deps: MemoryDeps, changed: (address: string) => void)
   const readOne = async (address: string, id: string, signal: AbortSignal) => {
     const askedAtMs = clock.now()
     const found = await assignments.assignedAddress(id, signal)
-    entryOf(address).view.answered(found && { ...found, isOthers: isOthers(found) }, { id, askedAtMs })
+    entryOf(address).view.answered(found && { ...found, foreign: foreignReason(address, found) }, { id, askedAtMs })
   }
   const moving = () => [...entries.values()].filter(({ claim }) => claim.goal !== undefined).length
   return {
@@ -102,7 +102,7 @@ type Listing = Pick<Memory, 'entryOf' | 'entries'> & {
 }
 
 async function readList(
-  { assignments, reservationOf, isOthers, clock }: MemoryDeps,
+  { assignments, reservationOf, foreignReason, clock }: MemoryDeps,
   { entries, entryOf, changed }: Listing,
   signal: AbortSignal,
 ): Promise<void> {
@@ -112,8 +112,8 @@ async function readList(
     const { address } = found
     if (reservationOf(address) !== found.id) continue
     listed.add(address)
-    if (entryOf(address).view.answered({ ...found, isOthers: isOthers(found) }, { id: found.id, askedAtMs }))
-      changed(address)
+    const answer = { ...found, foreign: foreignReason(address, found) }
+    if (entryOf(address).view.answered(answer, { id: found.id, askedAtMs })) changed(address)
   }
   for (const [address, { view }] of entries) {
     if (reservationOf(address) === undefined) entries.delete(address)

@@ -6,7 +6,7 @@ import type { Condition } from '../../kube/objects.ts'
 import { makeAvailable } from '../available/claim-source.ts'
 import { type ElasticIP, heldAddress, provisionedSourceOf, reservationIdOf } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
-import { isRetained } from '../record/marks.ts'
+import { isRetained, lastingMarks } from '../record/marks.ts'
 import { type StatusChange, assigned, condition } from '../record/records.ts'
 import { notRequested } from '../record/request-condition.ts'
 import { requestIdOf } from '../record/requests-in-flight.ts'
@@ -50,9 +50,9 @@ export async function storeReservation(
   record: ElasticIP,
   reservation: Reservation,
 ): Promise<ClaimResult> {
-  const { id, address, state } = reservation
+  const { id, address, state, marks } = reservation
   if (state === 'denied') {
-    await deps.cloud.release(id, noDeadline)
+    await deps.cloud.release({ id, marks: lastingMarks(marks) }, noDeadline)
     const message = 'the cloud denied the request'
     const conditions = [notRequested('refused', { message, now: deps.now() })]
     await write(deps, record, { requestInFlight: undefined, reservationID: undefined, message, conditions })

@@ -136,6 +136,15 @@ export function reservationIdOf(record: ElasticIP): string | undefined {
   return record.status?.reservationID ?? record.spec.reservationID
 }
 
+/**
+ * The record that decides about an address. Of two it is the live one: the cloud may grant an address again while the
+ * reservation of the other one is being deleted.
+ */
+export function decidingRecord(records: readonly ElasticIP[], address: string): ElasticIP | undefined {
+  const all = records.filter(({ status }) => status?.address === address)
+  return all.find(({ status }) => status?.deletionRequestedAt === undefined) ?? all[0]
+}
+
 /** The address that a record holds for its Service; undefined before it is reserved and while it is being released. */
 export function heldAddress(record: ElasticIP): string | undefined {
   const phase = phaseOf(record)

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import type { Marks } from '../../clouds/ports/cloud.ts'
 import type { MarkScheme } from '../../clouds/ports/cloud.ts'
 import { type AddressKey, type ElasticIP, addressKeyOf } from './elastic-ip.ts'
-import { isWarm } from './source.ts'
 
 /** The marks of all reservations of this cluster. */
 export function clusterMarks({ usage, cluster }: MarkScheme): Marks {
@@ -49,6 +48,11 @@ export function clusterOfOthers({ usage, cluster }: MarkScheme, marks: Marks): s
   return named === cluster ? undefined : named
 }
 
+/** Whether the marks of a reservation are of our kind and name this cluster. */
+export function namesCluster(scheme: MarkScheme, marks: Marks): boolean {
+  return marks['usage'] === scheme.usage && marks['cluster'] === scheme.cluster
+}
+
 /** The marks of a reservation, for a message. */
 export function marksText(marks: Marks): string {
   return Object.entries(marks)
@@ -78,24 +82,6 @@ export function isOfService(scheme: MarkScheme, key: AddressKey, marks: Marks): 
   return service !== undefined && ownerMarks(scheme, key).includes(service)
 }
 
-/**
- * Whether the reservation of a Service's record is another Service's now. A cloud may give the id and the address of a deleted
- * one to the next order, perhaps before we learn that ours is deleted.
- */
-export function isGivenAnew(scheme: MarkScheme, record: ElasticIP, marks: Marks): boolean {
-  const key = addressKeyOf(record)
-  return key !== undefined && marks['service'] !== undefined && !isOfService(scheme, key, marks)
-}
-
-/**
- * Whether the reservation of a record is another cluster's now. If a cluster changed its id, the marks name another cluster
- * too. But they still name the Service of the record, or the warm record itself.
- */
-export function isGivenToOthers(scheme: MarkScheme, record: ElasticIP, marks: Marks): boolean {
-  if (clusterOfOthers(scheme, marks) === undefined) return false
-  return isWarm(record) ? marks[sourceMark] !== record.metadata.uid : isGivenAnew(scheme, record, marks)
-}
-
 /** The mark that holds the sign of life: `<nonce>.<seconds between two sweeps>.<witness>`, the last if one is known. */
 export const signMark = 'sign'
 
@@ -120,6 +106,11 @@ function hashOf(key: AddressKey, separator: string): string {
 
 /** The mark of a reservation that no Service holds yet: uid of the record it was reserved for, which is never reused. */
 const sourceMark = 'elastic-ip'
+
+/** The uid of the warm record that the marks of a reservation name. */
+export function sourceMarkOf(marks: Marks): string | undefined {
+  return marks[sourceMark]
+}
 
 /** The marks of a warm address. */
 export function sourceMarks(scheme: MarkScheme, uid: string): Marks {

@@ -4,8 +4,9 @@ import type { Reservation } from '../../clouds/ports/cloud.ts'
 import { isAlreadyExists } from '../../kube/errors.ts'
 import { AddressInUse, findUsers } from '../record/address-use.ts'
 import { findCertainly } from '../record/find-reservation.ts'
-import { clusterOfOthers, marksOf, ownerMark } from '../record/marks.ts'
+import { clusterMarks, lastingMarks, marksOf, namesCluster, ownerMark } from '../record/marks.ts'
 import type { StatusChange } from '../record/records.ts'
+import { whoseIs } from '../record/whose.ts'
 
 /**
  * How far the cloud has come. `deleted`: it no longer has the reservation, and the record is removed. `deleting`: it
@@ -14,17 +15,30 @@ import type { StatusChange } from '../record/records.ts'
 export type DeletionResult = 'deleted' | 'deleting'
 
 /**
+ * Writes our marks on a reservation that has none, before the record says that it is deleted. From then on one without them
+ * is another's: the cloud may give the id to the next order before we learn that ours is deleted.
+ */
+export async function markForDeletion(
+  { cloud, scheme }: Pick<LedgerDeps, 'cloud' | 'scheme'>,
+  { id, marks }: Reservation,
+  signal: AbortSignal,
+): Promise<void> {
+  if (!namesCluster(scheme, marks)) await cloud.mark({ id, marks: lastingMarks(marks) }, clusterMarks(scheme), signal)
+}
+
+/**
  * Deletes the reservation of a record at the cloud, and removes the record once the cloud no longer has it. The caller
- * has looked whether anybody uses the address.
+ * has looked whether anybody uses the address, and has found the reservation to be the record's.
  */
 export async function deleteReservation(
   deps: LedgerDeps,
-  record: ElasticIP,
+  { record, found }: { record: ElasticIP; found: Reservation | undefined },
   signal: AbortSignal,
 ): Promise<DeletionResult> {
   const reservation = reservationIdOf(record)
   if (reservation !== undefined) {
-    await deps.cloud.release(reservation, signal)
+    const marks = { ...lastingMarks(found?.marks ?? {}), ...clusterMarks(deps.scheme) }
+    await deps.cloud.release({ id: reservation, marks }, signal)
     // The sweep finds what we reserved by its marks, if a 404 was false; one that a person named may have none.
     const isGone =
       record.spec.reservationID === undefined
@@ -65,8 +79,10 @@ export async function releaseOrphan(
     return deps.records.remove(record, { signal })
   }
   deps.log.warn({ reservation: id, address }, 'orphaned address, it is released')
+  await markForDeletion(deps, reservation, signal)
   const status = releasing({ id, address, at: deps.now().toISOString(), message: 'no Service wants it' })
-  await deleteReservation(deps, await deps.records.writeStatus(record, status, { signal }), signal)
+  const requested = await deps.records.writeStatus(record, status, { signal })
+  await deleteReservation(deps, { record: requested, found: reservation }, signal)
 }
 
 /**
@@ -97,8 +113,8 @@ export async function resumeRelease(
   // Without `deletionRequestedAt` no deletion was sent and the decision is old: the sweep decides anew.
   if (!record.status?.deletionRequestedAt) return deps.records.remove(record, { signal })
   const found = listed ?? (await findCertainly(deps, id, signal))
-  // A cloud may give the id of a deleted reservation to the next order, which may be another cluster's.
-  if (!found || clusterOfOthers(deps.scheme, found.marks) !== undefined) return deps.records.remove(record, { signal })
+  // A cloud may give the id of a deleted reservation to the next order, which may be anybody's.
+  if (!found || whoseIs(deps, record, found).whose !== 'ours') return deps.records.remove(record, { signal })
   const all = await deps.possibleUsers(signal)
   const others = all.records.filter(({ metadata }) => metadata.name !== record.metadata.name)
   // Or to an order of ours, whose answer may not have reached its record yet.
@@ -113,7 +129,7 @@ export async function resumeRelease(
   const users = findUsers(used, all, { records: [record.metadata.name] })
   // The call may have been lost. While somebody shows the address it is not sent again.
   if (users.length > 0) deps.log.warn({ reservation: id, reason: new AddressInUse(used, users).message }, inUse)
-  else await deleteReservation(deps, record, signal)
+  else await deleteReservation(deps, { record, found }, signal)
 }
 
 /** Whether a record has an order in flight, with the marks of this reservation. */

@@ -1,10 +1,10 @@
 import type { Reservation } from '../../clouds/ports/cloud.ts'
 import { AddressInUse, type AddressUser, type PossibleUsers, findUsers } from '../record/address-use.ts'
 import { claimKey, type ElasticIP } from '../record/elastic-ip.ts'
-import type { LedgerDeps } from '../record/ledger-deps.ts'
-import { clusterMarks, clusterOfOthers, isGivenAnew, isUnmarked, wasUnmarked } from '../record/marks.ts'
+import { isUnmarked, namesCluster, wasUnmarked } from '../record/marks.ts'
 import { transferAnnotation } from '../record/names.ts'
 import { hasSource, isSource, mayBeOperators } from '../record/source.ts'
+import { type WhoseRules, foreignReasonOf } from '../record/whose.ts'
 
 /** A record that is being released, and all that a live look says about its reservation. */
 export type DeletionSeen = {
@@ -28,9 +28,8 @@ export type DeletionPlan =
  * | the reservation                                       | and                                     | plan                    |
  * | ----------------------------------------------------- | --------------------------------------- | ----------------------- |
  * | is gone                                               | an earlier deletion lost its answer     | `delete`, which ends it |
- * | has another cluster's marks                           |                                         | `keep`                  |
- * | has another Service's marks                           | the record is a Service's: its id was   | `keep`                  |
- * |                                                       | given anew; else the sweep releases it  |                         |
+ * | is not the record's, as whose.ts says                 |                                         | `keep`; the sweep finds |
+ * |                                                       |                                         | what has our marks      |
  * | is an operator's: provisioned to stay, or transferred |                                         | `keep`                  |
  * | is used                                               | only records hold it, of the same one,  | `keep`: theirs          |
  * |                                                       | and their Services show it              |                         |
@@ -39,7 +38,7 @@ export type DeletionPlan =
  * | had no marks when it was adopted                      | nobody allowed to delete such           | `keep`, without ours    |
  * | any other                                             |                                         | `delete`                |
  */
-export function planDeletion(seen: DeletionSeen, deps: Pick<LedgerDeps, 'scheme' | 'sweepsUntagged'>): DeletionPlan {
+export function planDeletion(seen: DeletionSeen, deps: WhoseRules): DeletionPlan {
   const { record, reservationID, found, all } = seen
   // Whoever shows the address now has it from another reservation.
   if (!found && record.status?.deletionRequestedAt !== undefined) return { do: 'delete' }
@@ -71,13 +70,10 @@ const adoptedReason =
   "it named no cluster when it was adopted, and may be another cluster's; --sweep-untagged deletes such"
 
 /** Why a reservation is not ours to delete. */
-function foreignReason({ scheme }: Pick<LedgerDeps, 'scheme'>, { record, found }: DeletionSeen): string | undefined {
-  const marks = found?.marks ?? {}
-  const other = clusterOfOthers(scheme, marks)
-  if (other !== undefined) return `its marks name another cluster, ${other}`
-  if (isGivenAnew(scheme, record, marks)) return 'the cloud has given it to another Service, as its marks say'
-  if (!mayBeOperators(record)) return undefined
-  const lacksOurs = Object.entries(clusterMarks(scheme)).some(([mark, value]) => marks[mark] !== value)
+function foreignReason(rules: WhoseRules, { record, found }: DeletionSeen): string | undefined {
+  const text = found && foreignReasonOf(rules, record, found)
+  if (text !== undefined || !mayBeOperators(record)) return text
+  const lacksOurs = !namesCluster(rules.scheme, found?.marks ?? {})
   // Its marks are ours only so that the other cluster leaves it alone; it is still the operator's.
   const isTransferred = record.metadata.annotations?.[transferAnnotation] !== undefined
   return lacksOurs || isTransferred ? 'an operator provisioned it' : undefined

@@ -7,7 +7,7 @@ import { type ElasticIP, phaseOf, reservationIdOf } from '../record/elastic-ip.t
 import { findReservation, markRetention } from '../record/find-reservation.ts'
 import { assigned } from '../record/records.ts'
 import { planDeletion } from './deletion-plan.ts'
-import { deleteReservation, moveToReleaseRecord } from './delete-reservation.ts'
+import { deleteReservation, markForDeletion, moveToReleaseRecord } from './delete-reservation.ts'
 import { adoptionEndMarks } from '../record/marks.ts'
 import { hasReservationOf, isClaimedBy, isSource, isWarm } from '../record/source.ts'
 import { stayInUse } from '../record/stay-in-use.ts'
@@ -156,12 +156,13 @@ async function releaseToCloud(
     if (retained) await retain(deps, complete, signal)
     return 'found'
   }
+  if (found) await markForDeletion(deps, found, signal)
   const requested = { ...known, deletionRequestedAt: deletionRequestedAt ?? deps.now().toISOString() }
   const stored = await deps.records.writeStatus(marked, requested, { signal })
   // Another load balancer setting left it on a machine, or a person brought it there. No Service can get it any more.
-  if (found?.holder !== undefined && found.marks['cluster'] === deps.scheme.cluster)
-    await deps.unassign?.(found.id, signal)
-  if ((await deleteReservation(deps, stored, signal)) === 'deleting') await moveToReleaseRecord(deps, stored, signal)
+  if (found?.holder !== undefined) await deps.unassign?.(found.id, signal)
+  if ((await deleteReservation(deps, { record: stored, found }, signal)) === 'deleting')
+    await moveToReleaseRecord(deps, stored, signal)
   return 'released'
 }
 

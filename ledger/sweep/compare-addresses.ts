@@ -1,23 +1,11 @@
 import { CloudError, type Reservation } from '../../clouds/ports/cloud.ts'
-import { keyOf, type Service } from '../../kube/objects.ts'
-import { claimKey, type ElasticIP, heldAddress, reservationIdOf } from '../record/elastic-ip.ts'
+import { type ElasticIP, heldAddress, reservationIdOf } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { type Contradiction, contradictions, outdatedWarm } from './contradictions.ts'
 import type { Failures } from './failures.ts'
-import type { LiveService } from './sweep-plan.ts'
+import { type OwnerDeps, warnOwner } from './warn-owner.ts'
 
-/** Tells the owner of a Service. */
-export type WarnOwner = (
-  service: Service,
-  reason: 'SurplusReservation' | 'ContradictoryAddress' | 'AddressImpaired',
-  message: string,
-) => void
-
-type Deps = LedgerDeps & {
-  listRecords: () => ElasticIP[]
-  listServices: () => LiveService[]
-  warn: WarnOwner
-}
+type Deps = LedgerDeps & OwnerDeps & { listRecords: () => ElasticIP[] }
 
 /**
  * Reports each record whose address cannot be right by the cloud's list, or does not work as the cloud says. Corrects what no
@@ -73,14 +61,4 @@ function reportProblem(deps: Deps, { record, problem }: { record: ElasticIP; pro
   const of = `${address} (reservation ${reservationIdOf(record)})`
   const message = `${cloud.name} says of ${of}: ${problem}. The Service keeps it; ask ${cloud.name} why`
   if (address !== undefined) warnOwner(deps, record, { reason: 'AddressImpaired', message })
-}
-
-function warnOwner(
-  { warn, listServices }: Deps,
-  record: ElasticIP,
-  { reason, message }: { reason: Parameters<WarnOwner>[1]; message: string },
-): void {
-  const key = claimKey(record)
-  const live = listServices().find(({ service }) => keyOf(service) === key)
-  if (live) warn(live.service, reason, message)
 }

@@ -7,32 +7,31 @@ import { adopt, type AdoptDeps, type Adoption } from './adopt.ts'
 import type { AdoptionMark } from '../identity/adoption-mark.ts'
 import type { ClusterSigns } from '../identity/cluster-signs.ts'
 import type { LossConfirmation } from '../identity/loss-confirmation.ts'
-import { type WarnOwner, compareAddresses } from './compare-addresses.ts'
+import { compareAddresses } from './compare-addresses.ts'
 import { type Failures, failures } from './failures.ts'
 import { markRetained } from './mark-retained.ts'
-import { type LiveService, planSweep, type Surplus, type SweepPlan } from './sweep-plan.ts'
+import { planSweep, type Surplus, type SweepPlan } from './sweep-plan.ts'
 import type { Want } from '../want/want.ts'
+import type { OwnerDeps } from './warn-owner.ts'
 import { mostOf, writeOffMissing } from './write-off.ts'
 
-export type SweepDeps = AdoptDeps & {
-  mark: AdoptionMark
-  signs: ClusterSigns
-  listServices: () => LiveService[]
-  /** Removes `spec.loadBalancerIP` from a Service, unless the Service has changed since it was listed. */
-  removeAddress: (service: Service) => Promise<void>
-  requestAnnotations: readonly string[]
-  graceMs: number
-  monotonicMs: () => number
-  /** `report`: orphans are logged and stay. */
-  mode: 'release' | 'report'
-  /** Counts the reservations that no Service needs. */
-  observe: (unneeded: Unneeded) => void
-  /** Writes down which reservations no Service needs. */
-  listOrphans: (orphans: Reservation[], signal: AbortSignal) => Promise<void>
-  loss: LossConfirmation
-  /** Tells the owner of a Service. */
-  warn: WarnOwner
-}
+export type SweepDeps = AdoptDeps &
+  OwnerDeps & {
+    mark: AdoptionMark
+    signs: ClusterSigns
+    /** Removes `spec.loadBalancerIP` from a Service, unless the Service has changed since it was listed. */
+    removeAddress: (service: Service) => Promise<void>
+    requestAnnotations: readonly string[]
+    graceMs: number
+    monotonicMs: () => number
+    /** `report`: orphans are logged and stay. */
+    mode: 'release' | 'report'
+    /** Counts the reservations that no Service needs. */
+    observe: (unneeded: Unneeded) => void
+    /** Writes down which reservations no Service needs. */
+    listOrphans: (orphans: Reservation[], signal: AbortSignal) => Promise<void>
+    loss: LossConfirmation
+  }
 
 /** How many reservations no Service needs, as one sweep saw them. */
 export type Unneeded = { orphan: number; surplus: number; untagged: number }

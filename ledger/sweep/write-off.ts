@@ -1,17 +1,19 @@
 import type { Reservation } from '../../clouds/ports/cloud.ts'
 import { type ElasticIP, phaseOf, reservationIdOf } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
-import { clusterOfOthers, isGivenToOthers } from '../record/marks.ts'
+import { marksOf, marksText } from '../record/marks.ts'
 import { resetRecord } from '../record/reset-record.ts'
-import { isSource, isWarm } from '../record/source.ts'
+import { hasSource, isSource, isWarm } from '../record/source.ts'
+import { foreignReasonOf, whoseIs } from '../record/whose.ts'
 import { detachFromSource } from '../release/release.ts'
 import type { LossConfirmation } from '../identity/loss-confirmation.ts'
 import { hasOneOfOurs } from '../identity/project-plan.ts'
+import { type OwnerDeps, warnOwner } from './warn-owner.ts'
 
 /** How many of all reservations one sweep deletes or writes off at most: a wrong list must not empty a project. */
 export const mostOf = (all: number): number => Math.max(1, Math.floor(all * 0.1))
 
-export type WriteOffDeps = LedgerDeps & { listRecords: () => ElasticIP[]; loss: LossConfirmation }
+export type WriteOffDeps = LedgerDeps & OwnerDeps & { listRecords: () => ElasticIP[]; loss: LossConfirmation }
 
 /**
  * Writes off what this sweep and the last one missed. Each one costs a call, so a few are looked at, those first that have
@@ -24,7 +26,7 @@ export async function writeOffMissing(
 ): Promise<Set<string>> {
   const all = deps.listRecords()
   const records = new Map(
-    recordsMissingFrom(reservations, all).map((record) => [reservationIdOf(record) ?? '', record]),
+    recordsMissingFrom(deps, { reservations, records: all }).map((record) => [reservationIdOf(record) ?? '', record]),
   )
   const missedTwice = [...missing].filter((id) => records.has(id))
   const missedOnce = [...records.keys()].filter((id) => !missing.has(id))
@@ -48,23 +50,29 @@ async function isAnyInProject(
   return (await cloud.reservations({}, signal)).some(({ id }) => records.has(id))
 }
 
-/** Whether the reservation of a record names this cluster by a former id. */
-function hasFormerId({ scheme }: WriteOffDeps, record: ElasticIP, { marks }: Reservation): boolean {
-  return clusterOfOthers(scheme, marks) !== undefined && !isGivenToOthers(scheme, record, marks)
-}
-
 /** Whether what a list misses may be gone: one reservation is deleted by hand, all of several are not. Pure. */
 function isLossLikely(of: { listed: Reservation[]; held: string[]; cluster: string; missing: number }): boolean {
   return of.missing < 2 || hasOneOfOurs(of.listed, of)
 }
 
-/** The records whose reservation is not in a list: it is gone, or the list is incomplete. */
-function recordsMissingFrom(reservations: Reservation[], records: ElasticIP[]): ElasticIP[] {
-  const listed = new Set(reservations.map(({ id }) => id))
+/**
+ * The records whose reservation is not in a list: it is gone, or the list is incomplete. The same where the list has its id
+ * for another record of ours, which waits until this one lets go of it.
+ */
+function recordsMissingFrom(
+  deps: WriteOffDeps,
+  { reservations, records }: { reservations: Reservation[]; records: ElasticIP[] },
+): ElasticIP[] {
+  const listed = new Map(reservations.map((one) => [one.id, one]))
+  const byId = Map.groupBy(records, reservationIdOf)
   return records.filter((record) => {
     const id = reservationIdOf(record)
     const hasAddress = ['Reserved', 'Bound', 'Released', 'Available'].includes(phaseOf(record))
-    return hasAddress && hasOurMarks(record) && id !== undefined && !listed.has(id)
+    if (!hasAddress || !hasOurMarks(record) || id === undefined) return false
+    const found = listed.get(id)
+    const isAnothers = (other: ElasticIP) =>
+      found && !hasSource(record, other) && !hasSource(other, record) && !whoseIs(deps, other, found).isLost
+    return !found || (whoseIs(deps, record, found).isLost && byId.get(id)?.some(isAnothers) === true)
   })
 }
 
@@ -81,11 +89,16 @@ async function writeOff(deps: WriteOffDeps, record: ElasticIP, signal: AbortSign
   const facts = { record: record.metadata.name, address: record.status?.address, reservation: reservationIdOf(record) }
   if (facts.reservation === undefined) return
   const found = await deps.cloud.reservation(facts.reservation, signal)
-  // A person has confirmed the new id, and decides about the older reservations.
-  if (found && hasFormerId(deps, record, found)) return
-  if (found && !isGivenToOthers(deps.scheme, record, found.marks)) {
-    deps.log.warn(facts, 'two lists with our marks missed this address, and the cloud has it: its marks may be changed')
-    return
+  const verdict = found && whoseIs(deps, record, found)
+  if (found && verdict && !verdict.isLost) {
+    // A person who confirmed a new id of the cluster decides about the older reservations.
+    if (verdict.whose !== 'nobody') return
+    const text = foreignReasonOf(deps, record, found)
+    const message =
+      `${deps.cloud.name} has reservation ${found.id} (${found.address}), but ${text}: it is neither moved nor deleted. ` +
+      `If it is this Service's, put its marks back (${marksText(marksOf(deps.scheme, record))}); else delete the Service and create it again`
+    deps.log.warn({ ...facts, reason: message }, 'an address has lost its marks')
+    return warnOwner(deps, record, { reason: 'ContradictoryAddress', message })
   }
   deps.log.error(facts, 'the cloud no longer has this address')
   const isUnused = isWarm(record) ? phaseOf(record) === 'Available' : phaseOf(record) === 'Released'

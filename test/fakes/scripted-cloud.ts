@@ -141,11 +141,12 @@ export function scriptedCloud(now: () => Date = () => new Date()): ScriptedCloud
         book.set(id, { ...reservation, marks: Object.fromEntries(changed) as Marks })
         script.marked.push(id)
       },
-      async release(id, signal) {
+      async release({ id, marks: before = {} }, signal) {
         script.calls.release += 1
         throwIfUnsent(signal)
         if (script.refusesRelease) throw fault(script.refusesRelease, 'nothing')
-        if (!book.has(id) || dying.has(id)) return
+        const reservation = book.get(id)
+        if (!reservation || dying.has(id) || !carries(reservation, before)) return
         script.released.push(id)
         if (script.deletesLate) dying.add(id)
         else gone(id)

@@ -20,7 +20,7 @@ const reserve = (routes: Routes, location = 'LT-Siauliai') =>
 const find = (routes: Routes) => withRoutes(routes, (cloud) => cloud.reservation(id, neverAborted))
 const release = (routes: Routes) =>
   withRoutes(routes, async (cloud, seen) => {
-    await cloud.release(id, neverAborted)
+    await cloud.release({ id }, neverAborted)
     return asked(seen)
   })
 
@@ -157,7 +157,7 @@ const uses = [
 for (const use of uses)
   test(`an address that goes to ${JSON.stringify(use)} is not deleted`, async () => {
     await withRoutes({ [`GET ${ip}`]: { json: cherryIp(use) } }, async (cloud, seen) => {
-      const error = await cloudErrorOf(cloud.release(id, neverAborted))
+      const error = await cloudErrorOf(cloud.release({ id }, neverAborted))
       assert.equal([error.fault, error.outcome, seen.length], ['conflict', 'nothing', 1])
       assert.match(error.message, /points to (server 640117|address 198\.51\.100\.10), so it is not deleted/)
     })

@@ -94,7 +94,7 @@ function moving(on: On<AssignmentStage>): void {
     stage.control.calls.clear()
     await unassign(id)
     assert.is(writes(stage), 0)
-    await stage.cloud.release(id, neverAborted)
+    await stage.cloud.release({ id }, neverAborted)
     await unassign(id)
   })
 

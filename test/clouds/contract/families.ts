@@ -21,7 +21,7 @@ export function familyRules(on: On<AssignmentStage>): void {
     const [four, six] = [await reserve(stage), await reserveSix(stage)]
     assert.not.equal(four.id, six.id)
     assert.is((await list(stage, marks)).length, 2)
-    await stage.cloud.release(four.id, neverAborted)
+    await stage.cloud.release(four, neverAborted)
     assert.equal(await list(stage, marks), [six])
   })
 
@@ -33,7 +33,7 @@ export function familyRules(on: On<AssignmentStage>): void {
     const [found] = await cloud.assignments.assignedAddresses(undefined, neverAborted)
     assert.equal([found?.address, found?.machines], [address, [machine]])
     await cloud.assignments.unassign(id, options)
-    await cloud.release(id, neverAborted)
+    await cloud.release({ id }, neverAborted)
     assert.equal(await cloud.reservations({}, neverAborted), [])
   })
 

@@ -32,7 +32,7 @@ function refusing(on: On): void {
       () => cloud.reserve({ location, marks }, neverAborted),
       () => cloud.reservations(marks, neverAborted),
       () => cloud.reservation(id, neverAborted),
-      () => cloud.release(id, neverAborted),
+      () => cloud.release({ id }, neverAborted),
     ]
     for (const call of calls) {
       const error = await refusalOf(stage, call())
@@ -46,7 +46,7 @@ function refusing(on: On): void {
     const { id } = await reserve(stage)
     const { withReadOnlyKey: cloud, location } = stage
     assert.is((await cloud.reservations(marks, neverAborted)).length, 1)
-    const calls = [() => cloud.reserve({ location, marks }, neverAborted), () => cloud.release(id, neverAborted)]
+    const calls = [() => cloud.reserve({ location, marks }, neverAborted), () => cloud.release({ id }, neverAborted)]
     for (const call of calls) {
       const error = await refusalOf(stage, call())
       assert.equal([error.fault, error.outcome], ['auth', 'nothing'])

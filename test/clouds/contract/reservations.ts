@@ -85,7 +85,7 @@ function marking(on: On): void {
     stage.control.calls.clear()
     await stage.cloud.mark({ id }, marks, neverAborted)
     assert.is(stage.control.calls.count(), 1)
-    await stage.cloud.release(id, neverAborted)
+    await stage.cloud.release({ id }, neverAborted)
     await stage.cloud.mark({ id }, { service: 'other==' }, neverAborted)
     assert.is(await stage.cloud.reservation(id, neverAborted), undefined)
   })
@@ -95,17 +95,25 @@ function releasing(on: On): void {
   on('an address that is given back is gone, and giving it back again is fine', async (stage) => {
     const kept = await reserve(stage, { service: 'kept' })
     const { id } = await reserve(stage)
-    await stage.cloud.release(id, neverAborted)
+    await stage.cloud.release({ id }, neverAborted)
     assert.is(await stage.cloud.reservation(id, neverAborted), undefined)
     assert.equal(idsOf(await list(stage)), [kept.id])
-    await stage.cloud.release(id, neverAborted)
+    await stage.cloud.release({ id }, neverAborted)
     assert.equal(idsOf(await list(stage)), [kept.id])
+  })
+
+  on('an address that lacks the marks of the caller is another one by now, and stays', async (stage) => {
+    const { id } = await reserve(stage)
+    await stage.cloud.release({ id, marks: { ...marks, service: 'other==' } }, neverAborted)
+    assert.is((await stage.cloud.reservation(id, neverAborted))?.id, id)
+    await stage.cloud.release({ id, marks }, neverAborted)
+    assert.is(await stage.cloud.reservation(id, neverAborted), undefined)
   })
 
   on('an address that never was is gone', async (stage) => {
     const id = '00000000-0000-4000-8000-000000000000'
     assert.is(await stage.cloud.reservation(id, neverAborted), undefined)
-    await stage.cloud.release(id, neverAborted)
+    await stage.cloud.release({ id }, neverAborted)
   })
 
   on(
@@ -113,13 +121,13 @@ function releasing(on: On): void {
     async (stage) => {
       stage.control.setDeletion({ reservationsMs: 60_000 })
       const reservation = await reserve(stage)
-      await stage.cloud.release(reservation.id, neverAborted)
+      await stage.cloud.release({ id: reservation.id }, neverAborted)
       assert.equal(await list(stage, marks), [reservation])
-      await stage.cloud.release(reservation.id, neverAborted)
+      await stage.cloud.release({ id: reservation.id }, neverAborted)
       stage.control.reservations.vanish(reservation.id)
       assert.is(await stage.cloud.reservation(reservation.id, neverAborted), undefined)
       assert.equal(await list(stage), [])
-      await stage.cloud.release(reservation.id, neverAborted)
+      await stage.cloud.release({ id: reservation.id }, neverAborted)
       await stage.cloud.mark({ id: reservation.id }, { service: 'other' }, neverAborted)
     },
   )
@@ -128,15 +136,15 @@ function releasing(on: On): void {
     const { id } = await reserve(stage)
     stage.control.reservations.vanish(id)
     assert.is(await stage.cloud.reservation(id, neverAborted), undefined)
-    await stage.cloud.release(id, neverAborted)
+    await stage.cloud.release({ id }, neverAborted)
   })
 
   on('a release whose answer is lost can be asked for again', async (stage) => {
     const { id } = await reserve(stage)
     stage.control.faults.add({ on: stage.routes.release, answer: 'reset', done: true, times: 1 })
-    const error = await refusalOf(stage, stage.cloud.release(id, neverAborted))
+    const error = await refusalOf(stage, stage.cloud.release({ id }, neverAborted))
     assert.equal([error.fault, error.outcome], ['unavailable', 'unknown'])
-    await stage.cloud.release(id, neverAborted)
+    await stage.cloud.release({ id }, neverAborted)
     assert.is(await stage.cloud.reservation(id, neverAborted), undefined)
   })
 }

@@ -46,7 +46,10 @@ for (const assignmentType of ['present', 'absent'] as const)
   test(`the id of an assignment is never deleted (type ${assignmentType})`, async () => {
     await using metal = await startMetal({ assignmentType })
     const { cloud, reservationId, assignmentId } = await assigned(metal)
-    const calls = [() => cloud.release(assignmentId, neverAborted), () => cloud.reservation(assignmentId, neverAborted)]
+    const calls = [
+      () => cloud.release({ id: assignmentId }, neverAborted),
+      () => cloud.reservation(assignmentId, neverAborted),
+    ]
     for (const call of calls) {
       const error = await cloudErrorOf(call())
       assert.equal([error.fault, error.outcome], ['invalid', 'nothing'])
@@ -59,7 +62,7 @@ for (const assignmentType of ['present', 'absent'] as const)
 test('an address that a machine holds stays until the machine lets go', async () => {
   await using metal = await startMetal()
   const { cloud, reservationId } = await assigned(metal)
-  assert.is((await cloudErrorOf(cloud.release(reservationId, neverAborted))).fault, 'conflict')
+  assert.is((await cloudErrorOf(cloud.release({ id: reservationId }, neverAborted))).fault, 'conflict')
   assert.ok(await cloud.reservation(reservationId, neverAborted))
 })
 

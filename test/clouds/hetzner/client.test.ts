@@ -81,14 +81,14 @@ test('an address that a server has, or that is protected, stays, and the person 
   const { id } = await client.reserve({ location, marks }, neverAborted)
   const machine = String(cloud.control.devices.add({ hostname: 'node-1' })['id'])
   await client.assignments.move({ id, machine }, options)
-  const assigned = await cloudErrorOf(client.release(id, neverAborted))
+  const assigned = await cloudErrorOf(client.release({ id }, neverAborted))
   assert.is(assigned.fault, 'conflict')
   assert.match(assigned.message, `is assigned to server ${machine}, so it is not deleted; unassign it`)
   await client.assignments.unassign(id, options)
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const url = `${cloud.url}/floating_ips/${id}/actions/change_protection`
   await fetch(url, { method: 'POST', headers, body: '{"delete":true}' })
-  const refused = await cloudErrorOf(client.release(id, neverAborted))
+  const refused = await cloudErrorOf(client.release({ id }, neverAborted))
   assert.match(refused.message, /deletion is protected \(protected\); unassign it, and end its protection/)
 })
 

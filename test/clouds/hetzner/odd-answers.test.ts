@@ -34,7 +34,7 @@ const reserveOf = (client: Client) => client.reserve({ location: 'fsn1', marks, 
 /** Every call that would take an address for gone. */
 const looks: Record<string, (client: Client) => Promise<unknown>> = {
   reservation: (client) => client.reservation('7', neverAborted),
-  release: (client) => client.release('7', neverAborted),
+  release: (client) => client.release({ id: '7' }, neverAborted),
   assignedAddress: (client) => client.assignments.assignedAddress('7', neverAborted),
 }
 

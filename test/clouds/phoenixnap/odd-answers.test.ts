@@ -48,7 +48,7 @@ test('a list with an item that has no id proves of nothing that it is gone', asy
     const reads = [
       client.reservations({}, neverAborted),
       client.reservation('a', neverAborted),
-      client.release('a', neverAborted),
+      client.release({ id: 'a' }, neverAborted),
       client.machines(neverAborted),
       client.machine('a', neverAborted),
     ]
@@ -60,7 +60,7 @@ test('an answer about another block is no answer, and nothing is deleted or mark
   await withRoutes({ [getBlock]: { json: block({ id: 'b' }) } }, async (client, seen) => {
     const calls = [
       client.reservation('a', neverAborted),
-      client.release('a', neverAborted),
+      client.release({ id: 'a' }, neverAborted),
       client.mark({ id: 'a' }, { cluster: 'two' }, neverAborted),
     ]
     for (const error of await Promise.all(calls.map(cloudErrorOf)))

@@ -71,7 +71,7 @@ test('an id that comes back is a new reservation, with its own marks and its own
   const time = { ms: Date.parse('2024-08-28T11:36:00Z') }
   await using cloud = await open({ now: () => time.ms })
   const former = await cloud.reserve()
-  await cloud.client.release(former.id, neverAborted)
+  await cloud.client.release(former, neverAborted)
   time.ms += 1_000
   const later = await cloud.reserve('another')
   assert.equal([later.id, later.address], [former.id, former.address])
@@ -85,7 +85,7 @@ test('a mark that is on its way reaches no later reservation with the same id', 
   const first = await cloud.reserve()
   cloud.control.latency.set({ on: routes.mark, ms: 300 })
   const marking = cloud.client.mark({ id: first.id }, { sign: 'one' }, neverAborted)
-  const releasing = cloud.client.release(first.id, neverAborted).then(() => cloud.reserve('another=='))
+  const releasing = cloud.client.release(first, neverAborted).then(() => cloud.reserve('another=='))
   const [next] = await Promise.all([releasing, marking])
   assert.is(next.id, first.id)
   assert.equal((await cloud.client.reservation(next.id, neverAborted))?.marks, { ...marks, service: 'another==' })
@@ -94,7 +94,7 @@ test('a mark that is on its way reaches no later reservation with the same id', 
 test('a mark for a reservation as it was read does not reach a later one with the same id', async () => {
   await using cloud = await open()
   const first = await cloud.reserve()
-  await cloud.client.release(first.id, neverAborted)
+  await cloud.client.release(first, neverAborted)
   const next = await cloud.reserve('another==')
   await cloud.client.mark(first, { sign: 'one' }, neverAborted)
   assert.is((await cloud.client.reservation(next.id, neverAborted))?.marks['sign'], undefined)
@@ -102,14 +102,15 @@ test('a mark for a reservation as it was read does not reach a later one with th
   assert.is((await cloud.client.reservation(next.id, neverAborted))?.marks['sign'], 'one')
 })
 
-test('an id that came back without our tags is not deleted', async () => {
+test('an id that came back without our tags is not deleted, also where a server has it', async () => {
   await using cloud = await open()
-  const { id } = await cloud.reserve()
-  await cloud.client.release(id, neverAborted)
-  assert.is((await cloud.call('POST', '', { project_id: project, tags: ['web'] })).id, id)
-  const error = await cloudErrorOf(cloud.client.release(id, neverAborted))
-  assert.is(error.fault, 'conflict')
-  assert.match(error.message, 'has no tag of eip-admission, so it is not deleted')
+  const ours = await cloud.reserve()
+  await cloud.client.release(ours, neverAborted)
+  assert.is((await cloud.call('POST', '', { project_id: project, tags: ['web'] })).id, ours.id)
+  cloud.control.reservations.assign(ours.id, cloud.add('theirs'))
+  cloud.control.calls.clear()
+  await cloud.client.release(ours, neverAborted)
+  assert.is(cloud.control.calls.count(routes.release), 0)
   assert.is(cloud.control.reservations.all().length, 1)
 })
 
@@ -118,11 +119,11 @@ test('an address that a server has, or is about to have, stays', async () => {
   const { id } = await cloud.reserve()
   const machine = cloud.add('node-1')
   cloud.control.reservations.assign(id, machine)
-  const attached = await cloudErrorOf(cloud.client.release(id, neverAborted))
+  const attached = await cloudErrorOf(cloud.client.release({ id }, neverAborted))
   assert.match(attached.message, `is attached to server ${machine}, so it is not deleted; detach it`)
   cloud.control.reservations.assign(id, undefined)
   await cloud.call('POST', '/attach', { fips_ids: [id], server_id: machine })
-  assert.match((await cloudErrorOf(cloud.client.release(id, neverAborted))).message, 'a server, in a moment')
+  assert.match((await cloudErrorOf(cloud.client.release({ id }, neverAborted))).message, 'a server, in a moment')
   assert.is(cloud.control.calls.count(routes.release), 0)
 })
 
@@ -130,8 +131,8 @@ test('a deletion that runs is not asked for with success twice, if the cloud ref
   await using cloud = await open({ unknowns: { deleteAgain: '409' } })
   cloud.control.setDeletion({ reservationsMs: 60_000 })
   const { id } = await cloud.reserve()
-  await cloud.client.release(id, neverAborted)
-  assert.is((await cloudErrorOf(cloud.client.release(id, neverAborted))).fault, 'conflict')
+  await cloud.client.release({ id }, neverAborted)
+  assert.is((await cloudErrorOf(cloud.client.release({ id }, neverAborted))).fault, 'conflict')
 })
 
 test('an address that the cloud hides is not gone while the list has it', async () => {
@@ -150,7 +151,7 @@ test('after a deletion a list that lags says that the address is there, not that
   await using cloud = await open()
   cloud.control.setDeletion({ reservationsMs: 60_000 })
   const { id } = await cloud.reserve()
-  await cloud.client.release(id, neverAborted)
+  await cloud.client.release({ id }, neverAborted)
   cloud.control.faults.add({ on: 'GET /flexible-ip/v1alpha1/zones/*/fips/*', answer: 403 })
   assert.is((await cloud.client.reservation(id, neverAborted))?.id, id)
   cloud.control.reservations.vanish(id)
@@ -161,7 +162,7 @@ test('a deletion that the cloud refuses says that the key may not do it', async 
   await using cloud = await open()
   const { id } = await cloud.reserve()
   cloud.control.faults.add({ on: routes.release, answer: 403 })
-  assert.is((await cloudErrorOf(cloud.client.release(id, neverAborted))).fault, 'auth')
+  assert.is((await cloudErrorOf(cloud.client.release({ id }, neverAborted))).fault, 'auth')
 })
 
 test('a move returns when the address is there, and twenty moves look together', async () => {
@@ -313,7 +314,7 @@ test('the words of a used-up quota, of a key that may only read, and of a locked
     /insufficient permissions; write flexible-ip \(permissions_denied\).*check that the API key/,
   )
   cloud.control.lock(id)
-  const locked = await cloudErrorOf(cloud.client.release(id, neverAborted))
+  const locked = await cloudErrorOf(cloud.client.release({ id }, neverAborted))
   assert.equal([locked.fault, locked.outcome], ['conflict', 'nothing'])
   assert.match(locked.message, 'resource is locked (locked)')
 })

@@ -45,6 +45,22 @@ async function runLong({ run, clock }: ReturnType<typeof world>): Promise<void> 
   }
 }
 
+test('an address under whose id the cloud has another one is neither moved nor taken from its machine', async () => {
+  const of = world()
+  of.cloud.set('id-203.0.113.1', {
+    id: 'id-203.0.113.1',
+    address: '203.0.113.99',
+    machines: ['X'],
+    tags: [],
+    marks: {},
+  })
+  await runLong(of)
+  of.shown.clear()
+  of.releasing.add('203.0.113.1')
+  await runLong(of)
+  assert.equal([of.cloud.get('id-203.0.113.1')?.machines, of.writes], [['X'], []])
+})
+
 test('an address that another cluster has by now is neither moved nor taken from its machine', async () => {
   const of = world()
   await of.run()
@@ -53,7 +69,7 @@ test('an address that another cluster has by now is neither moved nor taken from
   await runLong(of)
   assert.equal([of.at(), of.writes.length], ['X', 1])
   assert.is(of.isAssigned('203.0.113.1'), false)
-  assert.match(of.problems[0]?.message ?? '', /another cluster's by its marks.*transfer-from-cluster/)
+  assert.match(of.problems[0]?.message ?? '', /not this Service's any more: it is foreign.*transfer-from-cluster/)
   of.shown.clear()
   of.releasing.add('203.0.113.1')
   await runLong(of)

@@ -10,7 +10,7 @@ const at = (...machines: string[]) => ({
   machines,
   tags: [],
   marks: {},
-  isOthers: false,
+  foreign: undefined,
 })
 
 function scene() {
@@ -86,8 +86,8 @@ test('what a list lacks is looked for by its id, unless it was seen since', () =
 
 test('what is another cluster’s is at no machine of ours', () => {
   const { view, asked } = scene()
-  view.answered({ ...at('X'), isOthers: true }, asked())
-  assert.equal([view.assigned(), view.machines(), view.isOthers()], [undefined, [], true])
+  view.answered({ ...at('X'), foreign: 'it is theirs' }, asked())
+  assert.equal([view.assigned(), view.machines(), view.foreign()], [undefined, [], 'it is theirs'])
 })
 
 test.run()

@@ -92,7 +92,8 @@ export function world(addresses = ['203.0.113.1']) {
     isLeader: () => isLeader,
     halt: () => halt,
     isReleasing: (address) => releasing.has(address),
-    isOthers: ({ marks }) => marks['cluster'] === 'other',
+    foreignReason: (address, { marks, address: shown }) =>
+      marks['cluster'] === 'other' || shown !== address ? 'it is foreign' : undefined,
     partnersOf: () => [],
     nodes: (_address, of) => nodes(of),
     report: (problem) => problems.push(problem),

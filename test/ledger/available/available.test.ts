@@ -228,7 +228,7 @@ test('a warm address whose record is deleted is released and replaced', async ()
 
 test('a warm address that the cloud lost is written off when two sweeps miss it', async () => {
   const { harness, process } = await warmHarness(1)
-  await harness.cloud.cloud.release('res-1', neverAborted)
+  await harness.cloud.cloud.release({ id: 'res-1' }, neverAborted)
   for (let n = 0; n < 2; n += 1) await process.sweep(neverAborted)
   await settle(harness, process)
   assert.equal(
@@ -460,7 +460,7 @@ test('a second ElasticIP with the same reservation is not provisioned, and its d
 test('a provisioned address that the cloud lost is written off after two checks, and its Service loses it', async () => {
   const { harness, process } = await officeHarness()
   await process.claim({ elasticIP: 'office' })
-  await harness.cloud.cloud.release(own.id, neverAborted)
+  await harness.cloud.cloud.release(own, neverAborted)
   for (let n = 0; n < 2; n += 1) {
     harness.advance(301_000)
     await process.reconcileSource('office').catch(() => undefined)
@@ -494,7 +494,7 @@ for (const { name, answer } of falseAbsences) {
 
 test('a leader that begins anew does not count what its former term missed', async () => {
   const { harness, process } = await officeHarness()
-  await harness.cloud.cloud.release(own.id, neverAborted)
+  await harness.cloud.cloud.release(own, neverAborted)
   let nowMs = 0
   const checks = provisionedCheck(process.deps, { everyMs: 300_000, monotonicMs: () => (nowMs += 301_000) })
   const seen = { source: source(harness, 'office'), record: undefined }

@@ -314,7 +314,7 @@ test("a record of a Service that a person wrote with another cluster's reservati
 
 test('an address that the cloud did not find is checked again soon, and then its records say that it is lost', async () => {
   const { harness, process } = await lentOffice()
-  await harness.cloud.cloud.release('own-1', neverAborted)
+  await harness.cloud.cloud.release({ id: 'own-1' }, neverAborted)
   harness.advance(300_000)
   assert.equal(await process.reconcileSource('office'), { againInMs: 30_000 })
   assert.is(harness.record()?.status?.phase, 'Bound', 'one look proves nothing')

@@ -56,7 +56,7 @@ const cases: Case[] = [
     name: 'that an operator provisioned, where the ElasticIP no longer says which one that was',
     record: { ...lot({ reclaimPolicy: 'Retain' }), spec: { location: 'da', reclaimPolicy: 'Retain' } },
     found: makeReservation(),
-    plan: { keep: 'an operator provisioned it' },
+    plan: { keep: 'it has no marks of this cluster' },
   },
   {
     name: 'that we ordered for an operator',
@@ -156,9 +156,26 @@ const cases: Case[] = [
     plan: { keep: 'it named no cluster when it was adopted', endsAdoption: true },
   },
   {
-    name: 'that names no cluster yet',
+    name: 'that has no marks',
     found: makeReservation(),
-    plan: { keep: 'it named no cluster when it was adopted', endsAdoption: false },
+    plan: { keep: 'it has no marks of this cluster' },
+  },
+  {
+    name: 'that has no marks and another address',
+    record: requested,
+    found: makeReservation({ address: '203.0.113.99' }),
+    plan: { keep: 'its address is 203.0.113.99, and the record has 203.0.113.40' },
+  },
+  {
+    name: 'with our marks, and another address than the record',
+    found: makeReservation({ marks: clusterMarks(scheme), address: '203.0.113.99' }),
+    plan: { keep: 'the cloud shows another address, 203.0.113.99' },
+  },
+  {
+    name: 'that an operator provisioned to go, and that has no marks after its deletion was sent',
+    record: { ...lot({ reclaimPolicy: 'Delete' }), status: { ...held, deletionRequestedAt: '2026-01-31T09:00:00Z' } },
+    found: makeReservation({ marks: {} }),
+    plan: { keep: 'it has no marks of this cluster' },
   },
   {
     name: 'that named no cluster, where such may be deleted',

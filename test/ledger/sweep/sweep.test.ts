@@ -1,7 +1,7 @@
 import { mock } from 'node:test'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { CloudError, type Reservation } from '../../../clouds/ports/cloud.ts'
+import { CloudError, type Marked, type Reservation } from '../../../clouds/ports/cloud.ts'
 import { KubeError } from '../../../kube/errors.ts'
 import { configMaps, services } from '../../../kube/resource.ts'
 import { elasticIPs } from '../../../ledger/record/elastic-ip.ts'
@@ -216,8 +216,8 @@ test('orphans that the cloud does not delete do not count to that tenth', async 
   const refused = new Set(['old-0', 'old-1'])
   const process = harness.process('sweeper', {
     cloud: {
-      before: ({ verb, values: [id] }) => {
-        if (verb !== 'release' || !refused.has(String(id))) return
+      before: ({ verb, values: [released] }) => {
+        if (verb !== 'release' || !refused.has((released as Marked).id)) return
         throw new CloudError('a machine uses it', { fault: 'conflict', outcome: 'nothing' })
       },
     },
@@ -379,7 +379,7 @@ test('an orphan that a claim uses during the sweep is not released', async () =>
   const claiming = harness.process('a')
   const meanwhile = {
     before: async ({ verb, values }: { verb: string; values: unknown[] }) => {
-      if (verb === 'release' && values[0] === 'gone') await claiming.claim()
+      if (verb === 'release' && (values[0] as Marked).id === 'gone') await claiming.claim()
     },
   }
   await sweepTimes(harness, 2, harness.process('sweeper', { cloud: meanwhile }))
@@ -491,7 +491,7 @@ test('an adopted address without a location is written off when the cloud lost i
   harness.cloud.put({ ...old, location: undefined })
   harness.addService(makeService())
   const process = await sweepTimes(harness, 1)
-  await harness.cloud.cloud.release('res-8', neverAborted)
+  await harness.cloud.cloud.release({ id: 'res-8' }, neverAborted)
   await sweepTimes(harness, 2, process)
   assert.equal([harness.record()?.status?.phase, harness.record()?.status?.reservationID], ['Requested', undefined])
   const claimed = await process.claim()
@@ -597,7 +597,7 @@ test('after a change of the cluster id no sweep says that the project is another
 
 test('after a change of the cluster id an older address that the cloud lost is written off', async () => {
   const { harness, phases } = withFormerId()
-  await harness.cloud.cloud.release('res-1', neverAborted)
+  await harness.cloud.cloud.release({ id: 'res-1' }, neverAborted)
   await sweepTimes(harness, 3)
   assert.equal([harness.warnings, phases()], [[], ['Bound', 'Requested']])
 })

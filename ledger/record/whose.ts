@@ -1,0 +1,106 @@
+import type { MarkScheme, Reservation } from '../../clouds/ports/cloud.ts'
+import { canonicalIpAddress, parseIpAddress } from '../../lib/ip-address.ts'
+import { isInRanges } from '../../lib/ip-range.ts'
+import { type ElasticIP, addressKeyOf, provisionedSourceOf, reservationIdOf } from './elastic-ip.ts'
+import { clusterOfOthers, isOfService, isUnmarked, namesCluster, sourceMarkOf } from './marks.ts'
+import { isWarm } from './source.ts'
+
+/**
+ * Whose a reservation is. `ours`: the record's. `service`: another address of this cluster. `cluster`: another cluster's.
+ * `nobody`: nothing says that it is ours. `changed`: the record's by its marks, and not by its address.
+ */
+export type Whose = 'ours' | 'service' | 'cluster' | 'nobody' | 'changed'
+
+/** `isLost`: the cloud has given the id to another reservation, so the record's own is gone. */
+export type Verdict = { whose: Whose; isLost: boolean }
+
+/** What of a reservation says whose it is. */
+export type Judged = Pick<Reservation, 'id' | 'marks' | 'prefixLength'> & { address: string | undefined }
+
+export type WhoseRules = {
+  scheme: MarkScheme
+  /** The operator says that no other cluster uses the project. */
+  sweepsUntagged: boolean
+}
+
+/**
+ * Says whose the reservation is that a record names. Pure. A cloud may give the id and the address of a deleted one to
+ * the next order, whoever ordered it. So an id alone proves nothing, and neither does an address.
+ *
+ * | its marks name           | and                                          | its address | whose     | lost |
+ * | ------------------------ | -------------------------------------------- | ----------- | --------- | ---- |
+ * | another cluster          | another Service or warm address              | any         | `cluster` | yes  |
+ * | another cluster          | the cluster of the record has a new id       | any         | `cluster` | no   |
+ * | our cluster              | another Service or warm address              | any         | `service` | yes  |
+ * | our cluster              |                                              | the same    | `ours`    | no   |
+ * | our cluster              |                                              | another one | `changed` | no   |
+ * | no cluster               | the record says that it was adopted so, and  | the same    | `ours`    | no   |
+ * |                          | has not asked the cloud to delete it         |             |           |      |
+ * | no cluster               |                                              | the same    | `nobody`  | no   |
+ * | no cluster               |                                              | another one | `nobody`  | yes  |
+ */
+export function whoseIs(rules: WhoseRules, record: ElasticIP, found: Judged): Verdict {
+  const { scheme } = rules
+  const isSame = hasAddressOf(record, found)
+  const isOfAnother = namesAnother(scheme, record, found)
+  if (clusterOfOthers(scheme, found.marks) !== undefined) return { whose: 'cluster', isLost: isOfAnother }
+  if (namesCluster(scheme, found.marks)) {
+    if (isOfAnother) return { whose: 'service', isLost: true }
+    return { whose: isSame ? 'ours' : 'changed', isLost: false }
+  }
+  const isOurs = isSame && (isAdoptedUnmarked(record, found) || isUntaggedOurs(rules, record, found))
+  return { whose: isOurs ? 'ours' : 'nobody', isLost: !isSame }
+}
+
+/** Says in a sentence why a reservation is not a record's; undefined if it is. Without a record it is nobody's here. */
+export function foreignReasonOf(rules: WhoseRules, record: ElasticIP | undefined, found: Judged): string | undefined {
+  if (!record) return 'no ElasticIP has it'
+  const { address: held = 'none' } = record.status ?? {}
+  const isOther = hasAddressOf(record, found) ? '' : `; its address is ${found.address}, and the record has ${held}`
+  switch (whoseIs(rules, record, found).whose) {
+    case 'ours':
+      return undefined
+    case 'service':
+      return `the cloud has given it to another Service, as its marks say${isOther}`
+    case 'cluster':
+      return `its marks name another cluster, ${clusterOfOthers(rules.scheme, found.marks)}${isOther}`
+    case 'nobody':
+      return `it has no marks of this cluster${isOther}`
+    case 'changed':
+      return `the cloud shows another address, ${found.address}, and the record has ${held}`
+  }
+}
+
+/** Whether a reservation has the address of a record, as far as both are known. Of a network it may be any. */
+function hasAddressOf({ status }: ElasticIP, { address, prefixLength }: Judged): boolean {
+  if (address === undefined || status?.address === undefined) return true
+  const held = parseIpAddress(status.address)
+  if (held && prefixLength !== undefined) return isInRanges(held, [`${address}/${prefixLength}`])
+  return canonicalIpAddress(status.address) === canonicalIpAddress(address)
+}
+
+/** Whether the marks of a reservation name another owner than a record. What a person provisioned may name any. */
+function namesAnother(scheme: MarkScheme, record: ElasticIP, { marks }: Judged): boolean {
+  const { service } = marks
+  if (isWarm(record)) return service !== undefined || ![undefined, record.metadata.uid].includes(sourceMarkOf(marks))
+  const key = addressKeyOf(record)
+  const isLent = provisionedSourceOf(record) !== undefined
+  return key !== undefined && !isLent && service !== undefined && !isOfService(scheme, key, marks)
+}
+
+/**
+ * Whether a record names a reservation that a person ordered, and that may have no marks. Before it is deleted it gets
+ * ours, so later one without marks is another.
+ */
+function isAdoptedUnmarked(record: ElasticIP, { id }: Judged): boolean {
+  if (record.status?.deletionRequestedAt !== undefined) return false
+  if (provisionedSourceOf(record) !== undefined) return reservationIdOf(record) === id
+  return record.spec.reservationID === id
+}
+
+/** Whether the operator's word makes a predecessor's reservation of no cluster ours. */
+function isUntaggedOurs({ scheme, sweepsUntagged }: WhoseRules, record: ElasticIP, { marks }: Judged): boolean {
+  const key = addressKeyOf(record)
+  const isPredecessors = isUnmarked(scheme, marks) && marks['usage'] === scheme.usage
+  return sweepsUntagged && isPredecessors && (key === undefined || isOfService(scheme, key, marks))
+}

@@ -1,0 +1,124 @@
+// The cloud gives the id of a deleted reservation, and often its address, to whoever orders next.
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { CloudError } from '../../clouds/ports/cloud.ts'
+import { type ElasticIP, elasticIPs, releaseRecordName } from '../../ledger/record/elastic-ip.ts'
+import { services } from '../../kube/resource.ts'
+import { bind } from '../../ledger/claim/bind.ts'
+import { releaseSource } from '../../ledger/release/release.ts'
+import { makeLot, makeReservation, makeService } from '../builders.ts'
+import { type Harness, type Process, type ProcessOptions, makeHarness, neverAborted } from './harness.ts'
+
+/** A cluster whose Service default/web has an address, and the process that leads. */
+async function withAddress(options?: ProcessOptions): Promise<{ harness: Harness; leader: Process }> {
+  const harness = makeHarness()
+  harness.cloud.recycles = true
+  harness.setProject()
+  harness.setAdoptionMark()
+  const leader = harness.process('leader', options)
+  assert.is((await leader.claim()).kind, 'held')
+  harness.addService(makeService({ loadBalancerIP: '203.0.113.1' }))
+  await bind(leader.deps, { record: harness.record() as ElasticIP, uid: 'uid-1' }, neverAborted)
+  return { harness, leader }
+}
+
+/** Another program orders an address, and the cloud gives it the id of ours; its own server has it at once. */
+const theirs = (address: string) => makeReservation({ id: 'res-1', address, marks: {}, holder: 'server theirs' })
+
+async function sweepTwice({ sweep }: Process): Promise<void> {
+  for (let n = 0; n < 3; n += 1) await Promise.allSettled([sweep(neverAborted)])
+}
+
+for (const address of ['203.0.113.1', '203.0.113.99'])
+  test(`a deletion whose answer is lost does not go on with the next order of that id, ${address}`, async () => {
+    const taken: string[] = []
+    let isLost = true
+    const { harness, leader } = await withAddress({
+      cloud: {
+        after({ verb }) {
+          if (verb !== 'release' || !isLost) return
+          isLost = false
+          harness.cloud.put(theirs(address))
+          throw new CloudError('cut off', { fault: 'unavailable', outcome: 'unknown' })
+        },
+      },
+    })
+    harness.api.drop(services, makeService().metadata)
+    const deps = { ...leader.deps, unassign: async (id: string) => void taken.push(id) }
+    const process = { ...leader, deps }
+    const [first] = await Promise.allSettled([process.release()])
+    assert.is(first.status, 'rejected')
+    assert.is(await process.release(), 'released', 'the Service does not hang in its deletion')
+    await sweepTwice(leader)
+    assert.equal([taken, harness.cloud.released], [[], ['res-1']])
+    assert.equal(harness.cloud.reserved(), [theirs(address)])
+    assert.equal(harness.record(), undefined)
+  })
+
+test('a Service whose id is another address without marks by now gets another one', async () => {
+  const { harness, leader } = await withAddress()
+  harness.cloud.put(theirs('203.0.113.99'))
+  await sweepTwice(leader)
+  assert.is(harness.record()?.status?.address, undefined)
+  assert.equal(harness.cloud.reserved(), [theirs('203.0.113.99')])
+})
+
+test('a Service whose reservation lost its marks keeps its address, and says so', async () => {
+  const { harness, leader } = await withAddress()
+  harness.cloud.put(theirs('203.0.113.1'))
+  await sweepTwice(leader)
+  assert.is(harness.record()?.status?.address, '203.0.113.1')
+  assert.match(harness.warnings.join(), 'it has no marks of this cluster: it is neither moved nor deleted')
+  assert.equal(harness.cloud.marked, [])
+})
+
+test('the address of a Service that the cloud gave to another one of ours is written off, and both have one', async () => {
+  const { harness, leader } = await withAddress()
+  await harness.cloud.cloud.release({ id: 'res-1' }, neverAborted)
+  assert.is((await leader.claim({ key: 'default/next' })).kind, 'pending')
+  await sweepTwice(leader)
+  const web = await leader.claim()
+  assert.is(web.kind, 'held')
+  const address = web.kind === 'held' ? web.address : ''
+  harness.addService(makeService({ loadBalancerIP: address }))
+  const next = await leader.claim({ key: 'default/next' })
+  assert.equal([next.kind === 'held' && next.address, address], ['203.0.113.1', '203.0.113.2'])
+})
+
+test('a release record is over as soon as its id is nobody of ours', async () => {
+  const { harness, leader } = await withAddress()
+  harness.cloud.deletesLate = true
+  harness.api.drop(services, makeService().metadata)
+  assert.is(await leader.release(), 'released')
+  assert.ok(harness.api.stored(elasticIPs).some(({ metadata }) => metadata.name === releaseRecordName('res-1')))
+  harness.cloud.settle()
+  harness.cloud.put(theirs('203.0.113.1'))
+  await sweepTwice(leader)
+  assert.equal([harness.cloud.released, harness.api.stored(elasticIPs)], [['res-1'], []])
+})
+
+test('a provisioned address without marks gets ours before it is deleted, so the next order of its id is safe', async () => {
+  const harness = makeHarness()
+  harness.cloud.put(makeReservation({ id: 'res-1' }))
+  const status = { phase: 'Available', address: '203.0.113.40', reservationID: 'res-1' } as const
+  harness.api.put(elasticIPs, makeLot('office', { reservationID: 'res-1', reclaimPolicy: 'Delete' }, status))
+  const leader = harness.process('leader', {
+    cloud: {
+      after({ verb }) {
+        if (verb !== 'release' || harness.cloud.reserved().length > 0) return
+        harness.cloud.put(theirs('203.0.113.40'))
+        throw new CloudError('cut off', { fault: 'unavailable', outcome: 'unknown' })
+      },
+    },
+  })
+  const release = async () => {
+    const [source] = harness.api.stored(elasticIPs)
+    return source && releaseSource(leader.deps, source, neverAborted)
+  }
+  const [first] = await Promise.allSettled([release()])
+  assert.equal([first.status, harness.cloud.marked], ['rejected', ['res-1']])
+  assert.is(await release(), 'released')
+  assert.equal([harness.cloud.released, harness.cloud.reserved()], [['res-1'], [theirs('203.0.113.40')]])
+})
+
+test.run()
