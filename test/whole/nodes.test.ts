@@ -93,10 +93,10 @@ test('an address of a VLAN, which the cloud does not know, comes first and once,
   ])
 })
 
-test('a node that has another name than its machine is found by its address', async () => {
+test('a node that has another name than its machine is found by its public address', async () => {
   await startControllers()
   const machine = device('machine-name')
-  await register('node-name', { nodeIp: ipOf(machine, 4, 'private') })
+  await register('node-name', { nodeIp: ipOf(machine, 4, 'public') })
   assert.is((await settled('node-name')).spec.providerID, `equinixmetal://${machine.id}`)
 })
 
@@ -119,7 +119,7 @@ test('a node whose name two machines have is not initialized, and an Event says 
   await register('twin')
   await eventually(
     'an Event says so',
-    async () => (await events('twin')).includes('2 machines have the name twin') || undefined,
+    async () => (await events('twin')).includes('2 machines may be node twin') || undefined,
   )
   assert.equal(cloudTaints(await node('twin')), [`${uninitialized}:NoSchedule`])
   devices.remove(other.id)
