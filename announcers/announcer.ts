@@ -148,7 +148,8 @@ export type DeletionRule = {
 /** What we know about one announcing software. Pure: it turns a state into objects; the controllers write them. */
 export type Announcer = {
   readonly name: string
-  request(address: string): AnnouncementRequest
+  /** The status that we write, where the software does not. Annotations follow from its `requests`. */
+  request(address: string): Pick<AnnouncementRequest, 'status'>
   /**
    * Annotations (null removes one) that make the software withdraw a Service's address when spec.loadBalancerIP is
    * removed too. `clearsStatus`: the software clears the status itself. `restoresStatus`: until it does, it may write the

@@ -34,7 +34,7 @@ function assign({ isProbed }: { isProbed: boolean }): Announcer {
   return {
     name: 'assign',
     // ipMode VIP is the default, by which kube-proxy delivers what arrives for the address.
-    request: (address) => ({ annotations: {}, status: { loadBalancer: { ingress: [{ ip: address }] } } }),
+    request: (address) => ({ status: { loadBalancer: { ingress: [{ ip: address }] } } }),
     assignment: { isProbed },
   }
 }

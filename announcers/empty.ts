@@ -22,6 +22,7 @@ export const emptySoftware: Software<'empty'> = {
   requests: ({ ipAnnotation }) => ({
     annotations: ipAnnotation === undefined ? [] : [ipAnnotation],
     besideSpec: true,
+    ...(ipAnnotation !== undefined && { written: [ipAnnotation] }),
   }),
   silencing: {},
   matchesFamilies: false,
@@ -37,10 +38,7 @@ export function empty(options: { ipAnnotation?: string | undefined } = {}): Anno
   const { ipAnnotation } = options
   return {
     name: 'empty',
-    request: (address) => ({
-      annotations: ipAnnotation === undefined ? {} : { [ipAnnotation]: address },
-      status: { loadBalancer: { ingress: [{ ip: address }] } },
-    }),
+    request: (address) => ({ status: { loadBalancer: { ingress: [{ ip: address }] } } }),
     // A program of the user may read the annotation and announce its address.
     ...(ipAnnotation !== undefined && { withdrawal: { annotations: { [ipAnnotation]: null }, clearsStatus: false } }),
   }

@@ -5,14 +5,10 @@ import { peeringFieldManager } from '../controllers/peering/node-peering.ts'
 import { listAllKnown } from '../controllers/announcing/list-known.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { KubeError } from '../kube/errors.ts'
+import { annotationsOf } from '../kube/managed-fields.ts'
 import type { KubeObject, Service } from '../kube/objects.ts'
 import type { Resource } from '../kube/resource.ts'
 import { addressAnnotation, withdrawingAnnotation } from '../ledger/record/names.ts'
-
-/** A Node, and who set which of its fields. */
-type ManagedNode = KubeObject & {
-  metadata: { managedFields?: { manager?: string; fieldsV1?: { 'f:metadata'?: { 'f:annotations'?: object } } }[] }
-}
 
 /** Everything in which cleanup looks for what we wrote and it leaves. */
 export type LeftBehind = {
@@ -44,7 +40,9 @@ export async function readAnnouncing(client: KubeClient): Promise<Pick<LeftBehin
 /** What stays after cleanup, what that means, and the commands that remove it. Empty if nothing stays. */
 export function whatIsLeft({ announcing, unread, services, nodes, mirrorSlices }: LeftBehind): string {
   const ofServices = services.filter(({ metadata }) => addressAnnotation in (metadata.annotations ?? {}))
-  const ofNodes = nodes.map(annotationsOfNode).filter((annotations) => annotations.length > 0)
+  const ofNodes = nodes
+    .map(({ metadata }) => annotationsOf(metadata.managedFields ?? [], peeringFieldManager))
+    .filter((annotations) => annotations.length > 0)
   const texts = [
     ...softwares.flatMap(({ left }) => left?.texts(announcing.filter((object) => isOfKind(object, left.kinds))) ?? []),
     ...unreadText(unread),
@@ -91,12 +89,4 @@ function nodeText(annotations: readonly string[][]): string {
     `Annotations with BGP peers stay on ${annotations.length} nodes: kube-vip reads them when it starts. If no program ` +
     `needs them, run \`kubectl annotate nodes --all ${all.map((name) => `${name}-`).join(' ')}\`.`
   )
-}
-
-function annotationsOfNode({ metadata: { managedFields = [] } }: ManagedNode): string[] {
-  return managedFields
-    .filter(({ manager }) => manager === peeringFieldManager)
-    .flatMap(({ fieldsV1 }) => Object.keys(fieldsV1?.['f:metadata']?.['f:annotations'] ?? {}))
-    .filter((field) => field !== '.')
-    .map((field) => field.replace(/^f:/, ''))
 }

@@ -14,7 +14,7 @@ import { webhookIdentities } from '../webhooks/identities.ts'
 import { newPathSecret, readPathSecret } from '../webhooks/paths/path-secret.ts'
 import type { InstallSettings } from './settings/commands.ts'
 import { type CommandDeps, type StoppableDeps, endWhenStopped } from './command-deps.ts'
-import { installRefusal, readConfigurations } from './installed.ts'
+import { installRefusal, readInstalled } from './installed.ts'
 import type { Discovery } from '../kube/discovery.ts'
 import { type ManifestPart, manifestRights } from '../manifests/manifest-rights.ts'
 import { readManifest } from '../kube/manifest-file.ts'
@@ -26,9 +26,7 @@ const fieldManager = 'eip-admission-install'
 /** Applies the objects that the cluster needs, server-side. It may be repeated at any time, with the same flags. */
 export async function install(settings: InstallSettings, deps: StoppableDeps): Promise<void> {
   endWhenStopped(deps, 'stopped before everything was applied; run the command again')
-  const refusal = settings.dryRun
-    ? undefined
-    : installRefusal(await readConfigurations(clientOf(settings, deps)), settings)
+  const refusal = settings.dryRun ? undefined : installRefusal(await readInstalled(clientOf(settings, deps)), settings)
   if (refusal !== undefined) throw new Error(carryClusterFlags(refusal, kubeconfigFlags(settings.kubeconfig, deps.env)))
   await applyInstallation(settings, deps)
 }

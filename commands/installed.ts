@@ -1,5 +1,12 @@
 import type { KubeClient } from '../kube/client.ts'
-import { mutatingWebhookConfigurations, validatingWebhookConfigurations } from '../kube/resource.ts'
+import type { KubeObject } from '../kube/objects.ts'
+import {
+  mutatingWebhookConfigurations,
+  namespaces,
+  type Resource,
+  validatingWebhookConfigurations,
+} from '../kube/resource.ts'
+import { resourceOf } from '../manifests/resources.ts'
 import { names } from '../settings/installed-names.ts'
 import type { Configurations } from '../webhooks/probe-problem.ts'
 import { type InstallSettings, installSettings } from './settings/commands.ts'
@@ -27,7 +34,7 @@ export function urlFlag(found: Configurations): string | undefined {
 }
 
 /** The webhook configurations of a cluster. */
-export async function readConfigurations(client: KubeClient): Promise<Configurations> {
+async function readConfigurations(client: KubeClient): Promise<Configurations> {
   const [mutating, validating] = await Promise.all([
     client.get(mutatingWebhookConfigurations, { name: names.mutatingConfiguration }),
     client.get(validatingWebhookConfigurations, { name: names.validatingConfiguration }),
@@ -35,24 +42,64 @@ export async function readConfigurations(client: KubeClient): Promise<Configurat
   return { mutating, validating }
 }
 
+type Binding = KubeObject & { subjects?: { kind: string; name: string; namespace?: string }[] }
+
+/**
+ * The namespace of the installation to which the cluster-wide objects belong; undefined if there is none, or if its
+ * namespace is gone. One cluster-wide role has one account, whether the webhooks are called by URL or by Service.
+ */
+async function readOwner(client: KubeClient): Promise<string | undefined> {
+  const binding = await client.get(clusterRoleBindings, { name: names.serviceAccount })
+  const owner = binding?.subjects?.find(({ name }) => name === names.serviceAccount)?.namespace
+  if (owner === undefined) return undefined
+  return (await client.get(namespaces, { name: owner })) === undefined ? undefined : owner
+}
+
+const clusterRoleBindings = resourceOf({
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+  kind: 'ClusterRoleBinding',
+}) as Resource<Binding>
+
+/** What a cluster has of an installation. */
+export type Installed = { configurations: Configurations; owner: string | undefined }
+
+/** Reads what a cluster has of an installation. */
+export async function readInstalled(client: KubeClient): Promise<Installed> {
+  const [configurations, owner] = await Promise.all([readConfigurations(client), readOwner(client)])
+  return { configurations, owner }
+}
+
 /** Why `install` would break the installation that a cluster has, and what to type instead. */
 export function installRefusal(
-  found: Configurations,
+  { configurations, owner }: Installed,
   { webhookUrl, overwrite, namespace }: Pick<InstallSettings, 'webhookUrl' | 'overwrite' | 'namespace'>,
 ): string | undefined {
   if (overwrite) return undefined
   const { flag } = installSettings.overwrite
-  const release = helmRelease(found)
+  const release = helmRelease(configurations)
   if (release)
     return (
-      `nothing was changed: Helm installed eip-admission in this cluster, and install would set back what its release has set. Run:\n` +
+      `nothing was changed: Helm installed eip-admission in this cluster, as release ${release.name} of namespace ` +
+      `${release.namespace}, and install would set back what its release has set. Run:\n` +
       `  ${helmUpgrade(release)}\nTo overwrite the objects of the release instead, add ${flag}.`
     )
-  const url = urlFlag(found)
+  const url = urlFlag(configurations)
+  if (owner !== undefined && owner !== namespace) return otherNamespace({ owner, url }, namespace)
   if (url === undefined || webhookUrl !== undefined) return undefined
   return (
     `nothing was changed: this cluster was installed with ${url}. Without it the API server would call the Service ` +
     `${namespace}/${names.webhookService}. Run, with the other flags of the first install too:\n` +
     `  eip-admission install ${url}\nTo have that Service called instead, add ${flag}.`
+  )
+}
+
+function otherNamespace({ owner, url }: { owner: string; url: string | undefined }, namespace: string): string {
+  const { namespace: setting } = installSettings
+  const ofNamespace = owner === setting.default ? '' : ` ${setting.flag}=${owner}`
+  return (
+    `nothing was changed: eip-admission is installed in namespace ${owner}, and a cluster has one installation. Its ` +
+    `webhooks and its rights would become those of namespace ${namespace}, and the pods in ${owner} would lose theirs. ` +
+    `Run, with the other flags of the first install too:\n  eip-admission install${ofNamespace}${url === undefined ? '' : ` ${url}`}\n` +
+    `To move the installation to ${namespace} instead, stop it in ${owner} first, and add ${installSettings.overwrite.flag}.`
   )
 }

@@ -19,8 +19,15 @@ export type ConnectOptions = {
   observe?: (call: ObservedCall) => void
 }
 
-/** A call and its result: `ok` with the answer, or the reason of the API server. */
-export type ObservedCall = { call: string; method: string; result: string; ms: number; answer?: unknown }
+/** A call and its result: `ok` with the answer, or the reason and the message of the API server. */
+export type ObservedCall = {
+  call: string
+  method: string
+  result: string
+  ms: number
+  answer?: unknown
+  message?: string
+}
 
 type Send = <T>(call: Call, options: CallOptions | undefined) => Promise<T>
 
@@ -31,20 +38,21 @@ export function connect(credentials: Credentials, options: ConnectOptions): Kube
   const defaultMs = options.timeoutMs ?? 10_000
   const send = async <T>(call: Call, { signal, timeoutMs = defaultMs }: CallOptions = {}) => {
     const startedAt = performance.now()
-    const report = (result: string, answer?: unknown) =>
+    const report = (result: string, more: Pick<ObservedCall, 'answer' | 'message'>) =>
       options.observe?.({
         call: call.name,
         method: call.method,
         result,
         ms: Math.round(performance.now() - startedAt),
-        answer,
+        ...more,
       })
     try {
       const answer = (await transport.call(call, { signal, timeoutMs })) as T
-      report('ok', answer)
+      report('ok', { answer })
       return answer
     } catch (error) {
-      report(error instanceof KubeError ? error.reason : 'aborted')
+      const [result, message] = error instanceof KubeError ? [error.reason, error.message] : ['aborted', undefined]
+      report(result, message === undefined ? {} : { message })
       throw error
     }
   }

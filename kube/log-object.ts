@@ -13,7 +13,7 @@ const maxCharacters = 8_192
 export function objectText(answer: unknown): string | undefined {
   const object = (answer ?? {}) as Partial<KubeObject>
   if (!object.metadata || !kinds.has(object.kind ?? '')) return undefined
-  const { managedFields: _whoWrote, annotations, ...metadata } = object.metadata as Metadata
+  const { managedFields: _whoWrote, annotations, ...metadata } = object.metadata
   // Software on a node may keep anything there, and operators choose the name of the BGP password's annotation.
   const isSecret = (name: string) => object.kind === 'Node' || secretNames.test(name)
   const shown = Object.entries(annotations ?? {}).map(([name, value]) => [name, isSecret(name) ? '[redacted]' : value])
@@ -23,5 +23,3 @@ export function objectText(answer: unknown): string | undefined {
   })
   return text.length > maxCharacters ? `${text.slice(0, maxCharacters)}… (${text.length} characters)` : text
 }
-
-type Metadata = KubeObject['metadata'] & { managedFields?: unknown }

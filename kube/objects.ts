@@ -1,3 +1,5 @@
+import type { ManagedFieldsEntry } from './managed-fields.ts'
+
 /** A Kubernetes object as the API server sends it: plain JSON, timestamps as strings, unknown fields kept. */
 export type KubeObject = {
   apiVersion: string
@@ -18,7 +20,12 @@ export type ObjectMeta = {
   annotations?: Record<string, string>
   finalizers?: string[]
   ownerReferences?: OwnerReference[]
+  /** Who set which fields. No cache keeps it. */
+  managedFields?: ManagedFieldsEntry[]
 }
+
+/** The manifest of the last client-side apply, in which kubectl finds what a later one leaves out. */
+export const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration'
 
 export type OwnerReference = { apiVersion: string; kind: string; name: string; uid: string; controller?: boolean }
 

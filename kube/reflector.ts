@@ -3,12 +3,15 @@ import { type ClockReading, elapsedMs, readClocks } from '../lib/clock-reading.t
 import { type Clock, systemClock } from './clock.ts'
 import { listAndWatch, type ListWatch, type Pace, type Store } from './list-watch.ts'
 import type { Log } from './log.ts'
-import { type Key, keyOf, type KubeObject, type ObjectMeta } from './objects.ts'
+import type { ManagedFieldsEntry } from './managed-fields.ts'
+import { type Key, keyOf, type KubeObject, lastAppliedAnnotation, type ObjectMeta } from './objects.ts'
 
 export type ReflectorOptions<T extends KubeObject> = Pick<ListWatch<T>, 'client' | 'resource'> &
   ListWatch<T>['selection'] & {
     /** Removes more from an object than managedFields and the last-applied annotation, which we always remove. */
     strip?: (object: T) => T
+    /** Which of managedFields stay; none by default. */
+    keepManagers?: (entries: readonly ManagedFieldsEntry[]) => ManagedFieldsEntry[]
     log: Log
     pace?: Partial<Pace>
     clock?: Clock
@@ -45,8 +48,6 @@ export type Reflector<T extends KubeObject> = {
   silentForMs(): number
 }
 
-const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
-
 const defaultPace: Pace = {
   pageSize: 100,
   timeoutMs: 290_000,
@@ -72,7 +73,7 @@ export function reflector<T extends KubeObject>(options: ReflectorOptions<T>): R
   }
   const store: Store<T> = {
     listing: () => lists.begin(),
-    strip: (object) => prepare(object, options.strip),
+    strip: (object) => prepare(object, options),
     replace(objects) {
       const changes = cache.replace(objects)
       log.debug({ kind: resource.kind, objects: objects.length, changes: changes.length }, 'listed')
@@ -164,13 +165,18 @@ function isAtLeast(stored: KubeObject | undefined, { metadata }: KubeObject): bo
 }
 
 /** An object as the cache keeps it: stripped, and frozen at the levels that callers most easily change by mistake. */
-function prepare<T extends KubeObject>(object: T, strip: ((object: T) => T) | undefined): T {
-  const { metadata }: { metadata: ObjectMeta & { managedFields?: unknown } } = object
-  delete metadata.managedFields
-  delete metadata.annotations?.[lastApplied]
-  const kept = strip === undefined ? object : strip(object)
-  Object.freeze(kept.metadata)
-  return Object.freeze(kept)
+function prepare<T extends KubeObject>(
+  object: T,
+  { strip, keepManagers }: Pick<ReflectorOptions<T>, 'strip' | 'keepManagers'>,
+): T {
+  const { metadata }: { metadata: ObjectMeta } = object
+  const kept = keepManagers?.(metadata.managedFields ?? []) ?? []
+  if (kept.length > 0) metadata.managedFields = kept
+  else delete metadata.managedFields
+  delete metadata.annotations?.[lastAppliedAnnotation]
+  const stripped = strip === undefined ? object : strip(object)
+  Object.freeze(stripped.metadata)
+  return Object.freeze(stripped)
 }
 
 /** Calls a listener. Its error must not stop the reflector. */

@@ -7,6 +7,7 @@ import type { Announcer } from '../announcers/announcer.ts'
 import { allRequestAnnotations, announcerAnnotations, silencingAnnotations } from '../announcers/announcers.ts'
 import { serviceAnnotations } from './record/annotations.ts'
 import { ownPrefix } from './record/names.ts'
+import { entriesWithSharedFields } from './record/shared-fields.ts'
 import type { Policy } from '../settings/service-policy.ts'
 
 /** The caches of the process. */
@@ -22,7 +23,7 @@ type CacheOptions = Pick<Context, 'client' | 'log' | 'vendor' | 'announcer'>
 export function makeCaches({ client, log, vendor, announcer }: CacheOptions): Caches {
   const strip = keptService({ policy: vendor.policy, announcer })
   return {
-    services: reflector({ client, resource: services, log, strip }),
+    services: reflector({ client, resource: services, log, strip, keepManagers: entriesWithSharedFields }),
     records: reflector({ client, resource: elasticIPs, log }),
     nodes: reflector({ client, resource: nodes, log, strip: withoutUnusedStatus }),
   }
@@ -42,7 +43,7 @@ export function withoutUnusedStatus({
 
 export type KeptOptions = {
   policy: Pick<Policy, 'annotations' | 'requestAnnotations' | 'managedAnnotation' | 'locationSources'>
-  announcer: Pick<Announcer, 'request' | 'withdrawal'>
+  announcer: Pick<Announcer, 'withdrawal'>
 }
 
 /** The parts of a spec that anything reads of the cache. Steps are carried out for what a live read has. */
@@ -125,7 +126,7 @@ function readAnnotations({ policy, announcer }: KeptOptions): Set<string> {
     ...Object.keys(silencingAnnotations),
     ...(managedAnnotation === undefined ? [] : [managedAnnotation]),
     ...locationSources.filter(({ kind }) => kind === 'annotation').map(({ name }) => name),
-    ...Object.keys(announcer.request('').annotations),
+    ...(requestAnnotations.sharingKey === undefined ? [] : [requestAnnotations.sharingKey]),
     ...Object.keys(announcer.withdrawal?.annotations ?? {}),
   ])
 }

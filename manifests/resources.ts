@@ -26,7 +26,7 @@ const places: Record<string, { plural: string; namespaced: boolean }> = {
 }
 
 /** The resource of an installed object. */
-export function resourceOf({ apiVersion, kind }: KubeObject): Resource<KubeObject> {
+export function resourceOf({ apiVersion, kind }: Pick<KubeObject, 'apiVersion' | 'kind'>): Resource<KubeObject> {
   const place = places[kind]
   if (!place) throw new Error(`${kind}: manifests/resources.ts has no plural for this kind`)
   return { apiVersion, kind, ...place }

@@ -10,12 +10,15 @@ import { type CloudConnection, connectCloud } from './cloud-connection.ts'
 import { credentialsOf } from '../ledger/cluster.ts'
 import { type EventRecorders, eventRecorders } from '../telemetry/event-recorders.ts'
 import { makeLog } from './log.ts'
+import type { KubeObject } from '../kube/objects.ts'
 import { objectText } from '../kube/log-object.ts'
 import { clientObservers } from '../telemetry/metrics/process.ts'
 import { type Metrics, makeMetrics } from '../telemetry/metrics/metrics.ts'
 import { readBuild, readProcess } from '../telemetry/metrics/process.ts'
 import { proxyOf } from '../clouds/http/proxy.ts'
 import { type Activity, makeActivity } from '../telemetry/activity.ts'
+import { type MissingRights, missingRights, remedyOfMissingRights } from '../telemetry/missing-rights.ts'
+import { ownObject } from '../telemetry/own-object.ts'
 import type { ServeSettings } from '../commands/settings/serve.ts'
 import type { ServeDeps } from '../commands/command-deps.ts'
 
@@ -26,6 +29,7 @@ export type Base = CloudConnection & {
   metrics: Metrics
   /** What it has done since its start, for the status page. */
   activity: Activity
+  rights: MissingRights
   /** The version of the program. */
   version: string
   client: KubeClient & Watcher & Discovery
@@ -48,15 +52,14 @@ export async function createBase(settings: ServeSettings, deps: ServeDeps): Prom
   const metrics = makeMetrics()
   const observers = clientObservers(metrics)
   const activity = makeActivity()
-  const hasObjects = settings.process.verbosity >= 3
-  // Reads are many: each renewal of a lease begins with one.
+  const rights = missingRights((right) =>
+    reportMissingRight({ log, events }, { right, about: ownObject(settings.process) }),
+  )
+  const logCall = callLog(log, settings.process)
   const observe = (observed: ObservedCall) => {
-    const { method, answer, ...call } = observed
     observers.apiServer(observed)
-    const level = method === 'GET' ? 'trace' : 'debug'
-    if (!log.isLevelEnabled(level)) return
-    const object = hasObjects ? objectText(answer) : undefined
-    log[level](object === undefined ? call : { ...call, object }, 'call to the API server')
+    rights.observed(observed)
+    logCall(observed)
   }
   const credentials = credentialsOf(settings.process, env)
   const client = connect(credentials, { userAgent, observe })
@@ -76,8 +79,29 @@ export async function createBase(settings: ServeSettings, deps: ServeDeps): Prom
     },
   })
   readProcess(metrics)
+  metrics.read('eip_admission_missing_rights', () => rights.list().length)
   readBuild(metrics, { version, cloud: vendor.cloud.name })
   for (const warning of [...settings.warnings, ...vendor.unsupported]) log.warn({ warning }, 'setting')
   const clients = { client, leaseClient, credentials, userAgent, events, vendor, reload }
-  return { settings, log, metrics, activity, version, ...clients, identity, endAtOnce }
+  return { settings, log, metrics, activity, rights, version, ...clients, identity, endAtOnce }
+}
+
+/** Logs the calls to the API server. Reads are many: each renewal of a lease begins with one. */
+function callLog(log: Logger, { verbosity }: ServeSettings['process']): (observed: ObservedCall) => void {
+  const hasObjects = verbosity >= 3
+  return ({ method, answer, ...call }) => {
+    const level = method === 'GET' ? 'trace' : 'debug'
+    if (!log.isLevelEnabled(level)) return
+    const object = hasObjects ? objectText(answer) : undefined
+    log[level](object === undefined ? call : { ...call, object }, 'call to the API server')
+  }
+}
+
+function reportMissingRight(
+  { log, events }: Pick<Base, 'log' | 'events'>,
+  { right, about }: { right: string; about: KubeObject },
+): void {
+  const message = `The API server denies this process the right to ${right}. ${remedyOfMissingRights}`
+  log.error({ right }, 'a right is missing')
+  events.of('own-rights').record(about, { type: 'Warning', reason: 'RightMissing', message })
 }

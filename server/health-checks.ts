@@ -22,7 +22,7 @@ export type Checked = {
 }
 
 /** The checks of a process with webhooks or controllers. */
-export function serveChecks({ reload }: Pick<Base, 'reload'>, components: Checked): Checks {
+export function serveChecks({ reload, rights }: Pick<Base, 'reload' | 'rights'>, components: Checked): Checks {
   const { certs, ledger, probe, guardian } = components
   // The caches that reviews need. Without nodes, so that a process that cannot read nodes still answers reviews.
   const { services, records } = components.caches
@@ -32,6 +32,7 @@ export function serveChecks({ reload }: Pick<Base, 'reload'>, components: Checke
     ready: [{ name: 'certificates', problem: () => certs.notReady() }, ...caches.map(syncedCheck)],
     details: [
       { name: 'settings', problem: () => reload?.problem() },
+      { name: 'rights', problem: () => rights.problem() },
       { name: 'project', problem: () => ledger.project.problem() },
       { name: 'cluster-id', problem: () => foreignCluster(ledger) },
       { name: 'admission', problem: () => probe?.problem() },
@@ -41,12 +42,16 @@ export function serveChecks({ reload }: Pick<Base, 'reload'>, components: Checke
 }
 
 /** The checks of a process that runs the guardian alone. */
-export function guardianChecks({ reload }: Pick<Base, 'reload'>, guardian: Watched & Reported): Checks {
+export function guardianChecks(
+  { reload, rights }: Pick<Base, 'reload' | 'rights'>,
+  guardian: Watched & Reported,
+): Checks {
   return {
     live: [watchCheck(['nodes', guardian])],
     ready: [syncedCheck(['nodes', guardian])],
     details: [
       { name: 'settings', problem: () => reload?.problem() },
+      { name: 'rights', problem: () => rights.problem() },
       { name: 'control-plane-address', problem: () => guardian.problem() },
     ],
   }

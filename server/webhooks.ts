@@ -33,6 +33,7 @@ export function makeWebhooks(
     isSelf,
     onCloudFailure,
     families: () => deps.networks.families(),
+    users: (address) => deps.ownAddresses.users(address),
     claim: limitUnbound({
       claim: (claim, signal) => ledger.claims.claim(claim, signal),
       unbound,

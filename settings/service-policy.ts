@@ -71,6 +71,10 @@ export type RequestAnnotations = {
   besideSpec: boolean
   /** The value by which we request nothing: it is nobody's own address. */
   nothing?: string
+  /** The annotations in which we write the address of each Service. */
+  written?: string[]
+  /** The annotation by which Services may share an address. We write it where its user does not. */
+  sharingKey?: string
   /** The software that withdraws the address of a Service when one of these annotations is added to it. */
   stopsIfAdded?: string
 }

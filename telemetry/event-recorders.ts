@@ -14,6 +14,7 @@ export const components = [
   'webhook-probe',
   'control-plane',
   'settings-reload',
+  'own-rights',
 ] as const
 
 export type Component = (typeof components)[number]

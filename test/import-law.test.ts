@@ -107,7 +107,7 @@ const floors: Record<string, (string | string[])[]> = {
   ],
   telemetry: [
     ['events', 'metrics'],
-    ['activity.ts', 'recent-events.ts', 'own-object.ts'],
+    ['activity.ts', 'missing-rights.ts', 'own-object.ts', 'recent-events.ts'],
     'event-recorders.ts',
     ['alerts', 'dashboard'],
   ],

@@ -2,7 +2,7 @@ import type { Location } from '../clouds/ports/cloud.ts'
 import { keyOf, type Service } from '../kube/objects.ts'
 import { type Claim, type ClaimResult, claimSpecOf } from '../ledger/claim/claim-spec.ts'
 import { quotaUse } from '../ledger/claim/limits.ts'
-import { addressAnnotation, serviceFinalizer } from '../ledger/record/names.ts'
+import { addressAnnotation } from '../ledger/record/names.ts'
 import type { ClusterFamilies, SecondWant } from '../ledger/want/families.ts'
 import { hasBalancer } from '../ledger/want/managed.ts'
 import { familyNames } from '../lib/ip-address.ts'
@@ -20,7 +20,7 @@ import { decideManaged, keepBalancer } from './service-managed.ts'
 import { reserveAddress } from './identities.ts'
 import type { AdmissionRequest } from './review.ts'
 import { type AddressWant, planService, secondWantOf } from './service-plan.ts'
-import { addressPatch, removals, servicePatch, withoutAddress } from './service-patch.ts'
+import { addressPatch, ownAddressPatch, removalWarnings, servicePatch, withoutAddress } from './service-patch.ts'
 import { type IsSelf, isTerminating, problemText, serviceOf, subjectOf } from './service-rules.ts'
 import { showAsOurs, withoutLostAddress } from './service-update.ts'
 import type { Policy } from '../settings/service-policy.ts'
@@ -32,6 +32,8 @@ export type ServiceMutatingDeps = {
   locations: () => Location[] | undefined
   /** The families of the cluster's Services, as far as they are known. */
   families: () => ClusterFamilies
+  /** The Services that use an address, as a cache has them. */
+  users: (address: string) => readonly Service[]
   claim: ClaimAddress
   /** The address that the ledger holds for a Service; it claims none. */
   held: (key: string, signal: AbortSignal) => Promise<string | undefined>
@@ -75,11 +77,11 @@ async function decideAddress(
     case 'take-address':
       return patch(servicePatch(service, withoutAddress(service, old, policy)))
     case 'keep-own':
-      return patch(servicePatch(service, { finalizer: serviceFinalizer, annotations: removals([addressAnnotation]) }))
+      return patch(ownAddressPatch(service, plan.address, deps), plan.warnings)
     case 'deny':
       return deny('invalid', problemText(service, plan.problems))
     case 'store-without':
-      return patch(addressPatch(service, { address: undefined }, policy), plan.warnings)
+      return store(deps, { service, old, address: undefined }, plan.warnings)
     case 'restore':
       return restoreAddress(deps, { service, old, shown: plan.shown }, signal)
     case 'preview-second':
@@ -90,6 +92,14 @@ async function decideAddress(
     case 'claim':
       return claimAddress(deps, { request, service, wanted: plan.wanted }, signal)
   }
+}
+
+type Stored = { service: Service; old: Service | null; address: string | undefined; name?: string }
+
+/** Stores a Service with its address, or without one, and says what the patch takes away of the update. */
+function store(deps: ServiceMutatingDeps, { service, old, ...shown }: Stored, warnings: string[]): Decision {
+  const operations = addressPatch(service, shown, deps)
+  return patch(operations, [...warnings, ...removalWarnings(service, old, operations)])
 }
 
 type AddressRequest = { request: AdmissionRequest<Service>; service: Service; wanted: AddressWant }
@@ -108,7 +118,7 @@ async function claimAddress(
   const exists = !old && given ? await deps.exists(keyOf(service), signal) : false
   if (exists !== false) {
     const warnings = exists ? [] : [...wanted.warnings, unknownService]
-    return patch(addressPatch(service, { address: undefined }, deps.policy), warnings)
+    return store(deps, { service, old, address: undefined }, warnings)
   }
   // The record of a Service has its name, so a Service with generateName gets its name here.
   const name = given || generateName(prefix ?? '')
@@ -130,20 +140,23 @@ async function claimAddress(
       if (deps.onCloudFailure === 'deny')
         return deny('forbidden', `Service ${keyOf(named)} gets no address now: ${claimed.reason}`)
       const warning = `address pending, the controller assigns it later (request ${shortRequestId(request.uid)}): ${claimed.reason}`
-      return patch(addressPatch(service, { address: undefined, name }, deps.policy), [...wanted.warnings, warning])
+      return store(deps, { service, old, address: undefined, name }, [...wanted.warnings, warning])
     }
   }
 }
 
 /** Stores a Service with its address. The second one needs no place on it: its record has it. */
 function showAddress(
-  { policy, onCloudFailure }: ServiceMutatingDeps,
-  { service, wanted }: AddressRequest,
+  deps: ServiceMutatingDeps,
+  { request, service, wanted }: AddressRequest,
   { address, name, second }: { address: string; name: string; second: ClaimResult | undefined },
 ): Decision {
-  const { denial, warnings } = missingSecond(second, { wanted: secondWantOf(wanted), onCloudFailure })
+  const { denial, warnings } = missingSecond(second, {
+    wanted: secondWantOf(wanted),
+    onCloudFailure: deps.onCloudFailure,
+  })
   if (denial !== undefined) return deny('forbidden', `Service ${service.metadata.namespace}/${name} ${denial}`)
-  return patch(addressPatch(service, { address, name }, policy), [...wanted.warnings, ...warnings])
+  return store(deps, { service, old: request.oldObject, address, name }, [...wanted.warnings, ...warnings])
 }
 
 type SecondRequest = AddressRequest & { second: SecondWant; shown: string }
@@ -175,32 +188,32 @@ const unknownService =
 
 /** Restores what an update dropped of the address that the Service showed, if the ledger still holds it. */
 async function restoreAddress(
-  { held, policy }: ServiceMutatingDeps,
+  deps: ServiceMutatingDeps,
   { service, old, shown, warnings = [] }: { service: Service; old: Service | null; shown: string; warnings?: string[] },
   signal: AbortSignal,
 ): Promise<Decision> {
-  const now = showAsOurs([service, old], shown) ? shown : await held(keyOf(service), signal)
-  if (now === shown) return patch(addressPatch(service, { address: shown }, policy), warnings)
+  const now = showAsOurs([service, old], shown) ? shown : await deps.held(keyOf(service), signal)
+  if (now === shown) return store(deps, { service, old, address: shown }, warnings)
   return patch(servicePatch(service, withoutLostAddress(service, { lost: shown, held: now })), warnings)
 }
 
 /** A dry run: the same checks, but nothing is written or reserved. */
 async function previewAddress(
   deps: ServiceMutatingDeps,
-  { service, wanted }: AddressRequest,
+  { request: { oldObject: old }, service, wanted }: AddressRequest,
   signal: AbortSignal,
 ): Promise<Decision> {
   const held = service.metadata.name ? await deps.held(keyOf(service), signal) : undefined
-  if (held !== undefined) return patch(addressPatch(service, { address: held }, deps.policy), wanted.warnings)
+  if (held !== undefined) return store(deps, { service, old, address: held }, wanted.warnings)
   const first = claimOf(service, wanted)
   const { address, reason } = await deps.previewClaim(first, signal)
   if (reason !== undefined) return deny('forbidden', `${subjectOf(service)} gets no address: ${reason}`)
-  if (address !== undefined) return patch(addressPatch(service, { address }, deps.policy), wanted.warnings)
+  if (address !== undefined) return store(deps, { service, old, address }, wanted.warnings)
   const { denial, warnings } = await previewSecond(deps, { second: secondOf(first, wanted), wanted }, signal)
   if (denial !== undefined) return deny('forbidden', `${subjectOf(service)} ${denial}`)
   const place = wanted.kind === 'named' ? `of ElasticIP ${wanted.elasticIP}` : `in ${wanted.location}`
   const warning = `dry run: an address ${place} would be reserved`
-  return patch(addressPatch(service, { address: undefined }, deps.policy), [...wanted.warnings, warning, ...warnings])
+  return store(deps, { service, old, address: undefined }, [...wanted.warnings, warning, ...warnings])
 }
 
 async function previewSecond(

@@ -1,10 +1,13 @@
 import jsonPatch from 'fast-json-patch'
-import type { Service } from '../kube/objects.ts'
+import { managersOf } from '../kube/managed-fields.ts'
+import { lastAppliedAnnotation, type Service } from '../kube/objects.ts'
 import type { Operation } from './webhook.ts'
-import { addressAnnotation, serviceFinalizer } from '../ledger/record/names.ts'
+import { addressAnnotation, serviceFieldManager, serviceFinalizer } from '../ledger/record/names.ts'
 import { annotationsRequesting, outdatedRequestAnnotations } from '../ledger/want/own-address.ts'
 import type { Policy } from '../settings/service-policy.ts'
 import { annotatedAddress } from './service-rules.ts'
+import { keptAnnotations } from '../ledger/want/kept-annotations.ts'
+import { quote } from '../lib/quote.ts'
 
 /** What a Service shall have. An absent field stays as it is; `undefined` removes it. */
 export type ServiceChange = {
@@ -40,20 +43,53 @@ function changedService(service: Service, change: ServiceChange): object {
   }
 }
 
+/** What decides which annotations a Service with an address has: the settings, and the Services that use an address. */
+export type PatchFacts = { policy: Policy; users: (address: string) => readonly Service[] }
+
 /** The patch that stores a Service with its address, or without one while the address is pending. */
 export function addressPatch(
   service: Service,
   { address, name = service.metadata.name }: { address: string | undefined; name?: string },
-  { requestAnnotations }: Policy,
+  { policy: { requestAnnotations }, users }: PatchFacts,
 ): Operation[] {
   const outdated = outdatedRequestAnnotations(service, requestAnnotations, address)
+  const kept = (shown: string) => keptAnnotations(service, requestAnnotations, { address: shown, users: users(shown) })
   return servicePatch(service, {
     ...(name ? { name } : {}),
     finalizer: serviceFinalizer,
     // While ours is pending, no other address may stay: software that reads the field would announce it.
-    annotations: { ...removals(outdated), [addressAnnotation]: address },
+    annotations: {
+      ...removals(outdated),
+      [addressAnnotation]: address,
+      ...(address === undefined ? {} : kept(address)),
+    },
     loadBalancerIP: address,
   })
+}
+
+/** The patch that stores a Service with its own address: our finalizer, and what we keep on it. */
+export function ownAddressPatch(service: Service, own: string, { policy, users }: PatchFacts): Operation[] {
+  const kept = keptAnnotations(service, policy.requestAnnotations, { address: own, users: users(own) })
+  return servicePatch(service, {
+    finalizer: serviceFinalizer,
+    annotations: { ...removals([addressAnnotation]), ...kept },
+  })
+}
+
+/**
+ * What a user wrote in this update and the patch takes away, because the Service gets its address by other means. A value
+ * that the stored Service has already is no news.
+ */
+export function removalWarnings(service: Service, old: Service | null, operations: Operation[]): string[] {
+  const { annotations = {} } = service.metadata
+  return Object.entries(annotations)
+    .filter(([name, value]) => name !== addressAnnotation && old?.metadata.annotations?.[name] !== value)
+    .filter(([name]) => operations.some(({ op, path }) => op === 'remove' && path === pathOfAnnotation(name)))
+    .map(([name, value]) => `annotation ${name}: ${quote(value)} is removed: eip-admission requests the address itself`)
+}
+
+function pathOfAnnotation(name: string): string {
+  return `/metadata/annotations/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
 }
 
 /**
@@ -78,7 +114,10 @@ function isOwnOf(old: Service | null, address: string, { requestAnnotations }: P
   return old.spec.loadBalancerIP === address || annotationsRequesting(old, requestAnnotations, address).length > 0
 }
 
-/** The Service without the request annotations for an own address that the update removed from the spec. */
+/**
+ * The Service without the request annotations that we wrote for an own address which the update removed from the spec. A
+ * request of its user is the way to keep that address: `spec.loadBalancerIP` is deprecated.
+ */
 export function withoutOutdatedRequests(
   service: Service,
   old: Service | null,
@@ -86,12 +125,26 @@ export function withoutOutdatedRequests(
 ): Service {
   const removed = old?.spec.loadBalancerIP
   if (!removed || service.spec.loadBalancerIP) return service
-  const outdated = removals(annotationsRequesting(service, requestAnnotations, removed))
+  const requests = annotationsRequesting(service, requestAnnotations, removed)
+  const outdated = removals(requests.filter((name) => !isUsers(name, { service, old })))
   const annotations = { ...service.metadata.annotations, ...outdated } as Record<string, string>
   return { ...service, metadata: { ...service.metadata, annotations } }
 }
 
+/**
+ * Whether a user wrote an annotation that the stored Service may have from us. An update that repeats its value makes
+ * nobody its manager. It then is in the manifest that was applied, or the update lacks our finalizer too: it was written
+ * from a manifest as a whole.
+ */
+function isUsers(name: string, { service, old }: { service: Service; old: Service }): boolean {
+  const { managedFields, annotations = {}, finalizers = [] } = service.metadata
+  const isWhole = old.metadata.finalizers?.includes(serviceFinalizer) && !finalizers.includes(serviceFinalizer)
+  if (!managedFields || isWhole) return true
+  if (annotations[lastAppliedAnnotation]?.includes(JSON.stringify(name))) return true
+  return managersOf(managedFields, ['metadata', 'annotations', name]).some((manager) => manager !== serviceFieldManager)
+}
+
 /** Annotations to remove. */
-export function removals(annotations: string[]): Record<string, undefined> {
+function removals(annotations: string[]): Record<string, undefined> {
   return Object.fromEntries(annotations.map((name) => [name, undefined]))
 }

@@ -1,6 +1,7 @@
 import type { Location } from '../clouds/ports/cloud.ts'
 import type { Service } from '../kube/objects.ts'
 import { type ClusterFamilies, hasOpenFamilies, type SecondWant, withStoredFamilies } from '../ledger/want/families.ts'
+import { doubleRequests } from '../ledger/want/own-address.ts'
 import { type Want, want } from '../ledger/want/want.ts'
 import type { Policy } from '../settings/service-policy.ts'
 import { withoutOutdatedRequests } from './service-patch.ts'
@@ -22,7 +23,8 @@ export type PlanFacts = {
 export type AddressWant = Extract<Want, { kind: 'reserve' | 'named' }>
 
 export type ServicePlan =
-  | { do: 'leave' | 'take-address' | 'keep-own' }
+  | { do: 'leave' | 'take-address' }
+  | { do: 'keep-own'; address: string; warnings: string[] }
   | { do: 'deny'; problems: string[] }
   | { do: 'restore'; shown: string }
   | { do: 'store-without'; warnings: string[] }
@@ -67,7 +69,7 @@ export function planService({ service, old, dryRun }: ServiceSeen, facts: PlanFa
     case 'nothing':
       return { do: 'take-address' }
     case 'own':
-      return planOwn(wanted.address, annotatedAddress(old))
+      return planOwn(stored, { own: wanted.address, ours: annotatedAddress(old) }, policy)
     case 'wrong': {
       const problems = newProblems(wanted, before())
       return problems.length > 0 ? { do: 'deny', problems } : planStillWrong(service, old, policy)
@@ -78,10 +80,23 @@ export function planService({ service, old, dryRun }: ServiceSeen, facts: PlanFa
   }
 }
 
-function planOwn(own: string, ours: string | undefined): ServicePlan {
+function planOwn(
+  service: Service,
+  { own, ours }: { own: string; ours: string | undefined },
+  { requestAnnotations }: Policy,
+): ServicePlan {
   if (own === ours) return { do: 'restore', shown: own }
   // The validating webhook needs our annotation for its message.
-  return ours === undefined ? { do: 'keep-own' } : { do: 'leave' }
+  if (ours !== undefined) return { do: 'leave' }
+  const [double] = requestAnnotations.besideSpec ? [] : doubleRequests(service, requestAnnotations)
+  return { do: 'keep-own', address: own, warnings: double === undefined ? [] : [doubleText(double)] }
+}
+
+function doubleText(annotation: string): string {
+  return (
+    `the announcing software refuses a Service with spec.loadBalancerIP and annotation ${annotation}: ` +
+    'keep the annotation, and remove spec.loadBalancerIP, which Kubernetes has deprecated'
+  )
 }
 
 /** An operator's setting may have made it wrong: it keeps its address, and gets none by calling one ours. */

@@ -60,7 +60,7 @@ export const calicoSoftware: Software<'calico'> = {
   left: { kinds: [peers, filters, configurations], texts: calicoLeft },
   announcer: ({ namespace }) => ({
     name: 'calico',
-    request: (address) => ({ annotations: {}, status: { loadBalancer: { ingress: [{ ip: address }] } } }),
+    request: (address) => ({ status: { loadBalancer: { ingress: [{ ip: address }] } } }),
     configuration: calicoObjects({ namespace }),
   }),
   former: ({ kind }) => (kind === 'calico' ? undefined : formerCalico),

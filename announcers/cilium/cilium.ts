@@ -41,7 +41,7 @@ export const ciliumSoftware: Software<'cilium'> = {
   kinds: ['cilium'],
   annotations: annotations(),
   requestAnnotations: [request, oldRequest],
-  requests: () => ({ annotations: [request, oldRequest], besideSpec: true, nothing: nobodysAddress }),
+  requests: () => ({ annotations: [request, oldRequest], besideSpec: true, nothing: nobodysAddress, sharingKey }),
   silencing: { [request]: nobodysAddress },
   classes: [withoutClass, bgpClass],
   matchesFamilies: true,
@@ -86,9 +86,8 @@ export const ciliumSoftware: Software<'cilium'> = {
 function cilium(options: CiliumOptions): Announcer {
   return {
     name: 'cilium',
-    // spec.loadBalancerIP is a request already. To each Service of a namespace that is permitted here LB IPAM gives the
-    // address by the key alone, whatever its pool selects.
-    request: (address) => ({ annotations: { [sharingKey]: address } }),
+    // spec.loadBalancerIP is a request already. The ledger adds the sharing key, which a user may have written.
+    request: () => ({}),
     withdrawal: {
       annotations: { [request]: nobodysAddress, [oldRequest]: null },
       clearsStatus: true,
@@ -148,7 +147,8 @@ function annotations(): readonly Annotation[] {
       on: 'Service',
       writers: ['user', 'eip-admission'],
       values: 'any text',
-      sentence: 'Services with the same text may share an address at Cilium. eip-admission writes the address.',
+      sentence:
+        'Services with the same text may share an address at Cilium. Where its user writes none, eip-admission writes the address.',
     },
     {
       name: sharingNamespaces,

@@ -55,7 +55,7 @@ export function kubeVip(): Announcer {
     name: 'kube-vip',
     // spec.loadBalancerIP, which is stored with the Service, is request enough for every release. kube-vip 1.2 takes an
     // annotation that is added later for a change, and announces nothing for the Service until it is restarted.
-    request: () => ({ annotations: {} }),
+    request: () => ({}),
     // An annotation of a user or a predecessor, without which kube-vip reads the address from the status.
     withdrawal: { annotations: { [kubeVipRequestAnnotation]: null }, clearsStatus: false },
     // Measured with 0.8.10 and 1.2.3: it keeps a route when the type of the Service changes. 1.2.3 then announces nothing

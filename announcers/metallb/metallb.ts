@@ -110,7 +110,7 @@ export function metallb(configuration: NonNullable<Announcer['configuration']>):
   return {
     name: 'metallb',
     // spec.loadBalancerIP is a request already, and MetalLB refuses a Service with two.
-    request: () => ({ annotations: {} }),
+    request: () => ({}),
     // MetalLB up to 0.14.1 refuses a configuration that lacks an address in use: the Service must release the address
     // before its pool is removed. Every version knows the first name. From 0.14.9 on the second one has precedence, which
     // a user may have set.

@@ -36,7 +36,9 @@ export const installSettings = {
     flag: '--overwrite',
     format: boolean,
     default: 'false',
-    sentence: 'Changes also what Helm installed, and turns webhooks from a URL to the Service in the cluster.',
+    sentence:
+      'Changes also what Helm installed, turns webhooks from a URL to the Service in the cluster, and takes over the ' +
+      'installation of another namespace.',
   },
   namespace: ownNamespace,
   leaseNamespace: leaderElection.leaseNamespace,

@@ -242,7 +242,7 @@ function isSame(versions: (Node | undefined)[]): boolean {
 function shownOnArrival(announcer: Announcer, { isAssigned }: Pick<Assigning, 'isAssigned'>): Announcer {
   return {
     ...announcer,
-    request: (address) => (isAssigned(address) ? announcer.request(address) : { annotations: {} }),
+    request: (address) => (isAssigned(address) ? announcer.request(address) : {}),
   }
 }
 

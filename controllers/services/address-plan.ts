@@ -22,6 +22,7 @@
 //   the address it holds    | the Service shows another, or none               | show-address
 //   the address it holds    | the record is not bound to this Service          | bind
 //   the address it holds    | it is not announced                              | announce
+//   an address that it shows| we are the manager of a field that people write  | yield-fields
 //   a reserved address      | its reclaim policy differs from the record's     | set-reclaim-policy
 //   a reserved address      | the record says wrongly whether it is protected  | note-protection
 //   otherwise               |                                                  | -
@@ -32,6 +33,8 @@ import { claimSpecOf } from '../../ledger/claim/claim-spec.ts'
 import { type ElasticIP, familyOf, heldAddress, phaseOf } from '../../ledger/record/elastic-ip.ts'
 import { addressAnnotation } from '../../ledger/record/names.ts'
 import { mayFindShown } from '../../ledger/record/records.ts'
+import { entriesWithSharedFields } from '../../ledger/record/shared-fields.ts'
+import { keptAnnotations } from '../../ledger/want/kept-annotations.ts'
 import { outdatedRequestAnnotations } from '../../ledger/want/own-address.ts'
 import { isAnnounceable } from '../../ledger/want/own-address-rules.ts'
 import { type Want, isWanted } from '../../ledger/want/want.ts'
@@ -145,25 +148,36 @@ function afterGrace(seen: ServiceSeen, step: ServiceStep): ServicePlan {
 
 function announce(seen: ServiceSeen, service: Service, address: string): ServicePlan {
   const all = [...new Set([address, ...secondAddresses(seen)])]
-  const request = all.length > 1 ? requestOfBoth(seen, service, all) : seen.announcer.request(address)
+  const kept = { address, users: seen.users(address) }
+  const annotations = keptAnnotations(service, seen.requestAnnotations, kept)
+  const status = all.length > 1 ? statusOfBoth(seen, service, all) : seen.announcer.request(address).status
+  const request = { annotations, ...(status && { status }) }
   const isAnnotated = hasAnnotations(service, request.annotations)
   const isShown = !request.status || shownInStatus(service) === shownInStatus({ status: request.status })
-  if (isAnnotated && isShown) return settled
+  if (isAnnotated && isShown) return keepsSharedFields(service) ? { step: { do: 'yield-fields' } } : settled
   if (all.length === 1) return { step: { do: 'announce', address, request } }
   return { step: { do: 'announce', address: shownText(request), request, isShared: true } }
+}
+
+/** Whether we are the manager of a field that its user may have in a manifest. */
+function keepsSharedFields({ metadata }: Service): boolean {
+  return entriesWithSharedFields(metadata.managedFields).length > 0
 }
 
 function shownText({ status }: AnnouncementRequest): string {
   return (status?.loadBalancer?.ingress ?? []).map(({ ip }) => ip).join(', ')
 }
 
-/** The request for two addresses. One that is shown stays, as it would alone; the other comes when it may be shown. */
-function requestOfBoth({ announcer }: ServiceSeen, service: Service, addresses: string[]): AnnouncementRequest {
-  const [{ annotations } = { annotations: {} }] = addresses.map((address) => announcer.request(address))
+/** The status with two addresses. One that is shown stays, as it would alone; the other comes when it may be shown. */
+function statusOfBoth(
+  { announcer }: ServiceSeen,
+  service: Service,
+  addresses: string[],
+): AnnouncementRequest['status'] {
   const shown = ingressOf(service)
   const ingress = addresses.flatMap((address) => {
     const requested = announcer.request(address).status?.loadBalancer?.ingress
     return requested ?? shown.filter(({ ip }) => ip === address)
   })
-  return { annotations, status: { loadBalancer: { ingress } } }
+  return { loadBalancer: { ingress } }
 }

@@ -214,6 +214,7 @@ function makeReconcilerDeps(
     want,
     announcer,
     requestAnnotations,
+    users: (address) => deps.ownAddresses.users(address),
     policy: deps.vendor.policy,
     findAnnouncement: findInAny(announced),
     claimWaits: ledger.claims.waits,

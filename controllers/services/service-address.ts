@@ -29,6 +29,7 @@ export type ServiceAddressDeps = {
   want: (service: Service) => Want
   announcer: Announcer
   requestAnnotations: RequestAnnotations
+  users: ServiceSeen['users']
   policy: ValuePolicy
   findAnnouncement: Announcing['findAnnouncement']
   carryOut: (
@@ -124,7 +125,7 @@ function otherKeys({ cached }: ServiceAddressDeps, key: AddressKey): AddressKey[
 }
 
 function factsOf(
-  { want, announcer, requestAnnotations, policy, graceMs, sights }: ServiceAddressDeps,
+  { want, announcer, requestAnnotations, users, policy, graceMs, sights }: ServiceAddressDeps,
   { key, service, record, others }: Pick<ServiceSeen, 'key' | 'service' | 'record' | 'others'>,
 ): Omit<ServiceSeen, 'announcement'> {
   return {
@@ -135,6 +136,7 @@ function factsOf(
     wanted: service && want(service),
     announcer,
     requestAnnotations,
+    users,
     policy,
     unboundForMs: sights.forMs(`unbound ${key}`, unboundState(record)),
     graceMs,

@@ -39,6 +39,8 @@ export type ServiceSeen = {
   others: readonly ElasticIP[]
   announcer: Pick<Announcer, 'request' | 'withdrawal' | 'withdrawsOnlyOnDeletion'>
   requestAnnotations: RequestAnnotations
+  /** The Services that use an address, as a cache has them. */
+  users: (address: string) => readonly Service[]
   /** What annotations of Services may say. */
   policy: ValuePolicy
   /** How long we have seen the record unbound as it is now. */

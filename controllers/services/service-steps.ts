@@ -1,3 +1,4 @@
+import type { ManagedFieldsEntry } from '../../kube/managed-fields.ts'
 import { type Key, keyOf, type Service } from '../../kube/objects.ts'
 import type { Claim, ClaimResult } from '../../ledger/claim/claim-spec.ts'
 import type { AddressKey, ElasticIP, ReclaimPolicy } from '../../ledger/record/elastic-ip.ts'
@@ -5,6 +6,7 @@ import type { ReleaseResult } from '../../ledger/release/release.ts'
 import { familyNames } from '../../lib/ip-address.ts'
 import { firstItems } from '../../lib/quote.ts'
 import { addressAnnotation, serviceFinalizer, upstreamFinalizer } from '../../ledger/record/names.ts'
+import { withoutSharedFields } from '../../ledger/record/shared-fields.ts'
 import { annotationsRequesting, outdatedRequestAnnotations } from '../../ledger/want/own-address.ts'
 import { type Outcome, Terminal } from '../loop/reconciler.ts'
 import { patch, patchSharedStatus, patchStatus, withoutAnnotations } from './patch-service.ts'
@@ -92,6 +94,8 @@ async function carryOutOnService(
       return write(hidingPatch(deps, service, step.address))
     case 'announce':
       return announce(deps, service, step)
+    case 'yield-fields':
+      return write({ metadata: { managedFields: yieldedFields(service) } })
     case 'restore-service':
       return restoreService(deps, service, step.change)
     case 'withdraw':
@@ -107,6 +111,12 @@ async function carryOutOnService(
     case 'report-problems':
       throw new Terminal(firstItems(step.problems).join('; '))
   }
+}
+
+/** To the API server an empty list means no change, and a list with an empty entry that nobody manages anything. */
+function yieldedFields({ metadata }: Service): ManagedFieldsEntry[] {
+  const kept = withoutSharedFields(metadata.managedFields)
+  return kept.length > 0 ? kept : [{}]
 }
 
 /** Admission adds the finalizer to every Service that it reviews, so it did not review this one. */

@@ -91,6 +91,11 @@ export function annotationsRequesting(
     .map(([name]) => name)
 }
 
+/** The annotations by which a Service requests an address that it also requests in its spec. */
+export function doubleRequests(service: Service, requestAnnotations: RequestAnnotations): string[] {
+  return service.spec.loadBalancerIP ? requestsOf(service, requestAnnotations).map(([name]) => name) : []
+}
+
 function requestsOf(
   { metadata }: Service,
   { annotations: names, nothing }: Pick<RequestAnnotations, 'annotations' | 'nothing'>,

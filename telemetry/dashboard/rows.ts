@@ -315,6 +315,10 @@ const processes: Row = {
       rateBy('method, result', 'eip_admission_api_server_call_duration_seconds_count'),
       '{{method}} {{result}}',
     ]),
+    lines({ title: 'Missing rights', unit: 'short', description: '/readyz names one.' }, [
+      `max(${series('eip_admission_missing_rights')})`,
+      'rights that the API server denied',
+    ]),
     lines(
       {
         title: 'Silence of watches',

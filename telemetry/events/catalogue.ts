@@ -107,6 +107,12 @@ export const catalogue = {
     types: ['Normal'],
     meaning: 'The API server uses the webhooks again.',
   },
+  RightMissing: {
+    about: 'Pod, Namespace',
+    types: ['Warning'],
+    meaning: 'The API server denies the process a right that it needs.',
+    todo: 'Run `install` with its first flags, or upgrade the chart. If a second installation took the rights, remove one.',
+  },
   ReserveRefused: {
     about: 'Pod, Namespace',
     types: ['Warning'],

@@ -32,6 +32,10 @@ export const catalogue = {
     type: 'gauge',
     help: 'Whether the API server calls the webhooks and uses their answers, as the last probes showed.',
   },
+  eip_admission_missing_rights: {
+    type: 'gauge',
+    help: 'Rights that the API server denied to the process within the last ten minutes; `/readyz` names one.',
+  },
   eip_admission_addresses: {
     type: 'gauge',
     help: 'ElasticIPs, by phase and location.',

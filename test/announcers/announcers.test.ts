@@ -7,12 +7,14 @@ import { ciliumSoftware } from '../../announcers/cilium/cilium.ts'
 import { loadBalancer } from '../../announcers/load-balancer-setting.ts'
 import { metallb } from '../../announcers/metallb/metallb.ts'
 import { metallbObjects } from '../../announcers/metallb/objects.ts'
+import { keptAnnotations } from '../../ledger/want/kept-annotations.ts'
+import { makeService } from '../builders.ts'
 import { marks } from './cluster.ts'
 
 const ofMetallb = metallb(metallbObjects({ ...marks, peerMode: 'native' }))
 
 test('MetalLB gets its request from spec.loadBalancerIP alone, and only MetalLB writes the status', () => {
-  assert.equal(ofMetallb.request('198.51.100.7'), { annotations: {} })
+  assert.equal(ofMetallb.request('198.51.100.7'), {})
 })
 
 test('MetalLB withdraws an address when both pool annotations of the Service name a pool that does not exist', () => {
@@ -24,18 +26,15 @@ test('MetalLB withdraws an address when both pool annotations of the Service nam
 })
 
 test('Cilium may share an address among Services of one namespace, and never with another one', () => {
-  const ofCilium = ciliumSoftware.announcer(
-    { kind: 'cilium', secretsNamespace: 'kube-system' },
-    { ...marks, counting: '' },
-  )
+  const chosen = { kind: 'cilium', secretsNamespace: 'kube-system' } as const
+  const requests = ciliumSoftware.requests(chosen)
   // A tenant of another namespace needs the key alone to get the address, where the Service permits his namespace.
-  assert.equal(ofCilium.request('198.51.100.7'), {
-    annotations: { 'lbipam.cilium.io/sharing-key': '198.51.100.7' },
-  })
+  const kept = keptAnnotations(makeService(), requests, { address: '198.51.100.7', users: [] })
+  assert.equal(kept, { 'lbipam.cilium.io/sharing-key': '198.51.100.7' })
 })
 
 test('kube-vip gets its request from the spec alone, and only kube-vip writes the status', () => {
-  assert.equal(kubeVip().request('198.51.100.7'), { annotations: {} })
+  assert.equal(kubeVip().request('198.51.100.7'), {})
   assert.is(kubeVip().configuration, undefined)
 })
 

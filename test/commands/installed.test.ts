@@ -17,9 +17,14 @@ function configuration(clientConfig: object, metadata: object = {}): WebhookConf
   }
 }
 
-/** Why `install` with these flags refuses where the cluster has this configuration. */
-function refusal(mutating: WebhookConfiguration | undefined, flags: Record<string, string> = {}): string | undefined {
-  return installRefusal({ mutating, validating: undefined }, readInstallSettings({ flags, env: {} }))
+/** Why `install` with these flags refuses where the cluster has this configuration, and this owner of the rights. */
+function refusal(
+  mutating: WebhookConfiguration | undefined,
+  flags: Record<string, string> = {},
+  owner?: string,
+): string | undefined {
+  const installed = { configurations: { mutating, validating: undefined }, owner }
+  return installRefusal(installed, readInstallSettings({ flags, env: {} }))
 }
 
 test('install without the URL of the first install says what to type, and not the secret path', () => {
@@ -36,6 +41,19 @@ test('install over a release of Helm names the upgrade of the release', () => {
       refusal(configuration(byService, { annotations }), flags) ?? '',
       '\n  helm upgrade eip manifests/chart --namespace infra --reset-then-reuse-values\n',
     )
+})
+
+test('install into a second namespace names the first one, and how to reach it', () => {
+  const inTwo = { '--namespace': 'two' }
+  assert.match(refusal(configuration(byService), inTwo, 'one') ?? '', '\n  eip-admission install --namespace=one\n')
+  assert.match(
+    refusal(configuration(byUrl), { ...inTwo, '--webhook-url': 'https://192.0.2.11:10260' }, 'one') ?? '',
+    '\n  eip-admission install --namespace=one --webhook-url=https://192.0.2.10:10260\n',
+  )
+  const moved = refusal(configuration(byService), inTwo, 'eip-admission') ?? ''
+  assert.match(moved, '\n  eip-admission install\nTo move the installation to two instead')
+  assert.is(refusal(configuration(byService), inTwo, 'two'), undefined)
+  assert.is(refusal(configuration(byService), { ...inTwo, '--overwrite': 'true' }, 'one'), undefined)
 })
 
 test('install goes on with a URL, where it is wanted, and where it is the first', () => {

@@ -276,6 +276,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
     want: wanted,
     announcer,
     requestAnnotations: policy.requestAnnotations,
+    users: () => [],
     policy,
     findAnnouncement: (address) => Promise.resolve(findAnnouncement(address)),
     claimWaits: own.waits,

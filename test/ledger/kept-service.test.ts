@@ -51,7 +51,7 @@ test('the cache keeps no annotation of a domain that we do not read', () => {
 
 test('the cache keeps what the announcing software of this cluster withdraws by', () => {
   const withdrawal = { annotations: { 'software.test/hold': 'true' }, clearsStatus: false }
-  const strip = keptService({ policy, announcer: { request: () => ({ annotations: {} }), withdrawal } })
+  const strip = keptService({ policy, announcer: { withdrawal } })
   const kept = strip(service({ annotations: { 'software.test/hold': 'true', 'foreign.test/hold': 'true' } }))
   assert.equal(kept.metadata.annotations, { 'software.test/hold': 'true' })
 })

@@ -2,7 +2,7 @@
 // second address.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { empty } from '../../announcers/empty.ts'
+import { empty, emptySoftware } from '../../announcers/empty.ts'
 import { type Service, ingressOf, keyOf } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
 import { type ElasticIP, elasticIPs } from '../../ledger/record/elastic-ip.ts'
@@ -138,7 +138,11 @@ for (const { name, lose } of [
 /** A process whose load balancer setting gives one address. */
 const oneAddress = {
   announcer: empty({ ipAnnotation: 'example.com/ip' }),
-  policy: { isDualStack: false, matchesFamilies: false },
+  policy: {
+    isDualStack: false,
+    matchesFamilies: false,
+    requestAnnotations: emptySoftware.requests({ kind: 'empty', ipAnnotation: 'example.com/ip' }),
+  },
 }
 
 for (const families of [required, preferred]) {

@@ -54,7 +54,7 @@ for (const [name, aheadMs] of [
     const software: Announcer = {
       name: 'metallb',
       withdrawal: { annotations: { 'metallb.io/address-pool': 'disabled' }, clearsStatus: true },
-      request: () => ({ annotations: {} }),
+      request: () => ({}),
     }
     const harness = makeHarness()
     harness.setAdoptionMark()
@@ -83,7 +83,7 @@ for (const since of ['2001-01-31T09:00:00Z', '2099-01-31T09:00:00Z', 'never']) {
     const software: Announcer = {
       name: 'metallb',
       withdrawal: { annotations, clearsStatus: true },
-      request: () => ({ annotations: {} }),
+      request: () => ({}),
     }
     const harness = makeHarness()
     harness.setAdoptionMark()

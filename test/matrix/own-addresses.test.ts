@@ -114,6 +114,55 @@ test('an address in the operator’s ranges is a Service’s own address, in any
   await isShown('wide', '2001:db8:1::7')
 })
 
+const ipAnnotation = 'cherryservers.com/loadBalancerIPs'
+const moved = '198.51.100.40'
+
+/** Creates a Service with an own address in its field, and waits for our annotation with the same address. */
+async function ownInField(name: string, flags: string[]): Promise<void> {
+  const { code, stderr } = await stage.kubectl([...flags, '-f', '-'], own(name, moved))
+  assert.is(code, 0, stderr)
+  await eventually('our annotation has it', async (observe) => {
+    const { metadata } = observe(await stage.service(name, 'tenant')) ?? {}
+    return metadata?.annotations?.[ipAnnotation] === moved || undefined
+  })
+}
+
+for (const [create, update] of [
+  [['apply'], ['apply']],
+  [
+    ['apply', '--server-side'],
+    ['apply', '--server-side'],
+  ],
+  [['create'], ['replace']],
+] as const)
+  test(`${update.join(' ')} of a manifest that moves an own address to the annotation keeps it`, async () => {
+    await ownInField('moves', [...create])
+    const annotated = loadBalancer('moves', { namespace: 'tenant', annotations: { [ipAnnotation]: moved } })
+    const { code, stderr } = await stage.kubectl([...update, '-f', '-'], annotated)
+    assert.is(code, 0, stderr)
+    const { metadata, spec } = (await stage.service('moves', 'tenant')) ?? {}
+    assert.equal([metadata?.annotations?.[ipAnnotation], spec?.loadBalancerIP], [moved, undefined])
+    assert.is(metadata?.annotations?.[shown], undefined)
+    await stage.run('delete', 'service', 'moves', '-n', 'tenant', '--timeout=120s')
+  })
+
+test('a Service whose user removes its own address gets a reserved one, although our annotation has the old one', async () => {
+  await ownInField('returns', ['apply'])
+  await stage.run(
+    'patch',
+    'service',
+    'returns',
+    '-n',
+    'tenant',
+    '--type=merge',
+    '-p',
+    '{"spec":{"loadBalancerIP":null}}',
+  )
+  const address = await stage.settled('returns', 'tenant')
+  assert.not.equal(address, moved)
+  await stage.run('delete', 'service', 'returns', '-n', 'tenant', '--timeout=120s')
+})
+
 test('an address that another namespace holds or uses is refused, and within a namespace it can be shared', async () => {
   await stage.create(loadBalancer('robbed', { namespace: 'owner' }))
   const held = await stage.settled('robbed', 'owner')

@@ -72,6 +72,34 @@ for (const annotation of [annotationName, olderName]) {
   })
 }
 
+/** The ways in which people apply a manifest. */
+const ways: string[][] = [['apply'], ['apply', '--server-side'], ['replace']]
+
+for (const [way = '', ...flags] of ways)
+  for (const annotation of [annotationName, olderName])
+    test(`an own address moves from the field to ${annotation} by ${[way, ...flags].join(' ')}`, async () => {
+      await startProduct()
+      calls.clear()
+      const send = (manifest: object) => stage.kubectl([way, ...flags, '-f', '-'], manifest)
+      const inField = loadBalancer('moves', { spec: { loadBalancerIP: theirs } })
+      const created = await stage.kubectl([way === 'replace' ? 'create' : way, ...flags, '-f', '-'], inField)
+      assert.is(created.code, 0, created.stderr)
+      await eventually('it may be announced', async () => (await hasPool(theirs)) || undefined)
+      const { code, stderr } = await send(requesting('moves', theirs, annotation))
+      assert.is(code, 0, stderr)
+      const { metadata, spec } = (await stage.service('moves')) ?? {}
+      assert.equal([metadata?.annotations?.[annotation], spec?.loadBalancerIP], [theirs, undefined])
+      assert.equal([stage.calls(routes.reserve), await hasPool(theirs)], [0, true])
+      await stage.run('delete', 'service', 'moves', '--timeout=120s')
+    })
+
+test('a Service that requests an own address twice gets a warning', async () => {
+  await startProduct()
+  const twice = loadBalancer('twice', { annotations: { [annotationName]: theirs }, spec: { loadBalancerIP: theirs } })
+  const { stderr } = await stage.kubectl(['create', '-f', '-', '--dry-run=server'], twice)
+  assert.match(stderr, `refuses a Service with spec.loadBalancerIP and annotation ${annotationName}`)
+})
+
 test('a Service that requests several addresses is left alone', async () => {
   await startProduct()
   calls.clear()

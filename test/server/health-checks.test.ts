@@ -9,17 +9,18 @@ const lost = { ...well, silentForMs: () => 10 * minuteMs + 1 }
 const unsynced = { ...well, hasSynced: () => false }
 const reload = undefined
 const quiet = { problem: () => undefined }
+const rights = { ...quiet, observed: () => {}, list: () => [] }
 
 function ofServe(caches: Partial<Checked['caches']>): Checks {
   const ledger: Checked['ledger'] = { project: quiet, signs: { state: () => ({ kind: 'ours' }) } }
   const certs = { notReady: () => undefined }
   return serveChecks(
-    { reload },
+    { reload, rights },
     { caches: { services: well, records: well, ...caches }, certs, ledger, probe: quiet, guardian: quiet },
   )
 }
 
-const ofGuardian = (caches: typeof well) => guardianChecks({ reload }, { ...caches, ...quiet })
+const ofGuardian = (caches: typeof well) => guardianChecks({ reload, rights }, { ...caches, ...quiet })
 
 async function saidAt(path: string, checks: Checks): Promise<string> {
   const { status, text } = await answerHealth(path, { ...checks, metrics: async () => '' })

@@ -1,7 +1,8 @@
 // What becomes of a Service's address: one case for each row of the table at planService.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Service } from '../../kube/objects.ts'
+import { lastAppliedAnnotation, type Service } from '../../kube/objects.ts'
+import { serviceFinalizer } from '../../ledger/record/names.ts'
 import type { Policy } from '../../settings/service-policy.ts'
 import { type PlanFacts, type ServicePlan, planService } from '../../webhooks/service-plan.ts'
 import { makePolicy, makeService, metros } from '../builders.ts'
@@ -47,6 +48,7 @@ const cases: Case[] = [
     plan: 'leave',
   },
   { name: 'with one of its own', now: makeService({ loadBalancerIP: own }), plan: 'keep-own' },
+  ...ownRequestCases(),
   { name: 'with a wrong annotation', now: makeService(reclaim('Keep')), plan: 'deny', text: /"Keep"/ },
   {
     name: 'that was wrong before',
@@ -152,6 +154,66 @@ const cases: Case[] = [
   { name: 'that becomes a LoadBalancer', old: makeService({ type: 'ClusterIP' }), plan: 'claim' },
 ]
 
+/** A Service whose update takes its own address from the spec and leaves, or writes, a request annotation for it. */
+function ownRequestCases(): Case[] {
+  const name = 'metallb.io/loadBalancerIPs'
+  const annotations = { [name]: own }
+  const finalizers = [serviceFinalizer]
+  const inSpec = makeService({ loadBalancerIP: own, finalizers })
+  const inBoth = makeService({ loadBalancerIP: own, finalizers, annotations })
+  const by = (...managers: string[]) =>
+    managers.map((manager) => ({ manager, fieldsV1: { 'f:metadata': { 'f:annotations': { [`f:${name}`]: {} } } } }))
+  const asks = (facts: Partial<Service['metadata']>) => makeService({ finalizers, annotations, ...facts })
+  const manifest = JSON.stringify({ metadata: { annotations } })
+  const [ours, users] = [by('eip-admission'), by('kubectl')]
+  return [
+    {
+      name: 'with one of its own, in the spec and in an annotation',
+      now: inBoth,
+      plan: 'keep-own',
+      text: /remove spec\.loadBalancerIP/,
+    },
+    {
+      name: 'whose own address moves to an annotation',
+      now: asks({ managedFields: users }),
+      old: inSpec,
+      plan: 'keep-own',
+    },
+    { name: 'that had its own address in both', now: asks({ managedFields: users }), old: inBoth, plan: 'keep-own' },
+    {
+      name: 'that applies our annotation as its own',
+      now: asks({ managedFields: [...ours, ...users] }),
+      old: inBoth,
+      plan: 'keep-own',
+    },
+    {
+      name: 'that has our annotation in its manifest now',
+      now: asks({ managedFields: ours, annotations: { ...annotations, [lastAppliedAnnotation]: manifest } }),
+      old: inBoth,
+      plan: 'keep-own',
+    },
+    {
+      name: 'that is replaced by a manifest with our annotation',
+      now: asks({ managedFields: ours, finalizers: [] }),
+      old: inBoth,
+      plan: 'keep-own',
+    },
+    { name: 'of which nobody knows who wrote it', now: asks({}), old: inBoth, plan: 'keep-own' },
+    {
+      name: 'that takes its own address away, and leaves what we wrote',
+      now: asks({ managedFields: ours }),
+      old: inBoth,
+      plan: 'claim',
+    },
+    {
+      name: 'that takes its own address away, and leaves what nobody owns any more',
+      now: asks({ managedFields: by() }),
+      old: inBoth,
+      plan: 'claim',
+    },
+  ]
+}
+
 for (const { name, now = makeService(), old = null, policy, dryRun, plan, text, ...facts } of cases) {
   test(`a Service ${name}: ${plan}`, () => {
     const known: PlanFacts = {
@@ -161,7 +223,7 @@ for (const { name, now = makeService(), old = null, policy, dryRun, plan, text, 
     }
     const planned = planService({ service: now, old, dryRun }, known)
     assert.is(planned.do, plan)
-    const texts = planned.do === 'deny' ? planned.problems : planned.do === 'store-without' ? planned.warnings : []
+    const texts = planned.do === 'deny' ? planned.problems : 'warnings' in planned ? planned.warnings : []
     if (text) assert.match(texts.join(), text)
   })
 }

@@ -56,6 +56,7 @@ function deps(
       claims.push(claim)
       return Promise.resolve(claimed)
     },
+    users: () => [],
     families: () => families,
     exists: () => Promise.resolve(exists()),
     held: () => Promise.resolve(heldAddress),
@@ -209,17 +210,15 @@ test('a Service with our address cannot request another one by annotation, and l
   assert.equal(after, makeService(shown))
 })
 
-test('a request annotation for an own address is removed with that address', async () => {
-  const before = makeService({
-    annotations: { [requestAnnotation]: '192.0.2.1' },
-    loadBalancerIP: '192.0.2.1',
-    finalizers,
-  })
+test('a request annotation that we wrote for an own address is removed with that address', async () => {
+  const annotations = { [requestAnnotation]: '192.0.2.1' }
+  const fields = { 'f:metadata': { 'f:annotations': { [`f:${requestAnnotation}`]: {} } } }
+  const managedFields = [{ manager: 'eip-admission', fieldsV1: fields }]
   const { after, claims } = await mutate({
-    object: makeService({ annotations: { [requestAnnotation]: '192.0.2.1' }, finalizers }),
-    oldObject: before,
+    object: makeService({ annotations, finalizers, managedFields }),
+    oldObject: makeService({ annotations, loadBalancerIP: '192.0.2.1', finalizers }),
   })
-  assert.equal([after, claims], [makeService(shown), ['default/web in da']])
+  assert.equal([after, claims], [makeService({ ...shown, managedFields }), ['default/web in da']])
 })
 
 test('a Service that is no longer a LoadBalancer loses its request annotation for our address', async () => {

@@ -41,6 +41,7 @@ function stage(stored: State, cached: State = stored, waitMs = 0) {
     want: (service) => want(service, policy, metros),
     announcer: empty({ ipAnnotation: undefined }),
     requestAnnotations: policy.requestAnnotations,
+    users: () => [],
     policy,
     findAnnouncement: () => Promise.resolve(undefined),
     carryOut: (step) => {

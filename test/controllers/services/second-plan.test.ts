@@ -70,6 +70,7 @@ const base = {
   announcer: empty(),
   requestAnnotations: { annotations: [], besideSpec: true },
   policy: { reclaimPolicy: 'Delete', allowRetain: true },
+  users: () => [],
   unboundForMs: 0,
   graceMs: 900_000,
   withdrawingForMs: 0,
@@ -303,7 +304,7 @@ const ofFirst: Case[] = [
     seen: {
       service: plain,
       others: [bound],
-      announcer: { request: (address) => (address === second ? empty().request(address) : { annotations: {} }) },
+      announcer: { request: (address) => (address === second ? empty().request(address) : {}) },
     },
     plan: {
       step: {

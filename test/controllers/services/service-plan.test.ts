@@ -60,6 +60,7 @@ const base = {
   announcer: empty(),
   requestAnnotations: { annotations: ['metallb.io/loadBalancerIPs'], besideSpec: false },
   policy: { reclaimPolicy: 'Delete', allowRetain: true },
+  users: () => [],
   unboundForMs: 0,
   graceMs: 900_000,
   withdrawingForMs: 0,
@@ -79,11 +80,11 @@ const announced = { annotations: {}, status: { loadBalancer: { ingress: [{ ip: a
 
 const asked: ServiceSeen['announcer'] = {
   withdrawal: { annotations: { 'metallb.io/pool': 'disabled' }, clearsStatus: true },
-  request: () => ({ annotations: {} }),
+  request: () => ({}),
 }
 const restores: ServiceSeen['announcer'] = {
   withdrawal: { annotations: { 'metallb.io/pool': 'disabled' }, clearsStatus: true, restoresStatus: true },
-  request: () => ({ annotations: {} }),
+  request: () => ({}),
 }
 const leaving = makeService({ ...shown, status: ingress, deletionTimestamp: 'now' })
 const withdrawing = makeService({
@@ -97,7 +98,7 @@ const withdrawn = makeService({ ...shown, deletionTimestamp: 'now' })
 const restoring = ({ spec }: Service) => (spec.type === 'LoadBalancer' ? undefined : { spec: { type: 'LoadBalancer' } })
 const lasting: ServiceSeen['announcer'] = {
   withdrawsOnlyOnDeletion: { restoring },
-  request: () => ({ annotations: {} }),
+  request: () => ({}),
 }
 const plain = makeService({ finalizers, type: 'ClusterIP' })
 

@@ -2,13 +2,14 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Announcer } from '../../../announcers/announcer.ts'
-import { empty } from '../../../announcers/empty.ts'
+import { empty, emptySoftware } from '../../../announcers/empty.ts'
 import { metallbPoolAnnotations, unusedPoolName } from '../../../announcers/metallb/names.ts'
 import { kubeVip } from '../../../announcers/kube-vip/kube-vip.ts'
 import type { Announcement } from '../../../controllers/announcing/announcing.ts'
 import type { Service } from '../../../kube/objects.ts'
 import { services } from '../../../kube/resource.ts'
 import { serviceFinalizer, withdrawingAnnotation } from '../../../ledger/record/names.ts'
+import type { Policy } from '../../../settings/service-policy.ts'
 import { makeService } from '../../builders.ts'
 import type { Hooks } from '../../fakes/interposed.ts'
 import { makeHarness, type Harness, type Process } from '../../ledger/harness.ts'
@@ -17,7 +18,7 @@ const disabled = { 'metallb.universe.tf/address-pool': 'disabled' }
 const software: Announcer = {
   name: 'metallb',
   withdrawal: { annotations: disabled, clearsStatus: true },
-  request: () => ({ annotations: {} }),
+  request: () => ({}),
 }
 const withdrawal = { ...disabled, [withdrawingAnnotation]: '2026-01-31T09:00:00Z' }
 const at = { namespace: 'default', name: 'web' }
@@ -36,7 +37,7 @@ type Play = Harness & {
 }
 
 /** A Service that has its address, which the announcing software shows. */
-async function announced(announcer: Announcer = software): Promise<Play> {
+async function announced(announcer: Announcer = software, policy: Partial<Policy> = {}): Promise<Play> {
   const harness = makeHarness()
   harness.setAdoptionMark()
   const network = new Map<string, Announcement>()
@@ -44,6 +45,7 @@ async function announced(announcer: Announcer = software): Promise<Play> {
   const events: string[] = []
   const process = harness.process('a', {
     announcer,
+    policy,
     events,
     cloud: cloudHooks,
     findAnnouncement: (address) => network.get(address),
@@ -120,7 +122,7 @@ test('for software that withdraws only on deletion the Service is deleted first,
   const play = await announced({
     name: 'kube-vip',
     withdrawsOnlyOnDeletion: { restoring: () => undefined },
-    request: () => ({ annotations: {} }),
+    request: () => ({}),
   })
   play.network.clear()
   let wasThere: boolean | undefined
@@ -142,7 +144,10 @@ const ofOtherType = (service: Service): Service => {
 
 test('a Service that is no LoadBalancer any more loses example.com/ip before its address is released', async () => {
   const annotation = 'example.com/ip'
-  const play = await announced(empty({ ipAnnotation: annotation }))
+  const chosen = { kind: 'empty', ipAnnotation: annotation } as const
+  const play = await announced(empty({ ipAnnotation: annotation }), {
+    requestAnnotations: emptySoftware.requests(chosen),
+  })
   const said = () => play.service()?.metadata.annotations?.[annotation]
   assert.is(said(), play.address)
   play.network.clear()

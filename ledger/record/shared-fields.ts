@@ -1,0 +1,33 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { ManagedFieldsEntry } from '../../kube/managed-fields.ts'
+import { ownPrefix, serviceFieldManager } from './names.ts'
+
+/**
+ * Our entries of a Service that have fields which people write too: `spec.loadBalancerIP`, and annotations of the
+ * announcing software. Whoever has such a field in a manifest would get a conflict with us at each server-side apply. A
+ * change by admission has no manager, and a field that we write later must not have one either.
+ */
+export function entriesWithSharedFields(entries: readonly ManagedFieldsEntry[] = []): ManagedFieldsEntry[] {
+  return entries.filter((entry) => isOfServices(entry) && !isDeepStrictEqual(withoutShared(entry), entry))
+}
+
+/** The entries without the fields that people write too. Whoever else has those keeps them. */
+export function withoutSharedFields(entries: readonly ManagedFieldsEntry[] = []): ManagedFieldsEntry[] {
+  return entries.flatMap((entry) => {
+    const kept = isOfServices(entry) ? withoutShared(entry) : entry
+    return Object.keys(kept.fieldsV1 ?? {}).length > 0 ? [kept] : []
+  })
+}
+
+function isOfServices({ manager, subresource }: ManagedFieldsEntry): boolean {
+  return manager === serviceFieldManager && !subresource
+}
+
+function withoutShared({ fieldsV1 = {}, ...entry }: ManagedFieldsEntry): ManagedFieldsEntry {
+  const { 'f:spec': _spec, 'f:metadata': metadata = {}, ...others } = fieldsV1
+  const { 'f:annotations': annotations = {}, ...ofMetadata } = metadata
+  const isOurs = (field: string) => field === '.' || field.startsWith(`f:${ownPrefix}`)
+  const own = Object.fromEntries(Object.entries(annotations).filter(([field]) => isOurs(field)))
+  const kept = { ...ofMetadata, ...(Object.keys(own).length > 0 && { 'f:annotations': own }) }
+  return { ...entry, fieldsV1: { ...others, ...(Object.keys(kept).length > 0 && { 'f:metadata': kept }) } }
+}

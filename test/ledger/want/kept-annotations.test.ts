@@ -1,0 +1,33 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { keptAnnotations } from '../../../ledger/want/kept-annotations.ts'
+import { makeService } from '../../builders.ts'
+
+const address = '203.0.113.40'
+const [ip, sharingKey] = ['example.com/ip', 'example.com/sharing-key']
+const web = (key?: string) => makeService(key === undefined ? {} : { annotations: { [sharingKey]: key } })
+const other = (name: string, key: string, namespace = 'default') =>
+  makeService({ namespace, name, annotations: { [sharingKey]: key } })
+
+test('the annotations that show the address have it', () => {
+  const kept = keptAnnotations(web(), { written: [ip] }, { address, users: [] })
+  assert.equal(kept, { [ip]: address })
+})
+
+const rows: [what: string, service: ReturnType<typeof web>, users: ReturnType<typeof web>[], key: string][] = [
+  ['alone is the address', web(), [], address],
+  ['of its user stays', web('team'), [other('a', 'b')], 'team'],
+  ['is that of another Service with the address', web(), [other('a', 'team')], 'team'],
+  ['of ours follows the one of another user', web(address), [other('a', 'team')], 'team'],
+  ['is not that of another namespace', web(), [other('a', 'team', 'elsewhere')], address],
+  ['is not its own old one that is empty', web(''), [], address],
+  ['is the first of several', web(), [other('a', 'z'), other('b', 'k')], 'k'],
+]
+for (const [what, service, users, key] of rows)
+  test(`the sharing key ${what}`, () => {
+    assert.equal(keptAnnotations(service, { sharingKey }, { address, users: [service, ...users] }), {
+      [sharingKey]: key,
+    })
+  })
+
+test.run()
