@@ -24,7 +24,7 @@ export function calicoObjects(options: CalicoOptions): ObjectConfiguration {
     kinds: [
       { resource: secrets, only: secretName },
       { resource: filters, isPruned: true },
-      { resource: peers, isPruned: true },
+      { resource: peers, isPruned: true, isStrict: true },
       { resource: configurations, only: configurationName, isShared: true },
       { resource: pools },
       { resource: controllers, only: 'default' },

@@ -28,7 +28,7 @@ export function peersOf(nodes: readonly NodePeers[], options: CalicoOptions, exi
   const judged = sessions.map((session) => {
     const name = `${ownName}-${session.node}-${nameOf(session.router)}`
     const stored = peers.find((one) => isCreated(one) && one.metadata.name === name)
-    const reason = unusableReason(session) ?? foreignReason(session, peers) ?? outdatedReason(stored)
+    const reason = unusableReason(session) ?? foreignReason(session, peers)
     return { session, name, stored, reason }
   })
   const possible = judged.filter(({ reason }) => reason === undefined)
@@ -53,6 +53,7 @@ export function peersOf(nodes: readonly NodePeers[], options: CalicoOptions, exi
       ...problems,
       ...judged.flatMap(({ session, reason }) => (reason === undefined ? [] : [sessionProblem(session.node, reason)])),
       ...possible.flatMap(({ session }) => sourceProblem(session, addressOf.get(session.node))),
+      ...possible.flatMap(({ session, stored }) => outdatedProblem(session, stored)),
     ],
   }
 }
@@ -78,11 +79,14 @@ function foreignReason({ node, router }: Session, peers: readonly BGPPeer[]): st
   )
 }
 
-/** An older Calico drops the field, and its node would speak with the AS number of the cluster. */
-function outdatedReason(stored: BGPPeer | undefined): string | undefined {
-  return stored && stored.spec.localASNumber === undefined
-    ? 'Calico drops the AS number of the node; upgrade it to 3.31 or later'
-    : undefined
+/**
+ * An older Calico drops the field, and its node would speak with the AS number of the cluster. We write it again all the
+ * same: what is stored may be older than an upgrade.
+ */
+function outdatedProblem({ node }: Session, stored: BGPPeer | undefined): Problem[] {
+  if (!stored || stored.spec.localASNumber !== undefined) return []
+  const reason = 'Calico dropped the AS number of the node when this peer was written; upgrade it to 3.31 or later'
+  return [{ ...sessionProblem(node, reason), mayPass: true }]
 }
 
 function peerOf(

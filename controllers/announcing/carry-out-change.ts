@@ -17,7 +17,7 @@ export type ChangeOutcome = { refused: Problem[]; isRefused: boolean; isWrite: b
 export async function carryOutChange(deps: Deps, change: ObjectChange, signal: AbortSignal): Promise<ChangeOutcome> {
   const { kinds, sessionsOf } = deps.configuration
   const { kind } = 'remove' in change ? change.remove : change.write.object
-  const { resource, isShared, isPruned } = kinds.find((one) => one.resource.kind === kind) ?? {}
+  const { resource, isShared, isPruned, isStrict } = kinds.find((one) => one.resource.kind === kind) ?? {}
   if (!resource) throw new Error(`eip-admission does not know where objects of kind ${kind} are; please report it`)
   if ('remove' in change) {
     const { namespace, name, uid, resourceVersion } = change.remove.metadata
@@ -28,7 +28,7 @@ export async function carryOutChange(deps: Deps, change: ObjectChange, signal: A
   }
   const { write, stored } = change
   const refused = await refusals(deps.configuration, change, () =>
-    send(deps, { resource, object: write.object, stored, isShared, isCreated: isShared ?? isPruned }, signal),
+    send(deps, { resource, object: write.object, stored, isShared, isCreated: isShared ?? isPruned, isStrict }, signal),
   )
   const isNew = !stored && sessionsOf?.(write.object) !== undefined
   return { refused: refused ?? [], isRefused: refused !== undefined, isWrite: true, hasBegun: isNew && !refused }
@@ -40,6 +40,7 @@ type Sent = {
   stored: KubeObject | undefined
   isShared: true | undefined
   isCreated: true | undefined
+  isStrict: true | undefined
 }
 
 /**
@@ -49,7 +50,7 @@ type Sent = {
  */
 async function send(
   { client }: Deps,
-  { resource, object, stored, isShared, isCreated }: Sent,
+  { resource, object, stored, isShared, isCreated, isStrict }: Sent,
   signal: AbortSignal,
 ): Promise<void> {
   const { namespace, name } = object.metadata
@@ -61,7 +62,8 @@ async function send(
   const missing = missingFrom(stored, object) as Partial<KubeObject>
   const { resourceVersion } = stored.metadata
   const merge = isShared ? { ...missing, metadata: { ...missing.metadata, resourceVersion } } : missing
-  await client.patch(resource, { namespace, name, patch: { merge } }, options)
+  const validated = { ...options, ...(isStrict && { fieldValidation: 'Strict' as const }) }
+  await client.patch(resource, { namespace, name, patch: { merge } }, validated)
 }
 
 /**

@@ -195,6 +195,11 @@ for (const { name, existing, changes, text } of hindrances) {
   })
 }
 
+test('a peer that lacks its AS number is written again, whatever wrote it', () => {
+  const stored = made('BGPPeer', 'eip-admission-node-a-169.254.255.1', { node: 'node-a', peerIP: '169.254.255.1' })
+  assert.is(plan({}, [stored]).find('BGPPeer')?.spec?.['localASNumber'], 65000)
+})
+
 test('a foreign object that has the name of ours is not changed', () => {
   const taken = { ...made('BGPFilter', 'eip-admission', {}), metadata: { name: 'eip-admission' } }
   const { names, texts, isHeld } = plan({}, [taken])

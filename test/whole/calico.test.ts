@@ -55,6 +55,19 @@ test('peers, filter and list are accepted, beside the entry of a person', async 
   assert.ok(filter?.spec.exportV4.some(({ cidr }) => cidr === `${address}/32`))
 })
 
+test('a peer that an older Calico stored without its AS number gets it after the upgrade', async () => {
+  const [peer] = (await stage.client.list(calicoResources.peers)).items
+  const name = peer?.metadata.name ?? ''
+  const removal = JSON.stringify([{ op: 'remove', path: '/spec/localASNumber' }])
+  await stage.run('patch', 'bgppeer', name, '--type=json', '-p', removal)
+  await stage.create(loadBalancer('upgraded'))
+  await eventually('it has its AS number', async (observe) => {
+    return observe(await stage.client.get(calicoResources.peers, { name }))?.spec.localASNumber === 65000 || undefined
+  })
+  await stage.run('delete', 'service', 'upgraded')
+  await stage.gone('upgraded')
+})
+
 test('no entry is lost while a person and we edit the list at the same time', async () => {
   const names = Array.from({ length: 12 }, (_, n) => `many-${n}`)
   const created = names.map((name) => stage.create(loadBalancer(name)))
