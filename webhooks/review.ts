@@ -22,7 +22,11 @@ export type AdmissionReview = {
   request: AdmissionRequest
 }
 
-const object = { type: ['object', 'null'], properties: { metadata: { type: 'object' } }, required: ['metadata'] }
+/** It becomes part of paths to the API server, which allows no other. */
+const namespace = { type: 'string', maxLength: 63, pattern: '^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$' }
+
+const metadata = { type: 'object', properties: { namespace } }
+const object = { type: ['object', 'null'], properties: { metadata }, required: ['metadata'] }
 
 /** The JSON schema of the envelope. The API server has validated the objects inside it. */
 export const reviewSchema = {
@@ -37,7 +41,7 @@ export const reviewSchema = {
       properties: {
         uid: { type: 'string', minLength: 1, maxLength: 128 },
         operation: { enum: ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] },
-        namespace: { type: 'string' },
+        namespace,
         name: { type: 'string' },
         subResource: { type: 'string' },
         dryRun: { type: 'boolean' },

@@ -53,13 +53,21 @@ async function claimWarm(deps: SourceDeps, record: ElasticIP, preferred: Elastic
   const family = familyOf(record)
   let current = record
   let source = preferred ?? (sourceRef ? await deps.records.get(sourceRef.name) : undefined)
-  for (;;) {
-    const isFree = source && familyOf(source) === family && !(await findOtherUsers(deps, { source, record: current }))
-    const claimed = source && isFree && (await tryToClaim(deps, current, source))
-    if (claimed) return { record: current, source: claimed }
-    source = deps.warmCandidates.pick({ location, family })
-    current = await setSource(deps, current, source)
-    if (!source) return { record: current }
+  const used: ElasticIP[] = []
+  try {
+    for (;;) {
+      const fitting = source && familyOf(source) === family ? source : undefined
+      const isUsed = fitting && (await findOtherUsers(deps, { source: fitting, record: current }))
+      if (isUsed) used.push(fitting)
+      const claimed = fitting && !isUsed && (await tryToClaim(deps, current, fitting))
+      if (claimed) return { record: current, source: claimed }
+      source = deps.warmCandidates.pick({ location, family })
+      current = await setSource(deps, current, source)
+      if (!source) return { record: current }
+    }
+  } finally {
+    // Its user may stop, which changes no record: the next claim tries it again.
+    for (const source of used) deps.warmCandidates.unpick(source)
   }
 }
 

@@ -41,7 +41,12 @@ export function overLimit(record: ElasticIP, all: ElasticIP[], limits: Limits): 
       { holders: neighbours, more: first },
       namespaceLimit,
     ) ??
-    limitReason({ where: 'in the cluster', flag: '--max-addresses' }, { holders: others, more: first }, limits.cluster)
+    // A tenant reads this, and learns nothing of other namespaces.
+    limitReason(
+      { where: 'in the cluster', flag: '--max-addresses' },
+      { holders: others, more: first, named: namespace === undefined ? others : neighbours },
+      limits.cluster,
+    )
   )
 }
 
@@ -83,13 +88,14 @@ function isFirstOf(first: ElasticIP, second: ElasticIP): boolean {
 
 function limitReason(
   { where, flag }: { where: string; flag: string },
-  { holders, more }: { holders: ElasticIP[]; more: number },
+  { holders, more, named = holders }: { holders: ElasticIP[]; more: number; named?: ElasticIP[] },
   limit: number | undefined,
 ): string | undefined {
   if (limit === undefined || holders.length + more < limit) return undefined
-  const named = holders.slice(0, maxNamed).map(holderName)
-  const rest = holders.length > named.length ? ` and ${holders.length - named.length} more` : ''
-  const holdersText = holders.length > 0 ? `; they are held by ${named.join(', ')}${rest}` : ''
+  const names = named.slice(0, maxNamed).map(holderName)
+  const rest = named.length > names.length ? ` and ${named.length - names.length} more` : ''
+  const share = named.length < holders.length ? `${named.length} of them` : 'they'
+  const holdersText = named.length > 0 ? `; ${share} are held by ${names.join(', ')}${rest}` : ''
   return `the limit of ${limit} addresses ${where} is reached (${flag})${holdersText}`
 }
 

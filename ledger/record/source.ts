@@ -120,7 +120,9 @@ export function unavailableReason(
   source: ElasticIP | undefined,
   { name, key, family }: { name: string; key: Key; family?: IpFamily },
 ): string | undefined {
-  if (!source) return `ElasticIP ${name} does not exist; list them with: kubectl get eip`
+  // A record has the name of its Service: a tenant does not learn which Services other namespaces have.
+  if (!source || !isSource(source))
+    return `ElasticIP ${name} is not a provisioned address; list them with: kubectl get eip`
   const excluded = exclusionReason(source, key)
   if (excluded !== undefined) return `ElasticIP ${name} ${excluded}; name another one`
   const { address } = source.status ?? {}
@@ -133,7 +135,6 @@ export function unavailableReason(
 function problemOf(source: ElasticIP, key: Key): string {
   const { name } = source.metadata
   const holder = claimKey(source)
-  if (!isSource(source)) return 'is not a provisioned address; name another one'
   if (isWarm(source)) {
     const how = `kubectl label eip ${name} ${warmLabel}-`
     return `is in the warm pool, for Services that name no ElasticIP; to use it by name, remove it from the pool: ${how}`

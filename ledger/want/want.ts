@@ -6,7 +6,7 @@ import { type ElasticIP, familyOf, isSecond, provisionedSourceOf, type ReclaimPo
 import { familiesWanted, familyWanted, type SecondWant } from './families.ts'
 import { locate } from './location.ts'
 import { managedProblems, managedWarnings } from './managed.ts'
-import { elasticIPAnnotation, ownPrefix, reclaimAnnotation } from '../record/names.ts'
+import { addressAnnotation, elasticIPAnnotation, ownPrefix, reclaimAnnotation } from '../record/names.ts'
 import {
   multipleAddressAnnotation,
   notAddress,
@@ -169,18 +169,29 @@ const maxAnnotationBytes = 262_144
 /** Why the API server will refuse a Service a moment after us: we would reserve an address only to release it. */
 function invalidReason({ metadata, spec }: Service): string | undefined {
   // A mutating webhook sees them before the API server counts them, and to read them all would take seconds.
-  const bytes = Buffer.byteLength(
-    Object.entries(metadata.annotations ?? {})
-      .flat()
-      .join(''),
-  )
-  if (bytes > maxAnnotationBytes) return `its annotations have more than ${maxAnnotationBytes} bytes`
+  if (annotationBytes(metadata) > maxAnnotationBytes)
+    return `its annotations have more than ${maxAnnotationBytes} bytes`
   if (spec.type !== 'LoadBalancer') return undefined
   if (!metadata.name && !metadata.generateName) return 'it has no name'
   const name = metadata.name || `${metadata.generateName?.slice(0, 58)}x`
   if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name)) return 'its name is not a DNS label'
   if (spec.clusterIP === 'None') return 'it is headless'
   return spec.ports?.length ? undefined : 'it has no ports'
+}
+
+function annotationBytes({ annotations = {} }: Service['metadata']): number {
+  return Buffer.byteLength(Object.entries(annotations).flat().join(''))
+}
+
+/** Room for the annotations that we write on a Service. */
+const ownAnnotationBytes = 1024
+
+/** The API server would refuse a Service with our annotations after we reserved its address. */
+function lackOfRoom({ metadata }: Service): string[] {
+  const isShown = metadata.annotations?.[addressAnnotation] !== undefined
+  const most = maxAnnotationBytes - ownAnnotationBytes
+  if (isShown || annotationBytes(metadata) <= most) return []
+  return [`its annotations have more than ${most} bytes, which leaves no room for those of its address: shorten them`]
 }
 
 /** The annotation by which a user gave a Service to another program. We release its address: no other program would. */
@@ -191,7 +202,7 @@ export function optOutAnnotation({ metadata }: Service, { managedAnnotation: nam
 function wantOfLoadBalancer(service: Service, policy: Policy, known: Location[] | undefined): Want {
   const { annotations = {} } = service.metadata
   const problems = unknownAnnotations(annotations, policy.annotations)
-  problems.push(...valueProblems(annotations, policy))
+  problems.push(...valueProblems(annotations, policy), ...lackOfRoom(service))
   if (policy.managed) return wantManaged(service, policy, { managed: policy.managed, problems })
   const stated = annotations[reclaimAnnotation]
   const own = ownAddress(service, policy.requestAnnotations)

@@ -109,6 +109,12 @@ const malformed = [
   { name: 'an unknown operation', body: review({ operation: 'BUY' }), status: 400 },
   { name: 'an object without metadata', body: review({ object: { kind: 'Service' } }), status: 400 },
   { name: 'an object that is a list', body: review({ object: [] }), status: 400 },
+  { name: 'a namespace that leads elsewhere', body: review({ namespace: '../kube-system' }), status: 400 },
+  {
+    name: 'an object whose namespace leads elsewhere',
+    body: review({ object: { kind: 'Service', metadata: { namespace: '..' } } }),
+    status: 400,
+  },
   { name: 'dryRun as a word', body: review({ dryRun: 'true' }), status: 400 },
 ]
 

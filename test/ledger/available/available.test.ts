@@ -523,8 +523,9 @@ test('a Service cannot name a warm address or another Service’s record', async
   const { process } = await warmHarness(1)
   assert.match(addressOf(await process.claim({ elasticIP: 'warm-da-1' })), `kubectl label eip warm-da-1 ${warmLabel}-`)
   await process.claim({ key: 'default/b' })
-  assert.match(addressOf(await process.claim({ elasticIP: 'default.b' })), 'is not a provisioned address')
-  assert.match(addressOf(await process.claim({ elasticIP: 'nowhere' })), 'ElasticIP nowhere does not exist')
+  const refusal = async (elasticIP: string) => addressOf(await process.claim({ elasticIP })).replace(elasticIP, 'NAME')
+  assert.match(await refusal('default.b'), 'ElasticIP NAME is not a provisioned address')
+  assert.is(await refusal('default.none'), await refusal('default.b'), 'nobody learns whether a Service exists')
 })
 
 test('a Service whose retained address has another source than it requests is refused, and learns what to do', async () => {

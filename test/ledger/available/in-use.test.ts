@@ -184,6 +184,19 @@ test('a warm address that a Service shows is not claimed, although the cache of 
   assert.is(stored(harness, 'warm-da-1')?.spec.claimRef, undefined)
 })
 
+test('a warm address that was in use is offered again when it is not', async () => {
+  const harness = makeHarness()
+  harness.setAdoptionMark()
+  const process = harness.process('a', { warmPool: 1 })
+  await process.fillPool()
+  await process.reconcileSource('warm-da-1')
+  harness.addService(guest('203.0.113.1'))
+  await process.claim()
+  dropGuest(harness)
+  const claimed = await process.claim({ key: 'default/second' })
+  assert.is(claimed.kind === 'held' && claimed.address, '203.0.113.1')
+})
+
 test('the address of a deleted Service stays reserved while another Service shows it', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()

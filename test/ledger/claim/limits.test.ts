@@ -51,10 +51,16 @@ const cases: { name: string; all: ElasticIP[]; limits: Limits; reason: string | 
     reason: undefined,
   },
   {
-    name: 'all namespaces count towards the limit of the cluster',
+    name: 'all namespaces count towards the limit of the cluster, and no other namespace is named',
     all: [held('a', 'b'), requested],
     limits: { ...none, cluster: 1 },
-    reason: 'the limit of 1 addresses in the cluster is reached (--max-addresses); they are held by a/b',
+    reason: 'the limit of 1 addresses in the cluster is reached (--max-addresses)',
+  },
+  {
+    name: 'of the holders in the cluster those of the own namespace are named',
+    all: [held('a', 'b'), held('shop', 'c'), requested],
+    limits: { ...none, cluster: 2 },
+    reason: 'the limit of 2 addresses in the cluster is reached (--max-addresses); 1 of them are held by shop/c',
   },
   {
     name: 'of many holders ten are named',

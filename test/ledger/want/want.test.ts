@@ -241,6 +241,23 @@ const cases: { name: string; service: Service; policy: Policy; wanted: Want }[] 
     wanted: { kind: 'ignored', reason: 'its annotations have more than 262144 bytes' },
   },
   {
+    name: 'a Service whose annotations leave no room for ours is wrong',
+    service: makeService({ annotations: { note: 'x'.repeat(261_117) } }),
+    policy: makePolicy({ metro: 'da' }),
+    wanted: {
+      kind: 'wrong',
+      problems: [
+        'its annotations have more than 261120 bytes, which leaves no room for those of its address: shorten them',
+      ],
+    },
+  },
+  {
+    name: 'a Service with room for our annotations gets an address',
+    service: makeService({ annotations: { note: 'x'.repeat(261_116) } }),
+    policy: makePolicy({ metro: 'da' }),
+    wanted: { kind: 'reserve', location: 'da', family: 'ipv4', reclaim: 'Delete', warnings: [] },
+  },
+  {
     name: 'spec.loadBalancerIP is one text, whatever it separates',
     service: makeService({
       loadBalancerIP: '192.0.2.9,192.0.2.10',
