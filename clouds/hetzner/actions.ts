@@ -18,18 +18,25 @@ const maxMs = 30_000
 /** As many as the vendor's own client asks for at once. */
 const maxIds = 25
 
+/** Most actions take as long as those before them. Polls begin when so much of that time is over. */
+const quietShare = 0.5
+
 type Waiting = Map<string, { sinceMs: number; settle: (result: Fields | Error) => void }>
+
+/** How long actions take, as far as we have seen. */
+type Pace = { usualMs: number }
 
 /** Waits for actions. One call asks for all that run: a hundred moves at once would use up the calls that the cloud allows. */
 export function makeActions(read: ReadActions): Actions {
   const waiting: Waiting = new Map()
+  const pace: Pace = { usualMs: 0 }
   let isPolling = false
   const pollAll = async () => {
     if (isPolling) return
     isPolling = true
     while (waiting.size > 0) {
       await sleep(pollMs)
-      await pollOnce(waiting, read)
+      await pollOnce({ waiting, pace }, read)
     }
     isPolling = false
   }
@@ -53,16 +60,22 @@ export function makeActions(read: ReadActions): Actions {
   }
 }
 
-async function pollOnce(waiting: Waiting, read: ReadActions): Promise<void> {
+async function pollOnce({ waiting, pace }: { waiting: Waiting; pace: Pace }, read: ReadActions): Promise<void> {
+  const ageMs = (sinceMs: number) => performance.now() - sinceMs
   for (const [id, { sinceMs }] of waiting)
-    if (performance.now() - sinceMs > maxMs)
-      settleOne(waiting, id, actionError(`${id} still runs after ${maxMs / 1000} s`))
-  const all = [...waiting.keys()]
+    if (ageMs(sinceMs) > maxMs) settleOne(waiting, id, actionError(`${id} still runs after ${maxMs / 1000} s`))
+  const due = [...waiting].filter(([, { sinceMs }]) => ageMs(sinceMs) >= quietShare * pace.usualMs)
+  const all = due.map(([id]) => id)
   for (let from = 0; from < all.length; from += maxIds) {
     const ids = all.slice(from, from + maxIds)
     const found = await read(ids, AbortSignal.timeout(maxMs)).catch((error: Error) => error)
     if (found instanceof Error) ids.forEach((id) => settleOne(waiting, id, found))
-    else found.filter(({ status }) => status !== 'running').forEach((one) => settleOne(waiting, String(one.id), one))
+    else
+      for (const one of found.filter(({ status }) => status !== 'running')) {
+        const sinceMs = waiting.get(String(one.id))?.sinceMs
+        if (sinceMs !== undefined) pace.usualMs = (pace.usualMs + ageMs(sinceMs)) / 2
+        settleOne(waiting, String(one.id), one)
+      }
   }
 }
 

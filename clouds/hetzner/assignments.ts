@@ -40,9 +40,34 @@ async function move(project: Project, { id, machine, from }: Target, options: Mo
   const machines = from ?? (await machinesOf(project, id, options.signal))
   if (!machines) throw refusal(`address ${id} cannot be moved: its reservation is gone`, 'invalid')
   if (machines.includes(machine)) return
+  try {
+    await assign(project, { id, machine }, options)
+  } catch (error) {
+    if (!isAssignedAlready(error)) throw error
+    const now = await findFloatingIp(project, { id, lane: 'move' }, options.signal)
+    // It says that this server has the address already, and a read may lag.
+    if (now?.server === undefined || now.server === machine) return
+    if (!machines.includes(now.server)) throw betweenError(now.reservation.address, now.server)
+    // It means any server.
+    await unassign(project, id, options)
+    await assign(project, { id, machine }, options).catch((after: unknown) => {
+      throw afterWrite(after)
+    })
+  }
+}
+
+async function assign(project: Project, { id, machine }: Target, options: MoveOptions): Promise<void> {
   const hints = { invalid: `check that floating IP ${id} and server ${machine} exist` }
   const server = Number(machine)
   await act(project, { name: 'assign', id, body: { server }, hints, isDone: (now) => now?.server === machine }, options)
+}
+
+function isAssignedAlready(error: unknown): boolean {
+  return error instanceof CloudError && error.code === 'floating_ip_assigned'
+}
+
+function betweenError(address: string, server: string): CloudError {
+  return refusal(`address ${address} was assigned to server ${server} in between`, 'conflict')
 }
 
 async function machinesOf(project: Project, id: string, signal: AbortSignal): Promise<string[] | undefined> {

@@ -1,5 +1,5 @@
 import { assignmentsOf } from './assignments.ts'
-import { errorText, faultOf, isDoubtful, vendor } from './errors.ts'
+import { errorCode, errorText, faultOf, isDoubtful, vendor } from './errors.ts'
 import { machinesOf } from './machines.ts'
 import { projectAt } from './project.ts'
 import { reservationsOf } from './reservations.ts'
@@ -21,6 +21,7 @@ export function hetzner({ apiKey, baseUrl, ...tuning }: HetznerOptions): Vendor 
     baseUrl: baseUrl ?? 'https://api.hetzner.cloud/v1',
     headers: () => ({ authorization: `Bearer ${apiKey.reveal()}` }),
     errorText,
+    errorCode,
     fault: faultOf,
     isDoubtful,
     // It says when all calls of an hour are allowed again. One is allowed each second.

@@ -90,7 +90,7 @@ async function mark(
   if (!found || wanted.every(([name, value]) => found.labels[name] === value)) return
   // A label to remove is undefined, so it is not in the JSON.
   const body = { labels: { ...found.labels, ...Object.fromEntries(wanted) } }
-  await project.http.call({ name: 'mark', method: 'PUT', path: ['floating_ips', id], body, accept: [404] }, signal)
+  await unlessGone(project.http.call({ name: 'mark', method: 'PUT', path: ['floating_ips', id], body }, signal))
 }
 
 /** Deletes an address that no server has; while one has it, somebody may use it. */
@@ -103,7 +103,14 @@ async function release(project: Project, { id, marks = {} }: Marked, signal: Abo
   }
   const hints = { conflict: 'unassign it, and end its protection against deletion' }
   const path = ['floating_ips', id]
-  await project.http.call({ name: 'release', method: 'DELETE', path, accept: [404], hints }, signal)
+  await unlessGone(project.http.call({ name: 'release', method: 'DELETE', path, hints }, signal))
+}
+
+/** Accepts that the address is gone by now. A proxy answers 404 as well, which proves nothing. */
+async function unlessGone(change: Promise<unknown>): Promise<void> {
+  await change.catch((error: unknown) => {
+    if (!(error instanceof CloudError) || error.code !== 'not_found') throw error
+  })
 }
 
 /** The locations in which addresses can have their home. Servers elsewhere can have them too. */

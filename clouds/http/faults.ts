@@ -24,6 +24,8 @@ export type Refusal = { name: string; status: number; text: string | undefined; 
 export type ErrorFormat = {
   /** The vendor's own text in the body of an error. */
   errorText(body: unknown): string | undefined
+  /** The vendor's code in the body of an error, if it has any. */
+  errorCode?: ((body: unknown) => string | undefined) | undefined
   /** The fault, if the status alone does not decide it. */
   fault?: ((refusal: Refusal) => Fault | undefined) | undefined
   /** Whether the cloud may have carried out a call that it answers with this 4xx; by default only with 408. */
@@ -51,6 +53,7 @@ export function refusalError(facts: CallFacts, raw: RawResponse, format: ErrorFo
   return new CloudError(message, {
     fault,
     outcome,
+    code: content === undefined ? undefined : format.errorCode?.(content),
     retryAfterMs: isLimited || status === 503 ? retryAfterMs(headers, wait) : undefined,
   })
 }

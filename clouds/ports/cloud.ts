@@ -85,14 +85,17 @@ export class CloudError extends Error {
   readonly retryAfterMs: number | undefined
   /** `nothing`: the cloud did nothing. `unknown`: it may have carried the call out although it failed for us. */
   readonly outcome: 'nothing' | 'unknown'
+  /** The vendor's own code of a refusal, for its client. */
+  readonly code: string | undefined
 
   constructor(
     message: string,
-    facts: { fault: Fault; outcome: 'nothing' | 'unknown'; retryAfterMs?: number | undefined; cause?: unknown },
+    facts: Pick<CloudError, 'fault' | 'outcome'> & Partial<Pick<CloudError, 'retryAfterMs' | 'code' | 'cause'>>,
   ) {
     super(message, { cause: facts.cause })
     this.fault = facts.fault
     this.outcome = facts.outcome
+    this.code = facts.code
     this.retryAfterMs = facts.retryAfterMs
   }
 }

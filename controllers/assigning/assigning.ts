@@ -125,7 +125,7 @@ async function look(room: Room, address: string, signal: AbortSignal): Promise<S
   arrive(room, entry, { address, services })
   const decision = decide(room, address, entry)
   // Others choose their nodes meanwhile, so each choice counts at once.
-  entry.claim.goal = decision.do === 'move' ? decision.to.machine : undefined
+  entry.claim.goal = decision.do === 'move' && seen.awaitsEndpointsMs === 0 ? decision.to.machine : undefined
   return { ...seen, decision }
 }
 

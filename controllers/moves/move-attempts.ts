@@ -1,6 +1,6 @@
 import type { Clock } from '../../kube/clock.ts'
 import { backoffMs } from '../../lib/backoff.ts'
-import { movePauseMs } from './move-pause.ts'
+import { type PastMove, movePauseMs, rememberedMoves } from './move-pause.ts'
 import type { MoveReason, Pause } from './move-plan.ts'
 
 /** Remembers moves and tries, and tells how long the next one waits. */
@@ -10,8 +10,8 @@ export type MoveAttempts = {
   failed(error: string, retryAfterMs: number): void
   /** The try waited in vain for its turn among many calls: the next one waits less than after a failure. */
   postponed(error: string): void
-  /** The cloud shows that the last try moved the address. */
-  settle(): void
+  /** The cloud shows that the last try, for this reason, moved the address. */
+  settle(reason: MoveReason): void
   pause(reason: MoveReason): Pause | undefined
 }
 
@@ -19,11 +19,11 @@ const retry = { firstMs: 1_000, maxMs: 15_000 }
 /** A hundred moves take their turns within seconds. A cloud that refuses for longer is not asked for ever. */
 const turn = { firstMs: 500, maxMs: 15_000 }
 const patience = 10
-const remembered = 10
 
 /** No move and no try so far. */
 export function moveAttempts({ cooldownMs, clock }: { cooldownMs: number; clock: Clock }): MoveAttempts {
-  let movedAtMs: number[] = []
+  /** For facts and for suspicions, each as many as count. */
+  let moves: PastMove[] = []
   /** Since the last move that the cloud has shown. */
   let tries = 0
   let postponements = 0
@@ -47,16 +47,16 @@ export function moveAttempts({ cooldownMs, clock }: { cooldownMs: number; clock:
       postponements += 1
       waitFor(backoffMs(Math.ceil(postponements / patience), turn), `the last try failed: ${error}`)
     },
-    settle() {
+    settle(reason) {
       tries = 0
       postponements = 0
       notBeforeMs = -Infinity
-      movedAtMs = [...movedAtMs, clock.now()].slice(-remembered)
+      moves = [...moves, { atMs: clock.now(), reason }].slice(-2 * rememberedMoves)
     },
     pause(reason) {
       const nowMs = clock.now()
       const again = { ms: notBeforeMs - nowMs, why }
-      const cool = { ms: movePauseMs(reason, { nowMs, movedAtMs, cooldownMs }), why: 'it moved often lately' }
+      const cool = { ms: movePauseMs(reason, { nowMs, moves, cooldownMs }), why: 'it moved often lately' }
       const longer = again.ms > cool.ms ? again : cool
       return longer.ms > 0 ? longer : undefined
     },

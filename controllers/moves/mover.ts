@@ -85,9 +85,10 @@ export function mover(options: MoverOptions): Mover {
     },
     tried: () => tried,
     settle() {
-      if (tried) refused.remove(tried.to.machine)
+      if (!tried) return
+      refused.remove(tried.to.machine)
+      attempts.settle(tried.reason)
       tried = undefined
-      attempts.settle()
     },
     forget: () => void (tried = undefined),
     pause: (reason) => attempts.pause(reason),

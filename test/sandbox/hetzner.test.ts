@@ -46,7 +46,7 @@ for (const [selector, own, matches] of selectors)
     assert.is(parseSelector(selector)(own), matches))
 
 async function open(options: Partial<HetznerOptions> = {}) {
-  const cloud = await startHetzner({ tokens: [{ token: 'key', projects: [1] }], ...options })
+  const cloud = await startHetzner({ tokens: [{ token: 'key', projects: [1] }], actionMs: 0, ...options })
   const call = async (method: string, path: string, body?: object) => {
     const answer = await fetch(`${cloud.url}${path}`, {
       method,
@@ -74,6 +74,29 @@ for (const { lock, status, code } of [
     const answer = await cloud.call('POST', `/floating_ips/${second.id}/actions/assign`, { server })
     assert.equal([answer.status, answer.error?.code], [status, code])
   })
+
+test('without other settings an action takes one to three seconds, and locks its server and its address', async () => {
+  const time = { ms: 0 }
+  await using cloud = await startHetzner({ tokens: [{ token: 'key', projects: [1] }], now: () => time.ms }).then(
+    ({ close, ...simulator }) => ({ ...simulator, [Symbol.asyncDispose]: close }),
+  )
+  const { control } = cloud
+  const machine = String(control.devices.add({ hostname: 'one' })['id'])
+  const call = (path: string, body: object) =>
+    fetch(`${cloud.url}${path}`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer key', 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  for (const name of ['one', 'two']) await call('/floating_ips', { type: 'ipv4', home_location: 'fsn1', name })
+  const [one, two] = control.reservations.all()
+  const assign = (id: unknown) => call(`/floating_ips/${String(id)}/actions/assign`, { server: Number(machine) })
+  assert.equal([(await assign(one?.['id'])).status, (await assign(two?.['id'])).status], [201, 423])
+  time.ms += 999
+  assert.is(control.route(String(one?.['ip'])), undefined)
+  time.ms += 2_001
+  assert.is(control.route(String(one?.['ip'])), machine)
+})
 
 test('traffic goes to the server that has the address when the action has ended, and only while it runs', async () => {
   const time = { ms: 0 }

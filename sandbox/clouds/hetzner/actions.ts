@@ -35,7 +35,9 @@ export function startAction(state: State, { project, command, resources, carryOu
     action.status = isDone ? 'success' : 'error'
     action.finishedAtMs = state.now()
   }
-  if (state.actionMs > 0) state.schedule(state.actionMs, end)
+  const { fromMs, toMs } = state.action
+  const ms = fromMs + Math.random() * (toMs - fromMs)
+  if (ms > 0) state.schedule(ms, end)
   else end()
   return action
 }

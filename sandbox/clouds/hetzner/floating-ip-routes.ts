@@ -64,6 +64,8 @@ function assignActions(act: Act, state: State): void {
     const server = serverOf(state, ip.project, body['server'])
     if (ip.server === server && state.behaviour.sameServer === '422')
       throw new ApiError(422, 'floating_ip_assigned', { message: 'Floating IP is already assigned to this server' })
+    if (ip.server && ip.server !== server && state.behaviour.otherServer === '422')
+      throw new ApiError(422, 'floating_ip_assigned', { message: 'Floating IP is already assigned' })
     if ((ip.type === 'ipv4' ? server.ipv4 : server.ipv6) === undefined)
       throw new ApiError(422, 'service_error', { message: `server has no public ${ip.type} interface` })
     const carryOut = () => {

@@ -62,7 +62,7 @@ export function makeHetznerControl(
       return server?.status === 'running' ? String(server.id) : undefined
     },
     setActions({ ms, error }) {
-      if (ms !== undefined) state.actionMs = ms
+      if (ms !== undefined) state.action = { fromMs: ms, toMs: ms }
       if (error !== undefined) state.actionError = error ?? undefined
     },
     setDeletion: (deletion) => void Object.assign(state.deletion, deletion),

@@ -8,7 +8,7 @@ import { hetznerHosts, startHetzner } from './server.ts'
 const usage = cloudUsage('sandbox/clouds/hetzner/main.ts', {
   project: 'number of a project; may be repeated; without it there is project 1; the API shows none',
   device: 'a server in the first project, in location PLACE or fsn1; may be repeated',
-  more: '  --action-ms N             how long assigning takes; 0 without it\n',
+  more: '  --action-ms N             how long assigning takes; one to three seconds without it\n',
 })
 
 async function start() {
@@ -20,7 +20,7 @@ async function start() {
     tokens: readTokens(values, projects),
     servers: values.device.map(readServer),
     quota: readWholeNumber('quota', values.quota),
-    actionMs: readWholeNumber('action-ms', values['action-ms'] ?? '0'),
+    ...(values['action-ms'] !== undefined && { actionMs: readWholeNumber('action-ms', values['action-ms']) }),
     unknowns: readPairs(values.unknown),
   })
   control.latency.set({ ms: latencyMs })

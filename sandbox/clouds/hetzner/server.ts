@@ -22,7 +22,7 @@ export type HetznerOptions = ListenAt & {
   quota?: number
   /** The calls that a project may send. When absent, none is refused. */
   callLimit?: CallLimit
-  /** How long actions run: 0 when absent. */
+  /** How long actions run: one to three seconds when absent. */
   actionMs?: number
   unknowns?: Partial<UnknownBehaviour>
   now?: () => number
@@ -33,6 +33,9 @@ export type Hetzner = RunningCloud & { control: HetznerControl }
 
 const basePath = '/v1'
 
+/** The vendor names no time. Users and tests of its clients met such ones. */
+const usualAction = { fromMs: 1_000, toMs: 3_000 }
+
 /** The host name of the vendor's API. */
 export function hetznerHosts(url: string): VendorHosts {
   return { 'api.hetzner.cloud': new URL(url).origin }
@@ -40,9 +43,10 @@ export function hetznerHosts(url: string): VendorHosts {
 
 /** Starts a simulated Hetzner Cloud on a loopback port; its state is in memory. */
 export async function startHetzner(options: HetznerOptions): Promise<Hetzner> {
-  const { now = Date.now, actionMs = 0 } = options
+  const { now = Date.now, actionMs } = options
+  const action = actionMs === undefined ? usualAction : { fromMs: actionMs, toMs: actionMs }
   const shared = makeCloudControl(options.quota ?? 10)
-  const state = makeState({ quota: shared.quota, behaviour: chooseBehaviour(options.unknowns), actionMs, now })
+  const state = makeState({ quota: shared.quota, behaviour: chooseBehaviour(options.unknowns), action, now })
   const tokens = makeTokens(options.tokens, tokenIn)
   const buckets = makeBuckets(now)
   buckets.set(options.callLimit)

@@ -83,8 +83,8 @@ export type Action = {
 export type StateOptions = {
   quota: Quota
   behaviour: UnknownBehaviour
-  /** How long an action runs. */
-  actionMs: number
+  /** How long an action runs: some time between the two. */
+  action: { fromMs: number; toMs: number }
   now: () => number
 }
 
@@ -95,7 +95,7 @@ export type State = Scheduler & {
   actions: Map<number, Action>
   quota: Quota
   behaviour: UnknownBehaviour
-  actionMs: number
+  action: { fromMs: number; toMs: number }
   /** How the next actions end; by default well. */
   actionError: { code: string; message: string } | undefined
   deletion: { reservationsMs: number; devicesMs: number }

@@ -3,9 +3,11 @@ import { type BehaviourOf, chooseValues } from '../unknown-behaviour.ts'
 /** What the vendor's documentation leaves open; the first value is the default. */
 export const behaviourChoices = {
   /** What a second action on the same address, or on the same server, meets: 423, an action that fails later, or nothing. */
-  lock: ['none', 'strict', 'late'],
+  lock: ['strict', 'late', 'none'],
   /** Assigning an address to the server that has it. */
   sameServer: ['422', '201'],
+  /** Assigning an address that another server has: it replaces that one, or is refused. */
+  otherServer: ['201', '422'],
   /** Assigning an address to a server that does not exist. */
   unknownServer: ['404', '422'],
   /** Whether a deletion that is protected and assigned is refused for its protection or for its assignment. */

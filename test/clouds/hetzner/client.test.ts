@@ -8,7 +8,7 @@ import { key, startCloud, startStage } from './stage.ts'
 
 // The other answer to every question that nobody outside the vendor can answer.
 const otherwise: Partial<UnknownBehaviour> = {
-  lock: 'strict',
+  lock: 'none',
   sameServer: '201',
   unknownServer: '422',
   deleteOrder: 'assigned',
@@ -114,7 +114,7 @@ test('a used-up bucket of calls is no reason to wait for an hour', async () => {
 })
 
 test('a move returns when its action has ended, and a hundred moves ask together', async () => {
-  await using cloud = await startCloud({}, 700)
+  await using cloud = await startCloud({ lock: 'none' }, 700)
   const client = cloud.cloudWith(key)
   const machines = ['a', 'b', 'c', 'd'].map((hostname) => String(cloud.control.devices.add({ hostname })['id']))
   const some = await Promise.all(
@@ -135,7 +135,7 @@ test('a move returns when its action has ended, and a hundred moves ask together
 })
 
 test('sixty moves take turns where the cloud refuses some as too many', async () => {
-  await using cloud = await startCloud({}, 500)
+  await using cloud = await startCloud({ lock: 'none' }, 500)
   const client = cloud.cloudWith(key)
   const machines = ['a', 'b', 'c', 'd'].map((hostname) => String(cloud.control.devices.add({ hostname })['id']))
   const some = await Promise.all(
@@ -236,6 +236,50 @@ test('a server without an interface of the family is refused with an error that 
   // The mover passes such a server over at the second failure.
   assert.equal([error.fault, error.outcome], ['unavailable', 'unknown'])
   assert.match(error.message, /server has no public ipv4 interface \(service_error\)/)
+})
+
+test('where the API replaces no server, an address is taken from the one that we know, and from no other', async () => {
+  await using cloud = await startCloud({ otherServer: '422' })
+  const client = cloud.cloudWith(key)
+  const { id } = await client.reserve({ location, marks }, neverAborted)
+  const [one, two, three] = ['a', 'b', 'c'].map((hostname) => String(cloud.control.devices.add({ hostname })['id']))
+  await client.assignments.move({ id, machine: one ?? '' }, options)
+  await client.assignments.move({ id, machine: two ?? '', from: [one ?? ''] }, options)
+  const holder = async () => (await client.assignments.assignedAddress(id, neverAborted))?.machines
+  assert.equal(await holder(), [two])
+  const error = await cloudErrorOf(client.assignments.move({ id, machine: three ?? '', from: [one ?? ''] }, options))
+  assert.equal([error.fault, error.outcome], ['conflict', 'nothing'])
+  assert.equal(await holder(), [two])
+})
+
+test('a server that has the address already is not refused, although a read does not show it yet', async () => {
+  await using cloud = await startCloud()
+  const client = cloud.cloudWith(key)
+  const { id } = await client.reserve({ location, marks }, neverAborted)
+  const machine = String(cloud.control.devices.add({ hostname: 'node-1' })['id'])
+  cloud.control.faults.add({
+    on: 'POST /floating_ips/{id}/actions/assign',
+    answer: 422,
+    code: 'floating_ip_assigned',
+    times: 1,
+  })
+  await client.assignments.move({ id, machine, from: [] }, options)
+})
+
+test('a 404 without the code of the API proves neither a deletion nor a mark', async () => {
+  await using cloud = await startCloud()
+  const client = cloud.cloudWith(key)
+  const { id } = await client.reserve({ location, marks }, neverAborted)
+  for (const [on, change] of [
+    ['DELETE /floating_ips/{id}', () => client.release(id, neverAborted)],
+    ['PUT /floating_ips/{id}', () => client.mark({ id }, { service: 'other' }, neverAborted)],
+  ] as const) {
+    const { id: fault } = cloud.control.faults.add({ on, answer: 404, code: 'no_route' })
+    await cloudErrorOf(change())
+    cloud.control.faults.remove(fault)
+    cloud.control.faults.add({ on, answer: 404, code: 'not_found', times: 1 })
+    await change()
+  }
 })
 
 test('a reserve that meets a lock of the vendor is tried again later', async () => {

@@ -346,6 +346,52 @@ test('an address that was deleted at the cloud is looked for once', async () => 
   assert.equal([writes.length, problems], [1, []])
 })
 
+test('a new Service whose pods do not run yet gets its node with its first endpoint, or after a while', async () => {
+  for (const isReady of [true, false]) {
+    const { run, at, lackEndpoints, serving, clock, arrivals, problems, writes } = world()
+    lackEndpoints(true)
+    assert.ok((await run()).againInMs)
+    await clock.pass(20_000)
+    await run()
+    assert.equal([at(), arrivals, problems], ['', [], []])
+    lackEndpoints(!isReady)
+    serving.add('c')
+    if (!isReady) await clock.pass(10_000)
+    await run()
+    assert.equal([at(), writes.length], ['C', 1])
+    lackEndpoints(true)
+    await run()
+    assert.is(at(), 'C', 'it arrived already')
+  }
+})
+
+test('a new Service inherits neither the moves nor the refusals of the one that had its address before', async () => {
+  const { run, at, fail, shown, arrivals, writes } = world()
+  fail(() => {
+    throw new CloudError('no public interface', { fault: 'invalid', outcome: 'nothing' })
+  })
+  await run()
+  assert.is(at(), 'B')
+  shown.set('203.0.113.1', ['default/other'])
+  await run()
+  assert.equal(arrivals.at(-1), { address: '203.0.113.1', services: ['default/other'] })
+  assert.is(writes.length, 2)
+})
+
+test('a Service whose pods come and go all the time moves at a pace, and learns that', async () => {
+  const { run, clock, leaving, writes, problems, at } = world()
+  await run()
+  for (let seconds = 0; seconds < 600; seconds += 1) {
+    leaving.clear()
+    leaving.add((at() ?? '').toLowerCase())
+    await run()
+    await clock.pass(1_000)
+  }
+  // Ten at once, then ten in each three minutes.
+  assert.ok(writes.length >= 30 && writes.length <= 42, `${writes.length} moves`)
+  assert.match(problems[0]?.message ?? '', /it moved often lately/)
+})
+
 test('the addresses of a node that dies are spread over the others', async () => {
   const addresses = Array.from({ length: 40 }, (_, n) => `203.0.113.${n}`)
   const { run, at, set, readAll, failed, reads } = world(addresses)

@@ -26,6 +26,8 @@ export function world(addresses = ['203.0.113.1']) {
   const failed = new Set<string>()
   /** The nodes with ready endpoints, if not all have some: they come first, whatever their load is. */
   const serving = new Set<string>()
+  /** The nodes without an endpoint. */
+  const leaving = new Set<string>()
   const releasing = new Set<string>()
   const reads: string[] = []
   const writes: string[] = []
@@ -80,7 +82,12 @@ export function world(addresses = ['203.0.113.1']) {
   type Counts = Record<'load' | 'queue', (machine: string) => number>
   const nodes = ({ load, queue }: Counts): MovableNode[] =>
     ['a', 'b', 'c']
-      .map((name) => ({ name, machine: name.toUpperCase(), leaving: 0, probes: failed.has(name) ? bad : good }))
+      .map((name) => ({
+        name,
+        machine: name.toUpperCase(),
+        leaving: leaving.has(name) ? 1 : 0,
+        probes: failed.has(name) ? bad : good,
+      }))
       .toSorted((one, other) => load(one.machine) - load(other.machine))
       .toSorted((one, other) => queue(one.machine) - queue(other.machine))
       .toSorted((one, other) => Number(serving.has(other.name)) - Number(serving.has(one.name)))
@@ -110,6 +117,7 @@ export function world(addresses = ['203.0.113.1']) {
     shown,
     failed,
     serving,
+    leaving,
     releasing,
     reads,
     writes,

@@ -6,32 +6,38 @@ import type { MoveReason } from '../../../controllers/moves/move-plan.ts'
 const nowMs = 1_000_000
 const cooldownMs = 30_000
 
-/** Moves so many seconds ago. */
-function pauseAfter(reason: MoveReason, secondsAgo: number[]): number {
-  const movedAtMs = secondsAgo.map((seconds) => nowMs - seconds * 1000)
-  return movePauseMs(reason, { nowMs, movedAtMs, cooldownMs }) / 1000
+/** Moves so many seconds ago, all for one reason. */
+function pauseAfter(reason: MoveReason, [before, secondsAgo]: Before): number {
+  const moves = secondsAgo.map((seconds) => ({ atMs: nowMs - seconds * 1000, reason: before }))
+  return movePauseMs(reason, { nowMs, moves, cooldownMs }) / 1000
 }
 
-const rows: [reason: MoveReason, secondsAgo: number[], pause: number][] = [
-  ['failed', [], 0],
-  ['failed', [1], 0],
-  ['failed', [2, 1], 0],
-  ['failed', [3, 2, 1], 29],
-  ['failed', [40, 35, 31], 0],
-  ['failed', [40, 3, 2, 1], 59],
-  ['failed', [9, 8, 7, 6, 5, 4, 3, 2, 1], 239],
-  ['failed', [301, 3, 2], 0],
-  ['leaving', [2, 1], 0],
-  ['leaving', [3, 2, 1], 29],
-  ['several', [3, 2, 1], 29],
-  ['unreachable', [1], 29],
-  ['unreachable', [2, 1], 59],
-  ['unassigned', [4, 3, 2, 1], 0],
+type Before = [reason: MoveReason, secondsAgo: number[]]
+
+const rows: [reason: MoveReason, before: Before, pause: number][] = [
+  ['failed', ['failed', []], 0],
+  ['failed', ['failed', [1]], 0],
+  ['failed', ['failed', [2, 1]], 0],
+  ['failed', ['failed', [3, 2, 1]], 29],
+  ['failed', ['failed', [40, 35, 31]], 0],
+  ['failed', ['failed', [40, 3, 2, 1]], 59],
+  ['failed', ['failed', [9, 8, 7, 6, 5, 4, 3, 2, 1]], 239],
+  ['failed', ['failed', [301, 3, 2]], 0],
+  ['failed', ['leaving', [9, 8, 7, 6, 5, 4, 3, 2, 1]], 0],
+  ['several', ['several', [3, 2, 1]], 29],
+  ['unreachable', ['unreachable', [1]], 29],
+  ['unreachable', ['failed', [2, 1]], 59],
+  ['leaving', ['leaving', [3, 2, 1]], 0],
+  ['leaving', ['failed', [9, 8, 7, 6, 5, 4, 3, 2, 1]], 0],
+  ['leaving', ['leaving', [9, 8, 7, 6, 5, 4, 3, 2, 1]], 0],
+  ['leaving', ['leaving', [30, 9, 8, 7, 6, 5, 4, 3, 2, 1]], 60],
+  ['leaving', ['leaving', [90, 9, 8, 7, 6, 5, 4, 3, 2, 1]], 0],
+  ['unassigned', ['leaving', [30, 9, 8, 7, 6, 5, 4, 3, 2, 1]], 60],
 ]
 
-for (const [reason, secondsAgo, pause] of rows)
-  test(`${reason}, with moves ${secondsAgo.join(', ') || 'never'} seconds ago: ${pause} s`, () => {
-    assert.is(pauseAfter(reason, secondsAgo), pause)
+for (const [reason, before, pause] of rows)
+  test(`${reason}, after moves that were ${before[0]} ${before[1].join(', ') || 'never'} seconds ago: ${pause} s`, () => {
+    assert.is(pauseAfter(reason, before), pause)
   })
 
 test.run()
