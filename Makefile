@@ -24,6 +24,9 @@ test: $(installed) control-plane chart-tools ## shows each promise once, in 9 to
 test-slow: $(installed) control-plane rig chart-tools cert-manager cilium ## the other dialects, walks, real time, real routers
 	@npm run --silent test -- --slow
 
+test-cluster: $(installed) control-plane chart-tools ## three real nodes: kubelet, containerd, the chart as pods, a client outside; needs root
+	@npm run --silent test -- --cluster
+
 alert-recordings: $(installed) control-plane chart-tools ## makes the recordings of the alerts' tests anew, by real runs
 	@node test/whole/alerts/record.ts
 
@@ -77,5 +80,5 @@ docs/site/node_modules/.package-lock.json: docs/site/package.json docs/site/pack
 	@npm --prefix docs/site ci
 	@touch $@
 
-.PHONY: help demo sandbox test test-slow alert-recordings test-control-plane check bundle image chaos bench generate site control-plane rig
+.PHONY: help demo sandbox test test-slow test-cluster alert-recordings test-control-plane check bundle image chaos bench generate site control-plane rig
 .PHONY: chart-tools cert-manager cilium

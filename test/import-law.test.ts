@@ -248,7 +248,7 @@ const floors: Record<string, (string | string[])[]> = {
     ['background-build.ts', 'dialect-examples.ts', 'kubectl.ts', 'node', 'product.ts', 'run-helm.ts'],
     ['rig', 'service-account.ts', 'terminal.ts'],
     ['container.ts', 'control-planes', 'installed-chart.ts'],
-    ['assigned', 'demo-control-plane.ts', 'pod.ts'],
+    ['assigned', 'cluster', 'demo-control-plane.ts', 'pod.ts'],
     'stage.ts',
     ['demo-network.ts', 'run-sandbox.ts'],
     ['demo.ts', 'sandbox.ts'],

@@ -9,6 +9,7 @@ const usage = `npm test -- [WORD...] ['A PHRASE'...] [options]
   'A PHRASE'          selects tests by their names
   --test WORD         the same for a phrase of one word
   --slow              the files of make test-slow
+  --cluster           the files of make test-cluster
   --workers N         how many files run at a time; above 1, a short one without an API server runs beside them
   --file-timeout S    how many seconds a file may take
   --write-seconds     keeps the durations of the long files, for the order of the next runs
@@ -17,7 +18,7 @@ const usage = `npm test -- [WORD...] ['A PHRASE'...] [options]
 export type RunArguments = {
   dir: string
   fileTimeoutSeconds: number
-  isSlow: boolean
+  target: 'test' | 'test-slow' | 'test-cluster'
   /** All of them are in the paths of the files that run. */
   words: string[]
   /** All of them are in the names of the tests that run. */
@@ -38,12 +39,17 @@ export function readArguments(): RunArguments {
   return {
     dir: values.dir,
     fileTimeoutSeconds: Number(values['file-timeout']),
-    isSlow: values.slow,
+    target: targetOf(values),
     words,
     testNames: [...phrases, ...values.test],
     workers: Number(values.workers),
     writesSeconds: values['write-seconds'],
   }
+}
+
+function targetOf(values: { slow: boolean; cluster: boolean }): RunArguments['target'] {
+  if (values.cluster) return 'test-cluster'
+  return values.slow ? 'test-slow' : 'test'
 }
 
 function parse() {
@@ -54,6 +60,7 @@ function parse() {
         dir: { type: 'string', default: import.meta.dirname },
         'file-timeout': { type: 'string', default: '1200' },
         help: { type: 'boolean', default: false },
+        cluster: { type: 'boolean', default: false },
         slow: { type: 'boolean', default: false },
         test: { type: 'string', multiple: true, default: [] },
         'write-seconds': { type: 'boolean', default: false },

@@ -5,7 +5,7 @@ import { resolve } from 'node:path'
 import { namespaced } from '../sandbox/rig/namespace.ts'
 import type { FileReport } from './run-file.ts'
 import { niceOf } from './run-order.ts'
-import { type Run, isRigged } from './selection.ts'
+import { type Run, isRigged, usesNodes } from './selection.ts'
 
 export type Verdict = {
   run: Run
@@ -31,11 +31,16 @@ const node = [process.execPath, '--min-semi-space-size=16']
 /** After its report a file has so long to end by itself. */
 const endsWithinMs = 20_000
 
+function inNamespaces(run: Run, command: string[]): string[] {
+  if (usesNodes(run)) return namespaced(command, 'root')
+  return isRigged(run) ? namespaced(command) : command
+}
+
 /** Runs a test file and kills it when it is not done in time. */
 export function runInProcess(run: Run, { dir, testNames, timeoutSeconds, env }: ProcessOptions): Promise<Verdict> {
   const started = performance.now()
   const command = [...node, `${import.meta.dirname}/run-file.ts`, resolve(dir, run.file), ...testNames]
-  const [program = '', ...args] = isRigged(run) ? namespaced(command) : command
+  const [program = '', ...args] = inNamespaces(run, command)
   const child = spawn(program, args, {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     env: { ...env, ...(run.dialect && { DIALECT: run.dialect }), ...(run.cloudOnly && { CLOUD_ONLY: 'true' }) },

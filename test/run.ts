@@ -13,16 +13,19 @@ import { placeText, startText, summaryText, verdictText } from './report.ts'
 import { readArguments } from './run-arguments.ts'
 import { knownSeconds, longestFirst, runQueue } from './run-order.ts'
 import { type Verdict, failuresOf, runInProcess } from './run-process.ts'
-import { type Run, isRigged, selectRuns, titleOf, usesApiServer, usesMetallb } from './selection.ts'
+import { type Run, isRigged, selectRuns, titleOf, usesApiServer, usesMetallb, usesNodes } from './selection.ts'
 import { targetOf } from './targets.ts'
 
 const given = readArguments()
 const { dir, words, testNames } = given
 const selected = selectRuns(globSync('**/*.test.ts', { cwd: dir }), words)
-const target = given.isSlow ? 'test-slow' : 'test'
+const { target } = given
 const runs = longestFirst(words.length > 0 ? selected : selected.filter((run) => targetOf(run) === target))
 const rigProblem = runs.some(isRigged) ? await prepareRigs() : undefined
-const notRun = rigProblem === undefined ? [] : runs.filter(isRigged)
+const nodeProblem = runs.some(usesNodes) ? await prepareNodes() : undefined
+const notRun = runs.filter(
+  (run) => (rigProblem !== undefined && isRigged(run)) || (nodeProblem !== undefined && usesNodes(run)),
+)
 // Two timely runs would take the processors from each other.
 const queue = runQueue(
   runs.filter((run) => !notRun.includes(run)),
@@ -54,7 +57,9 @@ await Promise.all(takes.map((take, worker) => work(worker, take)))
 if (given.writesSeconds) writeSeconds()
 const seconds = (performance.now() - startedMs) / 1000
 const wasInterrupted = interruption.signal.aborted
-console.log(summaryText({ runs, verdicts, notRun, rigProblem, seconds, count, wasInterrupted }))
+console.log(
+  summaryText({ runs, verdicts, notRun, rigProblem: rigProblem ?? nodeProblem, seconds, count, wasInterrupted }),
+)
 if (countDir !== undefined) rmSync(countDir, { recursive: true, force: true })
 
 // In CI a test that this machine cannot run is a failure; at home the other results are still useful.
@@ -75,6 +80,19 @@ async function prepareRigs(): Promise<string | undefined> {
   // One unit test is to start at once: what only others need is loaded for them.
   const { prepareRig, prepareWholeRig } = await import('../sandbox/rig/prepare.ts')
   return dir === import.meta.dirname ? prepareWholeRig(runs.some(usesMetallb) ? undefined : []) : prepareRig([])
+}
+
+/** Builds what nodes run, and the image of these sources once for all files. Returns why no node can run. */
+async function prepareNodes(): Promise<string | undefined> {
+  const { findNodeProblem } = await import('../sandbox/cluster/cgroups.ts')
+  const problem = findNodeProblem()
+  if (problem !== undefined) return problem
+  const { clusterPrograms, imageVariable } = await import('../sandbox/cluster/programs.ts')
+  const { images } = await clusterPrograms()
+  const [product = ''] = images
+  process.env[imageVariable] = product
+  process.once('exit', () => rmSync(product, { force: true }))
+  return undefined
 }
 
 async function work(worker: number, take: () => Run | undefined): Promise<void> {

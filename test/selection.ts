@@ -51,6 +51,11 @@ export function isRigged({ file }: Run): boolean {
   return isIn('rig', file)
 }
 
+/** Whether the run has a cluster of real nodes. */
+export function usesNodes({ file }: Run): boolean {
+  return isIn('cluster', file)
+}
+
 /** Files of the rig in whose networks no MetalLB runs. */
 export const withoutMetallb = [
   'rig/assigned',

@@ -1,10 +1,10 @@
-// Which runs belong to `make test`, to `make test-slow` and to `make alert-recordings`. `make test` shows each promise
+// Which runs belong to `make test`, `make test-slow`, `make test-cluster` and `make alert-recordings`. `make test` shows each promise
 // once. What is left takes longer than a developer waits: the other dialects, walks, real time, real routers and guides
 // that are typed word by word.
 import { type DialectName, bgpDialectNames, dialectNames } from '../sandbox/dialect-names.ts'
 import { type Run, dialectsOf, isIn } from './selection.ts'
 
-export const targets = ['test', 'test-slow', 'alert-recordings'] as const
+export const targets = ['test', 'test-slow', 'test-cluster', 'alert-recordings'] as const
 export type Target = (typeof targets)[number]
 
 /** Files, or folders, that run in `make test-slow` alone, with the reason. */
@@ -47,6 +47,7 @@ export const fastDialects: Record<string, readonly DialectName[]> = {
 /** The target to which a run belongs. */
 export function targetOf({ file, dialect }: Run): Target {
   if (recordingFiles.includes(file)) return 'alert-recordings'
+  if (isIn('cluster', file)) return 'test-cluster'
   if (Object.keys(slowFiles).some((slow) => file.startsWith(slow))) return 'test-slow'
   if (!isIn('matrix', file) || dialect === undefined) return 'test'
   const fast = fastDialects[file] ?? dialectsOf(file).complete.slice(0, 1)

@@ -16,7 +16,7 @@ export type Network = {
   on(host: string, command: string[]): string[]
   /** Unplugs the cable of a host, or plugs it in again; the router drops what is sent to an unplugged host. */
   setLink(host: string, to: 'up' | 'down'): Promise<void>
-  /** Routes an address to a host; where no host is given the router drops what is sent to it. */
+  /** Routes an address, or a range such as 10.244.1.0/24, to a host; without a host the router drops what is sent to it. */
   route(address: string, host: string | undefined): Promise<void>
   /** Adds an address to a host's loopback interface, or removes it. */
   setAlias(host: string, address: string, to: 'present' | 'absent'): Promise<void>
@@ -26,6 +26,7 @@ export type Network = {
 }
 
 const cableOf = (host: string) => `to-${host}`
+const rangeOf = (address: string) => (address.includes('/') ? address : `${address}/32`)
 
 /** Makes the router; the caller attaches hosts and removes the network. There can be only one at a time. */
 export async function createNetwork(): Promise<Network> {
@@ -61,11 +62,11 @@ function routerOf(hostOf: (name: string) => Host): Pick<Network, 'setLink' | 'ro
   const routes = new Map<string, string | undefined>()
   // The kernel forgets the routes of a cable that is unplugged, and would then tell senders that there is none.
   const routeCommand = (address: string, host: string | undefined) => {
-    if (host === undefined || unplugged.has(host)) return `route replace blackhole ${address}/32`
+    if (host === undefined || unplugged.has(host)) return `route replace blackhole ${rangeOf(address)}`
     const { addresses } = hostOf(host)
     // The router sends to the machine, which need not answer for the address.
     const via = addresses.includes(address) ? '' : `via ${addresses[0]} onlink `
-    return `route replace ${address}/32 ${via}dev ${cableOf(host)}`
+    return `route replace ${rangeOf(address)} ${via}dev ${cableOf(host)}`
   }
   return {
     async setLink(name, to) {

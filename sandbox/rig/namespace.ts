@@ -7,20 +7,23 @@ const setpriv = '/usr/bin/setpriv'
 const userNamespaces = '/proc/sys/user/max_user_namespaces'
 
 /** Root needs no namespace for users, and a kernel may allow none. */
-function unshare(): string[] {
+function unshare(as: 'anybody' | 'root'): string[] {
   const isForRoot =
     process.getuid?.() === 0 && existsSync(userNamespaces) && readFileSync(userNamespaces, 'utf8').trim() === '0'
-  return ['unshare', isForRoot ? '-nm' : '-Urnm', '--pid', '--fork', '--kill-child', '--mount-proc']
+  return ['unshare', isForRoot || as === 'root' ? '-nm' : '-Urnm', '--pid', '--fork', '--kill-child', '--mount-proc']
 }
 
 /** `ip netns` keeps names below /run; in a new network namespace even the loopback interface is down. */
 const prepare = 'mount -t tmpfs tmpfs /run && ip link set lo up && exec "$@"'
 
-/** Returns a command that runs the given one in separate namespaces, also without root; all processes end with it. */
-export function namespaced(command: string[]): string[] {
+/**
+ * Returns a command that runs the given one in separate namespaces, also without root; all processes end with it. What
+ * writes to the machine's control groups has to run as root of the machine.
+ */
+export function namespaced(command: string[], as: 'anybody' | 'root' = 'anybody'): string[] {
   // unshare and the first process in a namespace ignore Ctrl-C; setpriv ends them with the process that started them.
   const wrapped = existsSync(setpriv) ? [setpriv, '--pdeathsig', 'KILL', '--'] : []
-  return [...wrapped, ...unshare(), 'sh', '-c', prepare, 'sh', 'env', `${marker}=1`, ...command]
+  return [...wrapped, ...unshare(as), 'sh', '-c', prepare, 'sh', 'env', `${marker}=1`, ...command]
 }
 
 /** Whether this process runs in such namespaces. */

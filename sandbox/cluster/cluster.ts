@@ -1,0 +1,203 @@
+// A cluster of three real nodes on one machine, with a simulated cloud, a router and a client outside. It runs in
+// namespaces of its own: see namespaced() in ../rig/namespace.ts.
+import { mkdirSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Child, startChild } from '../child.ts'
+import { startHetzner } from '../clouds/hetzner/server.ts'
+import { type Member, etcdArgs, ports } from '../control-planes/args.ts'
+import { administrator, makeAuthority, writeCredentials } from '../control-planes/credentials.ts'
+import { type Network, cloudAddress, createNetwork } from '../control-planes/network.ts'
+import { type Program, makeProgram } from '../control-planes/program.ts'
+import { waitUntilReady } from '../control-plane/wait-until-ready.ts'
+import { type Kubectl, kubectlOf } from '../kubectl.ts'
+import { type ClusterNode, makeNode } from './node.ts'
+import type { ClusterPrograms } from './programs.ts'
+
+const clientAddress = '192.0.2.20'
+const token = 't'.repeat(64)
+
+/** The machines of the cloud. The first has the control plane. */
+const machines = ['control-1', 'worker-1', 'worker-2'].map((name) => ({ name }))
+
+export type Cluster = {
+  dir: string
+  kubectl: Kubectl
+  kubeconfig: string
+  nodes: ClusterNode[]
+  /** The URL and the authority of the cloud, and a token of its project. */
+  access: { url: string; authority: string; token: string }
+  apiServer: string
+  /** Runs a command at the client outside, and returns its exit code. */
+  atClient(command: string[]): Promise<number | null>
+  stop(): Promise<void>
+}
+
+/** Starts the cluster. Its nodes are off; they will have the taints of new ones, and no pod network. */
+export async function startCluster(dir: string, programs: ClusterPrograms): Promise<Cluster> {
+  const logs = join(dir, 'logs')
+  mkdirSync(logs, { recursive: true })
+  const network = await createNetwork()
+  const authority = await makeAuthority(dir)
+  const { cloud, members, routes } = await startCloud(dir, await authority.issue([cloudAddress]))
+  for (const { name, address } of members) await network.attach({ name, addresses: [address] })
+  await network.attach({ name: 'client', addresses: [clientAddress] })
+  const credentials = await writeCredentials({ dir, authority, members, sharedHosts, users: usersOf(members) })
+  const [first] = members
+  const kubeconfigFor = (user: string) => credentials.kubeconfigFor(user, first)
+  const adminToken = credentials.tokenOf(administrator)
+  const parts = controlPlane({ dir, programs, network, member: first, token: adminToken, kubeconfigFor })
+  for (const part of parts) await part.start()
+  const nodes = makeNodes(members, { dir, programs, network, kubeconfigFor })
+  const follower = follow(network, routes)
+  const kubeconfig = kubeconfigFor(administrator)
+  return {
+    dir,
+    kubectl: kubectlOf({ kubectl: join(programs.controlPlane, 'kubectl'), kubeconfig, dir }),
+    kubeconfig,
+    nodes,
+    access: { url: cloud.url, authority: authority.cert, token },
+    apiServer: `https://${first.address}:${ports.api}`,
+    atClient: (command) => startChild(network.on('client', command), { logFile: join(logs, 'client.log') }).exited,
+    async stop() {
+      await follower.stop()
+      await Promise.all(nodes.map((node) => node.powerOff()))
+      for (const part of parts.toReversed()) await part.end()
+      await cloud.close()
+      await network.remove()
+    },
+  }
+}
+
+const sharedHosts = ['10.96.0.1', 'kubernetes.default.svc']
+
+function usersOf(members: readonly Member[]): Record<string, string[]> {
+  const programs = ['system:kube-controller-manager', 'system:kube-scheduler', 'system:kube-proxy']
+  return {
+    ...Object.fromEntries(programs.map((name) => [name, []])),
+    ...Object.fromEntries(members.map(({ name }) => [kubeletUser(name), ['system:nodes']])),
+  }
+}
+
+const kubeletUser = (node: string) => `system:node:${node}`
+
+type Device = { id: number; private_net: { ip: string }[] }
+
+/** Starts the cloud with a server for each machine. Returns to which machine it routes each address at a moment. */
+async function startCloud(dir: string, tls: { cert: string; key: string }) {
+  const tokens = [{ token, label: 'full', projects: [1] }]
+  const cloud = await startHetzner({ host: cloudAddress, tls, tokens, quota: 2000 })
+  const { control } = cloud
+  const order = (name: string) => control.devices.add({ hostname: name }) as Device
+  const ordered = machines.map(({ name }) => ({ name, device: order(name) }))
+  const [first, ...others] = ordered.map(({ name, device }): Member => {
+    return { name, address: device.private_net[0]?.ip ?? '', dir: join(dir, name) }
+  })
+  if (!first) throw new Error('the cluster has no machine')
+  const names = new Map(ordered.map(({ name, device }) => [String(device.id), name]))
+  const routes = () => {
+    const all = control.reservations.all() as { ip: string; type: string }[]
+    const addresses = all.filter(({ type }) => type === 'ipv4').map(({ ip }) => ip)
+    return new Map(addresses.map((ip) => [ip, names.get(control.route(ip) ?? '')]))
+  }
+  const members: [Member, ...Member[]] = [first, ...others]
+  return { cloud, members, routes }
+}
+
+type Shared = Pick<ControlPlaneOptions, 'dir' | 'programs' | 'network' | 'kubeconfigFor'>
+
+function makeNodes(members: readonly Member[], { kubeconfigFor, ...shared }: Shared): ClusterNode[] {
+  const env = shared.programs.env(shared.dir)
+  const proxy = kubeconfigFor('system:kube-proxy')
+  return members.map(({ name, address, dir: own }, at) => {
+    const kubeconfigs = { kubelet: kubeconfigFor(kubeletUser(name)), proxy }
+    const podRange = `10.244.${at + 1}.0/24`
+    return makeNode({ ...shared, name, address, own, podRange, isControlPlane: at === 0, kubeconfigs, env })
+  })
+}
+
+type ControlPlaneOptions = {
+  dir: string
+  programs: ClusterPrograms
+  network: Network
+  member: Member
+  token: string
+  kubeconfigFor: (user: string) => string
+}
+
+/** The programs of the control plane, in the order in which they start. */
+function controlPlane(options: ControlPlaneOptions): Program[] {
+  const { dir, programs, network, member, kubeconfigFor } = options
+  const part = (program: string, args: string[], ready?: (child: Child) => Promise<void>) =>
+    makeProgram({
+      command: network.on(member.name, [program, ...args]),
+      logFile: join(dir, 'logs', `${basename(program)}.log`),
+      ...(ready && { ready }),
+    })
+  const built = (name: string) => join(programs.controlPlane, name)
+  const log = join(dir, 'logs', 'kube-apiserver.log')
+  const url = `https://${member.address}:${ports.api}`
+  const clientOf = (user: string) => {
+    const file = kubeconfigFor(user)
+    const flags = ['kubeconfig', 'authentication-kubeconfig', 'authorization-kubeconfig']
+    return [...flags.map((flag) => `--${flag}=${file}`), '--leader-elect=false', '--bind-address=127.0.0.1']
+  }
+  return [
+    part(built('etcd'), etcdArgs(member, [member])),
+    part(built('kube-apiserver'), apiServerArgs(dir, member), (child) =>
+      waitUntilReady({ url, token: options.token, child, log }),
+    ),
+    part(built('kube-controller-manager'), [
+      ...clientOf('system:kube-controller-manager'),
+      `--cert-dir=${member.dir}`,
+      `--service-account-private-key-file=${dir}/sa.key`,
+      `--root-ca-file=${dir}/ca.crt`,
+      '--use-service-account-credentials=true',
+    ]),
+    part(join(programs.node, 'kube-scheduler'), [...clientOf('system:kube-scheduler'), `--cert-dir=${member.dir}`]),
+  ]
+}
+
+function apiServerArgs(dir: string, { address, dir: own }: Member): string[] {
+  return [
+    `--etcd-servers=http://127.0.0.1:${ports.etcd}`,
+    '--bind-address=0.0.0.0',
+    `--secure-port=${ports.api}`,
+    `--advertise-address=${address}`,
+    `--tls-cert-file=${own}/api-server.crt`,
+    `--tls-private-key-file=${own}/api-server.key`,
+    `--client-ca-file=${dir}/ca.crt`,
+    '--service-cluster-ip-range=10.96.0.0/16',
+    '--authorization-mode=Node,RBAC',
+    '--enable-admission-plugins=NodeRestriction',
+    '--allow-privileged=true',
+    `--token-auth-file=${dir}/tokens.csv`,
+    '--service-account-issuer=https://kubernetes.default.svc.cluster.local',
+    `--service-account-key-file=${dir}/sa.key`,
+    `--service-account-signing-key-file=${dir}/sa.key`,
+  ]
+}
+
+const periodMs = 50
+
+/** Keeps the routes of the network as the cloud has them. */
+function follow(network: Network, routes: () => Map<string, string | undefined>): { stop: () => Promise<void> } {
+  const stopping = new AbortController()
+  const routed = new Map<string, string | undefined>()
+  const loop = (async () => {
+    while (!stopping.signal.aborted) {
+      for (const [address, machine] of routes()) {
+        if (routed.has(address) && routed.get(address) === machine) continue
+        routed.set(address, machine)
+        await network.route(address, machine)
+      }
+      await sleep(periodMs)
+    }
+  })()
+  return {
+    async stop() {
+      stopping.abort()
+      await loop
+    },
+  }
+}

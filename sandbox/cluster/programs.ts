@@ -1,0 +1,93 @@
+// Everything that a cluster of real nodes runs: programs, and the images of its pods. It is built before the cluster's
+// namespaces, in which there is no way to the registries.
+import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { archive, imageRepository, writeImage } from '../../packaging/image.ts'
+import { ownArchitecture } from '../../packaging/rootfs.ts'
+import { cacheFolder } from '../cache-folder.ts'
+import { networkPlugins } from '../cni/build.ts'
+import { containerdPrograms } from '../containerd/build.ts'
+import { controlPlanePrograms } from '../control-plane/build.ts'
+import { nodePrograms } from '../node/build.ts'
+import { debianPackage } from '../rig/debian-package.ts'
+import { proxyPrograms } from '../rig/kube-proxy.ts'
+
+/** The image whose pods answer over HTTP, and which also holds the namespaces of each pod. */
+export const webImage = 'registry.k8s.io/e2e-test-images/agnhost:2.63.0'
+
+/** The tag of the product's image, of these sources. */
+export const productImage = { repository: imageRepository, tag: 'sandbox' }
+
+/** The variable that names an archive of the product's image, which is then not made. */
+export const imageVariable = 'EIP_ADMISSION_IMAGE'
+
+export type ClusterPrograms = {
+  controlPlane: string
+  node: string
+  containerd: string
+  plugins: string
+  proxy: string
+  runc: string
+  /** The image archives that each node imports. */
+  images: string[]
+  /** The environment in which these programs find others and their libraries. */
+  env(dir: string): NodeJS.ProcessEnv
+}
+
+/** Builds and downloads what is missing: about 12 minutes the first time. */
+export async function clusterPrograms(): Promise<ClusterPrograms> {
+  const controlPlane = await controlPlanePrograms()
+  const node = await nodePrograms()
+  const containerd = await containerdPrograms()
+  const plugins = await networkPlugins()
+  const proxy = await proxyPrograms()
+  const runc = await debianPackage('runc', 'usr/sbin/runc')
+  const conntrack = await debianPackage('conntrack', 'usr/sbin/conntrack')
+  const libraries = [runc, conntrack].flatMap(({ env }) => env['LD_LIBRARY_PATH'] ?? [])
+  return {
+    controlPlane,
+    node,
+    containerd,
+    plugins,
+    proxy: proxy.program,
+    runc: join(runc.folder, 'usr/sbin/runc'),
+    images: [process.env[imageVariable] ?? (await imageOfProduct()), imageOfWeb(join(node, 'agnhost'))],
+    env(dir) {
+      const env = proxy.env(dir)
+      const found = join(dir, 'programs', 'conntrack')
+      if (!existsSync(found)) symlinkSync(join(conntrack.folder, 'usr/sbin/conntrack'), found)
+      return {
+        ...env,
+        PATH: [containerd, plugins, env['PATH']].join(delimiter),
+        LD_LIBRARY_PATH: [...libraries, env['LD_LIBRARY_PATH'] ?? []].flat().join(delimiter),
+      }
+    },
+  }
+}
+
+/** Where this process keeps the product's image, which changes with each source. */
+async function imageOfProduct(): Promise<string> {
+  const file = cacheFolder('images', `product-${process.pid}.tar`)
+  const options = { architecture: ownArchitecture, version: productImage.tag, revision: 'sandbox', committedSeconds: 0 }
+  await writeImage(file, options)
+  return file
+}
+
+function imageOfWeb(agnhost: string): string {
+  const folder = cacheFolder('images')
+  const file = join(folder, `${webImage.replaceAll(/[^a-z0-9.]+/g, '-')}-${ownArchitecture}.tar`)
+  if (existsSync(file)) return file
+  mkdirSync(folder, { recursive: true })
+  const staging = mkdtempSync(join(folder, 'web-'))
+  try {
+    mkdirSync(join(staging, 'root/tmp'), { recursive: true })
+    cpSync(agnhost, join(staging, 'root/agnhost'))
+    const config = { Entrypoint: ['/agnhost'], Cmd: ['pause'], WorkingDir: '/', Env: ['PATH=/'] }
+    const options = { architecture: ownArchitecture, committedSeconds: 0, config, name: webImage }
+    archive(join(staging, 'root'), join(staging, 'image.tar'), options)
+    renameSync(join(staging, 'image.tar'), file)
+    return file
+  } finally {
+    rmSync(staging, { recursive: true, force: true })
+  }
+}
