@@ -11,7 +11,10 @@ async function printed(of: { kubeconfig: string; yes: boolean; env?: Record<stri
   const print = (text: string) => void (output += text)
   const { signal } = new AbortController()
   const clock = { sleep: () => Promise.resolve() }
-  await cleanup({ ...settings, apiServer: undefined }, { env, version: 'test', print, signal, endAtOnce: () => {}, clock })
+  await cleanup(
+    { ...settings, apiServer: undefined },
+    { env, version: 'test', print, signal, endAtOnce: () => {}, clock },
+  )
   return output
 }
 
