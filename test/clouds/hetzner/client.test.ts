@@ -271,7 +271,7 @@ test('a 404 without the code of the API proves neither a deletion nor a mark', a
   const client = cloud.cloudWith(key)
   const { id } = await client.reserve({ location, marks }, neverAborted)
   for (const [on, change] of [
-    ['DELETE /floating_ips/{id}', () => client.release(id, neverAborted)],
+    ['DELETE /floating_ips/{id}', () => client.release({ id }, neverAborted)],
     ['PUT /floating_ips/{id}', () => client.mark({ id }, { service: 'other' }, neverAborted)],
   ] as const) {
     const { id: fault } = cloud.control.faults.add({ on, answer: 404, code: 'no_route' })
