@@ -61,8 +61,9 @@ async function sendUntilAnswered(transport: Transport, call: Call, deadline: Dea
   }
 }
 
+/** A server that answers 429 has not begun the call, so a create is safe to repeat as well. */
 function retryDelayMs(call: Call, { status }: KubeResponse, { retryAfterMs }: KubeError): number | undefined {
-  return call.idempotent && (status === 429 || status === 503) ? retryAfterMs : undefined
+  return status === 429 || (call.idempotent && status === 503) ? retryAfterMs : undefined
 }
 
 /** Sends a request, and once more with fresh credentials if the server answers 401. */

@@ -11,6 +11,7 @@
 //
 // Each process has its own memory. A create has no Service yet, and does not wait.
 import { backoffMs } from '../../lib/backoff.ts'
+import { shortMemory } from '../../lib/short-memory.ts'
 import type { AddressKey } from '../record/elastic-ip.ts'
 import type { Claim, ClaimResult } from './claim-spec.ts'
 
@@ -39,7 +40,6 @@ type Wait = {
   uid: string
   wish: string
   result: Exclude<ClaimResult, { kind: 'held' }>
-  notedAtMs: number
   untilMs: number
   until: Date
   /** Whether another request would meet the same answer. */
@@ -50,17 +50,11 @@ type Wait = {
 
 /** Nothing waits yet. */
 export function claimWaits({ monotonicMs, now }: { monotonicMs: () => number; now: () => Date }): ClaimWaits {
-  const waits = new Map<string, Wait>()
+  const waits = shortMemory<AddressKey, Wait>({ keptMs, monotonicMs })
   const waitOf = (claim: Claim) => {
     const wait = waits.get(claim.key)
     const isCurrent = wait && wait.uid === claim.uid && (wait.isForAll || wait.wish === wishOf(claim))
     return isCurrent && wait.untilMs > monotonicMs() ? wait : undefined
-  }
-  const forgetOld = (nowMs: number) => {
-    for (const [key, { notedAtMs }] of waits) {
-      if (notedAtMs + keptMs > nowMs) return
-      waits.delete(key)
-    }
   }
   return {
     leftMs(claim) {
@@ -77,13 +71,13 @@ export function claimWaits({ monotonicMs, now }: { monotonicMs: () => number; no
       if (uid === undefined) return result
       const nowMs = monotonicMs()
       const known = waits.get(key)
-      forgetOld(nowMs)
-      // A key that is set again comes last, as the newest.
-      waits.delete(key)
-      if (result.kind === 'held') return result
+      if (result.kind === 'held') {
+        waits.delete(key)
+        return result
+      }
       const next = nextWait(result, { former: known?.uid === uid ? known : undefined, nowMs })
       const until = new Date(now().getTime() + next.untilMs - nowMs)
-      waits.set(key, { ...next, uid, wish: wishOf(claim), notedAtMs: nowMs, until })
+      waits.set(key, { ...next, uid, wish: wishOf(claim), until })
       return next.result
     },
   }
@@ -108,7 +102,7 @@ function askedMs(result: Wait['result']): number | undefined {
 function nextWait(
   result: Wait['result'],
   { former, nowMs }: { former: Wait | undefined; nowMs: number },
-): Omit<Wait, 'uid' | 'wish' | 'notedAtMs' | 'until'> {
+): Omit<Wait, 'uid' | 'wish' | 'until'> {
   const { refusals = 0, pendingSinceMs } = former ?? {}
   const asked = askedMs(result)
   if (asked === undefined) return { result, untilMs: nowMs + unaskedMs, isForAll: false, refusals, pendingSinceMs }

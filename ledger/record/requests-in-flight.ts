@@ -1,3 +1,4 @@
+import { shortMemory } from '../../lib/short-memory.ts'
 import type { ElasticIP } from './elastic-ip.ts'
 
 /** The process that wrote a record; it has a request in flight until the record has a status. */
@@ -13,17 +14,18 @@ export type RequestsInFlight = {
   createRecord(name: string, create: () => Promise<ElasticIP>): Promise<ElasticIP>
 }
 
+type Options = { timeoutMs: number; monotonicMs: () => number; identity: string }
+
+/** A request that is forgotten and seen again waits once more. So it is remembered for much longer than any lasts. */
+const seenMs = 3_600_000
+
 /**
  * Judges requests as a lease is judged: by our own monotonic clock since we first saw the request, for no other clock
  * can be trusted. `timeoutMs` is longer than any call may take; before it ends a second call could buy a second address.
  */
-export function requestsInFlight(of: {
-  timeoutMs: number
-  monotonicMs: () => number
-  identity: string
-}): RequestsInFlight {
-  const own = ownCreates(of.identity)
-  const seen = new Map<string, { request: string; atMs: number }>()
+export function requestsInFlight(of: Options): RequestsInFlight {
+  const own = ownCreates(of)
+  const seen = shortMemory<string, { request: string; atMs: number }>({ ...of, keptMs: seenMs })
   return {
     isInFlight(record) {
       const { name } = record.metadata
@@ -43,9 +45,10 @@ export function requestsInFlight(of: {
 }
 
 /** The records that this process creates, and those that it has created and may have sent a request for. */
-function ownCreates(identity: string) {
+function ownCreates({ identity, timeoutMs, monotonicMs }: Options) {
   const pending = new Map<string, number>()
-  const created = new Set<string | undefined>()
+  // Nothing tells a replica that does not lead what became of a record. Any call of ours has ended by then.
+  const created = shortMemory<string | undefined, true>({ keptMs: timeoutMs, monotonicMs })
   const count = (name: string, change: number) => {
     const now = (pending.get(name) ?? 0) + change
     if (now > 0) pending.set(name, now)
@@ -63,7 +66,7 @@ function ownCreates(identity: string) {
       count(name, 1)
       try {
         const record = await create()
-        created.add(record.metadata.uid)
+        created.set(record.metadata.uid, true)
         return record
       } finally {
         count(name, -1)

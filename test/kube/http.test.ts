@@ -38,7 +38,7 @@ const patience: { name: string; status: number; call: (client: Client) => Promis
   { name: 'a read', status: 429, call: (client) => client.get(configMaps, at), tries: 3 },
   { name: 'a list', status: 503, call: (client) => client.list(namespaces), tries: 3 },
   { name: 'a replace of one version', status: 429, call: (client) => client.replace(configMaps, stored), tries: 3 },
-  { name: 'a replace of any version', status: 429, call: (client) => client.replace(configMaps, map), tries: 1 },
+  { name: 'a replace of any version', status: 503, call: (client) => client.replace(configMaps, map), tries: 1 },
   { name: 'an apply', status: 503, call: (client) => client.apply(configMaps, map, { fieldManager: 'm' }), tries: 3 },
   {
     name: 'a merge patch',
@@ -48,12 +48,13 @@ const patience: { name: string; status: number; call: (client: Client) => Promis
   },
   {
     name: 'a JSON patch',
-    status: 429,
+    status: 503,
     call: (client) => client.patch(configMaps, { ...at, patch: { json: [] } }),
     tries: 1,
   },
   { name: 'a remove', status: 503, call: (client) => client.remove(configMaps, at), tries: 3 },
-  { name: 'a create', status: 429, call: (client) => client.create(configMaps, map), tries: 1 },
+  { name: 'a create', status: 429, call: (client) => client.create(configMaps, map), tries: 3 },
+  { name: 'a create', status: 503, call: (client) => client.create(configMaps, map), tries: 1 },
   { name: 'a read that failed inside the server', status: 500, call: (client) => client.get(configMaps, at), tries: 1 },
 ]
 
