@@ -166,6 +166,7 @@ async function exchange(request: Request, options: Tools, ends: AbortSignal): Pr
   const startedAt = performance.now()
   const arrived = await receive(request, options.send, ends)
   const isLost = arrived instanceof CloudError
+  if (!isLost) tellLeft(options.throttle, arrived.headers)
   const result = isLost ? { error: arrived, isTransient: !ends.aborted } : judge(request, arrived, options)
   if ('answer' in result) options.throttle.tell('accepted', startedAt)
   else if (result.error.fault === 'rate-limit' && result.error.retryAfterMs === undefined)
@@ -178,6 +179,13 @@ async function exchange(request: Request, options: Tools, ends: AbortSignal): Pr
     cloudRequest: isLost ? undefined : vendorRequestId(arrived.headers),
   })
   return result
+}
+
+/** Where the cloud says how many calls are left, by either of the usual names. */
+function tellLeft(throttle: Throttle, headers: ResponseHeaders): void {
+  const numberOf = (name: string) => Number(headers.get(name) ?? headers.get(`x-${name}`) ?? NaN)
+  const [left, limit] = [numberOf('ratelimit-remaining'), numberOf('ratelimit-limit')]
+  if (left >= 0 && limit > 0) throttle.tellLeft(left, limit)
 }
 
 /** It is shown to people, so it may only be what such ids are. */

@@ -1,9 +1,9 @@
 import PQueue from 'p-queue'
 import { boundToRequest } from '../../lib/request-id.ts'
-import type { Throttle } from './throttle.ts'
+import { movePriority, type Throttle } from './throttle.ts'
 
 /** Moves go first, and wait for no other call: an address that points to a dead machine is an outage. */
-const priorities = { move: 2, write: 1, reserve: 1, read: 0 }
+const priorities = { move: movePriority, write: 1, reserve: 1, read: 0 }
 
 export type Lane = keyof typeof priorities
 

@@ -1,13 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import PQueue from 'p-queue'
 
-/** Spreads calls over time after the cloud has refused one as too many without saying how long to wait. */
+/** Spreads calls over time when the cloud has refused one as too many, or says that few are left. */
 export type Throttle = {
   /** Waits for the turn of a call, the highest priority first; rejects with the reason of the signal. */
   turn(priority: number, signal: AbortSignal): Promise<void>
   /** What came of a call that began at this time. */
   tell(result: 'accepted' | 'refused', beganAtMs: number): void
+  /** How many calls the cloud says are left of its limit. Only moves may use the last ones. */
+  tellLeft(left: number, limit: number): void
 }
+
+/** The priority from which on calls use what is kept for moves. */
+export const movePriority = 2
+
+/** The share of the limit that is kept for moves, and the pause between other calls while no more is left. */
+const kept = { share: 0.2, pauseMs: 2_000 }
 
 /** The pause between two calls after the first refusal, and the longest: no vendor that we know allows fewer calls. */
 const pausesMs = { first: 100, longest: 1_000 }
@@ -18,11 +26,15 @@ const shortestMs = 25
 /** Nothing was refused yet: no call waits. */
 export function makeThrottle(): Throttle {
   const turns = new PQueue({ concurrency: 1 })
+  const savers = new PQueue({ concurrency: 1 })
+  let isScarce = false
   let pauseMs = 0
   let nextAtMs = -Infinity
   let slowedAtMs = -Infinity
   return {
     async turn(priority, signal) {
+      if (isScarce && priority < movePriority)
+        await savers.add(() => sleep(isScarce ? kept.pauseMs : 0, undefined, { signal }), { priority, signal })
       if (pauseMs === 0) return
       const wait = async () => {
         await sleep(Math.max(0, nextAtMs - performance.now()), undefined, { signal })
@@ -30,6 +42,7 @@ export function makeThrottle(): Throttle {
       }
       await turns.add(wait, { priority, signal })
     },
+    tellLeft: (left, limit) => void (isScarce = left < kept.share * limit),
     tell(result, beganAtMs) {
       // What began before the calls were spread says nothing about how they are spread now.
       if (beganAtMs < slowedAtMs) return

@@ -22,7 +22,11 @@ const refusedMs = 10_000
 const reportAgainMs = 600_000
 
 /** Why the network may still learn an address: Services show it. Without any, it is only not withdrawn yet. */
-export type Announcement = { services: Key[] }
+export type Announcement = {
+  services: Key[]
+  /** How long nothing will change about that. */
+  waitMs?: number
+}
 
 export type Announcing = Reconciler & {
   /** Undefined if the network can no longer learn the address from us: not by our caches, not by what we wrote or write now. */

@@ -8,6 +8,8 @@
 //   is not known for certain   |                                            | -, looks again
 //   is to be moved or freed    | another cluster uses our id, or the leader | -, waits
 //                              | has not looked for one yet                 |
+//   no Service shows it        | it stays reserved, and was taken from      | -, waits
+//                              | machines often: unassign-pace.ts           |
 //   no Service shows it        | it is to be freed, and a machine has it    | unassign
 //                              | (a release waits for it, or has begun)     |
 //   no Service shows it        |                                            | -
@@ -39,6 +41,8 @@ export type SeenAddress = {
   /** Whether the cloud's last answer is beyond doubt. */
   isKnown: boolean
   isLeaving: boolean
+  /** How long it may not be taken from its machine. */
+  pacedMs: number
   /** How long it may still wait for the first endpoint of its Services. */
   awaitsEndpointsMs: number
   halt: Halt | undefined
@@ -55,16 +59,21 @@ const haltedMs = 10_000
 
 /** The next step for one address. Pure. */
 export function planAssigning(seen: SeenAddress): AssigningPlan {
-  const { services, id, assigned, foreign, isKnown, isLeaving, awaitsEndpointsMs, decision } = seen
+  const { services, id, assigned, foreign, isKnown, awaitsEndpointsMs, decision } = seen
   const isShown = services.length > 0
   if (id === undefined) return isShown ? { problem: withoutReservation } : {}
   if (!assigned) return foreign !== undefined && isShown ? { problem: foreignText(foreign) } : {}
   if (!isKnown) return { againInMs: waitMs }
   const [machine] = assigned.machines
-  if (!isShown) return isLeaving && machine !== undefined ? unlessHalted(seen, { do: 'unassign', machine, id }) : {}
+  if (!isShown) return machine === undefined ? {} : planUnshown(seen, { do: 'unassign', machine, id })
   if (machine === undefined && awaitsEndpointsMs > 0) return { againInMs: awaitsEndpointsMs }
   if (decision?.do === 'move') return unlessHalted(seen, { do: 'move', machine: decision.to.machine, move: decision })
   return decision?.do === 'wait' ? { againInMs: waitMs, problem: decision.problem } : {}
+}
+
+function planUnshown(seen: SeenAddress, step: AssigningStep): AssigningPlan {
+  if (!seen.isLeaving) return {}
+  return seen.pacedMs > 0 ? { againInMs: seen.pacedMs } : unlessHalted(seen, step)
 }
 
 function unlessHalted({ halt }: SeenAddress, step: AssigningStep): AssigningPlan {

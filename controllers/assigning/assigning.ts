@@ -10,6 +10,7 @@ import { type AssigningStep, type Halt, type SeenAddress, planAssigning } from '
 import type { ChangeResult } from './cloud-view.ts'
 import { type Claim, type Entry, type Memory, type MemoryDeps, loads, makeMemory, placeOf } from './memory.ts'
 import type { ServiceNodeFacts } from './service-nodes.ts'
+import { type Tenancy, type UnassignPace, unassignPace } from './unassign-pace.ts'
 
 export type AssigningDeps = MemoryDeps & {
   /** The Services that show an address, by the caches. */
@@ -22,6 +23,7 @@ export type AssigningDeps = MemoryDeps & {
   halt: () => Halt | undefined
   /** Whether the ledger has begun to delete the reservation of an address. */
   isReleasing: (address: string) => boolean
+  tenancyOf: (address: string) => Tenancy
   /** The other addresses of the Services that show an address. */
   partnersOf: (address: string) => string[]
   /** The nodes that may have an address, the best one first. */
@@ -53,6 +55,7 @@ type Room = AssigningDeps & {
   memory: Memory
   /** An action of the cloud locks its machine: the next one there begins when it has ended. */
   turns: ReturnType<typeof inTurn>
+  pace: UnassignPace
 }
 
 /** A write relies on a look at the cloud whose answer is not older. */
@@ -66,7 +69,7 @@ const maxSteps = 12
 /** Brings each address to a node that can serve it, and takes it from all before it is released. */
 export function assigning(deps: AssigningDeps): Assigning {
   const due = forwardedKeys()
-  const room = { ...deps, memory: makeMemory(deps, due.add), turns: inTurn() }
+  const room = { ...deps, memory: makeMemory(deps, due.add), turns: inTurn(), pace: unassignPace(deps.clock) }
   const { memory, clock, showing, reservationOf } = room
   return {
     name: 'assigning',
@@ -94,6 +97,8 @@ export function assigning(deps: AssigningDeps): Assigning {
       // Whoever assigns a free address may: a retained one is the project's, and not ours to move.
       entry.isLeaving = !isRecent || view.machines().length > 0
       if (!entry.isLeaving) return undefined
+      const waitMs = view.machines().length > 0 ? pacedMs(room, address) : 0
+      if (waitMs > 0) return { services: [], waitMs }
       if (!isRecent) view.doubt()
       due.add(address)
       return { services: [] }
@@ -118,6 +123,7 @@ async function look(room: Room, address: string, signal: AbortSignal): Promise<S
     foreign: view.foreign(),
     isKnown: id !== undefined && view.isKnown(id),
     isLeaving,
+    pacedMs: pacedMs(room, address),
     awaitsEndpointsMs: awaitedMs(room, address, entry),
     halt: halt(),
   }
@@ -127,6 +133,11 @@ async function look(room: Room, address: string, signal: AbortSignal): Promise<S
   // Others choose their nodes meanwhile, so each choice counts at once.
   entry.claim.goal = decision.do === 'move' && seen.awaitsEndpointsMs === 0 ? decision.to.machine : undefined
   return { ...seen, decision }
+}
+
+/** How long an address that no Service shows stays on its machine. */
+function pacedMs({ isReleasing, tenancyOf, pace }: Room, address: string): number {
+  return isReleasing(address) ? 0 : pace.leftMs(tenancyOf(address))
 }
 
 function awaitedMs({ lacksEndpoints, clock }: Room, address: string, { claim }: Entry): number {
@@ -183,11 +194,12 @@ function inItsTurn(room: Room, { address, step }: Target, signal: AbortSignal): 
 }
 
 async function carryOut(
-  { assignments, isLeader, writeMs, memory }: Room,
+  { assignments, isLeader, writeMs, memory, isReleasing, tenancyOf, pace }: Room,
   { address, step, from }: Target & { from: SeenAddress['assigned'] },
   signal: AbortSignal,
 ): Promise<ChangeResult> {
   if (step.do === 'unassign') {
+    if (!isReleasing(address)) pace.take(tenancyOf(address))
     await assignments.unassign(step.id, { signal, mayWrite: isLeader, writeMs })
     return 'unclear'
   }

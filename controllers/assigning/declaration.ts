@@ -13,6 +13,7 @@ import {
   reservationIdOf,
   secondKeys,
 } from '../../ledger/record/elastic-ip.ts'
+import { isSource } from '../../ledger/record/source.ts'
 import type { ClusterState } from '../../ledger/identity/cluster-signs.ts'
 import { foreignReasonOf } from '../../ledger/record/whose.ts'
 import { announcedAddress, announcedAddresses, mentionsAddress, type ServiceState } from '../announcing/announced.ts'
@@ -145,7 +146,10 @@ function writeMs({ settings: { process } }: Pick<Deps, 'settings'>): number {
 }
 
 /** What the ledger says of an address. */
-function recordedIn({ caches, ledger }: Deps): Pick<AssigningDeps, 'reservationOf' | 'isReleasing' | 'foreignReason'> {
+function recordedIn({
+  caches,
+  ledger,
+}: Deps): Pick<AssigningDeps, 'reservationOf' | 'isReleasing' | 'foreignReason' | 'tenancyOf'> {
   const recordOf = (address: string) => decidingRecord(caches.records.list(), address)
   return {
     reservationOf(address) {
@@ -155,6 +159,12 @@ function recordedIn({ caches, ledger }: Deps): Pick<AssigningDeps, 'reservationO
     isReleasing(address) {
       const record = recordOf(address)
       return record !== undefined && phaseOf(record) === 'Releasing'
+    },
+    tenancyOf(address) {
+      const all = caches.records.list().filter(({ status }) => status?.address === address)
+      const claimed = all.find((record) => !isSource(record))
+      // A provisioned address has a new record for each Service that claims it.
+      return { namespace: claimed?.spec.claimRef?.namespace, record: (all.find(isSource) ?? claimed)?.metadata.uid }
     },
     foreignReason: (address, found) => foreignReasonOf(ledger.deps, recordOf(address), found),
   }

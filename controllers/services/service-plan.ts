@@ -75,7 +75,7 @@ function planAnnounced(step: ServiceStep, { key, service, announcement }: Servic
   // The reservation stays theirs, and only our record goes.
   if (step.do === 'release' && announcement.isTheirs) return { step }
   const others = announcement.services.filter((other) => other !== serviceOfAddress(key))
-  if (others.length === 0) return { againInMs: announcedPollMs }
+  if (others.length === 0) return { againInMs: announcement.waitMs ?? announcedPollMs }
   return { step: isLast(step) ? step : { do: 'report-shared', address, services: others } }
 }
 

@@ -81,6 +81,7 @@ function answerFailure(
   const { record } = task
   if (error.outcome === 'unknown') return recoverLost(deps, { record, error }, timeLimit.signal)
   deps.turnover.giveBack(record)
+  if (isFinal(error)) deps.turnover.noteRefusal(record)
   // The record of a warm address stays, and its status says what is wrong.
   return isFinal(error)
     ? refuse(deps, { ...task, fault: error.fault, isFresh: task.isFresh && !isSource(record) }, error.message)

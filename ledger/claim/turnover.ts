@@ -1,5 +1,6 @@
 // How many new addresses a namespace gets within an hour. The limits count addresses at one time, and a cloud bills each
-// order. Without this a loop that creates a Service and deletes it would cost without end.
+// order. Without this a loop that creates a Service and deletes it would cost without end. And a loop of orders that the
+// cloud refuses would use up its rate limit, which all namespaces share.
 import { type ElasticIP, provisionedSourceOf } from '../record/elastic-ip.ts'
 
 export type Turnover = {
@@ -9,6 +10,8 @@ export type Turnover = {
   take(record: ElasticIP): string | undefined
   /** The cloud certainly reserved nothing for the record. */
   giveBack(record: ElasticIP): void
+  /** The cloud refused the order of the record, and would refuse it again. */
+  noteRefusal(record: ElasticIP): void
 }
 
 /** A namespace that is filled to its limit, emptied and filled again does not meet it. A loop does within minutes. */
@@ -16,15 +19,20 @@ const timesTheLimit = 3
 
 const hourMs = 3_600_000
 
+/** More orders in vain than a person, or all Services of a namespace in their back-offs, send within this time. */
+const [mostRefusals, refusalsMs] = [30, 300_000]
+
 /**
  * Counts in the memory of one process: each replica counts its own, and a restart begins anew. To end a loop that is
  * exact enough, and a claim waits for no further write.
  */
-export function turnover({ limit, now }: { limit: number | undefined; now: () => Date }): Turnover {
-  if (limit === undefined) return { reason: () => undefined, take: () => undefined, giveBack: () => {} }
+export function turnover({ limit = Infinity, now }: { limit?: number | undefined; now: () => Date }): Turnover {
   const most = limit * timesTheLimit
+  const refusals = recentRefusals(now)
   let recent: { namespace: string; uid: string | undefined; atMs: number }[] = []
   const reason = (record: ElasticIP) => {
+    const vain = refusals.reason(billedNamespace(record))
+    if (vain !== undefined) return vain
     const nowMs = now().getTime()
     // What lies in the future was counted before the clock was set back.
     recent = recent.filter(({ atMs }) => atMs <= nowMs && atMs > nowMs - hourMs)
@@ -50,6 +58,29 @@ export function turnover({ limit, now }: { limit: number | undefined; now: () =>
     },
     giveBack({ metadata }) {
       recent = recent.filter(({ uid }) => uid !== metadata.uid)
+    },
+    noteRefusal: (record) => refusals.note(billedNamespace(record)),
+  }
+}
+
+/** The orders of each namespace that the cloud refused lately. */
+function recentRefusals(now: () => Date) {
+  let recent: { namespace: string; atMs: number }[] = []
+  const isRecent = ({ atMs }: { atMs: number }) => {
+    const ageMs = now().getTime() - atMs
+    return ageMs >= 0 && ageMs < refusalsMs
+  }
+  return {
+    note(namespace: string | undefined) {
+      recent = recent.filter(isRecent)
+      if (namespace !== undefined) recent.push({ namespace, atMs: now().getTime() })
+    },
+    reason(namespace: string | undefined): string | undefined {
+      const own = recent.filter((one) => one.namespace === namespace && isRecent(one))
+      const [oldest] = own.slice(-mostRefusals)
+      if (!oldest || own.length < mostRefusals) return undefined
+      const next = new Date(oldest.atMs + refusalsMs).toISOString()
+      return `the cloud refused ${mostRefusals} orders of namespace ${namespace} within five minutes; the next one is sent after ${next}`
     },
   }
 }

@@ -25,6 +25,9 @@ export type Action = {
   run: (arena: Arena, random: Random, tally: Tally) => Promise<void>
 }
 
+/** The tag of reservations of another cluster in the project. */
+export const clusterTagOfOthers = 'cluster=others'
+
 export const chaosNamespaces = ['chaos-a', 'chaos-b']
 /** A tenant has rights in this namespace alone. */
 export const tenantNamespace = 'chaos-tenant'

@@ -4,11 +4,21 @@ import { addressAnnotation } from '../../ledger/record/names.ts'
 import type { Fault } from '../../sandbox/clouds/faults.ts'
 import { hasBgp } from '../../sandbox/dialect-names.ts'
 import { dialectOf, reservationsIn, serviceTag } from '../whole/dialects.ts'
-import { type Action, type Tally, chaosNamespaces, manifest, names, orderIn, place, tenantNamespace } from './action.ts'
+import {
+  type Action,
+  type Tally,
+  chaosNamespaces,
+  clusterTagOfOthers,
+  manifest,
+  names,
+  orderIn,
+  place,
+  tenantNamespace,
+} from './action.ts'
 import type { Arena, Mistake, Replica } from './arena.ts'
-import { clusterTagOfOthers } from './invariants.ts'
 import { ofAdministrators, ofCarelessPeople } from './people.ts'
 import type { Random } from './random.ts'
+import { ofStrangeNodes, ofStrangers } from './strangers.ts'
 import { troubleOf } from './troubles.ts'
 
 /** Faults of the cloud; each hits a few calls. */
@@ -220,7 +230,12 @@ const oneFamily = { ipFamilyPolicy: 'SingleStack' } as const
 /** Picks an action by its weight `often`. */
 export function nextAction({ nodes, isCareless }: Arena, random: Random): Action {
   const people = [...ofAdministrators, ...(isCareless ? ofCarelessPeople : [])]
-  const all = [...actions, ...people, ...(nodes.names.length > 0 ? ofNodes : [])]
+  const all = [
+    ...actions,
+    ...ofStrangers,
+    ...people,
+    ...(nodes.names.length > 0 ? [...ofNodes, ...ofStrangeNodes] : []),
+  ]
   let left = random.whole(all.reduce((sum, { often }) => sum + often, 0))
   return all.find(({ often }) => (left -= often) < 0) ?? random.pick(all)
 }

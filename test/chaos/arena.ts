@@ -53,6 +53,8 @@ export type Arena = {
   isCareless: boolean
   /** The reservation of the ElasticIP that an administrator provisions, once it is ordered. */
   office: { id?: string | undefined }
+  /** The addresses of another program of the project by their reservations, and its server. */
+  strangers: { held: Map<string, string>; machine?: string | undefined }
   logs: string
   close(isGood: boolean): Promise<void>
 }
@@ -92,6 +94,7 @@ export async function openArena(dialect: DialectName, kind: Pick<Arena, 'warmPoo
     ordered: [],
     ...kind,
     office: {},
+    strangers: { held: new Map() },
     logs: join(dir, 'logs'),
     async close(isGood) {
       await stage.stop()

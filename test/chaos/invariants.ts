@@ -8,9 +8,8 @@ import { isAvailable, isSource, isWarm } from '../../ledger/record/source.ts'
 import { names as installed } from '../../settings/installed-names.ts'
 import { type Reservation, dialectOf, reservationsIn, serviceTag } from '../whole/dialects.ts'
 import { type Arena, otherCaller } from './arena.ts'
-
-/** The tag of reservations of another cluster in the project. */
-export const clusterTagOfOthers = 'cluster=others'
+import { clusterTagOfOthers } from './action.ts'
+import { endFlips, lostByStrangers } from './strangers.ts'
 
 /** What is wrong now; some of it only because something is still in progress. */
 async function violations(arena: Arena): Promise<string[]> {
@@ -18,7 +17,7 @@ async function violations(arena: Arena): Promise<string[]> {
   const [all, records] = await Promise.all([listAll(client, services), listAll(client, elasticIPs)])
   const reserved = reservationsIn(stage.dialect, stage.cloud.control)
   const seen = { arena, all, records, reserved, surplus: arena.isCareless ? await surplusIn(arena) : new Set<string>() }
-  return [...wrongInServices(seen), ...wrongInRecords(seen), ...wrongInCloud(seen)]
+  return [...wrongInServices(seen), ...wrongInRecords(seen), ...wrongInCloud(seen), ...(await lostByStrangers(arena))]
 }
 
 type Seen = {
@@ -174,6 +173,15 @@ async function confirmCluster({ client }: Arena): Promise<void> {
   })
 }
 
+/** Whether no address moves for two seconds. */
+async function isStill({ stage }: Arena): Promise<boolean> {
+  const { calls } = stage.cloud.control
+  const moves = () => dialectOf(stage.dialect).moves.reduce((sum, route) => sum + calls.count(route), 0)
+  const before = moves()
+  await sleep(2_000)
+  return moves() === before
+}
+
 /** Ends all trouble and waits; returns what is still wrong after `withinMs`. */
 export async function atRest(arena: Arena, withinMs: number): Promise<string[]> {
   const { faults, latency } = arena.stage.cloud.control
@@ -181,10 +189,12 @@ export async function atRest(arena: Arena, withinMs: number): Promise<string[]> 
   latency.clear()
   await arena.nodes.recover()
   for (const replica of arena.replicas) await replica.recover()
+  await endFlips(arena)
   const endMs = performance.now() + withinMs
   for (;;) {
     const wrong = await violations(arena)
-    if (wrong.length === 0 || performance.now() > endMs) return wrong
+    if (wrong.length === 0 && (await isStill(arena))) return []
+    if (performance.now() > endMs) return wrong.length > 0 ? wrong : ['addresses move, although all is well']
     if (arena.isCareless) await confirmCluster(arena)
     await sleep(250)
   }

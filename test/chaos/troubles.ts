@@ -10,6 +10,7 @@ export type Trouble =
   | 'other account'
   | 'wrong clock'
   | 'careless person'
+  | 'deleted address'
 
 /** The trouble that a fault of the cloud is. */
 export function troubleOf({ answer, message }: Fault): Trouble {
@@ -47,6 +48,7 @@ export const explained: Record<Trouble, readonly string[]> = {
     'EIPAdmissionAddressPending',
     'EIPAdmissionReviewsFail',
   ],
+  'deleted address': ['EIPAdmissionAddressesNotAnnounced', 'EIPAdmissionAddressPending', 'EIPAdmissionReconcilesFail'],
   'failed node': ['EIPAdmissionAddressesNotAnnounced', 'EIPAdmissionAnnouncerRefuses'],
   'failing cloud': [
     'EIPAdmissionCloudErrors',

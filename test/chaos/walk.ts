@@ -1,11 +1,13 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { services } from '../../kube/resource.ts'
 import type { DialectName } from '../../sandbox/dialects.ts'
 import { type Arena, openArena } from './arena.ts'
-import type { Tally } from './action.ts'
+import { type Tally, manifest } from './action.ts'
 import { ensureNamespaces, isRefusal, isUsual, nextAction } from './actions.ts'
 import { atRest, removeWaiting, stateOf } from './invariants.ts'
 import { type Random, random } from './random.ts'
+import { anchor } from './strangers.ts'
 import { alertViolations, watchAlerts } from './alerts.ts'
 
 export type WalkOptions = {
@@ -29,6 +31,7 @@ export async function walk(options: WalkOptions): Promise<Tally> {
   const arena = await openArena(dialect, { warmPool: seed % 2 === 0 ? 2 : 0, isCareless: seed % 3 === 0 })
   const tally: Tally = { steps: 0, faults: 0, kills: 0, refusals: 0, violations: [], troubles: new Set() }
   try {
+    await arena.client.create(services, manifest(anchor, 'LoadBalancer'))
     if (alerts) await walkWatched(arena, tally, options)
     else await walkLegs(arena, tally, options)
     if (tally.violations.length > 0) {

@@ -362,4 +362,16 @@ test('long words of a vendor are cut, line breaks folded', async () => {
   assert.ok(error.message.length < 400)
 })
 
+for (const prefix of ['', 'x-'])
+  test(`while the cloud says by ${prefix}RateLimit that few calls are left, those that are no moves begin slowly`, async () => {
+    const few = { [`${prefix}ratelimit-limit`]: '100', [`${prefix}ratelimit-remaining`]: '19' }
+    await using server = await startScript(() => ({ status: 200, json: {}, headers: few }))
+    const http = callerOf(server.url)
+    const read = () => http.call({ name: 'read', method: 'GET', path: ['a'] }, neverAborted)
+    await read()
+    const fromMs = performance.now()
+    await read()
+    assert.ok(performance.now() - fromMs >= 1_900)
+  })
+
 test.run()

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { makeThrottle } from '../../../clouds/http/throttle.ts'
+import { makeThrottle, movePriority } from '../../../clouds/http/throttle.ts'
 import { failureOf, neverAborted } from '../scripted-server.ts'
 
 /** Takes turns one after the other, and returns how long each waited. */
@@ -85,6 +85,25 @@ test('the highest priority has the next turn, and a caller who leaves has none',
   await Promise.all(all)
   assert.equal(order, ['first', 'move', 'read'])
   assert.match(String(await left), 'left')
+})
+
+test('the last fifth of the limit is for moves: other calls begin one after the other until more are left', async () => {
+  const throttle = makeThrottle()
+  throttle.tellLeft(720, 3_600)
+  assert.ok(Math.max(...(await waits(throttle, 3))) < 2_000, 'a fifth is left')
+  throttle.tellLeft(719, 3_600)
+  const began: string[] = []
+  const turn = (name: string, priority: number) =>
+    throttle.turn(priority, neverAborted).then(() => void began.push(name))
+  const others = [turn('read', 0), turn('second read', 0), turn('write', 1)]
+  for (const name of ['move', 'second move']) await turn(name, movePriority)
+  assert.equal(began, ['move', 'second move'])
+  await others[0]
+  assert.equal(began, ['move', 'second move', 'read'])
+  throttle.tellLeft(3_000, 3_600)
+  await Promise.all(others)
+  assert.equal(began.slice(3), ['write', 'second read'])
+  assert.ok(Math.max(...(await waits(throttle, 3))) < 2_000, 'more are left again')
 })
 
 test.run()

@@ -271,6 +271,42 @@ test('an address is taken from its machine only when the ledger is about to free
   assert.is(free('203.0.113.1'), undefined)
 })
 
+test('a Service that changes its type without end has its address taken from the machine once a minute', async () => {
+  const { run, shown, releasing, free, clock, writes, reads } = world()
+  /** Seconds until the address of a Service that wants none is free; the Service wants it again then. */
+  const flip = async () => {
+    shown.clear()
+    for (let seconds = 0; ; seconds += 1) {
+      if (!free('203.0.113.1')) {
+        shown.set('203.0.113.1', ['default/web'])
+        await run()
+        return seconds
+      }
+      await run()
+      await clock.pass(1_000)
+    }
+  }
+  await run()
+  const waits: number[] = []
+  for (let n = 0; n < 9; n += 1) waits.push(await flip())
+  assert.ok(Math.max(...waits.slice(0, 6)) < 30, `${waits.join()}`)
+  for (const wait of waits.slice(7)) assert.ok(wait > 30 && wait <= 60, `${waits.join()}`)
+  reads.length = 0
+  shown.clear()
+  const waiting = free('203.0.113.1')
+  for (let n = 0; n < 20; n += 1) {
+    await run()
+    free('203.0.113.1')
+    await clock.pass(1_000)
+  }
+  assert.ok((waiting?.waitMs ?? 0) > 20_000)
+  assert.equal(reads, [], 'nobody asks the cloud meanwhile')
+  const before = writes.length
+  releasing.add('203.0.113.1')
+  await run()
+  assert.is(writes.length, before + 1, 'what is deleted does not wait')
+})
+
 test('an address is not free while it is being moved, whatever a list shows that was read meanwhile', async () => {
   const { run, at, shown, fail, readAll, free } = world()
   await readAll(signal)

@@ -95,6 +95,7 @@ export function world(addresses = ['203.0.113.1']) {
     assignments,
     showing: (address) => shown.get(address) ?? [],
     lacksEndpoints: () => lacksEndpoints,
+    tenancyOf: (address) => ({ namespace: 'default', record: `uid of ${address}` }),
     reservationOf: (address) => known.get(address) ?? (cloud.has(`id-${address}`) ? `id-${address}` : undefined),
     isLeader: () => isLeader,
     halt: () => halt,

@@ -114,4 +114,52 @@ test('addresses that the cloud denies in the end do not count', async () => {
   )
 })
 
+/** Thirty orders that the cloud refused, one each second. */
+function afterRefusals(count = 30) {
+  const clock = { ms: start }
+  const counted = turnover({ now: () => new Date(clock.ms) })
+  for (let n = 0; n < count; n += 1) {
+    counted.noteRefusal(record(`refused ${n}`))
+    clock.ms += 1_000
+  }
+  return { counted, clock }
+}
+
+test('after thirty orders in vain within five minutes a namespace waits, with or without a limit', () => {
+  const { counted, clock } = afterRefusals()
+  const reason =
+    'the cloud refused 30 orders of namespace shop within five minutes; ' +
+    'the next one is sent after 2026-01-31T09:05:00.000Z'
+  assert.is(counted.take(record('next')), reason)
+  clock.ms = start + 5 * minuteMs - 1
+  assert.is(counted.reason(record('next')), reason)
+  clock.ms = start + 5 * minuteMs
+  assert.is(counted.take(record('next')), undefined)
+})
+
+const unaffected: { name: string; refusals?: number; wanted?: ElasticIP; ms?: number }[] = [
+  { name: 'a namespace with fewer orders in vain', refusals: 29 },
+  { name: 'another namespace', wanted: record('next', { namespace: 'other' }) },
+  { name: 'what needs no order', wanted: record('next', { source: { name: 'mine', type: 'Provisioned' } }) },
+  { name: 'a namespace whose clock was set back', ms: start - minuteMs },
+]
+for (const { name, refusals, wanted = record('next'), ms } of unaffected) {
+  test(`orders in vain do not count for ${name}`, () => {
+    const { counted, clock } = afterRefusals(refusals)
+    clock.ms = ms ?? clock.ms
+    assert.is(counted.reason(wanted), undefined)
+  })
+}
+
+test('creates in a loop that the cloud refuses are thirty orders, and then none', async () => {
+  const harness = makeHarness()
+  harness.setAdoptionMark()
+  const a = harness.process('a')
+  for (let n = 0; n < 40; n += 1) {
+    harness.cloud.fates.push('quota')
+    assert.is((await a.claim({ key: `shop/web-${n}`, wait: true })).kind, 'refused')
+  }
+  assert.is(harness.cloud.calls.reserve, 30)
+})
+
 test.run()
