@@ -1,0 +1,65 @@
+// node test/mutations/main.ts --room ledger [--seed N] [--count N] [--minutes N]
+// Changes one line of a room at a time, and reports the changes that neither the types nor the room's unit tests notice.
+// It works in a copy, so that a killed run leaves no change behind.
+import { execFileSync, spawnSync } from 'node:child_process'
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { random } from '../chaos/random.ts'
+import { type Mutation, mutationsOf } from './mutate.ts'
+
+const { values } = parseArgs({
+  options: {
+    room: { type: 'string', default: 'ledger' },
+    seed: { type: 'string', default: '1' },
+    count: { type: 'string', default: '40' },
+    minutes: { type: 'string', default: '60' },
+  },
+})
+const { room } = values
+const endMs = performance.now() + Number(values.minutes) * 60_000
+const git = (...given: string[]) => execFileSync('git', given, { encoding: 'utf8' }).split('\n').filter(Boolean)
+const copy = mkdtempSync(join(tmpdir(), 'eip-admission-mutations-'))
+
+type Result = 'refused by types' | 'noticed' | 'survived'
+const count: Record<Result, number> = { 'refused by types': 0, noticed: 0, survived: 0 }
+try {
+  for (const path of git('ls-files')) cpSync(path, join(copy, path))
+  symlinkSync(join(process.cwd(), 'node_modules'), join(copy, 'node_modules'))
+  const all = git('ls-files', room).filter((path) => path.endsWith('.ts'))
+  const possible = all.flatMap((path) => mutationsOf(path, readFileSync(path, 'utf8')))
+  const dice = random(Number(values.seed))
+  for (let n = 0; n < Number(values.count) && performance.now() < endMs; n += 1) {
+    const mutation = dice.pick(possible)
+    const result = judge(mutation)
+    count[result] += 1
+    if (result === 'survived')
+      console.log(`SURVIVED ${mutation.path}:${mutation.line} ${mutation.was.trim()}\n  -> ${mutation.now.trim()}`)
+  }
+  const { noticed, survived } = count
+  const share = Math.round((100 * noticed) / Math.max(1, noticed + survived))
+  console.log(
+    `${room}, seed ${values.seed}: ${JSON.stringify(count)}; of those that compile the tests notice ${share} %`,
+  )
+} finally {
+  rmSync(copy, { recursive: true, force: true })
+}
+
+function judge({ path, text }: Mutation): Result {
+  const original = readFileSync(join(copy, path), 'utf8')
+  writeFileSync(join(copy, path), text)
+  try {
+    if (!passes('npx', ['tsc', '--noEmit', '-p', '.'])) return 'refused by types'
+    // The tests beside the file notice most, and take seconds.
+    for (const words of [`${dirname(path)}/`, `${room}/`]) if (!passes('npm', ['test', '--', words])) return 'noticed'
+    return 'survived'
+  } finally {
+    writeFileSync(join(copy, path), original)
+  }
+}
+
+/** A change may end no loop: a run that takes too long is noticed too. */
+function passes(command: string, given: string[]): boolean {
+  return spawnSync(command, given, { cwd: copy, timeout: 600_000, stdio: 'ignore' }).status === 0
+}

@@ -1,0 +1,26 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { mutationsOf } from './mutate.ts'
+
+const rows: [line: string, mutations: string[]][] = [
+  ['  if (a && b) {', ['  if (a || b) {', '  if (!(a && b)) {']],
+  ['  if (a < 1) return b', ['  if (a <= 1) return b', '  if (!a < 1) return b', '  ']],
+  ['  await clock.sleep(5_000, signal)', ['  ']],
+  ['  return a ?? b', ['  return a']],
+  ['  const one = other', []],
+  ['// a && b', []],
+]
+for (const [line, mutations] of rows)
+  test(`"${line.trim()}" has ${mutations.length} mutations`, () => {
+    assert.equal(
+      mutationsOf('a.ts', `first\n${line}\nlast`).map(({ now }) => now),
+      mutations,
+    )
+  })
+
+test('a mutation is the whole file with one line changed', () => {
+  const [mutation] = mutationsOf('a.ts', 'first\n  a < b\nlast')
+  assert.equal(mutation, { path: 'a.ts', line: 2, was: '  a < b', now: '  a <= b', text: 'first\n  a <= b\nlast' })
+})
+
+test.run()
