@@ -1,5 +1,5 @@
-// How often addresses that stay reserved are taken from their machines. Whoever may edit a Service could use up the cloud's
-// rate limit otherwise: each change of its type would be several calls, and no order that a limit counts.
+// How often addresses that stay reserved are taken from their machines. A change of a Service's type
+// is several calls, and no order that a limit counts. So a tenant could use up the cloud's rate limit.
 //
 //   the address                                  | leaves its machine
 //   ---------------------------------------------+-----------------------------------------------------------

@@ -10,7 +10,7 @@ import type { Random } from './random.ts'
 /** The Service that no step touches: a project that lists nothing of ours stops the ledger, until a person decides. */
 export const anchor = { namespace: 'default', name: 'anchor' }
 /** The Service of a tenant who changes its type again and again, and wants its address kept. */
-export const flipping = { namespace: tenantNamespace, name: 'flip' }
+const flipping = { namespace: tenantNamespace, name: 'flip' }
 const forgedNode = 'node-forged'
 
 /** The addresses of our Services, as their reservations have them. */

@@ -1,4 +1,4 @@
-// node test/mutations/main.ts --room ledger [--seed N] [--count N] [--minutes N]
+// npm run mutations -- --room ledger [--seed N] [--count N] [--minutes N].
 // Changes one line of a room at a time, and reports the changes that neither the types nor the room's unit tests notice.
 // It works in a copy, so that a killed run leaves no change behind.
 import { execFileSync, spawnSync } from 'node:child_process'

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { KubeClient } from '../../kube/client.ts'
@@ -73,6 +74,24 @@ test('new credentials of another user are noticed, and a failed question keeps t
   await eventually('the next user is ours', () => own.isSelf('bob', fieldManager) || undefined)
   assert.not(own.isSelf('ann', fieldManager))
   own.stop()
+})
+
+test('between two questions is the period', async () => {
+  let asked = 0
+  const client = {
+    create: (_resource: unknown, question: object) => {
+      asked += 1
+      return Promise.resolve({ ...question, status: { userInfo: { username: 'ann' } } })
+    },
+  } as Pick<KubeClient, 'create'>
+  const over = new AbortController()
+  const own = ownUser({ client, namespace: 'eip-admission', log: silentLog, periodMs: 3_600_000 })
+  await own.start(over.signal)
+  // Without a pause each turn of the event loop would ask.
+  for (let n = 0; n < 50; n += 1) await turn()
+  over.abort()
+  await turn()
+  assert.is(asked, 1)
 })
 
 test.run()

@@ -139,4 +139,21 @@ test('however many guess, the Secret is read once in a second, also while it can
   assert.equal([world.reads, log.lines.length, paths.accepted()], [2, 1, ['a']])
 })
 
+test('the Secret is read at the pace of the rotation, and not once more, also while it cannot be', async () => {
+  const { clock, paths, world } = following()
+  const over = new AbortController()
+  paths.start(over.signal)
+  await clock.pass(9_999)
+  assert.is(world.reads, 0)
+  for (const isDown of [false, true]) {
+    world.isDown = isDown
+    const before = world.reads
+    await clock.pass(50_000)
+    assert.is(world.reads - before, 5)
+  }
+  over.abort()
+  await clock.pass(50_000)
+  assert.is(world.reads, 10)
+})
+
 test.run()
