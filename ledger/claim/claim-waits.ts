@@ -65,7 +65,7 @@ export function claimWaits({ monotonicMs, now }: { monotonicMs: () => number; no
       const wait = waitOf(claim)
       return wait && claim.wait ? forReview(wait) : wait?.result
     },
-    end: (key) => void waits.delete(key),
+    end: (key) => waits.delete(key),
     note(claim, result) {
       const { key, uid } = claim
       if (uid === undefined) return result

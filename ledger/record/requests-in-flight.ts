@@ -56,7 +56,7 @@ function ownCreates({ identity, timeoutMs, monotonicMs }: Options) {
   }
   return {
     /** From its first status on a record itself says who has a request in flight. */
-    forget: ({ metadata }: ElasticIP) => void created.delete(metadata.uid),
+    forget: ({ metadata }: ElasticIP) => created.delete(metadata.uid),
     isUnsent: ({ metadata, status }: ElasticIP) =>
       status === undefined &&
       metadata.annotations?.[requestedByAnnotation] === identity &&

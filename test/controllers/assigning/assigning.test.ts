@@ -289,8 +289,8 @@ test('a Service that changes its type without end has its address taken from the
   await run()
   const waits: number[] = []
   for (let n = 0; n < 9; n += 1) waits.push(await flip())
-  assert.ok(Math.max(...waits.slice(0, 6)) < 30, `${waits.join()}`)
-  for (const wait of waits.slice(7)) assert.ok(wait > 30 && wait <= 60, `${waits.join()}`)
+  assert.ok(Math.max(...waits.slice(0, 6)) < 30, waits.join())
+  for (const wait of waits.slice(7)) assert.ok(wait > 30 && wait <= 60, waits.join())
   reads.length = 0
   shown.clear()
   const waiting = free('203.0.113.1')
