@@ -173,8 +173,9 @@ async function confirmCluster({ client }: Arena): Promise<void> {
   })
 }
 
-/** Whether no address moves for two seconds. */
-async function isStill({ stage }: Arena): Promise<boolean> {
+/** Whether no address moves for two seconds. Without nodes none moves, and the same calls may write marks. */
+async function isStill({ stage, nodes }: Arena): Promise<boolean> {
+  if (nodes.names.length === 0) return true
   const { calls } = stage.cloud.control
   const moves = () => dialectOf(stage.dialect).moves.reduce((sum, route) => sum + calls.count(route), 0)
   const before = moves()
