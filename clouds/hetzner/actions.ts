@@ -70,13 +70,16 @@ async function pollOnce({ waiting, pace }: { waiting: Waiting; pace: Pace }, rea
     const ids = all.slice(from, from + maxIds)
     const found = await read(ids, AbortSignal.timeout(maxMs)).catch((error: Error) => error)
     if (found instanceof Error) ids.forEach((id) => settleOne(waiting, id, found))
-    else
-      for (const one of found.filter(({ status }) => status !== 'running')) {
-        const sinceMs = waiting.get(String(one.id))?.sinceMs
-        if (sinceMs !== undefined) pace.usualMs = (pace.usualMs + ageMs(sinceMs)) / 2
-        settleOne(waiting, String(one.id), one)
-      }
+    else found.forEach((one) => settleEnded({ waiting, pace }, one))
   }
+}
+
+function settleEnded({ waiting, pace }: { waiting: Waiting; pace: Pace }, action: Fields): void {
+  const id = String(action.id)
+  const one = waiting.get(id)
+  if (!one || action.status === 'running') return
+  pace.usualMs = (pace.usualMs + performance.now() - one.sinceMs) / 2
+  settleOne(waiting, id, action)
 }
 
 function settleOne(waiting: Waiting, id: string, result: Fields | Error): void {

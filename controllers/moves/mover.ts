@@ -4,10 +4,10 @@ import type { Clock } from '../../kube/clock.ts'
 import type { Log } from '../../kube/log.ts'
 import { withTimeLimit } from '../../lib/time-limit.ts'
 import { errorText } from '../loop/error-text.ts'
-import { moveAttempts } from './move-attempts.ts'
+import { type MoveAttempts, moveAttempts } from './move-attempts.ts'
 import type { Decision, MoveReason, Pause, Refusal } from './move-plan.ts'
 import { retryAfterOf } from './retry-after.ts'
-import { isRefusal, refusals } from './refusals.ts'
+import { type Refusals, isRefusal, refusals } from './refusals.ts'
 
 /** An address that leads to one machine, as the cloud shows it. */
 export type MovableAddress = Pick<AssignedAddress, 'id' | 'address' | 'machines'>
@@ -56,16 +56,6 @@ export function mover(options: MoverOptions): Mover {
   const attempts = moveAttempts(options)
   let tried: TriedMove | undefined
 
-  const fail = ({ to }: Move, error: unknown, { isHeldBack }: Right) => {
-    const text = errorText(error)
-    log.warn({ to: to.name, error: text }, `the move of ${what} failed; looking again`)
-    // A move that this process might not complete says nothing of the machine.
-    if (!isHeldBack()) refused.add(to.machine, error)
-    if (isPostponed(error)) attempts.postponed(text)
-    // Another machine need not wait for what was said of this one.
-    else if (!isRefusal(error)) attempts.failed(text, retryAfterOf(error))
-  }
-
   return {
     async attempt(move, assigned, mayWrite) {
       const { to, reason, why } = move
@@ -78,22 +68,36 @@ export function mover(options: MoverOptions): Mover {
         onAttempt(move, undefined)
         return 'done'
       } catch (error) {
-        fail(move, error, right)
+        fail({ ...options, refused, attempts }, { move, error, right })
         onAttempt(move, errorText(error))
         return isPostponed(error) ? 'postponed' : 'unclear'
       }
     },
     tried: () => tried,
     settle() {
-      if (!tried) return
-      refused.remove(tried.to.machine)
-      attempts.settle(tried.reason)
+      if (tried) refused.remove(tried.to.machine)
+      if (tried) attempts.settle(tried.reason)
       tried = undefined
     },
     forget: () => void (tried = undefined),
     pause: (reason) => attempts.pause(reason),
     refused: () => refused.current(),
   }
+}
+
+type Failing = Pick<MoverOptions, 'what' | 'log'> & { refused: Refusals; attempts: MoveAttempts }
+
+function fail(
+  { what, log, refused, attempts }: Failing,
+  { move: { to }, error, right }: { move: Move; error: unknown; right: Right },
+): void {
+  const text = errorText(error)
+  log.warn({ to: to.name, error: text }, `the move of ${what} failed; looking again`)
+  // A move that this process might not complete says nothing of the machine.
+  if (!right.isHeldBack()) refused.add(to.machine, error)
+  if (isPostponed(error)) attempts.postponed(text)
+  // Another machine need not wait for what was said of this one.
+  else if (!isRefusal(error)) attempts.failed(text, retryAfterOf(error))
 }
 
 /** The right to write during a move, and whether it was ever denied. */
