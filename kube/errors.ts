@@ -58,6 +58,12 @@ export function isTooLarge(error: unknown): error is KubeError {
   return error instanceof KubeError && error.reason === 'TooLarge'
 }
 
+/** Whether the API server did not answer, or asks to be called again: the same call may pass later. */
+export function isUnanswered(error: unknown): error is KubeError {
+  if (!(error instanceof KubeError) || error.reason === 'NoCredentials') return false
+  return error.status === 0 || error.status === 429 || error.status >= 500
+}
+
 /** Whether the server does not accept our credentials. */
 export function isUnauthorized(error: unknown): error is KubeError {
   return error instanceof KubeError && error.status === 401

@@ -9,7 +9,7 @@ import { type ControlPlaneGuardian, controlPlaneGuardian } from './control-plane
 import { clientAuthorities } from './listeners/client-authorities.ts'
 import type { KnownClients } from './listeners/client-certificates.ts'
 import type { Context } from './context.ts'
-import { type Leadership, leadership } from './leadership.ts'
+import { type Leadership, followedLeadership, leadership, otherLeader } from './leadership.ts'
 import { type OwnUser, ownUser } from '../webhooks/own-user.ts'
 import { type WebhookProbe, webhookProbe } from '../webhooks/webhook-probe.ts'
 import { makeWebhooks } from './webhooks.ts'
@@ -30,6 +30,8 @@ export type Components = Pick<
   ownUser: OwnUser
   /** Absent with --only=webhooks. */
   leadership: Leadership | undefined
+  /** Who leads, with --only=webhooks. */
+  followed: Leadership | undefined
   /** Absent with --only=webhooks, and where the operator named no control-plane address. */
   guardian: ControlPlaneGuardian | undefined
   certs: CertSource
@@ -48,6 +50,7 @@ export function makeComponents(context: Context): Components {
     deps.ledger.signs.reset(silentMs)
     return controllers.run(signal)
   })
+  const followed = only === 'webhooks' ? followedLeadership(context) : undefined
   const mayRotate = () => only === 'webhooks' || leader.isLeader()
   readLeadership(context, leader)
   return {
@@ -58,10 +61,14 @@ export function makeComponents(context: Context): Components {
     machines: deps.machines,
     peerFacts: deps.peerFacts,
     queues: () => controllers.queues(),
-    webhooks: only === 'controllers' ? undefined : makeWebhooks(deps, self.isSelf),
+    webhooks:
+      only === 'controllers'
+        ? undefined
+        : makeWebhooks(deps, { isSelf: self.isSelf, otherLeader: () => otherLeader(followed ?? leader) }),
     ownUser: self,
     probe: makeProbe(context, () => only === 'webhooks' || leader.isLeader()),
-    leadership: only === 'webhooks' ? undefined : leader,
+    leadership: followed ? undefined : leader,
+    followed,
     guardian: only === 'webhooks' ? undefined : controlPlaneGuardian(context),
     certs: makeCerts(context, mayRotate),
     paths: makePaths(context, mayRotate),

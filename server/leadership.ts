@@ -1,4 +1,7 @@
 import { election } from '../kube/election.ts'
+import { isOwnIdentity } from '../kube/lease-holder.ts'
+import { leases } from '../kube/resource.ts'
+import { systemClock } from '../kube/clock.ts'
 import type { Base } from './base.ts'
 
 export type Leadership = {
@@ -35,4 +38,31 @@ export function leadership({ settings, leaseClient, identity, log }: Deps, lead:
     lead: (signal, { silentMs }) => leadSafely(signal, silentMs),
     log,
   })
+}
+
+/** Follows who holds the lease, in a process that does not run for leader. */
+export function followedLeadership({ settings, leaseClient, log }: Omit<Deps, 'identity'>): Leadership {
+  const { leaderElect, leaseNamespace: namespace, leaseName: name, retryPeriodMs } = settings.process
+  let holder: string | undefined
+  return {
+    isLeader: () => false,
+    holder: () => holder,
+    async run(signal) {
+      while (leaderElect && !signal.aborted) {
+        try {
+          holder = (await leaseClient.get(leases, { namespace, name }, { signal }))?.spec?.holderIdentity ?? ''
+        } catch (error) {
+          const reason = error instanceof Error ? error.message : 'no reason given'
+          log.debug({ error: reason }, 'could not read who leads')
+        }
+        await systemClock.sleep(retryPeriodMs, signal)
+      }
+    },
+  }
+}
+
+/** Another program that holds the lease by which we lead: it serves the Services, and we do not. */
+export function otherLeader({ holder }: Pick<Leadership, 'holder'>): string | undefined {
+  const identity = holder() ?? ''
+  return identity === '' || isOwnIdentity(identity) ? undefined : identity
 }

@@ -69,8 +69,8 @@ type Work = { components: Components; settings: ServeSettings; signal: AbortSign
 
 /** Answers reviews and runs for leader until the signal aborts. If the election or the guardian fails, all end at once. */
 function runUntilAborted(listeners: Listeners, { components, settings, signal }: Work): Promise<void> {
-  const { ledger, leadership, guardian } = components
-  const lead = (own: AbortSignal) => leadership?.run(own) ?? untilAborted(own)
+  const { ledger, leadership, followed, guardian } = components
+  const lead = (own: AbortSignal) => (leadership ?? followed)?.run(own) ?? untilAborted(own)
   const closing = async (until: AbortSignal) => {
     await untilAborted(until)
     // Another replica leads as soon as we stop. Reviews are answered until every API server knows that we stop.

@@ -13,7 +13,7 @@ import { readQuotas } from '../kube/quotas.ts'
 /** Every admission webhook of the process. */
 export function makeWebhooks(
   { settings, vendor, ledger, caches, want, ...deps }: Dependencies,
-  isSelf: IsSelf,
+  { isSelf, otherLeader }: { isSelf: IsSelf; otherLeader: () => string | undefined },
 ): Webhook[] {
   const { policy } = vendor
   const { onCloudFailure, maxUnbound } = settings.cluster
@@ -31,6 +31,7 @@ export function makeWebhooks(
     policy,
     locations,
     isSelf,
+    otherLeader,
     onCloudFailure,
     families: () => deps.networks.families(),
     users: (address) => deps.ownAddresses.users(address),

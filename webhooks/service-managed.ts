@@ -4,20 +4,21 @@ import type { Service } from '../kube/objects.ts'
 import { balancerFinalizer, balancerRequestAnnotation } from '../ledger/record/names.ts'
 import { hasBalancer } from '../ledger/want/managed.ts'
 import { type Want, want } from '../ledger/want/want.ts'
-import { type Decision, deny, patch } from './webhook.ts'
+import { type Decision, allow, deny, patch } from './webhook.ts'
+import { besideWarning } from './service-plan.ts'
 import type { AdmissionRequest } from './review.ts'
 import { type ServiceChange, servicePatch, withoutAddress } from './service-patch.ts'
 import { newProblems, problemText } from './service-rules.ts'
 import type { Policy } from '../settings/service-policy.ts'
 
-type Deps = { policy: Policy; locations: () => Location[] | undefined }
+type Deps = { policy: Policy; locations: () => Location[] | undefined; otherLeader: () => string | undefined }
 
 /**
  * Prepares a Service for its managed balancer, which the controller creates: the finalizer comes first. An update cannot
  * drop the finalizer, nor the note of a request that may still be carried out.
  */
 export function decideManaged(
-  { policy, locations }: Deps,
+  { policy, locations, otherLeader }: Deps,
   { request, service }: { request: AdmissionRequest<Service>; service: Service },
 ): Decision {
   const { oldObject: old } = request
@@ -25,6 +26,9 @@ export function decideManaged(
   const before = old ? want(old, policy, locations()) : undefined
   const problems = newProblems(wanted, before)
   if (problems.length > 0) return deny('invalid', problemText(service, problems))
+  const leader = otherLeader()
+  // Nobody would remove the finalizer: that program leads.
+  if (leader !== undefined && wanted.kind === 'managed' && !hasBalancer(old)) return allow([besideWarning(leader)])
   const { annotations, ...lost }: ServiceChange = wanted.kind === 'nothing' ? withoutAddress(service, old, policy) : {}
   const always = kept(old)
   const operations = servicePatch(service, {

@@ -19,7 +19,7 @@ import { allow, type Decision, deny, patch, type Webhook } from './webhook.ts'
 import { decideManaged, keepBalancer } from './service-managed.ts'
 import { reserveAddress } from './identities.ts'
 import type { AdmissionRequest } from './review.ts'
-import { type AddressWant, planService, secondWantOf } from './service-plan.ts'
+import { type AddressWant, planBeside, planService, secondWantOf } from './service-plan.ts'
 import { addressPatch, ownAddressPatch, removalWarnings, servicePatch, withoutAddress } from './service-patch.ts'
 import { type IsSelf, isTerminating, problemText, serviceOf, subjectOf } from './service-rules.ts'
 import { showAsOurs, withoutLostAddress } from './service-update.ts'
@@ -44,6 +44,8 @@ export type ServiceMutatingDeps = {
   /** Whether a Service is stored without its address, or denied, while the cloud cannot be reached. */
   onCloudFailure: 'defer' | 'deny'
   isSelf: IsSelf
+  /** Another program that holds our lease, as this process last saw it. */
+  otherLeader: () => string | undefined
 }
 
 export type ClaimPreview = { address?: string | undefined; reason?: string | undefined }
@@ -70,10 +72,12 @@ async function decideAddress(
   const { policy } = deps
   const { oldObject: old, dryRun } = request
   const facts = { policy, locations: deps.locations(), families: deps.families() }
-  const plan = planService({ service, old, dryRun }, facts)
+  const planned = planService({ service, old, dryRun }, facts)
+  const leader = deps.otherLeader()
+  const plan = leader === undefined ? planned : planBeside(leader, planned, old)
   switch (plan.do) {
     case 'leave':
-      return allow()
+      return allow(plan.warnings)
     case 'take-address':
       return patch(servicePatch(service, withoutAddress(service, old, policy)))
     case 'keep-own':

@@ -3,6 +3,7 @@ import type { Service } from '../kube/objects.ts'
 import { type ClusterFamilies, hasOpenFamilies, type SecondWant, withStoredFamilies } from '../ledger/want/families.ts'
 import { doubleRequests } from '../ledger/want/own-address.ts'
 import { type Want, want } from '../ledger/want/want.ts'
+import { serviceFinalizer } from '../ledger/record/names.ts'
 import type { Policy } from '../settings/service-policy.ts'
 import { withoutOutdatedRequests } from './service-patch.ts'
 import { ownRequests } from './service-requests.ts'
@@ -23,7 +24,8 @@ export type PlanFacts = {
 export type AddressWant = Extract<Want, { kind: 'reserve' | 'named' }>
 
 export type ServicePlan =
-  | { do: 'leave' | 'take-address' }
+  | { do: 'leave'; warnings?: string[] }
+  | { do: 'take-address' }
   | { do: 'keep-own'; address: string; warnings: string[] }
   | { do: 'deny'; problems: string[] }
   | { do: 'restore'; shown: string }
@@ -78,6 +80,36 @@ export function planService({ service, old, dryRun }: ServiceSeen, facts: PlanFa
     case 'named':
       return planAddress(wanted, { seen: { service, old, dryRun }, before }, facts)
   }
+}
+
+/**
+ * What remains of a plan while another program leads by our lease. That program serves the Service, and nobody would remove
+ * our finalizer. What we hold already stays ours. Pure.
+ */
+export function planBeside(leader: string, plan: ServicePlan, old: Service | null): ServicePlan {
+  const isOurs = old?.metadata.finalizers?.includes(serviceFinalizer) ?? false
+  const warning = besideWarning(leader)
+  switch (plan.do) {
+    case 'leave':
+    case 'take-address':
+    case 'deny':
+    case 'restore':
+      return plan
+    case 'claim-second':
+    case 'preview-second':
+      return { do: 'restore', shown: plan.shown }
+    case 'keep-own':
+      return isOurs ? plan : { do: 'leave', warnings: [warning] }
+    case 'store-without':
+    case 'claim':
+    case 'preview':
+      return isOurs ? { do: 'store-without', warnings: [warning] } : { do: 'leave', warnings: [warning] }
+  }
+}
+
+/** What a person reads whose Service is left to the program that leads. */
+export function besideWarning(leader: string): string {
+  return `${leader} leads this cluster, which is not eip-admission: no address is reserved here until eip-admission leads`
 }
 
 function planOwn(

@@ -13,7 +13,7 @@ export const takeoverAnnotations: readonly Annotation[] = [
     writers: ['administrator'],
     values: '`true`',
     sentence:
-      "On the predecessor's workload, also on a DaemonSet: Argo CD, Flux or its owner is suspended and will not start it again during a takeover.",
+      'On a workload that `takeover` stops, also on a DaemonSet: Argo CD, Flux or its owner is suspended and will not start it again meanwhile.',
   },
   {
     name: replicasAnnotation,

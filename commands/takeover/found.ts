@@ -85,14 +85,10 @@ export async function readFound(client: KubeClient, plan: TakeoverPlan): Promise
   }
 }
 
-/**
- * The record of an earlier run. A person may have installed another version since: then it has the workloads as they are now,
- * and `undo` starts what ran last.
- */
-export function withLatePrograms(found: FoundBefore, { predecessor: { workloads, lease } }: TakeoverPlan): FoundBefore {
+/** The workloads of a predecessor that run, but did not when the takeover began. `undo` would not know which to start. */
+export function lateWorkloads(found: FoundBefore, { predecessor: { workloads } }: TakeoverPlan): string[] {
   const ran = new Set(found.workloads.filter(({ isRunning }) => isRunning).map(textOf))
-  const isLate = workloads.some((one) => one.isRunning && !ran.has(textOf(one)))
-  return isLate ? { ...found, workloads, lease } : found
+  return workloads.filter((one) => one.isRunning && !ran.has(textOf(one))).map(textOf)
 }
 
 function textOf({ kind, namespace, name }: PredecessorWorkload): string {

@@ -1,4 +1,6 @@
 import type { Clock } from '../../kube/clock.ts'
+import { isUnanswered } from '../../kube/errors.ts'
+import { formatDuration } from '../../lib/duration.ts'
 import type { BegunStep } from './takeover-status.ts'
 
 /** What a step waits for: a text for people, whose change is progress. */
@@ -13,6 +15,8 @@ export type TakeoverStep = {
   missing(): Promise<Missing | undefined>
   /** Does what can be done now. Absent where another program acts, and the step only waits. */
   act?(): Promise<void>
+  /** Who has started again what the step ended; undefined if it stays ended. Each later step looks again. */
+  returned?(): Promise<string | undefined>
 }
 
 export type StepResult = { name: string; title: string; ms: number }
@@ -41,41 +45,108 @@ export class Refusal extends Error {
 
 const lookMs = 500
 
+/** How long what came back once has to stay ended before the last step: a pipeline that applies it again is seen by then. */
+const settleMs = 30_000
+
 /** Carries out steps one after the other, until each sees that it is done. Throws when one makes no progress for too long. */
 export async function runSteps(steps: readonly TakeoverStep[], deps: RunDeps): Promise<StepResult[]> {
   const results: StepResult[] = []
+  const ended = endedSteps(deps)
   for (const [at, step] of steps.entries()) {
     const startedMs = deps.clock.now()
     deps.tell(`[${at + 1}/${steps.length}] ${step.title}`)
     stopIfAborted(deps.signal)
-    await deps.check()
-    await deps.record({ name: step.name, title: step.title, number: at + 1, of: steps.length })
-    await runStep(step, deps)
+    await patiently(deps, deps.check)
+    await patiently(deps, () => deps.record({ name: step.name, title: step.title, number: at + 1, of: steps.length }))
+    await runStep(step, { ...deps, stillEnding: () => ended.missing(at + 1 === steps.length) })
+    ended.add(step)
     results.push({ name: step.name, title: step.title, ms: Math.round(deps.clock.now() - startedMs) })
   }
   return results
 }
 
-async function runStep(step: TakeoverStep, deps: RunDeps): Promise<void> {
+type StepDeps = RunDeps & { stillEnding: () => Promise<Missing | undefined> }
+
+async function runStep(step: TakeoverStep, deps: StepDeps): Promise<void> {
   const { clock, signal, tell } = deps
   let last: Missing | undefined
   let progressAtMs = clock.now()
+  const say = (missing: Missing) => {
+    if (missing.text === last?.text) return
+    tell(`      ${missing.text}`)
+    if (missing.hint !== undefined) tell(`      -> ${missing.hint}`)
+    last = missing
+    progressAtMs = clock.now()
+  }
   for (;;) {
     stopIfAborted(signal)
-    const missing = await step.missing()
+    const missing = await patiently(deps, () => turn(step, deps, say))
     if (!missing) return
-    if (missing.text !== last?.text) {
-      tell(`      ${missing.text}`)
-      if (missing.hint !== undefined) tell(`      -> ${missing.hint}`)
-      last = missing
-      progressAtMs = clock.now()
-    }
     if (clock.now() - progressAtMs > deps.patienceMs) throw stuck(step, missing, deps.patienceMs)
-    stopIfAborted(signal)
-    await deps.check()
-    await step.act?.()
-    if (step.act && !(await step.missing())) return
     await clock.sleep(lookMs, signal)
+  }
+}
+
+/** One look at the cluster, and what can be done now. Returns what is left; undefined if the step is done. */
+async function turn(
+  step: TakeoverStep,
+  { check, signal, stillEnding }: StepDeps,
+  say: (missing: Missing) => void,
+): Promise<Missing | undefined> {
+  const ending = await stillEnding()
+  const missing = ending ?? (await step.missing())
+  if (!missing) return undefined
+  say(missing)
+  stopIfAborted(signal)
+  await check()
+  if (ending || !step.act) return missing
+  await step.act()
+  return step.missing()
+}
+
+/** What earlier steps have ended. Where somebody starts it again it is ended once more, and a second time is refused. */
+function endedSteps({ check, tell, clock }: RunDeps): {
+  add(step: TakeoverStep): void
+  missing(isLast: boolean): Promise<Missing | undefined>
+} {
+  const steps: TakeoverStep[] = []
+  let returns = 0
+  let returnedAtMs = -Infinity
+  const end = async (step: TakeoverStep, who: string) => {
+    await check()
+    await step.act?.()
+    tell(`      ${who}; it is stopped again`)
+    returns += 1
+    returnedAtMs = clock.now()
+    if (returns > 1) throw new Refusal(`${who}, for the second time; stop what starts it, then run this command again`)
+  }
+  return {
+    add: (step) => void (step.returned && steps.push(step)),
+    async missing(isLast) {
+      for (const step of steps) {
+        const who = await step.returned?.()
+        if (who !== undefined) await end(step, who)
+        const missing = await step.missing()
+        if (missing) return missing
+      }
+      const isSettled = !isLast || clock.now() - returnedAtMs > settleMs
+      return isSettled ? undefined : { text: `waiting ${settleMs / 1000} s to see whether it is started again` }
+    },
+  }
+}
+
+/** Repeats a call that the API server does not answer, for as long as a step may make no progress. */
+async function patiently<T>({ clock, signal, tell, patienceMs }: RunDeps, call: () => Promise<T>): Promise<T> {
+  const sinceMs = clock.now()
+  for (let isFirst = true; ; isFirst = false) {
+    try {
+      return await call()
+    } catch (error) {
+      if (!isUnanswered(error) || clock.now() - sinceMs > patienceMs) throw error
+      if (isFirst) tell(`      waiting for the API server: ${error.message}`)
+      await clock.sleep(lookMs, signal)
+      stopIfAborted(signal)
+    }
   }
 }
 
@@ -85,5 +156,5 @@ function stopIfAborted(signal: AbortSignal): void {
 
 function stuck({ title }: TakeoverStep, { text, hint }: Missing, patienceMs: number): Error {
   const fix = hint === undefined ? '' : `; ${hint}`
-  return new Error(`"${title}" made no progress for ${Math.round(patienceMs / 60_000)} minutes: ${text}${fix}`)
+  return new Error(`"${title}" made no progress for ${formatDuration(patienceMs)}: ${text}${fix}`)
 }

@@ -102,7 +102,27 @@ export function stopStep(client: KubeClient, { name, title, workloads, isOurs }:
     async act() {
       for (const one of await workloads()) if (!isStopped(one)) await stopWorkload(client, one, isOurs)
     },
+    async returned() {
+      const back = (await workloads()).find((one) => !isStopped(one))
+      return back && `${workloadText(back)} was started again by ${writerOf(back)}`
+    },
   }
+}
+
+/** Who wrote the spec of a workload last, besides us, in the words of the API server. */
+function writerOf({ metadata }: StoppableWorkload & Written): string {
+  const writers = (metadata.managedFields ?? [])
+    .filter(({ subresource, manager = '' }) => !subresource && !manager.startsWith(ownManager))
+    .toSorted((one, other) => (one.time ?? '').localeCompare(other.time ?? ''))
+  const last = writers.at(-1)
+  return last ? `${last.manager} (${last.operation} at ${last.time})` : 'an unknown writer'
+}
+
+/** How the field managers of all our writes begin. */
+const ownManager = 'eip-admission'
+
+type Written = {
+  metadata: { managedFields?: { manager?: string; operation?: string; time?: string; subresource?: string }[] }
 }
 
 /** What is left until workloads have no pod. A pod that is ending may still act, so it counts until it is gone. */

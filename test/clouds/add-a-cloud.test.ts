@@ -81,6 +81,7 @@ async function cluster() {
     exists: () => Promise.resolve(false),
     onCloudFailure: 'defer',
     isSelf: () => false,
+    otherLeader: () => undefined,
     ownAddresses: {
       check: <T>(wanted: T) => wanted,
       checkForeign: <T>(wanted: T) => wanted,

@@ -28,6 +28,7 @@ const deps = {
   previewClaim: never,
   onCloudFailure: 'defer' as const,
   isSelf: () => false,
+  otherLeader: (): string | undefined => undefined,
   ownAddresses: { check: (wanted: Want) => wanted, checkForeign: (wanted: Want) => wanted, refresh: never },
 }
 

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert'
 import { lastAppliedAnnotation, type Service } from '../../kube/objects.ts'
 import { serviceFinalizer } from '../../ledger/record/names.ts'
 import type { Policy } from '../../settings/service-policy.ts'
-import { type PlanFacts, type ServicePlan, planService } from '../../webhooks/service-plan.ts'
+import { type PlanFacts, type ServicePlan, planBeside, planService } from '../../webhooks/service-plan.ts'
 import { makePolicy, makeService, metros } from '../builders.ts'
 
 const ours = '203.0.113.40'
@@ -234,5 +234,54 @@ test('a plan to restore names the address that the stored Service shows', () => 
   const plan = planService({ service: makeService(), old: makeService(shown) }, { ...facts, families })
   assert.equal(plan, { do: 'restore', shown: ours })
 })
+
+const held = makeService({ finalizers: ['eip-admission.dev/address-cleanup'] })
+const wanted = { kind: 'reserve', warnings: [] } as never
+const second = { family: 'ipv6', isRequired: false } as never
+const beside: { name: string; plan: ServicePlan; old?: Service; is: ServicePlan['do']; warns?: true }[] = [
+  { name: 'none of ours', plan: { do: 'leave' }, is: 'leave' },
+  { name: 'that calls an address ours', plan: { do: 'take-address' }, is: 'take-address' },
+  { name: 'that is wrong', plan: { do: 'deny', problems: ['x'] }, is: 'deny' },
+  { name: 'that shows one of ours', plan: { do: 'restore', shown: ours }, old: held, is: 'restore' },
+  {
+    name: 'with an address of its own',
+    plan: { do: 'keep-own', address: own, warnings: [] },
+    is: 'leave',
+    warns: true,
+  },
+  {
+    name: 'with an address of its own, which we serve',
+    plan: { do: 'keep-own', address: own, warnings: [] },
+    old: held,
+    is: 'keep-own',
+  },
+  { name: 'without an address', plan: { do: 'claim', wanted }, is: 'leave', warns: true },
+  { name: 'without an address, in a dry run', plan: { do: 'preview', wanted }, is: 'leave', warns: true },
+  {
+    name: 'without an address, which we serve',
+    plan: { do: 'claim', wanted },
+    old: held,
+    is: 'store-without',
+    warns: true,
+  },
+  { name: 'that waits', plan: { do: 'store-without', warnings: [] }, is: 'leave', warns: true },
+  {
+    name: 'that lacks a second one',
+    plan: { do: 'claim-second', wanted, second, shown: ours },
+    old: held,
+    is: 'restore',
+  },
+]
+
+for (const { name, plan, old = null, is, warns = false } of beside)
+  test(`while another program leads, a Service ${name}`, () => {
+    const now = planBeside('node-a_uuid', plan, old)
+    assert.is(now.do, is)
+    const warnings = 'warnings' in now ? (now.warnings ?? []) : []
+    assert.is(
+      warnings.some((one) => one.includes('node-a_uuid leads this cluster')),
+      warns,
+    )
+  })
 
 test.run()

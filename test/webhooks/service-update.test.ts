@@ -43,6 +43,7 @@ async function update({ before, now, held }: { before: Service; now: Service; he
     previewClaim: () => Promise.resolve({ reason: 'the quota' }),
     onCloudFailure: 'deny',
     isSelf: () => false,
+    otherLeader: () => undefined,
   }
   const request = { uid: 'u', operation: 'UPDATE', namespace: 'default', object: now, oldObject: before } as const
   const decision = await serviceMutating(deps).decide(request, AbortSignal.timeout(5000))

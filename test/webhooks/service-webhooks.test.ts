@@ -32,6 +32,8 @@ type Facts = {
   /** What the check of another program's address comes to. */
   checkForeign?: (wanted: Want) => Want
   policy?: Policy
+  /** Another program that leads. */
+  leader?: string
 }
 
 function deps(
@@ -46,6 +48,7 @@ function deps(
     checked = (wanted) => wanted,
     checkForeign = checked,
     policy = makePolicy(metro ? { metro } : {}),
+    leader,
   }: Facts,
   claims: Claim[] = [],
 ) {
@@ -62,6 +65,7 @@ function deps(
     held: () => Promise.resolve(heldAddress),
     previewClaim: () => Promise.resolve(preview),
     onCloudFailure,
+    otherLeader: () => leader,
     isSelf: ({ userInfo }: Pick<AdmissionRequest, 'userInfo'>) => userInfo?.username === 'self',
     ownAddresses: { check: checked, checkForeign, refresh: () => Promise.resolve() },
   }

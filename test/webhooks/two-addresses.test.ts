@@ -55,6 +55,7 @@ async function review(service: Service, facts: Facts = {}) {
     previewClaim: (claim) => Promise.resolve(of(claim) ? preview : {}),
     onCloudFailure,
     isSelf: () => false,
+    otherLeader: () => undefined,
   })
   const request = {
     uid: 'u',

@@ -3,12 +3,12 @@ import { mutatingWebhookConfigurations, namespaces, validatingWebhookConfigurati
 import { elasticIPDefinition } from '../../../manifests/elastic-ip-crd.ts'
 import { customResourceDefinitions } from '../../../manifests/resources.ts'
 import { names } from '../../../settings/installed-names.ts'
-import { readFound, withLatePrograms } from '../found.ts'
+import { lateWorkloads, readFound } from '../found.ts'
 import { freeLeaseStep } from '../lease-steps.ts'
 import { type TakeoverPlan, canApply } from '../plan/plan.ts'
 import type { Progress } from '../progress.ts'
 import type { Routes } from '../routes.ts'
-import { type Run, type RunDeps, lockedRun } from '../run.ts'
+import { type Run, type RunDeps, inTheWay, lockedRun } from '../run.ts'
 import { Refusal, type TakeoverStep, type StepResult } from '../steps.ts'
 import { readWorkloads, stopStep } from '../workloads.ts'
 import { type ServiceResult, adoptStep, verifyStep } from './adopt-steps.ts'
@@ -38,7 +38,7 @@ export async function applyTakeover(deps: ApplyDeps): Promise<ApplyResult> {
 /** A plan without blockers. */
 async function freePlan({ makePlan }: ApplyDeps): Promise<TakeoverPlan> {
   const plan = await makePlan()
-  if (!canApply(plan)) throw new Refusal(blockersText(plan))
+  if (!canApply(plan)) throw inTheWay(plan.blockers)
   return plan
 }
 
@@ -51,7 +51,12 @@ async function carryOut({ client, install }: ApplyDeps, plan: TakeoverPlan, run:
   const { namespace, leaseNamespace, leaseName } = plan.target
   // A later run sees a cluster that the first one has changed already.
   // What an `undo` that was interrupted had left, the next one reads anew.
-  const found = before ? withLatePrograms({ ...before.found, left: [] }, plan) : await readFound(client, plan)
+  const found = before ? { ...before.found, left: [] } : await readFound(client, plan)
+  const late = lateWorkloads(found, plan)
+  if (late.length > 0)
+    throw new Refusal(
+      `${late.join(' and ')} did not run when the takeover began; stop it, or run \`eip-admission takeover undo\` first`,
+    )
   const planned = plan.services.filter(({ held }) => held !== 'ignored')
   const lease = { namespace: leaseNamespace, name: leaseName }
   const verify = verifyStep({ client, planned, found })
@@ -71,13 +76,6 @@ async function carryOut({ client, install }: ApplyDeps, plan: TakeoverPlan, run:
   const { steps: results, last } = await run.carryOut(steps, { state: 'applying', found, check })
   if (last) await progress.write({ state: 'applied', step: last, found })
   return { plan, steps: results, ...(await verify.results()) }
-}
-
-/** Every blocker with its remedy. */
-function blockersText({ blockers }: Pick<TakeoverPlan, 'blockers'>): string {
-  const lines = blockers.map(({ where, what, remedy }) => `  ${where}: ${what}\n    -> ${remedy}`)
-  const count = `${blockers.length} ${blockers.length === 1 ? 'thing stands' : 'things stand'} in the way`
-  return `nothing was changed: ${count}\n${lines.join('\n')}`
 }
 
 /** Applies what `install` applies, unless the cluster has it: its last object is a webhook configuration. */

@@ -30,6 +30,8 @@ function leaderMissing(
   if (lease && isOwnIdentity(holder) && isHeld(lease, now)) return undefined
   const text =
     holder === '' ? `nobody holds the ${place}` : `the ${place} is held by ${holder}, which does not act for us`
+  if (holder !== '' && !isOwnIdentity(holder))
+    return { text, hint: `stop that program: kubectl get pods -A -o wide | grep ${holder.split('_')[0]}` }
   const deployment = own.find(({ kind }) => kind === 'Deployment')
   if (!deployment)
     return {

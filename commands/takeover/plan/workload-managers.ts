@@ -10,7 +10,8 @@ const managers: { name: string; writes: readonly string[]; remedy: string }[] = 
   {
     name: 'Argo CD',
     writes: ['argocd.argoproj.io/tracking-id', 'argocd.argoproj.io/instance'],
-    remedy: 'turn automatic sync of its Application off, or set its replicas to 0 in the repository, then plan again',
+    remedy:
+      'turn automatic sync of its Application off, or set its replicas to 0 in the repository, then run the command again',
   },
   {
     name: 'Flux',
@@ -30,8 +31,8 @@ const managers: { name: string; writes: readonly string[]; remedy: string }[] = 
   },
 ]
 
-/** Somebody who would start a workload again. */
-export function managerFinding(object: Workload): PlanFinding[] {
+/** Somebody who would start a workload again while the other program runs. */
+export function managerFinding(object: Workload, other = 'eip-admission'): PlanFinding[] {
   const { labels = {}, annotations = {}, ownerReferences = [] } = object.metadata
   if (annotations[suspendedAnnotation] === 'true') return []
   const written = { ...labels, ...annotations }
@@ -45,7 +46,7 @@ export function managerFinding(object: Workload): PlanFinding[] {
       isBlocker: true,
       reason: 'managed-workload',
       where: `${object.kind} ${keyOf(object)}`,
-      what: `${name} manages it, and would start it again while eip-admission runs`,
+      what: `${name} manages it, and would start it again while ${other} runs`,
       remedy: `${found?.remedy ?? 'suspend that owner'}; then: kubectl annotate ${at} ${suspendedAnnotation}=true`,
     },
   ]

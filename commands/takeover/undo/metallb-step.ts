@@ -19,7 +19,7 @@ import { configureObjects } from '../../../controllers/announcing/configure-obje
 import { listAllKnown } from '../../../controllers/announcing/list-known.ts'
 import { planChanges } from '../../../controllers/announcing/plan-changes.ts'
 import type { KubeClient } from '../../../kube/client.ts'
-import { KubeError, isAlreadyExists } from '../../../kube/errors.ts'
+import { KubeError, isAlreadyExists, isUnanswered } from '../../../kube/errors.ts'
 import { listAll } from '../../../kube/list-all.ts'
 import { type KubeObject, type Service, keyOf } from '../../../kube/objects.ts'
 import { nodes, secrets, services } from '../../../kube/resource.ts'
@@ -171,7 +171,7 @@ async function createSoon({ client, clock }: UndoWork, pool: IPAddressPool): Pro
   for (let failures = 1; ; failures += 1) {
     const error = await creationError(client, pool)
     if (error === undefined) return
-    if (failures === tries.count || !mayPass(error)) throw error
+    if (failures === tries.count || !(isOverlap(error) || isUnanswered(error))) throw error
     await clock.sleep(backoffMs(failures, tries))
   }
 }
@@ -191,9 +191,4 @@ async function creationError(client: KubeClient, pool: IPAddressPool): Promise<K
 /** Whether another pool has the address. MetalLB has these words in all versions that have a webhook. */
 function isOverlap({ message }: KubeError): boolean {
   return message.includes('overlaps with')
-}
-
-/** Whether the API server, or MetalLB's webhook, did not answer. */
-function mayPass(error: KubeError): boolean {
-  return isOverlap(error) || error.status === 0 || error.status === 429 || error.status >= 500
 }

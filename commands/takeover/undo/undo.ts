@@ -7,7 +7,8 @@ import { names } from '../../../settings/installed-names.ts'
 import { type FoundBefore, type LeftReservation, newFinalizers, predecessorNamed } from '../found.ts'
 import { holdLease } from '../lease-steps.ts'
 import { type Progress, readProgress } from '../progress.ts'
-import { type Run, type RunDeps, lockedRun } from '../run.ts'
+import { managerFinding } from '../plan/workload-managers.ts'
+import { type Run, type RunDeps, inTheWay, lockedRun } from '../run.ts'
 import { Refusal, type TakeoverStep, type StepResult } from '../steps.ts'
 import { isStopped, ownWorkloads, readWorkloads, stopStep } from '../workloads.ts'
 import { documentStep } from './document-step.ts'
@@ -32,7 +33,11 @@ export type UndoResult = { title: string; steps: StepResult[]; reservations: Lef
 export async function undoTakeover(deps: UndoDeps): Promise<UndoResult> {
   const { client, namespace } = deps
   // Where nothing is recorded, not even a lock is written.
-  recorded(await readProgress(client, namespace), namespace)
+  const { found } = recorded(await readProgress(client, namespace), namespace)
+  const { title } = predecessorNamed(found.predecessor)
+  const running = (await ownWorkloads(client, namespace)).filter((workload) => !isStopped(workload))
+  const managed = running.flatMap((workload) => managerFinding(workload, title))
+  if (managed.length > 0) throw inTheWay(managed)
   return lockedRun(deps, { namespace, command: 'undo' }, (run) => carryOut(deps, run))
 }
 

@@ -6,6 +6,8 @@ import { configMaps, services } from '../../../kube/resource.ts'
 import { elasticIPs } from '../../../ledger/record/elastic-ip.ts'
 import { deployments } from '../../../inspect/kinds.ts'
 import { applyTakeover } from '../../../commands/takeover/apply/apply.ts'
+import { runSteps } from '../../../commands/takeover/steps.ts'
+import { KubeError } from '../../../kube/errors.ts'
 import { apply, common, undo } from './runs.ts'
 import { type World, finalizer, upstream, world } from './world.ts'
 
@@ -114,28 +116,55 @@ test('undo starts every workload of a predecessor that had been stopped before a
   assert.equal(Object.values(of.replicas()), [1])
 })
 
-test('apply that goes on stops what was installed since, and undo starts what ran last', async () => {
+test('apply that goes on refuses what was installed since: undo would not know which version to start', async () => {
   const of = await taken()
   of.addProgram('newer', 2)
-  await apply(of)
-  assert.equal(of.replicas(), { 'cloud-provider-equinix-metal': 0, newer: 0 })
-  await apply(of)
-  await undo(of)
-  assert.equal(of.replicas(), { 'cloud-provider-equinix-metal': 0, newer: 2 })
+  const before = of.replicas()
+  const error = await apply(of).catch((thrown: Error) => thrown)
+  assert.match(String(error), /^Refusal: Deployment kube-system\/newer did not run when the takeover began/)
+  assert.equal(of.replicas(), before)
 })
 
-test('what was installed since apply began runs again beside what apply had not stopped yet', async () => {
+/** Starts the predecessor again so often, whenever the clock has gone on by ten seconds: as a pipeline does. */
+function pipeline(of: World, times: number): void {
+  const { tick } = of
+  let startedAtMs = 0
+  let left = times
+  of.onTick(() => {
+    const [program] = of.api.stored(deployments)
+    if (!program || program.spec?.replicas !== 0 || left === 0 || of.state.nowMs - startedAtMs < 10_000) return
+    startedAtMs = of.state.nowMs
+    left -= 1
+    const managedFields = [
+      { manager: 'eip-admission', operation: 'Update', time: '2026-01-31T09:00:02Z' },
+      { manager: 'argocd-controller', operation: 'Apply', time: '2026-01-31T09:00:01Z' },
+      { manager: 'kubelet', operation: 'Update', time: '2026-01-31T09:00:03Z', subresource: 'status' },
+    ]
+    const metadata = { ...program.metadata, managedFields }
+    of.api.put(deployments, { ...program, metadata, spec: { ...program.spec, replicas: 1 } })
+    tick()
+  })
+}
+
+test('a predecessor that is started again once is stopped again, and apply ends only when it stays stopped', async () => {
   const of = await fresh()
-  // The namespace, the lock and the record.
-  of.state.kills = 4
-  await apply(of).catch(() => undefined)
-  of.state.kills = Infinity
-  of.addProgram('newer', 1)
-  const before = of.replicas()
-  await apply(of)
-  assert.equal(Object.values(of.replicas()), [0, 0])
-  await undo(of)
-  assert.equal(of.replicas(), before)
+  pipeline(of, 1)
+  const lines: string[] = []
+  await apply(of, lines)
+  assert.match(
+    lines.join('\n'),
+    /was started again by argocd-controller \(Apply at 2026-01-31T09:00:01Z\); it is stopped again/,
+  )
+  assert.equal(Object.values(of.replicas()), [0])
+  assert.is(of.holder()?.spec?.holderIdentity, 'ours_0123456789ab')
+})
+
+test('a predecessor that a pipeline starts again and again is stopped, and apply says who does it', async () => {
+  const of = await fresh()
+  pipeline(of, Infinity)
+  const error = await apply(of).catch((thrown: Error) => thrown)
+  assert.match(String(error), /^Refusal: Deployment .* was started again by argocd-controller .*, for the second time/)
+  assert.equal(Object.values(of.replicas()), [0], 'it ends with one program that acts')
 })
 
 for (const left of [[finalizer, upstream], [finalizer], [upstream]]) {
@@ -316,10 +345,81 @@ test('a step without progress ends with what is missing, and what to do', async 
   await run.then(
     () => assert.unreachable(),
     (error: Error) => {
-      assert.match(error.message, 'made no progress for 1 minutes: nobody holds the lease')
+      assert.match(error.message, 'made no progress for 1m: nobody holds the lease')
       assert.match(error.message, 'start `eip-admission serve`')
     },
   )
+})
+
+/** Carries out one step that needs so long for each part of its work. */
+function waiting(parts: number, partMs: number): Promise<unknown> {
+  const of = world()
+  const { clock, signal, tell } = common(of)
+  const done = () => Math.floor(of.state.nowMs / partMs)
+  const step = {
+    name: 'x',
+    title: 'Wait',
+    missing: async () => (done() >= parts ? undefined : { text: `${done()} of ${parts}` }),
+  }
+  const nothing = () => Promise.resolve()
+  return runSteps([step], { record: nothing, check: nothing, tell, signal, clock, patienceMs: 60_000 })
+}
+
+test('progress renews the patience with a step; a step without any uses it up', async () => {
+  await waiting(5, 40_000)
+  const error = await waiting(5, 70_000).catch((thrown: Error) => thrown)
+  assert.match(String(error), 'made no progress for 1m: 0 of 5')
+})
+
+for (const [command, run, make] of [
+  ['apply', apply, fresh],
+  ['undo', undo, taken],
+] as const)
+  test(`an API server that restarts within a step of ${command} is waited for`, async () => {
+    const of = await make()
+    let isAway = false
+    const lines: string[] = []
+    const told = lines.push.bind(lines)
+    lines.push = (...all) => {
+      const [line = ''] = all
+      if (line.startsWith('[2/')) {
+        isAway = true
+        const untilMs = of.state.nowMs + 20_000
+        of.onTick(() => (isAway &&= of.state.nowMs < untilMs))
+      }
+      return told(...all)
+    }
+    of.fail = () => {
+      if (isAway) throw new KubeError('connect ECONNREFUSED', { status: 0, reason: 'Unreachable' })
+    }
+    await run(of, lines)
+    assert.match(lines.join('\n'), 'waiting for the API server: connect ECONNREFUSED')
+  })
+
+test('undo refuses while somebody manages our Deployment, and would bring it back', async () => {
+  const of = await taken()
+  const own = (annotations: Record<string, string>) =>
+    of.api.put(deployments, {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { namespace: 'eip-admission', name: 'eip-admission', annotations },
+      spec: { replicas: 2, selector: { matchLabels: { app: 'ours' } } },
+    })
+  const tracked = { 'argocd.argoproj.io/tracking-id': 'x' }
+  own(tracked)
+  const before = visible(of)
+  const error = await undo(of).catch((thrown: Error) => thrown)
+  assert.match(
+    String(error),
+    /nothing was changed: 1 thing stands in the way\n.*Argo CD manages it, and would start it again while .* runs/,
+  )
+  assert.match(
+    String(error),
+    'kubectl annotate deployment -n eip-admission eip-admission eip-admission.dev/manager-suspended=true',
+  )
+  assert.equal(visible(of), before)
+  own({ ...tracked, 'eip-admission.dev/manager-suspended': 'true' })
+  await undo(of)
 })
 
 test.run()

@@ -47,6 +47,7 @@ export function world({ hasWebhook = false, nodeNames = ['node-a', 'node-b'] }: 
       return `CIDR "${taken}" in pool "${after.metadata.name}" overlaps with already defined CIDR "${taken}"`
     },
   })
+  const watching: (() => void)[] = []
   const state = { isOurs: false, kills: Infinity, writes: 0, nowMs: 0 }
   /** The kind of each call of the command, by whether it writes. */
   const calls = { reads: [] as string[], writes: [] as string[] }
@@ -165,6 +166,7 @@ export function world({ hasWebhook = false, nodeNames = ['node-a', 'node-b'] }: 
     sleep: sleeper(
       (ms) => {
         state.nowMs = Math.max(state.nowMs, ms)
+        for (const act of watching) act()
         tick()
       },
       () => state.nowMs,
@@ -181,6 +183,7 @@ export function world({ hasWebhook = false, nodeNames = ['node-a', 'node-b'] }: 
           isDead = state.writes === state.kills
         }
         if (isDead) throw new Error('killed')
+        made.fail()
         return call(...of)
       }
     }
@@ -218,7 +221,9 @@ export function world({ hasWebhook = false, nodeNames = ['node-a', 'node-b'] }: 
       metadata,
     })
   }
-  return {
+  const made = {
+    /** Throws where the API server does not answer. */
+    fail: () => {},
     api,
     state,
     calls,
@@ -234,8 +239,11 @@ export function world({ hasWebhook = false, nodeNames = ['node-a', 'node-b'] }: 
     replicas: () => Object.fromEntries(programs().map(({ metadata, spec }) => [metadata.name, spec?.replicas])),
     addProgram,
     tick,
+    /** Acts as another program whenever time passes. */
+    onTick: (act: () => void) => void watching.push(act),
     resources,
   }
+  return made
 }
 
 function planOf(all: Service[], api: ReturnType<typeof apiServer>): TakeoverPlan {

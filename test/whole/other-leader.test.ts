@@ -1,0 +1,76 @@
+// While another program leads by our lease, admission leaves Services to it: they can be deleted, and nothing is bought.
+import { randomUUID } from 'node:crypto'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { systemClock } from '../../kube/clock.ts'
+import { leaseRecord } from '../../kube/lease.ts'
+import { eventually } from './eventually.ts'
+import { loadBalancer } from './manifests.ts'
+import { openStage, routes } from './test-stage.ts'
+
+const stage = await openStage()
+const other = `node-a_${randomUUID()}`
+
+/** Holds the lease as a predecessor does, until it is stopped without releasing it. */
+function holdLease(): { stop(): Promise<void> } {
+  const over = new AbortController()
+  const record = leaseRecord({
+    client: stage.client,
+    lease: { namespace: 'kube-system', name: 'cloud-controller-manager' },
+    identity: other,
+    leaseDurationMs: 15_000,
+    callTimeoutMs: 5_000,
+    clock: systemClock,
+  })
+  const loop = (async () => {
+    while (!over.signal.aborted) {
+      await record.claim().catch(() => {})
+      await systemClock.sleep(500, over.signal)
+    }
+  })()
+  return {
+    async stop() {
+      over.abort()
+      await loop
+    },
+  }
+}
+
+for (const flags of [[], ['--only=webhooks']])
+  test(`with ${flags[0] ?? 'controllers and webhooks'}: no finalizer, no reservation, a warning; with the lease, an address`, async () => {
+    const holder = holdLease()
+    const env = { METAL_METRO_NAME: 'da', METAL_LOAD_BALANCER: 'empty://' }
+    const product = await stage.start({ env, flags })
+    stage.cloud.control.calls.clear()
+    const created = await eventually('the process knows who leads', async (observe) => {
+      const { code, stderr } = await stage.kubectl(['create', '-f', '-'], loadBalancer('theirs'))
+      assert.is(code, 0, stderr)
+      if (observe(stderr).includes(`${other} leads this cluster`)) return stage.service('theirs')
+      await stage.run('delete', 'service', 'theirs', '--wait=false')
+      // One that was created before the process knew is ours, and stays until we lead.
+      await stage
+        .run('patch', 'service', 'theirs', '--type=merge', '-p', '{"metadata":{"finalizers":null}}')
+        .catch(() => '')
+      stage.cloud.control.calls.clear()
+      return undefined
+    })
+    assert.equal([created?.metadata.finalizers, created?.spec.loadBalancerIP], [undefined, undefined])
+    await stage.run('patch', 'service', 'theirs', '--type=merge', '-p', '{"metadata":{"labels":{"a":"b"}}}')
+    assert.is((await stage.service('theirs'))?.metadata.finalizers, undefined)
+    assert.is(stage.calls(routes.reserve), 0)
+    await stage.run('delete', 'service', 'theirs', '--timeout=60s')
+
+    await stage.create(loadBalancer('waits'))
+    await holder.stop()
+    if (flags.length === 0) {
+      const address = await stage.settled('waits')
+      assert.ok(stage.reserved().some((one) => one.address === address))
+    }
+    await stage.run('delete', 'service', 'waits', '--timeout=60s')
+    await product.stop()
+    await stage.run('delete', 'lease', '-n', 'kube-system', 'cloud-controller-manager')
+  })
+
+test.after(() => stage.close())
+
+test.run()
