@@ -1,5 +1,5 @@
 import { cherryServersDialect } from './cherry-servers/provider.ts'
-import type { Dialect } from './dialect/define-dialect.ts'
+import { type Dialect, type DialectPredecessor, imagePattern } from './dialect/define-dialect.ts'
 import { packetDialect } from './equinix-metal/packet/provider.ts'
 import { equinixMetalDialect } from './equinix-metal/provider.ts'
 import { hetznerDialect } from './hetzner/provider.ts'
@@ -15,3 +15,8 @@ export const dialects: readonly Dialect[] = [
   scalewayDialect,
   phoenixnapDialect,
 ]
+
+/** The program with this image that a dialect replaces; undefined for any other program. */
+export function replacedProgram(image: string): DialectPredecessor | undefined {
+  return dialects.flatMap(({ predecessors }) => predecessors).find((one) => imagePattern(one).test(image))
+}

@@ -14,6 +14,7 @@ import { prefixLimitController } from './peering/prefix-limit.ts'
 import { serviceControllers } from './services/declaration.ts'
 import { ledgerSweepController, lostRecordController } from './sweep/declaration.ts'
 import { warmPoolController } from './available/warm-pool.ts'
+import { type ReplacedProgram, runningPredecessorController } from './predecessors/running-predecessor.ts'
 import type { Dependencies } from './dependencies.ts'
 import { controllerObserver } from './queue-metrics.ts'
 
@@ -30,13 +31,13 @@ export type Controllers = {
  */
 const recentListMs = 2_000
 
+type Options = { isLeader: () => boolean; replacedProgram: ReplacedProgram }
+
 /** Every controller of the process; they act only while they run. */
-export function makeControllers(deps: Dependencies, isLeader: () => boolean): Controllers {
+export function makeControllers(deps: Dependencies, options: Options): Controllers {
   const { log, metrics, activity } = deps
   const observer = controllerObserver(metrics, activity)
-  const controllers = declarations(deps, isLeader).map((declaration) =>
-    defineController(declaration, { log, observer }),
-  )
+  const controllers = declarations(deps, options).map((declaration) => defineController(declaration, { log, observer }))
   const ofServices = controllers.filter(({ name }) => name.startsWith('service-'))
   const queueLength = () => ofServices.reduce((sum, controller) => sum + controller.queueLength, 0)
   metrics.read('eip_admission_queue_length', queueLength)
@@ -52,7 +53,8 @@ export function makeControllers(deps: Dependencies, isLeader: () => boolean): Co
   }
 }
 
-function declarations(deps: Dependencies, isLeader: () => boolean): ControllerDeclaration[] {
+function declarations(deps: Dependencies, options: Options): ControllerDeclaration[] {
+  const { isLeader } = options
   const { caches, machines } = deps
   const announcing = makeAnnouncing(deps)
   const assigning = serviceAssigning(deps, isLeader)
@@ -72,6 +74,7 @@ function declarations(deps: Dependencies, isLeader: () => boolean): ControllerDe
     ...prefixLimitController(deps),
     ...manifestController(deps),
     ...leftMirrorController(deps),
+    runningPredecessorController(deps, options),
     ...(announcing ? [announcingController(deps, announcing)] : []),
     ...(assigning ? [assigning.declaration] : []),
   ]

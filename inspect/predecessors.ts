@@ -1,7 +1,7 @@
 import { splitKey } from '../kube/objects.ts'
 import { upstreamFinalizer } from '../ledger/record/names.ts'
 import type { AnnouncerMarks } from '../announcers/software.ts'
-import type { Dialect, DialectPredecessor } from '../clouds/dialect/define-dialect.ts'
+import { type Dialect, type DialectPredecessor, imagePattern } from '../clouds/dialect/define-dialect.ts'
 import { dialects } from '../clouds/dialects.ts'
 import { oneOf } from '../settings/words.ts'
 
@@ -36,7 +36,7 @@ function predecessorsOf({ name, providers: [provider = name], names, predecessor
   return programs.map((program) => ({
     ...program,
     dialect: name,
-    image: new RegExp(`(^|/)${program.image}(?=[:@]|$)`),
+    image: imagePattern(program),
     provider,
     lease: { namespace: 'kube-system', name: 'cloud-controller-manager' },
     metallb: names.announcerMarks,

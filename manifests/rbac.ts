@@ -80,6 +80,8 @@ const clusterRules: Rule[] = [
   { apiGroups: [''], resources: ['namespaces'], resourceNames: ['kube-system'], verbs: ['get'] },
   // A Service that a quota refuses after our webhook gets no address.
   { apiGroups: [''], resources: ['resourcequotas'], verbs: ['list'] },
+  // A replaced program that somebody starts again would reserve addresses beside us.
+  { apiGroups: ['apps'], resources: ['deployments', 'daemonsets'], verbs: ['list'] },
   // No Service may have an address of the cluster's own networks.
   { apiGroups: ['networking.k8s.io'], resources: ['servicecidrs'], verbs: ['list'] },
   { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },

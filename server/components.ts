@@ -2,6 +2,7 @@ import type { CertSource } from '../certs/cert-source.ts'
 import { paceOf } from '../certs/lifetimes.ts'
 import { mountedCertificate } from '../certs/mounted.ts'
 import { selfSigned } from '../certs/self-signed.ts'
+import { replacedProgram } from '../clouds/dialects.ts'
 import { names } from '../settings/installed-names.ts'
 import type { Webhook } from '../webhooks/webhook.ts'
 import { type Controllers, makeControllers } from '../controllers/controllers.ts'
@@ -44,7 +45,7 @@ export type Components = Pick<
 export function makeComponents(context: Context): Components {
   const { only } = context.settings.process
   const deps = makeDependencies(context)
-  const controllers = makeControllers(deps, () => leader.isLeader())
+  const controllers = makeControllers(deps, { isLeader: () => leader.isLeader(), replacedProgram })
   const self = ownUser({ ...context, namespace: context.settings.process.namespace })
   const leader = leadership(context, (signal, silentMs) => {
     deps.ledger.signs.reset(silentMs)

@@ -48,7 +48,8 @@ export function followedLeadership({ settings, leaseClient, log }: Omit<Deps, 'i
     isLeader: () => false,
     holder: () => holder,
     async run(signal) {
-      while (leaderElect && !signal.aborted) {
+      if (!leaderElect) return
+      while (!signal.aborted) {
         try {
           holder = (await leaseClient.get(leases, { namespace, name }, { signal }))?.spec?.holderIdentity ?? ''
         } catch (error) {

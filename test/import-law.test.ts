@@ -160,7 +160,7 @@ const floors: Record<string, (string | string[])[]> = {
     ['announcing', 'nodes'],
     'assigning',
     'services',
-    ['available', 'balancers', 'manifest', 'peering', 'sweep'],
+    ['available', 'balancers', 'manifest', 'peering', 'predecessors', 'sweep'],
     'control-plane',
     'controllers.ts',
   ],

@@ -28,6 +28,11 @@ export type DialectPredecessor = {
   secret: { namespace: string; name: string; key: string }
 }
 
+/** What the image of a program looks like, under whatever registry. */
+export function imagePattern({ image }: Pick<DialectPredecessor, 'image'>): RegExp {
+  return new RegExp(`(^|/)${image}(?=[:@]|$)`)
+}
+
 /** A setting by a name that only releases before `until` read. */
 export type FormerSetting = {
   until: string

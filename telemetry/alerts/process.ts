@@ -42,6 +42,19 @@ export const processAlerts: AlertGroup = {
       guide: idle,
     },
     {
+      name: 'EIPAdmissionPredecessorRuns',
+      severity: 'critical',
+      for: '2m',
+      expr: `max ${perInstall} (eip_admission_running_predecessors) > 0`,
+      summary: 'A program that eip-admission replaces runs beside it.',
+      description: `{{ $value }} workloads of a replaced program have pods while eip-admission leads ${where}.`,
+      symptom: 'Both reserve addresses for one Service, and overwrite what the other one writes.',
+      action:
+        'Run `kubectl get events -A --field-selector reason=PredecessorRuns`. Scale that workload to 0, and suspend ' +
+        'what starts it again.',
+      guide: idle,
+    },
+    {
       name: 'EIPAdmissionRestarts',
       severity: 'warning',
       for: '0s',

@@ -64,6 +64,15 @@ const addresses: Row = {
     ),
     stat(
       {
+        title: 'Predecessors running',
+        unit: 'short',
+        description: 'Workloads with pods of a program that eip-admission replaces.',
+        bad: { from: 1 },
+      },
+      `max(${series('eip_admission_running_predecessors')})`,
+    ),
+    stat(
+      {
         title: 'Cluster id used twice',
         unit: 'bool_yes_no',
         description: 'Whether another cluster has our id.',

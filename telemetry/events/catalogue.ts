@@ -90,6 +90,12 @@ export const catalogue = {
     meaning: 'BGP could not be set up for the node, or MetalLB refused one of its peers.',
     todo: 'Correct what the text names.',
   },
+  PredecessorRuns: {
+    about: 'Deployment, DaemonSet',
+    types: ['Warning'],
+    meaning: 'A program that eip-admission replaces has pods beside it. Both write the same Services.',
+    todo: 'Stop it, and whatever starts it again, such as a pipeline that applies its manifest.',
+  },
   TooManyAddresses: {
     about: 'Node',
     types: ['Warning'],

@@ -36,6 +36,10 @@ export const catalogue = {
     type: 'gauge',
     help: 'Rights that the API server denied to the process within the last ten minutes; `/readyz` names one.',
   },
+  eip_admission_running_predecessors: {
+    type: 'gauge',
+    help: 'Workloads with pods of a program that eip-admission replaces, at the leader.',
+  },
   eip_admission_addresses: {
     type: 'gauge',
     help: 'ElasticIPs, by phase and location.',

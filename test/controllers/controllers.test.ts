@@ -31,7 +31,7 @@ test('keys that wait for a worker show in the depth of their queue', () => {
       cluster: 'cluster-1',
       pathSegments: { current: 'current', next: undefined, previous: undefined, sinceMs: 0 },
     })
-    const controllers = makeControllers(deps, () => true)
+    const controllers = makeControllers(deps, { isLeader: () => true, replacedProgram: () => undefined })
     const depth = async () => {
       const [, value] = /^workqueue_depth\{name="service-address"\} (\d+)$/m.exec(await base.metrics.text()) ?? []
       return value

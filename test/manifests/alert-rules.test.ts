@@ -144,6 +144,12 @@ const shortCases: Case[] = [
     'EIPAdmissionOtherProject',
   ],
 
+  ['a predecessor is started for a minute', { [of('a', 'eip_admission_running_predecessors')]: during(1, 0, 1) }],
+  [
+    'a predecessor is started again',
+    { [of('a', 'eip_admission_running_predecessors')]: from(60, 0, always(1)) },
+    'EIPAdmissionPredecessorRuns',
+  ],
   [
     'three probes through the API server fail',
     {

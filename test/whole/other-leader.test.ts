@@ -11,34 +11,23 @@ import { openStage, routes } from './test-stage.ts'
 const stage = await openStage()
 const other = `node-a_${randomUUID()}`
 
-/** Holds the lease as a predecessor does, until it is stopped without releasing it. */
-function holdLease(): { stop(): Promise<void> } {
-  const over = new AbortController()
+/** Holds the lease as a predecessor does. Its claim counts for so long that no pause of the machine ends it. */
+async function holdLease(): Promise<{ release(): Promise<void> }> {
   const record = leaseRecord({
     client: stage.client,
     lease: { namespace: 'kube-system', name: 'cloud-controller-manager' },
     identity: other,
-    leaseDurationMs: 15_000,
-    callTimeoutMs: 5_000,
+    leaseDurationMs: 600_000,
+    callTimeoutMs: 60_000,
     clock: systemClock,
   })
-  const loop = (async () => {
-    while (!over.signal.aborted) {
-      await record.claim().catch(() => {})
-      await systemClock.sleep(500, over.signal)
-    }
-  })()
-  return {
-    async stop() {
-      over.abort()
-      await loop
-    },
-  }
+  assert.is(await record.claim(), true)
+  return record
 }
 
 for (const flags of [[], ['--only=webhooks']])
   test(`with ${flags[0] ?? 'controllers and webhooks'}: no finalizer, no reservation, a warning; with the lease, an address`, async () => {
-    const holder = holdLease()
+    const holder = await holdLease()
     const env = { METAL_METRO_NAME: 'da', METAL_LOAD_BALANCER: 'empty://' }
     const product = await stage.start({ env, flags })
     stage.cloud.control.calls.clear()
@@ -61,7 +50,7 @@ for (const flags of [[], ['--only=webhooks']])
     await stage.run('delete', 'service', 'theirs', '--timeout=60s')
 
     await stage.create(loadBalancer('waits'))
-    await holder.stop()
+    await holder.release()
     if (flags.length === 0) {
       const address = await stage.settled('waits')
       assert.ok(stage.reserved().some((one) => one.address === address))
@@ -70,6 +59,27 @@ for (const flags of [[], ['--only=webhooks']])
     await product.stop()
     await stage.run('delete', 'lease', '-n', 'kube-system', 'cloud-controller-manager')
   })
+
+test('a predecessor that has pods beside the leader is a warning Event and a metric', async () => {
+  const labels = { app: 'ccm' }
+  const containers = [{ name: 'ccm', image: 'registry.example/cloud-provider-equinix-metal:v3.8.1' }]
+  await stage.send(['create'], {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { namespace: 'kube-system', name: 'ccm' },
+    spec: { replicas: 1, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers } } },
+  })
+  const product = await stage.startSwept({ env: { METAL_METRO_NAME: 'da', METAL_LOAD_BALANCER: 'empty://' } })
+  await eventually('the metric counts it', async (observe) => {
+    const { text } = await product.health('/metrics')
+    return observe(/^eip_admission_running_predecessors 1$/m.test(text)) || undefined
+  })
+  await eventually('an Event says so', async (observe) => {
+    const events = ['events', '-n', 'kube-system', '--field-selector', 'reason=PredecessorRuns', '-o', 'json']
+    return observe(await stage.run('get', ...events)).includes('runs beside eip-admission') || undefined
+  })
+  await product.stop()
+})
 
 test.after(() => stage.close())
 

@@ -1,0 +1,70 @@
+import { isForbidden } from '../../kube/errors.ts'
+import { listAll } from '../../kube/list-all.ts'
+import { type KubeObject, keyOf } from '../../kube/objects.ts'
+import { defineResource } from '../../kube/resource.ts'
+import type { Dependencies } from '../dependencies.ts'
+import type { ControllerDeclaration } from '../loop/controller.ts'
+import { periodicWork } from '../loop/periodic-work.ts'
+
+/** A Deployment or a DaemonSet, as far as its pods and their images go. */
+type Workload = KubeObject & {
+  spec?: { replicas?: number; template?: { spec?: { containers?: { image?: string }[] } } }
+  status?: { replicas?: number; currentNumberScheduled?: number; desiredNumberScheduled?: number }
+}
+
+const kinds = [
+  { kind: 'Deployment', plural: 'deployments' },
+  { kind: 'DaemonSet', plural: 'daemonsets' },
+].map((one) => defineResource<Workload>({ apiVersion: 'apps/v1', namespaced: true, ...one }))
+
+/** Whoever starts it again is seen within a minute. */
+const everyMs = 60_000
+
+type Deps = Pick<Dependencies, 'client' | 'events' | 'log' | 'metrics'>
+
+/** The program with this image that we replace. */
+export type ReplacedProgram = (image: string) => { title: string } | undefined
+
+type Options = { isLeader: () => boolean; replacedProgram: ReplacedProgram }
+
+/** Warns as long as a program that we replace has pods beside the leader: both would write the same objects. */
+export function runningPredecessorController(
+  { client, events, log, metrics }: Deps,
+  { isLeader, replacedProgram }: Options,
+): ControllerDeclaration {
+  let running: number | undefined
+  metrics.read('eip_admission_running_predecessors', () => (isLeader() ? running : undefined))
+  const run = async (signal: AbortSignal) => {
+    const lists = await Promise.all(kinds.map((kind) => listAll(client, kind, { signal })))
+    const found = lists.flat().flatMap((workload) => predecessorIn(workload, replacedProgram))
+    running = found.length
+    for (const { workload, title } of found) {
+      const message = `${title} runs beside eip-admission, and both write the same Services: stop it, and what starts it again`
+      log.warn({ workload: `${workload.kind} ${keyOf(workload)}`, warning: message }, 'a replaced program runs')
+      events.of('service-controller').record(workload, { type: 'Warning', reason: 'PredecessorRuns', message })
+    }
+    return undefined
+  }
+  const unlessForbidden = (signal: AbortSignal) =>
+    run(signal).catch((error: unknown) => {
+      // An installation of before has no such right. The work of the leader goes on without the warning.
+      if (!isForbidden(error)) throw error
+      running = undefined
+      return undefined
+    })
+  return periodicWork({ name: 'running-predecessor', run: unlessForbidden, everyMs })
+}
+
+/** The replaced program of a workload that has pods, or should have some. Pure. */
+export function predecessorIn(
+  workload: Workload,
+  replacedProgram: ReplacedProgram,
+): { workload: Workload; title: string }[] {
+  const { spec = {}, status = {} } = workload
+  const images = (spec.template?.spec?.containers ?? []).map(({ image = '' }) => image)
+  const program = images.map(replacedProgram).find((one) => one !== undefined)
+  const { replicas = 0, currentNumberScheduled = 0, desiredNumberScheduled = 0 } = status
+  const wanted = workload.kind === 'Deployment' ? (spec.replicas ?? 1) : desiredNumberScheduled
+  const hasPods = wanted + replicas + currentNumberScheduled > 0
+  return program && hasPods ? [{ workload, title: program.title }] : []
+}
