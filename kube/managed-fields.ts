@@ -2,7 +2,13 @@
 type FieldSet = { [field: string]: FieldSet }
 
 /** The fields that one manager set. */
-export type ManagedFieldsEntry = { manager?: string; operation?: string; subresource?: string; fieldsV1?: FieldSet }
+export type ManagedFieldsEntry = {
+  time?: string
+  manager?: string
+  operation?: string
+  subresource?: string
+  fieldsV1?: FieldSet
+}
 
 /** The managers that set a field, such as `['metadata', 'annotations', 'example.com/name']`. */
 export function managersOf(managedFields: readonly ManagedFieldsEntry[], path: readonly string[]): string[] {

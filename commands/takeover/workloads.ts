@@ -110,7 +110,7 @@ export function stopStep(client: KubeClient, { name, title, workloads, isOurs }:
 }
 
 /** Who wrote the spec of a workload last, besides us, in the words of the API server. */
-function writerOf({ metadata }: StoppableWorkload & Written): string {
+function writerOf({ metadata }: StoppableWorkload): string {
   const writers = (metadata.managedFields ?? [])
     .filter(({ subresource, manager = '' }) => !subresource && !manager.startsWith(ownManager))
     .toSorted((one, other) => (one.time ?? '').localeCompare(other.time ?? ''))
@@ -120,10 +120,6 @@ function writerOf({ metadata }: StoppableWorkload & Written): string {
 
 /** How the field managers of all our writes begin. */
 const ownManager = 'eip-admission'
-
-type Written = {
-  metadata: { managedFields?: { manager?: string; operation?: string; time?: string; subresource?: string }[] }
-}
 
 /** What is left until workloads have no pod. A pod that is ending may still act, so it counts until it is gone. */
 async function stillRunning(client: KubeClient, workloads: readonly StoppableWorkload[]): Promise<Missing | undefined> {
