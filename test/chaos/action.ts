@@ -31,6 +31,8 @@ export const clusterTagOfOthers = 'cluster=others'
 export const chaosNamespaces = ['chaos-a', 'chaos-b']
 /** A tenant has rights in this namespace alone. */
 export const tenantNamespace = 'chaos-tenant'
+/** Another tenant has addresses of his own: within one namespace a request holds what another Service has. */
+export const forgerNamespace = 'chaos-forger'
 export const names = ['web', 'shop', 'mail', 'blog', 'game', 'wiki']
 
 /** A Service of the walk: it may exist or not. */

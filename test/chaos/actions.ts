@@ -9,6 +9,7 @@ import {
   type Tally,
   chaosNamespaces,
   clusterTagOfOthers,
+  forgerNamespace,
   manifest,
   names,
   orderIn,
@@ -242,7 +243,7 @@ export function nextAction({ nodes, isCareless }: Arena, random: Random): Action
 
 /** Creates deleted namespaces again, as soon as the API server allows it. */
 export async function ensureNamespaces({ client }: Arena): Promise<void> {
-  for (const name of [...chaosNamespaces, tenantNamespace]) {
+  for (const name of [...chaosNamespaces, tenantNamespace, forgerNamespace]) {
     if (await client.get(namespaces, { name })) continue
     await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
   }

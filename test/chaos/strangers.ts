@@ -3,14 +3,14 @@ import type { Service } from '../../kube/objects.ts'
 import { nodes, services } from '../../kube/resource.ts'
 import { addressAnnotation } from '../../ledger/record/names.ts'
 import { dialectOf, reservationsIn } from '../whole/dialects.ts'
-import { type Action, clusterTagOfOthers, manifest, names, orderIn, tenantNamespace } from './action.ts'
+import { type Action, clusterTagOfOthers, manifest, names, orderIn, forgerNamespace } from './action.ts'
 import type { Arena } from './arena.ts'
 import type { Random } from './random.ts'
 
 /** The Service that no step touches: a project that lists nothing of ours stops the ledger, until a person decides. */
 export const anchor = { namespace: 'default', name: 'anchor' }
 /** The Service of a tenant who changes its type again and again, and wants its address kept. */
-const flipping = { namespace: tenantNamespace, name: 'flip' }
+const flipping = { namespace: forgerNamespace, name: 'flip' }
 const forgedNode = 'node-forged'
 
 /** The addresses of our Services, as their reservations have them. */
@@ -80,7 +80,7 @@ export const ofStrangers: Action[] = [
         random,
       )
       if (address === undefined) return
-      const at = { namespace: tenantNamespace, name: random.pick(names) }
+      const at = { namespace: forgerNamespace, name: random.pick(names) }
       const { metadata, spec, ...service } = manifest(at, 'LoadBalancer')
       const forged: Service = {
         ...service,
@@ -93,7 +93,7 @@ export const ofStrangers: Action[] = [
   {
     often: 2,
     name: 'a tenant deletes one of his Services',
-    run: ({ client }, random) => client.remove(services, { namespace: tenantNamespace, name: random.pick(names) }),
+    run: ({ client }, random) => client.remove(services, { namespace: forgerNamespace, name: random.pick(names) }),
   },
   {
     often: 4,
@@ -111,7 +111,7 @@ export const ofStrangers: Action[] = [
     often: 4,
     name: 'a tenant edits a Service, refused or not, ten times',
     run: async ({ client }, random) => {
-      const at = { namespace: tenantNamespace, name: random.pick(names) }
+      const at = { namespace: forgerNamespace, name: random.pick(names) }
       for (let n = 0; n < 10; n += 1)
         await client.patch(services, { ...at, patch: { merge: { metadata: { labels: { n: String(n) } } } } })
     },
