@@ -89,7 +89,8 @@ export async function createBase(settings: ServeSettings, deps: ServeDeps): Prom
 /** Logs the calls to the API server. Reads are many: each renewal of a lease begins with one. */
 function callLog(log: Logger, { verbosity }: ServeSettings['process']): (observed: ObservedCall) => void {
   const hasObjects = verbosity >= 3
-  return ({ method, answer, ...call }) => {
+  // The message of an error may hold the secret path of the webhooks.
+  return ({ method, answer, message: _message, ...call }) => {
     const level = method === 'GET' ? 'trace' : 'debug'
     if (!log.isLevelEnabled(level)) return
     const object = hasObjects ? objectText(answer) : undefined

@@ -166,7 +166,8 @@ async function exchange(request: Request, options: Tools, ends: AbortSignal): Pr
   const startedAt = performance.now()
   const arrived = await receive(request, options.send, ends)
   const isLost = arrived instanceof CloudError
-  if (!isLost) tellLeft(options.throttle, arrived.headers)
+  // After a refusal its own rules hold: the cloud says how long to wait, or calls are spread.
+  if (!isLost && arrived.status !== 429) tellLeft(options.throttle, arrived.headers)
   const result = isLost ? { error: arrived, isTransient: !ends.aborted } : judge(request, arrived, options)
   if ('answer' in result) options.throttle.tell('accepted', startedAt)
   else if (result.error.fault === 'rate-limit' && result.error.retryAfterMs === undefined)

@@ -136,13 +136,18 @@ export function reservationIdOf(record: ElasticIP): string | undefined {
   return record.status?.reservationID ?? record.spec.reservationID
 }
 
-/**
- * The record that decides about an address. Of two it is the live one: the cloud may grant an address again while the
- * reservation of the other one is being deleted.
- */
+/** The record that decides about an address. */
 export function decidingRecord(records: readonly ElasticIP[], address: string): ElasticIP | undefined {
-  const all = records.filter(({ status }) => status?.address === address)
-  return all.find(({ status }) => status?.deletionRequestedAt === undefined) ?? all[0]
+  return decidingRecords(records.filter(({ status }) => status?.address === address))[0]
+}
+
+/**
+ * Of the records of one address those that decide about it. A live one hides the others: the cloud may grant an address
+ * again while its former reservation is being deleted.
+ */
+export function decidingRecords(records: readonly ElasticIP[]): readonly ElasticIP[] {
+  const live = records.filter(({ status }) => status?.deletionRequestedAt === undefined)
+  return live.length > 0 ? live : records
 }
 
 /** The address that a record holds for its Service; undefined before it is reserved and while it is being released. */

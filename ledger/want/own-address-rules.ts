@@ -24,7 +24,7 @@ import { type Key, type Service, keyOf } from '../../kube/objects.ts'
 import { type IpAddress, canonicalIpAddress, isIpv4Mapped, parseIpAddress } from '../../lib/ip-address.ts'
 import { rangeSet } from '../../lib/ip-range.ts'
 import { statusAddresses } from '../record/address-use.ts'
-import { type ElasticIP, claimKey } from '../record/elastic-ip.ts'
+import { type ElasticIP, claimKey, decidingRecords } from '../record/elastic-ip.ts'
 import { marksText } from '../record/marks.ts'
 import { isClaimed, isSource, reservedForOthers } from '../record/source.ts'
 import { type Policy, hasClass } from '../../settings/service-policy.ts'
@@ -84,7 +84,7 @@ function forbiddenReason(service: Service, address: IpAddress, facts: OwnAddress
   if (special !== undefined) return `${special}, which no Service can have: ${advice}`
   const network = facts.clusterNetwork(address)
   if (network !== undefined) return `is ${network} of this cluster: ${advice}`
-  for (const record of facts.records(address)) {
+  for (const record of decidingRecords(facts.records(address))) {
     if (record.status?.deletionRequestedAt !== undefined) {
       return `is given back to the cloud (ElasticIP ${record.metadata.name}): ${advice}`
     }
@@ -104,7 +104,7 @@ function doubtOf(service: Service, address: IpAddress, facts: OwnAddressFacts): 
   }
   const holder = facts.holder(address)
   if (holder !== undefined) return { isDecided: true, reason: `is assigned to ${holder}: ${advice}` }
-  const records = facts.records(address)
+  const records = decidingRecords(facts.records(address))
   const others = records
     .map((record) => reservedForOthers(record, keyOf(service)))
     .find((reason) => reason !== undefined)

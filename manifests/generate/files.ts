@@ -76,7 +76,7 @@ function chart(version: string, license: string): object {
     kubeVersion: '>=1.28.0-0',
     home: repository,
     sources: [repository],
-    keywords: ['loadbalancer', 'elastic-ip', 'floating-ip', 'bare-metal', 'bgp', 'metallb', 'cloud-provider'],
+    keywords: ['loadbalancer', 'elastic-ip', 'floating-ip', 'bare-metal', 'bgp', 'cloud-provider'],
     maintainers: [{ name: 'eip-admission', url: repository }],
     annotations: {
       'artifacthub.io/category': 'networking',

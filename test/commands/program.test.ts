@@ -93,6 +93,7 @@ test('takeover plan needs no setting, takes those of serve as flags, and its exi
     writeValues: 'v.yaml',
     writeSecret: undefined,
     flags: { '--max-addresses': '500' },
+    announcerRuns: false,
   })
   assert.is((await typed('takeover plan')).plan?.output, 'text')
   const secret = await typed('takeover plan --api-key=very-secret')
@@ -205,8 +206,12 @@ test('install and cleanup get their settings', async () => {
     loadBalancerManifest: undefined,
     loadBalancerClasses: ['none'],
   })
-  assert.equal((await typed('cleanup --kubeconfig k --yes')).cleanup, { kubeconfig: 'k', yes: true })
-  assert.equal((await typed('cleanup --kubeconfig k')).cleanup, { kubeconfig: 'k', yes: false })
+  assert.equal((await typed('cleanup --kubeconfig k --yes')).cleanup, {
+    kubeconfig: 'k',
+    yes: true,
+    apiServer: undefined,
+  })
+  assert.equal((await typed('cleanup --kubeconfig k')).cleanup, { kubeconfig: 'k', yes: false, apiServer: undefined })
 })
 
 test('install with a webhook that is not https is refused', async () => {

@@ -190,7 +190,13 @@ test('each call is observed with its method and its result', () =>
       await errorOf(client.replace(configMaps, map))
       assert.equal(seen, [
         { call: 'get ConfigMap default/web', method: 'GET', result: 'ok', isTimed: true },
-        { call: 'replace ConfigMap default/web', method: 'PUT', result: 'Conflict', isTimed: true },
+        {
+          call: 'replace ConfigMap default/web',
+          method: 'PUT',
+          result: 'Conflict',
+          message: 'replace ConfigMap default/web: no (409 Conflict)',
+          isTimed: true,
+        },
       ])
     },
   ))

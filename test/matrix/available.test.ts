@@ -127,7 +127,7 @@ test('a Service that names an ElasticIP that it cannot have is refused, with wha
   await createWeb()
   assert.match(
     await refused(named('x', 'nowhere')),
-    'Service default/x gets no address: ElasticIP nowhere does not exist',
+    'Service default/x gets no address: ElasticIP nowhere is not a provisioned address',
   )
   assert.match(await refused(named('x', 'office')), 'is held by Service default/web; delete that Service first')
   assert.match(await refused(named('x', 'office'), ['--dry-run=server']), 'is held by Service default/web')
@@ -136,7 +136,7 @@ test('a Service that names an ElasticIP that it cannot have is refused, with wha
 test('other annotations about the address are ignored with a warning when an ElasticIP is named', async () => {
   const { elsewhere } = dialect
   const overruled = { [reclaim]: 'Retain', ...(elsewhere && { [elsewhere.annotation]: elsewhere.place }) }
-  assert.match(await refused(named('x', 'nowhere', overruled), ['--dry-run=server']), 'does not exist')
+  assert.match(await refused(named('x', 'nowhere', overruled), ['--dry-run=server']), 'is not a provisioned address')
   await freeOffice()
   const { stderr } = await kubectl(['create', '-f', '-'], named('web', 'office', overruled))
   for (const [annotation, value] of Object.entries(overruled)) {

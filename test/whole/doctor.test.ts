@@ -97,7 +97,7 @@ test('whoever may read little learns which rights are missing', async () => {
   assert.is(all.filter(({ level }) => level === 'error').length, 0)
   assert.match(
     texts('predecessor').join(),
-    /unknown: predecessor could not be checked, because .*cannot list resource "deployments"/,
+    /unknown: predecessor could not be checked, because .*cannot list resource "pods"/,
   )
   assert.match(texts('roles').join(), /cannot get resource "(cluster)?role/)
   assert.match(texts('shown-not-held').join(), 'ok: every address')

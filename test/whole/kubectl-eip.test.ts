@@ -174,7 +174,9 @@ test('why asks the running eip-admission about a Service that was stored without
   assert.ok(mutating)
   await eventually('it is denied', async (observe) => {
     const text = observe(await eip('why', 'late'))
-    return text.includes('has no address: ') && text.includes('ElasticIP nowhere does not exist') ? true : undefined
+    return text.includes('has no address: ') && text.includes('ElasticIP nowhere is not a provisioned address')
+      ? true
+      : undefined
   })
   await stage.run('delete', 'service', 'late')
 })

@@ -64,6 +64,14 @@ const cases: { name: string; verdict: Verdict; text?: string; service?: Service;
     says: 'is no reservation',
   },
   {
+    name: 'the same, while the former reservation of the address is given back',
+    verdict: 'refused',
+    facts: {
+      records: () => [recordOf('other', { deletionRequestedAt: older }), lot({ allowedNamespaces: ['team-a'] })],
+    },
+    says: 'ElasticIP office, which is for Services of other namespaces (spec.allowedNamespaces: team-a)',
+  },
+  {
     name: 'such a one that is shown',
     verdict: 'keeps',
     service: makeService({ status }),
