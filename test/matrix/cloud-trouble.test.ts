@@ -52,7 +52,7 @@ const startProduct = once(async () => {
     return /Warning .*SyncLoadBalancerFailed.*Address pending/.test(events) ? events : undefined
   })
   assert.match(output, 'EnsuringLoadBalancer')
-  const line = new RegExp(`${dialect.place} +Requested .*(answered 503|did not answer)`)
+  const line = new RegExp(`${dialect.place} +Requested .*(answered 503|did not answer|was not sent)`)
   assert.match(await stage.run('get', 'eip', 'default.early', '-o', 'wide'), line)
   faults.clear()
   const mark = { namespace: 'eip-admission', name: installed.ledgerConfigMap }
