@@ -4,7 +4,7 @@ import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { type StatusChange, condition } from '../record/records.ts'
 import { resetRecord } from '../record/reset-record.ts'
 import { hasReservationOf, isSource } from '../record/source.ts'
-import { takeFromCluster, unusableReason } from '../record/unusable-reservation.ts'
+import { takeNamed, unusableReason } from '../record/unusable-reservation.ts'
 
 /**
  * Looks up the reservation that an administrator named in an ElasticIP; from then on Services can name that ElasticIP.
@@ -59,7 +59,7 @@ async function accept(
   signal: AbortSignal,
 ): Promise<undefined> {
   const { id, address, location } = reservation
-  await takeFromCluster(deps, reservation, signal)
+  await takeNamed(deps, { record: source, found: reservation }, signal)
   const place = location === undefined ? {} : { location }
   const current = await deps.records.writeSpec(source, { ...source.spec, ...place }, { signal })
   const facts = { status: 'True', reason: 'Provisioned', message: `reservation ${id}`, now: deps.now() } as const

@@ -7,7 +7,7 @@ import { adoptUnmarked, findReservation } from '../record/find-reservation.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { marksOf } from '../record/marks.ts'
 import { isSource } from '../record/source.ts'
-import { takeFromCluster, unusableReason } from '../record/unusable-reservation.ts'
+import { takeNamed, unusableReason } from '../record/unusable-reservation.ts'
 import type { ClaimResult } from './claim-spec.ts'
 import type { LimitCheck } from './limits.ts'
 import { holdSource, postpone, refuse, refuseOverLimit, storeReservation, useReservation } from './store-result.ts'
@@ -106,7 +106,7 @@ async function findExisting(
   const names = [record.metadata.name]
   const error = await inUseBy(deps, { used, key: claimKey(record), names }, signal)
   if (error) return error.message
-  await takeFromCluster(deps, found, signal)
+  await takeNamed(deps, { record, found }, signal)
   return found
 }
 

@@ -1,8 +1,9 @@
 import type { Reservation } from '../../clouds/ports/cloud.ts'
-import type { ElasticIP } from './elastic-ip.ts'
+import { type ElasticIP, addressKeyOf } from './elastic-ip.ts'
 import type { LedgerDeps } from './ledger-deps.ts'
-import { clusterOfOthers, clusterTransferMarks, marksText } from './marks.ts'
+import { clusterOfOthers, clusterTransferMarks, marksOf, marksText } from './marks.ts'
 import { transferAnnotation } from './names.ts'
+import { whoseIs } from './whose.ts'
 
 /** Why a reservation that a person named cannot be used: it is another cluster's, or more than one address. */
 export function unusableReason(
@@ -22,13 +23,22 @@ export function unusableReason(
   return `reservation ${id} is the network ${block}; an ElasticIP is one address: name a reservation of a single address`
 }
 
-/** Changes the marks of another cluster's reservation to ours, before anything else: from then on it does not delete it. */
-export async function takeFromCluster(
-  { cloud, scheme, log }: Pick<LedgerDeps, 'cloud' | 'scheme' | 'log'>,
-  { id, address, marks }: Reservation,
+/**
+ * Changes the marks of a reservation that a person named to those of the record, where they name another owner. This comes
+ * before anything else: from then on another cluster does not delete it, and it is moved and released as the record's.
+ */
+export async function takeNamed(
+  { cloud, scheme, sweepsUntagged, log }: Pick<LedgerDeps, 'cloud' | 'scheme' | 'sweepsUntagged' | 'log'>,
+  { record, found }: { record: ElasticIP; found: Reservation },
   signal: AbortSignal,
 ): Promise<void> {
-  if (clusterOfOthers(scheme, marks) === undefined) return
-  await cloud.mark({ id }, clusterTransferMarks(scheme), signal)
-  log.warn({ reservation: id, address, marks }, "another cluster's reservation taken over")
+  const { whose } = whoseIs({ scheme, sweepsUntagged }, record, found)
+  if (whose !== 'cluster' && whose !== 'service') return
+  const { id, address, marks } = found
+  const own = addressKeyOf(record) === undefined ? {} : marksOf(scheme, record)
+  await cloud.mark({ id }, { ...clusterTransferMarks(scheme), ...own }, signal)
+  log.warn(
+    { reservation: id, address, marks },
+    'the marks named another owner of this reservation; now they name its record',
+  )
 }

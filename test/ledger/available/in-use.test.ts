@@ -8,6 +8,7 @@ import { AddressInUse } from '../../../ledger/record/address-use.ts'
 import { type ElasticIP, elasticIPs, releaseRecordName } from '../../../ledger/record/elastic-ip.ts'
 import { serviceMarks } from '../../../ledger/record/marks.ts'
 import { addressAnnotation, elasticIPAnnotation, transferAnnotation } from '../../../ledger/record/names.ts'
+import { whoseIs } from '../../../ledger/record/whose.ts'
 import { makeLot, makeReservation, makeService } from '../../builders.ts'
 import { type Harness, type Process, graceMs, makeHarness, neverAborted, scheme } from '../harness.ts'
 
@@ -323,6 +324,15 @@ test("a record of a Service that a person wrote with another cluster's reservati
   const claimed = await claim()
   assert.match(claimed.kind === 'refused' ? claimed.reason : claimed.kind, "is another cluster's by its marks")
   assert.match(harness.record()?.status?.message ?? '', 'cluster=cluster-2')
+})
+
+test("a reservation with another Service's marks that a person wrote into a record is that record's from then on", async () => {
+  const { harness, claim } = byHand({ ...own, marks: serviceMarks(scheme, 'default/shop') })
+  assert.is((await claim()).kind, 'held')
+  const [found] = harness.cloud.reserved()
+  assert.equal(found?.marks, serviceMarks(scheme, 'default/web'))
+  const rules = { scheme, sweepsUntagged: false }
+  assert.equal(found && whoseIs(rules, harness.record() as ElasticIP, found), { whose: 'ours', isLost: false })
 })
 
 test('an address that the cloud did not find is checked again soon, and then its records say that it is lost', async () => {
