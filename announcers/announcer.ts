@@ -31,7 +31,7 @@ export type NodePeers = {
 export type Announced = { address: string; services: Key[] }
 
 /** What decides, beside its address, what announcing software does with a Service. */
-export type ServiceFacts = { loadBalancerClass?: string; labels?: Labels }
+export type ServiceFacts = { loadBalancerClass?: string; labels?: Labels; annotations?: Record<string, string> }
 
 /** Everything that the network has to learn. The lists may be in any order and contain duplicates. */
 export type Announcements = {

@@ -75,6 +75,8 @@ export type RequestAnnotations = {
   written?: string[]
   /** The annotation by which Services may share an address. We write it where its user does not. */
   sharingKey?: string
+  /** The annotations by which a Service chooses a pool: the software refuses an address that is in another one. */
+  pools?: readonly string[]
   /** The software that withdraws the address of a Service when one of these annotations is added to it. */
   stopsIfAdded?: string
 }

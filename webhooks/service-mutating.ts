@@ -20,7 +20,14 @@ import { decideManaged, keepBalancer } from './service-managed.ts'
 import { reserveAddress } from './identities.ts'
 import type { AdmissionRequest } from './review.ts'
 import { type AddressWant, planBeside, planService, secondWantOf } from './service-plan.ts'
-import { addressPatch, ownAddressPatch, removalWarnings, servicePatch, withoutAddress } from './service-patch.ts'
+import {
+  addressPatch,
+  ownAddressPatch,
+  poolWarnings,
+  removalWarnings,
+  servicePatch,
+  withoutAddress,
+} from './service-patch.ts'
 import { type IsSelf, isTerminating, problemText, serviceOf, subjectOf } from './service-rules.ts'
 import { showAsOurs, withoutLostAddress } from './service-update.ts'
 import type { Policy } from '../settings/service-policy.ts'
@@ -103,7 +110,8 @@ type Stored = { service: Service; old: Service | null; address: string | undefin
 /** Stores a Service with its address, or without one, and says what the patch takes away of the update. */
 function store(deps: ServiceMutatingDeps, { service, old, ...shown }: Stored, warnings: string[]): Decision {
   const operations = addressPatch(service, shown, deps)
-  return patch(operations, [...warnings, ...removalWarnings(service, old, operations)])
+  const more = [...removalWarnings(service, old, operations), ...poolWarnings(service, old, deps.policy)]
+  return patch(operations, [...warnings, ...more])
 }
 
 type AddressRequest = { request: AdmissionRequest<Service>; service: Service; wanted: AddressWant }

@@ -88,6 +88,18 @@ export function removalWarnings(service: Service, old: Service | null, operation
     .map(([name, value]) => `annotation ${name}: ${quote(value)} is removed: eip-admission requests the address itself`)
 }
 
+/** Warnings of pools that a user newly chose: the announcing software refuses an address of ours in another pool. */
+export function poolWarnings(service: Service, old: Service | null, { requestAnnotations }: Policy): string[] {
+  const { annotations = {} } = service.metadata
+  return (requestAnnotations.pools ?? [])
+    .filter((name) => annotations[name] && old?.metadata.annotations?.[name] !== annotations[name])
+    .map(
+      (name) =>
+        `annotation ${name}: ${quote(annotations[name] ?? '')} chooses a pool, and eip-admission makes one for the ` +
+        'address: the announcing software refuses the address, and the Service stays pending; remove the annotation',
+    )
+}
+
 function pathOfAnnotation(name: string): string {
   return `/metadata/annotations/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
 }

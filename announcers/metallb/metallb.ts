@@ -31,7 +31,12 @@ export const metallbSoftware: Software<'metallb' | 'metallb-crd' | 'metallb-conf
   annotations: metallbAnnotations(),
   requestAnnotations: metallbRequestAnnotations,
   // MetalLB refuses two requests, even for one address.
-  requests: () => ({ annotations: metallbRequestAnnotations, besideSpec: false }),
+  requests: ({ kind }) => ({
+    annotations: metallbRequestAnnotations,
+    besideSpec: false,
+    // MetalLB that reads a ConfigMap ignores a pool where an address is requested.
+    ...(kind !== 'metallb-configmap' && { pools: metallbPoolAnnotations }),
+  }),
   silencing,
   matchesFamilies: true,
   readsNodePeers: false,

@@ -8,7 +8,7 @@ import { lacksSessions } from '../shared/sessions.ts'
 import { omitTakenNames } from '../shared/taken-names.ts'
 import { type Marks, type ExistingObjects, isOurs, labelsOf } from './ownership.ts'
 import { type PeerMode, peersOf } from './peers.ts'
-import { poolsOf, silencedServices, undecidedPools, type WantedPool } from './pools.ts'
+import { poolsOf, refusedChoices, silencedServices, undecidedPools, type WantedPool } from './pools.ts'
 import {
   bgpAdvertisements,
   bgpPeers,
@@ -83,7 +83,8 @@ function configure(
   const wanted = [...peers.secret, ...advertisement, ...toWrite, ...peers.wanted]
   const advertisements = [...advertisement.map(({ object }) => object), ...existing.foreign].filter(isAdvertisement)
   const silenced = silencedServices(all, advertisements, state.facts)
-  const found = [...problems, ...pools.problems, ...peers.problems, ...silenced]
+  const refused = refusedChoices(pools.wanted, state)
+  const found = [...problems, ...pools.problems, ...peers.problems, ...silenced, ...refused]
   const possible = omitTakenNames(wanted, existing.foreign, found)
   const lacksPools = shown.length > 0 && !possible.wanted.some(({ object }) => isPool(object))
   // Without peers of ours, those of a person are the sessions.

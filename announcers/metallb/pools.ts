@@ -2,9 +2,11 @@ import type { Announced, Announcements, Problem, WantedObject } from '../announc
 import { type KubeObject, splitKey } from '../../kube/objects.ts'
 import type { IpAddress } from '../../lib/ip-address.ts'
 import { isInRanges } from '../../lib/ip-range.ts'
+import { quote } from '../../lib/quote.ts'
 import { parseAddress, prefixOf } from '../shared/address.ts'
 import type { ShownAddress } from './addresses.ts'
 import { compareTexts, distinct } from '../shared/order.ts'
+import { metallbPoolAnnotations } from './names.ts'
 import { type Marks, type ExistingObjects, labelsOf } from './ownership.ts'
 import { type BGPAdvertisement, type IPAddressPool, isAdvertisement, isPool } from './resources.ts'
 import { type PoolName, poolNaming } from './pool-names.ts'
@@ -99,6 +101,36 @@ export function announcingPool(
   const { name, labels = {} } = pool.metadata
   const facts = { name, labels, family: address.family }
   return { name, isAdvertised: objects.filter(isAdvertisement).some((one) => isForPool(one, facts)) }
+}
+
+/**
+ * The annotation by which a Service chooses another pool than that of its address, where MetalLB refuses it then; undefined
+ * if there is none. The newer name wins.
+ */
+export function otherPoolChoice(annotations: Readonly<Record<string, string>>, pool: string): string | undefined {
+  const name = metallbPoolAnnotations.findLast((one) => annotations[one])
+  return name === undefined || annotations[name] === pool ? undefined : name
+}
+
+/**
+ * The Services that get no address of MetalLB, as they choose another pool. A Service that shows its address has it: a
+ * MetalLB that does not know the annotation ignores it.
+ */
+export function refusedChoices(pools: readonly WantedPool[], { facts, visible = [] }: Announcements): Problem[] {
+  const showing = new Set(visible.flatMap(({ services }) => services))
+  return pools.flatMap(({ object, facts: { name: pool }, subjects }) =>
+    subjects.flatMap((subject) => {
+      if (!('service' in subject) || showing.has(subject.service)) return []
+      const { annotations = {} } = facts?.get(subject.service) ?? {}
+      const choice = otherPoolChoice(annotations, pool)
+      if (choice === undefined) return []
+      const address = object.spec.addresses.join().replaceAll(/\/\d+/g, '')
+      const message =
+        `MetalLB refuses address ${address}: annotation ${choice}: ${quote(annotations[choice] ?? '')} chooses another ` +
+        `pool, and the address is in IPAddressPool ${pool}; remove the annotation`
+      return [{ subject, message }]
+    }),
+  )
 }
 
 /** Whether a pool holds anything but one address. */

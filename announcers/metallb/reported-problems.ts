@@ -1,17 +1,13 @@
 import type { Announcements, Subject, Problem } from '../announcer.ts'
-import type { KubeEvent, KubeObject } from '../../kube/objects.ts'
+import type { KubeObject } from '../../kube/objects.ts'
 import { nameOf, parseAddress } from '../shared/address.ts'
-import { unusedPoolName } from './names.ts'
-import { distinctProblems, compareTexts } from '../shared/order.ts'
+import { distinctProblems } from '../shared/order.ts'
 import { type ConfigurationState, configurationStates } from './resources.ts'
 
-/** The problems that MetalLB reports about its configuration and about Services. */
+/** The problems that MetalLB reports about its configuration. */
 export function reportedProblems(reports: readonly KubeObject[], state: Announcements): Problem[] {
   const subjects = namedSubjects(state)
-  return distinctProblems([
-    ...reports.filter(isState).flatMap((report) => stateProblems(report, subjects)),
-    ...allocationProblems(reports.filter(isEvent)),
-  ])
+  return distinctProblems(reports.filter(isState).flatMap((report) => stateProblems(report, subjects)))
 }
 
 /** A Service or node, and the words by which a message of MetalLB would name it. */
@@ -60,29 +56,4 @@ const unspecific = /^(configuration error: )?general handler sync state error$/
 /** Whether a text contains a word, and not only as a part of a longer word. */
 function hasWord(text: string, word: string): boolean {
   return word !== '' && new RegExp(`(?<![\\w.-])${RegExp.escape(word)}(?![\\w-]|\\.\\w)`).test(text)
-}
-
-/** The reasons of MetalLB's Events about a Service: `good` if it assigned the address, `bad` if it could not. */
-const outcomes: Record<string, 'good' | 'bad'> = {
-  IPAllocated: 'good',
-  AllocationFailed: 'bad',
-  LoadBalancerFailed: 'bad',
-}
-
-function isEvent(report: KubeObject): report is KubeEvent {
-  return report.kind === 'Event'
-}
-
-/** The last Event of each Service counts: Events exist for an hour, although their cause may be gone. */
-function allocationProblems(events: readonly KubeEvent[]): Problem[] {
-  const relevant = events.filter(({ reason, source, reportingComponent, involvedObject }) => {
-    const isMetallb = (source?.component || reportingComponent || '').startsWith('metallb-')
-    return isMetallb && involvedObject.kind === 'Service' && outcomes[reason] !== undefined
-  })
-  const last = new Map<string, KubeEvent>()
-  const ordered = relevant.toSorted((one, other) => compareTexts(one.lastTimestamp ?? '', other.lastTimestamp ?? ''))
-  for (const event of ordered) last.set(`${event.involvedObject.namespace}/${event.involvedObject.name}`, event)
-  return [...last]
-    .filter(([, { reason, message }]) => outcomes[reason] === 'bad' && !message.includes(unusedPoolName))
-    .map(([service, { reason, message }]) => ({ subject: { service }, message: `MetalLB: ${reason}: ${message}` }))
 }

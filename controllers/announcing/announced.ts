@@ -114,6 +114,7 @@ export function factsOf(service: Service | undefined): ServiceFacts | undefined 
   return {
     ...(spec.loadBalancerClass !== undefined && { loadBalancerClass: spec.loadBalancerClass }),
     ...(metadata.labels && { labels: metadata.labels }),
+    ...(metadata.annotations && { annotations: metadata.annotations }),
   }
 }
 

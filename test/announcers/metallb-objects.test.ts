@@ -327,6 +327,25 @@ for (const { name, existing, says } of silencing) {
   })
 }
 
+const [oldChoice, newChoice] = ['metallb.universe.tf/address-pool', 'metallb.io/address-pool']
+const choices: { name: string; annotations: Record<string, string>; visible?: (typeof web)[]; refused?: string }[] = [
+  { name: 'none', annotations: { 'a.test/b': 'mailserver' } },
+  { name: 'another pool', annotations: { [newChoice]: 'mailserver' }, refused: newChoice },
+  { name: 'another pool, by the former name', annotations: { [oldChoice]: 'mailserver' }, refused: oldChoice },
+  { name: 'the pool of the address', annotations: { [oldChoice]: 'mailserver', [newChoice]: '198.51.100.7' } },
+  { name: 'no pool', annotations: { [newChoice]: '' } },
+  { name: 'another pool, and MetalLB gave it the address', annotations: { [newChoice]: 'mailserver' }, visible: [web] },
+]
+for (const { name, annotations, visible = [], refused } of choices) {
+  test(`a Service that chooses ${name} is ${refused ? 'told that MetalLB refuses its address' : 'told nothing'}`, () => {
+    const facts = new Map([['default/web', { annotations }]])
+    const { problems, pools } = look({ addresses: [web, api], facts, visible })
+    const says = `MetalLB refuses address 198.51.100.7: annotation ${refused}: "mailserver" chooses another pool, and the address is in IPAddressPool 198.51.100.7; remove the annotation`
+    assert.equal(problems, refused ? [`default/web: ${says}`] : [])
+    assert.is(pools.length, 2, 'it gets the address when the annotation is gone')
+  })
+}
+
 test('a pool is not written if MetalLB would refuse it because of advertisements that aggregate or disagree', () => {
   const rolling = look({ existing: [anAdvertisement({ name: 'rolling', aggregationLength: 24 })] })
   assert.equal(rolling.pools, [])

@@ -2,7 +2,6 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { reportedProblems } from '../../announcers/metallb/reported-problems.ts'
 import type { ConfigurationState } from '../../announcers/metallb/resources.ts'
-import type { KubeEvent } from '../../kube/objects.ts'
 import { marks } from './cluster.ts'
 import { makeNode } from './states.ts'
 
@@ -24,27 +23,8 @@ function report(name: string, status: ConfigurationState['status'], node?: strin
   }
 }
 
-function event(service: string, reason: string, facts: Partial<KubeEvent> = {}): KubeEvent {
-  return {
-    apiVersion: 'v1',
-    kind: 'Event',
-    metadata: { name: 'x', namespace: 'default' },
-    type: 'Warning',
-    reason,
-    message: 'why',
-    involvedObject: { apiVersion: 'v1', kind: 'Service', namespace: 'default', name: service },
-    count: 1,
-    firstTimestamp: '2026-01-31T09:00:00Z',
-    lastTimestamp: '2026-01-31T09:00:00Z',
-    source: { component: 'metallb-controller' },
-    reportingComponent: '',
-    reportingInstance: '',
-    ...facts,
-  }
-}
-
 const overlap = 'CIDR "198.51.100.7/32" in pool "office" overlaps with already defined CIDR "198.51.100.0/24"'
-const heard: { name: string; reports: (ConfigurationState | KubeEvent)[]; subjects: object[] }[] = [
+const heard: { name: string; reports: ConfigurationState[]; subjects: object[] }[] = [
   { name: 'a configuration that is valid', reports: [report('controller', { result: 'Valid' })], subjects: [] },
   { name: 'a component that has not reported yet', reports: [report('controller', undefined)], subjects: [] },
   {
@@ -76,31 +56,6 @@ const heard: { name: string; reports: (ConfigurationState | KubeEvent)[]; subjec
     name: 'a refusal that names no subject',
     reports: [report('controller', { result: 'Invalid', errorSummary: 'parsing community x' })],
     subjects: [{ service: 'default/api' }, { service: 'default/web' }, { service: 'shop/api' }],
-  },
-  {
-    name: 'a Service that got no address',
-    reports: [event('web', 'AllocationFailed')],
-    subjects: [{ service: 'default/web' }],
-  },
-  {
-    name: 'a Service that got its address later',
-    reports: [
-      event('web', 'IPAllocated', { type: 'Normal', lastTimestamp: '2026-01-31T09:00:01Z' }),
-      event('web', 'AllocationFailed'),
-    ],
-    subjects: [],
-  },
-  {
-    name: 'a Service whose address we withdraw',
-    reports: [
-      event('web', 'AllocationFailed', { message: 'unknown pool "disabled-metallb-do-not-use-any-address-pool"' }),
-    ],
-    subjects: [],
-  },
-  {
-    name: 'an Event of another program about a Service',
-    reports: [event('web', 'AllocationFailed', { source: { component: 'other' } })],
-    subjects: [],
   },
 ]
 for (const { name, reports, subjects } of heard) {

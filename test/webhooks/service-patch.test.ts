@@ -2,9 +2,11 @@ import fc from 'fast-check'
 import jsonPatch from 'fast-json-patch'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { softwareOf } from '../../announcers/announcers.ts'
+import type { LoadBalancer } from '../../announcers/setting.ts'
 import type { Service } from '../../kube/objects.ts'
-import { type ServiceChange, servicePatch } from '../../webhooks/service-patch.ts'
-import { makeService } from '../builders.ts'
+import { poolWarnings, type ServiceChange, servicePatch } from '../../webhooks/service-patch.ts'
+import { makePolicy, makeService } from '../builders.ts'
 
 const cases: { name: string; service: Service; change: ServiceChange; patch: object[] }[] = [
   {
@@ -52,6 +54,24 @@ const cases: { name: string; service: Service; change: ServiceChange; patch: obj
 for (const { name, service, change, patch } of cases) {
   test(name, () => assert.equal(servicePatch(service, change), patch))
 }
+
+test('a pool that a user newly chooses is warned of, where the announcing software heeds it', () => {
+  const choosing = (pool: string) => makeService({ annotations: { 'metallb.io/address-pool': pool } })
+  const says = (service: Service, old: Service | null, chosen: LoadBalancer) => {
+    const policy = makePolicy({ metro: 'da' })
+    const requestAnnotations = softwareOf(chosen)?.requests(chosen) ?? policy.requestAnnotations
+    return poolWarnings(service, old, { ...policy, requestAnnotations })
+  }
+  const objects: LoadBalancer = { kind: 'metallb-crd', namespace: 'm', peerMode: 'native' }
+  const document: LoadBalancer = { kind: 'metallb-configmap', namespace: 'm', name: 'config' }
+  const [warning = '', ...others] = says(choosing('mailserver'), null, objects)
+  assert.match(warning, /^annotation metallb\.io\/address-pool: "mailserver" chooses a pool.* remove the annotation$/)
+  assert.equal(others, [])
+  assert.is(says(choosing('mailserver'), choosing('other'), objects).length, 1)
+  assert.equal(says(choosing('mailserver'), choosing('mailserver'), objects), [], 'it is no news')
+  assert.equal(says(makeService(), null, objects), [])
+  assert.equal(says(choosing('mailserver'), null, document), [], 'that MetalLB ignores it')
+})
 
 test('every patch can be applied, makes the change, and keeps everything else', () => {
   const names = fc.stringMatching(/^[a-z~/]{1,8}$/).filter((name) => name !== '__proto__')

@@ -1,16 +1,17 @@
-import { type ConfigMap, type KubeObject, keyOf } from '../../../kube/objects.ts'
+import { type ConfigMap, type KubeObject, ingressOf, keyOf } from '../../../kube/objects.ts'
 import { isInRanges } from '../../../lib/ip-range.ts'
+import { quote } from '../../../lib/quote.ts'
 import { type HeldAddress, type KindDefinition, type SoftwareFinding, defineSoftwareCheck } from '../../check.ts'
 import type { LoadBalancer } from '../../setting.ts'
 import { editCommand } from '../../shared/programs.ts'
-import { announcingPool } from '../pools.ts'
+import { announcingPool, otherPoolChoice } from '../pools.ts'
 import { type DocumentPool, readMetallbDocument } from '../read-document.ts'
 import { isPeer } from '../resources.ts'
 
 export const announcedAddresses = defineSoftwareCheck({
   id: 'announced-addresses',
   checks:
-    'Every held address is in a pool of MetalLB for BGP, an advertisement selects that pool, and there are peers. In a ConfigMap every pool is advertised.',
+    'Every held address is in a pool of MetalLB for BGP, an advertisement selects that pool, and there are peers. A pending Service chooses no other pool. In a ConfigMap every pool is advertised.',
   good: 'MetalLB is configured to announce every held address',
   needs: ['metallb', 'document', 'held', 'definitions'],
   judge({ metallb, document, held, definitions }, { loadBalancer }) {
@@ -69,6 +70,21 @@ function notInPool({ service, address, text }: HeldAddress, metallb: readonly Ku
   const why = 'MetalLB does not announce it, so nobody reaches the Service'
   const fix = 'kubectl get ipaddresspools,bgpadvertisements -A   # `serve` writes them; its log says what was refused'
   if (!pool) return [{ level: 'error', what: `${what} is in no IPAddressPool`, why, fix }]
+  const choice =
+    ingressOf(service).length > 0 ? undefined : otherPoolChoice(service.metadata.annotations ?? {}, pool.name)
+  if (choice !== undefined) {
+    const { namespace, name, annotations = {} } = service.metadata
+    const where = `is in IPAddressPool ${pool.name}, and annotation ${choice}: ${quote(annotations[choice] ?? '')} chooses another`
+    const remove = `kubectl annotate service -n ${namespace} ${name} ${choice}-`
+    return [
+      {
+        level: 'error',
+        what: `${what} ${where}`,
+        why: 'MetalLB refuses it, so the Service stays pending',
+        fix: remove,
+      },
+    ]
+  }
   if (pool.isAdvertised) return []
   return [{ level: 'error', what: `${what}: no BGPAdvertisement selects its pool ${pool.name}`, why, fix }]
 }

@@ -71,6 +71,13 @@ test('an address that no pool has, that nobody advertises, without peers', () =>
   assert.match(of(web, advertisement('web'))[0] ?? '', /^error: MetalLB has no BGPPeer, and 1 addresses/)
   assert.match(of(peer, other, advertisement())[0] ?? '', /^error: address 192.0.2.1 of Service default\/web is in no/)
   assert.match(of(peer, web, advertisement('other'))[0] ?? '', /no BGPAdvertisement selects its pool web$/)
+  const [pending] = services
+  if (pending) pending.metadata.annotations = { 'metallb.io/address-pool': 'mailserver' }
+  assert.match(
+    of(peer, web, advertisement('web'))[0] ?? '',
+    /^error: .*\/web is in IPAddressPool web, and annotation metallb.io.*: "mailserver" chooses/,
+  )
+  if (pending) pending.metadata.annotations = {}
   const empty = { env: { METAL_LOAD_BALANCER: 'empty://' } }
   assert.match(
     lines(silentAnnouncer, { services, records }, empty)[0] ?? '',

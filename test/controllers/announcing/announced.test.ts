@@ -253,11 +253,12 @@ test('a status is foreign if nothing of ours explains it; the deletion of a Serv
   )
 })
 
-test('the class and the labels of a Service are what announcing software learns of it', () => {
+test('the class, the labels and the annotations of a Service are what announcing software learns of it', () => {
   const classed = makeService({ name: 'api', loadBalancerClass: 'a.test/b' })
   classed.metadata.labels = { tier: 'gold' }
+  classed.metadata.annotations = { 'a.test/c': 'd' }
   assert.equal([classed, shown, undefined].map(factsOf), [
-    { loadBalancerClass: 'a.test/b', labels: { tier: 'gold' } },
+    { loadBalancerClass: 'a.test/b', labels: { tier: 'gold' }, annotations: { 'a.test/c': 'd' } },
     {},
     undefined,
   ])
