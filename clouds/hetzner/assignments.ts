@@ -26,11 +26,11 @@ export function assignmentsOf(project: Project): Assignments {
   }
 }
 
-function shown({ reservation: { id, address, marks }, labels, server }: FloatingIp): AssignedAddress {
+function shown({ reservation: { id, address, marks }, labels, server, home }: FloatingIp): AssignedAddress {
   const tags = Object.entries(labels).flatMap(([key, value]) =>
     value === '' ? [key, `${key}=`] : [`${key}=${textOf(value)}`],
   )
-  return { id, address, machines: server === undefined ? [] : [server], tags, marks }
+  return { id, address, machines: server === undefined ? [] : [server], tags, marks, home }
 }
 
 type Target = Parameters<Assignments['move']>[0]

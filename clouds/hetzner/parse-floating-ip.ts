@@ -14,6 +14,8 @@ export type FloatingIp = {
   isBlocked: boolean
   /** The id of the server that its traffic goes to. */
   server: string | undefined
+  /** Its home location and the network zone of that. */
+  home: string[]
 }
 
 /** The address in a response; undefined if there is none. Of an IPv6 network a Service has the first address, for ever. */
@@ -25,12 +27,13 @@ export function parseFloatingIp(body: unknown): FloatingIp | undefined {
   if (id === undefined || address === undefined) return undefined
   const labels = fieldsOf(item.labels)
   const server = idOf(item.server)
+  const location = fieldsOf(item.home_location)
   return {
     reservation: {
       id,
       address,
       state: 'reserved',
-      location: textOf(fieldsOf(item.home_location).name),
+      location: textOf(location.name),
       marks: marksOf(labels),
       ...(server !== undefined && { holder: `server ${server}` }),
       createdAt: textOf(item.created),
@@ -38,5 +41,6 @@ export function parseFloatingIp(body: unknown): FloatingIp | undefined {
     labels,
     isBlocked: item.blocked === true,
     server,
+    home: [location.name, location.network_zone].flatMap((place) => textOf(place) ?? []),
   }
 }

@@ -8,13 +8,16 @@ export function parseServer(body: unknown): Machine | undefined {
   const server = fieldsOf(body)
   const id = idOf(server.id)
   if (id === undefined) return undefined
+  const location = fieldsOf(server.location)
+  const networkZone = textOf(location.network_zone)
   return {
     id,
     name: textOf(server.name) ?? '',
     state: stateOf(server.status),
     type: textOf(fieldsOf(server.server_type).name),
-    region: textOf(fieldsOf(server.location).name),
+    region: textOf(location.name),
     zone: undefined,
+    ...(networkZone !== undefined && { networkZone }),
     addresses: [...publicAddresses(server.public_net), ...privateAddresses(server.private_net)],
     // It takes one more call for each network, and nobody needs it where sessions have no source address.
     privateNetwork: undefined,

@@ -11,6 +11,11 @@ export type AssignedAddress = {
   tags: string[]
   /** Its marks, as those of its reservation. */
   marks: Marks
+  /**
+   * The places where it is at home, the narrowest first, as machines name theirs. Traffic from a machine elsewhere takes
+   * longer, or the cloud refuses that machine. Absent where the vendor names none.
+   */
+  home?: readonly string[]
 }
 
 export type MoveOptions = {

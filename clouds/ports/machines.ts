@@ -12,6 +12,8 @@ export type Machine = {
   type: string | undefined
   region: string | undefined
   zone: string | undefined
+  /** The part of the vendor's network that its location belongs to; absent where the vendor has one network. */
+  networkZone?: string
   addresses: MachineAddress[]
   /** The network of its private address, in CIDR notation. */
   privateNetwork: string | undefined

@@ -27,7 +27,7 @@ export type AssigningDeps = MemoryDeps & {
   /** The other addresses of the Services that show an address. */
   partnersOf: (address: string) => string[]
   /** The nodes that may have an address, the best one first. */
-  nodes: (address: string, of: Pick<ServiceNodeFacts, 'holder' | 'load' | 'queue' | 'beside'>) => MovableNode[]
+  nodes: (address: string, of: Pick<ServiceNodeFacts, 'holder' | 'load' | 'queue' | 'beside' | 'home'>) => MovableNode[]
   /** Receives a problem once, and again if it was gone in between. */
   report: (problem: Problem) => void
   /** Called when the cloud shows an address on a node: for the first time, or after a move. */
@@ -157,7 +157,7 @@ function arrive(room: Room, { view, claim }: Entry, { address, services }: { add
 
 function moveOf({ nodes }: Room, address: string, { from, to, why }: TriedMove): NonNullable<Arrival['move']> {
   const [before] = from.machines
-  const all = nodes(address, { holder: before, load: () => 0, queue: () => 0, beside: new Set() })
+  const all = nodes(address, { holder: before, load: () => 0, queue: () => 0, beside: new Set(), home: [] })
   return { from: all.find(({ machine }) => machine === before)?.name ?? before, to: to.name, why }
 }
 
@@ -165,8 +165,9 @@ function decide({ nodes, partnersOf, memory, turns }: Room, address: string, { v
   const { entries } = memory
   const assigned = view.machines()
   const [holder] = assigned
+  const { home = [] } = view.assigned() ?? {}
   const beside = new Set(partnersOf(address).flatMap((partner) => placeOf(entries.get(partner)) ?? []))
-  const all = nodes(address, { holder, load: loads(entries), queue: turns.count, beside })
+  const all = nodes(address, { holder, load: loads(entries), queue: turns.count, beside, home })
   // One that waits for its turn at a machine is in the counts there. It leaves the queue for a better reason than those.
   const inOrder = all.toSorted((one, other) => Number(isGoal(claim, other)) - Number(isGoal(claim, one)))
   return claim.keeper.decide({ nodes: inOrder, assigned, address: undefined })

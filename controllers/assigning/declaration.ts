@@ -86,7 +86,7 @@ export function serviceAssigning(deps: Deps, isLeader: () => boolean): ServiceAs
         slices.start(signal)
         if (announcer.assignment?.isProbed) probes.start(signal)
         await caches.records.synced(signal)
-        await read(deps, reconciler, signal)
+        await Promise.all([read(deps, reconciler, signal), knowMachines(deps, signal)])
         void readRepeatedly(deps, reconciler, signal)
       },
     },
@@ -137,6 +137,7 @@ function makeReconciler(deps: Deps, { assignments, slices, probes, arrived, isLe
   })
 }
 
+const recentMs = 60_000
 /** Timers fire late. */
 const leaseMarginMs = 500
 
@@ -276,6 +277,15 @@ async function readRepeatedly(deps: Deps, reconciler: Assigning, signal: AbortSi
     await systemClock.sleep(deps.settings.cluster.sweepIntervalMs, signal)
     if (signal.aborted) return
     await read(deps, reconciler, signal)
+  }
+}
+
+/** The first choice of a machine needs what is known of all. Without it the cloud's refusals tell. */
+async function knowMachines({ machines, log }: Deps, signal: AbortSignal): Promise<void> {
+  try {
+    await machines.within(recentMs, signal)
+  } catch (error) {
+    if (!signal.aborted) log.warn({ error: errorText(error) }, 'the machines were not listed')
   }
 }
 

@@ -5,6 +5,7 @@ import type { Log } from '../../kube/log.ts'
 import { sharedRead } from '../../lib/shared-read.ts'
 import { type Keeper, keeper } from '../moves/keeper.ts'
 import { mover } from '../moves/mover.ts'
+import { type Refusals, sharedRefusals } from '../moves/refusals.ts'
 import { type ProblemNews, problemNews } from '../moves/problem-news.ts'
 import { type CloudView, cloudView } from './cloud-view.ts'
 import { nodeRules } from './node-probes.ts'
@@ -59,7 +60,8 @@ const cooldownMs = 60_000
 const few = 5
 
 /** Knows nothing of the addresses yet. `changed` receives those that have other machines than before. */
-export function makeMemory(deps: MemoryDeps, changed: (address: string) => void): Memory {
+export function makeMemory(given: MemoryDeps, changed: (address: string) => void): Memory {
+  const deps = { ...given, newRefusals: sharedRefusals(given.clock) }
   const { assignments, clock, foreignReason } = deps
   const entries = new Map<string, Entry>()
   const entryOf = (address: string) => {
@@ -121,11 +123,13 @@ async function readList(
   }
 }
 
-function newEntry(deps: MemoryDeps): Entry {
+type ClaimDeps = MemoryDeps & { newRefusals: () => Refusals }
+
+function newEntry(deps: ClaimDeps): Entry {
   return { view: cloudView(deps.clock), isLeaving: false, claim: newClaim(deps, '') }
 }
 
-function newClaim({ assignments, writeMs, clock, log }: MemoryDeps, of: string): Claim {
+function newClaim({ assignments, writeMs, clock, log, newRefusals }: ClaimDeps, of: string): Claim {
   const moving = mover({
     what: 'an address',
     assign: (target, options) => assignments.move(target, { ...options, writeMs }),
@@ -133,6 +137,7 @@ function newClaim({ assignments, writeMs, clock, log }: MemoryDeps, of: string):
     clock,
     log,
     onAttempt: () => {},
+    refused: newRefusals(),
   })
   return {
     of,

@@ -1,10 +1,12 @@
 // Which nodes may have the address of a Service, and in which order. The reasons to leave, the weightiest last:
 // 1. no ready endpoint, under externalTrafficPolicy Local;
-// 2. its label excludes it;
-// 3. its machine is going away;
-// 4. it is being deleted.
+// 2. its machine has no public address of that family of its own, so clouds refuse it; never a reason for the holder;
+// 3. its label excludes it;
+// 4. its machine is going away;
+// 5. it is being deleted.
 // A node that is only cordoned stays: kube-proxy still serves there.
 import { createHash } from 'node:crypto'
+import { isIPv6 } from 'node:net'
 import type { Machine, ProviderIds } from '../../clouds/ports/machines.ts'
 import { compareRanks } from '../../lib/compare-ranks.ts'
 import { type EndpointSlice, type Node, isExcluded } from '../../kube/objects.ts'
@@ -20,7 +22,14 @@ export const serviceWords: MoveWords = {
     Number.isFinite(failures)
       ? `${failures} probes of node ${name} failed, the last one: ${reason}`
       : `node ${name} ${reason}`,
-  leaving: ['', 'without a ready endpoint', 'excluded by its label', 'going away', 'being deleted'],
+  leaving: [
+    '',
+    'without a ready endpoint',
+    'without a public address of its own',
+    'excluded by its label',
+    'going away',
+    'being deleted',
+  ],
 }
 
 /** The nodes on which a Service has ready endpoints; of a Service with policy Local, no other can serve it. */
@@ -32,6 +41,8 @@ export type ServiceNodeFacts = {
   ids: ProviderIds
   /** The machines of the last list; undefined before the first. */
   machines?: readonly Machine[] | undefined
+  /** The places where the address is at home, the narrowest first. */
+  home: readonly string[]
   /** The Services of the address. */
   services: readonly ServedBy[]
   /** The machine that has the address. */
@@ -51,26 +62,29 @@ const leavingTaint = 'ToBeDeletedByClusterAutoscaler'
 /** The nodes that may have an address, the best one first. Pure. */
 export function serviceNodes(facts: ServiceNodeFacts): MovableNode[] {
   const { ids, holder, address, load, queue } = facts
+  const machines = new Map(facts.machines?.map((machine) => [machine.id, machine]))
   const nodes = oneNodeForEach(facts.nodes, facts)
   const probesOf = trustedProbes({ ...facts, nodes })
   const ranked = nodes.map((node) => {
     const machine = machineIdOf(node, ids)
+    const known = machine === undefined ? undefined : machines.get(machine)
     const { name } = node.metadata
     const served = facts.services.filter((service) => service.nodes.has(name)).length
     const rank = [
       -served,
       Number(node.spec.unschedulable === true),
       Number(machine === undefined || !facts.beside.has(machine)),
+      distance(known, facts),
       machine === undefined ? 0 : queue(machine),
       machine === undefined ? 0 : load(machine) - Number(machine === holder),
     ]
     const place = createHash('sha256').update(`${name} ${address}`).digest('hex')
-    return { name, machine, leaving: leavingOf(node, facts), probes: probesOf(node), rank, place }
+    return { name, machine, leaving: leavingOf(node, known, facts), probes: probesOf(node), rank, place }
   })
   return (
     ranked
       // An address never comes to an excluded node; one that is there leaves it.
-      .filter(({ leaving, machine }) => leaving !== 2 || machine === holder)
+      .filter(({ leaving, machine }) => leaving !== 3 || machine === holder)
       .toSorted((one, other) => compareRanks(one.rank, other.rank) || (one.place < other.place ? -1 : 1))
       .map(({ name, machine, leaving, probes }) => ({ name, machine, leaving, probes }))
   )
@@ -84,12 +98,25 @@ export function servingNodes(slices: readonly EndpointSlice[]): Set<string> {
   return ready.size > 0 ? ready : on(all.filter(({ conditions }) => conditions?.serving ?? false))
 }
 
-function leavingOf(node: Node, { services }: ServiceNodeFacts): number {
+function leavingOf(node: Node, machine: Machine | undefined, { services, address, holder }: ServiceNodeFacts): number {
   const { metadata, spec } = node
-  if (metadata.deletionTimestamp !== undefined) return 4
-  if (isShutDown(node) || spec.taints?.some(({ key }) => key === leavingTaint)) return 3
-  if (isExcluded(node)) return 2
+  if (metadata.deletionTimestamp !== undefined) return 5
+  if (isShutDown(node) || spec.taints?.some(({ key }) => key === leavingTaint)) return 4
+  if (isExcluded(node)) return 3
+  if (machine && machine.id !== holder && !hasPublicAddress(machine, address)) return 2
   return services.some(({ isLocal, nodes }) => isLocal && !nodes.has(metadata.name)) ? 1 : 0
+}
+
+/** Whether the machine has a public address of its own, of the same family. */
+function hasPublicAddress({ addresses }: Machine, address: string): boolean {
+  return addresses.some((own) => own.isPublic && !own.isElastic && isIPv6(own.address) === isIPv6(address))
+}
+
+/** How far a machine is from the home of the address: 0 in its narrowest place. Without a list all are equally far. */
+function distance(machine: Machine | undefined, { home }: ServiceNodeFacts): number {
+  const { zone, region, networkZone } = machine ?? {}
+  const place = home.findIndex((one) => [zone, region, networkZone].includes(one))
+  return place < 0 ? home.length : place
 }
 
 const good: ProbeHistory = { failures: 0, successes: Infinity, formerSuccesses: 0 }

@@ -44,6 +44,8 @@ export type MoverOptions = {
   clock: Clock
   log: Log
   onAttempt: (move: Move, error: string | undefined) => void
+  /** Those that it shares with other addresses. */
+  refused?: Refusals
 }
 
 /** A move is a few calls with time-outs of their own. */
@@ -52,7 +54,7 @@ const attemptTimeoutMs = 30_000
 /** Carries out moves, one at a time. */
 export function mover(options: MoverOptions): Mover {
   const { what, clock, log, onAttempt } = options
-  const refused = refusals(clock)
+  const { refused = refusals(clock) } = options
   const attempts = moveAttempts(options)
   let tried: TriedMove | undefined
 

@@ -17,6 +17,24 @@ export type Refusals = {
 const rememberedMs = 5 * 60_000
 const retry = { firstMs: 1_000, maxMs: 15_000 }
 
+/** The refusals that each address of many meets, where a machine that refuses one may refuse them all. */
+export function sharedRefusals(clock: Pick<Clock, 'now'>): () => Refusals {
+  const common = refusals(clock)
+  return () => {
+    const own = refusals(clock)
+    return {
+      add: (...failed) => [own, common].forEach((each) => each.add(...failed)),
+      remove: (machine) => [own, common].forEach((each) => each.remove(machine)),
+      // The reason may be the other address. So the machine only comes after its equals, and no move waits for it.
+      current: () => new Map([...[...common.current()].map(hearsay), ...own.current()]),
+    }
+  }
+}
+
+function hearsay([machine, refusal]: [string, Refusal]): [string, Refusal] {
+  return [machine, { ...refusal, isCertain: false, againInMs: 0 }]
+}
+
 /** No refusal so far. */
 export function refusals(clock: Pick<Clock, 'now'>): Refusals {
   const known = new Map<string, Omit<Refusal, 'againInMs'> & { count: number; atMs: number; againAtMs: number }>()

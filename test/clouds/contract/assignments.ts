@@ -35,12 +35,15 @@ function finding(on: On<AssignmentStage>): void {
     const { id, address, one } = await room(stage)
     const { assignments } = stage.cloud
     const tag = tagOf(stage)
-    const [{ tags, marks, ...unassigned } = { tags: [''] }] = await assignments.assignedAddresses(tag, neverAborted)
+    const [{ tags, marks, home, ...unassigned } = { tags: [''] }] = await assignments.assignedAddresses(
+      tag,
+      neverAborted,
+    )
     assert.equal(unassigned, { id, address, machines: [] })
     assert.ok(tags.includes(tag), `its tags ${tags.join(', ')}`)
     assert.equal(marks, (await stage.cloud.reservation(id, neverAborted))?.marks)
     await stage.machines.lend(one, address)
-    const shown = { id, address, machines: [one], tags, marks }
+    const shown = { id, address, machines: [one], tags, marks, ...(home && { home }) }
     assert.equal(await assignments.assignedAddresses(tag, neverAborted), [shown])
     assert.equal(await assignments.assignedAddress(id, neverAborted), shown)
   })

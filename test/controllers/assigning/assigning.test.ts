@@ -187,6 +187,40 @@ test('a machine on which moves fail twice is passed over, though the cloud does 
   assert.is(writes.length, 3)
 })
 
+test('a machine that refuses one address is passed over for the others too', async () => {
+  const addresses = ['203.0.113.1', '203.0.113.2', '203.0.113.3']
+  const { run, at, fail, serving, writes } = world(addresses)
+  serving.add('a')
+  const refuseOnA = (done: () => void) => {
+    fail(refuseOnA)
+    if (writes.at(-1)?.endsWith('-> A') === false) return done()
+    throw new CloudError('no public interface', { fault: 'invalid', outcome: 'nothing' })
+  }
+  fail(refuseOnA)
+  for (const address of addresses) await run(address)
+  assert.not(addresses.some((address) => at(address) === 'A'))
+  assert.is(writes.length, 4, 'one call for A, and one for each address')
+})
+
+test('an address that every machine refuses keeps no other address from a machine', async () => {
+  const [broken, well] = ['203.0.113.1', '203.0.113.2']
+  const { run, at, fail, leaving, writes } = world([broken, well])
+  await run(well)
+  const refuseBroken = (done: () => void) => {
+    fail(refuseBroken)
+    if (writes.at(-1)?.startsWith(`id-${broken} `) === false) return done()
+    throw new CloudError('it is broken', { fault: 'invalid', outcome: 'nothing' })
+  }
+  fail(refuseBroken)
+  await run(broken)
+  assert.is(at(broken), '')
+  for (const machine of ['A', 'B', 'C']) assert.ok(writes.includes(`id-${broken} -> ${machine}`), machine)
+  const from = at(well) ?? ''
+  leaving.add(from.toLowerCase())
+  await run(well)
+  assert.is.not(at(well), from)
+})
+
 test('after a refusal because of another assignment the cloud is looked at before the next move', async () => {
   const { run, at, set, failed, fail, reads, writes, clock } = world()
   await run()

@@ -2,7 +2,8 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type ServiceNodeFacts, serviceNodes, servingNodes } from '../../../controllers/assigning/service-nodes.ts'
 import { noProbes, type ProbeHistory } from '../../../controllers/moves/probe-history.ts'
-import { makeMachine } from '../nodes/builders.ts'
+import type { Machine } from '../../../clouds/ports/machines.ts'
+import { elastic, makeMachine, own } from '../nodes/builders.ts'
 import type { EndpointConditions, EndpointSlice, Node } from '../../../kube/objects.ts'
 
 const answered: ProbeHistory = { failures: 0, successes: 9, formerSuccesses: 0, answeredAtMs: 1 }
@@ -23,12 +24,13 @@ function node(name: string, { spec, metadata, ready = 'True' }: Change = {}): No
 
 const ids = { scheme: 'hcloud', older: [], id: /^\d+$/ }
 const [machineA, machineB] = ['97', '98']
+const heavyOnA = (id: string) => (id === machineA ? 2 : 1)
 const heavyOnB = (id: string) => (id === machineB ? 2 : 1)
 const on = (...nodes: string[]) => ({ nodes: new Set(nodes), isLocal: false })
 const onlyOn = (...nodes: string[]) => ({ nodes: new Set(nodes), isLocal: true })
 
 function rows(nodes: Node[], facts: Partial<ServiceNodeFacts> = {}) {
-  const none = { services: [], holder: undefined, beside: new Set<string>() }
+  const none = { services: [], holder: undefined, beside: new Set<string>(), home: [] }
   const base = { address: '203.0.113.1', ids, ...none, probes: () => noProbes, load: () => 0, queue: () => 0 }
   return serviceNodes({ ...base, nodes, ...facts })
 }
@@ -44,6 +46,14 @@ const excluded = { labels: { 'node.kubernetes.io/exclude-from-external-load-bala
 const notExcluded = { labels: { 'node.kubernetes.io/exclude-from-external-load-balancers': 'false' } }
 const taint = (key: string) => ({ spec: { taints: [{ key, effect: 'NoSchedule' as const }] } })
 
+const machineOf = (id: string, facts: Partial<Machine>) => makeMachine({ id, zone: undefined, ...facts })
+const hidden = machineOf(machineA, { addresses: [own('10.66.1.3'), elastic('203.0.113.7')] })
+const only6 = machineOf(machineA, { addresses: [own('2001:db8::2', true)] })
+const inFsn = machineOf(machineB, { region: 'fsn1', networkZone: 'eu-central', addresses: [own('203.0.113.2', true)] })
+const inNbg = machineOf(machineA, { region: 'nbg1', networkZone: 'eu-central' })
+const inAsh = machineOf('99', { region: 'ash', networkZone: 'us-east' })
+const home = ['fsn1', 'eu-central']
+
 const cases: [what: string, nodes: Node[], facts: Partial<ServiceNodeFacts>, expected: string][] = [
   ['under policy Local nodes without an endpoint leave', [a, b], { services: [onlyOn('b')] }, 'a-1 b'],
   ['under policy Local without endpoints all are alike', [a, b], { services: [onlyOn()] }, 'a-1 b-1'],
@@ -51,10 +61,15 @@ const cases: [what: string, nodes: Node[], facts: Partial<ServiceNodeFacts>, exp
   ['a node that is not ready failed', [node('a', { ready: 'Unknown' }), b], {}, 'a! b'],
   ['an excluded node is none', [node('a', { metadata: excluded }), b], {}, 'b'],
   ['a label with the value false excludes nothing', [node('a', { metadata: notExcluded }), b], {}, 'a b'],
-  ['an excluded holder leaves', [node('a', { metadata: excluded }), b], { holder: machineA }, 'a-2 b'],
-  ['a machine that is off', [node('a', taint('node.cloudprovider.kubernetes.io/shutdown')), b], {}, 'a-3 b'],
-  ['a machine that the autoscaler takes', [node('a', taint('ToBeDeletedByClusterAutoscaler')), b], {}, 'a-3 b'],
-  ['a deleted node', [node('a', { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } }), b], {}, 'a-4 b'],
+  ['an excluded holder leaves', [node('a', { metadata: excluded }), b], { holder: machineA }, 'a-3 b'],
+  ['a machine that is off', [node('a', taint('node.cloudprovider.kubernetes.io/shutdown')), b], {}, 'a-4 b'],
+  ['a machine that the autoscaler takes', [node('a', taint('ToBeDeletedByClusterAutoscaler')), b], {}, 'a-4 b'],
+  ['a deleted node', [node('a', { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } }), b], {}, 'a-5 b'],
+  ['a machine without a public address leaves to others', [a, b], { machines: [hidden, inFsn] }, 'a-2 b'],
+  ['also if it has an endpoint', [a, b], { machines: [hidden, inFsn], services: [onlyOn('a')] }, 'a-2 b-1'],
+  ['the holder has shown that it can', [a, b], { machines: [hidden, inFsn], holder: machineA }, 'a b'],
+  ['each family counts for itself', [a, b], { machines: [only6, inFsn], address: '2001:db8:9::1' }, 'a b-2'],
+  ['a machine that no list showed yet may do', [a, b], { machines: [inFsn] }, 'a b'],
 ]
 for (const [what, nodes, facts, expected] of cases)
   test(what, () => assert.is(text(nodes, facts).split(' ').toSorted().join(' '), expected))
@@ -71,6 +86,9 @@ const orders: [what: string, nodes: Node[], facts: Partial<ServiceNodeFacts>, fi
   ],
   ['the machine with the other address comes first', [a, b], { beside: new Set([machineB]), load: heavyOnB }, 'b'],
   ['not before one with an endpoint', [a, b], { beside: new Set([machineB]), services: [on('a')] }, 'a'],
+  ['the home location comes before load', [a, b], { home, machines: [inNbg, inFsn], load: heavyOnB }, 'b'],
+  ['its network zone comes next', [a, c], { home, machines: [inNbg, inAsh], load: heavyOnA }, 'a'],
+  ['a node with an endpoint comes before it', [a, b], { home, machines: [inNbg, inFsn], services: [on('a')] }, 'a'],
   ['the address itself is no load', [a, b], { holder: machineA, load: () => 2 }, 'a'],
 ]
 for (const [what, nodes, facts, first] of orders) test(what, () => assert.is(rows(nodes, facts)[0]?.name, first))
