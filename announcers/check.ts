@@ -65,7 +65,7 @@ export type SoftwareFinding = {
   what: string
   why: string
   fix: string
-  /** What is missing may run where nobody can see it from the cluster: a person may know better. */
+  /** A missing program may run where the cluster does not show it: a person may know better. */
   isUnseen?: true
 }
 

@@ -60,7 +60,7 @@ const clusterRoleBindings = resourceOf({
   kind: 'ClusterRoleBinding',
 }) as Resource<Binding>
 
-/** What a cluster has of an installation. */
+/** The parts of an installation that a cluster has. */
 export type Installed = { configurations: Configurations; owner: string | undefined }
 
 /** Reads what a cluster has of an installation. */

@@ -10,7 +10,7 @@ const interpreter = 3
 const neededTag = 1n
 const stringsTag = 5n
 
-/** What starts a program, if it is one, and the libraries that it or the library names. */
+/** The loader of a program, if it is one, and the libraries that the file names. */
 export function linksOf(file: string): { loader: string | undefined; libraries: string[] } {
   const bytes = readFileSync(file)
   const segments = segmentsOf(bytes, file)

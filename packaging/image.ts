@@ -22,7 +22,7 @@ export type ImageOptions = {
 
 type Blob = { mediaType: string; digest: string; size: number }
 
-/** What a container of the image runs, and what registries show. The Dockerfile says the same. */
+/** The command of a container, and the labels that registries show. The Dockerfile says the same. */
 export function imageConfig({ version, revision }: Pick<ImageOptions, 'version' | 'revision'>) {
   return {
     User: '65532:65532',

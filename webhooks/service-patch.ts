@@ -43,7 +43,7 @@ function changedService(service: Service, change: ServiceChange): object {
   }
 }
 
-/** What decides which annotations a Service with an address has: the settings, and the Services that use an address. */
+/** The facts that decide which annotations a Service with an address has: settings, and the Services that use it. */
 export type PatchFacts = { policy: Policy; users: (address: string) => readonly Service[] }
 
 /** The patch that stores a Service with its address, or without one while the address is pending. */

@@ -107,7 +107,7 @@ export function planBeside(leader: string, plan: ServicePlan, old: Service | nul
   }
 }
 
-/** What a person reads whose Service is left to the program that leads. */
+/** The message for a person whose Service is left to the program that leads. */
 export function besideWarning(leader: string): string {
   return `${leader} leads this cluster, which is not eip-admission: no address is reserved here until eip-admission leads`
 }

@@ -28,7 +28,7 @@ export type DialectPredecessor = {
   secret: { namespace: string; name: string; key: string }
 }
 
-/** What the image of a program looks like, under whatever registry. */
+/** The form of a program's image name, under any registry. */
 export function imagePattern({ image }: Pick<DialectPredecessor, 'image'>): RegExp {
   return new RegExp(`(^|/)${image}(?=[:@]|$)`)
 }

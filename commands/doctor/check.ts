@@ -30,7 +30,7 @@ export type Result = {
   what: string
   why?: string
   fix?: string
-  /** What is missing may run where nobody can see it from the cluster. */
+  /** A missing program may run where the cluster does not show it. */
   isUnseen?: true
   /** Why a fact could not be read, if it is `unknown`. */
   unread?: string

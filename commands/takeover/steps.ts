@@ -87,7 +87,7 @@ async function runStep(step: TakeoverStep, deps: StepDeps): Promise<void> {
   }
 }
 
-/** One look at the cluster, and what can be done now. Returns what is left; undefined if the step is done. */
+/** Looks at the cluster once and does what can be done now. Returns what is left; undefined if the step is done. */
 async function turn(
   step: TakeoverStep,
   { check, signal, stillEnding }: StepDeps,
@@ -104,7 +104,7 @@ async function turn(
   return step.missing()
 }
 
-/** What earlier steps have ended. Where somebody starts it again it is ended once more, and a second time is refused. */
+/** The programs that earlier steps have stopped. A program that comes back is stopped again, and the second time is refused. */
 function endedSteps({ check, tell, clock }: RunDeps): {
   add(step: TakeoverStep): void
   missing(isLast: boolean): Promise<Missing | undefined>

@@ -182,7 +182,7 @@ type Target = { address: string; step: AssigningStep }
 /** Carries out a step when those before it at the same machine have ended, if it is still the right one then. */
 function inItsTurn(room: Room, { address, step }: Target, signal: AbortSignal): Promise<undefined> {
   return room.turns.run(step.machine, async () => {
-    // One that stops begins nothing, and ends what it began: after half a move the address is at no machine.
+    // A process that stops begins nothing, and ends what it began: after half a move the address is at no machine.
     signal.throwIfAborted()
     const { view } = room.memory.entryOf(address)
     if (room.clock.now() - view.answeredAtMs() > liveMs) view.doubt()

@@ -1,10 +1,10 @@
 import type { AssignedAddress } from '../../clouds/ports/assignments.ts'
 import type { Clock } from '../../kube/clock.ts'
 
-/** What the cloud says of an address, and why that is foreign. What is foreign is neither moved nor taken from its machine. */
+/** The cloud's answer about an address, and why it is foreign. A foreign address is neither moved nor unassigned. */
 export type Answer = AssignedAddress & { foreign: string | undefined }
 
-/** What the cloud showed of one address, how long ago, and what we changed since. */
+/** The cloud's last answer about one address, its age, and our changes since. */
 export type CloudView = {
   /** The last answer; undefined before the first one, where the address is gone, and where it is foreign. */
   assigned(): AssignedAddress | undefined
@@ -82,7 +82,7 @@ export function cloudView(clock: Pick<Clock, 'now'>): CloudView {
   }
 }
 
-/** What a reconcile depends on: the machines of an address, or why it is foreign. */
+/** The facts that a reconcile depends on: the machines of an address, or why it is foreign. */
 const shown = ({ last }: State) => last && (last.foreign ?? last.machines.join())
 
 function take(state: State, found: Answer | undefined, { id, nowMs }: { id: string; nowMs: number }): boolean {

@@ -146,7 +146,7 @@ function writeMs({ settings: { process } }: Pick<Deps, 'settings'>): number {
   return Math.max(moveTimeoutMs, process.leaseDurationMs - process.renewDeadlineMs - leaseMarginMs)
 }
 
-/** What the ledger says of an address. */
+/** The ledger's answer about an address. */
 function recordedIn({
   caches,
   ledger,

@@ -23,7 +23,7 @@ export type MemoryDeps = {
   log: Log
 }
 
-/** What we know of one address: what the cloud shows, and what its present claim has met with. */
+/** The state of one address: the cloud's last answer, and the history of its present claim. */
 export type Entry = {
   view: CloudView
   /** Whether the service controller waits until no machine has it. */
@@ -31,7 +31,7 @@ export type Entry = {
   claim: Claim
 }
 
-/** What happened to an address since its present Services have it. A new claim inherits nothing of a former one. */
+/** The history of an address since its present Services have it. A new claim inherits nothing of a previous one. */
 export type Claim = {
   /** The Services, as one text. */
   of: string

@@ -167,7 +167,7 @@ function reportedProblem(log: Log, address: () => string | undefined): ReportedP
       const before = news.current()
       if (news.isNew(problem)) log.warn({ address: address(), problem }, 'control-plane address')
       else if (problem === undefined && before !== undefined)
-        log.info({ address: address() }, 'control-plane address is well')
+        log.info({ address: address() }, 'control-plane address is healthy')
     },
   }
 }

@@ -2,14 +2,14 @@ import type { Clock } from '../../kube/clock.ts'
 import { type Decision, type MoveFacts, planMove } from './move-plan.ts'
 import type { Mover, TriedMove } from './mover.ts'
 
-/** What a decision needs besides what the keeper remembers. */
+/** The facts of a decision that the keeper does not remember. */
 export type KeeperFacts = Pick<MoveFacts, 'nodes' | 'assigned' | 'address' | 'own'>
 
-/** Keeps one address that leads to one machine, and remembers who had it. */
+/** Keeps an address that is routed to one machine, and remembers which machines had it. */
 export type Keeper = Pick<Mover, 'attempt' | 'forget' | 'tried'> & {
   /** The cloud shows the address at these machines. Returns the move that this proves, once. */
   saw(machines: readonly string[]): TriedMove | undefined
-  /** What to do about the address now. */
+  /** Decides what to do about the address now. */
   decide(facts: KeeperFacts): Decision
 }
 

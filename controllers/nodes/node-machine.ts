@@ -50,7 +50,7 @@ export type Search = {
   ids: ProviderIds
 }
 
-/** One machine, or the problem that keeps us from choosing one. */
+/** A machine, or the problem that keeps us from choosing one. */
 export type FoundMachine = { machine: Machine } | { problem: string }
 
 /** The id of the machine that a node is, by its providerID; undefined if that names no machine of this cloud. Pure. */

@@ -83,7 +83,7 @@ export function claimWaits({ monotonicMs, now }: { monotonicMs: () => number; no
   }
 }
 
-/** What decides about the answer of the cloud; what becomes of the address later does not. */
+/** The fields that decide about the answer of the cloud; the later fate of the address does not count. */
 function wishOf({ family, location, elasticIP }: Claim): string {
   return JSON.stringify([family, location, elasticIP])
 }

@@ -73,7 +73,7 @@ export function clusterNetworks({ client, caches, log, now }: ClusterNetworksOpt
   }
 }
 
-/** What Nodes claim, worked out anew only after one of them claims something else. */
+/** The claims of Nodes, computed again only after one of them changes. */
 function nodeClaims(nodes: ClusterNetworksOptions['caches']['nodes']) {
   let known: { addresses: ReadonlyMap<string, string>; pods: PodRange[] } | undefined
   const listeners: (() => void)[] = []

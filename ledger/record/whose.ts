@@ -14,7 +14,7 @@ export type Whose = 'ours' | 'service' | 'cluster' | 'nobody' | 'changed'
 /** `isLost`: the cloud has given the id to another reservation, so the record's own is gone. */
 export type Verdict = { whose: Whose; isLost: boolean }
 
-/** What of a reservation says whose it is. */
+/** The facts of a reservation that say whose it is. */
 export type Judged = Pick<Reservation, 'id' | 'marks' | 'prefixLength'> & { address: string | undefined }
 
 export type WhoseRules = {

@@ -79,7 +79,7 @@ function loadBalancingOff(
   ]
 }
 
-/** What a person should know of a reservation that no Service gets. */
+/** The facts that a person needs about a reservation that no Service gets. */
 function warningOf(
   { id, address, whose, service }: PlannedReservation,
   { context: { vendor }, services }: Pick<ReservationFacts, 'context' | 'services'>,
