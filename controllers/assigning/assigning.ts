@@ -58,8 +58,11 @@ type Room = AssigningDeps & {
   pace: UnassignPace
 }
 
-/** A write relies on a look at the cloud whose answer is not older. */
-const liveMs = 10_000
+/**
+ * A write relies on an answer of the cloud that is not older: the next order of another program may get the id of a deleted
+ * reservation. A look at the last moment takes as long as it takes.
+ */
+const liveMs = 2_000
 /** How old a look may be by which an address counts as free. */
 const freeMs = 10_000
 /** A Service is often created before its first pod runs. An address that leads nowhere useful can come a little later. */
