@@ -59,8 +59,8 @@ type Room = AssigningDeps & {
 }
 
 /**
- * A write relies on an answer of the cloud that is not older: the next order of another program may get the id of a deleted
- * reservation. A look at the last moment takes as long as it takes.
+ * A write relies on an answer of the cloud that is not older. The cloud may give the id of a deleted reservation to another
+ * program's order.
  */
 const liveMs = 2_000
 /** How old a look may be by which an address counts as free. */

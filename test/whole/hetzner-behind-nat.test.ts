@@ -8,7 +8,8 @@ import { simulatedNodes } from './simulated-nodes.ts'
 import { shownIn } from './stored.ts'
 import { openStage } from './test-stage.ts'
 
-const stage = await openStage({ dialect: 'hetzner', account: await dialects.hetzner.open({}) })
+const account = await dialects.hetzner.open({})
+const stage = await openStage({ dialect: 'hetzner', account })
 const { control } = stage.cloud
 const { register, say, settled } = simulatedNodes(stage)
 const names = Array.from({ length: 10 }, (_, n) => `node-${n}`)
@@ -38,6 +39,6 @@ test('with 8 of 10 servers behind a NAT gateway each address costs one assignmen
   assert.is(control.calls.count('POST /floating_ips/{id}/actions/assign'), services.length)
 })
 
-test.after(() => stage.close())
+test.after(() => stage.close(account.cloud))
 
 test.run()
