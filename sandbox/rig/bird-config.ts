@@ -2,7 +2,10 @@ import type { Provider } from './providers.ts'
 
 export type RouterConfig = { address: string; provider: Provider; password?: string | undefined; log: string }
 
-/** Returns the BIRD configuration of a provider's router: it learns single addresses from every machine that has the password. */
+/**
+ * Returns the BIRD configuration of a provider's router: it learns single addresses from every machine that has the password.
+ * After a broken connection it takes the machine back in seconds, where BIRD waits for minutes by default.
+ */
 export function birdConfig({ address, provider, password, log }: RouterConfig): string {
   const { asn, machines } = provider
   return `
@@ -27,6 +30,7 @@ protocol bgp machines {
   neighbor range ${machines.network} as ${machines.asn};
   dynamic name "machine";
   passive yes;
+  error wait time 1, 3;
   multihop 2;
   ${password === undefined ? '' : `password "${password}";`}
   ipv4 { import filter single_addresses; export none; };
