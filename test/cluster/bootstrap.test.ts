@@ -38,13 +38,19 @@ test('a client outside is answered by a pod through the address that `kubectl cr
     const ready = await read('get', 'deployment', 'web', '-o', 'jsonpath={.status.readyReplicas}')
     return ready === '2' || undefined
   })
-  const created = await kubectl(['create', 'service', 'loadbalancer', 'web', '--tcp=80:8080', '-o', 'json'])
-  assert.is(created.code, 0, created.stderr)
-  const { spec } = JSON.parse(created.stdout) as { spec: { loadBalancerIP?: string } }
+  // With failurePolicy Fail a create is refused until a replica is ready.
+  const created = await eventually('the create is reviewed', async (observe) => {
+    const { code, stdout, stderr } = await kubectl([...createService, '-o', 'json'])
+    observe(stderr)
+    return code === 0 ? stdout : undefined
+  })
+  const { spec } = JSON.parse(created) as { spec: { loadBalancerIP?: string } }
   assert.match(spec.loadBalancerIP ?? '', /^\d+\.\d+\.\d+\.\d+$/)
   const ask = ['curl', '--silent', '--fail', '--max-time', '2', `http://${spec.loadBalancerIP}/hostname`]
   await eventually('the client is answered', async () => (await cluster.atClient(ask)) === 0 || undefined)
 })
+
+const createService = ['create', 'service', 'loadbalancer', 'web', '--tcp=80:8080']
 
 const deployment = {
   apiVersion: 'apps/v1',
