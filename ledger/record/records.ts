@@ -1,3 +1,4 @@
+import type { Reservation } from '../../clouds/ports/cloud.ts'
 import type { CallOptions, KubeClient } from '../../kube/client.ts'
 import { KubeError } from '../../kube/errors.ts'
 import { listAll } from '../../kube/list-all.ts'
@@ -17,6 +18,7 @@ import {
   serviceOfAddress,
 } from './elastic-ip.ts'
 import { currentRequestId, requestIdAnnotation } from '../../lib/request-id.ts'
+import { isRetained } from './marks.ts'
 import { requestedByAnnotation } from './requests-in-flight.ts'
 
 /**
@@ -170,6 +172,14 @@ export function assigned(status: Condition['status'], facts: Omit<ConditionFacts
 /** Whether a Service had an address of the record before. A record that loses its address keeps saying so. */
 export function hasBeenHeld({ status }: ElasticIP): boolean {
   return status?.conditions?.some(({ type }) => type === 'Assigned') ?? false
+}
+
+/**
+ * Whether a Service had the address of a reservation, where the record's status says nothing. Its record was bound, or the
+ * marks say that the address is retained. An order whose answer was lost gave no Service an address.
+ */
+export function wasHeld({ spec }: ElasticIP, { marks }: Reservation): boolean {
+  return spec.claimRef?.uid !== undefined || isRetained(marks)
 }
 
 /**

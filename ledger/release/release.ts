@@ -5,7 +5,7 @@ import type { Identity } from '../identity/identity.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { type ElasticIP, phaseOf, reservationIdOf } from '../record/elastic-ip.ts'
 import { findReservation, markRetention } from '../record/find-reservation.ts'
-import { assigned } from '../record/records.ts'
+import { assigned, wasHeld } from '../record/records.ts'
 import { planDeletion } from './deletion-plan.ts'
 import { deleteReservation, markForDeletion, moveToReleaseRecord } from './delete-reservation.ts'
 import { adoptionEndMarks } from '../record/marks.ts'
@@ -151,7 +151,8 @@ async function releaseToCloud(
   // Somebody emptied its status, or the answer to its order was lost: nobody could look who announces the address.
   if (deletionRequestedAt === undefined && address !== marked.status?.address) {
     // Nor could anybody know that there was an address to retain. One write says both: as Releasing it would be deleted.
-    const retained = isRetained(marked) ? ({ phase: 'Released' } as const) : undefined
+    const isHeld = found !== undefined && wasHeld(marked, found)
+    const retained = isHeld && isRetained(marked) ? ({ phase: 'Released' } as const) : undefined
     const complete = await deps.records.writeStatus(marked, { ...known, ...retained }, { signal })
     if (retained) await retain(deps, complete, signal)
     return 'found'

@@ -5,7 +5,7 @@ import type { AddressKey, ElasticIP, ReclaimPolicy } from '../record/elastic-ip.
 import { isBeingReleased, markAsOurs } from '../record/find-reservation.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { isRetained } from '../record/marks.ts'
-import { type StatusChange, assigned, newRecord } from '../record/records.ts'
+import { type StatusChange, assigned, newRecord, wasHeld } from '../record/records.ts'
 import { isSource } from '../record/source.ts'
 
 export type Adoption = {
@@ -45,7 +45,10 @@ export async function adopt(
       return false
     }
     await markAsOurs(deps, reservation, signal)
-    await deps.records.writeStatus(current, statusFrom(current, reservation, deps.now()), { signal })
+    // A backup may have lost the status of a record. Without a record only a stored Service has the reservation adopted.
+    const isHeld = !record || isSource(record) || wasHeld(record, reservation)
+    const status = { ...statusFrom(current, reservation), ...(isHeld && heldBefore(deps.now())) }
+    await deps.records.writeStatus(current, status, { signal })
   } catch (error) {
     // Another process works on the record.
     if (isConflict(error) || isAlreadyExists(error) || isNotFound(error)) return false
@@ -80,7 +83,7 @@ function recordFor(deps: AdoptDeps, key: AddressKey, reservation: Reservation): 
   return newRecord(key, { reclaimPolicy, reservationID: id, ...place, ...family }, deps)
 }
 
-function statusFrom(record: ElasticIP, { id, address, state }: Reservation, now: Date): StatusChange {
+function statusFrom(record: ElasticIP, { id, address, state }: Reservation): StatusChange {
   const isGranted = state === 'reserved' && address !== undefined
   const grantedPhase = isSource(record) ? 'Available' : 'Reserved'
   return {
@@ -88,7 +91,10 @@ function statusFrom(record: ElasticIP, { id, address, state }: Reservation, now:
     reservationID: id,
     address: isGranted ? address : undefined,
     requestInFlight: undefined,
-    // A Service may have had it, before a backup lost the status for instance: what is to be retained stays.
-    conditions: [assigned('Unknown', { reason: 'Adopted', message: 'found at the cloud', now })],
   }
+}
+
+/** Says that a Service may have had the address: if it is to be retained, it stays. */
+function heldBefore(now: Date): StatusChange {
+  return { conditions: [assigned('Unknown', { reason: 'Adopted', message: 'found at the cloud', now })] }
 }

@@ -20,6 +20,15 @@ async function reserved(): Promise<Harness> {
   return harness
 }
 
+/** An address to be retained, which a stored Service had, in a record that has lost its status. */
+async function emptied(): Promise<{ harness: Harness; record: ElasticIP }> {
+  const harness = await reserved()
+  const { deps } = harness.process('a')
+  await bind(deps, { record: harness.record() as ElasticIP, uid: 'uid-1' }, neverAborted)
+  const { status: _emptied, ...record } = harness.record() as ElasticIP
+  return { harness, record: { ...record, spec: { ...record.spec, reclaimPolicy: 'Retain' } } }
+}
+
 test('the address of a deleted Service is released, and its record is removed last', async () => {
   const harness = await reserved()
   let recordAtRelease: ElasticIP | undefined
@@ -413,10 +422,9 @@ test('a stored Service whose address is bound has it without a write', async () 
 for (const isDeleted of [false, true]) {
   const is = isDeleted ? 'is released where a person deletes the record' : 'is retained'
   test(`an address to be retained whose record has lost its status ${is}`, async () => {
-    const harness = await reserved()
-    const { status: _emptied, ...record } = harness.record() as ElasticIP
+    const { harness, record } = await emptied()
     const metadata = { ...record.metadata, ...(isDeleted && { deletionTimestamp: '2026-01-31T09:00:00Z' }) }
-    harness.api.put(elasticIPs, { ...record, metadata, spec: { ...record.spec, reclaimPolicy: 'Retain' } })
+    harness.api.put(elasticIPs, { ...record, metadata })
     const b = harness.process('b')
     assert.is(await b.release(), 'request-in-flight')
     harness.advance(timeoutMs)
@@ -428,11 +436,29 @@ for (const isDeleted of [false, true]) {
   })
 }
 
+for (const isSwept of [false, true])
+  test(`an order whose answer was lost is not retained for a Service that is never stored${isSwept ? ', adopted or not' : ''}`, async () => {
+    const harness = makeHarness()
+    harness.setAdoptionMark()
+    harness.cloud.fates = ['lost']
+    harness.cloud.unreadable = true
+    const a = harness.process('a')
+    await Promise.allSettled([a.claim({ reclaim: 'Retain' })])
+    harness.cloud.unreadable = false
+    const { spec, status } = harness.record() ?? {}
+    assert.equal([spec?.reclaimPolicy, status?.address, harness.reservationsOf()], ['Retain', undefined, ['res-1']])
+    for (let round = 0; round < 5; round += 1) {
+      if (isSwept) await a.sweep(neverAborted)
+      harness.advance(graceMs + timeoutMs)
+      await a.reconcile('default/web')
+    }
+    assert.equal([harness.record(), harness.cloud.released], [undefined, ['res-1']])
+  })
+
 for (const nth of [1, 2, 3, 4])
   test(`an address to be retained whose record has lost its status stays where the process dies at write ${nth}`, async () => {
-    const harness = await reserved()
-    const { status: _emptied, ...record } = harness.record() as ElasticIP
-    harness.api.put(elasticIPs, { ...record, spec: { ...record.spec, reclaimPolicy: 'Retain' } })
+    const { harness, record } = await emptied()
+    harness.api.put(elasticIPs, record)
     let left = Infinity
     const dies = ({ verb }: HeardCall) => {
       if (verb.startsWith('replace') && (left -= 1) < 0) throw new KubeError('cut', { status: 0, reason: 'Timeout' })

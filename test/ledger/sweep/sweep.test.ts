@@ -685,7 +685,8 @@ for (const { name, owner, stays } of [
 test('an address to be retained stays when its record is restored without a status', async () => {
   const harness = makeHarness()
   harness.cloud.put(old)
-  harness.api.put(elasticIPs, makeRecord(undefined, { reclaimPolicy: 'Retain' }))
+  const claimRef = { namespace: 'default', name: 'web', uid: 'uid-1' }
+  harness.api.put(elasticIPs, makeRecord(undefined, { reclaimPolicy: 'Retain', claimRef }))
   const process = await sweepTimes(harness, 1)
   await process.reconcile('default/web')
   harness.advance(graceMs + 1_000)
