@@ -1,4 +1,5 @@
 import type { AssignedAddress, Assignments, MoveOptions } from '../ports/assignments.ts'
+import { isStill } from '../ports/marks.ts'
 import { unlessGone } from '../ports/vendor-errors.ts'
 import type { VendorCall } from '../http/request.ts'
 import { writeOfMove } from '../http/move-write.ts'
@@ -21,10 +22,12 @@ export function assignmentsOf(project: Project): Assignments {
       return found && shown(found)
     },
     move: (target, options) => move(project, target, options),
-    async unassign(id, options) {
+    async unassign(movable, options) {
+      const { id } = movable
       const found = await findAddress(project, { id, lane: 'move' }, options.signal)
       // The id of no server. Without the field nothing changes.
-      if (found?.server !== undefined) await target(project, { id, machine: '0' }, options)
+      if (found?.server !== undefined && isStill(shown(found), movable))
+        await target(project, { id, machine: '0' }, options)
     },
   }
 }
@@ -55,11 +58,12 @@ function namesOf(key: string, value: unknown): string[] {
 /** One PUT moves the address: it needs no unassignment before, and fields that it does not contain stay. */
 async function move(
   project: Project,
-  { id, machine }: Parameters<Assignments['move']>[0],
+  movable: Parameters<Assignments['move']>[0],
   options: MoveOptions,
 ): Promise<void> {
+  const { id, machine } = movable
   const found = await findAddress(project, { id, lane: 'move' }, options.signal)
-  if (!found) throw goneError(id)
+  if (!found || !isStill(shown(found), movable)) throw goneError(id)
   const { address, machines } = shown(found)
   if (machines.includes(machine)) return
   const hints = {

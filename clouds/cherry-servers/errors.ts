@@ -5,7 +5,7 @@ import { vendorErrors } from '../ports/vendor-errors.ts'
 
 export const vendor = 'Cherry Servers'
 
-export const { refusal, unreadableError } = vendorErrors(vendor)
+export const { refusal, requireSameId, unreadableError } = vendorErrors(vendor)
 
 /** What the API says of a refusal. It writes `message`; older clients know the other fields too. */
 export function errorText(body: unknown): string | undefined {

@@ -1,6 +1,6 @@
 import type { Lane } from '../http/lanes.ts'
 import type { VendorCall } from '../http/request.ts'
-import { refusal } from './errors.ts'
+import { refusal, requireSameId } from './errors.ts'
 import { type Address, kindOf, parseAddress } from './parse-address.ts'
 import type { Project } from './project.ts'
 
@@ -16,8 +16,9 @@ export async function findAddress(
   // 403 means a deleted address or a key without the right: the list tells them apart.
   if (status === 403) return findListed(project, id, signal)
   const address = parseAddress(body)
-  if (address) return address
-  throw refusal(`${id} is ${kindOf(body)}, not a floating IP`, 'invalid')
+  if (!address) throw refusal(`${id} is ${kindOf(body)}, not a floating IP`, 'invalid')
+  requireSameId(address.reservation, id)
+  return address
 }
 
 /** The same, from the list. */

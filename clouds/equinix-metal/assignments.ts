@@ -1,9 +1,10 @@
 import type { AssignedAddress, Assignments, MoveOptions } from '../ports/assignments.ts'
 import { afterWrite } from '../ports/cloud.ts'
+import { isStill } from '../ports/marks.ts'
 import { unlessDone } from '../ports/vendor-errors.ts'
 import { type Fields, fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
 import { writeOfMove } from '../http/move-write.ts'
-import { refusal, unreadableError } from './errors.ts'
+import { refusal, requireSameId, unreadableError } from './errors.ts'
 import { isReservation, kindOf, parseReservation, publicTypes } from './parse-reservation.ts'
 import type { Project } from './project.ts'
 import { addressesOf } from './reservations.ts'
@@ -26,9 +27,10 @@ export function assignmentsOf(project: Project): Assignments {
       return found && shown(found)
     },
     move: (target, options) => move(project, target, options),
-    async unassign(id, options) {
-      const { assignments = [] } = (await find(project, id, options.signal)) ?? {}
-      for (const assignment of assignments) await unassign(project, assignment, options)
+    async unassign(target, options) {
+      const found = await find(project, target.id, options.signal)
+      if (!found || !isStill(shown(found), target)) return
+      for (const assignment of found.assignments) await unassign(project, assignment, options)
     },
   }
 }
@@ -49,8 +51,9 @@ async function find(project: Project, id: string, signal: AbortSignal): Promise<
   )
   if (status === 404) return undefined
   const item = fieldsOf(body)
-  if (isReservation(item)) return parse(item)
-  throw refusal(`${id} is ${kindOf(item)}, not a reservation of public addresses`, 'invalid')
+  if (!isReservation(item)) throw refusal(`${id} is ${kindOf(item)}, not a reservation of public addresses`, 'invalid')
+  requireSameId({ id: item.id }, id)
+  return parse(item)
 }
 
 function parse(item: Fields): Assigned {
@@ -74,7 +77,8 @@ type Target = Parameters<Assignments['move']>[0]
  */
 async function move(project: Project, target: Target, options: MoveOptions): Promise<void> {
   const found = await find(project, target.id, options.signal)
-  if (!found) throw refusal(`address ${target.id} cannot be moved: its reservation is gone`, 'invalid')
+  if (!found || !isStill(shown(found), target))
+    throw refusal(`address ${target.id} cannot be moved: its reservation is gone`, 'invalid')
   const others = found.assignments.filter(({ machine }) => machine !== target.machine)
   const freed: Assignment[] = []
   try {

@@ -5,7 +5,7 @@ import { vendorErrors } from '../ports/vendor-errors.ts'
 
 export const vendor = 'Equinix Metal'
 
-export const { refusal, unreadableError } = vendorErrors(vendor)
+export const { refusal, requireSameId, unreadableError } = vendorErrors(vendor)
 
 /** What the API says of a refusal. It writes `errors`; the check of the key writes `error`. */
 export function errorText(body: unknown): string | undefined {

@@ -9,7 +9,7 @@ import {
 import { fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
 import { hasMarks } from '../ports/marks.ts'
 import { unlessGone } from '../ports/vendor-errors.ts'
-import { refusal, unreadableError } from './errors.ts'
+import { refusal, requireSameId, unreadableError } from './errors.ts'
 import { type Project, projectHints } from './project.ts'
 import { changeTags, formatTags } from './tags.ts'
 import { type List, wholeList } from './whole-list.ts'
@@ -45,8 +45,9 @@ async function findReservation(project: Project, id: string, signal: AbortSignal
   )
   if (answer.status === 404) return undefined
   const item = fieldsOf(answer.body)
-  if (isReservation(item)) return parseReservation(item, project)
-  throw refusal(`${id} is ${kindOf(item)}, not a reservation of public addresses`, 'invalid')
+  if (!isReservation(item)) throw refusal(`${id} is ${kindOf(item)}, not a reservation of public addresses`, 'invalid')
+  requireSameId({ id: item.id }, id)
+  return parseReservation(item, project)
 }
 
 async function reserve(

@@ -1,8 +1,9 @@
 import { isIPv4 } from 'node:net'
 import { fieldsOf, textOf } from '../http/loose-json.ts'
 import { writeOfMove } from '../http/move-write.ts'
-import type { AssignedAddress, Assignments, MoveOptions } from '../ports/assignments.ts'
+import type { AssignedAddress, Assignments, Movable, MoveOptions } from '../ports/assignments.ts'
 import { CloudError, afterWrite } from '../ports/cloud.ts'
+import { isStill } from '../ports/marks.ts'
 import { findFloatingIp } from './find-floating-ip.ts'
 import type { FloatingIp } from './parse-floating-ip.ts'
 import { refusal } from './errors.ts'
@@ -22,7 +23,7 @@ export function assignmentsOf(project: Project): Assignments {
       return found && shown(found)
     },
     move: (target, options) => move(project, target, options),
-    unassign: (id, options) => unassign(project, id, options),
+    unassign: (target, options) => unassign(project, target, options),
   }
 }
 
@@ -35,9 +36,13 @@ function shown({ reservation: { id, address, marks }, labels, server, home }: Fl
 
 type Target = Parameters<Assignments['move']>[0]
 
-/** One call moves an address from a server to another. The next read shows it when the action has ended. */
-async function move(project: Project, { id, machine, from }: Target, options: MoveOptions): Promise<void> {
-  const machines = from ?? (await machinesOf(project, id, options.signal))
+/**
+ * One call moves an address from a server to another. The next read shows it when the action has ended. Ids never come
+ * back, so that a read of the caller's is enough.
+ */
+async function move(project: Project, target: Target, options: MoveOptions): Promise<void> {
+  const { id, machine, from } = target
+  const machines = from ?? (await find(project, target, options.signal))?.machines
   if (!machines) throw refusal(`address ${id} cannot be moved: its reservation is gone`, 'invalid')
   if (machines.includes(machine)) return
   try {
@@ -49,14 +54,18 @@ async function move(project: Project, { id, machine, from }: Target, options: Mo
     if (now?.server === undefined || now.server === machine) return
     if (!machines.includes(now.server)) throw betweenError(now.reservation.address, now.server)
     // It means any server.
-    await unassign(project, id, options)
+    await unassign(project, { id }, options)
     await assign(project, { id, machine }, options).catch((after: unknown) => {
       throw afterWrite(after)
     })
   }
 }
 
-async function assign(project: Project, { id, machine }: Target, options: MoveOptions): Promise<void> {
+async function assign(
+  project: Project,
+  { id, machine }: Pick<Target, 'id' | 'machine'>,
+  options: MoveOptions,
+): Promise<void> {
   const hints = { invalid: `check that floating IP ${id} and server ${machine} exist` }
   const server = Number(machine)
   await act(project, { name: 'assign', id, body: { server }, hints, isDone: (now) => now?.server === machine }, options)
@@ -70,16 +79,20 @@ function betweenError(address: string, server: string): CloudError {
   return refusal(`address ${address} was assigned to server ${server} in between`, 'conflict')
 }
 
-async function machinesOf(project: Project, id: string, signal: AbortSignal): Promise<string[] | undefined> {
-  const found = await findFloatingIp(project, { id, lane: 'move' }, signal)
-  return found && shown(found).machines
+async function find(project: Project, target: Movable, signal: AbortSignal): Promise<AssignedAddress | undefined> {
+  const found = await findFloatingIp(project, { id: target.id, lane: 'move' }, signal)
+  return found && isStill(shown(found), target) ? shown(found) : undefined
 }
 
 /** An address that no server has is success, and so is one that is gone. */
-async function unassign(project: Project, id: string, options: MoveOptions): Promise<void> {
-  const found = await findFloatingIp(project, { id, lane: 'move' }, options.signal)
-  if (found?.server === undefined) return
-  await act(project, { name: 'unassign', id, body: {}, hints: {}, isDone: (now) => now?.server === undefined }, options)
+async function unassign(project: Project, target: Movable, options: MoveOptions): Promise<void> {
+  const { machines = [] } = (await find(project, target, options.signal)) ?? {}
+  if (machines.length === 0) return
+  await act(
+    project,
+    { name: 'unassign', id: target.id, body: {}, hints: {}, isDone: (now) => now?.server === undefined },
+    options,
+  )
 }
 
 type Act = {

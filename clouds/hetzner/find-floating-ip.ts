@@ -1,7 +1,7 @@
 import type { Lane } from '../http/lanes.ts'
 import type { VendorCall } from '../http/request.ts'
 import { fieldsOf } from '../http/loose-json.ts'
-import { errorCode, refusal, unreadableError } from './errors.ts'
+import { errorCode, refusal, requireSameId, unreadableError } from './errors.ts'
 import { type FloatingIp, parseFloatingIp } from './parse-floating-ip.ts'
 import type { Project } from './project.ts'
 
@@ -20,5 +20,6 @@ export async function findFloatingIp(
   }
   const found = parseFloatingIp(fieldsOf(body).floating_ip)
   if (!found) throw refusal(`${id} is no floating IP with an address`, 'invalid')
+  requireSameId(found.reservation, id)
   return found
 }

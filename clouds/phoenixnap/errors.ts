@@ -5,7 +5,7 @@ import { vendorErrors } from '../ports/vendor-errors.ts'
 
 export const vendor = 'phoenixNAP'
 
-export const { refusal, unreadableError } = vendorErrors(vendor)
+export const { refusal, requireSameId, unreadableError } = vendorErrors(vendor)
 
 /** What an API says of a refusal: its text, and what is wrong with each field. The token service has other fields. */
 export function errorText(body: unknown): string | undefined {

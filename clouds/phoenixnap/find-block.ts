@@ -1,7 +1,7 @@
 import type { VendorCall } from '../http/request.ts'
 import { type Fields, fieldsOf, textOf } from '../http/loose-json.ts'
 import { type Account, pathOf } from './account.ts'
-import { refusal, unreadableError } from './errors.ts'
+import { refusal, requireSameId } from './errors.ts'
 import { type Block, parseBlock } from './parse-block.ts'
 
 /** A block, read live; undefined is a proof that it is gone. */
@@ -24,7 +24,7 @@ export async function readOne(account: Account, { name, list, id }: Kind, signal
   const call: VendorCall = { name, method: 'GET', path: [...pathOf[list], id], accept: [403, 404] }
   const { status, body } = await account.http.call(call, signal)
   if (status === 403 || status === 404) return findListed(account, { list, id }, signal)
-  if (textOf(fieldsOf(body).id) !== id) throw unreadableError(name, `another object than ${id}`)
+  requireSameId({ id: fieldsOf(body).id }, id, name)
   return body
 }
 

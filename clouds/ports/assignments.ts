@@ -1,4 +1,4 @@
-import type { Marks } from './cloud.ts'
+import type { Marked, Marks } from './cloud.ts'
 
 /** An address of the project and the machines that its traffic goes to. */
 export type AssignedAddress = {
@@ -17,6 +17,12 @@ export type AssignedAddress = {
    */
   home?: readonly string[]
 }
+
+/**
+ * An address to move, with its marks as they were read, or the tag by which it was found. A reservation that lacks them is
+ * another one by now that has got the id, and counts as gone.
+ */
+export type Movable = Marked & { tag?: string }
 
 export type MoveOptions = {
   signal: AbortSignal
@@ -43,10 +49,11 @@ export type Assignments = {
   assignedAddress(id: string, signal: AbortSignal): Promise<AssignedAddress | undefined>
   /**
    * Assigns the address to this machine and to no other, and returns when the cloud has done so. `from` are the machines
-   * that have it, if the caller has just read that. It may take several writes, and a next call continues where one stopped. It never assigns an address that another machine still has. The outcome of its errors is that of the whole move:
+   * that have it, if the caller has just read that. It may take several writes, and a next call continues where one stopped.
+   * It never assigns an address that another machine still has. The outcome of its errors is that of the whole move:
    * `unknown` as soon as one write was carried out or may have been.
    */
-  move(target: { id: string; machine: string; from?: readonly string[] }, options: MoveOptions): Promise<void>
+  move(target: Movable & { machine: string; from?: readonly string[] }, options: MoveOptions): Promise<void>
   /** Takes the address from the machines that it is assigned to. Success if it is on none, or gone. */
-  unassign(id: string, options: MoveOptions): Promise<void>
+  unassign(target: Movable, options: MoveOptions): Promise<void>
 }

@@ -2,13 +2,18 @@ import { CloudError, type Fault } from './cloud.ts'
 
 /** The errors that a vendor's client makes itself. Each begins with the vendor's name. */
 export function vendorErrors(vendor: string) {
+  /** The error of a response that lacks what the call requested. */
+  const unreadableError = (call: string, what: string, outcome: CloudError['outcome'] = 'nothing') =>
+    new CloudError(`${vendor} answered "${call}" with ${what}`, { fault: 'unavailable', outcome })
   return {
+    unreadableError,
+    /** Throws where a response is about another object than the call. */
+    requireSameId: (found: { id: unknown }, id: string, call = 'reservation') => {
+      if (found.id !== id) throw unreadableError(call, `another object than ${id}`)
+    },
     /** A refusal of our own: nothing was sent, or the text says what was sent before. */
     refusal: (text: string, fault: Fault, outcome: CloudError['outcome'] = 'nothing') =>
       new CloudError(`${vendor}: ${text}`, { fault, outcome }),
-    /** The error of a response that lacks what the call requested. */
-    unreadableError: (call: string, what: string, outcome: CloudError['outcome'] = 'nothing') =>
-      new CloudError(`${vendor} answered "${call}" with ${what}`, { fault: 'unavailable', outcome }),
   }
 }
 

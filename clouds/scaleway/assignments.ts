@@ -1,8 +1,9 @@
 import { isIPv4 } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { writeOfMove } from '../http/move-write.ts'
-import type { AssignedAddress, Assignments, MoveOptions } from '../ports/assignments.ts'
+import type { AssignedAddress, Assignments, Movable, MoveOptions } from '../ports/assignments.ts'
 import { CloudError, afterWrite } from '../ports/cloud.ts'
+import { isStill } from '../ports/marks.ts'
 import { refusal } from './errors.ts'
 import { findFlexibleIp } from './find-flexible-ip.ts'
 import { findMachine } from './machines.ts'
@@ -22,7 +23,7 @@ export function assignmentsOf(project: Project): Assignments {
       return found && shown(found)
     },
     move: (target, options) => move(project, target, options).catch(throwOfMachine),
-    unassign: (id, options) => unassign(project, id, options),
+    unassign: (target, options) => unassign(project, target, options),
   }
 }
 
@@ -36,54 +37,48 @@ function throwOfMachine(error: unknown): never {
   throw new CloudError(error.message, { fault: 'invalid', outcome: error.outcome, cause: error })
 }
 
-type Target = Parameters<Assignments['move']>[0]
+type Target = Movable & { machine: string }
 
-/** One call moves an address, if the vendor takes it so: nobody has recorded it. Otherwise it is detached first. */
-async function move(project: Project, { id, machine, from }: Target, options: MoveOptions): Promise<void> {
-  const { machines: before, mayLeave } = from
-    ? { machines: from, mayLeave: false }
-    : placeOf(await present(project, id, options.signal))
-  if (before.includes(machine) && !mayLeave) return
-  const refused = await tryToAttach(project, { id, machine }, options)
+/**
+ * One call moves an address, if the vendor takes it so: nobody has recorded it. Otherwise it is detached first. The cloud
+ * gives the id of a deleted address to the next order. So each write relies on a read of our own.
+ */
+async function move(project: Project, target: Target, options: MoveOptions): Promise<void> {
+  const { machine } = target
+  const before = await present(project, target, options.signal)
+  if (before.server === machine && !before.isChanging) return
+  const refused = await tryToAttach(project, target, options)
   if (!refused) return
-  const { isChanging } = await present(project, id, options.signal)
-  const now = await settled(project, id, options.signal)
+  const { isChanging } = await present(project, target, options.signal)
+  const now = await settled(project, target, options.signal)
   if (now.server === machine) return
   // The refusal was about a change that has ended meanwhile.
-  if (isChanging) return attach(project, { id, machine }, options)
+  if (isChanging) return attach(project, target, options)
   if (now.server === undefined && !now.isBroken) throw refused
-  if (now.server !== undefined && !before.includes(now.server)) throw betweenError(now, now.server, 'nothing')
+  if (now.server !== undefined && now.server !== before.server) throw betweenError(now, now.server, 'nothing')
   // The refusal may be about the server. An address is taken from none for one that cannot have it.
   if ((await findMachine(project, machine, options.signal))?.state !== 'on') throw refused
-  await detach(project, id, options)
-  await attachAfterDetach(project, { now, machine }, options)
-}
-
-function placeOf(found: FlexibleIp) {
-  return { machines: shown(found).machines, mayLeave: found.isChanging }
+  await detach(project, target.id, options)
+  await attachAfterDetach(project, { target, server: now.server }, options)
 }
 
 async function attachAfterDetach(
   project: Project,
-  { now: { reservation, server }, machine }: { now: FlexibleIp; machine: string },
+  { target, server }: { target: Target; server: string | undefined },
   options: MoveOptions,
 ): Promise<void> {
-  const free = await settledAfterWrite(project, reservation.id, options.signal)
-  if (free.server === machine) return
+  const free = await settledAfterWrite(project, target, options.signal)
+  if (free.server === target.machine) return
   if (free.server !== undefined) throw betweenError(free, free.server, 'unknown')
   try {
-    await attach(project, { id: reservation.id, machine }, options)
+    await attach(project, target, options)
   } catch (error) {
-    throw afterWrite(error, `; address ${reservation.address} was taken from machine ${server ?? 'none'}`)
+    throw afterWrite(error, `; address ${free.reservation.address} was taken from machine ${server ?? 'none'}`)
   }
 }
 
 /** Attaches an address to a server, and waits for it. Returns the refusal, if the cloud refused it as it is now. */
-async function tryToAttach(
-  project: Project,
-  target: { id: string; machine: string },
-  options: MoveOptions,
-): Promise<CloudError | undefined> {
+async function tryToAttach(project: Project, target: Target, options: MoveOptions): Promise<CloudError | undefined> {
   let isSent = false
   const mayWrite = () => (isSent = options.mayWrite())
   try {
@@ -92,18 +87,15 @@ async function tryToAttach(
   } catch (error) {
     const isRefusal = isSent && error instanceof CloudError && error.outcome === 'nothing'
     if (isRefusal && ['conflict', 'invalid', 'auth'].includes(error.fault)) {
-      await present(project, target.id, options.signal)
+      await present(project, target, options.signal)
       if (error.fault !== 'auth') return error
     }
     throw error
   }
 }
 
-async function attach(
-  project: Project,
-  { id, machine }: { id: string; machine: string },
-  options: MoveOptions,
-): Promise<void> {
+async function attach(project: Project, target: Target, options: MoveOptions): Promise<void> {
+  const { id, machine } = target
   const hints = {
     invalid: `check that address ${id} and server ${machine} exist in zone ${project.zone}`,
     quota: `server ${machine} has no room for another address`,
@@ -111,7 +103,7 @@ async function attach(
   const body = { fips_ids: [id], server_id: machine }
   const path = [...pathOf.addresses(project), 'attach']
   await writeOfMove(project.http, { name: 'attach', method: 'POST', path, body, hints }, options)
-  const now = await settledAfterWrite(project, id, options.signal)
+  const now = await settledAfterWrite(project, target, options.signal)
   if (now.server === machine) return
   if (now.server !== undefined) throw betweenError(now, now.server, 'unknown')
   const { address } = now.reservation
@@ -124,18 +116,23 @@ async function detach(project: Project, id: string, options: MoveOptions): Promi
 }
 
 /** An address that no server has is success, and so is one that is gone. */
-async function unassign(project: Project, id: string, options: MoveOptions): Promise<void> {
-  if (!(await findFlexibleIp(project, { id, lane: 'move' }, options.signal))) return
-  const now = await settled(project, id, options.signal)
+async function unassign(project: Project, target: Movable, options: MoveOptions): Promise<void> {
+  if (!(await find(project, target, options.signal))) return
+  const now = await settled(project, target, options.signal)
   if (now.server === undefined && !now.isBroken) return
-  await detach(project, id, options)
-  const after = await settledAfterWrite(project, id, options.signal)
+  await detach(project, target.id, options)
+  const after = await settledAfterWrite(project, target, options.signal)
   if (after.server !== undefined) throw betweenError(after, after.server, 'unknown')
 }
 
-async function present(project: Project, id: string, signal: AbortSignal): Promise<FlexibleIp> {
-  const found = await findFlexibleIp(project, { id, lane: 'move' }, signal)
-  if (!found) throw goneError(id)
+async function find(project: Project, target: Movable, signal: AbortSignal): Promise<FlexibleIp | undefined> {
+  const found = await findFlexibleIp(project, { id: target.id, lane: 'move' }, signal)
+  return found && isStill(shown(found), target) ? found : undefined
+}
+
+async function present(project: Project, target: Movable, signal: AbortSignal): Promise<FlexibleIp> {
+  const found = await find(project, target, signal)
+  if (!found) throw goneError(target.id)
   return found
 }
 
@@ -143,12 +140,12 @@ async function present(project: Project, id: string, signal: AbortSignal): Promi
 const maxMs = 20_000
 
 /** An address when no change of it runs any more. One list serves all that wait. */
-async function settled(project: Project, id: string, signal: AbortSignal): Promise<FlexibleIp> {
+async function settled(project: Project, target: Movable, signal: AbortSignal): Promise<FlexibleIp> {
   const endsAtMs = performance.now() + maxMs
   for (;;) {
     const listed = await project.addressesForMoves.fresh(signal)
-    const found = listed.find(({ reservation }) => reservation.id === id)
-    if (!found) throw goneError(id)
+    const found = listed.find((ip) => ip.reservation.id === target.id && isStill(shown(ip), target))
+    if (!found) throw goneError(target.id)
     if (!found.isChanging) return found
     const text = `address ${found.reservation.address} is still being attached or detached`
     // The change of another address comes first: that says nothing of the server.
@@ -160,8 +157,8 @@ async function settled(project: Project, id: string, signal: AbortSignal): Promi
   }
 }
 
-async function settledAfterWrite(project: Project, id: string, signal: AbortSignal): Promise<FlexibleIp> {
-  return settled(project, id, signal).catch((error: unknown) => {
+async function settledAfterWrite(project: Project, target: Movable, signal: AbortSignal): Promise<FlexibleIp> {
+  return settled(project, target, signal).catch((error: unknown) => {
     throw afterWrite(error)
   })
 }

@@ -5,7 +5,7 @@ import { vendorErrors } from '../ports/vendor-errors.ts'
 
 export const vendor = 'Scaleway'
 
-export const { refusal, unreadableError } = vendorErrors(vendor)
+export const { refusal, requireSameId, unreadableError } = vendorErrors(vendor)
 
 /** What the API says of a refusal: its text, its type, and the argument that is wrong. */
 export function errorText(body: unknown): string | undefined {

@@ -1,6 +1,6 @@
 import type { Lane } from '../http/lanes.ts'
 import type { VendorCall } from '../http/request.ts'
-import { refusal } from './errors.ts'
+import { refusal, requireSameId } from './errors.ts'
 import { type FlexibleIp, parseFlexibleIp } from './parse-flexible-ip.ts'
 import { type Project, pathOf } from './project.ts'
 
@@ -19,6 +19,7 @@ export async function findFlexibleIp(
   if (status === 403 || status === 404) return findListed(project, { id, lane }, signal)
   const found = parseFlexibleIp(body)
   if (!found) throw refusal(`${id} is no flexible IP with an address`, 'invalid')
+  requireSameId(found.reservation, id)
   return found
 }
 

@@ -26,8 +26,7 @@ import type { Move } from '../moves/mover.ts'
 /** Nothing is moved or freed. `problem` is absent while that lasts for a moment only. */
 export type Halt = { problem?: string }
 
-export type AssigningStep =
-  { do: 'unassign'; machine: string; id: string } | { do: 'move'; machine: string; move: Move }
+export type AssigningStep = { do: 'unassign'; machine: string } | { do: 'move'; machine: string; move: Move }
 
 /** Everything that decides about one address. */
 export type SeenAddress = {
@@ -65,7 +64,7 @@ export function planAssigning(seen: SeenAddress): AssigningPlan {
   if (!assigned) return foreign !== undefined && isShown ? { problem: foreignText(foreign) } : {}
   if (!isKnown) return { againInMs: waitMs }
   const [machine] = assigned.machines
-  if (!isShown) return machine === undefined ? {} : planUnshown(seen, { do: 'unassign', machine, id })
+  if (!isShown) return machine === undefined ? {} : planUnshown(seen, { do: 'unassign', machine })
   if (machine === undefined && awaitsEndpointsMs > 0) return { againInMs: awaitsEndpointsMs }
   if (decision?.do === 'move') return unlessHalted(seen, { do: 'move', machine: decision.to.machine, move: decision })
   return decision?.do === 'wait' ? { againInMs: waitMs, problem: decision.problem } : {}

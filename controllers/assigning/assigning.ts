@@ -1,4 +1,5 @@
 import type { Problem } from '../../announcers/announcer.ts'
+import type { AssignedAddress } from '../../clouds/ports/assignments.ts'
 import type { Key } from '../../kube/objects.ts'
 import { inTurn } from '../../lib/in-turn.ts'
 import type { Announcement } from '../announcing/announcing.ts'
@@ -58,13 +59,8 @@ type Room = AssigningDeps & {
   pace: UnassignPace
 }
 
-/**
- * A write relies on an answer of the cloud that is not older. The cloud may give the id of a deleted reservation to another
- * program's order.
- */
-const liveMs = 2_000
-/** How old a look may be by which an address counts as free. */
-const freeMs = 10_000
+/** A write, and that an address is free, relies on a look at the cloud whose answer is not older. */
+const liveMs = 10_000
 /** A Service is often created before its first pod runs. An address that leads nowhere useful can come a little later. */
 const patienceMs = 30_000
 const maxSteps = 12
@@ -96,7 +92,7 @@ export function assigning(deps: AssigningDeps): Assigning {
       if (reservationOf(address) === undefined) return undefined
       const entry = memory.entryOf(address)
       const { view } = entry
-      const isRecent = !view.isChanging() && clock.now() - view.answeredAtMs() <= freeMs
+      const isRecent = !view.isChanging() && clock.now() - view.answeredAtMs() <= liveMs
       // Whoever assigns a free address may: a retained one is the project's, and not ours to move.
       entry.isLeaving = !isRecent || view.machines().length > 0
       if (!entry.isLeaving) return undefined
@@ -191,23 +187,23 @@ function inItsTurn(room: Room, { address, step }: Target, signal: AbortSignal): 
     if (room.clock.now() - view.answeredAtMs() > liveMs) view.doubt()
     const seen = await look(room, address, signal)
     const { step: now } = planAssigning(seen)
-    if (now?.do !== step.do || now.machine !== step.machine || !seen.assigned) return undefined
-    await view.change(() => carryOut(room, { address, step: now, from: seen.assigned }, signal))
+    const { assigned: from } = seen
+    if (now?.do !== step.do || now.machine !== step.machine || !from) return undefined
+    await view.change(() => carryOut(room, { address, step: now, from }, signal))
     return undefined
   })
 }
 
 async function carryOut(
   { assignments, isLeader, writeMs, memory, isReleasing, tenancyOf, pace }: Room,
-  { address, step, from }: Target & { from: SeenAddress['assigned'] },
+  { address, step, from }: Target & { from: AssignedAddress },
   signal: AbortSignal,
 ): Promise<ChangeResult> {
   if (step.do === 'unassign') {
     if (!isReleasing(address)) pace.take(tenancyOf(address))
-    await assignments.unassign(step.id, { signal, mayWrite: isLeader, writeMs })
+    await assignments.unassign(from, { signal, mayWrite: isLeader, writeMs })
     return 'unclear'
   }
-  if (!from) return 'unchanged'
   const result = await memory.entryOf(address).claim.keeper.attempt(step.move, from, isLeader)
   if (result === 'postponed') return 'unchanged'
   return result === 'done' ? { machines: [step.machine] } : 'unclear'

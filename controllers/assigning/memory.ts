@@ -2,12 +2,13 @@
 import type { AssignedAddress, Assignments } from '../../clouds/ports/assignments.ts'
 import type { Clock } from '../../kube/clock.ts'
 import type { Log } from '../../kube/log.ts'
+import { lastingMarks } from '../../ledger/record/marks.ts'
 import { sharedRead } from '../../lib/shared-read.ts'
 import { type Keeper, keeper } from '../moves/keeper.ts'
 import { mover } from '../moves/mover.ts'
 import { type Refusals, sharedRefusals } from '../moves/refusals.ts'
 import { type ProblemNews, problemNews } from '../moves/problem-news.ts'
-import { type CloudView, cloudView } from './cloud-view.ts'
+import { type Answer, type CloudView, cloudView } from './cloud-view.ts'
 import { nodeRules } from './node-probes.ts'
 import { serviceWords } from './service-nodes.ts'
 
@@ -62,7 +63,7 @@ const few = 5
 /** Knows nothing of the addresses yet. `changed` receives those that have other machines than before. */
 export function makeMemory(given: MemoryDeps, changed: (address: string) => void): Memory {
   const deps = { ...given, newRefusals: sharedRefusals(given.clock) }
-  const { assignments, clock, foreignReason } = deps
+  const { assignments, clock } = deps
   const entries = new Map<string, Entry>()
   const entryOf = (address: string) => {
     const entry = entries.get(address) ?? newEntry(deps)
@@ -76,7 +77,7 @@ export function makeMemory(given: MemoryDeps, changed: (address: string) => void
   const readOne = async (address: string, id: string, signal: AbortSignal) => {
     const askedAtMs = clock.now()
     const found = await assignments.assignedAddress(id, signal)
-    entryOf(address).view.answered(found && { ...found, foreign: foreignReason(address, found) }, { id, askedAtMs })
+    entryOf(address).view.answered(found && answerOf(deps, address, found), { id, askedAtMs })
   }
   const moving = () => [...entries.values()].filter(({ claim }) => claim.goal !== undefined).length
   return {
@@ -103,24 +104,25 @@ type Listing = Pick<Memory, 'entryOf' | 'entries'> & {
   changed: (address: string) => void
 }
 
-async function readList(
-  { assignments, reservationOf, foreignReason, clock }: MemoryDeps,
-  { entries, entryOf, changed }: Listing,
-  signal: AbortSignal,
-): Promise<void> {
+async function readList(deps: MemoryDeps, { entries, entryOf, changed }: Listing, signal: AbortSignal): Promise<void> {
+  const { assignments, reservationOf, clock } = deps
   const askedAtMs = clock.now()
   const listed = new Set<string>()
   for (const found of await assignments.assignedAddresses(undefined, signal)) {
     const { address } = found
     if (reservationOf(address) !== found.id) continue
     listed.add(address)
-    const answer = { ...found, foreign: foreignReason(address, found) }
-    if (entryOf(address).view.answered(answer, { id: found.id, askedAtMs })) changed(address)
+    if (entryOf(address).view.answered(answerOf(deps, address, found), { id: found.id, askedAtMs })) changed(address)
   }
   for (const [address, { view }] of entries) {
     if (reservationOf(address) === undefined) entries.delete(address)
     else if (!listed.has(address)) view.missed({ askedAtMs })
   }
+}
+
+/** A sweep may change the sign of life at any time, so no write compares it. */
+function answerOf({ foreignReason }: MemoryDeps, address: string, found: AssignedAddress): Answer {
+  return { ...found, marks: lastingMarks(found.marks), foreign: foreignReason(address, found) }
 }
 
 type ClaimDeps = MemoryDeps & { newRefusals: () => Refusals }

@@ -34,7 +34,7 @@ export function taggedAddress(assignments: Assignments, tag: string): AddressPor
       const found = await assignments.assignedAddress(id, signal)
       return found && { ...withoutTags(found), isNamed: found.tags.includes(tag) }
     },
-    assign: (target, options) => assignments.move(target, options),
+    assign: (target, options) => assignments.move({ ...target, tag }, options),
   }
 }
 

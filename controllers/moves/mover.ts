@@ -10,7 +10,8 @@ import { retryAfterOf } from './retry-after.ts'
 import { type Refusals, isRefusal, refusals } from './refusals.ts'
 
 /** An address that leads to one machine, as the cloud shows it. */
-export type MovableAddress = Pick<AssignedAddress, 'id' | 'address' | 'machines'>
+export type MovableAddress = Pick<AssignedAddress, 'id' | 'address' | 'machines'> &
+  Partial<Pick<AssignedAddress, 'marks'>>
 
 export type Move = Extract<Decision, { do: 'move' }>
 
@@ -65,7 +66,8 @@ export function mover(options: MoverOptions): Mover {
       log.info({ address: assigned.address, to: to.name, reason, why }, `moving ${what}`)
       const right = rightToWrite(mayWrite)
       try {
-        await assignInTime(options, { id: assigned.id, machine: to.machine, from: assigned.machines }, right.mayWrite)
+        const { machines: from, id, marks = {} } = assigned
+        await assignInTime(options, { id, marks, machine: to.machine, from }, right.mayWrite)
         attempts.succeeded()
         onAttempt(move, undefined)
         return 'done'

@@ -17,6 +17,7 @@ import {
   secondKeys,
   serviceOfAddress,
 } from '../../ledger/record/elastic-ip.ts'
+import { lastingMarks } from '../../ledger/record/marks.ts'
 import { addressAnnotation, elasticIPAnnotation } from '../../ledger/record/names.ts'
 import { holdRecord } from '../../ledger/record/records.ts'
 import { isRelevantChange } from '../../ledger/record/relevant-change.ts'
@@ -239,10 +240,11 @@ function makeReconcilerDeps(
 function leftAssignments({ vendor, caches }: Deps, isLeader: () => boolean): ReleaseDeps['unassign'] {
   const { assignments, providerIds } = vendor
   if (!assignments) return undefined
-  return async (id, signal) => {
+  return async ({ id, marks }, signal) => {
     const { machines = [] } = (await assignments.assignedAddress(id, signal)) ?? {}
     const ours = new Set(caches.nodes.list().map((node) => machineIdOf(node, providerIds)))
-    if (machines.every((machine) => ours.has(machine))) await assignments.unassign(id, { signal, mayWrite: isLeader })
+    if (machines.every((machine) => ours.has(machine)))
+      await assignments.unassign({ id, marks: lastingMarks(marks) }, { signal, mayWrite: isLeader })
   }
 }
 

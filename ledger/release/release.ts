@@ -22,7 +22,7 @@ export type ReleaseDeps = SourceReleaseDeps & {
    * Takes the address of a reservation from the machine that has it. Absent where the cloud assigns none, and where
    * whoever asks for the release has done so.
    */
-  unassign?: ((id: string, signal: AbortSignal) => Promise<void>) | undefined
+  unassign?: ((reservation: Reservation, signal: AbortSignal) => Promise<void>) | undefined
 }
 
 /**
@@ -161,7 +161,7 @@ async function releaseToCloud(
   const requested = { ...known, deletionRequestedAt: deletionRequestedAt ?? deps.now().toISOString() }
   const stored = await deps.records.writeStatus(marked, requested, { signal })
   // Another load balancer setting left it on a machine, or a person brought it there. No Service can get it any more.
-  if (found?.holder !== undefined) await deps.unassign?.(found.id, signal)
+  if (found?.holder !== undefined) await deps.unassign?.(found, signal)
   if ((await deleteReservation(deps, { record: stored, found }, signal)) === 'deleting')
     await moveToReleaseRecord(deps, stored, signal)
   return 'released'

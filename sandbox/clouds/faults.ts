@@ -12,6 +12,7 @@ export const answers = [
   'short-pages',
   'shuffled-list',
   'other-address',
+  'other-id',
 ] as const
 
 export type Fault = {
@@ -31,6 +32,8 @@ export type Fault = {
   perPage?: number
   /** `other-address`: what the answer has in place of each address. */
   address?: string
+  /** `other-id`: the id that the answer has in place of that of its object. */
+  otherId?: string | number
   /** For a status: the Retry-After header; none when absent. */
   retryAfterSeconds?: number
   /** For a status: the text of the error; the vendor's usual text when absent. */
@@ -94,11 +97,12 @@ export function describeFault({ answer, done }: Fault): string {
   return done ? `done, then ${answer}` : String(answer)
 }
 
-function check({ answer, times, ms, perPage, address }: Fault): void {
+function check({ answer, times, ms, perPage, address, otherId }: Fault): void {
   const known = typeof answer === 'number' ? answer >= 400 && answer <= 599 : answers.includes(answer)
   if (!known) throw new ControlError(`answer ${answer}: expected a status from 400 to 599, or ${answers.join(', ')}`)
   if (answer === 'slow' && ms === undefined) throw new ControlError('answer "slow" needs "ms"')
   if (answer === 'other-address' && !address) throw new ControlError('answer "other-address" needs "address"')
+  if (answer === 'other-id' && otherId === undefined) throw new ControlError('answer "other-id" needs "otherId"')
   if (answer === 'short-pages' && !(perPage && perPage > 0))
     throw new ControlError('"short-pages" needs "perPage" above 0')
   if (times !== undefined && times < 1) throw new ControlError('times is 1 or more')

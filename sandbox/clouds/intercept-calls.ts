@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { TLSSocket } from 'node:tls'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Call, CallLog } from './call-log.ts'
-import { type ActiveFault, type Faults, describeFault } from './faults.ts'
+import { type ActiveFault, type Fault, type Faults, describeFault } from './faults.ts'
 import type { Latency } from './latency.ts'
 
 /** What every answer of a vendor's API has in common. */
@@ -59,7 +59,7 @@ export function interceptCalls(
   app.addHook('onSend', async (request, reply, payload) => {
     const fault = struckBy(request, reply)
     const faultBody = fault?.done ? await applyFault(fault, { request, reply, format, closing }) : undefined
-    const body = faultBody ?? withOtherAddress(payload, fault)
+    const body = faultBody ?? falsified(payload, fault)
     const text = typeof body === 'string' ? body : ''
     if (!isEdgeAnswer(reply)) reply.headers(format.headers(request, reply.statusCode, text))
     return body
@@ -114,13 +114,24 @@ async function applyFault(
   return JSON.stringify(format.errorBody(fault.answer, fault.message, fault.code))
 }
 
-/** Applies a fault by which the cloud answers with an address that it did not allocate. */
-function withOtherAddress(payload: unknown, fault: ActiveFault | undefined): unknown {
-  if (fault?.answer !== 'other-address' || typeof payload !== 'string' || !payload.startsWith('{')) return payload
+/** Applies a fault by which the cloud answers with an address that it did not allocate, or with the id of another object. */
+function falsified(payload: unknown, fault: ActiveFault | undefined): unknown {
+  if (typeof payload !== 'string' || !payload.startsWith('{')) return payload
+  if (fault?.answer === 'other-id') return JSON.stringify(withId(JSON.parse(payload) as object, fault.otherId))
+  if (fault?.answer !== 'other-address') return payload
   const isAddress = (name: string) => ['address', 'ip', 'ip_address', 'cidr'].includes(name)
   const other = (name: string, value: unknown) =>
     isAddress(name) && typeof value === 'string' ? value.replace(/^[^/]+/, fault.address ?? '') : value
   return JSON.stringify(JSON.parse(payload, other))
+}
+
+/** Vendors answer with an object, or with an object in the field of its kind. */
+function withId(answer: object, id: Fault['otherId']): object {
+  if ('id' in answer) return { ...answer, id }
+  const objects = Object.entries(answer).map(([name, value]: [string, unknown]) =>
+    typeof value === 'object' && value !== null && 'id' in value ? [name, { ...value, id }] : [name, value],
+  )
+  return Object.fromEntries(objects) as object
 }
 
 function plainUrl({ host, url }: FastifyRequest): string {

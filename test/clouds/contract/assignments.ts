@@ -1,8 +1,11 @@
 import * as assert from 'uvu/assert'
+import type { Assignments } from '../../../clouds/ports/assignments.ts'
 import type { Reservation } from '../../../clouds/ports/cloud.ts'
 import { neverAborted } from '../scripted-server.ts'
-import { reserve } from './reserve.ts'
+import { marks, reserve } from './reserve.ts'
 import { type AssignmentStage, type On, refusalOf } from './stage.ts'
+
+type Target = Parameters<Assignments['move']>[0]
 
 const tagOf = ({ tagPrefix = '' }: AssignmentStage) => `${tagPrefix}control-plane=prod`
 
@@ -14,7 +17,7 @@ export async function room(stage: AssignmentStage, names = ['one', 'two', 'three
   return { id, address: address ?? '', one: one ?? '', two: two ?? '', three: three ?? '' }
 }
 
-export const move = (stage: AssignmentStage, target: { id: string; machine: string }, mayWrite = () => true) =>
+export const move = (stage: AssignmentStage, target: Target, mayWrite = () => true) =>
   stage.cloud.assignments.move(target, { signal: neverAborted, mayWrite })
 
 /** The machines that have an address, as the cloud says it. */
@@ -90,7 +93,7 @@ function moving(on: On<AssignmentStage>): void {
   on('an address is taken from its machine, and again without harm', async (stage) => {
     const { id, one } = await room(stage)
     const unassign = (of: string) =>
-      stage.cloud.assignments.unassign(of, { signal: neverAborted, mayWrite: () => true })
+      stage.cloud.assignments.unassign({ id: of }, { signal: neverAborted, mayWrite: () => true })
     await move(stage, { id, machine: one })
     await unassign(id)
     assert.equal(await machinesOf(stage, id), [])
@@ -99,6 +102,21 @@ function moving(on: On<AssignmentStage>): void {
     assert.is(writes(stage), 0)
     await stage.cloud.release({ id }, neverAborted)
     await unassign(id)
+  })
+
+  on('an address that lacks the marks or the tag of the caller is another one by now, and stays', async (stage) => {
+    const { id, one, two } = await room(stage)
+    await move(stage, { id, machine: one })
+    stage.control.calls.clear()
+    for (const lacking of [{ marks: { ...marks, service: 'other==' } }, { tag: `${tagOf(stage)}2` }]) {
+      const target = { id, machine: two, ...lacking }
+      assert.is((await refusalOf(stage, move(stage, target))).outcome, 'nothing')
+      await stage.cloud.assignments.unassign(target, { signal: neverAborted, mayWrite: () => true })
+    }
+    assert.is(writes(stage), 0)
+    assert.equal(await machinesOf(stage, id), [one])
+    await move(stage, { id, machine: two, marks, tag: tagOf(stage) })
+    assert.equal(await machinesOf(stage, id), [two])
   })
 
   on('an address that no machine has is assigned in one write', async (stage) => {

@@ -32,7 +32,7 @@ export function familyRules(on: On<AssignmentStage>): void {
     await cloud.assignments.move({ id, machine }, options)
     const [found] = await cloud.assignments.assignedAddresses(undefined, neverAborted)
     assert.equal([found?.address, found?.machines], [address, [machine]])
-    await cloud.assignments.unassign(id, options)
+    await cloud.assignments.unassign({ id }, options)
     await cloud.release({ id }, neverAborted)
     assert.equal(await cloud.reservations({}, neverAborted), [])
   })

@@ -56,6 +56,24 @@ function refusing(on: On): void {
 }
 
 function failing(on: On): void {
+  on('an answer about another reservation is no answer, and nothing is deleted', async (stage) => {
+    const { id } = await reserve(stage)
+    const { id: otherId } = await reserve(stage, { service: 'other==' })
+    const { cloud, control } = stage
+    control.faults.add({
+      on: 'GET',
+      answer: 'other-id',
+      otherId: Number.isNaN(Number(otherId)) ? otherId : Number(otherId),
+    })
+    const error = await refusalOf(stage, cloud.reservation(id, neverAborted))
+    assert.equal([error.fault, error.outcome], ['unavailable', 'nothing'])
+    assert.match(error.message, `another object than ${id}`)
+    await refusalOf(stage, cloud.release({ id }, neverAborted))
+    assert.is(control.calls.count(stage.routes.release), 0)
+    control.faults.clear()
+    assert.is((await list(stage)).length, 2)
+  })
+
   const losses = [500, 502, 'reset'] as const
   for (const answer of losses) {
     on(`a reservation whose answer is lost (${answer}) is asked for once, and found by its marks`, async (stage) => {

@@ -84,7 +84,7 @@ test('an address that a server has, or that is protected, stays, and the person 
   const assigned = await cloudErrorOf(client.release({ id }, neverAborted))
   assert.is(assigned.fault, 'conflict')
   assert.match(assigned.message, `is assigned to server ${machine}, so it is not deleted; unassign it`)
-  await client.assignments.unassign(id, options)
+  await client.assignments.unassign({ id }, options)
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const url = `${cloud.url}/floating_ips/${id}/actions/change_protection`
   await fetch(url, { method: 'POST', headers, body: '{"delete":true}' })
@@ -303,7 +303,7 @@ for (const { answer, isDone } of [
     const machine = String(cloud.control.devices.add({ hostname: 'node-1' })['id'])
     await client.assignments.move({ id, machine }, options)
     cloud.control.faults.add({ on: 'POST /floating_ips/{id}/actions/unassign', ...answer, times: 1, done: isDone })
-    const work = client.assignments.unassign(id, options)
+    const work = client.assignments.unassign({ id }, options)
     if (isDone) await work
     else assert.is((await cloudErrorOf(work)).outcome, 'unknown')
     const { machines } = (await client.assignments.assignedAddress(id, neverAborted)) ?? {}

@@ -114,6 +114,46 @@ test('an id that came back without our tags is not deleted, also where a server 
   assert.is(cloud.control.reservations.all().length, 1)
 })
 
+for (const attachElsewhere of ['accept', 'precondition'] as const)
+  test(`an id that was given away since the caller looked is neither attached nor detached (${attachElsewhere})`, async () => {
+    await using cloud = await open({ unknowns: { attachElsewhere } })
+    const { id } = await cloud.reserve()
+    const { assignments } = cloud.client
+    const [ours, theirs] = [cloud.add('ours'), cloud.add('theirs')]
+    await cloud.call('POST', `/attach`, { fips_ids: [id], server_id: ours })
+    const looked = await assignments.assignedAddress(id, neverAborted)
+    const { marks: seen, machines: from } = looked ?? {}
+    await cloud.call('POST', '/detach', { fips_ids: [id] })
+    await cloud.call('DELETE', `/${id}`)
+    assert.is((await cloud.call('POST', '', { project_id: project, tags: ['web'] })).id, id)
+    cloud.control.reservations.assign(id, theirs)
+    cloud.control.calls.clear()
+    const target = { id, ...(seen && { marks: seen }), ...(from && { from }) }
+    const error = await cloudErrorOf(assignments.move({ ...target, machine: ours }, options))
+    assert.match(error.message, 'cannot be moved: its reservation is gone')
+    await assignments.unassign(target, options)
+    assert.is(cloud.control.calls.count('POST'), 0)
+    assert.equal(await cloud.machinesOf(id), [theirs])
+  })
+
+test('an id that is given away while a refused move looks again is not detached', async () => {
+  await using cloud = await open({ unknowns: { attachElsewhere: 'precondition' } })
+  const first = await cloud.reserve()
+  const { id } = first
+  const [ours, theirs] = [cloud.add('ours'), cloud.add('theirs')]
+  const give = async () => {
+    await cloud.call('DELETE', `/${id}`)
+    await cloud.call('POST', '', { project_id: project, tags: ['web'] })
+    cloud.control.reservations.assign(id, theirs)
+  }
+  cloud.control.latency.set({ on: routes.attach, ms: 200 })
+  const moving = cloudErrorOf(cloud.client.assignments.move({ ...first, machine: ours }, options))
+  while (cloud.control.calls.count(routes.attach) === 0) await new Promise((soon) => setTimeout(soon, 5))
+  await give()
+  assert.match((await moving).message, 'cannot be moved: its reservation is gone')
+  assert.equal([await cloud.machinesOf(id), cloud.control.calls.count(routes.detach)], [[theirs], 0])
+})
+
 test('an address that a server has, or is about to have, stays', async () => {
   await using cloud = await open({ changeMs: 60_000 })
   const { id } = await cloud.reserve()
@@ -180,9 +220,9 @@ test('a move returns when the address is there, and twenty moves look together',
   assert.ok(after.every((one) => one.machines.length === 1))
   const { calls } = cloud.control
   assert.is(calls.count(routes.attach), 20)
-  // Each looks at once. From then on one list at a time serves all of them, however long they take.
+  // Each looks before its write, and at once after it. From then on one list at a time serves all of them, however long they take.
   const later = 1 + (performance.now() - beganAtMs) / pollMs
-  assert.ok(calls.count('GET') <= 20 + 2 * later, `${calls.count('GET')} calls`)
+  assert.ok(calls.count('GET') <= 40 + 2 * later, `${calls.count('GET')} calls`)
 })
 
 test('an address on its way is on no machine, and a second move waits for the first', async () => {

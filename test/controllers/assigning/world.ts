@@ -71,7 +71,7 @@ export function world(addresses = ['203.0.113.1']) {
     async move({ id, machine }, options) {
       await write(`${id} -> ${machine}`, () => set(id, [machine]), options)
     },
-    async unassign(id, options) {
+    async unassign({ id }, options) {
       await write(`${id} -> nobody`, () => set(id, []), options)
     },
   }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { CloudError } from '../../../clouds/ports/cloud.ts'
+import { CloudError, type Reservation } from '../../../clouds/ports/cloud.ts'
 import type { CallOptions } from '../../../kube/client.ts'
 import { KubeError, isConflict } from '../../../kube/errors.ts'
 import { bind } from '../../../ledger/claim/bind.ts'
@@ -574,8 +574,8 @@ async function releaseAssigned({ cluster = scheme.cluster }: { cluster?: string 
   const { service = '' } = found.marks
   harness.cloud.put({ ...found, holder: 'a machine', marks: { usage: scheme.usage, cluster, service } })
   const freed: [string, string | undefined][] = []
-  const unassign = (asked: string) => {
-    freed.push([asked, harness.record()?.status?.deletionRequestedAt])
+  const unassign = (asked: Reservation) => {
+    freed.push([asked.id, harness.record()?.status?.deletionRequestedAt])
     return Promise.resolve()
   }
   const result = await release({ ...harness.process('b').deps, unassign }, harness.record() as ElasticIP, neverAborted)
