@@ -28,47 +28,66 @@ export type EventRecorderOptions = {
 }
 
 /** All occurrences that share one Event: the Event as it shall be, and whether the API server has it. */
-type Series = { event: KubeEvent; isStored: boolean }
+type Series = { event: KubeEvent; isStored: boolean; subject: Subject }
+
+/** What an object was told, and how many Events it may still get. */
+type Subject = { tokens: number; filledAtMs: number; told: Map<string, Told>; order: number; lastNormal: number }
+
+/** The last occurrence of a reason; `order` is its place among all that the object was told. */
+type Told = { message: string; order: number; atMs: number }
 
 const maxSeries = 1_000
+/** As many as client-go remembers. */
+const maxSubjects = 4_096
+/** The limit of client-go for one object: this many Events at once, then one each five minutes. */
+const burst = 25
+const refillMs = 300_000
+/** What lasts is told again after this time: the API server deletes an Event after an hour. */
+const repeatedAfterMs = 1_800_000
 const maxPending = 200
 /** Beyond this number, similar events (same object, type and reason) aggregate in one Event with the latest message. */
 const maxSimilar = 10
 const maxMessageLength = 1_024
 
 /**
- * A recorder of core/v1 Events, correlated as client-go does it: a repeated event raises the count of its Event. It
- * writes one Event at a time. By hand, because client-node has no event recorder.
+ * A recorder of core/v1 Events, correlated and limited as client-go does it: a repeated event raises the count of its
+ * Event. What a poll only repeats is not written. By hand, because client-node has no event recorder.
  */
 export function eventRecorder({ client, log, now = () => new Date(), ...source }: EventRecorderOptions): EventRecorder {
   const known = new Map<string, Series>()
+  const subjects = new Map<string, Subject>()
   const pending = new Set<Series>()
   let writing: Promise<void> | undefined
 
-  const remember = (key: string, series: Series) => {
-    // Deleting it first moves the series to the end of the map, so the first one is the least recently used.
-    known.delete(key)
-    known.set(key, series)
-    if (known.size > maxSeries) known.delete(known.keys().next().value ?? '')
-  }
   const writePending = async () => {
     for (const series of pending) {
       pending.delete(series)
-      await write(client, series, log)
+      // What was not written is no repetition when it is recorded again.
+      if (!(await write(client, series, log))) series.subject.told.delete(`${series.event.type} ${series.event.reason}`)
     }
     writing = undefined
   }
 
   return {
     record(object, occurrence) {
+      const nowMs = now().getTime()
+      const subject = subjects.get(subjectOf(object)) ?? newSubject(nowMs)
+      remember(subjects, { key: subjectOf(object), value: subject, max: maxSubjects })
+      if (isRepetition(subject, occurrence, nowMs)) return
       const key = correlationKey(known, object, occurrence)
-      const series = known.get(key) ?? { event: newEvent(object, source), isStored: false }
-      if (pending.size >= maxPending && !pending.has(series)) {
+      const series = known.get(key) ?? { event: newEvent(object, source), isStored: false, subject }
+      const isWaiting = pending.has(series)
+      if (pending.size >= maxPending && !isWaiting) {
         log.debug({ about: keyOf(object), reason: occurrence.reason }, 'event dropped: too many are pending')
         return
       }
       count(series.event, occurrence, now())
-      remember(key, series)
+      remember(known, { key, value: series, max: maxSeries })
+      if (!isWaiting && !takeToken(subject, nowMs)) {
+        log.debug({ about: keyOf(object), reason: occurrence.reason }, 'event not written: its object has too many')
+        return
+      }
+      noteTold(subject, occurrence, nowMs)
       pending.add(series)
       writing ??= writePending()
     },
@@ -76,9 +95,49 @@ export function eventRecorder({ client, log, now = () => new Date(), ...source }
   }
 }
 
+/** Sets an entry as the most recently used one, and deletes the least recently used one beyond the maximum. */
+function remember<T>(map: Map<string, T>, { key, value, max }: { key: string; value: T; max: number }): void {
+  // Deleting it first moves the entry to the end of the map.
+  map.delete(key)
+  map.set(key, value)
+  if (map.size > max) map.delete(map.keys().next().value ?? '')
+}
+
+function subjectOf(object: KubeObject): string {
+  return object.metadata.uid ?? `${object.kind} ${keyOf(object)}`
+}
+
+function newSubject(nowMs: number): Subject {
+  return { tokens: burst, filledAtMs: nowMs, told: new Map(), order: 0, lastNormal: 0 }
+}
+
+/**
+ * Whether an object was told the same last, for this reason. After another Normal Event it is news: something ended in
+ * between, and has begun again.
+ */
+function isRepetition({ told, lastNormal }: Subject, { type, reason, message }: Occurrence, nowMs: number): boolean {
+  const last = told.get(`${type} ${reason}`)
+  return last?.message === message && lastNormal <= last.order && nowMs - last.atMs < repeatedAfterMs
+}
+
+function noteTold(subject: Subject, { type, reason, message }: Occurrence, atMs: number): void {
+  subject.order += 1
+  subject.told.set(`${type} ${reason}`, { message, order: subject.order, atMs })
+  if (type === 'Normal') subject.lastNormal = subject.order
+}
+
+/** Takes one Event from what the object may still get; false if nothing is left. */
+function takeToken(subject: Subject, nowMs: number): boolean {
+  subject.tokens = Math.min(burst, subject.tokens + (nowMs - subject.filledAtMs) / refillMs)
+  subject.filledAtMs = nowMs
+  if (subject.tokens < 1) return false
+  subject.tokens -= 1
+  return true
+}
+
 /** The key of the series that an occurrence belongs to: its own message's, or that of all similar events. */
 function correlationKey(known: Map<string, Series>, object: KubeObject, { type, reason, message }: Occurrence): string {
-  const aggregateKey = `${object.metadata.uid ?? `${object.kind} ${keyOf(object)}`} ${type} ${reason} `
+  const aggregateKey = `${subjectOf(object)} ${type} ${reason} `
   const key = aggregateKey + message
   if (known.has(key)) return key
   const similar = [...known.keys()].filter((other) => other.startsWith(aggregateKey)).length
@@ -130,17 +189,20 @@ function count(event: KubeEvent, { type, reason, message }: Occurrence, now: Dat
   event.lastTimestamp = time
 }
 
-async function write(client: EventRecorderOptions['client'], series: Series, log: Log): Promise<void> {
+/** Writes an Event; false if that failed. */
+async function write(client: EventRecorderOptions['client'], series: Series, log: Log): Promise<boolean> {
   const { event } = series
   try {
     if (series.isStored) series.isStored = await patchCount(client, event)
     if (!series.isStored) await create(client, event)
     series.isStored = true
+    return true
   } catch (error) {
     // The API server refuses Events in a namespace that is being deleted, which is normal.
     const isExpected = error instanceof KubeError && error.status === 403
     const fields = { about: event.involvedObject, reason: event.reason, error: String(error) }
     log[isExpected ? 'debug' : 'warn'](fields, 'event not written')
+    return false
   }
 }
 

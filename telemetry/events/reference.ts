@@ -10,7 +10,8 @@ all that somebody should read:
 kubectl get events -A --field-selector type=Warning
 \`\`\`
 
-The API server keeps an Event for an hour. Events about objects without a namespace, such as nodes, are in \`default\`.
+The API server keeps an Event for an hour. A problem that lasts is written once, and again each half hour: retries that
+change nothing write no Event. Beyond 25 Events an object gets one each five minutes, as with client-go. Events about objects without a namespace, such as nodes, are in \`default\`.
 The reasons of Services and nodes are those of the cloud controller manager of Kubernetes, so that dashboards go on.
 `
 

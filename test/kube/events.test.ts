@@ -12,10 +12,12 @@ const service: KubeObject = {
 }
 const failed = { type: 'Warning', reason: 'SyncLoadBalancerFailed', message: 'no address left' } as const
 
-const now = () => new Date('2026-01-02T03:04:05.678Z')
+const start = Date.parse('2026-01-02T03:04:05.678Z')
 
-/** A recorder with a client that keeps the writes; `failures` makes them fail. */
+/** A recorder with a client that keeps the writes; `failures` makes them fail, `pass` moves its clock. */
 function recorder() {
+  let passedMs = 0
+  const now = () => new Date(start + passedMs)
   const created: KubeEvent[] = []
   const patched: { name: string; merge: Partial<KubeEvent> }[] = []
   const failures: { create?: Error; patch?: Error } = {}
@@ -36,8 +38,11 @@ function recorder() {
     patched,
     failures,
     log,
+    pass: (minutes: number) => void (passedMs += minutes * 60_000),
   }
 }
+
+const ensured = { type: 'Normal', reason: 'EnsuredLoadBalancer', message: 'Ensured load balancer' } as const
 
 test('an Event has the object, the reason, the message, the time and the reporter', async () => {
   const { record, written, created } = recorder()
@@ -77,20 +82,65 @@ test('an Event about an object without a namespace is written to default', async
   assert.equal([created[0]?.metadata.namespace, created[0]?.involvedObject.namespace], ['default', undefined])
 })
 
-test('a repeated event raises the count, and a burst needs few writes', async () => {
-  const { record, written, created, patched } = recorder()
-  for (let i = 0; i < 1_000; i++) record(service, failed)
-  await written()
-  record(service, failed)
-  await written()
-  assert.is(created.length, 1)
+test('what repeats without end is written once in half an hour, on one Event', async () => {
+  const { record, written, created, patched, pass } = recorder()
+  for (let second = 0; second < 3_600; second += 5) {
+    record(service, { ...failed, type: 'Normal', reason: 'Trying' })
+    record(service, failed)
+    await written()
+    pass(5 / 60)
+  }
   assert.equal(
-    patched.map(({ name, merge }) => [name, merge.count]),
+    created.map(({ reason, count }) => [reason, count]),
     [
-      [created[0]?.metadata.name, 1_000],
-      [created[0]?.metadata.name, 1_001],
+      ['Trying', 1],
+      [failed.reason, 1],
     ],
   )
+  assert.equal(
+    patched.map(({ name, merge }) => [name, merge.count]),
+    created.map(({ metadata }) => [metadata.name, 2]),
+  )
+})
+
+test('what comes back is news after another Normal Event, or when its reason said something else in between', async () => {
+  const { record, written, created, patched } = recorder()
+  for (const occurrence of [failed, ensured, failed, { ...failed, message: 'no rights' }, failed, failed]) {
+    record(service, occurrence)
+    await written()
+  }
+  assert.equal(
+    created.map(({ message }) => message),
+    [failed.message, ensured.message, 'no rights'],
+  )
+  assert.equal(
+    patched.map(({ merge }) => [merge.message, merge.count]),
+    [
+      [failed.message, 2],
+      [failed.message, 3],
+    ],
+  )
+})
+
+test('an object gets a burst of 25 Events, then one each five minutes; others are not limited by that', async () => {
+  const { record, written, created, patched, pass, log } = recorder()
+  const writes = () => created.length + patched.length
+  const change = async (n: number) => {
+    record(service, { ...failed, message: `attempt ${n % 2}` })
+    await written()
+  }
+  for (let n = 0; n < 100; n++) await change(n)
+  assert.is(writes(), 25)
+  assert.ok(log.lines.every(({ level }) => level === 'debug'))
+  record({ ...service, metadata: { ...service.metadata, uid: 'u2' } }, failed)
+  await written()
+  assert.is(writes(), 26)
+  for (let n = 0; n < 12; n++) {
+    pass(5)
+    await change(n)
+    await change(n + 1)
+  }
+  assert.is(writes(), 26 + 12)
 })
 
 test('another message makes another Event, until ten are similar: then they aggregate', async () => {
@@ -110,10 +160,11 @@ test('another message makes another Event, until ten are similar: then they aggr
 })
 
 test('an Event that has expired is created again', async () => {
-  const { record, written, created, failures } = recorder()
+  const { record, written, created, failures, pass } = recorder()
   record(service, failed)
   await written()
   failures.patch = new KubeError('gone', { status: 404, reason: 'NotFound' })
+  pass(60)
   record(service, failed)
   await written()
   assert.equal(
@@ -132,7 +183,7 @@ test('an Event whose creation got no answer is counted on if the API server has 
   await written()
   record(service, failed)
   await written()
-  assert.equal([created.length, patched.map(({ merge }) => merge.count)], [0, [2, 3]])
+  assert.equal([created.length, patched.map(({ merge }) => merge.count)], [0, [2]])
   assert.is(log.lines.length, 1)
 })
 
