@@ -2,18 +2,18 @@
 // reports those that are out of date.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { elasticIPReference } from '../manifests/elastic-ip-reference.ts'
+import { elasticIPReference } from './pages/elastic-ip.ts'
 import { manifestFiles } from '../manifests/generate/files.ts'
 import { alertGroups } from '../telemetry/alerts/alerts.ts'
-import { alertsReference } from '../telemetry/alerts/reference.ts'
+import { alertsReference } from './pages/alerts.ts'
 import manifest from '../package.json' with { type: 'json' }
-import { commandsReference } from '../commands/reference/commands.ts'
-import { doctorReference } from '../commands/reference/doctor.ts'
-import { eventsReference } from '../telemetry/events/reference.ts'
-import { metricsReference } from '../telemetry/metrics/reference.ts'
-import { annotationsReference } from '../commands/reference/annotations.ts'
+import { commandsReference } from './pages/commands.ts'
+import { doctorReference } from './pages/doctor.ts'
+import { eventsReference } from './pages/events.ts'
+import { metricsReference } from './pages/metrics.ts'
+import { annotationsReference } from './pages/annotations.ts'
 import { dialectFacts } from '../commands/settings/chart-facts.ts'
-import { settingsReference } from '../commands/reference/settings.ts'
+import { settingsReference } from './pages/settings.ts'
 import { webhookIdentities } from '../webhooks/identities.ts'
 
 const pages = [

@@ -105,7 +105,7 @@ const clusterRules: Rule[] = [
 const ownNamespaceRules: Rule[] = [
   { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
   { apiGroups: [''], resources: ['secrets'], resourceNames: [names.authoritySecret], verbs: ['get', 'update'] },
-  { apiGroups: [''], resources: ['secrets'], resourceNames: [names.webhookSecret], verbs: ['get', 'update'] },
+  { apiGroups: [''], resources: ['secrets'], resourceNames: [names.webhookSecret], verbs: ['get'] },
   { apiGroups: [''], resources: ['secrets'], resourceNames: [names.peersSecret], verbs: ['get', 'patch'] },
   { apiGroups: [''], resources: ['configmaps'], verbs: ['create'] },
   { apiGroups: [''], resources: ['configmaps'], resourceNames: [names.ledgerConfigMap], verbs: ['get', 'update'] },

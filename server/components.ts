@@ -1,5 +1,4 @@
 import type { CertSource } from '../certs/cert-source.ts'
-import { paceOf } from '../certs/lifetimes.ts'
 import { mountedCertificate } from '../certs/mounted.ts'
 import { selfSigned } from '../certs/self-signed.ts'
 import { replacedProgram } from '../clouds/dialects.ts'
@@ -14,7 +13,7 @@ import { type Leadership, followedLeadership, leadership, otherLeader } from './
 import { type OwnUser, ownUser } from '../webhooks/own-user.ts'
 import { type WebhookProbe, webhookProbe } from '../webhooks/webhook-probe.ts'
 import { makeWebhooks } from './webhooks.ts'
-import { type WebhookPaths, webhookPaths } from '../webhooks/paths/webhook-paths.ts'
+import { type WebhookPath, webhookPath } from '../webhooks/paths/webhook-path.ts'
 import { type Dependencies, makeDependencies } from './dependencies.ts'
 
 /** Everything that `serve` starts, watches and stops. */
@@ -36,17 +35,17 @@ export type Components = Pick<
   /** Absent with --only=webhooks, and where the operator named no control-plane address. */
   guardian: ControlPlaneGuardian | undefined
   certs: CertSource
-  paths: WebhookPaths
+  path: WebhookPath
   /** The clients that may call the webhooks; absent if knowing the path is enough. */
   clients: KnownClients | undefined
 }
 
 /** Makes every part of the process; nothing runs yet. */
 export function makeComponents(context: Context): Components {
-  const { only } = context.settings.process
+  const { only, namespace } = context.settings.process
   const deps = makeDependencies(context)
   const controllers = makeControllers(deps, { isLeader: () => leader.isLeader(), replacedProgram })
-  const self = ownUser({ ...context, namespace: context.settings.process.namespace })
+  const self = ownUser({ ...context, namespace })
   const leader = leadership(context, (signal, silentMs) => {
     deps.ledger.signs.reset(silentMs)
     return controllers.run(signal)
@@ -72,7 +71,7 @@ export function makeComponents(context: Context): Components {
     followed,
     guardian: only === 'webhooks' ? undefined : controlPlaneGuardian(context),
     certs: makeCerts(context, mayRotate),
-    paths: makePaths(context, mayRotate),
+    path: webhookPath({ ...context, namespace, segment: context.pathSecret, mayConfigure: mayRotate }),
     clients: makeClients(context),
   }
 }
@@ -99,17 +98,6 @@ function makeProbe({ client, log, settings, events, metrics }: Context, mayRepor
 function makeClients({ settings, log }: Context): KnownClients | undefined {
   const { webhookClientCaFile: path, webhookClientNames: names } = settings.process
   return path === undefined ? undefined : { authorities: clientAuthorities({ path, log }), names, log }
-}
-
-/** The paths change as often as the serving certificate is renewed. */
-function makePaths(context: Context, mayRotate: () => boolean): WebhookPaths {
-  const { client, log, settings, pathSegments: segments } = context
-  const { namespace, caLifetimeMs: authorityMs, certLifetimeMs: leafMs, rotateWebhookPath } = settings.process
-  const { checkMs, overlapMs } = paceOf({ authorityMs, leafMs })
-  const rotateAfterMs = (leafMs * 2) / 3
-  const retireAfterMs = Math.min(10 * 60_000, leafMs / 4)
-  const pace = { checkMs, rotateAfterMs, publishMs: overlapMs, retireAfterMs }
-  return webhookPaths({ client, log, namespace, segments, pace, mayRotate: () => rotateWebhookPath && mayRotate() })
 }
 
 function makeCerts({ client, log, settings }: Context, mayRotate: () => boolean): CertSource {

@@ -3,8 +3,7 @@ import { announcerOf } from '../announcers/announcers.ts'
 import { type Base, createBase } from './base.ts'
 import { clusterId } from '../ledger/cluster.ts'
 import type { ServeSettings } from '../commands/settings/serve.ts'
-import { awaitPathSegments } from '../webhooks/paths/path-secret.ts'
-import type { PathSegments } from '../webhooks/paths/rotation.ts'
+import { awaitPathSecret } from '../webhooks/paths/path-secret.ts'
 import type { ServeDeps } from '../commands/command-deps.ts'
 
 /** What webhooks and controllers need to run at all. */
@@ -12,8 +11,8 @@ export type Context = Base & {
   announcer: Announcer
   /** The id of the cluster in the marks of its reservations. */
   cluster: string
-  /** First segments of the webhooks' paths, as they were at the start. */
-  pathSegments: PathSegments
+  /** The first segment of the webhooks' paths, as it was at the start. */
+  pathSecret: string
 }
 
 /** Connects to the API server and reads which cluster it serves. */
@@ -22,11 +21,11 @@ export async function createContext(settings: ServeSettings, deps: ServeDeps): P
   const base = await createBase(settings, deps)
   const { client, log, vendor, identity } = base
   const { namespace } = settings.process
-  const [cluster, pathSegments] = await Promise.all([
+  const [cluster, pathSecret] = await Promise.all([
     clusterId({ client, configured: settings.cluster.clusterId, namespace, log, signal }),
-    awaitPathSegments(client, { namespace, mayMake: settings.process.rotateWebhookPath, log, signal }),
+    awaitPathSecret(client, { namespace, log, signal }),
   ])
   const announcer = announcerOf(vendor.loadBalancer, vendor.announcerMarks)
   log.info({ version, identity, cluster, cloud: vendor.cloud.name }, 'starting')
-  return { ...base, announcer, cluster, pathSegments }
+  return { ...base, announcer, cluster, pathSecret }
 }

@@ -27,7 +27,7 @@ export async function serve(settings: ServeSettings, deps: ServeDeps): Promise<v
     components.locations.start(running.signal)
     components.ownAddresses.start(running.signal)
     components.clients?.authorities.start(running.signal)
-    components.paths.start(running.signal)
+    components.path.start(running.signal)
     context.reload?.start(running.signal)
     if (components.webhooks) await components.ownUser.start(running.signal)
     await components.certs.start(working)
@@ -89,7 +89,7 @@ function runUntilAborted(listeners: Listeners, { components, settings, signal }:
 async function open(context: Context, { components, page, checks }: Served): Promise<Listeners> {
   const { settings, metrics, log, identity } = context
   const { webhookBindAddress, webhookSecurePort, bindAddress, securePort, statusPageTokenFile } = settings.process
-  const { webhooks, certs, clients, paths } = components
+  const { webhooks, certs, clients, path } = components
   readCertificates(metrics, certs)
   const listeners = await openListeners({
     certs,
@@ -98,8 +98,8 @@ async function open(context: Context, { components, page, checks }: Served): Pro
       at: { host: webhookBindAddress, port: webhookSecurePort },
       clients,
       webhooks,
-      pathSecrets: () => paths.accepted(),
-      readPathSecrets: () => paths.readAgain(),
+      pathSecrets: () => path.accepted(),
+      readPathSecrets: () => path.readAgain(),
       log,
       observe: (webhook, verdict, ms) =>
         metrics.observe('eip_admission_review_duration_seconds', { webhook, verdict }, ms),

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { formatDuration } from '../lib/duration.ts'
-import { boolean, duration, text } from './formats.ts'
+import { duration, text } from './formats.ts'
 import type { Problem } from './problems.ts'
 import { readSettings } from './resolve.ts'
 import type { Sources } from './resolve.ts'
@@ -34,15 +34,6 @@ export const certificates = {
     format: duration(20_000),
     default: '168h',
     sentence: 'How long a serving certificate is valid. The next one is issued when a third of that time is left.',
-  },
-  rotateWebhookPath: {
-    title: 'webhook path rotation',
-    flag: '--webhook-path-rotation',
-    env: 'EIP_WEBHOOK_PATH_ROTATION',
-    format: boolean,
-    default: 'true',
-    sentence:
-      'Replaces the secret path of the webhooks as often as the serving certificate. Set false if another program applies the webhook configurations from a file.',
   },
 } as const satisfies SettingsTable
 

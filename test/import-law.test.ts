@@ -171,7 +171,6 @@ const floors: Record<string, (string | string[])[]> = {
       'cleanup-job.ts',
       'control-plane-daemon-set.ts',
       'elastic-ip-crd.ts',
-      'elastic-ip-reference.ts',
       'elastic-ip-spec.ts',
       'elastic-ip-status.ts',
       'in-cluster.ts',
@@ -195,7 +194,6 @@ const floors: Record<string, (string | string[])[]> = {
     'takeover',
     'program.ts',
     'run.ts',
-    'reference',
   ],
   'status-page': [
     ['section.ts', 'html.ts'],

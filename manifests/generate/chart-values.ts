@@ -33,13 +33,11 @@ const cloud: ValueRow[] = [
       'leader-elect-resource-name': 'cloud-controller-manager',
       'leader-elect-resource-namespace': 'kube-system',
       'secure-port': 10_258,
-      'webhook-path-rotation': false,
       'webhook-secure-port': 10_260,
     },
     sentence:
       'Every other setting of `eip-admission serve`, by the name of its flag without dashes in front, such as ' +
-      '`loadbalancer: metallb:///`. A list may be a YAML list. The path rotation is off, because `helm rollback` ' +
-      'restores old paths.',
+      '`loadbalancer: metallb:///`. A list may be a YAML list.',
   },
   {
     path: 'metallb.configMap',

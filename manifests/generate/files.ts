@@ -133,12 +133,9 @@ export function installedParts(parts: Part[], values: ValueTree, by: 'helm' | 'k
     .map((part) => ({ ...part, objects: withoutAbsent(part.objects) as object[] }))
 }
 
-/** The chart's defaults for manifests that are never rolled back. */
+/** The chart's defaults. Without Helm, nothing else removes records and their definition together. */
 function valuesWithoutHelm(values: ValueTree): ValueTree {
-  const all = { ...defaultValues(), ...values }
-  const settings = { ...(all.settings as ValueTree), 'webhook-path-rotation': undefined }
-  // Without Helm, nothing else removes records and their definition together.
-  return { ...all, settings, crds: { enabled: true, keep: false } }
+  return { ...defaultValues(), ...values, crds: { enabled: true, keep: false } }
 }
 
 function namespaceOf(name: string): object {

@@ -16,7 +16,6 @@ const ofVendors = [...vendors, 'clouds/dialects.ts']
 const exceptions: Record<string, string> = {
   'commands/program.ts': 'the help of `takeover` says from which programs it takes a cluster over',
   'settings/common.ts': 'the sentence of --sweep-untagged says whose reservations name no cluster',
-  'commands/reference/doctor.ts': 'an example for people to type',
   'manifests/generate/chart-readme.ts': 'an example for people to type',
 }
 

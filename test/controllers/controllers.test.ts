@@ -29,7 +29,7 @@ test('keys that wait for a worker show in the depth of their queue', () => {
       ...base,
       announcer: announcerOf(base.vendor.loadBalancer, base.vendor.announcerMarks),
       cluster: 'cluster-1',
-      pathSegments: { current: 'current', next: undefined, previous: undefined, sinceMs: 0 },
+      pathSecret: 'secret',
     })
     const controllers = makeControllers(deps, { isLeader: () => true, replacedProgram: () => undefined })
     const depth = async () => {

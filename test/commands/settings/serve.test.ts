@@ -55,7 +55,6 @@ test('what is not said has upstream’s defaults, or ours', () => {
     leaseName: 'cloud-controller-manager',
     tlsMinVersion: 'VersionTLS12',
     tlsCipherSuites: [],
-    rotateWebhookPath: true,
     leaseNamespace: 'kube-system',
     verbosity: 0,
     loggingFormat: 'text',

@@ -1,6 +1,6 @@
 import { code, markdownTable } from '../../lib/markdown.ts'
-import { catalogue } from '../doctor/catalogue.ts'
-import { sections } from '../doctor/check.ts'
+import { catalogue } from '../../commands/doctor/catalogue.ts'
+import { sections } from '../../commands/doctor/check.ts'
 import { type FactName } from '../../inspect/facts.ts'
 
 const opening = `# doctor

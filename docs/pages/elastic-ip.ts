@@ -1,4 +1,4 @@
-import { elasticIPDefinition } from './elastic-ip-crd.ts'
+import { elasticIPDefinition } from '../../manifests/elastic-ip-crd.ts'
 
 type Rule = { message: string }
 type Schema = {

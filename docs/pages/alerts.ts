@@ -1,4 +1,4 @@
-import { type Alert, type AlertGroup, ruleExpression } from './alert.ts'
+import { type Alert, type AlertGroup, ruleExpression } from '../../telemetry/alerts/alert.ts'
 
 const opening = `# Alerts
 

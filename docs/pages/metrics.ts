@@ -1,5 +1,5 @@
 import { code, markdownTable } from '../../lib/markdown.ts'
-import { type MetricRow, catalogue } from './catalogue.ts'
+import { type MetricRow, catalogue } from '../../telemetry/metrics/catalogue.ts'
 
 const opening = `# Metrics
 

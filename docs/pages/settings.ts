@@ -1,10 +1,15 @@
-import { takeoverApplySettings, takeoverUndoSettings } from '../settings/takeover-apply.ts'
-import { cleanupSettings, doctorSettings, installSettings, takeoverPlanSettings } from '../settings/commands.ts'
+import { takeoverApplySettings, takeoverUndoSettings } from '../../commands/settings/takeover-apply.ts'
+import {
+  cleanupSettings,
+  doctorSettings,
+  installSettings,
+  takeoverPlanSettings,
+} from '../../commands/settings/commands.ts'
 import { common } from '../../settings/common.ts'
 import { cloudChoice, managedSchemes } from '../../clouds/cloud-choice.ts'
 import type { Dialect } from '../../clouds/dialect/define-dialect.ts'
 import { dialects } from '../../clouds/dialects.ts'
-import { fixedFlags, ignoredFlags } from '../settings/ignored-flags.ts'
+import { fixedFlags, ignoredFlags } from '../../commands/settings/ignored-flags.ts'
 import { loadBalancerValues } from '../../announcers/load-balancer-setting.ts'
 import { processSections } from '../../settings/process.ts'
 import { code, markdownTable } from '../../lib/markdown.ts'

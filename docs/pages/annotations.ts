@@ -10,7 +10,7 @@ import {
 } from '../../ledger/record/annotations.ts'
 import type { Annotation, WrittenName } from '../../lib/annotation.ts'
 import { probeAnnotations, probeLabels } from '../../webhooks/annotations.ts'
-import { takeoverAnnotations, takeoverLabels } from '../takeover/annotations.ts'
+import { takeoverAnnotations, takeoverLabels } from '../../commands/takeover/annotations.ts'
 import { dialects } from '../../clouds/dialects.ts'
 import type { Dialect } from '../../clouds/dialect/define-dialect.ts'
 import { code, markdownTable } from '../../lib/markdown.ts'

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { annotationsReference } from '../../../commands/reference/annotations.ts'
+import { annotationsReference } from '../../../docs/pages/annotations.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const reference = annotationsReference()

@@ -1,5 +1,5 @@
 import { code, markdownTable } from '../../lib/markdown.ts'
-import { type EventRow, catalogue } from './catalogue.ts'
+import { type EventRow, catalogue } from '../../telemetry/events/catalogue.ts'
 
 const opening = `# Events
 

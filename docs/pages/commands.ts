@@ -1,4 +1,4 @@
-import { type ProgramDeps, program } from '../program.ts'
+import { type ProgramDeps, program } from '../../commands/program.ts'
 
 const opening = `# Commands
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { settingsReference } from '../../../commands/reference/settings.ts'
+import { settingsReference } from '../../../docs/pages/settings.ts'
 import { serveSections } from '../../../commands/settings/serve.ts'
 
 const reference = settingsReference()

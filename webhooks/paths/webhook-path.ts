@@ -1,0 +1,117 @@
+import type { KubeClient } from '../../kube/client.ts'
+import { type Clock, systemClock } from '../../kube/clock.ts'
+import { isConflict } from '../../kube/errors.ts'
+import type { Log } from '../../kube/log.ts'
+import type { WebhookConfiguration } from '../../kube/objects.ts'
+import { mutatingWebhookConfigurations, validatingWebhookConfigurations } from '../../kube/resource.ts'
+import { recentRead } from '../../lib/recent-read.ts'
+import { names } from '../../settings/installed-names.ts'
+import { readPathSecret } from './path-secret.ts'
+
+const fieldManager = 'eip-admission-paths'
+
+const configurations = [
+  { resource: mutatingWebhookConfigurations, name: names.mutatingConfiguration },
+  { resource: validatingWebhookConfigurations, name: names.validatingConfiguration },
+]
+
+/** How often each replica reads the Secret. */
+const checkMs = 10_000
+/** How long the previous path is accepted. The leader configures the new one at its next look; API servers watch that. */
+const overlapMs = 60_000
+/** How old an answer may be that was read for another unknown path, and how long a caller waits for one. */
+const againMs = 1_000
+const readMs = 2_000
+
+/** The secret path of the webhooks. A person or Helm may change it, in the Secret. */
+export type WebhookPath = {
+  /** The segments that a caller may know. */
+  accepted(): string[]
+  /**
+   * Reads the Secret, unless that was just done: a caller knows what we do not. API servers follow a change of the path at
+   * once, and many wrong guesses cost no more than one read in a second.
+   */
+  readAgain(): Promise<void>
+  /** Follows the Secret, and repairs the configurations where this replica may, until the signal aborts. */
+  start(signal: AbortSignal): void
+}
+
+export type WebhookPathOptions = {
+  client: KubeClient
+  log: Log
+  namespace: string
+  /** The segment at the start. */
+  segment: string
+  /** Whether this replica writes the webhook configurations. */
+  mayConfigure: () => boolean
+  clock?: Clock
+}
+
+/** Follows the path segment of the installation from the one that was read at the start. */
+export function webhookPath({ clock = systemClock, ...options }: WebhookPathOptions): WebhookPath {
+  const { client, log, namespace, mayConfigure } = options
+  let { segment } = options
+  let replaced: { segment: string; untilMs: number } | undefined
+  const read = async (signal: AbortSignal) => {
+    const found = await readPathSecret(client, namespace, signal)
+    // A Secret that is gone or empty says nothing: what we know stays.
+    if (found === undefined || found === segment) return
+    replaced = { segment, untilMs: clock.now() + overlapMs }
+    segment = found
+  }
+  const warn = (error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error)
+    log.warn({ error: reason }, 'the path of the webhooks could not be checked')
+  }
+  const again = recentRead({ read: (signal) => read(signal).catch(warn), now: () => clock.now() })
+  const follow = async (signal: AbortSignal) => {
+    for (;;) {
+      await clock.sleep(checkMs, signal)
+      if (signal.aborted) return
+      try {
+        await read(signal)
+        if (mayConfigure()) await configure(options, segment, signal)
+      } catch (error) {
+        if (isConflict(error)) log.debug({ error: error.message }, 'another program was first')
+        else if (!signal.aborted) warn(error)
+      }
+    }
+  }
+  return {
+    accepted: () => (replaced && clock.now() < replaced.untilMs ? [segment, replaced.segment] : [segment]),
+    readAgain: () => again.within(againMs, AbortSignal.timeout(readMs)),
+    start: (signal) => void follow(signal),
+  }
+}
+
+/** Writes the segment into both configurations, also where an old install left another one. */
+async function configure(
+  { client, log }: Pick<WebhookPathOptions, 'client' | 'log'>,
+  segment: string,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const { resource, name } of configurations) {
+    const json = segmentPatch(await client.get(resource, { name }, { signal }), segment)
+    if (json.length === 0) continue
+    await client.patch(resource, { name, patch: { json } }, { signal, fieldManager })
+    log.info({ configuration: name }, 'the path of the webhooks was written into a configuration')
+  }
+}
+
+/**
+ * The JSON Patch for webhooks whose path begins with another segment; empty if none does. It contains the
+ * resourceVersion and so fails if the configuration has changed meanwhile: only then can it name webhooks by their index.
+ */
+export function segmentPatch(stored: WebhookConfiguration | undefined, segment: string): object[] {
+  const changes = (stored?.webhooks ?? []).flatMap(({ clientConfig: { service, url } }, index) => {
+    const at = `/webhooks/${index}/clientConfig`
+    const place = service ? { path: `${at}/service/path`, value: service.path } : { path: `${at}/url`, value: url }
+    const wanted = place.value?.replace(firstSegment, `$<before>${segment}/`)
+    return wanted === undefined || wanted === place.value ? [] : [{ op: 'replace', path: place.path, value: wanted }]
+  })
+  if (changes.length === 0) return []
+  return [{ op: 'replace', path: '/metadata/resourceVersion', value: stored?.metadata.resourceVersion }, ...changes]
+}
+
+/** The first segment of a path, or of the path of a URL. */
+const firstSegment = /^(?<before>(?:https?:\/\/[^/]+)?\/)[^/]+\//
