@@ -14,7 +14,7 @@ export type LeasePeriod = {
   silentMs: number | undefined
 }
 
-export type ElectionOptions = Pick<LeaseOptions, 'client' | 'lease' | 'identity'> & {
+export type ElectionOptions = Pick<LeaseOptions, 'client' | 'lease' | 'identity' | 'annotations' | 'onSeen'> & {
   /**
    * The leader's work. Its signal aborts when the lease is lost and when the process stops. We release the lease, or
    * claim it again, only after this has returned.
@@ -29,7 +29,7 @@ export type ElectionOptions = Pick<LeaseOptions, 'client' | 'lease' | 'identity'
   /** How often the other replicas check whether the lease is free. */
   lookPeriodMs?: number
   /** How long we leave a lease that is free to others; read before each claim. */
-  hesitationMs?: () => number
+  hesitationMs?: (() => number) | undefined
   log: Log
   clock?: Clock
 }
@@ -46,7 +46,9 @@ export type Election = {
   run(signal: AbortSignal): Promise<void>
 }
 
-type ElectionDeps = Required<Omit<ElectionOptions, 'client' | 'hesitationMs'>> & { record: LeaseRecord }
+type ElectionDeps = Required<Omit<ElectionOptions, 'client' | 'hesitationMs' | 'annotations' | 'onSeen'>> & {
+  record: LeaseRecord
+}
 
 /**
  * One of several contenders for a lease, of which at most one leads at any time. By hand, because client-node has no
@@ -162,6 +164,8 @@ function checkedDeps(options: ElectionOptions): ElectionDeps {
   }
   // A call that hangs leaves time for a second one before the deadline.
   const callTimeoutMs = renewDeadlineMs / 2
-  const record = leaseRecord({ client, lease, identity, leaseDurationMs, callTimeoutMs, hesitationMs, clock })
+  const { annotations, onSeen } = options
+  const talk = { hesitationMs, annotations, onSeen }
+  const record = leaseRecord({ client, lease, identity, leaseDurationMs, callTimeoutMs, ...talk, clock })
   return { ...options, lookPeriodMs, clock, record }
 }

@@ -13,6 +13,10 @@ export type LeaseOptions = {
   callTimeoutMs: number
   /** How long a claim leaves a free lease to others. */
   hesitationMs?: (() => number) | undefined
+  /** Annotations that each of our writes sets on the lease, or removes. */
+  annotations?: (() => Record<string, string | undefined>) | undefined
+  /** Called with the lease as each claim reads it and writes it. */
+  onSeen?: ((lease: Lease) => void) | undefined
   clock: Clock
 }
 
@@ -42,24 +46,24 @@ export function leaseRecord(options: LeaseOptions): LeaseRecord {
   const isLeftToOthers = otherHolderCheck(options)
   /** The lease as we last wrote it; undefined if the outcome of the last write is unknown. */
   let ours: Lease | undefined
-  let silentMs: number | undefined
-  let holder: string | undefined
+  const seen: { silentMs?: number | undefined; holder?: string } = {}
 
   const writeClaim = async (stored: Lease) => {
     ours = undefined
-    ours = await client.replace(leases, { ...stored, spec: claimedSpec(stored.spec, options) }, call)
+    ours = await client.replace(leases, claimed(stored, options), call)
+    options.onSeen?.(ours)
   }
 
   return {
     async claim() {
       if (ours !== undefined && (await succeeds(writeClaim(ours)))) return true
       const stored = await client.get(leases, lease, call)
-      holder = stored?.spec?.holderIdentity ?? ''
+      seen.holder = stored?.spec?.holderIdentity ?? ''
       if (stored !== undefined && isLeftToOthers(stored)) return false
-      if (stored?.spec?.holderIdentity !== identity) silentMs = ageMs(stored, clock.date())
+      if (stored?.spec?.holderIdentity !== identity) seen.silentMs = ageMs(stored, clock.date())
       if (stored !== undefined) await writeClaim(stored)
       else ours = await client.create(leases, { ...newLease, metadata: lease, spec: claimedSpec({}, options) }, call)
-      holder = identity
+      seen.holder = identity
       return true
     },
     async renew() {
@@ -69,8 +73,8 @@ export function leaseRecord(options: LeaseOptions): LeaseRecord {
       await writeClaim(stored)
       return true
     },
-    silentMs: () => silentMs,
-    holder: () => holder,
+    silentMs: () => seen.silentMs,
+    holder: () => seen.holder,
     async release() {
       ours = undefined
       const stored = await client.get(leases, lease, call)
@@ -84,10 +88,12 @@ const newLease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' } as cons
 
 /** Remembers when the lease last changed, and tells whether another contender's claim is still valid, or goes first. */
 function otherHolderCheck(options: LeaseOptions): (lease: Lease) => boolean {
-  const { identity, leaseDurationMs, clock, hesitationMs = () => 0 } = options
+  const { identity, leaseDurationMs, clock, hesitationMs = () => 0, onSeen = () => {} } = options
   let lastChange: { text: string; atMs: number } | undefined
 
-  return ({ spec = {} }) => {
+  return (lease) => {
+    onSeen(lease)
+    const { spec = {} } = lease
     const text = JSON.stringify(spec)
     if (lastChange?.text !== text) lastChange = { text, atMs: clock.now() }
     const { holderIdentity = '', leaseDurationSeconds = leaseDurationMs / 1000 } = spec
@@ -100,6 +106,14 @@ function otherHolderCheck(options: LeaseOptions): (lease: Lease) => boolean {
 function ageMs(lease: Lease | undefined, now: Date): number | undefined {
   const renewedMs = Date.parse(lease?.spec?.renewTime ?? '')
   return Number.isNaN(renewedMs) ? undefined : now.getTime() - renewedMs
+}
+
+function claimed({ metadata, spec, ...stored }: Lease, options: LeaseOptions): Lease {
+  const all = { ...metadata.annotations, ...options.annotations?.() }
+  const annotations = Object.fromEntries(
+    Object.entries(all).filter((one): one is [string, string] => one[1] !== undefined),
+  )
+  return { ...stored, metadata: { ...metadata, annotations }, spec: claimedSpec(spec, options) }
 }
 
 function claimedSpec(before: Spec = {}, { identity, leaseDurationMs, clock }: LeaseOptions): Spec {

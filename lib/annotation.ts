@@ -12,6 +12,7 @@ export type Annotation = {
     | 'ConfigMap'
     | 'Deployment'
     | 'ElasticIP'
+    | 'Lease'
     | 'Node'
     | 'Secret'
     | 'Service'

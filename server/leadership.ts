@@ -3,6 +3,7 @@ import { isOwnIdentity } from '../kube/lease-holder.ts'
 import { leases } from '../kube/resource.ts'
 import { systemClock } from '../kube/clock.ts'
 import type { Base } from './base.ts'
+import { handover } from './handover.ts'
 
 export type Leadership = {
   isLeader(): boolean
@@ -15,10 +16,10 @@ export type Leadership = {
 /** `silentMs`: for how long nobody had led; undefined if nobody ever has. */
 type Lead = (signal: AbortSignal, silentMs: number | undefined) => Promise<void>
 
-type Deps = Pick<Base, 'settings' | 'leaseClient' | 'identity' | 'log'>
+type Deps = Pick<Base, 'settings' | 'leaseClient' | 'identity' | 'vendor' | 'activity' | 'log'>
 
 /** Decides which replica runs the controllers: the holder of the lease, or this one if there is no election. */
-export function leadership({ settings, leaseClient, identity, log }: Deps, lead: Lead): Leadership {
+export function leadership({ settings, leaseClient, identity, vendor, activity, log }: Deps, lead: Lead): Leadership {
   const { leaderElect, leaseNamespace, leaseName, leaseDurationMs, renewDeadlineMs, retryPeriodMs } = settings.process
   const leadSafely: Lead = async (signal, silentMs) => {
     try {
@@ -30,18 +31,31 @@ export function leadership({ settings, leaseClient, identity, log }: Deps, lead:
   if (!leaderElect) return { isLeader: () => true, holder: () => identity, run: (signal) => leadSafely(signal, 0) }
   const lease = { namespace: leaseNamespace, name: leaseName }
   const times = { leaseDurationMs, renewDeadlineMs, retryPeriodMs }
-  return election({
+  const handing = handover({ leaseClient, identity, lease, cloud: vendor.cloud, activity, log, clock: systemClock })
+  const elected = election({
     client: leaseClient,
     lease,
     identity,
     ...times,
-    lead: (signal, { silentMs }) => leadSafely(signal, silentMs),
+    ...handing,
+    lead: (signal, { silentMs }) => handing.during((own) => leadSafely(own, silentMs), signal),
     log,
   })
+  return {
+    ...elected,
+    async run(signal) {
+      // It ends by itself when this replica gives the lease up.
+      while (!signal.aborted) await elected.run(signal)
+    },
+  }
 }
 
 /** Follows who holds the lease, in a process that does not run for leader. */
-export function followedLeadership({ settings, leaseClient, log }: Omit<Deps, 'identity'>): Leadership {
+export function followedLeadership({
+  settings,
+  leaseClient,
+  log,
+}: Pick<Deps, 'settings' | 'leaseClient' | 'log'>): Leadership {
   const { leaderElect, leaseNamespace: namespace, leaseName: name, retryPeriodMs } = settings.process
   let holder: string | undefined
   return {

@@ -15,18 +15,27 @@ export type ReconcileTotal = { count: number; failed: number; failedAtMs?: numbe
 
 /** What the process has done since its start, in numbers that a person reads. */
 export type Activity = {
-  exchanged(exchange: Exchange): void
+  exchanged(exchange: Pick<Exchange, 'call' | 'ms' | 'fault' | 'status'>): void
   reconciled(controller: string, result: string): void
   calls(): readonly CallTotal[]
   reconciles(): ReadonlyMap<string, ReconcileTotal>
+  /** How often the cloud has answered. A refusal is an answer. */
+  answers(): number
+  /** How long every call has failed without an answer: from the first of them to the end of the last; else 0. */
+  silentMs(): number
 }
 
 /** Nothing has been done yet. It keeps one entry for each name in our own code, so it stays small. */
-export function makeActivity(now: () => number = Date.now): Activity {
+export function makeActivity(now: () => number = Date.now, monotonicMs = () => performance.now()): Activity {
   const calls = new Map<string, CallTotal>()
   const reconciles = new Map<string, ReconcileTotal>()
+  let answers = 0
+  let silence: { fromMs: number; toMs: number } | undefined
   return {
-    exchanged({ call, fault, status }) {
+    exchanged({ call, ms, fault, status }) {
+      const isAnswer = fault !== 'unavailable'
+      answers += Number(isAnswer)
+      silence = isAnswer ? undefined : { fromMs: silence?.fromMs ?? monotonicMs() - ms, toMs: monotonicMs() }
       const total = calls.get(call) ?? { call, count: 0, failed: 0 }
       calls.set(call, total)
       total.count += 1
@@ -47,6 +56,8 @@ export function makeActivity(now: () => number = Date.now): Activity {
     },
     calls: () => [...calls.values()],
     reconciles: () => reconciles,
+    answers: () => answers,
+    silentMs: () => (silence ? silence.toMs - silence.fromMs : 0),
   }
 }
 

@@ -3,6 +3,7 @@ import { secretAnnotations } from '../../certs/annotations.ts'
 import { nodeAnnotations } from '../../controllers/nodes/annotations.ts'
 import {
   finalizers,
+  leaseAnnotations,
   ledgerAnnotations,
   recordAnnotations,
   recordLabels,
@@ -53,6 +54,7 @@ export function annotationsReference(): string {
         ...nodeAnnotations,
         ...recordAnnotations,
         ...ledgerAnnotations,
+        ...leaseAnnotations,
         ...secretAnnotations,
         ...probeAnnotations,
         ...takeoverAnnotations,

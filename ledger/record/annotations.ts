@@ -11,8 +11,10 @@ import {
   elasticIPAnnotation,
   protectAnnotation,
   protectedAnnotation,
+  reachedAnnotation,
   reclaimAnnotation,
   serviceFinalizer,
+  silentAnnotation,
   transferAnnotation,
   upstreamFinalizer,
   warmLabel,
@@ -142,6 +144,25 @@ export const ledgerAnnotations: readonly Annotation[] = [
     values: 'a project, as the Event names it',
     sentence:
       'On `eip-admission-ledger`: the ledger belongs to this project from now on, or the addresses that this project lost are really gone. eip-admission removes it when it has acted on it.',
+  },
+]
+
+/** Our annotations of the lease by which the controllers elect a leader. */
+export const leaseAnnotations: readonly Annotation[] = [
+  {
+    name: silentAnnotation,
+    on: 'Lease',
+    writers: ['eip-admission'],
+    values: 'a replica and a time (RFC 3339)',
+    sentence:
+      'On the lease of the controllers: the leader that the cloud does not answer, and when it asked the other replicas whether it answers them.',
+  },
+  {
+    name: reachedAnnotation,
+    on: 'Lease',
+    writers: ['eip-admission'],
+    values: 'the value of `cloud-silent`, and a replica',
+    sentence: 'On the lease of the controllers: the cloud answered this replica, so the leader gives the lease up.',
   },
 ]
 

@@ -45,6 +45,12 @@ export const transferAnnotation = 'eip-admission.dev/transfer-from-cluster'
  */
 export const allowedBeforeMoveAnnotation = 'eip-admission.dev/allowed-before-move'
 
+/** On the lease of the controllers: its holder, and since when the cloud has been silent for it. */
+export const silentAnnotation = 'eip-admission.dev/cloud-silent'
+
+/** On the lease of the controllers: the value of that, and a replica that the cloud answered after it had read it. */
+export const reachedAnnotation = 'eip-admission.dev/cloud-reached'
+
 /** Keeps a deleted Service until its managed balancer is deleted. */
 export const balancerFinalizer = 'eip-admission.dev/balancer-cleanup'
 

@@ -1,0 +1,129 @@
+// Which replica leads where one of them cannot reach the cloud. They talk by annotations of the lease that they elect by.
+//
+//   this replica  | the cloud                          | the lease                               | it
+//   --------------+------------------------------------+-----------------------------------------+-------------------
+//   leads         | answers, or is silent for a moment |                                         | leads
+//   leads         | is silent                          | no other replica answered the question  | leads, and asks
+//   leads         | is silent, and has been since this | another one did                         | leads, and asks
+//                 | replica gave the lease up before   |                                         |
+//   leads         | is silent                          | another one did                         | gives the lease up
+//   does not lead |                                    | its holder asks, and has no answer      | reads the cloud,
+//                 |                                    |                                         | and tells that it did
+//   does not lead |                                    | all else                                | waits
+import type { Cloud } from '../clouds/ports/cloud.ts'
+import type { Clock } from '../kube/clock.ts'
+import type { ElectionOptions } from '../kube/election.ts'
+import { isConflict } from '../kube/errors.ts'
+import type { Lease } from '../kube/objects.ts'
+import { leases } from '../kube/resource.ts'
+import type { Base } from './base.ts'
+import { reachedAnnotation, silentAnnotation } from '../ledger/record/names.ts'
+import type { Activity } from '../telemetry/activity.ts'
+
+/** Two calls in a row that end with their time limit. */
+const patienceMs = 15_000
+/** The others look for a free lease twice a second. */
+const hesitationMs = 5_000
+const rereadMs = 10_000
+
+export type HandoverFacts = {
+  identity: string
+  /** How long all calls of this process have failed without an answer. */
+  silentMs: number
+  /** Whether the cloud has answered nothing since this process gave the lease up. */
+  isFruitless: boolean
+  holder: string
+  /** The question of this process, or that of the lease. */
+  question: string | undefined
+  reached: string | undefined
+}
+
+export type HandoverStep = 'lead' | 'ask' | 'give up' | 'read the cloud' | 'wait'
+
+/** What a replica does by the table. Pure. */
+export function planHandover({ identity, holder, question, reached, ...cloud }: HandoverFacts): HandoverStep {
+  const answerer = question !== undefined && reached?.startsWith(`${question} `) && reached.slice(question.length + 1)
+  if (holder !== identity) return question?.startsWith(`${holder} `) && holder && !answerer ? 'read the cloud' : 'wait'
+  if (cloud.silentMs < patienceMs) return 'lead'
+  return answerer && answerer !== identity && !cloud.isFruitless ? 'give up' : 'ask'
+}
+
+export type Handover = Pick<ElectionOptions, 'annotations' | 'onSeen' | 'hesitationMs'> & {
+  /** Leads until the signal aborts, or until another replica has shown that it reaches the cloud and we do not. */
+  during(lead: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void>
+}
+
+type Options = Pick<Base, 'leaseClient' | 'identity' | 'log'> & {
+  activity: Pick<Activity, 'silentMs' | 'answers'>
+  cloud: Pick<Cloud, 'reservations'>
+  lease: { namespace: string; name: string }
+  clock: Clock
+}
+
+/** Hands the lease over from a replica that the cloud does not answer to one that has just reached it. */
+export function handover(options: Options): Handover {
+  const { identity, activity, log, clock } = options
+  const answer = answerer(options)
+  let question: string | undefined
+  let answersAtYield = -1
+  let yielding = new AbortController()
+  const isFruitless = () => activity.answers() === answersAtYield
+  const annotations = () => ({
+    [silentAnnotation]: question,
+    ...(question === undefined && { [reachedAnnotation]: question }),
+  })
+  return {
+    annotations,
+    hesitationMs: () => (activity.silentMs() >= patienceMs || isFruitless() ? hesitationMs : 0),
+    onSeen(seen) {
+      const { [silentAnnotation]: asked, [reachedAnnotation]: reached } = seen.metadata.annotations ?? {}
+      const holder = seen.spec?.holderIdentity ?? ''
+      // What it leads is ending.
+      if (yielding.signal.aborted && holder === identity) return
+      const facts = { identity, holder, silentMs: activity.silentMs(), isFruitless: isFruitless(), reached }
+      const step = planHandover({ ...facts, question: holder === identity ? question : asked })
+      if (step === 'ask') question ??= `${identity} ${clock.date().toISOString()}`
+      else if (step === 'read the cloud' && asked !== undefined) answer(asked)
+      else question = undefined
+      if (step !== 'give up') return
+      log.warn(
+        { silentMs: facts.silentMs, reached },
+        'giving the lease up: the cloud answers another replica and not this one',
+      )
+      answersAtYield = activity.answers()
+      yielding.abort()
+    },
+    async during(lead, signal) {
+      yielding = new AbortController()
+      await lead(AbortSignal.any([signal, yielding.signal]))
+    },
+  }
+}
+
+/** Answers the question of a leader on its lease, if the cloud answers us. A cloud that does not is read again later. */
+function answerer({ cloud, leaseClient, lease, identity, log, clock }: Options): (question: string) => void {
+  let readAtMs = -Infinity
+  const answer = async (question: string) => {
+    const signal = AbortSignal.timeout(rereadMs)
+    await cloud.reservations({}, signal)
+    const stored = await leaseClient.get(leases, lease, { signal })
+    if (stored?.metadata.annotations?.[silentAnnotation] !== question) return
+    await leaseClient.replace(leases, answered(stored, `${question} ${identity}`), { signal })
+    log.info({ question }, 'the cloud answers this replica; it told the leader')
+  }
+  return (question) => {
+    if (clock.now() - readAtMs < rereadMs) return
+    readAtMs = clock.now()
+    answer(question).catch((error: unknown) => {
+      // The leader has renewed its lease in between.
+      if (isConflict(error)) readAtMs = -Infinity
+      const reason = error instanceof Error ? error.message : 'no reason given'
+      log.debug({ question, error: reason }, 'could not tell the leader that the cloud answers')
+    })
+  }
+}
+
+function answered(lease: Lease, reached: string): Lease {
+  const annotations = { ...lease.metadata.annotations, [reachedAnnotation]: reached }
+  return { ...lease, metadata: { ...lease.metadata, annotations } }
+}
