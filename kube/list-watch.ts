@@ -123,14 +123,25 @@ function nextWaitMs({ watchedMs, error }: WatchEnd, progress: Progress, pace: Pa
   if (isHealthy && error === undefined) return 0
   progress.failures += 1
   if (isGone(error)) {
-    // After every other failure the server still has the events since our version, and a list is expensive for it.
     progress.version = undefined
     const isFirst = !progress.hasExpired
     progress.hasExpired = true
     if (isFirst) return 0
   }
+  // After every other failure the server still has the events since our version, and a list is expensive for it.
+  if (mayBeRestored(error, progress.failures)) progress.version = undefined
   const retryAfterMs = error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0
   return Math.max(Math.min(retryAfterMs, maxAskedMs), backoffMs(progress.failures, pace))
+}
+
+/**
+ * Whether etcd may have been put back to a backup: the API server was away, or said nothing. A watch from a version that
+ * the backup has not reached is silent, and never tells what the backup lacks.
+ */
+function mayBeRestored(error: unknown, failures: number): boolean {
+  if (!(error instanceof KubeError)) return false
+  const isAway = error.status === 0 || error.status >= 500
+  return error.reason === 'Timeout' || (isAway && failures > 1)
 }
 
 /** One broken connection is normal for a watch; an operator should see more than one in a row. */

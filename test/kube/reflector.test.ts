@@ -256,10 +256,10 @@ const disturbances: { name: string; responses: Respond[]; requests: string[] }[]
       failsWith(403),
       list('1'),
       failsWith(500),
-      failsWith(503),
+      list('2'),
       open(['ADDED', service('z', '9')]),
     ],
-    requests: ['list', 'list', 'list', 'watch@1', 'watch@1', 'watch@1'],
+    requests: ['list', 'list', 'list', 'watch@1', 'list', 'watch@2'],
   },
   {
     name: 'a token that gets 401',
@@ -272,9 +272,10 @@ const disturbances: { name: string; responses: Respond[]; requests: string[] }[]
       list('1'),
       resets,
       (response) => void response.writeHead(200).write('', () => response.socket?.resetAndDestroy()),
+      list('2'),
       open(['ADDED', service('z', '9')]),
     ],
-    requests: ['list', 'watch@1', 'watch@1', 'watch@1'],
+    requests: ['list', 'watch@1', 'watch@1', 'list', 'watch@2'],
   },
   {
     name: 'half a line and a garbage line',
@@ -297,14 +298,27 @@ for (const { name, responses, requests } of disturbances) {
     }))
 }
 
-test('a silent watch is ended, and the next one begins at the same version', () =>
+test('a silent watch is ended, and the next one begins with a list', () =>
   withReflector(
-    [list('1'), open(bookmark('6')), open(['ADDED', service('z', '9')])],
+    [list('1'), open(bookmark('6')), list('7'), open(['ADDED', service('z', '9')])],
     async ({ services, server }) => {
       await until(() => services.get('default/z') !== undefined)
-      assert.equal(requestsInShort(server).slice(0, 3), ['list', 'watch@1', 'watch@6'])
+      assert.equal(requestsInShort(server).slice(0, 4), ['list', 'watch@1', 'list', 'watch@7'])
     },
     { pace: { ...quick, silenceMs: 40 } },
+  ))
+
+test('an API server that comes back with an older etcd is listed anew', () =>
+  withReflector(
+    [list('90', service('lost')), resets, resets, list('9', service('z', '8')), open()],
+    async ({ services, server }) => {
+      await until(() => server.requests.length === 5)
+      assert.equal(requestsInShort(server), ['list', 'watch@90', 'watch@90', 'list', 'watch@9'])
+      assert.equal(
+        services.list().map(({ metadata }) => metadata.name),
+        ['z'],
+      )
+    },
   ))
 
 test('deletions during an outage are reported after it', () =>

@@ -1,0 +1,53 @@
+// etcd is put back to an older backup under a replica that never leads: its caches follow.
+import { cpSync, rmSync, truncateSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { freePorts } from '../../sandbox/ports.ts'
+import { eventually } from './eventually.ts'
+import { loadBalancer } from './manifests.ts'
+import { openStage } from './test-stage.ts'
+
+const stage = await openStage({ ownControlPlane: true })
+const backup = join(stage.dir, 'etcd-backup')
+const env = { METAL_METRO_NAME: 'da' }
+const [port = 0] = await freePorts(1)
+
+test('a replica that does not lead knows no record that the backup lacks, and every one that comes after it', async () => {
+  const leader = await stage.startSwept({ env })
+  await stage.create(loadBalancer('in-the-backup'))
+  await stage.settled('in-the-backup')
+  await leader.stop()
+  await stage.controlPlane.whileDown((data) => cpSync(data, backup, { recursive: true }))
+  const again = await stage.startSwept({ env })
+  const replica = await stage.serve({ env, flags: ['--only=webhooks', `--webhook-secure-port=${port}`] })
+  const known = async () => {
+    const { text } = await replica.health('/metrics')
+    const counts = [...text.matchAll(/^eip_admission_addresses\{.*\} (\d+)$/gm)].map(([, count]) => Number(count))
+    return counts.reduce((sum, count) => sum + count, 0)
+  }
+  const knows = (count: number) =>
+    eventually(`it knows ${count} addresses`, async (observe) => observe(await known()) === count || undefined)
+  const lost = Array.from({ length: 5 }, (_, n) => `lost-${n}`)
+  for (const name of lost) await stage.create(loadBalancer(name))
+  for (const name of lost) await stage.settled(name)
+  await knows(6)
+  await again.stop()
+  await stage.controlPlane.whileDown((data) => {
+    rmSync(data, { recursive: true })
+    cpSync(backup, data, { recursive: true })
+  })
+  assert.is(await stage.service('lost-0'), undefined)
+  await knows(1)
+  // The roles are known a moment after the API server: what it refused in between is no missing right.
+  truncateSync(stage.logOf('eip-admission'))
+  await stage.serve({ env })
+  await stage.create(loadBalancer('after'))
+  await stage.settled('after')
+  // What the cloud has without a record is adopted; its Services are gone.
+  await eventually('it knows the new one', async (observe) => observe(await known()) >= 2 || undefined)
+})
+
+test.after(() => stage.close())
+
+test.run()
