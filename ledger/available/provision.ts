@@ -13,7 +13,8 @@ import { takeNamed, unusableReason } from '../record/unusable-reservation.ts'
 export async function provision(deps: LedgerDeps, source: ElasticIP, signal: AbortSignal): Promise<string | undefined> {
   const found = await findNamedReservation(deps, source, signal)
   if (typeof found !== 'string') return accept(deps, { source, reservation: found }, signal)
-  if (source.status?.message !== found) await deps.records.writeStatus(source, notProvisioned(deps, found), { signal })
+  if (source.status?.message !== found)
+    await deps.records.writeStatus(source, notProvisioned(deps, source, found), { signal })
   return found
 }
 
@@ -32,6 +33,9 @@ async function findNamedReservation(
   const found = (await deps.cloud.reservations({}, signal)).find((reservation) => reservation.id === id)
   if (!found) return `${name} has no reservation ${id} of public addresses in this project; check spec.reservationID`
   if (found.state === 'denied') return `${name} denied the request for reservation ${id}`
+  const lost = lostAddress(source)
+  if (lost !== undefined && found.address !== lost)
+    return `reservation ${id} was ${lost}, and is ${found.address} by now: for that one, delete this ElasticIP and create it again`
   const reason = unusableReason(deps, source, found)
   if (reason !== undefined) return reason
   if (found.state === 'requested' || found.address === undefined) return `${name} has not granted reservation ${id} yet`
@@ -88,11 +92,21 @@ export async function writeOffProvisioned(
   const facts = { record: source.metadata.name, address, reservation: reservationID }
   deps.log.error(facts, 'the cloud no longer has this address')
   if (record && hasReservationOf(record, source)) await resetRecord(deps, record, signal)
-  const change = { ...notProvisioned(deps, reason), address: undefined, reservationID: undefined }
+  const lost = condition('Reserved', { status: 'False', reason: lostReason, message: address ?? '', now: deps.now() })
+  const gone = { address: undefined, reservationID: undefined }
+  const change: StatusChange = { phase: 'Requested', message: reason, conditions: [lost], ...gone }
   await deps.records.writeStatus(source, change, { signal })
 }
 
-function notProvisioned(deps: LedgerDeps, message: string): StatusChange {
+const lostReason = 'Lost'
+
+/** The address that was written off. The cloud may give its id to another program's order, which is not meant. */
+function lostAddress({ status }: ElasticIP): string | undefined {
+  return status?.conditions?.find(({ reason }) => reason === lostReason)?.message
+}
+
+function notProvisioned(deps: LedgerDeps, source: ElasticIP, message: string): StatusChange {
   const facts = { status: 'False', reason: 'NotProvisioned', message, now: deps.now() } as const
-  return { phase: 'Requested', message, conditions: [condition('Reserved', facts)] }
+  const conditions = lostAddress(source) === undefined ? { conditions: [condition('Reserved', facts)] } : {}
+  return { phase: 'Requested', message, ...conditions }
 }

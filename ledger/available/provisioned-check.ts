@@ -2,6 +2,7 @@ import type { ElasticIP } from '../record/elastic-ip.ts'
 import { findCertainly } from '../record/find-reservation.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { isSource, isWarm } from '../record/source.ts'
+import { whoseIs } from '../record/whose.ts'
 import { writeOffProvisioned } from './provision.ts'
 
 export type ProvisionedSeen = { source: ElasticIP | undefined; record: ElasticIP | undefined }
@@ -18,8 +19,8 @@ export type ProvisionedChecks = {
 
 /**
  * Checks from time to time whether the cloud still has a provisioned address. It need not carry our marks, so it is not
- * in the sweep's list. It is written off only when two checks in a row miss it, by its id and in the project's list. A
- * token that lost its rights finds nothing by an id.
+ * in the sweep's list. It is written off only when two checks in a row miss it, by its id and in the project's list. One
+ * under whose id the cloud has another address is missing, too. A token that lost its rights finds nothing by an id.
  */
 export function provisionedCheck(
   deps: LedgerDeps,
@@ -33,7 +34,8 @@ export function provisionedCheck(
       if (!source || id === undefined || !isSource(source) || isWarm(source)) return {}
       const dueInMs = (dueAtMs.get(id) ?? -Infinity) - of.monotonicMs()
       if (dueInMs > 0) return { againInMs: dueInMs }
-      const isMissed = !(await findCertainly(deps, id, signal))
+      const found = await findCertainly(deps, id, signal)
+      const isMissed = !found || whoseIs(deps, source, found).isLost
       const isLost = isMissed && missedOnce.has(id)
       if (!isMissed || isLost) missedOnce.delete(id)
       else missedOnce.add(id)

@@ -4,7 +4,6 @@ import { type Key, type Service, keyOf } from '../../kube/objects.ts'
 import { type IpAddress, canonicalIpAddress, parseIpAddress } from '../../lib/ip-address.ts'
 import { rangeSet } from '../../lib/ip-range.ts'
 import { type ElasticIP, phaseOf, reservationIdOf } from '../record/elastic-ip.ts'
-import { clusterOfOthers } from '../record/marks.ts'
 import { isRelevantChange } from '../record/relevant-change.ts'
 import { usedAddresses } from '../want/own-address-rules.ts'
 import { ownAddress } from '../want/own-address.ts'
@@ -117,11 +116,8 @@ function makeSources({ vendor, cluster, log, settings, caches, networks }: Optio
     clusterNetwork: (address) => networks.of(address),
     isInRanges: rangeSet(settings.cluster.ownAddressRanges),
     isReserved: (address) => reservations.has(address),
-    marksOfOthers: (address) => {
-      const marks = reservations.find(address)?.marks
-      return marks && clusterOfOthers(scheme, marks) !== undefined ? marks : undefined
-    },
-    holder: (address) => reservations.find(address)?.holder,
+    reservation: (address) => reservations.find(address),
+    scheme,
     nodeClaim: (address) => networks.nodeClaim(address),
     // An ElasticIP that a person created a moment ago has no address yet.
     records: (address) => [

@@ -1,10 +1,8 @@
 import type { Reservation } from '../../clouds/ports/cloud.ts'
-import { hasMarks } from '../../clouds/ports/marks.ts'
-import { type Service, keyOf } from '../../kube/objects.ts'
+import { type Service, ingressOf, keyOf } from '../../kube/objects.ts'
 import { type IpFamily, canonicalIpAddress, parseIpAddress } from '../../lib/ip-address.ts'
 import { shownAddresses } from './address-use.ts'
 import {
-  type AddressKey,
   type ElasticIP,
   addressKeyOf,
   familyOf,
@@ -18,16 +16,20 @@ import {
   clusterMarks,
   isOfService,
   isRetained,
-  isUnmarked,
   lastingMarks,
   marksOf,
+  namedCluster,
   retentionMarks,
 } from './marks.ts'
 import { hasSource, isSource, isWarm } from './source.ts'
+import { type WhoseRules, whoseIs } from './whose.ts'
 
-type FindDeps = Pick<LedgerDeps, 'cloud' | 'records' | 'scheme'>
+type FindDeps = Pick<LedgerDeps, 'cloud' | 'records' | 'scheme' | 'sweepsUntagged'>
 
-/** Finds the reservation that the cloud has for a record: by its id, else the oldest that carries its marks. */
+/**
+ * Finds the reservation that the cloud has for a record: by its id, else the oldest that carries its marks. One that a
+ * person named may carry any: the caller judges it.
+ */
 export async function findReservation(
   deps: FindDeps,
   record: ElasticIP,
@@ -35,7 +37,7 @@ export async function findReservation(
 ): Promise<Reservation | undefined> {
   const id = reservationIdOf(record)
   const byId = id === undefined ? undefined : await deps.cloud.reservation(id, signal)
-  if (byId) return byId
+  if (byId && (record.status?.reservationID === undefined || whoseIs(deps, record, byId).whose === 'ours')) return byId
   const marked = (await listMarked(deps, record, signal)).filter((one) => hasFamily(one, familyOf(record)))
   const free = marked.length === 0 ? marked : withoutProvisioned(marked, await deps.records.list({ signal }), record)
   for (const reservation of oldestFirst(free)) {
@@ -86,21 +88,45 @@ export async function adoptUnmarked(
   const key = addressKeyOf(record)
   if (!scheme.adoptsUnmarked || key === undefined) return undefined
   const listed = await cloud.reservations({ usage: scheme.usage }, signal)
-  const unmarked = listed.filter(({ marks }) => isUnmarked(scheme, marks) && isOfService(scheme, key, marks))
-  const [oldest] = oldestFirst(unmarked.length === 0 ? [] : await provenOurs(deps, { key, unmarked }, signal))
+  const unmarked = listed.filter(
+    ({ marks }) => namedCluster(scheme, marks) === 'none' && isOfService(scheme, key, marks),
+  )
+  if (unmarked.length === 0) return undefined
+  const { services, requestAnnotations } = await deps.possibleUsers(signal)
+  const service = services.find((one) => keyOf(one) === serviceOfAddress(key))
+  const rules = { ...deps, requestAnnotations }
+  const [oldest] = oldestFirst(unmarked.filter((reservation) => mayAdopt(rules, reservation, service)))
   if (oldest) await markAsOurs(deps, oldest, signal)
   return oldest
 }
 
-async function provenOurs(
-  deps: Pick<LedgerDeps, 'sweepsUntagged' | 'possibleUsers'>,
-  { key, unmarked }: { key: AddressKey; unmarked: Reservation[] },
-  signal: AbortSignal,
-): Promise<Reservation[]> {
-  if (deps.sweepsUntagged) return unmarked
-  const { services, requestAnnotations } = await deps.possibleUsers(signal)
-  const service = services.find((one) => keyOf(one) === serviceOfAddress(key))
-  return unmarked.filter((reservation) => service && isShownBy(service, reservation, requestAnnotations))
+/**
+ * Whether a reservation without a record may become that of the Service, or of the waiting record, that its marks name.
+ * Pure. One that names no cluster may be for a Service of that name in another one:
+ *
+ * | its marks name  | the Service                    | and                            | may it be adopted? |
+ * | --------------- | ------------------------------ | ------------------------------ | ------------------ |
+ * | our cluster     |                                |                                | yes                |
+ * | another cluster |                                |                                | no                 |
+ * | no cluster      | shows or requests its address  |                                | yes                |
+ * | no cluster      | shows no address, or is absent | no other cluster uses the      | yes                |
+ * |                 |                                | project, as the operator says  |                    |
+ * | no cluster      | any other                      |                                | no                 |
+ */
+export function mayAdopt(
+  { scheme, sweepsUntagged, requestAnnotations }: WhoseRules & { requestAnnotations: readonly string[] },
+  reservation: Reservation,
+  service: Service | undefined,
+): boolean {
+  const named = namedCluster(scheme, reservation.marks)
+  if (named !== 'none') return named === 'ours'
+  if (service && isShownBy(service, reservation, requestAnnotations)) return true
+  return sweepsUntagged && (!service || showsNone(service))
+}
+
+/** A Service that shows no address may be the one that a predecessor reserved an address for. */
+export function showsNone(service: Service): boolean {
+  return service.spec.loadBalancerIP === undefined && ingressOf(service).length === 0
 }
 
 /** Whether a Service shows the address of a reservation. */
@@ -115,17 +141,28 @@ export async function markAsOurs(
   { id, marks }: Reservation,
   signal: AbortSignal,
 ): Promise<void> {
-  if (isUnmarked(deps.scheme, marks)) await deps.cloud.mark({ id }, adoptionMarks(deps.scheme), signal)
+  if (namedCluster(deps.scheme, marks) === 'none') await deps.cloud.mark({ id }, adoptionMarks(deps.scheme), signal)
 }
 
-/** Writes into the marks of a reservation whether it stays when its Service goes. One that does not name us keeps its marks. */
+/** Whether the marks of a record's reservation say otherwise than `retained` whether it stays when its Service goes. */
+export function differsInRetention(
+  rules: WhoseRules,
+  { record, reservation, retained }: { record: ElasticIP; reservation: Reservation; retained: boolean },
+): boolean {
+  // One that does not name us keeps its marks.
+  const isMarked = namedCluster(rules.scheme, reservation.marks) === 'ours'
+  return isMarked && whoseIs(rules, record, reservation).whose === 'ours' && isRetained(reservation.marks) !== retained
+}
+
+/** Writes into the marks of a record's reservation whether it stays when its Service goes. */
 export async function markRetention(
-  { cloud, scheme }: Pick<LedgerDeps, 'cloud' | 'scheme'>,
-  { reservation: { id, marks }, retained }: { reservation: Reservation; retained: boolean },
+  deps: Pick<LedgerDeps, 'cloud'> & WhoseRules,
+  of: { record: ElasticIP; reservation: Reservation; retained: boolean },
   signal: AbortSignal,
 ): Promise<void> {
-  if (!hasMarks(marks, clusterMarks(scheme)) || isRetained(marks) === retained) return
-  await cloud.mark({ id, marks: lastingMarks(marks) }, retentionMarks(retained), signal)
+  const { id, marks } = of.reservation
+  if (!differsInRetention(deps, of)) return
+  await deps.cloud.mark({ id, marks: lastingMarks(marks) }, retentionMarks(of.retained), signal)
 }
 
 /** Finds a reservation by its id, else in the list of the project; undefined is a proof that it is gone. */

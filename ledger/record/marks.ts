@@ -13,9 +13,11 @@ export function commonMarks(scheme: MarkScheme): Marks {
   return scheme.adoptsUnmarked ? { usage: scheme.usage } : clusterMarks(scheme)
 }
 
-/** Whether a reservation names no cluster, as a predecessor left it. */
-export function isUnmarked({ adoptsUnmarked }: MarkScheme, marks: Marks): boolean {
-  return adoptsUnmarked === true && marks['cluster'] === undefined
+/** Which cluster the marks of a reservation name. Marks of another kind name none. */
+export function namedCluster({ usage, cluster }: MarkScheme, marks: Marks): 'ours' | 'other' | 'none' {
+  const named = marks['usage'] === usage ? marks['cluster'] : undefined
+  if (named === undefined) return 'none'
+  return named === cluster ? 'ours' : 'other'
 }
 
 /** The mark of a reservation that named no cluster when we adopted it: it may be another cluster's after all. */
@@ -34,23 +36,8 @@ export const adoptionEndMarks = { cluster: undefined, [adoptedMark]: undefined, 
 
 /** Whether a reservation names no cluster, or named none when we adopted it. */
 export function wasUnmarked(scheme: MarkScheme, marks: Marks): boolean {
-  return isUnmarked(scheme, marks) || (scheme.adoptsUnmarked === true && marks[adoptedMark] !== undefined)
-}
-
-/** Whether a reservation names this cluster, or no cluster. */
-export function canBeOurs(scheme: MarkScheme, marks: Marks): boolean {
-  return marks['cluster'] === scheme.cluster || isUnmarked(scheme, marks)
-}
-
-/** The other cluster that the marks of a reservation name; undefined if they name none, or are not of our kind. */
-export function clusterOfOthers({ usage, cluster }: MarkScheme, marks: Marks): string | undefined {
-  const named = marks['usage'] === usage ? marks['cluster'] : undefined
-  return named === cluster ? undefined : named
-}
-
-/** Whether the marks of a reservation are of our kind and name this cluster. */
-export function namesCluster(scheme: MarkScheme, marks: Marks): boolean {
-  return marks['usage'] === scheme.usage && marks['cluster'] === scheme.cluster
+  const isNamed = marks['cluster'] !== undefined && marks[adoptedMark] === undefined
+  return scheme.adoptsUnmarked === true && !isNamed
 }
 
 /** The marks of a reservation, for a message. */

@@ -1,7 +1,7 @@
 import type { Reservation } from '../../clouds/ports/cloud.ts'
 import { type ElasticIP, addressKeyOf } from './elastic-ip.ts'
 import type { LedgerDeps } from './ledger-deps.ts'
-import { clusterOfOthers, clusterTransferMarks, marksOf, marksText } from './marks.ts'
+import { clusterTransferMarks, marksOf, marksText, namedCluster } from './marks.ts'
 import { transferAnnotation } from './names.ts'
 import { whoseIs } from './whose.ts'
 
@@ -11,8 +11,8 @@ export function unusableReason(
   { metadata }: ElasticIP,
   { id, address, prefixLength, marks }: Reservation,
 ): string | undefined {
-  const other = clusterOfOthers(scheme, marks)
-  if (other !== undefined && metadata.annotations?.[transferAnnotation] !== other) {
+  const { cluster: other } = marks
+  if (namedCluster(scheme, marks) === 'other' && metadata.annotations?.[transferAnnotation] !== other) {
     return (
       `reservation ${id} is another cluster's by its marks (${marksText(marks)}); name one of this cluster's. ` +
       `If that cluster shall lose it: kubectl annotate eip ${metadata.name} ${transferAnnotation}=${other}`

@@ -1,8 +1,8 @@
 import type { MarkScheme, Reservation } from '../../clouds/ports/cloud.ts'
 import { canonicalIpAddress, parseIpAddress } from '../../lib/ip-address.ts'
 import { isInRanges } from '../../lib/ip-range.ts'
-import { type ElasticIP, addressKeyOf, provisionedSourceOf, reservationIdOf } from './elastic-ip.ts'
-import { clusterOfOthers, isOfService, isUnmarked, namesCluster, sourceMarkOf } from './marks.ts'
+import { type AddressKey, type ElasticIP, addressKeyOf, provisionedSourceOf, reservationIdOf } from './elastic-ip.ts'
+import { isOfService, namedCluster, ownerMark, sourceMarkOf } from './marks.ts'
 import { isWarm } from './source.ts'
 
 /**
@@ -43,13 +43,24 @@ export function whoseIs(rules: WhoseRules, record: ElasticIP, found: Judged): Ve
   const { scheme } = rules
   const isSame = hasAddressOf(record, found)
   const isOfAnother = namesAnother(scheme, record, found)
-  if (clusterOfOthers(scheme, found.marks) !== undefined) return { whose: 'cluster', isLost: isOfAnother }
-  if (namesCluster(scheme, found.marks)) {
-    if (isOfAnother) return { whose: 'service', isLost: true }
-    return { whose: isSame ? 'ours' : 'changed', isLost: false }
+  switch (namedCluster(scheme, found.marks)) {
+    case 'other':
+      return { whose: 'cluster', isLost: isOfAnother }
+    case 'ours':
+      if (isOfAnother) return { whose: 'service', isLost: true }
+      return { whose: isSame ? 'ours' : 'changed', isLost: false }
+    case 'none': {
+      const isOurs = isSame && (isAdoptedUnmarked(record, found) || isUntaggedOurs(rules, record, found))
+      return { whose: isOurs ? 'ours' : 'nobody', isLost: !isSame }
+    }
   }
-  const isOurs = isSame && (isAdoptedUnmarked(record, found) || isUntaggedOurs(rules, record, found))
-  return { whose: isOurs ? 'ours' : 'nobody', isLost: !isSame }
+}
+
+/** The same for an address of a Service that has no record of the reservation. Pure: the marks alone decide. */
+export function whoseByMarks(scheme: MarkScheme, key: AddressKey, { marks }: Pick<Judged, 'marks'>): Whose {
+  const named = namedCluster(scheme, marks)
+  if (named !== 'ours') return named === 'other' ? 'cluster' : 'nobody'
+  return ownerMark(marks) === undefined || isOfService(scheme, key, marks) ? 'ours' : 'service'
 }
 
 /** Says in a sentence why a reservation is not a record's; undefined if it is. Without a record it is nobody's here. */
@@ -63,7 +74,7 @@ export function foreignReasonOf(rules: WhoseRules, record: ElasticIP | undefined
     case 'service':
       return `the cloud has given it to another Service, as its marks say${isOther}`
     case 'cluster':
-      return `its marks name another cluster, ${clusterOfOthers(rules.scheme, found.marks)}${isOther}`
+      return `its marks name another cluster, ${found.marks['cluster']}${isOther}`
     case 'nobody':
       return `it has no marks of this cluster${isOther}`
     case 'changed':
@@ -101,6 +112,6 @@ function isAdoptedUnmarked(record: ElasticIP, { id }: Judged): boolean {
 /** Whether the operator's word makes a predecessor's reservation of no cluster ours. */
 function isUntaggedOurs({ scheme, sweepsUntagged }: WhoseRules, record: ElasticIP, { marks }: Judged): boolean {
   const key = addressKeyOf(record)
-  const isPredecessors = isUnmarked(scheme, marks) && marks['usage'] === scheme.usage
+  const isPredecessors = scheme.adoptsUnmarked === true && marks['usage'] === scheme.usage
   return sweepsUntagged && isPredecessors && (key === undefined || isOfService(scheme, key, marks))
 }

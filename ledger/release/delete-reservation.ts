@@ -4,7 +4,7 @@ import type { Reservation } from '../../clouds/ports/cloud.ts'
 import { isAlreadyExists } from '../../kube/errors.ts'
 import { AddressInUse, findUsers } from '../record/address-use.ts'
 import { findCertainly } from '../record/find-reservation.ts'
-import { clusterMarks, lastingMarks, marksOf, namesCluster, ownerMark } from '../record/marks.ts'
+import { clusterMarks, lastingMarks, marksOf, namedCluster, ownerMark } from '../record/marks.ts'
 import type { StatusChange } from '../record/records.ts'
 import { whoseIs } from '../record/whose.ts'
 
@@ -23,7 +23,8 @@ export async function markForDeletion(
   { id, marks }: Reservation,
   signal: AbortSignal,
 ): Promise<void> {
-  if (!namesCluster(scheme, marks)) await cloud.mark({ id, marks: lastingMarks(marks) }, clusterMarks(scheme), signal)
+  if (namedCluster(scheme, marks) !== 'ours')
+    await cloud.mark({ id, marks: lastingMarks(marks) }, clusterMarks(scheme), signal)
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Reservation } from '../../clouds/ports/cloud.ts'
 import { AddressInUse, type AddressUser, type PossibleUsers, findUsers } from '../record/address-use.ts'
 import { claimKey, type ElasticIP } from '../record/elastic-ip.ts'
-import { isUnmarked, namesCluster, wasUnmarked } from '../record/marks.ts'
+import { namedCluster, wasUnmarked } from '../record/marks.ts'
 import { transferAnnotation } from '../record/names.ts'
 import { hasSource, isSource, mayBeOperators } from '../record/source.ts'
 import { type WhoseRules, foreignReasonOf } from '../record/whose.ts'
@@ -63,7 +63,7 @@ export function planDeletion(seen: DeletionSeen, deps: WhoseRules): DeletionPlan
   if (!found || isSource(record) || deps.sweepsUntagged || !wasUnmarked(deps.scheme, found.marks))
     return { do: 'delete' }
   // It may be another cluster's, and names none again.
-  return { do: 'keep', reason: adoptedReason, endsAdoption: !isUnmarked(deps.scheme, found.marks) }
+  return { do: 'keep', reason: adoptedReason, endsAdoption: namedCluster(deps.scheme, found.marks) === 'ours' }
 }
 
 const adoptedReason =
@@ -73,7 +73,7 @@ const adoptedReason =
 function foreignReason(rules: WhoseRules, { record, found }: DeletionSeen): string | undefined {
   const text = found && foreignReasonOf(rules, record, found)
   if (text !== undefined || !mayBeOperators(record)) return text
-  const lacksOurs = !namesCluster(rules.scheme, found?.marks ?? {})
+  const lacksOurs = namedCluster(rules.scheme, found?.marks ?? {}) !== 'ours'
   // Its marks are ours only so that the other cluster leaves it alone; it is still the operator's.
   const isTransferred = record.metadata.annotations?.[transferAnnotation] !== undefined
   return lacksOurs || isTransferred ? 'an operator provisioned it' : undefined

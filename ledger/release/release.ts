@@ -100,7 +100,7 @@ async function removeWithAll(deps: SourceReleaseDeps, record: ElasticIP, signal:
 async function markRecordRetained(deps: LedgerDeps, record: ElasticIP, signal: AbortSignal): Promise<void> {
   const id = reservationIdOf(record)
   const reservation = id === undefined ? undefined : await deps.cloud.reservation(id, signal)
-  if (reservation) await markRetention(deps, { reservation, retained: true }, signal)
+  if (reservation) await markRetention(deps, { record, reservation, retained: true }, signal)
 }
 
 /** Throws if another cluster uses our id; returns what a release has to wait for, if anything. */

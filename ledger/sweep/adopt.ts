@@ -1,10 +1,11 @@
 import type { Reservation } from '../../clouds/ports/cloud.ts'
+import { hasMarks } from '../../clouds/ports/marks.ts'
 import { isAlreadyExists, isConflict, isNotFound } from '../../kube/errors.ts'
 import { parseIpAddress } from '../../lib/ip-address.ts'
 import type { AddressKey, ElasticIP, ReclaimPolicy } from '../record/elastic-ip.ts'
 import { isBeingReleased, markAsOurs } from '../record/find-reservation.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
-import { isRetained } from '../record/marks.ts'
+import { isRetained, lastingMarks } from '../record/marks.ts'
 import { type StatusChange, assigned, newRecord, wasHeld } from '../record/records.ts'
 import { isSource } from '../record/source.ts'
 
@@ -34,7 +35,9 @@ export async function adopt(
       ? await asMarked(deps, { record, reservation }, signal)
       : await deps.records.create(recordFor(deps, key, reservation), { signal })
     // Once the record exists no process releases the reservation; one that had begun to was quicker than our list.
-    const exists = (await deps.cloud.reservation(reservation.id, signal)) !== undefined
+    const live = await deps.cloud.reservation(reservation.id, signal)
+    // By now the cloud may have given its id to another order.
+    const exists = live?.address === reservation.address && hasMarks(live?.marks ?? {}, lastingMarks(reservation.marks))
     const isForeign = deps.listRecords().some((other) => isProvisionedFrom(other, reservation))
     const problem =
       reservation.state === 'reserved' ? await deps.grantedProblem(current, reservation, signal) : undefined

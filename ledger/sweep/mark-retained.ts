@@ -1,15 +1,13 @@
 import { CloudError, type Reservation } from '../../clouds/ports/cloud.ts'
-import { hasMarks } from '../../clouds/ports/marks.ts'
 import { type ElasticIP, phaseOf, reservationIdOf } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
-import { markRetention } from '../record/find-reservation.ts'
-import { clusterMarks, isRetained } from '../record/marks.ts'
+import { differsInRetention, markRetention } from '../record/find-reservation.ts'
 import { isWarm } from '../record/source.ts'
 
 /** How many reservations one sweep marks: each costs a call, or two, and nothing waits for them. */
 const mostAtOnce = 10
 
-type Deps = Pick<LedgerDeps, 'cloud' | 'scheme' | 'log'>
+type Deps = Pick<LedgerDeps, 'cloud' | 'scheme' | 'sweepsUntagged' | 'log'>
 type Compared = { reservations: Reservation[]; records: ElasticIP[] }
 
 /**
@@ -21,11 +19,11 @@ export async function markRetained(
   { reservations, records }: Compared,
   signal: AbortSignal,
 ): Promise<void> {
-  const policies = retainedById(records)
-  const differing = reservations.flatMap((reservation) => {
-    const retained = policies.get(reservation.id)
-    const isDue = retained !== undefined && retained !== isRetained(reservation.marks)
-    return isDue && hasMarks(reservation.marks, clusterMarks(deps.scheme)) ? [{ reservation, retained }] : []
+  const listed = new Map(reservations.map((one) => [one.id, one]))
+  const differing = records.flatMap((record) => {
+    const reservation = listed.get(reservationIdOf(record) ?? '')
+    const one = reservation && { record, reservation, retained: record.spec.reclaimPolicy === 'Retain' }
+    return one && decidesRetention(record) && differsInRetention(deps, one) ? [one] : []
   })
   for (const one of differing.slice(0, mostAtOnce)) {
     try {
@@ -41,14 +39,8 @@ export async function markRetained(
   }
 }
 
-/** What records say, by the ids of their reservations. Of a provisioned address its own ElasticIP decides. */
-function retainedById(records: ElasticIP[]): Map<string, boolean> {
-  const deciding = records.filter((record) => record.spec.source?.type !== 'Provisioned' && !isWarm(record))
-  return new Map(
-    deciding.flatMap((record) => {
-      const id = reservationIdOf(record)
-      const isGoing = phaseOf(record) === 'Releasing' || record.metadata.deletionTimestamp !== undefined
-      return id === undefined || isGoing ? [] : [[id, record.spec.reclaimPolicy === 'Retain'] as const]
-    }),
-  )
+/** Of a provisioned address its own ElasticIP decides. */
+function decidesRetention(record: ElasticIP): boolean {
+  const isGoing = phaseOf(record) === 'Releasing' || record.metadata.deletionTimestamp !== undefined
+  return record.spec.source?.type !== 'Provisioned' && !isWarm(record) && !isGoing
 }

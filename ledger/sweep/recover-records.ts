@@ -2,7 +2,7 @@ import type { Reservation } from '../../clouds/ports/cloud.ts'
 import { parseIpAddress } from '../../lib/ip-address.ts'
 import type { Key } from '../../kube/objects.ts'
 import type { Identity } from '../identity/identity.ts'
-import { recordName, reservationIdOf, secondKey } from '../record/elastic-ip.ts'
+import { type ElasticIP, recordName, reservationIdOf, secondKey } from '../record/elastic-ip.ts'
 import { findReservation, markRetention } from '../record/find-reservation.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { newRecord } from '../record/records.ts'
@@ -28,19 +28,24 @@ export async function recoverRecords(
   let isRecovered = names.has(recordName(service))
   for (const { key, spec } of addressesOf(service, address)) {
     if (names.has(recordName(key))) continue
-    const reservation = await findReservation(deps, newRecord(key, spec, deps), signal)
+    const record = newRecord(key, spec, deps)
+    const reservation = await findReservation(deps, record, signal)
     if (!reservation || known.has(reservation.id)) continue
     const adopting = { ...deps, listRecords: () => records, reclaimPolicy: spec.reclaimPolicy }
     if (await adopt(adopting, { key, reservation, record: undefined }, signal)) isRecovered = true
-    else await retainByMarks(deps, reservation, signal)
+    else await retainByMarks(deps, { record, reservation }, signal)
   }
   return isRecovered
 }
 
 /** Another Service shows the address, or a process was first: the marks alone keep it, and the Service may go. */
-async function retainByMarks(deps: RecoverDeps, reservation: Reservation, signal: AbortSignal): Promise<void> {
-  const { id, address } = reservation
-  await markRetention(deps, { reservation, retained: true }, signal)
+async function retainByMarks(
+  deps: RecoverDeps,
+  of: { record: ElasticIP; reservation: Reservation },
+  signal: AbortSignal,
+): Promise<void> {
+  const { id, address } = of.reservation
+  await markRetention(deps, { ...of, retained: true }, signal)
   deps.log.warn({ reservation: id, address }, 'retained without an ElasticIP: its reservation could not be adopted')
 }
 

@@ -1,5 +1,5 @@
 import type { Reservation, MarkScheme } from '../../clouds/ports/cloud.ts'
-import { type Service, ingressOf, keyOf } from '../../kube/objects.ts'
+import { type Service, keyOf } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { statusAddresses } from '../record/address-use.ts'
 import {
@@ -12,8 +12,8 @@ import {
   secondKey,
   secondKeys,
 } from '../record/elastic-ip.ts'
-import { hasFamily, isShownBy } from '../record/find-reservation.ts'
-import { isRetained, isUnmarked, ownerMark, ownerMarks, wasUnmarked } from '../record/marks.ts'
+import { hasFamily, isShownBy, mayAdopt, showsNone } from '../record/find-reservation.ts'
+import { isRetained, namedCluster, ownerMark, ownerMarks, wasUnmarked } from '../record/marks.ts'
 import { droppedRequestAnnotation } from '../record/names.ts'
 import { isAvailable, isSource, isWarm } from '../record/source.ts'
 import type { Want } from '../want/want.ts'
@@ -109,9 +109,9 @@ function sortOut(seen: SweepSeen) {
     const mark = ownerMark(reservation.marks) ?? ''
     const owner = ownerFor(owners.get(mark), reservation)
     const service = live.get(mark)
-    const isOurs = !isUnmarked(seen.scheme, reservation.marks)
+    const isOurs = namedCluster(seen.scheme, reservation.marks) === 'ours'
     const hasRecord = interrupted.has(reservation.id)
-    if (owner && reservation.state !== 'denied' && canAdopt(service, { reservation, isOurs }, seen)) {
+    if (owner && reservation.state !== 'denied' && canAdopt(service, reservation, seen)) {
       adopt.push({ ...owner, reservation })
       for (const one of [mark, ...ownerMarks(seen.scheme, owner.key)]) owners.delete(one)
     } else if (hasRecord) continue
@@ -167,19 +167,13 @@ function ownersByMark({ records, services, scheme }: SweepSeen) {
 
 /**
  * Whether a Service may get a reservation. A Service would soon give it back if it has an own address, requests one by
- * name or is not ours. Then nobody would know that the reservation was there. A reservation that names no cluster may
- * be for a Service of that name in another one, so ours has to show its address. A record that waits needs no Service:
- * it may come.
+ * name or is not ours. Then nobody would know that the reservation was there. A record that waits needs no Service: it may
+ * come.
  */
-function canAdopt(
-  live: LiveAddress | undefined,
-  { reservation, isOurs }: { reservation: Reservation; isOurs: boolean },
-  { requestAnnotations, sweepsUntagged }: SweepSeen,
-): boolean {
-  if (!live) return isOurs
-  const { service, wanted } = live
-  const isProven = isOurs || isShownBy(service, reservation, requestAnnotations)
-  if (!isProven && !(sweepsUntagged && showsNone(service))) return false
+function canAdopt(live: LiveAddress | undefined, reservation: Reservation, seen: SweepSeen): boolean {
+  if (!mayAdopt(seen, reservation, live?.service)) return false
+  if (!live) return true
+  const { wanted } = live
   if (wanted.kind === 'own') return wanted.address === reservation.address
   return wanted.kind === 'reserve' ? hasFamilyOf(live, reservation) : wanted.kind === 'wrong'
 }
@@ -189,11 +183,6 @@ function hasFamilyOf({ key, wanted }: LiveAddress, reservation: Reservation): bo
   if (wanted.kind !== 'reserve') return false
   const family = isSecondKey(key) ? wanted.second?.family : wanted.family
   return family !== undefined && hasFamily(reservation, family)
-}
-
-/** A Service that shows no address may be the one that a predecessor reserved an address for. */
-function showsNone(service: Service): boolean {
-  return service.spec.loadBalancerIP === undefined && ingressOf(service).length === 0
 }
 
 /** Whether a reservation is ours, and nobody needs it. */

@@ -1,7 +1,7 @@
 import type { MarkScheme, Reservation } from '../../clouds/ports/cloud.ts'
 import { keyOf, type Service } from '../../kube/objects.ts'
 import { type ElasticIP, isReleaseRecord, reservationIdOf } from '../record/elastic-ip.ts'
-import { canBeOurs, commonMarks, isRetained, ownerMark, serviceMarks } from '../record/marks.ts'
+import { commonMarks, isRetained, namedCluster, ownerMark, serviceMarks } from '../record/marks.ts'
 import { releaseOrphan, resumeRelease } from '../release/delete-reservation.ts'
 import { adopt, type AdoptDeps, type Adoption } from './adopt.ts'
 import type { AdoptionMark } from '../identity/adoption-mark.ts'
@@ -62,8 +62,7 @@ export function sweep(deps: SweepDeps): Sweep {
       missing = new Set()
       return undefined
     }
-    const deleted = await resumeReleases(deps, { releaseRecords, listed, failed }, signal)
-    const reservations = listed.filter(({ id, marks }) => canBeOurs(deps.scheme, marks) && !deleted.has(id))
+    const reservations = await resumeReleases(deps, { releaseRecords, listed, failed }, signal)
     const facts = { ...rulesOf(deps), reservations, suspects: suspects.agesMs() }
     const compare = (records: ElasticIP[]) => planSweep({ ...facts, records, services: deps.listServices() })
     const plan = compare(deps.listRecords())
@@ -158,12 +157,12 @@ function withoutDeleted(listed: Reservation[], releaseRecords: ElasticIP[]): Res
   return listed.filter(({ id }) => !deleted.has(id))
 }
 
-/** Completes deletions that were begun; returns the ids of their reservations, which an older list may still contain. */
+/** Completes deletions that were begun; returns the other reservations of a list that may be ours. */
 async function resumeReleases(
   deps: SweepDeps,
   { releaseRecords, listed, failed }: { releaseRecords: ElasticIP[]; listed: Reservation[]; failed: Failures },
   signal: AbortSignal,
-): Promise<Set<string>> {
+): Promise<Reservation[]> {
   const byId = new Map(listed.map((one) => [one.id, one]))
   const deleted = new Set<string>()
   for (const record of releaseRecords) {
@@ -171,7 +170,7 @@ async function resumeReleases(
     if (record.status?.deletionRequestedAt) deleted.add(id)
     await failed.isolate(() => resumeRelease(deps, { record, listed: byId.get(id) }, signal))
   }
-  return deleted
+  return listed.filter(({ id, marks }) => namedCluster(deps.scheme, marks) !== 'other' && !deleted.has(id))
 }
 
 function reportOrphan({ log }: SweepDeps, { id, address }: Reservation): void {

@@ -11,7 +11,7 @@
 //   is provisioned for others, or in the warm pool     | is refused; keeps it with a warning if its status shows it
 //   has a record                                       | gets it
 //   is in the operator's ranges, and no Node claims it | gets it
-//   is another cluster's by its marks                  | is refused; keeps it with a warning if its status shows it
+//   is another cluster's or Service's by its marks     | is refused; keeps it with a warning if its status shows it
 //   is in a reservation of the project                 | gets it, whatever a Node says
 //   is in none, as far as we know                      | waits until the reservations of the project were read
 //   is in none, and a Node claims it                   | is refused; keeps it with a warning if its status shows it
@@ -19,13 +19,14 @@
 //
 // A kubelet writes its own Node. So a Node takes nothing from a Service. It only keeps new Services from addresses of
 // nodes and pods that lie in the operator's ranges.
-import type { Marks } from '../../clouds/ports/cloud.ts'
+import type { MarkScheme, Reservation } from '../../clouds/ports/cloud.ts'
 import { type Key, type Service, keyOf } from '../../kube/objects.ts'
 import { type IpAddress, canonicalIpAddress, isIpv4Mapped, parseIpAddress } from '../../lib/ip-address.ts'
 import { rangeSet } from '../../lib/ip-range.ts'
 import { statusAddresses } from '../record/address-use.ts'
 import { type ElasticIP, claimKey, decidingRecords } from '../record/elastic-ip.ts'
 import { marksText } from '../record/marks.ts'
+import { whoseByMarks } from '../record/whose.ts'
 import { isClaimed, isSource, reservedForOthers } from '../record/source.ts'
 import { type Policy, hasClass } from '../../settings/service-policy.ts'
 import { ownAddress } from './own-address.ts'
@@ -39,10 +40,9 @@ export type OwnAddressFacts = {
   isInRanges: (address: IpAddress) => boolean
   /** Whether the project has reserved it; undefined before its reservations were read. */
   isReserved: (address: IpAddress) => boolean | undefined
-  /** The marks of its reservation, if these name another cluster. */
-  marksOfOthers: (address: IpAddress) => Marks | undefined
-  /** The machine to which the cloud has assigned it, for a message. */
-  holder: (address: IpAddress) => string | undefined
+  /** The reservation of the project that has it. */
+  reservation: (address: IpAddress) => Reservation | undefined
+  scheme: MarkScheme
   /** The Node that says that the address is its own or its pods', for a message. */
   nodeClaim: (address: IpAddress) => string | undefined
   /** The records of an address, or of its reservation. */
@@ -102,7 +102,7 @@ function doubtOf(service: Service, address: IpAddress, facts: OwnAddressFacts): 
   if (earlier !== undefined) {
     return { isDecided: true, reason: `is used by Service ${earlier}, which is in another namespace: ${advice}` }
   }
-  const holder = facts.holder(address)
+  const holder = facts.reservation(address)?.holder
   if (holder !== undefined) return { isDecided: true, reason: `is assigned to ${holder}: ${advice}` }
   const records = decidingRecords(facts.records(address))
   const others = records
@@ -111,18 +111,20 @@ function doubtOf(service: Service, address: IpAddress, facts: OwnAddressFacts): 
   if (others !== undefined) return { isDecided: true, reason: `${others}: ${advice}` }
   if (records.length > 0) return undefined
   const claim = facts.isInRanges(address) ? facts.nodeClaim(address) : undefined
-  return facts.isInRanges(address) && claim === undefined ? undefined : doubtOfReservation(address, claim, facts)
+  return facts.isInRanges(address) && claim === undefined
+    ? undefined
+    : doubtOfReservation({ service, address, claim }, facts)
 }
 
 function doubtOfReservation(
-  address: IpAddress,
-  claim: string | undefined,
+  { service, address, claim }: { service: Service; address: IpAddress; claim: string | undefined },
   facts: OwnAddressFacts,
 ): OwnAddressDoubt | undefined {
-  const marks = facts.marksOfOthers(address)
-  if (marks !== undefined) {
-    const whose = `is another cluster's reservation by its marks (${marksText(marks)})`
-    return { isDecided: true, reason: `${claim ?? whose}: ${advice}, or ${operatorAdvice}` }
+  const reservation = facts.reservation(address)
+  const whose = reservation && whoseByMarks(facts.scheme, keyOf(service), reservation)
+  if (whose === 'cluster' || whose === 'service') {
+    const text = `is another ${whose === 'cluster' ? 'cluster' : 'Service'}'s reservation by its marks (${marksText(reservation?.marks ?? {})})`
+    return { isDecided: true, reason: `${claim ?? text}: ${advice}, or ${operatorAdvice}` }
   }
   switch (facts.isReserved(address)) {
     case true:

@@ -5,9 +5,10 @@ import { CloudError } from '../../clouds/ports/cloud.ts'
 import { type ElasticIP, elasticIPs, releaseRecordName } from '../../ledger/record/elastic-ip.ts'
 import { services } from '../../kube/resource.ts'
 import { bind } from '../../ledger/claim/bind.ts'
+import { serviceMarks } from '../../ledger/record/marks.ts'
 import { releaseSource } from '../../ledger/release/release.ts'
 import { makeLot, makeReservation, makeService } from '../builders.ts'
-import { type Harness, type Process, type ProcessOptions, makeHarness, neverAborted } from './harness.ts'
+import { type Harness, type Process, type ProcessOptions, makeHarness, neverAborted, scheme } from './harness.ts'
 
 /** A cluster whose Service default/web has an address, and the process that leads. */
 async function withAddress(options?: ProcessOptions): Promise<{ harness: Harness; leader: Process }> {
@@ -119,6 +120,58 @@ test('a provisioned address without marks gets ours before it is deleted, so the
   assert.equal([first.status, harness.cloud.marked], ['rejected', ['res-1']])
   assert.is(await release(), 'released')
   assert.equal([harness.cloud.released, harness.cloud.reserved()], [['res-1'], [theirs('203.0.113.40')]])
+})
+
+test('an orphan whose id is given away after the list is not adopted for the Service of its marks', async () => {
+  const harness = makeHarness()
+  harness.setProject()
+  harness.cloud.put(
+    makeReservation({ id: 'res-1', address: '203.0.113.1', marks: serviceMarks(scheme, 'default/web') }),
+  )
+  harness.addService(makeService())
+  const leader = harness.process('leader', {
+    cloud: { before: ({ verb }) => void (verb === 'reservation' && harness.cloud.put(theirs('203.0.113.1'))) },
+  })
+  await sweepTwice(leader)
+  assert.equal([harness.record(), harness.cloud.reserved()], [undefined, [theirs('203.0.113.1')]])
+})
+
+test('the policy of a record does not reach the reservation of another Service that has got its id', async () => {
+  const { harness, leader } = await withAddress()
+  const record = harness.record() as ElasticIP
+  harness.api.put(elasticIPs, { ...record, spec: { ...record.spec, reclaimPolicy: 'Retain' } })
+  const next = makeReservation({ id: 'res-1', address: '203.0.113.1', marks: serviceMarks(scheme, 'default/next') })
+  harness.cloud.put(next)
+  await sweepTwice(leader)
+  assert.is(harness.cloud.reserved()[0]?.marks['retained'], undefined)
+})
+
+test('a provisioned address whose id is another one by now is written off after two checks', async () => {
+  const harness = makeHarness()
+  const status = { phase: 'Available', address: '203.0.113.40', reservationID: 'res-1' } as const
+  harness.api.put(elasticIPs, makeLot('office', { reservationID: 'res-1', reclaimPolicy: 'Retain' }, status))
+  harness.cloud.put(theirs('203.0.113.99'))
+  const leader = harness.process('leader')
+  for (let n = 0; n < 3; n += 1) {
+    await leader.reconcileSource('office').catch(() => undefined)
+    harness.advance(301_000)
+  }
+  const office = () => harness.api.stored(elasticIPs)[0]
+  assert.equal([office()?.status?.phase, office()?.status?.address], ['Requested', undefined])
+  assert.match(office()?.status?.message ?? '', 'reservation res-1 was 203.0.113.40, and is 203.0.113.99 by now')
+  harness.cloud.put(makeReservation({ id: 'res-1', address: '203.0.113.40' }))
+  await leader.reconcileSource('office').catch(() => undefined)
+  assert.is(office()?.status?.phase, 'Available', 'a false answer does no lasting harm')
+})
+
+test('a reservation that waited for its address, and whose id is foreign by now, gives no Service its address', async () => {
+  const { harness, leader } = await withAddress()
+  const record = harness.record() as ElasticIP
+  harness.api.put(elasticIPs, { ...record, status: { phase: 'Requested', reservationID: 'res-1' } })
+  harness.cloud.put(theirs('203.0.113.99'))
+  const result = await leader.claim()
+  assert.is.not(result.kind === 'held' && result.address, '203.0.113.99')
+  assert.is.not(harness.record()?.status?.address, '203.0.113.99')
 })
 
 test.run()

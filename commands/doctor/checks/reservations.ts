@@ -1,7 +1,8 @@
 import { type Reservation } from '../../../clouds/ports/cloud.ts'
+import { hasMarks } from '../../../clouds/ports/marks.ts'
 import { type Service, keyOf } from '../../../kube/objects.ts'
 import { isShownBy } from '../../../ledger/record/find-reservation.ts'
-import { canBeOurs, isRetained } from '../../../ledger/record/marks.ts'
+import { commonMarks, isRetained, namedCluster } from '../../../ledger/record/marks.ts'
 import { type Surplus, type SweepPlan, planSweep } from '../../../ledger/sweep/sweep-plan.ts'
 import { allRequestAnnotations } from '../../../ledger/users/possible-users.ts'
 import { type Finding, defineCheck } from '../check.ts'
@@ -37,7 +38,9 @@ export function compareReservations(
   const scheme = schemeOf(cluster, context)
   const { unboundGraceMs: graceMs, sweepUntagged: sweepsUntagged } = context.settings.cluster
   return planSweep({
-    reservations: reservations.filter(({ marks }) => marks['usage'] === scheme.usage && canBeOurs(scheme, marks)),
+    reservations: reservations.filter(
+      ({ marks }) => hasMarks(marks, commonMarks(scheme)) && namedCluster(scheme, marks) !== 'other',
+    ),
     records,
     services: services.map((service) => ({ service, wanted: wantOf(service, context) })),
     requestAnnotations: allRequestAnnotations(context.vendor.policy.requestAnnotations),

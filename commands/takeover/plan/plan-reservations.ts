@@ -2,7 +2,7 @@ import type { Reservation } from '../../../clouds/ports/cloud.ts'
 import { canonicalIpAddress } from '../../../lib/ip-address.ts'
 import { countedAddresses } from '../../../ledger/claim/limits.ts'
 import { claimKey, reservationIdOf } from '../../../ledger/record/elastic-ip.ts'
-import { clusterOfOthers, isUnmarked } from '../../../ledger/record/marks.ts'
+import { namedCluster } from '../../../ledger/record/marks.ts'
 import type { SweepPlan } from '../../../ledger/sweep/sweep-plan.ts'
 import type { Context } from '../../../inspect/facts.ts'
 import { schemeOf } from '../../../inspect/wanted.ts'
@@ -38,11 +38,12 @@ function planned(
   if (record) return of('record', claimKey(record))
   if (facts.controlPlane.some((one) => one.id === id)) return of('control-plane')
   const adoption = sweep.adopt.find((one) => one.reservation.id === id)
-  if (adoption) return { ...of('service', adoption.key), action: isUnmarked(scheme, marks) ? 'mark' : 'adopt' }
+  if (adoption)
+    return { ...of('service', adoption.key), action: namedCluster(scheme, marks) === 'none' ? 'mark' : 'adopt' }
   const user = services.find((one) => one.reservationID === id || (address !== undefined && one.before === address))
   const key = user && `${user.namespace}/${user.name}`
   if (marks['usage'] !== scheme.usage) return user && of('own', key)
-  if (clusterOfOthers(scheme, marks) !== undefined && marks['cluster'] !== undefined) return of('other-cluster')
+  if (namedCluster(scheme, marks) === 'other') return of('other-cluster')
   const surplus = sweep.surplus.find((one) => one.reservation.id === id)
   if (surplus) return of('surplus', `${surplus.service.metadata.namespace}/${surplus.service.metadata.name}`)
   if (user) return of('own', key)

@@ -1,7 +1,6 @@
 import { type Service, ingressOf, keyOf } from '../../../kube/objects.ts'
 import { shownAddresses } from '../../../ledger/record/address-use.ts'
 import { type ElasticIP, heldAddress, reservationIdOf } from '../../../ledger/record/elastic-ip.ts'
-import { clusterOfOthers } from '../../../ledger/record/marks.ts'
 import type { Adoption } from '../../../ledger/sweep/adopt.ts'
 import { usedAddresses } from '../../../ledger/want/own-address-rules.ts'
 import { type OwnAddressFacts, checkOwnAddress } from '../../../ledger/want/own-address-rules.ts'
@@ -106,19 +105,15 @@ function endOf({ service, before, record, reservation, wanted, facts, context }:
 /** What decides about own addresses, from what was read. */
 function ownFacts({ cluster, services, records, reservations }: ServiceFacts, context: Context): OwnAddressFacts {
   const { policy } = context.vendor
-  const scheme = schemeOf(cluster, context)
   const of = (address: string) => reservations.find((one) => covers(one, address))
   return {
     // The predecessor announced it all the same, and a range of the cluster is found by `serve`.
     clusterNetwork: () => undefined,
     nodeClaim: () => undefined,
-    holder: (address) => of(address.text)?.holder,
     isInRanges: rangeSet(context.settings.cluster.ownAddressRanges),
     isReserved: (address) => of(address.text) !== undefined,
-    marksOfOthers: (address) => {
-      const marks = of(address.text)?.marks
-      return marks && clusterOfOthers(scheme, marks) !== undefined ? marks : undefined
-    },
+    reservation: (address) => of(address.text),
+    scheme: schemeOf(cluster, context),
     records: (address) => records.filter(({ status }) => canonicalIpAddress(status?.address ?? '') === address.text),
     users: (address) => services.filter((service) => usedAddresses(service, policy).includes(address)),
   }

@@ -2,6 +2,7 @@ import { metallbSharingAnnotations } from '../../../announcers/metallb/names.ts'
 import type { Reservation } from '../../../clouds/ports/cloud.ts'
 import type { Context } from '../../../inspect/facts.ts'
 import { type KubeObject, type Service, keyOf } from '../../../kube/objects.ts'
+import { namedCluster } from '../../../ledger/record/marks.ts'
 import type { OwnAddressFacts } from '../../../ledger/want/own-address-rules.ts'
 import type { Want } from '../../../ledger/want/want.ts'
 import { parseIpAddress } from '../../../lib/ip-address.ts'
@@ -71,9 +72,9 @@ function doubts(judged: JudgedService, before: string): PlanFinding[] {
   const address = parseIpAddress(before)
   if (problem === undefined || !address) return []
   const finding = { isBlocker: true, where: `Service ${keyOf(service)}` }
-  const others = own.marksOfOthers(address)
-  if (others) {
-    const cluster = others['cluster']
+  const reservation = own.reservation(address)
+  if (reservation && namedCluster(own.scheme, reservation.marks) === 'other') {
+    const { cluster } = reservation.marks
     const what = `it shows ${before}, whose reservation names another cluster (cluster=${cluster})`
     const remedy = `if that is this cluster by a former id, as after a restore from a backup: takeover plan --cluster-id=${cluster}`
     return [{ ...finding, reason: 'other-cluster', what, remedy }]

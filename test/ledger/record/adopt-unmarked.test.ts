@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert'
 import { services } from '../../../kube/resource.ts'
 import { elasticIPs } from '../../../ledger/record/elastic-ip.ts'
 import { adoptUnmarked, findReservation } from '../../../ledger/record/find-reservation.ts'
-import { clusterMarks, commonMarks, canBeOurs, ownerMarks, serviceMarks } from '../../../ledger/record/marks.ts'
+import { clusterMarks, commonMarks, namedCluster, ownerMarks, serviceMarks } from '../../../ledger/record/marks.ts'
 import type { Records } from '../../../ledger/record/records.ts'
 import { planSweep } from '../../../ledger/sweep/sweep-plan.ts'
 import type { Want } from '../../../ledger/want/want.ts'
@@ -35,12 +35,12 @@ test("the oldest dialect hashes a Service's name with a slash, and knows the one
 test('reservations that name another cluster are not ours, those that name none may be', () => {
   assert.equal(commonMarks(scheme), { usage: 'packet-ccm-auto' })
   assert.equal(
-    [left, ofAnother, { ...left, cluster: 'cluster-1' }].map((marks) => canBeOurs(scheme, marks)),
-    [true, false, true],
+    [left, ofAnother, { ...left, cluster: 'cluster-1' }].map((marks) => namedCluster(scheme, marks)),
+    ['none', 'other', 'ours'],
   )
   const { adoptsUnmarked: _not, ...strict } = scheme
   assert.equal(commonMarks(strict), clusterMarks(scheme))
-  assert.is(canBeOurs(strict, left), false)
+  assert.is(namedCluster(strict, { ...ofAnother, usage: 'backup' }), 'none')
 })
 
 /** It shows the address that every reservation of a test has. */
@@ -65,7 +65,11 @@ test('a reservation whose mark has a dot is found too, with and without a cluste
   const cloud = scriptedCloud()
   cloud.put(makeReservation({ marks: { ...dotted, cluster: 'cluster-1' } }))
   const records = { get: () => Promise.resolve(undefined), list: () => Promise.resolve([]) } as unknown as Records
-  const found = await findReservation({ cloud: cloud.cloud, scheme, records }, makeRecord(), neverAborted)
+  const found = await findReservation(
+    { cloud: cloud.cloud, scheme, records, sweepsUntagged: false },
+    makeRecord(),
+    neverAborted,
+  )
   assert.is(found?.id, 'res-1')
 })
 

@@ -1,12 +1,14 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import type { MarkScheme } from '../../../clouds/ports/cloud.ts'
 import type { Service } from '../../../kube/objects.ts'
 import { rangeSet } from '../../../lib/ip-range.ts'
 import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
 import { usedAddresses } from '../../../ledger/want/own-address-rules.ts'
 import { type OwnAddressFacts, checkOwnAddress, isAnnounceable } from '../../../ledger/want/own-address-rules.ts'
+import { serviceMarks } from '../../../ledger/record/marks.ts'
 import { type Want, isWanted } from '../../../ledger/want/want.ts'
-import { makeLot, makeRecord, makeService } from '../../builders.ts'
+import { makeLot, makeRecord, makeReservation, makeService } from '../../builders.ts'
 
 const address = '198.51.100.7'
 const status = { loadBalancer: { ingress: [{ ip: address }] } }
@@ -29,15 +31,17 @@ const labelled = (source: ElasticIP) => ({
   ...source,
   metadata: { ...source.metadata, labels: { 'eip-admission.dev/warm-pool': 'true' } },
 })
+const scheme: MarkScheme = { usage: 'auto', separator: '/', cluster: 'here' }
 const others = { usage: 'auto', cluster: 'other-cluster' }
+const marked = (key: string): Facts => ({ reservation: () => makeReservation({ marks: serviceMarks(scheme, key) }) })
 
 type Facts = Partial<OwnAddressFacts>
 const facts = (some: Facts): OwnAddressFacts => ({
   clusterNetwork: () => undefined,
   isInRanges: () => false,
   isReserved: () => true,
-  marksOfOthers: () => undefined,
-  holder: () => undefined,
+  reservation: () => undefined,
+  scheme,
   nodeClaim: () => undefined,
   records: () => [],
   users: () => [],
@@ -154,7 +158,7 @@ const cases: { name: string; verdict: Verdict; text?: string; service?: Service;
   {
     name: "another cluster's reservation in the ranges that a Node claims",
     verdict: 'refused',
-    facts: { ...claimed, isInRanges: () => true, marksOfOthers: () => others },
+    facts: { ...claimed, isInRanges: () => true, reservation: () => makeReservation({ marks: others }) },
     says: 'is assigned to node node-a',
   },
   { name: 'a reservation that a Node claims', verdict: 'own', facts: claimed },
@@ -172,7 +176,7 @@ const cases: { name: string; verdict: Verdict; text?: string; service?: Service;
     name: 'an address that is assigned to a machine and shown',
     verdict: 'keeps',
     service: makeService({ status }),
-    facts: { holder: () => 'server 7' },
+    facts: { reservation: () => makeReservation({ holder: 'server 7' }) },
   },
   {
     name: 'a warm address',
@@ -183,19 +187,32 @@ const cases: { name: string; verdict: Verdict; text?: string; service?: Service;
   {
     name: "another cluster's reservation",
     verdict: 'refused',
-    facts: { marksOfOthers: () => others },
+    facts: { reservation: () => makeReservation({ marks: others }) },
     says: "is another cluster's reservation by its marks (usage=auto, cluster=other-cluster)",
   },
   {
     name: "another cluster's reservation that is shown",
     verdict: 'keeps',
     service: makeService({ status }),
-    facts: { marksOfOthers: () => others },
+    facts: { reservation: () => makeReservation({ marks: others }) },
+  },
+  { name: "the Service's reservation, whose record is lost", verdict: 'own', facts: marked('default/web') },
+  {
+    name: "another Service's reservation, whose record is lost",
+    verdict: 'refused',
+    facts: marked('payments/web'),
+    says: "is another Service's reservation by its marks",
+  },
+  {
+    name: "another Service's reservation that is shown",
+    verdict: 'keeps',
+    service: makeService({ status }),
+    facts: marked('payments/web'),
   },
   {
     name: "another cluster's reservation in the ranges",
     verdict: 'own',
-    facts: { marksOfOthers: () => others, isInRanges: () => true },
+    facts: { reservation: () => makeReservation({ marks: others }), isInRanges: () => true },
   },
   {
     name: 'an address that is given back',
