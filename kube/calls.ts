@@ -41,6 +41,7 @@ export function createCall(resource: Any, object: KubeObject, options: WriteOpti
     path: pathOf(resource, { namespace }),
     query: writeQuery(options),
     body: { type: json, value: object },
+    onWarning: options.onWarning,
     idempotent: false,
   }
 }

@@ -10,11 +10,15 @@ export type CallOptions = {
   dryRun?: boolean
 }
 
+/** Receives each warning of the API server, which kubectl prints. */
+export type OnWarning = (text: string) => void
+
 export type WriteOptions = CallOptions & {
   subresource?: 'status'
   fieldManager?: string
   /** How the API server treats fields that it does not know; `Warn` drops them. */
   fieldValidation?: 'Ignore' | 'Warn' | 'Strict'
+  onWarning?: OnWarning
 }
 
 export type ListOptions = CallOptions & {

@@ -1,11 +1,12 @@
 import type { IncomingMessage } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Agents, agents } from './agents.ts'
+import type { OnWarning } from './client.ts'
 import type { Access, Credentials } from './credentials.ts'
 import { KubeError } from './errors.ts'
 import { withTimeLimit } from '../lib/time-limit.ts'
 import { untilAborted } from '../lib/until-aborted.ts'
-import { type KubeResponse, readResponse, responseError, unreachableError } from './response.ts'
+import { type KubeResponse, readResponse, responseError, unreachableError, warningsIn } from './response.ts'
 
 export type Call = {
   /** The call as messages name it: `get Service default/web`. */
@@ -14,6 +15,7 @@ export type Call = {
   path: string
   query?: Record<string, string | number | boolean | undefined>
   body?: { type: string; value: object }
+  onWarning?: OnWarning | undefined
   /** Two executions have the same effect as one. */
   idempotent: boolean
 }
@@ -53,6 +55,7 @@ async function sendUntilAnswered(transport: Transport, call: Call, deadline: Dea
   for (let attempt = 1; ; attempt++) {
     const message = await sendWithCredentials(transport, call, { ownConnection: false, signal: deadline.signal })
     const response = await readResponse(call.name, message)
+    for (const text of warningsIn(message)) call.onWarning?.(text)
     if (response.status < 300) return response.body
     const error = responseError(call.name, response)
     const waitMs = retryDelayMs(call, response, error)

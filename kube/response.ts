@@ -31,6 +31,12 @@ export async function readResponse(call: string, response: IncomingMessage): Pro
   }
 }
 
+/** The warnings of a response: texts in quotation marks, each after its code and its agent (RFC 7234). */
+export function warningsIn({ headers }: Pick<IncomingMessage, 'headers'>): string[] {
+  const all = [headers['warning'] ?? []].flat().join(', ')
+  return [...all.matchAll(/299 \S+ "((?:[^"\\]|\\.)*)"/g)].map(([, text = '']) => text.replaceAll(/\\(.)/g, '$1'))
+}
+
 async function readText(call: string, response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0

@@ -195,13 +195,16 @@ function explainUnrecorded({ record, preview }: WhySeen, service: Service, none:
   switch (preview?.kind) {
     case 'denied':
       return { is: `${none}: ${preview.reason}`, todo: 'Change what this names; the controller looks again at once.' }
-    case 'unreviewed':
+    case 'unreviewed': {
+      const said = preview.warnings.find((text) => text.startsWith('eip-admission '))
+      if (said !== undefined) return { is: `${none}: ${said}.`, todo: 'The Service gets its address once that is set.' }
       return loadBalancerClass === undefined
         ? { is: `${none}: eip-admission did not review it.`, todo: `To learn why, ${doctor}.` }
         : {
             is: `${none} from eip-admission: it is for software of class ${loadBalancerClass}.`,
             todo: 'Ask that software, or create the Service without spec.loadBalancerClass.',
           }
+    }
     case 'accepted':
       return {
         is: `${none} yet, and eip-admission would give it one.`,

@@ -9,7 +9,7 @@ import { isWrittenByUs } from '../ledger/record/annotations.ts'
 export type Preview =
   | { kind: 'accepted' }
   | { kind: 'denied'; reason: string }
-  | { kind: 'unreviewed' }
+  | { kind: 'unreviewed'; warnings: string[] }
   | { kind: 'unknown'; reason: string }
 
 /**
@@ -18,10 +18,12 @@ export type Preview =
  */
 export async function preview(client: Pick<KubeClient, 'create'>, service: Service): Promise<Preview> {
   try {
-    const stored = await client.create(services, copyOf(service), { dryRun: true, timeoutMs: 35_000 })
+    const warnings: string[] = []
+    const onWarning = (text: string) => void warnings.push(text)
+    const stored = await client.create(services, copyOf(service), { dryRun: true, timeoutMs: 35_000, onWarning })
     const { finalizers = [] } = stored.metadata
     const isOurs = finalizers.includes(serviceFinalizer) || finalizers.includes(balancerFinalizer)
-    return { kind: isOurs ? 'accepted' : 'unreviewed' }
+    return isOurs ? { kind: 'accepted' } : { kind: 'unreviewed', warnings }
   } catch (error) {
     if (!(error instanceof KubeError) || error.status === 0) throw error
     const [, reason] =

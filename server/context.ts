@@ -3,6 +3,7 @@ import { announcerOf } from '../announcers/announcers.ts'
 import { type Base, createBase } from './base.ts'
 import { clusterId } from '../ledger/cluster.ts'
 import type { ServeSettings } from '../commands/settings/serve.ts'
+import { howToTurnOn } from '../ledger/want/load-balancing-off.ts'
 import { awaitPathSecret } from '../webhooks/paths/path-secret.ts'
 import type { ServeDeps } from '../commands/command-deps.ts'
 
@@ -27,5 +28,6 @@ export async function createContext(settings: ServeSettings, deps: ServeDeps): P
   ])
   const announcer = announcerOf(vendor.loadBalancer, vendor.announcerMarks)
   log.info({ version, identity, cluster, cloud: vendor.cloud.name }, 'starting')
+  if (!vendor.policy.loadBalancing) log.warn({}, `load balancing is off: no Service gets an address; ${howToTurnOn}`)
   return { ...base, announcer, cluster, pathSecret }
 }

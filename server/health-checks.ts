@@ -1,5 +1,7 @@
 import type { CertSource } from '../certs/cert-source.ts'
+import type { Service } from '../kube/objects.ts'
 import type { Ledger } from '../ledger/ledger.ts'
+import { waitingReason } from '../ledger/want/load-balancing-off.ts'
 import type { Base } from './base.ts'
 import type { Check } from './listeners/health.ts'
 
@@ -14,7 +16,7 @@ type Reported = { problem(): string | undefined }
 
 /** The components of which the checks say something. */
 export type Checked = {
-  caches: { services: Watched; records: Watched }
+  caches: { services: Watched & { list(): Service[] }; records: Watched }
   certs: Pick<CertSource, 'notReady'>
   ledger: { project: Reported; signs: Pick<Ledger['signs'], 'state'> }
   probe: Reported | undefined
@@ -22,7 +24,10 @@ export type Checked = {
 }
 
 /** The checks of a process with webhooks or controllers. */
-export function serveChecks({ reload, rights }: Pick<Base, 'reload' | 'rights'>, components: Checked): Checks {
+export function serveChecks(
+  { reload, rights, vendor }: Pick<Base, 'reload' | 'rights'> & { vendor: Pick<Base['vendor'], 'policy'> },
+  components: Checked,
+): Checks {
   const { certs, ledger, probe, guardian } = components
   // The caches that reviews need. Without nodes, so that a process that cannot read nodes still answers reviews.
   const { services, records } = components.caches
@@ -35,6 +40,7 @@ export function serveChecks({ reload, rights }: Pick<Base, 'reload' | 'rights'>,
       { name: 'rights', problem: () => rights.problem() },
       { name: 'project', problem: () => ledger.project.problem() },
       { name: 'cluster-id', problem: () => foreignCluster(ledger) },
+      { name: 'load-balancing', problem: () => waitingReason(services.list(), vendor.policy) },
       { name: 'admission', problem: () => probe?.problem() },
       { name: 'control-plane-address', problem: () => guardian?.problem() },
     ],

@@ -2,6 +2,7 @@ import type { Location } from '../clouds/ports/cloud.ts'
 import type { Service } from '../kube/objects.ts'
 import { type ClusterFamilies, hasOpenFamilies, type SecondWant, withStoredFamilies } from '../ledger/want/families.ts'
 import { doubleRequests } from '../ledger/want/own-address.ts'
+import { howToTurnOn, isLeftOut } from '../ledger/want/load-balancing-off.ts'
 import { type Want, want } from '../ledger/want/want.ts'
 import { serviceFinalizer } from '../ledger/record/names.ts'
 import type { Policy } from '../settings/service-policy.ts'
@@ -39,6 +40,7 @@ export type ServicePlan =
  * | the Service wants | and                                              | plan                                    |
  * | ----------------- | ------------------------------------------------ | --------------------------------------- |
  * | nothing of ours   |                                                  | `leave` it as it is                     |
+ * |                   | load balancing is off                            | `leave` it, and warn once               |
  * | no address        |                                                  | `take-address`: remove what we wrote    |
  * | its own address   | that is ours, and the update dropped the mark    | `restore` what we wrote                 |
  * |                   | it shows one of ours: validation denies that     | `leave` it                              |
@@ -64,6 +66,7 @@ export function planService({ service, old, dryRun }: ServiceSeen, facts: PlanFa
   const wanted = want(stored, policy, locations)
   switch (wanted.kind) {
     case 'ignored':
+      return { do: 'leave', warnings: offWarnings({ service, old }, policy) }
     case 'foreign':
     // Another webhook's.
     case 'managed':
@@ -80,6 +83,12 @@ export function planService({ service, old, dryRun }: ServiceSeen, facts: PlanFa
     case 'named':
       return planAddress(wanted, { seen: { service, old, dryRun }, before }, facts)
   }
+}
+
+/** Says that no address comes, where that is new: at each other update it would be noise. */
+function offWarnings({ service, old }: Pick<ServiceSeen, 'service' | 'old'>, policy: Policy): string[] {
+  if (!isLeftOut(service, policy) || (old && isLeftOut(old, policy))) return []
+  return [`eip-admission gives this Service no address: load balancing is off; ${howToTurnOn}`]
 }
 
 /**

@@ -169,14 +169,20 @@ const rows: Row[] = [
   {
     name: 'no review',
     service: makeService(),
-    preview: { kind: 'unreviewed' },
+    preview: { kind: 'unreviewed', warnings: [] },
     is: 'did not review it',
     todo: 'doctor',
   },
   {
+    name: 'load balancing that is off',
+    service: makeService(),
+    preview: { kind: 'unreviewed', warnings: ['another', 'eip-admission gives this Service no address: it is off'] },
+    is: 'gives this Service no address: it is off',
+  },
+  {
     name: 'another class',
     service: makeService({ loadBalancerClass: 'a.example/b' }),
-    preview: { kind: 'unreviewed' },
+    preview: { kind: 'unreviewed', warnings: [] },
     is: 'software of class a.example/b',
   },
   {

@@ -164,6 +164,15 @@ for (const { name, providers, rows } of dialects) {
   })
 }
 
+test('the notes of the chart say that load balancing is off, where it is', async () => {
+  const off = /Load balancing is off: no Service gets an address/
+  assert.match(await renderNotes({ cloudProvider: 'hetzner' }), off)
+  const chosen = await renderNotes({ cloudProvider: 'hetzner', settings: { loadbalancer: 'assign:///' } })
+  assert.match(chosen, /Then each Service of type LoadBalancer gets its address/)
+  assert.not.match(chosen, off)
+  assert.not.match(await renderNotes({ cloudProvider: 'packet' }), off)
+})
+
 const guardians = 'eip-admission/eip-admission-control-plane'
 
 /** The setting of each cloud by which it is asked for the control-plane address. phoenixNAP moves no address. */

@@ -34,6 +34,19 @@ type Case = {
 const cases: Case[] = [
   { name: 'of another class', now: makeService({ loadBalancerClass: 'other' }), plan: 'leave' },
   { name: 'of an excluded namespace', policy: { excludedNamespaces: ['default'] }, plan: 'leave' },
+  {
+    name: 'without load balancing',
+    policy: { loadBalancing: false },
+    plan: 'leave',
+    text: /is off; set --loadbalancer/,
+  },
+  {
+    name: 'without load balancing, whose user was told so',
+    old: makeService(),
+    policy: { loadBalancing: false },
+    plan: 'leave',
+    text: /^$/,
+  },
   { name: 'that wants none any more', now: makeService({ type: 'ClusterIP', ...shown }), plan: 'take-address' },
   {
     name: 'whose update dropped our annotation alone',

@@ -2,6 +2,7 @@ import type { Subject } from '../../../announcers/announcer.ts'
 import { softwareOf } from '../../../announcers/announcers.ts'
 import { type Service, ingressOf, keyOf, splitKey } from '../../../kube/objects.ts'
 import { type ElasticIP, heldAddress } from '../../../ledger/record/elastic-ip.ts'
+import { waitingReason } from '../../../ledger/want/load-balancing-off.ts'
 import { canonicalIpAddress } from '../../../lib/ip-address.ts'
 import { announcerObjects, announcerProblems } from '../../../inspect/announcer.ts'
 import { type Finding, defineCheck } from '../check.ts'
@@ -75,14 +76,25 @@ export const loadBalancingOff = defineCheck({
   id: 'load-balancing-off',
   section: 'Announcing',
   checks:
-    'Without a load balancer setting no Service shows an address that it holds: else `serve` has another setting.',
-  good: 'load balancing is off, and no Service shows an address that it holds',
+    'Without a load balancer setting no Service waits for an address, and none shows one that it holds: else `serve` has another setting.',
+  good: 'load balancing is off; no Service waits for an address, or shows one that it holds',
   needs: ['services', 'records'],
   applies: ({ vendor }) => vendor.loadBalancer.kind === 'none',
-  judge({ services, records }) {
+  judge({ services, records }, { vendor }) {
+    const waiting = waitingReason(services, vendor.policy)
     const showing = services.filter((service) => records.some((record) => shows(service, record)))
     const [first] = showing
-    if (!first) return []
+    if (!first)
+      return waiting === undefined
+        ? []
+        : [
+            {
+              level: 'warning',
+              what: waiting,
+              why: 'doctor has no load balancer setting; `serve` may have one',
+              fix: 'run doctor again with every setting of `serve`; if that has none either, set one',
+            },
+          ]
     return [
       {
         level: 'warning',

@@ -93,7 +93,12 @@ test('without a load balancer setting, Services show addresses that they hold', 
   assert.equal(of(makeService({ status })), [
     'warning: doctor has no load balancer setting, but Services show addresses that they hold: 1, such as default/web',
   ])
-  assert.match(of(makeService())[0] ?? '', /^ok/)
+  const taken = makeService({ status: { loadBalancer: { ingress: [{ ip: '198.51.100.1' }] } } })
+  assert.match(of(taken)[0] ?? '', /^ok/)
+  assert.match(
+    of(makeService())[0] ?? '',
+    /^warning: load balancing is off, and Services wait for an address: 1, such as/,
+  )
   assert.match(of(makeService({ name: 'other', status }))[0] ?? '', /^ok/)
   assert.equal(of(makeService({ status }), crds), [])
 })
