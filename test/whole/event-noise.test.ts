@@ -19,7 +19,7 @@ async function told(name: string): Promise<Record<string, number>> {
   const fieldSelector = `involvedObject.kind=Service,involvedObject.name=${name}`
   const { items } = await stage.client.list(events, { namespace: 'default', fieldSelector })
   return Object.fromEntries(
-    items.map(({ reason, message, count = 1 }) => [`${reason}: ${message.replace(/ ?(Equinix|203).*/, '')}`, count]),
+    items.map(({ reason, message, count }) => [`${reason}: ${message.replace(/ ?(Equinix|203).*/, '')}`, count]),
   )
 }
 
