@@ -2,7 +2,7 @@ import { machineRefresh } from './nodes/machine-refresh.ts'
 import { type ControllerDeclaration, defineController } from './loop/controller.ts'
 import { runAll } from '../lib/run-all.ts'
 import { announcingController, makeAnnouncing } from './announcing/declaration.ts'
-import { serviceAssigning } from './assigning/declaration.ts'
+import { type ServiceAssigning, serviceAssigning } from './assigning/declaration.ts'
 import { availableAddressController } from './available/declaration.ts'
 import { balancerControllers } from './balancers/declaration.ts'
 import { manifestController } from './manifest/manifest.ts'
@@ -19,6 +19,8 @@ import type { Dependencies } from './dependencies.ts'
 import { controllerObserver } from './queue-metrics.ts'
 
 export type Controllers = {
+  /** Begins, and ends with the signal, what replicas that do not lead need for the moment in which they will. */
+  standBy(signal: AbortSignal): void
   /** Runs every controller until the signal aborts and all has ended that only the leader may do. */
   run(signal: AbortSignal): Promise<void>
   /** The keys that wait, by controller. */
@@ -31,13 +33,21 @@ export type Controllers = {
  */
 const recentListMs = 2_000
 
-type Options = { isLeader: () => boolean; replacedProgram: ReplacedProgram }
+type Options = {
+  isLeader: () => boolean
+  /** How long a write to the cloud may take that has to end while this process leads. */
+  writeMs: () => number
+  replacedProgram: ReplacedProgram
+}
 
 /** Every controller of the process; they act only while they run. */
 export function makeControllers(deps: Dependencies, options: Options): Controllers {
   const { log, metrics, activity } = deps
   const observer = controllerObserver(metrics, activity)
-  const controllers = declarations(deps, options).map((declaration) => defineController(declaration, { log, observer }))
+  const assigning = serviceAssigning(deps, options.writeMs)
+  const controllers = declarations(deps, { ...options, assigning }).map((declaration) =>
+    defineController(declaration, { log, observer }),
+  )
   const ofServices = controllers.filter(({ name }) => name.startsWith('service-'))
   const queueLength = () => ofServices.reduce((sum, controller) => sum + controller.queueLength, 0)
   metrics.read('eip_admission_queue_length', queueLength)
@@ -45,6 +55,7 @@ export function makeControllers(deps: Dependencies, options: Options): Controlle
     controllers.map((controller) => ({ labels: { name: controller.name }, value: controller.queueLength })),
   )
   return {
+    standBy: (signal) => assigning?.standBy(signal),
     run(signal) {
       for (const cache of Object.values(deps.caches)) cache.refresh(recentListMs)
       return runAll(controllers, signal)
@@ -53,14 +64,15 @@ export function makeControllers(deps: Dependencies, options: Options): Controlle
   }
 }
 
-function declarations(deps: Dependencies, options: Options): ControllerDeclaration[] {
-  const { isLeader } = options
+type Parts = Options & { assigning: ServiceAssigning | undefined }
+
+function declarations(deps: Dependencies, { assigning, ...options }: Parts): ControllerDeclaration[] {
+  const { writeMs } = options
   const { caches, machines } = deps
   const announcing = makeAnnouncing(deps)
-  const assigning = serviceAssigning(deps, isLeader)
   const refresh = machineRefresh({ machines, hasNodes: () => caches.nodes.list().length > 0 })
   return [
-    ...serviceControllers(deps, { announcing, assigning, isLeader }),
+    ...serviceControllers(deps, { announcing, assigning, writeMs }),
     ...balancerControllers(deps),
     ledgerSweepController(deps),
     lostRecordController(deps),

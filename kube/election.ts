@@ -6,20 +6,13 @@ import { type HeldLease, holdLease } from './held-lease.ts'
 import { type LeaseOptions, type LeaseRecord, leaseRecord } from './lease.ts'
 import type { Log } from './log.ts'
 
-/** What a leader knows of its lease. */
-export type LeasePeriod = {
-  /** How long no other contender can claim the lease. */
-  leftMs(): number
-  /** How long nobody had renewed the lease before we claimed it; undefined if there was none. */
-  silentMs: number | undefined
-}
-
 export type ElectionOptions = Pick<LeaseOptions, 'client' | 'lease' | 'identity' | 'annotations' | 'onSeen'> & {
   /**
    * The leader's work. Its signal aborts when the lease is lost and when the process stops. We release the lease, or
-   * claim it again, only after this has returned.
+   * claim it again, only after this has returned. `silentMs`: how long nobody had renewed the lease before we claimed it;
+   * undefined if there was none.
    */
-  lead(signal: AbortSignal, lease: LeasePeriod): Promise<void>
+  lead(signal: AbortSignal, silentMs: number | undefined): Promise<void>
   /** How long a lease lasts without a renewal. */
   leaseDurationMs: number
   /** How long we lead without a renewal. */
@@ -37,6 +30,8 @@ export type ElectionOptions = Pick<LeaseOptions, 'client' | 'lease' | 'identity'
 export type Election = {
   /** Whether we lead now. Correct by the clocks even after the process was frozen and before any timer ran. */
   isLeader(): boolean
+  /** How long no other contender can claim the lease; 0 while we do not lead. */
+  leaseLeftMs(): number
   /** Who held the lease when we last saw it; empty if nobody did, undefined before the first look. */
   holder(): string | undefined
   /**
@@ -63,6 +58,7 @@ export function election(options: ElectionOptions): Election {
 
   return {
     isLeader: () => heldLease?.isHeld() ?? false,
+    leaseLeftMs: () => (heldLease ? leaseLeftMs(deps, heldLease) : 0),
     holder: () => record.holder(),
     async run(signal) {
       while (!signal.aborted) {
@@ -96,8 +92,7 @@ async function leadWhileHeld(deps: ElectionDeps, heldLease: HeldLease, signal: A
   if (signal.aborted) stop()
   log.info({ lease, identity }, 'leading')
   try {
-    const period = { leftMs: () => leaseLeftMs(deps, heldLease), silentMs: record.silentMs() }
-    if (!heldLease.signal.aborted) await deps.lead(heldLease.signal, period)
+    if (!heldLease.signal.aborted) await deps.lead(heldLease.signal, record.silentMs())
     return !heldLease.signal.aborted
   } catch (error) {
     if (!heldLease.signal.aborted) throw error

@@ -22,6 +22,7 @@ export type Components = Pick<
   'caches' | 'locations' | 'ownAddresses' | 'ledger' | 'machines' | 'peerFacts'
 > & {
   queues: Controllers['queues']
+  standBy: Controllers['standBy']
   /** Absent with --only=controllers. */
   webhooks: Webhook[] | undefined
   /** Absent with --only=controllers and where the operator turned it off. */
@@ -44,7 +45,11 @@ export type Components = Pick<
 export function makeComponents(context: Context): Components {
   const { only, namespace } = context.settings.process
   const deps = makeDependencies(context)
-  const controllers = makeControllers(deps, { isLeader: () => leader.isLeader(), replacedProgram })
+  const controllers = makeControllers(deps, {
+    isLeader: () => leader.isLeader(),
+    writeMs: () => leader.writeMs(),
+    replacedProgram,
+  })
   const self = ownUser({ ...context, namespace })
   const leader = leadership(context, (signal, silentMs) => {
     deps.ledger.signs.reset(silentMs)
@@ -61,6 +66,7 @@ export function makeComponents(context: Context): Components {
     machines: deps.machines,
     peerFacts: deps.peerFacts,
     queues: () => controllers.queues(),
+    standBy: (signal) => controllers.standBy(signal),
     webhooks:
       only === 'controllers'
         ? undefined

@@ -7,6 +7,8 @@ import { handover } from './handover.ts'
 
 export type Leadership = {
   isLeader(): boolean
+  /** How long a write to the cloud may take that has to end while this process leads. */
+  writeMs(): number
   /** Which replica leads, as we last saw it; undefined before. */
   holder(): string | undefined
   /** Leads whenever this replica holds the lease, until the signal aborts and all work has ended. */
@@ -15,6 +17,9 @@ export type Leadership = {
 
 /** `silentMs`: for how long nobody had led; undefined if nobody ever has. */
 type Lead = (signal: AbortSignal, silentMs: number | undefined) => Promise<void>
+
+/** Timers fire late. */
+const leaseMarginMs = 500
 
 type Deps = Pick<Base, 'settings' | 'leaseClient' | 'identity' | 'vendor' | 'activity' | 'log'>
 
@@ -28,7 +33,13 @@ export function leadership({ settings, leaseClient, identity, vendor, activity, 
       if (!signal.aborted) throw error
     }
   }
-  if (!leaderElect) return { isLeader: () => true, holder: () => identity, run: (signal) => leadSafely(signal, 0) }
+  if (!leaderElect)
+    return {
+      isLeader: () => true,
+      writeMs: () => Infinity,
+      holder: () => identity,
+      run: (signal) => leadSafely(signal, 0),
+    }
   const lease = { namespace: leaseNamespace, name: leaseName }
   const times = { leaseDurationMs, renewDeadlineMs, retryPeriodMs }
   const handing = handover({ leaseClient, identity, lease, cloud: vendor.cloud, activity, log, clock: systemClock })
@@ -38,11 +49,12 @@ export function leadership({ settings, leaseClient, identity, vendor, activity, 
     identity,
     ...times,
     ...handing,
-    lead: (signal, { silentMs }) => handing.during((own) => leadSafely(own, silentMs), signal),
+    lead: (signal, silentMs) => handing.during((own) => leadSafely(own, silentMs), signal),
     log,
   })
   return {
     ...elected,
+    writeMs: () => elected.leaseLeftMs() - leaseMarginMs,
     async run(signal) {
       // It ends by itself when this replica gives the lease up.
       while (!signal.aborted) await elected.run(signal)
@@ -60,6 +72,7 @@ export function followedLeadership({
   let holder: string | undefined
   return {
     isLeader: () => false,
+    writeMs: () => 0,
     holder: () => holder,
     async run(signal) {
       if (!leaderElect) return

@@ -32,6 +32,7 @@ export async function serve(settings: ServeSettings, deps: ServeDeps): Promise<v
     if (components.webhooks) await components.ownUser.start(running.signal)
     await components.certs.start(working)
     if (signal.aborted) return
+    if (components.leadership) components.standBy(working)
     await checkProject(context, components, signal)
     const checks = serveChecks(context, components)
     const page = makeStatusPage(context, () => serveFacts(context, components, checks))

@@ -1,4 +1,4 @@
-import { type MoveOptions, moveTimeoutMs } from '../ports/assignments.ts'
+import { type MoveOptions, leastWriteMs, longestWriteMs } from '../ports/assignments.ts'
 import { CloudError } from '../ports/cloud.ts'
 import type { VendorHttp, VendorResponse } from './client.ts'
 import type { VendorCall } from './request.ts'
@@ -10,16 +10,17 @@ const turnMs = 250
 export async function writeOfMove(
   http: VendorHttp,
   call: VendorCall,
-  { signal, mayWrite, writeMs = moveTimeoutMs }: MoveOptions,
+  { signal, writeMs }: MoveOptions,
 ): Promise<VendorResponse> {
-  if (!mayWrite()) {
+  const ms = Math.min(writeMs(), longestWriteMs)
+  if (ms < leastWriteMs) {
     const message = `${call.method} /${call.path.join('/')} was not sent: this process may no longer move the address`
     throw new CloudError(message, { fault: 'conflict', outcome: 'nothing' })
   }
-  const late = AbortSignal.timeout(writeMs)
+  const late = AbortSignal.timeout(ms)
   try {
     const ends = AbortSignal.any([signal, late])
-    return await http.call({ ...call, lane: 'move', timeoutMs: writeMs - turnMs }, ends)
+    return await http.call({ ...call, lane: 'move', timeoutMs: ms - turnMs }, ends)
   } catch (error) {
     const isUnsent = error instanceof CloudError && error.outcome === 'nothing' && error.fault === 'unavailable'
     if (!isUnsent || !late.aborted || signal.aborted) throw error

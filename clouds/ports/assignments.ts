@@ -26,17 +26,18 @@ export type Movable = Marked & { tag?: string }
 
 export type MoveOptions = {
   signal: AbortSignal
-  /** Asked before each write to the cloud; false ends the move with an error that says so. */
-  mayWrite: () => boolean
-  /** The maximum of each write for a caller who may write for longer than `moveTimeoutMs`. */
-  writeMs?: number | undefined
+  /**
+   * How long a write that begins now may take, its wait for a turn included; asked before each. Less than `leastWriteMs`
+   * ends the move with an error that says so. The cloud may carry out a write after we stop to wait for it, so its error
+   * then has the outcome `unknown`.
+   */
+  writeMs: () => number
 }
 
-/**
- * The maximum of each write of a move, its wait for a turn included: a caller who may write for so long may begin it. The
- * cloud may carry out a write after we stop to wait for it, so its error then has the outcome `unknown`.
- */
-export const moveTimeoutMs = 2_000
+/** A write with less time would often end without an answer. */
+export const leastWriteMs = 1_000
+/** The next look tells more than a longer wait. */
+export const longestWriteMs = 5_000
 
 /** Which machine an address is assigned to, at clouds that route an address to one machine. */
 export type Assignments = {

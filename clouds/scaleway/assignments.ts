@@ -1,7 +1,13 @@
 import { isIPv4 } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { writeOfMove } from '../http/move-write.ts'
-import type { AssignedAddress, Assignments, Movable, MoveOptions } from '../ports/assignments.ts'
+import {
+  type AssignedAddress,
+  type Assignments,
+  type Movable,
+  type MoveOptions,
+  leastWriteMs,
+} from '../ports/assignments.ts'
 import { CloudError, afterWrite } from '../ports/cloud.ts'
 import { isStill } from '../ports/marks.ts'
 import { refusal } from './errors.ts'
@@ -80,9 +86,13 @@ async function attachAfterDetach(
 /** Attaches an address to a server, and waits for it. Returns the refusal, if the cloud refused it as it is now. */
 async function tryToAttach(project: Project, target: Target, options: MoveOptions): Promise<CloudError | undefined> {
   let isSent = false
-  const mayWrite = () => (isSent = options.mayWrite())
+  const writeMs = () => {
+    const ms = options.writeMs()
+    isSent = ms >= leastWriteMs
+    return ms
+  }
   try {
-    await attach(project, target, { ...options, mayWrite })
+    await attach(project, target, { ...options, writeMs })
     return undefined
   } catch (error) {
     const isRefusal = isSent && error instanceof CloudError && error.outcome === 'nothing'

@@ -53,6 +53,8 @@ export type SeenAddress = {
 export type AssigningPlan = Plan<AssigningStep> & { problem?: string | undefined }
 
 const waitMs = 1_000
+/** A new leader has looked for another cluster as soon as its first list is there. */
+const uncheckedMs = 200
 /** Another cluster that uses our id stays for hours, until a person comes. */
 const haltedMs = 10_000
 
@@ -76,7 +78,7 @@ function planUnshown(seen: SeenAddress, step: AssigningStep): AssigningPlan {
 }
 
 function unlessHalted({ halt }: SeenAddress, step: AssigningStep): AssigningPlan {
-  return halt ? { againInMs: halt.problem === undefined ? waitMs : haltedMs, ...halt } : { step }
+  return halt ? { againInMs: halt.problem === undefined ? uncheckedMs : haltedMs, ...halt } : { step }
 }
 
 const withoutReservation =

@@ -18,8 +18,8 @@ export type AssigningDeps = MemoryDeps & {
   showing: (address: string) => Key[]
   /** Whether these Services serve only where their endpoints are, and have none. */
   lacksEndpoints: (address: string) => boolean
-  /** Whether this process leads. One that stops does so until its work has ended. */
-  isLeader: () => boolean
+  /** How long a write to the cloud may take: it ends while the lease is still ours. A process that stops may end its work. */
+  writeMs: () => number
   /** Why nothing may be moved now, if something forbids it. */
   halt: () => Halt | undefined
   /** Whether the ledger has begun to delete the reservation of an address. */
@@ -195,16 +195,16 @@ function inItsTurn(room: Room, { address, step }: Target, signal: AbortSignal): 
 }
 
 async function carryOut(
-  { assignments, isLeader, writeMs, memory, isReleasing, tenancyOf, pace }: Room,
+  { assignments, writeMs, memory, isReleasing, tenancyOf, pace }: Room,
   { address, step, from }: Target & { from: AssignedAddress },
   signal: AbortSignal,
 ): Promise<ChangeResult> {
   if (step.do === 'unassign') {
     if (!isReleasing(address)) pace.take(tenancyOf(address))
-    await assignments.unassign(from, { signal, mayWrite: isLeader, writeMs })
+    await assignments.unassign(from, { signal, writeMs })
     return 'unclear'
   }
-  const result = await memory.entryOf(address).claim.keeper.attempt(step.move, from, isLeader)
+  const result = await memory.entryOf(address).claim.keeper.attempt(step.move, from, writeMs)
   if (result === 'postponed') return 'unchanged'
   return result === 'done' ? { machines: [step.machine] } : 'unclear'
 }

@@ -1,5 +1,5 @@
 import type { Announcer } from '../../announcers/announcer.ts'
-import { type Assignments, moveTimeoutMs } from '../../clouds/ports/assignments.ts'
+import type { Assignments } from '../../clouds/ports/assignments.ts'
 import { systemClock } from '../../kube/clock.ts'
 import { type EndpointSlice, type Key, type Node, type Service, keyOf } from '../../kube/objects.ts'
 import { type Reflector, reflector } from '../../kube/reflector.ts'
@@ -46,6 +46,8 @@ type Deps = Pick<
 /** What leads the addresses of Services to machines, where the cloud assigns them. */
 export type ServiceAssigning = {
   declaration: ControllerDeclaration
+  /** What replicas do whether or not they lead, until the signal aborts. */
+  standBy: (signal: AbortSignal) => void
   free: Assigning['free']
   /** The announcer for Services: one shows its address only when the cloud leads it to a machine. */
   announcer: Announcer
@@ -54,7 +56,7 @@ export type ServiceAssigning = {
 }
 
 /** Declares the controller; undefined where announcing software leads the addresses to nodes. */
-export function serviceAssigning(deps: Deps, isLeader: () => boolean): ServiceAssigning | undefined {
+export function serviceAssigning(deps: Deps, writeMs: () => number): ServiceAssigning | undefined {
   const { announcer, vendor, caches } = deps
   if (!announcer.assignment) return undefined
   const { assignments } = vendor
@@ -68,12 +70,15 @@ export function serviceAssigning(deps: Deps, isLeader: () => boolean): ServiceAs
     clock: systemClock,
     onChange: () => all().forEach(due.add),
   })
-  const reconciler = makeReconciler(deps, { assignments, slices, probes, arrived, isLeader })
+  const reconciler = makeReconciler(deps, { assignments, slices, probes, arrived, writeMs })
   caches.nodes.onChange(probes.retarget)
   return {
     free: reconciler.free,
     announcer: shownOnArrival(announcer, reconciler),
     arrived: arrived.watch,
+    standBy(signal) {
+      if (announcer.assignment?.isProbed) probes.start(signal)
+    },
     declaration: {
       reconciler,
       // A node that dies may have had hundreds of addresses. They wait for their turn at a machine, not for each other.
@@ -84,7 +89,6 @@ export function serviceAssigning(deps: Deps, isLeader: () => boolean): ServiceAs
       watches: [due.watch, reconciler.watch, ...changes(deps, { slices, all })],
       async prepare(signal) {
         slices.start(signal)
-        if (announcer.assignment?.isProbed) probes.start(signal)
         await caches.records.synced(signal)
         await Promise.all([read(deps, reconciler, signal), knowMachines(deps, signal)])
         void readRepeatedly(deps, reconciler, signal)
@@ -98,10 +102,10 @@ type Parts = {
   slices: Reflector<EndpointSlice>
   probes: NodeProbes
   arrived: ForwardedKeys
-  isLeader: () => boolean
+  writeMs: () => number
 }
 
-function makeReconciler(deps: Deps, { assignments, slices, probes, arrived, isLeader }: Parts): Assigning {
+function makeReconciler(deps: Deps, { assignments, slices, probes, arrived, writeMs }: Parts): Assigning {
   const { caches, vendor, ledger } = deps
   const shownBy = (address: string) => statesShowing(deps, address)
   const servedFrom = (address: string) => shownBy(address).map(({ service }) => servedBy(service, slices.list()))
@@ -109,7 +113,6 @@ function makeReconciler(deps: Deps, { assignments, slices, probes, arrived, isLe
     assignments,
     showing: (address) => announcedAddresses(shownBy(address)).flatMap(({ services }) => services),
     lacksEndpoints: (address) => servedFrom(address).every(({ isLocal, nodes }) => isLocal && nodes.size === 0),
-    isLeader,
     halt: () => haltOf(ledger.signs.state()),
     ...recordedIn(deps),
     partnersOf: (address) =>
@@ -131,20 +134,13 @@ function makeReconciler(deps: Deps, { assignments, slices, probes, arrived, isLe
       tell(deps, arrival)
       arrival.services.forEach(arrived.add)
     },
-    writeMs: writeMs(deps),
+    writeMs,
     clock: systemClock,
     log: deps.log,
   })
 }
 
 const recentMs = 60_000
-/** Timers fire late. */
-const leaseMarginMs = 500
-
-/** Who leads until the renew deadline may write until the lease ends. */
-function writeMs({ settings: { process } }: Pick<Deps, 'settings'>): number {
-  return Math.max(moveTimeoutMs, process.leaseDurationMs - process.renewDeadlineMs - leaseMarginMs)
-}
 
 /** The ledger's answer about an address. */
 function recordedIn({

@@ -18,8 +18,6 @@ export type MemoryDeps = {
   reservationOf: (address: string) => string | undefined
   /** Why what the cloud has under the id of an address is not the ledger's reservation; undefined if it is. */
   foreignReason: (address: string, found: AssignedAddress) => string | undefined
-  /** How long a write to the cloud may take: it ends while the lease is still ours. */
-  writeMs: number
   clock: Clock
   log: Log
 }
@@ -131,10 +129,10 @@ function newEntry(deps: ClaimDeps): Entry {
   return { view: cloudView(deps.clock), isLeaving: false, claim: newClaim(deps, '') }
 }
 
-function newClaim({ assignments, writeMs, clock, log, newRefusals }: ClaimDeps, of: string): Claim {
+function newClaim({ assignments, clock, log, newRefusals }: ClaimDeps, of: string): Claim {
   const moving = mover({
     what: 'an address',
-    assign: (target, options) => assignments.move(target, { ...options, writeMs }),
+    assign: (target, options) => assignments.move(target, options),
     cooldownMs,
     clock,
     log,

@@ -17,7 +17,10 @@ const timeoutMs = 1_000
 export type NodeProbes = {
   /** What the probes of a node showed. */
   history: (node: string) => ProbeHistory
-  /** Probes the nodes until the signal aborts; call `retarget` when they change. */
+  /**
+   * Probes the nodes until the signal aborts; call `retarget` when they change. Every replica does so: a leader that has
+   * just begun has to know which nodes answered before.
+   */
   start: (signal: AbortSignal) => void
   retarget: () => void
 }
@@ -51,12 +54,8 @@ export function nodeProbes(options: {
     start(signal) {
       const started = probers({ probe, intervalMs, goodAfter: nodeRules.successes, timeoutMs, clock, onOutcome })
       running = started
-      failed.clear()
       retarget()
-      signal.addEventListener('abort', () => {
-        started.stop()
-        if (running === started) running = undefined
-      })
+      signal.addEventListener('abort', () => started.stop(), { once: true })
     },
   }
 }

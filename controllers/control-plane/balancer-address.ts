@@ -1,5 +1,5 @@
 import type { Balancers } from '../../clouds/ports/balancers.ts'
-import { moveTimeoutMs } from '../../clouds/ports/assignments.ts'
+import { leastWriteMs, longestWriteMs } from '../../clouds/ports/assignments.ts'
 import { withTimeLimit } from '../../lib/time-limit.ts'
 import type { ControlPlaneAddress, AddressReader } from './control-plane-address.ts'
 
@@ -20,11 +20,12 @@ export function balancerAddress(balancers: Pick<Balancers, 'get'>, id: string): 
 }
 
 /** A balancer's writes under a lease: none begins that could end after the lease, and each has a time limit. */
-export function leasedBalancers(balancers: Balancers, mayWrite: () => boolean): Balancers {
-  const timeoutError = () => new Error(`the cloud did not answer a write within ${moveTimeoutMs} ms`)
+export function leasedBalancers(balancers: Balancers, writeMs: () => number): Balancers {
   const write = <T>(signal: AbortSignal, work: (ends: AbortSignal) => Promise<T>): Promise<T> => {
-    if (!mayWrite()) throw new Error('the lease ends too soon for another write; the next leader goes on')
-    return withTimeLimit({ ms: moveTimeoutMs, timeoutError, signal }, work)
+    const ms = Math.min(writeMs(), longestWriteMs)
+    if (ms < leastWriteMs) throw new Error('the lease ends too soon for another write; the next leader goes on')
+    const timeoutError = () => new Error(`the cloud did not answer a write within ${Math.floor(ms)} ms`)
+    return withTimeLimit({ ms, timeoutError, signal }, work)
   }
   return {
     ...balancers,

@@ -1,4 +1,3 @@
-import { moveTimeoutMs } from '../../clouds/ports/assignments.ts'
 import type { Balancers } from '../../clouds/ports/balancers.ts'
 import type { Clock } from '../../kube/clock.ts'
 import type { Log } from '../../kube/log.ts'
@@ -59,7 +58,7 @@ type GuardianState = {
   problem: string | undefined
 }
 
-type Turn = { options: BalancerGuardianOptions; state: GuardianState; signal: AbortSignal; mayWrite: () => boolean }
+type Turn = { options: BalancerGuardianOptions; state: GuardianState; signal: AbortSignal; writeMs: () => number }
 
 /** The loop that keeps the good control-plane nodes, and no others, behind a managed balancer. */
 export function balancerGuardian(options: BalancerGuardianOptions): Guardian {
@@ -70,14 +69,14 @@ export function balancerGuardian(options: BalancerGuardianOptions): Guardian {
   const shouldYield = () => sight.isBlind() && isAnotherGood(nodes(), ownNode, rules) && pause.isOver()
   return {
     async lead(signal, leaseLeftMs) {
-      const mayWrite = () => leaseLeftMs() > moveTimeoutMs + leaseMarginMs
+      const writeMs = () => leaseLeftMs() - leaseMarginMs
       pause.lead()
       // Another replica may have changed it meanwhile.
       state.last = undefined
       options.known.forget()
       while (!signal.aborted) {
         options.onTurn()
-        if (clock.now() >= state.notBeforeMs) await turn({ options, state, signal, mayWrite })
+        if (clock.now() >= state.notBeforeMs) await turn({ options, state, signal, writeMs })
         if (shouldYield()) {
           pause.yielded()
           log.info({ node: ownNode }, 'this guardian cannot read the cloud, so another one should lead')
@@ -154,13 +153,13 @@ function wantedChange(options: BalancerGuardianOptions, { seen }: Look): Wanted 
 }
 
 /** Whatever the answers are, only the next look tells what came of them. */
-async function change({ options, state, signal, mayWrite }: Turn, { nodes, changes }: Wanted): Promise<void> {
+async function change({ options, state, signal, writeMs }: Turn, { nodes, changes }: Wanted): Promise<void> {
   const { balancers, id, log, onAttempt } = options
   state.last = undefined
   log.info({ balancer: id, origins: nodes.map(({ name }) => name) }, 'changing the origins of the control plane')
   try {
     const target = { balancer: id, changes, names: controlPlaneNames(id) }
-    await changePorts(leasedBalancers(balancers, mayWrite), target, signal)
+    await changePorts(leasedBalancers(balancers, writeMs), target, signal)
     onAttempt(undefined)
   } catch (error) {
     onAttempt(errorText(error))

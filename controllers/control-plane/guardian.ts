@@ -1,4 +1,3 @@
-import { moveTimeoutMs } from '../../clouds/ports/assignments.ts'
 import type { Clock } from '../../kube/clock.ts'
 import type { Log } from '../../kube/log.ts'
 import { type CloudLooks, cloudLooks } from './cloud-looks.ts'
@@ -82,7 +81,7 @@ export function guardian(options: GuardianOptions): Guardian {
 
   return {
     async lead(signal, leaseLeftMs) {
-      const mayWrite = () => leaseLeftMs() > moveTimeoutMs + leaseMarginMs
+      const writeMs = () => leaseLeftMs() - leaseMarginMs
       pause.lead()
       // Another guardian may have led, and moved it, meanwhile.
       known.forget()
@@ -91,7 +90,7 @@ export function guardian(options: GuardianOptions): Guardian {
       if (!sight.isBlind()) reported.forget()
       while (!signal.aborted) {
         options.onTurn()
-        if (await takeTurn(parts, signal, mayWrite)) continue
+        if (await takeTurn(parts, signal, writeMs)) continue
         const reason = yieldReason()
         if (reason !== undefined) {
           pause.yielded()
@@ -108,7 +107,7 @@ export function guardian(options: GuardianOptions): Guardian {
 }
 
 /** Looks, decides and acts once. Returns whether there is more to do at once. */
-async function takeTurn(parts: Turn, signal: AbortSignal, mayWrite: () => boolean): Promise<boolean> {
+async function takeTurn(parts: Turn, signal: AbortSignal, writeMs: () => number): Promise<boolean> {
   const { known, looks, reported, keeper } = parts
   const failure = await looks.look(signal)
   if (signal.aborted) return false
@@ -127,7 +126,7 @@ async function takeTurn(parts: Turn, signal: AbortSignal, mayWrite: () => boolea
   reported.report(problem ?? doubt ?? (decision.do === 'stay' ? undefined : reported.current()))
   if (decision.do !== 'move') return false
   const isLive = known.answerAgeMs() <= liveMs
-  if (isLive) await keeper.attempt(decision, assigned, mayWrite)
+  if (isLive) await keeper.attempt(decision, assigned, writeMs)
   known.forget()
   return true
 }

@@ -1,4 +1,9 @@
-import type { AssignedAddress, Assignments } from '../../clouds/ports/assignments.ts'
+import {
+  type AssignedAddress,
+  type Assignments,
+  type MoveOptions,
+  leastWriteMs,
+} from '../../clouds/ports/assignments.ts'
 import { CloudError } from '../../clouds/ports/cloud.ts'
 import type { Clock } from '../../kube/clock.ts'
 import type { Log } from '../../kube/log.ts'
@@ -23,7 +28,7 @@ export type Mover = {
    * Tries a move; later tries wait. `postponed`: too many calls came before it, so that nothing was changed or refused.
    * After `unclear` only a look at the cloud tells where the address leads.
    */
-  attempt(move: Move, assigned: MovableAddress, mayWrite: () => boolean): Promise<'done' | 'postponed' | 'unclear'>
+  attempt(move: Move, assigned: MovableAddress, writeMs: () => number): Promise<'done' | 'postponed' | 'unclear'>
   /** The last attempt, until `settle`. */
   tried(): TriedMove | undefined
   /** The cloud shows that the move happened. */
@@ -60,14 +65,14 @@ export function mover(options: MoverOptions): Mover {
   let tried: TriedMove | undefined
 
   return {
-    async attempt(move, assigned, mayWrite) {
+    async attempt(move, assigned, writeMs) {
       const { to, reason, why } = move
       tried = { ...move, from: assigned, beganAtMs: clock.now(), ...begunBefore(tried, assigned) }
       log.info({ address: assigned.address, to: to.name, reason, why }, `moving ${what}`)
-      const right = rightToWrite(mayWrite)
+      const right = rightToWrite(writeMs)
       try {
         const { machines: from, id, marks = {} } = assigned
-        await assignInTime(options, { id, marks, machine: to.machine, from }, right.mayWrite)
+        await assignInTime(options, { id, marks, machine: to.machine, from }, right.writeMs)
         attempts.succeeded()
         onAttempt(move, undefined)
         return 'done'
@@ -105,15 +110,15 @@ function fail(
 }
 
 /** The right to write during a move, and whether it was ever denied. */
-type Right = { mayWrite: () => boolean; isHeldBack: () => boolean }
+type Right = Pick<MoveOptions, 'writeMs'> & { isHeldBack: () => boolean }
 
-function rightToWrite(mayWrite: () => boolean): Right {
+function rightToWrite(writeMs: () => number): Right {
   let isHeldBack = false
   return {
-    mayWrite() {
-      const may = mayWrite()
-      isHeldBack ||= !may
-      return may
+    writeMs() {
+      const ms = writeMs()
+      isHeldBack ||= ms < leastWriteMs
+      return ms
     },
     isHeldBack: () => isHeldBack,
   }
@@ -136,8 +141,8 @@ function isPostponed(error: unknown): boolean {
 function assignInTime(
   { assign }: Pick<MoverOptions, 'assign'>,
   target: Parameters<Assignments['move']>[0],
-  mayWrite: () => boolean,
+  writeMs: () => number,
 ): Promise<void> {
   const timeoutError = () => new Error(`the move did not end within ${attemptTimeoutMs} ms`)
-  return withTimeLimit({ ms: attemptTimeoutMs, timeoutError }, (signal) => assign(target, { signal, mayWrite }))
+  return withTimeLimit({ ms: attemptTimeoutMs, timeoutError }, (signal) => assign(target, { signal, writeMs }))
 }

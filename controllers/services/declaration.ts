@@ -50,17 +50,17 @@ type Deps = Pick<
 type Reach = {
   announcing: Pick<Announcing, 'findAnnouncement'> | undefined
   assigning: Pick<ServiceAssigning, 'free' | 'announcer' | 'arrived'> | undefined
-  isLeader: () => boolean
+  writeMs: () => number
 }
 
 /** Gives Services their addresses and releases them. What waits for the cloud has workers of its own. */
-export function serviceControllers(given: Deps, { announcing, assigning, isLeader }: Reach): ControllerDeclaration[] {
+export function serviceControllers(given: Deps, { announcing, assigning, writeMs }: Reach): ControllerDeclaration[] {
   const deps = { ...given, announcer: assigning?.announcer ?? given.announcer }
   const { keysOf, ofRecord } = addressKeys(deps)
   const reconcilerDeps = makeReconcilerDeps(
     deps,
     announcedBy({ announcing, assigning }),
-    assigning ? undefined : leftAssignments(deps, isLeader),
+    assigning ? undefined : leftAssignments(deps, writeMs),
   )
   const queues = { claim: forwardedKeys(), release: forwardedKeys() }
   const stepQueues = { claim: queues.claim.add, release: queues.release.add }
@@ -237,14 +237,14 @@ function makeReconcilerDeps(
  * What frees an address that another load balancer setting left on a node; undefined where the cloud assigns none. What a
  * person gave to a machine outside the cluster stays there, and the cloud refuses the deletion.
  */
-function leftAssignments({ vendor, caches }: Deps, isLeader: () => boolean): ReleaseDeps['unassign'] {
+function leftAssignments({ vendor, caches }: Deps, writeMs: () => number): ReleaseDeps['unassign'] {
   const { assignments, providerIds } = vendor
   if (!assignments) return undefined
   return async ({ id, marks }, signal) => {
     const { machines = [] } = (await assignments.assignedAddress(id, signal)) ?? {}
     const ours = new Set(caches.nodes.list().map((node) => machineIdOf(node, providerIds)))
     if (machines.every((machine) => ours.has(machine)))
-      await assignments.unassign({ id, marks: lastingMarks(marks) }, { signal, mayWrite: isLeader })
+      await assignments.unassign({ id, marks: lastingMarks(marks) }, { signal, writeMs })
   }
 }
 

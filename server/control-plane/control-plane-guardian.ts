@@ -154,7 +154,7 @@ function makeTargets(
 function makeElection({ base, watchdog, mirror }: Parts, loop: Guardian): Election {
   const { leaseClient, identity, log, settings } = base
   const { leaseNamespace, guardianLeaseMs, guardianRenewDeadlineMs, guardianRetryMs } = settings.process
-  return election({
+  const elected = election({
     client: leaseClient,
     lease: { namespace: leaseNamespace, name: names.controlPlaneLease },
     identity,
@@ -163,13 +163,14 @@ function makeElection({ base, watchdog, mirror }: Parts, loop: Guardian): Electi
     retryPeriodMs: guardianRetryMs,
     hesitationMs: loop.hesitationMs,
     log,
-    async lead(signal, lease) {
+    async lead(signal) {
       watchdog.begin()
       try {
-        await mirror.during(() => loop.lead(signal, () => lease.leftMs()), signal)
+        await mirror.during(() => loop.lead(signal, () => elected.leaseLeftMs()), signal)
       } finally {
         watchdog.end()
       }
     },
   })
+  return elected
 }

@@ -31,7 +31,11 @@ test('keys that wait for a worker show in the depth of their queue', () => {
       cluster: 'cluster-1',
       pathSecret: 'secret',
     })
-    const controllers = makeControllers(deps, { isLeader: () => true, replacedProgram: () => undefined })
+    const controllers = makeControllers(deps, {
+      isLeader: () => true,
+      writeMs: () => Infinity,
+      replacedProgram: () => undefined,
+    })
     const depth = async () => {
       const [, value] = /^workqueue_depth\{name="service-address"\} (\d+)$/m.exec(await base.metrics.text()) ?? []
       return value

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type ElectionOptions, type LeasePeriod, election } from '../../kube/election.ts'
+import { type ElectionOptions, election } from '../../kube/election.ts'
 import { type FakeClock, fakeClock } from './fake-clock.ts'
 import { recordedLog } from './recorded-log.ts'
 import { type StoredLease, storedLease } from './stored-lease.ts'
@@ -15,6 +15,7 @@ type Contender = {
   clock: FakeClock
   log: ReturnType<typeof recordedLog>
   isLeader(): boolean
+  leaseLeftMs(): number
   /** How often `lead` was called, and whether it runs now. */
   leaderships: number
   leading: boolean
@@ -38,7 +39,12 @@ function contend(identity: string, shared: StoredLease, options: Partial<Electio
   const { client } = contender
   const ours = election({ client, lease, identity, clock, log, lead, ...times, ...options })
   const stopped = ours.run(ending.signal)
-  return Object.assign(contender, { isLeader: () => ours.isLeader(), stop: () => ending.abort(), stopped })
+  return Object.assign(contender, {
+    isLeader: () => ours.isLeader(),
+    leaseLeftMs: () => ours.leaseLeftMs(),
+    stop: () => ending.abort(),
+    stopped,
+  })
 }
 
 async function passTogether(contenders: Contender[], ms: number, each: () => void = () => {}): Promise<void> {
@@ -78,7 +84,7 @@ for (const fault of ['hangs', 'down', 'deaf'] as const) {
 test('a leader knows how long nobody had led before it', async () => {
   const shared = storedLease()
   const silences: (number | undefined)[] = []
-  const lead = async (signal: AbortSignal, { silentMs }: LeasePeriod) => {
+  const lead = async (signal: AbortSignal, silentMs: number | undefined) => {
     silences.push(silentMs)
     if (!signal.aborted) await once(signal, 'abort')
   }
@@ -294,13 +300,8 @@ test('a contender that hesitates leaves a free lease to others, and takes it if 
 })
 
 test('what is left of a lease is counted from the last renewal to its end, and is nothing once it is lost', async () => {
-  let left = () => -1
-  const one = contend('one', storedLease(), {
-    lead(signal, lease) {
-      left = () => lease.leftMs()
-      return once(signal, 'abort').then(() => {})
-    },
-  })
+  const one = contend('one', storedLease())
+  const left = () => one.leaseLeftMs()
   await one.clock.pass(1_000)
   assert.is(left(), 14_000)
   await one.clock.pass(1_500)

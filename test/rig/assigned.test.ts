@@ -4,6 +4,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { endpointSlices } from '../../kube/resource.ts'
 import { type Answer, type AssignedRig, clientAddress, podPort, setAssignedRig } from '../../sandbox/assigned/rig.ts'
+import type { Product } from '../../sandbox/product.ts'
 import type { ProxyMode } from '../../sandbox/rig/kube-proxy.ts'
 import { eventually } from '../whole/eventually.ts'
 import { loadBalancer } from '../whole/manifests.ts'
@@ -15,7 +16,12 @@ const settings = { HCLOUD_LOCATION: 'fsn1', HCLOUD_LOAD_BALANCER: 'assign:///' }
 const names = ['node-a', 'node-b']
 const podOf = (name: string) => `10.244.${names.indexOf(name)}.2`
 
-type Scene = { stage: TestStage<'hetzner'>; rig: AssignedRig; leadsTo: (address: string) => string | undefined }
+type Scene = {
+  stage: TestStage<'hetzner'>
+  rig: AssignedRig
+  leadsTo: (address: string) => string | undefined
+  leader: Product
+}
 
 async function onScene(mode: ProxyMode, play: (scene: Scene) => Promise<void>): Promise<void> {
   const stage = await openStage({ dialect: 'hetzner' })
@@ -26,7 +32,7 @@ async function onScene(mode: ProxyMode, play: (scene: Scene) => Promise<void>): 
   const routes = () => new Map(stage.reserved().map(({ address }) => [address ?? '', leadsTo(address)] as const))
   const rig = await setAssignedRig({ controlPlane: stage.controlPlane, mode, routes })
   try {
-    await stage.startSwept({ env: settings })
+    const leader = await stage.startSwept({ env: settings })
     for (const name of names) {
       const device = control.devices.add({ hostname: name }) as { id: number; private_net: { ip: string }[] }
       machines.set(String(device.id), name)
@@ -36,7 +42,7 @@ async function onScene(mode: ProxyMode, play: (scene: Scene) => Promise<void>): 
       await settled(name)
       await say(name, 'True')
     }
-    await play({ stage, rig, leadsTo })
+    await play({ stage, rig, leadsTo, leader })
   } finally {
     await rig.stop()
     await stage.close()
@@ -104,5 +110,25 @@ for (const mode of ['nftables', 'iptables'] as const)
           undefined,
       )
     }))
+
+/** A replica has seen by then which nodes answer. */
+const probedMs = 10_000
+
+test('the address of the node on which the leader ran moves as soon as another replica leads, though the node is Ready', () =>
+  onScene('nftables', async (scene) => {
+    const { rig, leadsTo, stage, leader } = scene
+    const address = await create(scene, 'web', { pods: names, policy: 'Cluster' })
+    const holder = leadsTo(address) ?? ''
+    const [other = ''] = names.filter((name) => name !== holder)
+    await stage.start({ env: settings, flags: ['--only=controllers'] })
+    const readyMs = performance.now()
+    await eventually(
+      'the second replica has probed each node',
+      () => performance.now() - readyMs > probedMs || undefined,
+    )
+    await Promise.all([rig.gone(holder), leader.stop('SIGKILL')])
+    await answered(rig.client(`http://${address}/`), ({ pod }) => pod === other)
+    assert.is(leadsTo(address), other)
+  }))
 
 test.run()

@@ -6,7 +6,7 @@ import { asked, list, withRoutes } from './scripted-cherry.ts'
 
 const { id, address } = reserved
 const path = `/v1/ips/${id}`
-const options = { signal: neverAborted, mayWrite: () => true }
+const options = { signal: neverAborted, writeMs: () => 2_000 }
 const held = { json: cherryIp({ targeted_to: cherryServer() }) }
 
 test('one PUT moves an address, and contains nothing else that it would replace', async () => {

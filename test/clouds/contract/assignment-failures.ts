@@ -140,11 +140,11 @@ function losing(on: On<AssignmentStage>): void {
   on('a caller who stops waiting before a write gets no write', async (stage) => {
     const { id, one } = await room(stage)
     const stop = new AbortController()
-    const mayWrite = () => {
+    const writeMs = () => {
       stop.abort(new Error('enough'))
-      return true
+      return 2_000
     }
-    const work = stage.cloud.assignments.move({ id, machine: one }, { signal: stop.signal, mayWrite })
+    const work = stage.cloud.assignments.move({ id, machine: one }, { signal: stop.signal, writeMs })
     assert.is((await refusalOf(stage, work)).outcome, 'nothing')
     assert.equal(await machinesOf(stage, id), [])
   })
@@ -175,7 +175,7 @@ function refusing(on: On<AssignmentStage>): void {
     await move(stage, { id, machine: one })
     const work = stage.withReadOnlyKey.assignments.move(
       { id, machine: two },
-      { signal: neverAborted, mayWrite: () => true },
+      { signal: neverAborted, writeMs: () => 2_000 },
     )
     const error = await refusalOf(stage, work)
     assert.equal([error.fault, error.outcome], ['auth', 'nothing'])

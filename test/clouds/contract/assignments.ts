@@ -18,7 +18,7 @@ export async function room(stage: AssignmentStage, names = ['one', 'two', 'three
 }
 
 export const move = (stage: AssignmentStage, target: Target, mayWrite = () => true) =>
-  stage.cloud.assignments.move(target, { signal: neverAborted, mayWrite })
+  stage.cloud.assignments.move(target, { signal: neverAborted, writeMs: () => (mayWrite() ? 2_000 : 0) })
 
 /** The machines that have an address, as the cloud says it. */
 export const machinesOf = async (stage: AssignmentStage, id: string) =>
@@ -93,7 +93,7 @@ function moving(on: On<AssignmentStage>): void {
   on('an address is taken from its machine, and again without harm', async (stage) => {
     const { id, one } = await room(stage)
     const unassign = (of: string) =>
-      stage.cloud.assignments.unassign({ id: of }, { signal: neverAborted, mayWrite: () => true })
+      stage.cloud.assignments.unassign({ id: of }, { signal: neverAborted, writeMs: () => 2_000 })
     await move(stage, { id, machine: one })
     await unassign(id)
     assert.equal(await machinesOf(stage, id), [])
@@ -111,7 +111,7 @@ function moving(on: On<AssignmentStage>): void {
     for (const lacking of [{ marks: { ...marks, service: 'other==' } }, { tag: `${tagOf(stage)}2` }]) {
       const target = { id, machine: two, ...lacking }
       assert.is((await refusalOf(stage, move(stage, target))).outcome, 'nothing')
-      await stage.cloud.assignments.unassign(target, { signal: neverAborted, mayWrite: () => true })
+      await stage.cloud.assignments.unassign(target, { signal: neverAborted, writeMs: () => 2_000 })
     }
     assert.is(writes(stage), 0)
     assert.equal(await machinesOf(stage, id), [one])

@@ -28,7 +28,7 @@ export function familyRules(on: On<AssignmentStage>): void {
   on('an IPv6 address is assigned to a machine and taken from it', async ({ cloud, machines, ...stage }) => {
     const { id, address } = await reserveSix({ cloud, machines, ...stage })
     const machine = machines.add('node-1')
-    const options = { signal: neverAborted, mayWrite: () => true }
+    const options = { signal: neverAborted, writeMs: () => 2_000 }
     await cloud.assignments.move({ id, machine }, options)
     const [found] = await cloud.assignments.assignedAddresses(undefined, neverAborted)
     assert.equal([found?.address, found?.machines], [address, [machine]])

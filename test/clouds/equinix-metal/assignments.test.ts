@@ -5,7 +5,7 @@ import { ips, metalReservation, reserved } from './fixtures.ts'
 import { asked, errors, withRoutes } from './scripted-metal.ts'
 
 const { id, address } = reserved
-const options = { signal: neverAborted, mayWrite: () => true }
+const options = { signal: neverAborted, writeMs: () => 2_000 }
 const held = (machine: string, assignment = 'assignment-1') => ({
   json: metalReservation({
     assignments: [

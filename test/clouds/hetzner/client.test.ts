@@ -26,7 +26,7 @@ for (const { name, unknowns } of [
 
 const marks = { usage: 'eip-admission', cluster: 'one', service: 'wc5Jyo1cRfBe7Qj+OQ/MKgKyKUyB7yeNX8OoHqbYjXk=' }
 const location = 'fsn1'
-const options = { signal: neverAborted, mayWrite: () => true }
+const options = { signal: neverAborted, writeMs: () => 2_000 }
 
 test('two processes that reserve for one Service at once get one address', async () => {
   await using cloud = await startCloud()

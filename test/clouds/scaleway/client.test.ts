@@ -27,7 +27,7 @@ for (const { name, unknowns } of [
 
 const marks = { usage: 'eip-admission', cluster: 'one', service: 'wc5Jyo1cRfBe7Qj+OQ/MKgKyKUyB7yeNX8OoHqbYjXk=' }
 const location = zone
-const options = { signal: neverAborted, mayWrite: () => true }
+const options = { signal: neverAborted, writeMs: () => 2_000 }
 const headers = { 'x-auth-token': key, 'content-type': 'application/json' }
 
 /** A cloud, its client, and a call of somebody else with the same key. */

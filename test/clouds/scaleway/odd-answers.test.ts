@@ -120,7 +120,7 @@ test('an address that is on its way to a machine is taken from it, once it is th
     [`POST ${fips}/detach`]: { json: {} },
   }
   await withRoutes(routes, async ({ assignments }, seen) => {
-    await assignments.unassign({ id: 'ip' }, { signal: neverAborted, mayWrite: () => true })
+    await assignments.unassign({ id: 'ip' }, { signal: neverAborted, writeMs: () => 2_000 })
     assert.equal(asked(seen).slice(-2), [`POST ${fips}/detach`, `GET ${fips}`])
   })
 })

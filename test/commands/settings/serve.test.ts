@@ -49,9 +49,9 @@ test('what is not said has upstream’s defaults, or ours', () => {
     caLifetimeMs: 31_536_000_000,
     certLifetimeMs: 604_800_000,
     leaderElect: true,
-    leaseDurationMs: 15_000,
-    renewDeadlineMs: 10_000,
-    retryPeriodMs: 2000,
+    leaseDurationMs: 6_000,
+    renewDeadlineMs: 4_000,
+    retryPeriodMs: 1_000,
     leaseName: 'cloud-controller-manager',
     tlsMinVersion: 'VersionTLS12',
     tlsCipherSuites: [],
@@ -184,8 +184,8 @@ test('the configuration file is read, and an unknown field in it causes a warnin
 })
 
 const orders: [name: string, flags: Record<string, string>, says: RegExp][] = [
-  ['a lease as short as its renew deadline', { '--leader-elect-lease-duration': '10s' }, /lease duration: 10s/],
-  ['a renew deadline near the retry period', { '--leader-elect-retry-period': '9s' }, /renew deadline: 10s .* 9s/],
+  ['a lease as short as its renew deadline', { '--leader-elect-lease-duration': '4s' }, /lease duration: 4s/],
+  ['a renew deadline near the retry period', { '--leader-elect-retry-period': '3500ms' }, /renew deadline: 4s .* 3.5s/],
 ]
 for (const [name, flags, says] of orders) {
   test(`${name} is refused, unless there is no election`, () => {

@@ -1,5 +1,10 @@
 import type { Problem } from '../../../announcers/announcer.ts'
-import type { AssignedAddress, Assignments, MoveOptions } from '../../../clouds/ports/assignments.ts'
+import {
+  type AssignedAddress,
+  type Assignments,
+  type MoveOptions,
+  leastWriteMs,
+} from '../../../clouds/ports/assignments.ts'
 import { CloudError } from '../../../clouds/ports/cloud.ts'
 import { type Arrival, assigning } from '../../../controllers/assigning/assigning.ts'
 import type { Halt } from '../../../controllers/assigning/assigning-plan.ts'
@@ -11,7 +16,7 @@ const signal = new AbortController().signal
 const good = { failures: 0, successes: Infinity, formerSuccesses: 0 }
 const bad = { failures: Infinity, successes: 0, formerSuccesses: Infinity, reason: 'is not Ready' }
 
-/** What happens to a write; `mayWrite` is what the cloud's client asks before each call of it. */
+/** What happens to a write; `mayWrite` is whether the cloud's client would begin another call of it. */
 type Fault = (done: () => void, mayWrite: () => boolean) => void | Promise<void>
 
 /** A cloud with addresses, nodes `a`, `b`, `c` on machines `A`, `B`, `C`, and a Service for each address. */
@@ -43,7 +48,8 @@ export function world(addresses = ['203.0.113.1']) {
   let halt: Halt | undefined
   /** What keeps the answer of a list, after the cloud has read it. */
   let held: Promise<void> | undefined
-  const write = async (text: string, done: () => void, { mayWrite }: MoveOptions) => {
+  const write = async (text: string, done: () => void, { writeMs }: MoveOptions) => {
+    const mayWrite = () => writeMs() >= leastWriteMs
     if (!mayWrite()) throw new CloudError('not begun', { fault: 'unavailable', outcome: 'nothing' })
     writes.push(text)
     const failing = fault
@@ -97,7 +103,6 @@ export function world(addresses = ['203.0.113.1']) {
     lacksEndpoints: () => lacksEndpoints,
     tenancyOf: (address) => ({ namespace: 'default', record: `uid of ${address}` }),
     reservationOf: (address) => known.get(address) ?? (cloud.has(`id-${address}`) ? `id-${address}` : undefined),
-    isLeader: () => isLeader,
     halt: () => halt,
     isReleasing: (address) => releasing.has(address),
     foreignReason: (address, { marks, address: shown }) =>
@@ -106,7 +111,7 @@ export function world(addresses = ['203.0.113.1']) {
     nodes: (_address, of) => nodes(of),
     report: (problem) => problems.push(problem),
     onArrival: (arrival) => arrivals.push(arrival),
-    writeMs: 2_000,
+    writeMs: () => (isLeader ? 2_000 : 0),
     clock,
     log: silentLog,
   })

@@ -20,7 +20,9 @@ async function made(write: (balancers: Balancers) => Promise<unknown>, mayWrite:
   const calls: string[] = []
   const record = (name: string) => async () => void calls.push(name)
   const cloud = Object.fromEntries(Object.keys(writes).map((name) => [name, record(name)]))
-  const problem = await write(leasedBalancers(cloud as unknown as Balancers, () => mayWrite)).catch(String)
+  const problem = await write(leasedBalancers(cloud as unknown as Balancers, () => (mayWrite ? 2_000 : 0))).catch(
+    String,
+  )
   return { calls, problem }
 }
 

@@ -192,7 +192,7 @@ inWorld('what an operator has at other ports stays, and so does a pool of anothe
 
 inWorld('nothing is written while the lease could end before the answer', async (world) => {
   world.control.calls.clear()
-  world.setLease(2_000)
+  world.setLease(1_000)
   void world.lead()
   await world.problem('the lease ends too soon')
   await pause(1_500)

@@ -225,7 +225,7 @@ inWorld('nothing is decided from a cloud that cannot be read', async (world) => 
 })
 
 inWorld('no write begins when the lease could end before it does', async (world) => {
-  world.setLeaseLeft(() => 2_000)
+  world.setLeaseLeft(() => 1_000)
   world.servers.a = 'refuses'
   await world.clock.pass(20_000)
   assert.is(world.cloud.writes(), 0)

@@ -1,5 +1,6 @@
 // A guardian on a clock that tests move, with three control planes and a cloud that unassigns before it assigns.
 import { CloudError } from '../../../clouds/ports/cloud.ts'
+import { leastWriteMs } from '../../../clouds/ports/assignments.ts'
 import type { ControlPlaneAddress, AddressPort } from '../../../controllers/control-plane/control-plane-address.ts'
 import { guardian } from '../../../controllers/control-plane/guardian.ts'
 import { knownAddress } from '../../../controllers/control-plane/known-address.ts'
@@ -216,8 +217,8 @@ function scriptedCloud(clock: Clock) {
     if (fault) throw new CloudError('the cloud is broken', { fault: 'unavailable', outcome: 'nothing' })
     return isGone ? [] : [{ id: 'r1', address: '203.0.113.1', machines: [...assigned] }]
   }
-  const write = async (what: Write, run: () => void, { signal, mayWrite }: Parameters<AddressPort['assign']>[1]) => {
-    if (!mayWrite())
+  const write = async (what: Write, run: () => void, { signal, writeMs }: Parameters<AddressPort['assign']>[1]) => {
+    if (writeMs() < leastWriteMs)
       throw new CloudError('this process may no longer move the address', { fault: 'conflict', outcome: 'nothing' })
     await call(what, signal)
     const fault = faults[what]?.shift()

@@ -25,7 +25,7 @@ test('a process whose guardian leads and turns no more ends at once', async () =
     watchdog.begin()
     return hanging.promise
   }
-  const running = runGuardian(parts, { run, isLeader: () => true, holder: ignore })
+  const running = runGuardian(parts, { run, isLeader: () => true, leaseLeftMs: () => 0, holder: ignore })
   try {
     await clock.pass(55_000)
     assert.equal(ends, [])
