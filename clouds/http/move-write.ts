@@ -12,7 +12,8 @@ export async function writeOfMove(
   call: VendorCall,
   { signal, writeMs }: MoveOptions,
 ): Promise<VendorResponse> {
-  const ms = Math.min(writeMs(), longestWriteMs)
+  // Clocks count in fractions, and timers of Node take whole numbers.
+  const ms = Math.floor(Math.min(writeMs(), longestWriteMs))
   if (ms < leastWriteMs) {
     const message = `${call.method} /${call.path.join('/')} was not sent: this process may no longer move the address`
     throw new CloudError(message, { fault: 'conflict', outcome: 'nothing' })

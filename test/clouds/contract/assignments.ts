@@ -18,7 +18,7 @@ export async function room(stage: AssignmentStage, names = ['one', 'two', 'three
 }
 
 export const move = (stage: AssignmentStage, target: Target, mayWrite = () => true) =>
-  stage.cloud.assignments.move(target, { signal: neverAborted, writeMs: () => (mayWrite() ? 2_000 : 0) })
+  stage.cloud.assignments.move(target, { signal: neverAborted, writeMs: () => (mayWrite() ? 2_000.5 : 0) })
 
 /** The machines that have an address, as the cloud says it. */
 export const machinesOf = async (stage: AssignmentStage, id: string) =>
