@@ -5,6 +5,8 @@
 export type Sights = {
   /** For how long a thing has been in this state; 0 at first sight, and for undefined, which forgets the thing. */
   forMs(name: string, state: string | undefined): number
+  /** Forgets every thing: it may have been in another state while nobody looked. */
+  forget(): void
 }
 
 /** An empty memory of first sights. */
@@ -18,5 +20,6 @@ export function sights(monotonicMs: () => number): Sights {
       else seen.set(name, { state, atMs: monotonicMs() })
       return 0
     },
+    forget: () => seen.clear(),
   }
 }

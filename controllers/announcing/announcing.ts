@@ -57,14 +57,16 @@ export function announcing(deps: AnnouncingDeps): Announcing {
   let passing = new Map<string, number>()
   /** The problems that stay: one that may pass by itself stays when it was there long enough. */
   const lasting = (problems: Problem[]) => {
-    const before = passing
     const seen = problems.filter(({ mayPass }) => mayPass).map(identityOf)
-    passing = new Map(seen.map((identity) => [identity, before.get(identity) ?? now()]))
+    passing = new Map(seen.map((identity) => [identity, passing.get(identity) ?? now()]))
     return problems.filter((problem) => now() - (passing.get(identityOf(problem)) ?? -Infinity) >= passingMs)
   }
   return {
     name: 'announcing',
-    begin: () => configurator.begin?.(),
+    begin() {
+      passing.clear()
+      configurator.begin?.()
+    },
     async reconcile(_key, signal) {
       const wanted = state()
       current = wanted

@@ -46,6 +46,8 @@ export type Assigning = Reconciler & {
   free: (address: string) => Announcement | undefined
   /** Whether the cloud has shown the address on a machine. */
   isAssigned: (address: string) => boolean
+  /** Forgets a former term. */
+  begin: () => void
   /** Every address of the project and its machines, from one call. What differs from before is due. */
   readAll: (signal: AbortSignal) => Promise<void>
   /** Addresses that are due although nothing of the cluster has changed. */
@@ -102,6 +104,7 @@ export function assigning(deps: AssigningDeps): Assigning {
       due.add(address)
       return { services: [] }
     },
+    begin: memory.forget,
     readAll: memory.readAll,
   }
 }

@@ -88,6 +88,7 @@ export function serviceAssigning(deps: Deps, writeMs: () => number): ServiceAssi
       retry: { firstMs: 1_000, maxMs: 60_000 },
       watches: [due.watch, reconciler.watch, ...changes(deps, { slices, all })],
       async prepare(signal) {
+        reconciler.begin()
         slices.start(signal)
         await caches.records.synced(signal)
         await Promise.all([read(deps, reconciler, signal), knowMachines(deps, signal)])

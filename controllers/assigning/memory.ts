@@ -48,6 +48,8 @@ export type Memory = {
   entryOf: (address: string) => Entry
   /** The address with a claim of these Services: the one that it has, or a new one. */
   claimedBy: (address: string, services: string) => Entry
+  /** Forgets everything: while another process led, addresses moved, and their Services came and went. */
+  forget: () => void
   /** Every address of the project and its machines, from one call. */
   readAll: (signal: AbortSignal) => Promise<void>
   /** A live look at one address: by its id, or by a list where so many wait that this costs fewer calls. */
@@ -85,6 +87,10 @@ export function makeMemory(given: MemoryDeps, changed: (address: string) => void
       const entry = entryOf(address)
       if (services !== '' && entry.claim.of !== services) entry.claim = newClaim(deps, services)
       return entry
+    },
+    forget() {
+      entries.clear()
+      deps.newRefusals = sharedRefusals(given.clock)
     },
     readAll: (signal) => list.fresh(signal),
     async look(address, id, signal) {

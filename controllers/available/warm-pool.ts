@@ -46,6 +46,7 @@ export function warmPoolController(deps: Deps): ControllerDeclaration {
     }),
     watches: [watch(services, () => [warmPoolKey], gatherMs), watch(records, () => [warmPoolKey], gatherMs)],
     needs: [services, records],
+    prepare: async () => seen.forget(),
     keys: () => [warmPoolKey],
     resyncMs,
     retry: { firstMs: 1000, maxMs: resyncMs },

@@ -56,6 +56,7 @@ export function serviceAddress(deps: ServiceAddressDeps): Reconciler {
       const record = deps.cached.record(key)
       return record && requestOfRecord(record)
     },
+    keepOnly: () => deps.sights.forget(),
     async reconcile(key, signal) {
       const { service: cachedService, record } = deps.cached
       const others = otherKeys(deps, key).flatMap((other) => record(other) ?? [])

@@ -46,28 +46,30 @@ export type Sweep = (signal: AbortSignal) => Promise<number | undefined>
  * to be gone. Does nothing while another cluster uses our id.
  */
 export function sweep(deps: SweepDeps): Sweep {
-  const suspects = suspectMemory(deps.monotonicMs)
-  let missing: ReadonlySet<string> = new Set()
+  const memory = sweepMemory(deps.monotonicMs)
   return async (signal) => {
     const failed = failures('sweep')
-    // The first sweep of a leader: where etcd was put back, the mark and the lease of an earlier term are there again.
-    if (deps.signs.state().kind === 'unchecked') await deps.mark.clear(signal)
+    // The first sweep of a leader. What it suspected in an earlier term was another's since then. Where etcd was put back,
+    // the mark and the lease of that term are there again.
+    if (deps.signs.state().kind === 'unchecked') {
+      memory.forget()
+      await deps.mark.clear(signal)
+    }
     const setMark = deps.mark.begin()
     const releaseRecords = deps.listRecords().filter(isReleaseRecord)
     // Records and Services are read after the list: a reservation in it that a record reserved has its record by now.
     const listed = await deps.cloud.reservations(commonMarks(deps.scheme), signal)
     const may = await deps.signs.check(withoutDeleted(listed, releaseRecords), signal)
     if (may === 'nothing') {
-      suspects.keep(new Set())
-      missing = new Set()
+      memory.forget()
       return undefined
     }
     const reservations = await resumeReleases(deps, { releaseRecords, listed, failed }, signal)
-    const facts = { ...rulesOf(deps), reservations, suspects: suspects.agesMs() }
+    const facts = { ...rulesOf(deps), reservations, suspects: memory.agesMs() }
     const compare = (records: ElasticIP[]) => planSweep({ ...facts, records, services: deps.listServices() })
     const plan = compare(deps.listRecords())
     if (!plan.isComplete) await deps.mark.clear(signal)
-    await keepSuspects(deps, { suspects, ids: plan.suspects }, signal)
+    await keepSuspects(deps, { memory, ids: plan.suspects }, signal)
     await failed.isolate(() => deps.listOrphans(ofIds(reservations, plan.suspects), signal))
     const areAdopted = await adoptAll(deps, plan.adopt, signal)
     // All this takes its time: a record or a Service may need a reservation by now.
@@ -79,7 +81,7 @@ export function sweep(deps: SweepDeps): Sweep {
     if (may === 'all') await markRetained(deps, { reservations, records: deps.listRecords() }, signal)
     await compareAddresses(deps, { reservations, failed }, signal)
     for (const record of plan.alreadyTransferred) await removeTransferred(deps, record, signal)
-    missing = await writeOffMissing(deps, { reservations, missing }, signal)
+    memory.missing = await writeOffMissing(deps, { reservations, missing: memory.missing }, signal)
     if (plan.isComplete && areAdopted) await setMark(signal)
     deps.observe({ orphan: plan.suspects.size, surplus: plan.surplus.length, untagged: plan.untagged.length })
     failed.throwAny()
@@ -108,10 +110,16 @@ function ofIds(reservations: Reservation[], ids: ReadonlySet<string>): Reservati
   return reservations.filter(({ id }) => ids.has(id))
 }
 
-/** Remembers since when each sweep without a gap has suspected a reservation. */
-function suspectMemory(monotonicMs: () => number) {
+/** Remembers what the last sweep missed, and since when each sweep without a gap has suspected a reservation. */
+function sweepMemory(monotonicMs: () => number) {
   let since: ReadonlyMap<string, number> = new Map()
+  const missing: ReadonlySet<string> = new Set()
   return {
+    missing,
+    forget(): void {
+      since = new Map()
+      this.missing = new Set()
+    },
     agesMs: (): Map<string, number> => new Map([...since].map(([id, atMs]) => [id, monotonicMs() - atMs])),
     keep(ids: ReadonlySet<string>): void {
       since = new Map([...ids].map((id) => [id, since.get(id) ?? monotonicMs()]))
@@ -125,15 +133,15 @@ function suspectMemory(monotonicMs: () => number) {
  */
 async function keepSuspects(
   { records }: SweepDeps,
-  { suspects, ids }: { suspects: ReturnType<typeof suspectMemory>; ids: ReadonlySet<string> },
+  { memory, ids }: { memory: ReturnType<typeof sweepMemory>; ids: ReadonlySet<string> },
   signal: AbortSignal,
 ): Promise<void> {
-  suspects.keep(ids)
+  memory.keep(ids)
   if (ids.size === 0) return
   try {
     await records.list({ signal })
   } catch (error) {
-    suspects.keep(new Set())
+    memory.keep(new Set())
     throw error
   }
 }

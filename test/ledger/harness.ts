@@ -18,7 +18,7 @@ import { type AdoptionMark, adoptionMark, type Leader } from '../../ledger/ident
 import { ledgerMap } from '../../ledger/identity/ledger-map.ts'
 import type { Witness } from '../../ledger/identity/witness.ts'
 import { listOrphans } from '../../ledger/sweep/orphan-list.ts'
-import { clusterSigns } from '../../ledger/identity/cluster-signs.ts'
+import { type ClusterSigns, clusterSigns } from '../../ledger/identity/cluster-signs.ts'
 import { haltMemory } from '../../ledger/identity/halt.ts'
 import { rememberedProject } from '../../ledger/identity/project-plan.ts'
 import { requestsInFlight } from '../../ledger/record/requests-in-flight.ts'
@@ -60,6 +60,7 @@ export type Process = {
   deps: ClaimDeps & ReleaseDeps
   claims: Claims
   mark: AdoptionMark
+  signs: ClusterSigns
   client: KubeClient
   claim(claim?: Partial<Claim>, signal?: AbortSignal): ReturnType<Claims['claim']>
   /** Releases the stored record of a Service once, as the Service controller does. */
@@ -325,6 +326,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
     deps,
     claims: own,
     mark,
+    signs,
     client,
     clock,
     claim: (claim = {}, signal = neverAborted) => {

@@ -32,6 +32,7 @@ function scene(answer: () => Promise<ConfigureResult> = () => Promise.resolve(se
     world,
     reported,
     pass: () => reconciler.reconcile(announcingKey, signal),
+    begin: () => reconciler.begin(),
     reconcile: (ended: AbortSignal) => reconciler.reconcile(announcingKey, ended),
     findAnnouncement: () => reconciler.findAnnouncement(address, signal),
   }
@@ -105,6 +106,19 @@ test('a problem that may pass by itself is reported when it stays, and looked at
     [true, 0],
     [true, 1],
   ])
+})
+
+test('a problem that a former term saw has to stay in this one before it is reported', async () => {
+  const problem = { subject: { node: 'node-a' }, message: 'sync state error', mayPass: true } as const
+  const { pass, begin, reported, world } = scene(() => Promise.resolve({ ...settled, problems: [problem] }))
+  await pass()
+  world.ms = 90_000
+  begin()
+  await pass()
+  assert.equal(reported, [])
+  world.ms = 180_000
+  await pass()
+  assert.equal(reported, [problem])
 })
 
 /** What is reported after passes at these times, of which each fails like this. */

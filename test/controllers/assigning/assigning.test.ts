@@ -448,6 +448,22 @@ test('a new Service inherits neither the moves nor the refusals of the one that 
   assert.is(writes.length, 2)
 })
 
+test('a process that leads again remembers neither the machines nor the refusals of its former term', async () => {
+  const { run, at, fail, begin, set, isAssigned, writes } = world()
+  fail(() => {
+    throw new CloudError('no public interface', { fault: 'invalid', outcome: 'nothing' })
+  })
+  await run()
+  assert.is(at(), 'B')
+  // Meanwhile another process led.
+  set('id-203.0.113.1', [])
+  begin()
+  assert.not(isAssigned('203.0.113.1'))
+  await run()
+  assert.is(at(), 'A')
+  assert.is(writes.length, 3)
+})
+
 test('a Service whose pods come and go all the time moves at a pace, and learns that', async () => {
   const { run, clock, leaving, writes, problems, at } = world()
   await run()

@@ -55,6 +55,7 @@ function stage(stored: State, cached: State = stored, waitMs = 0) {
         if (state === undefined) forgotten.push(name)
         return seen.forMs(name, state)
       },
+      forget: () => void forgotten.push('all'),
     },
   }
   const queues = {
@@ -123,6 +124,12 @@ for (const { name, stored, cached = stored, ...expected } of cases) {
     })
   }
 }
+
+test('what a former term saw of a Service is forgotten: nothing is old when a term begins', () => {
+  const { deps, queues, forgotten } = stage({})
+  quickSteps(deps, queues).keepOnly?.(new Set())
+  assert.equal(forgotten, ['all'])
+})
 
 for (const kind of ['quick', 'claim'] as const)
   test(`a claim that has to wait is not made by the controller of ${kind} steps, which looks again then`, async () => {

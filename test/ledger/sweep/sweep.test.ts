@@ -151,6 +151,22 @@ test('an orphan is released when a second sweep agrees and the grace period is o
   assert.ok(await isAdopted(harness))
 })
 
+test('what a leader suspected in a former term is suspected anew', async () => {
+  const harness = makeHarness()
+  harness.cloud.put(old)
+  const process = await sweepTimes(harness, 1)
+  // Another process led meanwhile.
+  process.signs.reset(0)
+  for (let ms = 0; ms < graceMs; ms += graceMs / 20) {
+    await process.sweep(neverAborted)
+    assert.equal(harness.cloud.released, [])
+    harness.advance(graceMs / 20)
+  }
+  harness.advance(graceMs + 1_000)
+  await process.sweep(neverAborted)
+  assert.equal(harness.cloud.released, ['res-8'])
+})
+
 test('while the API server lists no records, no orphan comes nearer to its release', async () => {
   const harness = makeHarness()
   harness.cloud.put(old)
