@@ -151,6 +151,8 @@ export type Announcer = {
   readonly name: string
   /** The status that we write, where the software does not. Annotations follow from its `requests`. */
   request(address: string): Pick<AnnouncementRequest, 'status'>
+  /** Why the software refuses the address of a Service, as it says on the Service itself; undefined where it does not. */
+  refusal?(service: Service): string | undefined
   /**
    * Annotations (null removes one) that make the software withdraw a Service's address when spec.loadBalancerIP is
    * removed too. `clearsStatus`: the software clears the status itself. `restoresStatus`: until it does, it may write the

@@ -1,6 +1,7 @@
+import { removeCondition } from '../controllers/services/service-condition.ts'
 import { isMirror } from '../controllers/control-plane/mirror-objects.ts'
 import type { KubeClient } from '../kube/client.ts'
-import { isConflict, isNotFound } from '../kube/errors.ts'
+import { isConflict, isForbidden, isNotFound } from '../kube/errors.ts'
 import { listAll } from '../kube/list-all.ts'
 import { type KubeObject, type Service, keyOf, splitKey } from '../kube/objects.ts'
 import {
@@ -10,6 +11,7 @@ import {
   validatingWebhookConfigurations,
 } from '../kube/resource.ts'
 import { type ElasticIP, elasticIPs, recordFinalizer } from '../ledger/record/elastic-ip.ts'
+import { addressConditionOf } from '../ledger/record/address-use.ts'
 import { balancerFinalizer, serviceFinalizer } from '../ledger/record/names.ts'
 import { names } from '../settings/installed-names.ts'
 
@@ -74,9 +76,22 @@ export function mirrorDeletions(client: KubeClient, all: readonly Service[]): Ch
   })
 }
 
-/** The removal of finalizers from a Service. */
+/** The removal of finalizers from a Service, and of our condition, which nobody would keep true. */
 export function serviceChange(client: KubeClient, object: Service, finalizers: readonly string[]): Change {
-  return removal(client, services, { object, finalizers })
+  const { planned, make } = removal(client, services, { object, finalizers })
+  return {
+    planned,
+    async make() {
+      const done = await make()
+      if (addressConditionOf(object)) await removeCondition(client, object).catch(unlessForbidden)
+      return done
+    },
+  }
+}
+
+/** A role of before lacks this right. The condition blocks nothing, so it may stay. */
+function unlessForbidden(error: unknown): void {
+  if (!isForbidden(error)) throw error
 }
 
 /** The removal of our finalizer from an ElasticIP. */

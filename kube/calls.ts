@@ -10,6 +10,7 @@ type Any = Resource<KubeObject>
 const json = 'application/json'
 const contentTypes = {
   merge: 'application/merge-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
   json: 'application/json-patch+json',
   // The type says YAML. A body of JSON is valid YAML.
   apply: 'application/apply-patch+yaml',
@@ -66,12 +67,15 @@ export function patchCall(resource: Any, target: At & { patch: Patch }, options:
     method: 'PATCH',
     path: pathTo(resource, target, options.subresource),
     query: writeQuery(options),
-    body:
-      'merge' in patch
-        ? { type: contentTypes.merge, value: patch.merge }
-        : { type: contentTypes.json, value: patch.json },
-    idempotent: 'merge' in patch,
+    body: patchBody(patch),
+    idempotent: !('json' in patch),
   }
+}
+
+function patchBody(patch: Patch) {
+  if ('merge' in patch) return { type: contentTypes.merge, value: patch.merge }
+  if ('strategic' in patch) return { type: contentTypes.strategic, value: patch.strategic }
+  return { type: contentTypes.json, value: patch.json }
 }
 
 /** PATCH by server-side apply. */

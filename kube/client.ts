@@ -32,8 +32,8 @@ export type ListOptions = CallOptions & {
 /** One page of a list. `metadata.continue` is set if there are more pages. */
 export type List<T> = { metadata: ListMeta; items: T[] }
 
-/** RFC 7386 merge patch (null removes), or an RFC 6902 list of operations. */
-export type Patch = { merge: object } | { json: object[] }
+/** RFC 7386 merge patch (null removes), the same with lists merged by their keys, or an RFC 6902 list of operations. */
+export type Patch = { merge: object } | { strategic: object } | { json: object[] }
 
 /**
  * The client of the API server. Not found is `undefined` on reads and success on removes; every other failure throws a

@@ -65,7 +65,7 @@ export type Service = KubeObject & {
     ports?: ServicePort[]
     selector?: Record<string, string>
   }
-  status?: { loadBalancer?: { ingress?: Ingress[] } }
+  status?: { loadBalancer?: { ingress?: Ingress[] }; conditions?: Condition[] }
 }
 
 export type Taint = {

@@ -12,14 +12,15 @@
 //   does not show one    | it has a managed balancer                | what that waits for
 //   does not show one    | its record is Releasing                  | the address is on its way back
 //   does not show one    | its record is Released                   | the address is kept, and not for it
-//   does not show one    | the record holds one, or there is none   | the announcing software is silent
-//                        | to read and our annotation has one       |
+//   does not show one    | the record holds one, or there is none   | why the announcing software refuses it, as
+//                        | to read and our annotation has one       | our condition says, or that it is silent
 //   does not show one    | the record says what is wrong            | that
 //   does not show one    | eip-admission denies it                  | the denial
 //   does not show one    | eip-admission does not review it         | that, or whose class it is
 //   does not show one    | otherwise                                | the controller is about to complete it
 import { type Key, type KubeEvent, type Service, keyOf, ingressOf } from '../kube/objects.ts'
 import { type ElasticIP, heldAddress, phaseOf } from '../ledger/record/elastic-ip.ts'
+import { addressConditionOf } from '../ledger/record/address-use.ts'
 import { addressAnnotation } from '../ledger/record/names.ts'
 import { balancerOf, balancerText, missingText } from './balancer.ts'
 import type { Preview } from './preview.ts'
@@ -154,6 +155,11 @@ function explainMissing(seen: WhySeen, service: Service, record: ElasticIP | und
   const unheld = record && explainUnheld(record, none)
   if (unheld) return unheld
   const held = record ? heldAddress(record) : service.metadata.annotations?.[addressAnnotation]
+  const condition = addressConditionOf(service)
+  if (held !== undefined && condition?.reason === 'NotAnnounced') {
+    const is = `${none}: ${condition.message.replace(/\.$/, '')}.`
+    return { is, todo: 'Change what this names. The announcing software looks again by itself.' }
+  }
   if (held !== undefined) {
     return {
       is: `${held} is reserved for Service ${key}, but its status does not show it: no announcing software has taken it.`,
@@ -214,6 +220,8 @@ function explainUnrecorded({ record, preview }: WhySeen, service: Service, none:
     case undefined: {
       const hidden = 'missing' in record ? `, and you may not ${record.missing}` : ''
       const refused = preview?.kind === 'unknown' ? `: the API server says ${preview.reason}` : ''
+      const condition = addressConditionOf(service)
+      if (condition?.status === 'False') return { is: `${none}: ${condition.message}`, todo: 'See the Events above.' }
       return {
         is: `${none}${hidden}; what eip-admission says of it is unknown${refused}.`,
         todo: 'See the Events above.',

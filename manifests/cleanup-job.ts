@@ -42,6 +42,7 @@ export const cleanupRules = [
     verbs: ['delete'],
   },
   { apiGroups: [''], resources: ['services'], verbs: ['list', 'patch'] },
+  { apiGroups: [''], resources: ['services/status'], verbs: ['patch'] },
   {
     apiGroups: [''],
     resources: ['services'],

@@ -88,6 +88,10 @@ function cilium(options: CiliumOptions): Announcer {
     name: 'cilium',
     // spec.loadBalancerIP is a request already. The ledger adds the sharing key, which a user may have written.
     request: () => ({}),
+    refusal: ({ status }) => {
+      const verdict = status?.conditions?.find(({ type }) => type === 'cilium.io/IPAMRequestSatisfied')
+      return verdict?.status === 'False' ? `${verdict.reason}: ${verdict.message}` : undefined
+    },
     withdrawal: {
       annotations: { [request]: nobodysAddress, [oldRequest]: null },
       clearsStatus: true,

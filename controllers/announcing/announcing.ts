@@ -31,6 +31,8 @@ export type Announcement = {
 export type Announcing = Reconciler & {
   /** Undefined if the network can no longer learn the address from us: not by our caches, not by what we wrote or write now. */
   findAnnouncement(address: string, signal: AbortSignal): Promise<Announcement | undefined>
+  /** What is wrong with the announcement of a Service, if it lasts. */
+  problemOf(service: Key): string | undefined
   /** Forgets what may have changed while another process led. */
   begin: () => void
   /** Passes that are due although nothing of the cluster has changed. */
@@ -52,7 +54,7 @@ export type AnnouncingDeps = {
 /** Brings the configuration of the announcing software to what the cluster should announce. */
 export function announcing(deps: AnnouncingDeps): Announcing {
   const { state, showing, configurator, now = () => performance.now() } = deps
-  const report = reporter({ report: deps.report, now })
+  const { report, problemOf } = reporter({ report: deps.report, now })
   let current: Announcements | undefined
   let passing = new Map<string, number>()
   /** The problems that stay: one that may pass by itself stays when it was there long enough. */
@@ -82,6 +84,7 @@ export function announcing(deps: AnnouncingDeps): Announcing {
         current = undefined
       }
     },
+    problemOf,
     async findAnnouncement(address, signal) {
       const services = showing(address)
       if (services.length > 0) return { services }
@@ -108,10 +111,14 @@ function failureProblems({ addresses }: Announcements, error: unknown): Problem[
   return [...subjects].map((service) => ({ subject: { service }, message, mayPass: true }))
 }
 
-/** Reports what is new, and again what lasts. */
+/** Reports what is new, and again what lasts; keeps what there is now. */
 function reporter({ report, now }: Required<Pick<AnnouncingDeps, 'report' | 'now'>>) {
   let reportedAtMs = new Map<string, number>()
-  return (problems: Problem[]): void => {
+  let ofServices = new Map<Key, string>()
+  const reportDue = (problems: Problem[]): void => {
+    ofServices = new Map(
+      problems.flatMap(({ subject, message }) => ('service' in subject ? [[subject.service, message]] : [])),
+    )
     const isDue = (problem: Problem) => now() - (reportedAtMs.get(identityOf(problem)) ?? -Infinity) >= reportAgainMs
     const due = new Set(problems.filter(isDue))
     for (const problem of due) report(problem)
@@ -123,6 +130,7 @@ function reporter({ report, now }: Required<Pick<AnnouncingDeps, 'report' | 'now
       }),
     )
   }
+  return { report: reportDue, problemOf: (service: Key) => ofServices.get(service) }
 }
 
 function retryInMs({

@@ -155,17 +155,12 @@ function announce(seen: ServiceSeen, service: Service, address: string): Service
   const isAnnotated = hasAnnotations(service, request.annotations)
   const isShown = !request.status || shownInStatus(service) === shownInStatus({ status: request.status })
   if (isAnnotated && isShown) return keepsSharedFields(service) ? { step: { do: 'yield-fields' } } : settled
-  if (all.length === 1) return { step: { do: 'announce', address, request } }
-  return { step: { do: 'announce', address: shownText(request), request, isShared: true } }
+  return { step: { do: 'announce', request, ...(all.length > 1 && { isShared: true }) } }
 }
 
 /** Whether we are the manager of a field that its user may have in a manifest. */
 function keepsSharedFields({ metadata }: Service): boolean {
   return entriesWithSharedFields(metadata.managedFields).length > 0
-}
-
-function shownText({ status }: AnnouncementRequest): string {
-  return (status?.loadBalancer?.ingress ?? []).map(({ ip }) => ip).join(', ')
 }
 
 /** The status with two addresses. One that is shown stays, as it would alone; the other comes when it may be shown. */

@@ -29,6 +29,7 @@ import { sights } from '../../lib/sights.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { allRequestAnnotations } from '../../ledger/users/possible-users.ts'
 import { failureEvent } from '../loop/failure-event.ts'
+import { serviceCondition } from './service-condition.ts'
 import { recordsOfFreedAddresses } from './freed-addresses.ts'
 
 type Deps = Pick<
@@ -48,7 +49,7 @@ type Deps = Pick<
 
 /** What leads addresses to nodes: announcing software, or assignments of the cloud. */
 type Reach = {
-  announcing: Pick<Announcing, 'findAnnouncement'> | undefined
+  announcing: Pick<Announcing, 'findAnnouncement' | 'problemOf'> | undefined
   assigning: Pick<ServiceAssigning, 'free' | 'announcer' | 'arrived'> | undefined
   writeMs: () => number
 }
@@ -82,7 +83,39 @@ export function serviceControllers(given: Deps, { announcing, assigning, writeMs
       holdsFailedCalls: kind === 'release',
       keys: () => [],
     })),
+    conditionController(deps, announcing),
   ]
+}
+
+/** Changes come in bursts, of which the condition says the end. */
+const gatherMs = 500
+
+function conditionController(deps: Deps, announcing: Reach['announcing']): ControllerDeclaration {
+  const { client, caches, want, announcer, ledger, settings } = deps
+  const { services, records } = caches
+  const events = deps.events.of('service-controller')
+  return {
+    reconciler: serviceCondition({
+      client,
+      service: (key) => services.get(key),
+      want,
+      records: (key) => [key, ...secondKeys(key)].flatMap((one) => records.get(recordName(one)) ?? []),
+      announcer,
+      problemOf: (key) => announcing?.problemOf(key),
+      claimReason: (key) => ledger.claims.waits.reason(key),
+      sights: sights(() => performance.now()),
+      now: ledger.deps.now,
+      event: (service, event) => events.record(service, event),
+    }),
+    watches: [
+      watch(services, (key) => [key], gatherMs),
+      watch(records, (_name, current, previous) => serviceOf(current ?? previous), gatherMs),
+      watch(deps.ownAddresses, (keys) => keys, gatherMs),
+    ],
+    needs: [services, records],
+    concurrency: settings.process.concurrentServiceSyncs,
+    keys: () => services.list().map(keyOf),
+  }
 }
 
 /** Who may still lead an address to a node. An assigned one is taken from its machine by the same question. */
@@ -168,6 +201,11 @@ function addressKeys({ caches: { services, records }, want, vendor }: Deps) {
     return [...new Set([addressKeyOf(record) ?? key, ...keysOf(key, services.get(key))])]
   }
   return { keysOf, ofRecord }
+}
+
+function serviceOf(record: ElasticIP | undefined): Key[] {
+  const key = record && claimKey(record)
+  return key === undefined ? [] : [key]
 }
 
 /** Whether the Service of a key may claim an address now. */

@@ -39,7 +39,7 @@ export type ServiceAddressDeps = {
   ) => Promise<Outcome | undefined>
   /** Hands a Service over whose next step another controller carries out; true if it did. */
   forward?: (step: ServiceStep, seen: { key: AddressKey; isLive: boolean }) => boolean
-  claimWaits: Claims['waits']
+  claimWaits: Pick<Claims['waits'], 'leftMs' | 'end'>
   graceMs: number
   /** All controllers of Services share them: what one saw first has waited for the others, too. */
   sights: Sights

@@ -22,7 +22,7 @@ export type ServiceStep =
   | { do: 'hold-record'; record: ElasticIP }
   | { do: 'note-protection'; record: ElasticIP; isProtected: boolean }
   /** `isShared`: the plan of the second address may write the status at the same time. */
-  | { do: 'announce'; address: string; request: AnnouncementRequest; isShared?: true }
+  | { do: 'announce'; request: AnnouncementRequest; isShared?: true }
   /** Gives up the management of fields that people write too, so that a server-side apply of theirs has no conflict. */
   | { do: 'yield-fields' }
   /** Makes a Service that is being deleted what the announcing software withdraws when it is gone. */

@@ -174,9 +174,9 @@ async function claim(
 }
 
 async function announce(
-  { client, event }: StepDeps,
+  { client }: StepDeps,
   service: Service,
-  { address, request, isShared }: Extract<ServiceStep, { do: 'announce' }>,
+  { request, isShared }: Extract<ServiceStep, { do: 'announce' }>,
 ): Promise<undefined> {
   const { annotations, status } = request
   const isAnnotated = hasAnnotations(service, annotations)
@@ -184,7 +184,6 @@ async function announce(
   // A shared status is written on the version that was looked at, which the annotations have changed.
   if (status && isShared && isAnnotated) await patchSharedStatus(client, service, status)
   if (status && !isShared) await patchStatus(client, service, status)
-  event(service, { type: 'Normal', reason: 'EnsuredLoadBalancer', message: `Ensured load balancer: ${address}` })
 }
 
 async function release(

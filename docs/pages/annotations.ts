@@ -2,6 +2,7 @@ import { announcerAnnotations } from '../../announcers/announcers.ts'
 import { secretAnnotations } from '../../certs/annotations.ts'
 import { nodeAnnotations } from '../../controllers/nodes/annotations.ts'
 import {
+  conditions,
   finalizers,
   leaseAnnotations,
   ledgerAnnotations,
@@ -25,7 +26,7 @@ const prefixes = dialects
 
 const opening = `# Annotations, labels and finalizers
 
-This page lists every annotation that eip-admission reads or writes, and its own labels and finalizers.
+This page lists every annotation that eip-admission reads or writes, and its own labels, finalizers and conditions.
 
 - \`--cloud-provider\` chooses the dialect. The annotations of a dialect exist only in it; all others exist in every
   dialect.
@@ -62,6 +63,7 @@ export function annotationsReference(): string {
     ),
     nameSection('Labels', [...recordLabels, ...probeLabels, ...takeoverLabels]),
     nameSection('Finalizers', finalizers),
+    nameSection('Conditions', conditions),
   ].join('\n')
 }
 

@@ -22,6 +22,8 @@ export type ClaimWaits = {
   standing(claim: Claim): ClaimResult | undefined
   /** Keeps what a claim came to; `retryAfterMs` of the result is then how long the next one waits. */
   note(claim: Claim, result: ClaimResult): ClaimResult
+  /** Why the last claim of a key came to no address; undefined if none waits. */
+  reason(key: AddressKey): string | undefined
   /** Forgets the wait of a key: its record has an address, perhaps by a sweep. */
   end(key: AddressKey): void
 }
@@ -65,6 +67,7 @@ export function claimWaits({ monotonicMs, now }: { monotonicMs: () => number; no
       const wait = waitOf(claim)
       return wait && claim.wait ? forReview(wait) : wait?.result
     },
+    reason: (key) => waits.get(key)?.result.reason,
     end: (key) => waits.delete(key),
     note(claim, result) {
       const { key, uid } = claim

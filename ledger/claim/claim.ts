@@ -28,7 +28,7 @@ import { answerFromRecord, holdStored, mismatchOf, takeOverRecord } from './stor
 
 export type Claims = UnderWay & {
   /** How long claims wait because the cloud was asked in vain. */
-  waits: Pick<ClaimWaits, 'leftMs' | 'end'>
+  waits: Pick<ClaimWaits, 'leftMs' | 'reason' | 'end'>
   /**
    * The address of a Service: the one that its record holds, an available one, or a new one. Of all replicas one can
    * create the record. Throws KubeError when the API server does not answer; then nothing was bought without a record. At

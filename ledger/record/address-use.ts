@@ -1,7 +1,7 @@
-import { type Key, type Service, keyOf, splitKey, ingressOf } from '../../kube/objects.ts'
+import { type Condition, type Key, type Service, keyOf, splitKey, ingressOf } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { type ElasticIP, claimKey, phaseOf } from './elastic-ip.ts'
-import { addressAnnotation } from './names.ts'
+import { addressAnnotation, addressCondition } from './names.ts'
 
 /*
  * Who uses this address? A live look has to find no user before a reservation is deleted, and before an available address
@@ -85,6 +85,11 @@ export function shownAddresses(service: Service, requestAnnotations: readonly st
 /** The addresses that a Service shows in its status, in canonical text. */
 export function statusAddresses(service: Pick<Service, 'status'>): string[] {
   return ingressOf(service).flatMap(({ ip }) => canonicalIpAddress(ip ?? '') ?? [])
+}
+
+/** Our condition of a Service: whether it shows its address, and if not, why. */
+export function addressConditionOf({ status }: Pick<Service, 'status'>): Condition | undefined {
+  return status?.conditions?.find(({ type }) => type === addressCondition)
 }
 
 type Shown = Pick<Service, 'status'> & { metadata?: Service['metadata'] }

@@ -2,6 +2,7 @@ import type { Annotation, WrittenName } from '../../lib/annotation.ts'
 import { recordFinalizer } from './elastic-ip.ts'
 import {
   addressAnnotation,
+  addressCondition,
   allowedBeforeMoveAnnotation,
   balancerFinalizer,
   balancerRequestAnnotation,
@@ -194,6 +195,15 @@ export const finalizers: readonly WrittenName[] = [
     sentence:
       'Written by a predecessor. eip-admission never adds it, and removes it together with its own finalizer. ' +
       '`cleanup` leaves it while a takeover is recorded, for the predecessor that `undo` may bring back.',
+  },
+]
+
+/** Conditions in the status of objects that are not ours. */
+export const conditions: readonly WrittenName[] = [
+  {
+    name: addressCondition,
+    on: 'Service',
+    sentence: 'Whether the status shows the address of the Service, and if not, why.',
   },
 ]
 

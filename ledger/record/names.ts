@@ -57,6 +57,9 @@ export const balancerFinalizer = 'eip-admission.dev/balancer-cleanup'
 /** A request for a managed balancer that may still be carried out: written before it is sent, removed with its answer. */
 export const balancerRequestAnnotation = 'eip-admission.dev/balancer-request'
 
+/** The condition of a Service that says whether it has its address. */
+export const addressCondition = 'eip-admission.dev/AddressReady'
+
 /** The prefix of our annotations. */
 export const ownPrefix = 'eip-admission.dev/'
 

@@ -15,7 +15,7 @@ export const catalogue = {
     types: ['Normal'],
     meaning: 'The controller reserves the address, or requests a managed load balancer.',
   },
-  EnsuredLoadBalancer: { about: 'Service', types: ['Normal'], meaning: 'The Service has its address.' },
+  EnsuredLoadBalancer: { about: 'Service', types: ['Normal'], meaning: 'The status of the Service shows its address.' },
   SyncLoadBalancerFailed: {
     about: 'Service',
     types: ['Warning'],

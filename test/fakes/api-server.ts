@@ -108,6 +108,7 @@ export function apiServer({ now = () => new Date(), invalid }: ApiServerOptions 
   /** The object after a patch. A merge patch applies to any version, unless it contains one. */
   function patched(stored: KubeObject, patch: Patch): KubeObject {
     if ('json' in patch) return jsonPatch.applyPatch(copyOf(stored), patch.json as Operation[], true).newDocument
+    if (!('merge' in patch)) throw new Error('the fake API server does not support this patch')
     const { resourceVersion: _any, ...metadata } = stored.metadata
     return mergePatched({ ...stored, metadata }, patch.merge) as KubeObject
   }

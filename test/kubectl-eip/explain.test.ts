@@ -1,6 +1,8 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type WhySeen, explain } from '../../kubectl-eip/explain.ts'
+import type { Service } from '../../kube/objects.ts'
+import { addressCondition } from '../../ledger/record/names.ts'
 import { copyOf } from '../../kubectl-eip/preview.ts'
 import { keyOfService } from '../../kubectl-eip/why.ts'
 import { makeRecord, makeService } from '../builders.ts'
@@ -18,6 +20,12 @@ const bound = makeRecord({ phase: 'Bound', address })
 const ours = { 'eip-admission.dev/address': address }
 
 const balanced = ['eip-admission.dev/balancer-cleanup']
+
+const saying = (reason: string, message: string): NonNullable<Service['status']> => ({
+  conditions: [
+    { type: addressCondition, status: 'False', reason, message, lastTransitionTime: '2026-01-31T09:00:00Z' },
+  ],
+})
 
 const rows: Row[] = [
   { name: 'no Service and no record', service: undefined, is: 'There is no Service default/web.', todo: '(-n)' },
@@ -128,6 +136,23 @@ const rows: Row[] = [
     service: makeService({ loadBalancerIP: address, annotations: ours }),
     record: bound,
     is: 'no announcing software has taken it',
+  },
+  {
+    name: 'an address that the announcing software refuses',
+    service: makeService({
+      loadBalancerIP: address,
+      annotations: ours,
+      status: saying('NotAnnounced', 'cilium: taken.'),
+    }),
+    record: bound,
+    is: 'Service default/web has no address: cilium: taken.',
+    todo: 'Change what this names.',
+  },
+  {
+    name: 'no address, where nothing but its condition is known',
+    service: makeService({ status: saying('Refused', 'no location da') }),
+    is: 'Service default/web has no address: no location da',
+    todo: 'See the Events above.',
   },
   {
     name: 'an address that is given back while its Service waits',

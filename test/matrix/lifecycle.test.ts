@@ -231,12 +231,15 @@ clusterTest(
 clusterTest('Events on a Service have the reasons that dashboards use', async () => {
   await stage.create(loadBalancer('events'))
   await stage.settled('events')
+  const reasonsWith = (last: string) =>
+    eventually(`an Event ${last}`, async (observe) => {
+      const jsonpath = '-o=jsonpath={range .items[*]}{.reason}{"\\n"}{end}'
+      const output = observe(await stage.run('get', 'events', '--field-selector=involvedObject.name=events', jsonpath))
+      return output.includes(last) ? output.trim().split('\n') : undefined
+    })
+  await reasonsWith('EnsuredLoadBalancer')
   await deleted('events')
-  const reasons = await eventually('four Events', async (observe) => {
-    const jsonpath = '-o=jsonpath={range .items[*]}{.reason}{"\\n"}{end}'
-    const output = observe(await stage.run('get', 'events', '--field-selector=involvedObject.name=events', jsonpath))
-    return output.includes('DeletedLoadBalancer') ? output.trim().split('\n') : undefined
-  })
+  const reasons = await reasonsWith('DeletedLoadBalancer')
   assert.equal(reasons.toSorted(), ['DeletedLoadBalancer', 'DeletingLoadBalancer', 'EnsuredLoadBalancer'])
   assert.is((await stage.service('events'))?.metadata.annotations?.[shown], undefined)
 })

@@ -18,6 +18,8 @@ import { type FoundBefore, finalizersFor } from '../found.ts'
 import { isOfTakeover } from '../lease-steps.ts'
 import type { TakeoverStep } from '../steps.ts'
 import { isStopped, readWorkload, readyPods, startWorkload } from '../workloads.ts'
+import { removeCondition } from '../../../controllers/services/service-condition.ts'
+import { addressConditionOf } from '../../../ledger/record/address-use.ts'
 import { isMarked, sharersOf, undoPatch } from './undo-service.ts'
 
 /** What steps of `undo` work with. */
@@ -81,7 +83,7 @@ export function webhooksStep(work: UndoWork): TakeoverStep {
   })
 }
 
-/** Gives every Service the predecessor's finalizer, and takes away what we wrote. */
+/** Gives every Service the predecessor's finalizer, and takes away what we wrote, our condition last. */
 export function servicesStep(work: UndoWork): TakeoverStep {
   const { client, found } = work
   return clearingStep(work, {
@@ -92,9 +94,13 @@ export function servicesStep(work: UndoWork): TakeoverStep {
       (await listServices(client)).flatMap(({ service, record, sharers }) => {
         const isOurs = record !== undefined || isMarked(service)
         const merge = isOurs ? undoPatch(service, finalizersFor(found, keyOf(service)), sharers.length > 0) : undefined
-        return merge ? [{ at: service.metadata, merge }] : []
+        return merge || addressConditionOf(service) ? [{ service, merge }] : []
       }),
-    clear: ({ at: { namespace, name }, merge }) => client.patch(services, { namespace, name, patch: { merge } }),
+    async clear({ service, merge }) {
+      const { namespace, name } = service.metadata
+      if (merge) await client.patch(services, { namespace, name, patch: { merge } })
+      if (addressConditionOf(service)) await removeCondition(client, service)
+    },
   })
 }
 

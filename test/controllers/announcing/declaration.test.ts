@@ -42,6 +42,7 @@ async function running({ late }: { late?: SourceName } = {}) {
       return {}
     },
     begin: () => void begins.push(looks.length),
+    problemOf: () => undefined,
     findAnnouncement: () => Promise.resolve(undefined),
   }
   const declaration = announcingController(deps as unknown as Parameters<typeof announcingController>[0], reconciler)

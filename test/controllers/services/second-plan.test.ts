@@ -250,7 +250,7 @@ for (const { name, seen, plan } of cases) {
   })
 }
 
-const alone = { do: 'announce', address: first, request: { annotations: {}, ...status(first) } } as const
+const alone = { do: 'announce', request: { annotations: {}, ...status(first) } } as const
 const ofFirst: Case[] = [
   {
     name: 'shows both once the second is bound',
@@ -258,7 +258,6 @@ const ofFirst: Case[] = [
     plan: {
       step: {
         do: 'announce',
-        address: `${first}, ${second}`,
         request: { annotations: {}, ...status(first, second) },
         isShared: true,
       },
@@ -309,7 +308,6 @@ const ofFirst: Case[] = [
     plan: {
       step: {
         do: 'announce',
-        address: `${first}, ${second}`,
         request: { annotations: {}, ...status(first, second) },
         isShared: true,
       },

@@ -216,7 +216,7 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
   {
     name: 'then the address is announced',
     seen: { service: makeService(shown), record: bound },
-    plan: { step: { do: 'announce', address, request: announced } },
+    plan: { step: { do: 'announce', request: announced } },
   },
   { name: 'a settled Service needs nothing', seen: { service: settledService, record: bound }, plan: {} },
   {
@@ -269,7 +269,7 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
   {
     name: "a person's own address is announced",
     seen: { service: makeService({ finalizers, loadBalancerIP: address }), wanted: { kind: 'own', address, where } },
-    plan: { step: { do: 'announce', address, request: announced } },
+    plan: { step: { do: 'announce', request: announced } },
   },
   {
     name: "a record that the sweep is writing for a predecessor's address is left to it, whatever its age",
@@ -302,7 +302,7 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
   {
     name: 'a Service with an address keeps it although something on it became a mistake',
     seen: { service: makeService(shown), wanted: { kind: 'wrong', problems: ['this'] }, record: bound },
-    plan: { step: { do: 'announce', address, request: announced } },
+    plan: { step: { do: 'announce', request: announced } },
   },
   {
     name: 'a Service that we ignore keeps everything that it has',
@@ -391,7 +391,7 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
   {
     name: 'who announces an address matters for no other step',
     seen: { service: makeService(shown), record: bound, announcement: { services: ['default/other'] } },
-    plan: { step: { do: 'announce', address, request: announced } },
+    plan: { step: { do: 'announce', request: announced } },
   },
   {
     name: 'an annotation that shows the address is withdrawn first',

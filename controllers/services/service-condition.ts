@@ -1,0 +1,180 @@
+// The condition on a Service says whether it has its address, after its Events have expired. The first row that applies decides.
+//
+//   the Service            | and                                      | status, reason
+//   -----------------------+------------------------------------------+--------------------
+//   is being deleted       |                                          | stays as it is
+//   is to be ignored       |                                          | stays as it is
+//   wants nothing of us    |                                          | no condition
+//   shows what it holds    |                                          | True, AddressShown
+//   has a mistake          |                                          | False, Refused
+//   holds an address       | the announcing software says what is     | False, NotAnnounced
+//                          | wrong                                    |
+//   holds an address       |                                          | False, NotShown
+//   holds no address       |                                          | False, Pending
+import type { Announcer } from '../../announcers/announcer.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { isConflict, isNotFound } from '../../kube/errors.ts'
+import { type Condition, type Key, type Service, ingressOf, keyOf, splitKey } from '../../kube/objects.ts'
+import { services } from '../../kube/resource.ts'
+import { addressConditionOf, statusAddresses } from '../../ledger/record/address-use.ts'
+import { type ElasticIP, heldAddress } from '../../ledger/record/elastic-ip.ts'
+import { addressCondition, serviceFieldManager } from '../../ledger/record/names.ts'
+import type { Want } from '../../ledger/want/want.ts'
+import { canonicalIpAddress } from '../../lib/ip-address.ts'
+import type { Sights } from '../../lib/sights.ts'
+import type { Outcome, Reconciler } from '../loop/reconciler.ts'
+import type { ServiceEvent } from './service-event.ts'
+
+/** Everything that the condition depends on. */
+export type ConditionSeen = {
+  service: Service
+  wanted: Want
+  /** The records of its addresses, the first one before a second one. */
+  records: readonly ElasticIP[]
+  software: string
+  /** Why the announcing software does not announce the address, in its own words. */
+  refusal: string | undefined
+  /** Why the last claim of an address came to none. */
+  claimReason: string | undefined
+}
+
+/** What the condition shall say: undefined for no condition, `kept` for the one that is there. */
+export type WantedCondition = Pick<Condition, 'status' | 'reason' | 'message'> | 'kept' | undefined
+
+/** How long a Service may be without its address before its condition says so: most have it sooner. */
+const unsaidMs = 5_000
+
+/** How soon we look again at a Service without an address: no object changes when a claim comes to nothing. */
+const pendingPollMs = 15_000
+
+const maxMessageLength = 1_024
+
+/** What the condition of a Service shall say. Pure. */
+export function wantedCondition(seen: ConditionSeen): WantedCondition {
+  const { service, wanted, records, software, refusal, claimReason } = seen
+  if (service.metadata.deletionTimestamp || wanted.kind === 'ignored') return 'kept'
+  if (wanted.kind === 'foreign' || wanted.kind === 'nothing') return undefined
+  const held = wanted.kind === 'own' ? [wanted.address] : records.flatMap((record) => heldAddress(record) ?? [])
+  const text = held.join(', ')
+  if (isShown(seen, held))
+    return { status: 'True', reason: 'AddressShown', message: `The status shows ${shownText(service)}` }
+  if (wanted.kind === 'wrong') return no('Refused', wanted.problems.join('; '))
+  if (wanted.kind === 'managed') return no('Pending', 'The cloud creates its managed load balancer')
+  if (wanted.kind === 'own' && wanted.doubt) return no('Pending', wanted.doubt.reason)
+  if (held.length === 0)
+    return no('Pending', claimReason ?? records[0]?.status?.message ?? 'Its address is being reserved')
+  if (refusal !== undefined) return no('NotAnnounced', `${software} does not announce ${text}: ${refusal}`)
+  return no('NotShown', `${text} is reserved, and ${software} has not written it into the status`)
+}
+
+function no(reason: string, message: string): WantedCondition {
+  return { status: 'False', reason, message: message.slice(0, maxMessageLength) }
+}
+
+function isShown({ service, wanted }: ConditionSeen, held: readonly string[]): boolean {
+  if (wanted.kind === 'managed') return ingressOf(service).length > 0
+  const shown = statusAddresses(service)
+  return held.length > 0 && held.every((address) => shown.includes(canonicalIpAddress(address) ?? address))
+}
+
+function shownText(service: Service): string {
+  return ingressOf(service)
+    .map(({ ip, hostname }) => ip ?? hostname)
+    .join(', ')
+}
+
+export type ServiceConditionDeps = {
+  client: Pick<KubeClient, 'patch'>
+  service: (key: Key) => Service | undefined
+  want: (service: Service) => Want
+  records: (key: Key) => ElasticIP[]
+  announcer: Pick<Announcer, 'name' | 'refusal'>
+  /** What the announcing software said about its configuration for a Service. */
+  problemOf: (key: Key) => string | undefined
+  claimReason: (key: Key) => string | undefined
+  sights: Sights
+  now: () => Date
+  event: (service: Service, event: ServiceEvent) => void
+}
+
+/** Keeps our condition on each Service, and tells its owner when it changes. */
+export function serviceCondition(deps: ServiceConditionDeps): Reconciler {
+  return {
+    name: 'service-condition',
+    async reconcile(key, signal): Promise<Outcome> {
+      const service = deps.service(key)
+      const wanted = service ? wantedCondition(look(deps, key, service)) : undefined
+      const isWaiting = typeof wanted === 'object' && wanted.status === 'False'
+      const waitingMs = deps.sights.forMs(`waiting ${key}`, isWaiting ? service?.metadata.uid : undefined)
+      if (!service || wanted === 'kept') return {}
+      if (isWaiting && wanted.reason !== 'Refused' && waitingMs < unsaidMs) return { againInMs: unsaidMs - waitingMs }
+      const stored = addressConditionOf(service)
+      if (!isSame(stored, wanted)) {
+        await write(deps, { service, stored, wanted }, signal)
+        if (wanted) tell(deps, { service, stored, wanted })
+      }
+      return isWaiting ? { againInMs: pendingPollMs } : {}
+    },
+  }
+}
+
+function look({ want, records, announcer, problemOf, claimReason }: ServiceConditionDeps, key: Key, service: Service) {
+  return {
+    service,
+    wanted: want(service),
+    records: records(key),
+    software: announcer.name,
+    refusal: problemOf(key) ?? announcer.refusal?.(service),
+    claimReason: claimReason(key),
+  }
+}
+
+type Change = { service: Service; stored: Condition | undefined; wanted: Exclude<WantedCondition, 'kept'> }
+
+function isSame(stored: Condition | undefined, wanted: Change['wanted']): boolean {
+  return stored?.status === wanted?.status && stored?.reason === wanted?.reason && stored?.message === wanted?.message
+}
+
+function write({ client, now }: ServiceConditionDeps, change: Change, signal: AbortSignal): Promise<void> {
+  const { service, stored, wanted } = change
+  if (!wanted) return removeCondition(client, service)
+  const isUnmoved = stored?.status === wanted.status
+  const lastTransitionTime = isUnmoved
+    ? stored.lastTransitionTime
+    : now()
+        .toISOString()
+        .replace(/\.\d+Z$/, 'Z')
+  return patchCondition(client, { service, change: { ...wanted, lastTransitionTime } }, signal)
+}
+
+/** Removes our condition from a Service. */
+export function removeCondition(client: Pick<KubeClient, 'patch'>, service: Service): Promise<void> {
+  return patchCondition(client, { service, change: { $patch: 'delete' } })
+}
+
+/** By type: the announcing software may have conditions of its own beside ours. */
+async function patchCondition(
+  client: Pick<KubeClient, 'patch'>,
+  { service, change }: { service: Service; change: Partial<Condition> | { $patch: 'delete' } },
+  signal?: AbortSignal,
+): Promise<void> {
+  const conditions = [{ ...change, type: addressCondition }]
+  const strategic = { metadata: { uid: service.metadata.uid }, status: { conditions } }
+  const options = { fieldManager: serviceFieldManager, subresource: 'status', ...(signal && { signal }) } as const
+  try {
+    await client.patch(services, { ...splitKey(keyOf(service)), patch: { strategic } }, options)
+  } catch (error) {
+    // Another Service may have its name by now.
+    if (!isNotFound(error) && !isConflict(error)) throw error
+  }
+}
+
+/** Success is what the status shows. A balancer says so itself. */
+function tell({ event }: ServiceConditionDeps, { service, stored, wanted }: Change): void {
+  if (wanted?.status === 'True') {
+    const message = `Ensured load balancer: ${shownText(service)}`
+    event(service, { type: 'Normal', reason: 'EnsuredLoadBalancer', message })
+  } else if (wanted?.reason === 'NotAnnounced' && stored?.message !== wanted.message) {
+    event(service, { type: 'Warning', reason: 'SyncLoadBalancerFailed', message: wanted.message })
+  }
+}

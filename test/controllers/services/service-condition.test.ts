@@ -1,0 +1,199 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { announcerOf } from '../../../announcers/announcers.ts'
+import type { LoadBalancer } from '../../../announcers/setting.ts'
+import {
+  type ConditionSeen,
+  type ServiceConditionDeps,
+  type WantedCondition,
+  serviceCondition,
+  wantedCondition,
+} from '../../../controllers/services/service-condition.ts'
+import type { Condition, Service } from '../../../kube/objects.ts'
+import { sights } from '../../../lib/sights.ts'
+import type { Want } from '../../../ledger/want/want.ts'
+import { makeRecord, makeService } from '../../builders.ts'
+
+const [address, second] = ['203.0.113.7', '2001:db8::7']
+const reserve: Want = { kind: 'reserve', location: 'da', family: 'ipv4', reclaim: 'Delete', warnings: [] }
+const own: Want = { kind: 'own', address, where: 'spec.loadBalancerIP' }
+const showing = (...ips: string[]) => makeService({ status: { loadBalancer: { ingress: ips.map((ip) => ({ ip })) } } })
+const bound = makeRecord({ phase: 'Bound', address })
+const boundSecond = makeRecord({ phase: 'Bound', address: second })
+const refused = makeRecord({ phase: 'Requested', message: 'the quota is used up' })
+const base: ConditionSeen = {
+  service: makeService({}),
+  wanted: reserve,
+  records: [bound],
+  software: 'cilium',
+  refusal: undefined,
+  claimReason: undefined,
+}
+const no = (reason: string, message: string): WantedCondition => ({ status: 'False', reason, message })
+const shows = (text: string): WantedCondition => ({
+  status: 'True',
+  reason: 'AddressShown',
+  message: `The status shows ${text}`,
+})
+const notShown = no('NotShown', `${address} is reserved, and cilium has not written it into the status`)
+
+const rows: [name: string, seen: Partial<ConditionSeen>, wanted: WantedCondition][] = [
+  ['another class serves it', { wanted: { kind: 'foreign', reason: '?', requested: [] } }, undefined],
+  ['it is no LoadBalancer', { wanted: { kind: 'nothing', reason: '?' } }, undefined],
+  ['it is to be ignored', { wanted: { kind: 'ignored', reason: '?' }, service: showing(address) }, 'kept'],
+  ['it is being deleted', { service: makeService({ deletionTimestamp: '2026-01-01T00:00:00Z' }) }, 'kept'],
+  ['it shows its address', { service: showing(address) }, shows(address)],
+  ['it shows its own address', { service: showing(address), wanted: own, records: [] }, shows(address)],
+  ['a mistake came later', { service: showing(address), wanted: { kind: 'wrong', problems: ['?'] } }, shows(address)],
+  ['it has mistakes', { records: [], wanted: { kind: 'wrong', problems: ['a', 'b'] } }, no('Refused', 'a; b')],
+  ['nothing shows its address', {}, notShown],
+  ['it shows another address', { service: showing('203.0.113.9') }, notShown],
+  [
+    'the software says why not',
+    { refusal: 'pool_selector_mismatch: no' },
+    no('NotAnnounced', `cilium does not announce ${address}: pool_selector_mismatch: no`),
+  ],
+  ['the software was wrong before', { service: showing(address), refusal: 'out of date' }, shows(address)],
+  [
+    'it shows one of two addresses',
+    { service: showing(address), records: [bound, boundSecond] },
+    no('NotShown', `${address}, ${second} is reserved, and cilium has not written it into the status`),
+  ],
+  [
+    'it shows both addresses',
+    { service: showing(address, second), records: [bound, boundSecond] },
+    shows(`${address}, ${second}`),
+  ],
+  ['its claim was refused', { records: [refused], claimReason: 'over the limit' }, no('Pending', 'over the limit')],
+  ['another process claims', { records: [refused] }, no('Pending', 'the quota is used up')],
+  ['nothing is known yet', { records: [] }, no('Pending', 'Its address is being reserved')],
+  [
+    'its own address is in doubt',
+    { records: [], wanted: { ...own, doubt: { reason: 'not read yet', isDecided: false } } },
+    no('Pending', 'not read yet'),
+  ],
+  [
+    'its balancer is being created',
+    { records: [], wanted: { kind: 'managed', location: 'da', warnings: [] } },
+    no('Pending', 'The cloud creates its managed load balancer'),
+  ],
+  [
+    'its balancer has a name',
+    {
+      records: [],
+      service: makeService({ status: { loadBalancer: { ingress: [{ hostname: 'lb.example' }] } } }),
+      wanted: { kind: 'managed', location: 'da', warnings: [] },
+    },
+    shows('lb.example'),
+  ],
+]
+for (const [name, seen, wanted] of rows)
+  test(`the condition where ${name}`, () => {
+    assert.equal(wantedCondition({ ...base, ...seen }), wanted)
+  })
+
+test('the condition of Cilium on a Service is its refusal', () => {
+  const loadBalancer = { kind: 'cilium', secretsNamespace: 'kube-system' } satisfies LoadBalancer
+  const marks = { label: { name: '', value: '' }, advertisement: '', counting: '' }
+  const cilium = announcerOf(loadBalancer, marks)
+  const said = (status: 'True' | 'False', reason: string): Service => ({
+    ...makeService({}),
+    status: { conditions: [condition('cilium.io/IPAMRequestSatisfied', status, reason)] },
+  })
+  assert.equal(
+    [said('False', 'already_allocated'), said('True', 'satisfied'), makeService({})].map((one) =>
+      cilium.refusal?.(one),
+    ),
+    ['already_allocated: said', undefined, undefined],
+  )
+})
+
+function condition(type: string, status: 'True' | 'False', reason: string): Condition {
+  return { type, status, reason, message: 'said', lastTransitionTime: '2026-01-01T00:00:00Z' }
+}
+
+/** A Service whose condition is written, and what its owner is told. */
+function play() {
+  let service: Service | undefined = makeService({})
+  let wanted: Want = reserve
+  let passedMs = 0
+  const told: string[] = []
+  const written: unknown[] = []
+  const deps: ServiceConditionDeps = {
+    client: {
+      patch: (_resource, { patch }) => {
+        const [change] = (patch as { strategic: Pick<Service, 'status'> }).strategic.status?.conditions ?? []
+        written.push(change)
+        const isRemoved = change && '$patch' in change
+        service = service && {
+          ...service,
+          status: { ...service.status, conditions: change && !isRemoved ? [change] : [] },
+        }
+        return Promise.resolve(service as never)
+      },
+    },
+    service: () => service,
+    want: () => wanted,
+    records: () => [bound],
+    announcer: { name: 'cilium', refusal: () => undefined },
+    problemOf: () => undefined,
+    claimReason: () => undefined,
+    sights: sights(() => passedMs),
+    now: () => new Date(Date.parse('2026-01-01T00:00:00Z') + passedMs),
+    event: (_service, { reason, message }) => told.push(`${reason}: ${message}`),
+  }
+  const reconciler = serviceCondition(deps)
+  return {
+    told,
+    written,
+    look: () => reconciler.reconcile('default/web', new AbortController().signal),
+    pass: (ms: number) => void (passedMs += ms),
+    show: (...ips: string[]) =>
+      void (service = { ...showing(...ips), status: { ...showing(...ips).status, ...conditionsOf(service) } }),
+    want: (next: Want) => void (wanted = next),
+  }
+}
+
+function conditionsOf(service: Service | undefined): Pick<NonNullable<Service['status']>, 'conditions'> {
+  const { conditions } = service?.status ?? {}
+  return conditions ? { conditions } : {}
+}
+
+test('a Service that gets its address within seconds has one write and one Event; nothing repeats them', async () => {
+  const { look, pass, show, told, written } = play()
+  assert.equal(await look(), { againInMs: 5_000 })
+  pass(1_000)
+  show(address)
+  for (const _again of [1, 2, 3]) assert.equal(await look(), {})
+  assert.equal(told, [`EnsuredLoadBalancer: Ensured load balancer: ${address}`])
+  assert.is(written.length, 1)
+})
+
+test('a Service that waits says so after five seconds, once, and keeps the time of the transition', async () => {
+  const { look, pass, show, want, told, written } = play()
+  await look()
+  pass(5_000)
+  for (const _again of [1, 2, 3]) assert.equal(await look(), { againInMs: 15_000 })
+  assert.is(written.length, 1)
+  want({ kind: 'wrong', problems: ['no'] })
+  pass(60_000)
+  await look()
+  const times = written.map((one) => (one as Condition).lastTransitionTime)
+  assert.equal(times, ['2026-01-01T00:00:05Z', '2026-01-01T00:00:05Z'])
+  want(reserve)
+  show(address)
+  await look()
+  assert.is((written[2] as Condition).lastTransitionTime, '2026-01-01T00:01:05Z')
+  assert.equal(told, [`EnsuredLoadBalancer: Ensured load balancer: ${address}`])
+})
+
+test('the condition is removed from a Service that another class serves by now', async () => {
+  const { look, show, want, written } = play()
+  show(address)
+  await look()
+  want({ kind: 'foreign', reason: '?', requested: [] })
+  for (const _again of [1, 2]) await look()
+  assert.equal(written.slice(1), [{ $patch: 'delete', type: 'eip-admission.dev/AddressReady' }])
+})
+
+test.run()

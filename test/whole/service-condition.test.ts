@@ -1,0 +1,90 @@
+// The condition on a Service says whether it has its address, long after its Events have expired.
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { addressConditionOf } from '../../ledger/record/address-use.ts'
+import { addressCondition } from '../../ledger/record/names.ts'
+import { typed } from './command-line.ts'
+import { dialectOf } from './dialects.ts'
+import { eventually } from './eventually.ts'
+import { loadBalancer } from './manifests.ts'
+import { openStage } from './test-stage.ts'
+
+const { here, words } = dialectOf('equinix-metal')
+const stage = await openStage({ dialect: 'equinix-metal' })
+const { quota } = stage.cloud.control
+// Without the webhooks it is stored, and the controller is refused.
+await stage.create(loadBalancer('web'))
+quota.set(0)
+const product = await stage.startSwept({ env: here })
+
+const condition = async (name: string) => {
+  const service = await stage.service(name)
+  return service && addressConditionOf(service)
+}
+
+/** Waits until the condition of a Service has this reason. */
+const hasReason = (name: string, reason: string) =>
+  eventually(`the condition of ${name} is ${reason}`, async (observe) => {
+    const now = observe(await condition(name))
+    return now?.reason === reason ? now : undefined
+  })
+
+test('a Service that the cloud refuses says so in its condition', async () => {
+  const { status, message } = await hasReason('web', 'Pending')
+  assert.is(status, 'False')
+  assert.match(message, words.quota)
+})
+
+test('kubectl waits for the condition; those of others beside it stay, and no write repeats', async () => {
+  const others = {
+    type: 'example.com/Other',
+    status: 'True',
+    reason: 'Is',
+    message: '',
+    lastTransitionTime: new Date(),
+  }
+  const patch = JSON.stringify({ status: { conditions: [others] } })
+  await stage.run('patch', 'service', 'web', '--subresource=status', '--type=strategic', '-p', patch)
+  quota.set(256)
+  await stage.run('wait', `--for=condition=${addressCondition}`, 'service/web', '--timeout=120s')
+  const address = await stage.settled('web')
+  const { reason, message } = (await condition('web')) ?? {}
+  assert.equal([reason, message], ['AddressShown', `The status shows ${address}`])
+  const { metadata, status } = (await stage.service('web')) ?? {}
+  assert.equal(status?.conditions?.map(({ type }) => type).toSorted(), [addressCondition, others.type].toSorted())
+  // The next Service's condition is written after any that this one would repeat.
+  await stage.create(loadBalancer('next'))
+  await hasReason('next', 'AddressShown')
+  assert.is((await stage.service('web'))?.metadata.resourceVersion, metadata?.resourceVersion)
+})
+
+test('a Service that is no LoadBalancer any more has no condition of ours', async () => {
+  await stage.run('patch', 'service', 'web', '-p', '{"spec":{"type":"ClusterIP"}}')
+  await eventually('it is removed', async (observe) => observe(await condition('web')) === undefined || undefined)
+  const { status } = (await stage.service('web')) ?? {}
+  assert.equal(
+    status?.conditions?.map(({ type }) => type),
+    ['example.com/Other'],
+  )
+})
+
+test('a Service of another class has none', async () => {
+  const spec = { loadBalancerClass: 'example.com/other' }
+  await stage.create(loadBalancer('foreign', { spec }))
+  await stage.create(loadBalancer('later'))
+  await hasReason('later', 'AddressShown')
+  assert.is(await condition('foreign'), undefined)
+})
+
+test('cleanup removes the condition with the finalizer', async () => {
+  await hasReason('next', 'AddressShown')
+  await product.stop()
+  const { code, stdout } = await typed(['cleanup', `--kubeconfig=${stage.controlPlane.kubeconfig}`, '--yes'])
+  assert.is(code, 0, stdout)
+  const next = await stage.service('next')
+  assert.equal([next?.metadata.finalizers, next?.status?.conditions], [undefined, undefined])
+})
+
+test.after(() => stage.close())
+
+test.run()
