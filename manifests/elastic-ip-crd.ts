@@ -27,6 +27,16 @@ const rules = [
       'location is fixed once the address is reserved: restore it, or delete this ElasticIP and create another one',
   },
   {
+    // Only the cloud changes them. Both may go: then the cloud is asked.
+    rule:
+      '!(has(oldSelf.status) && has(oldSelf.status.address) && has(self.status) && has(self.status.address)) || ' +
+      '(self.status.address == oldSelf.status.address && (!has(oldSelf.status.reservationID) || ' +
+      '(has(self.status.reservationID) && self.status.reservationID == oldSelf.status.reservationID)))',
+    message:
+      'address and reservationID are fixed once the address is known: undo the edit. To have the cloud asked again, ' +
+      'remove both',
+  },
+  {
     rule:
       '!(has(oldSelf.status) && has(oldSelf.status.address)) || ' +
       '(has(self.spec.ipFamily) ? self.spec.ipFamily : "") == (has(oldSelf.spec.ipFamily) ? oldSelf.spec.ipFamily : "")',

@@ -6,13 +6,14 @@ import { type Reflector, reflector } from '../../kube/reflector.ts'
 import { endpointSlices } from '../../kube/resource.ts'
 import {
   claimKey,
-  decidingRecord,
+  decidingRecords,
   isSecond,
   phaseOf,
   recordName,
   reservationIdOf,
   secondKeys,
 } from '../../ledger/record/elastic-ip.ts'
+import { showsAddress } from '../../ledger/record/address-use.ts'
 import { isSource } from '../../ledger/record/source.ts'
 import type { ClusterState } from '../../ledger/identity/cluster-signs.ts'
 import { foreignReasonOf } from '../../ledger/record/whose.ts'
@@ -148,7 +149,11 @@ function recordedIn({
   caches,
   ledger,
 }: Deps): Pick<AssigningDeps, 'reservationOf' | 'isReleasing' | 'foreignReason' | 'tenancyOf'> {
-  const recordOf = (address: string) => decidingRecord(caches.records.list(), address)
+  const recordOf = (address: string) => {
+    const all = decidingRecords(caches.records.list().filter(({ status }) => status?.address === address))
+    // One into which a person wrote the address of another does not decide about it.
+    return all.find((record) => showsAddress(caches.services.get(claimKey(record) ?? ''), address)) ?? all[0]
+  }
   return {
     reservationOf(address) {
       const record = recordOf(address)

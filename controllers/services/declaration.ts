@@ -19,6 +19,7 @@ import {
 } from '../../ledger/record/elastic-ip.ts'
 import { lastingMarks } from '../../ledger/record/marks.ts'
 import { addressAnnotation, elasticIPAnnotation } from '../../ledger/record/names.ts'
+import { correctRecord } from '../../ledger/record/reset-record.ts'
 import { holdRecord } from '../../ledger/record/records.ts'
 import { isRelevantChange } from '../../ledger/record/relevant-change.ts'
 import { isAvailableFor, isClaimed, isSource } from '../../ledger/record/source.ts'
@@ -230,6 +231,7 @@ function ledgerWrites({ deps, claims }: Deps['ledger'], unassign: ReleaseDeps['u
     recoverRecords: (of, signal) => recoverRecords(deps, of, signal),
     postponeRelease: (of, signal) => postponeRelease(deps, of, signal),
     retain: (record, signal) => retain(deps, record, signal),
+    correctRecord: (record, signal) => correctRecord(deps, record, signal),
   } satisfies Partial<StepDeps>
 }
 
@@ -248,6 +250,7 @@ function makeReconcilerDeps(
     cached: {
       service: (key) => caches.services.get(key),
       record: (key) => caches.records.get(recordName(key)),
+      records: () => caches.records.list(),
     },
     getRecord: (key, signal) => ledgerDeps.records.get(key, { signal }),
     want,

@@ -12,6 +12,7 @@ import {
   secondKeys,
   serviceOfAddress,
 } from '../../ledger/record/elastic-ip.ts'
+import { rivalOf } from '../../ledger/record/address-use.ts'
 import { requestOfRecord } from '../../ledger/record/records.ts'
 import type { RequestAnnotations, ValuePolicy } from '../../settings/service-policy.ts'
 import type { Want } from '../../ledger/want/want.ts'
@@ -24,7 +25,11 @@ import type { ServicePlan, ServiceStep } from './service-step.ts'
 
 export type ServiceAddressDeps = {
   client: KubeClient
-  cached: { service: (key: Key) => Service | undefined; record: (key: AddressKey) => ElasticIP | undefined }
+  cached: {
+    service: (key: Key) => Service | undefined
+    record: (key: AddressKey) => ElasticIP | undefined
+    records: () => readonly ElasticIP[]
+  }
   getRecord: (key: AddressKey, signal: AbortSignal) => Promise<ElasticIP | undefined>
   want: (service: Service) => Want
   announcer: Announcer
@@ -126,13 +131,14 @@ function otherKeys({ cached }: ServiceAddressDeps, key: AddressKey): AddressKey[
 }
 
 function factsOf(
-  { want, announcer, requestAnnotations, users, policy, graceMs, sights }: ServiceAddressDeps,
+  { cached, want, announcer, requestAnnotations, users, policy, graceMs, sights }: ServiceAddressDeps,
   { key, service, record, others }: Pick<ServiceSeen, 'key' | 'service' | 'record' | 'others'>,
 ): Omit<ServiceSeen, 'announcement'> {
   return {
     key,
     service,
     record,
+    rival: record && rivalOf(record, cached.records(), cached.service),
     others,
     wanted: service && want(service),
     announcer,

@@ -1,9 +1,10 @@
-/** The reasons of the upstream service controller, which dashboards know. */
+/** The reasons of the upstream service controller, which dashboards know, and one of ours. */
 export type ServiceReason =
   | 'EnsuringLoadBalancer'
   | 'EnsuredLoadBalancer'
   | 'SyncLoadBalancerFailed'
   | 'DeletingLoadBalancer'
   | 'DeletedLoadBalancer'
+  | 'ContradictoryAddress'
 
 export type ServiceEvent = { type: 'Normal' | 'Warning'; reason: ServiceReason; message: string }

@@ -2,6 +2,9 @@
 //
 //   the record is   | the Service     | it wants                      | plan
 //   ----------------+-----------------+-------------------------------+-----------------------------------------
+//   of an address   |                 |                               | correct-record
+//   that is another |                 |                               |
+//   record's        |                 |                               |
 //   Releasing       |                 |                               | release; removal-plan.ts, if postponed
 //   any             | does not exist  |                               | removal-plan.ts, without a Service
 //   any             | is deleted      |                               | removal-plan.ts
@@ -84,6 +87,7 @@ function isLast({ do: name }: ServiceStep): boolean {
 }
 
 function planWithoutNetwork(seen: ServiceSeen): ServicePlan {
+  if (seen.record && seen.rival) return { step: { do: 'correct-record', record: seen.record, rival: seen.rival } }
   const plan = isSecondKey(seen.key) ? planSecond(seen) : postponeUntilDeletion(planByWant(seen), seen)
   const { record } = seen
   return !plan.step && record && lacksFinalizer(record) ? { step: { do: 'hold-record', record } } : plan

@@ -35,6 +35,8 @@ export type ServiceSeen = {
   service: Service | undefined
   wanted: Want | undefined
   record: ElasticIP | undefined
+  /** The record that has the address of this one rightly. */
+  rival: ElasticIP | undefined
   /** The records of the other addresses of the Service: for the first one those of its second, and vice versa. */
   others: readonly ElasticIP[]
   announcer: Pick<Announcer, 'request' | 'withdrawal' | 'withdrawsOnlyOnDeletion'>

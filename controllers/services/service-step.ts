@@ -17,6 +17,8 @@ export type ServiceStep =
   /** Removes our address; `address` where our annotation does not name it. */
   | { do: 'hide-address'; address?: string }
   | { do: 'bind'; record: ElasticIP; uid: string }
+  /** Asks the cloud for the address of a record that has the address of another one. */
+  | { do: 'correct-record'; record: ElasticIP; rival: ElasticIP }
   | { do: 'set-reclaim-policy'; record: ElasticIP; reclaim: ReclaimPolicy }
   /** Adds our finalizer to a record: `cleanup` removed it. */
   | { do: 'hold-record'; record: ElasticIP }

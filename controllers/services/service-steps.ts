@@ -32,6 +32,7 @@ export type StepDeps = PostponeDeps &
     release: (record: ElasticIP, signal: AbortSignal) => Promise<ReleaseResult>
     recoverRecords: (of: { service: Key; address: string }, signal: AbortSignal) => Promise<boolean>
     retain: (record: ElasticIP, signal: AbortSignal) => Promise<void>
+    correctRecord: (record: ElasticIP, signal: AbortSignal) => Promise<string | undefined>
     /** Called for each Service that admission should have completed, and did not review. */
     onMissedByAdmission: () => void
   }
@@ -58,6 +59,7 @@ export function serviceSteps(deps: StepDeps): CarryOut {
     if (step.do === 'release') return release(deps, { record: step.record, service }, signal)
     if (step.do === 'postpone-release') return postponeRelease(deps, { record: step.record, service }, signal)
     if (step.do === 'report-shared') throw new Error(sharedText(step))
+    if (step.do === 'correct-record') return correctRecord(deps, { step, service }, signal)
     if (step.do === 'retain') await deps.retain(step.record, signal)
     else if (step.do === 'hold-record') await deps.holdRecord(step.record, signal)
     else if (step.do === 'bind') await bind(deps, { ...step, service }, signal)
@@ -69,7 +71,14 @@ export function serviceSteps(deps: StepDeps): CarryOut {
 }
 
 type StepOnRecord =
-  'release' | 'postpone-release' | 'retain' | 'hold-record' | 'bind' | 'set-reclaim-policy' | 'note-protection'
+  | 'release'
+  | 'postpone-release'
+  | 'correct-record'
+  | 'retain'
+  | 'hold-record'
+  | 'bind'
+  | 'set-reclaim-policy'
+  | 'note-protection'
 type StepOnService = Exclude<ServiceStep, { do: StepOnRecord | 'report-shared' }>
 
 async function carryOutOnService(
@@ -111,6 +120,25 @@ async function carryOutOnService(
     case 'report-problems':
       throw new Terminal(firstItems(step.problems).join('; '))
   }
+}
+
+/** A person wrote the address of another Service into a record. Until it is right, nothing relies on it. */
+async function correctRecord(
+  deps: StepDeps,
+  { step, service }: { step: Extract<ServiceStep, { do: 'correct-record' }>; service: Service | undefined },
+  signal: AbortSignal,
+): Promise<undefined> {
+  const { record, rival } = step
+  const { name } = record.metadata
+  const address = await deps.correctRecord(record, signal)
+  const wrong = `ElasticIP ${name} had address ${record.status?.address}, which is that of ElasticIP ${rival.metadata.name}`
+  if (address === undefined)
+    throw new Error(
+      `${wrong}, and the cloud has no address for it. Nothing is changed: remove status.address and ` +
+        `status.reservationID of ElasticIP ${name} (kubectl edit eip ${name} --subresource=status)`,
+    )
+  const message = `${wrong}. The cloud says that it is ${address}: the ElasticIP is corrected`
+  if (service) deps.event(service, { type: 'Warning', reason: 'ContradictoryAddress', message })
 }
 
 /** To the API server an empty list means no change, and a list with an empty entry that nobody manages anything. */

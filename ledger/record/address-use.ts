@@ -1,6 +1,6 @@
 import { type Condition, type Key, type Service, keyOf, splitKey, ingressOf } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
-import { type ElasticIP, claimKey, phaseOf } from './elastic-ip.ts'
+import { type ElasticIP, claimKey, heldAddress, phaseOf } from './elastic-ip.ts'
 import { addressAnnotation, addressCondition } from './names.ts'
 
 /*
@@ -106,6 +106,25 @@ export function unannounced(records: readonly ElasticIP[], service: (key: string
     const found = service(claimKey(record) ?? '')
     const isHeld = phaseOf(record) === 'Bound' && record.status?.address !== undefined
     return isHeld && found && !found.metadata?.deletionTimestamp && !showsAddress(found, record.status?.address)
+  })
+}
+
+/**
+ * The record that has the address of this one rightly: its own Service shows the address, and the Service of this one does
+ * not. A person wrote the address into this one, or a backup put it back. Pure.
+ */
+export function rivalOf(
+  record: ElasticIP,
+  records: readonly ElasticIP[],
+  service: (key: string) => Shown | undefined,
+): ElasticIP | undefined {
+  const address = heldAddress(record)
+  const isShownBy = (one: ElasticIP) => showsAddress(service(claimKey(one) ?? ''), address)
+  if (address === undefined || isShownBy(record)) return undefined
+  return records.find((other) => {
+    // Of one reservation both may have the address: the table of a release decides about them.
+    const isOther = other.status?.reservationID !== record.status?.reservationID
+    return isOther && heldAddress(other) === address && isShownBy(other)
   })
 }
 

@@ -136,11 +136,6 @@ export function reservationIdOf(record: ElasticIP): string | undefined {
   return record.status?.reservationID ?? record.spec.reservationID
 }
 
-/** The record that decides about an address. */
-export function decidingRecord(records: readonly ElasticIP[], address: string): ElasticIP | undefined {
-  return decidingRecords(records.filter(({ status }) => status?.address === address))[0]
-}
-
 /**
  * Of the records of one address those that decide about it. A live one hides the others: the cloud may grant an address
  * again while its former reservation is being deleted.

@@ -1,5 +1,7 @@
 import type { ElasticIP } from './elastic-ip.ts'
+import { reservationIdOf } from './elastic-ip.ts'
 import type { LedgerDeps } from './ledger-deps.ts'
+import { whoseIs } from './whose.ts'
 
 /** Takes a lost address off a record: the next claim of its Service begins anew. */
 export async function resetRecord(
@@ -16,4 +18,24 @@ export async function resetRecord(
   const message = `${deps.cloud.name} no longer has ${address}, reservation ${id}`
   const change = { phase: 'Requested', address: undefined, reservationID: undefined, message } as const
   await deps.records.writeStatus(current, change, { signal })
+}
+
+/**
+ * Corrects a record that has the address of another one: it gets that of its own reservation. Returns the address; undefined
+ * where the cloud has none for it. The definition permits no change of an address, so the wrong one is removed first.
+ */
+export async function correctRecord(
+  deps: LedgerDeps,
+  record: ElasticIP,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const id = reservationIdOf(record)
+  const found = id === undefined ? undefined : await deps.cloud.reservation(id, signal)
+  if (!found?.address || whoseIs(deps, record, found).whose !== 'changed') return undefined
+  const { address } = found
+  const wrong = record.status?.address
+  deps.log.error({ record: record.metadata.name, address, wrong, reservation: id }, 'a wrong address is corrected')
+  const cleared = await deps.records.writeStatus(record, { address: undefined }, { signal })
+  await deps.records.writeStatus(cleared, { address }, { signal })
+  return address
 }

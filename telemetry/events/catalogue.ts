@@ -44,7 +44,8 @@ export const catalogue = {
     about: 'Service',
     types: ['Warning'],
     meaning:
-      'The cloud lists the reservation of the Service with another address, or its address twice. It stays as it is.',
+      'The cloud lists the reservation of the Service with another address, or its address twice. It stays as it is. ' +
+      'Or its ElasticIP had the address of another one, and is corrected.',
     todo: 'Ask the vendor what is right. If the address is not yours, delete the Service and create it again.',
   },
   AddressImpaired: {

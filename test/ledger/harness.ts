@@ -29,6 +29,7 @@ import type { Claim } from '../../ledger/claim/claim-spec.ts'
 import { bind, noteProtection, setReclaimPolicy } from '../../ledger/claim/bind.ts'
 import { isStillWanted } from '../../ledger/ledger.ts'
 import { type ElasticIP, claimKey, elasticIPs, recordName } from '../../ledger/record/elastic-ip.ts'
+import { correctRecord } from '../../ledger/record/reset-record.ts'
 import { provisionedCheck } from '../../ledger/available/provisioned-check.ts'
 import { grantedCheck } from '../../ledger/claim/granted-address.ts'
 import { type Limits, overLimit } from '../../ledger/claim/limits.ts'
@@ -272,7 +273,11 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
   const cachedRecord = (key: string) => api.stored(elasticIPs).find(({ metadata }) => metadata.name === recordName(key))
   const reconciler = serviceAddress({
     client,
-    cached: { service: (key) => api.stored(services).find((one) => keyOf(one) === key), record: cachedRecord },
+    cached: {
+      service: (key) => api.stored(services).find((one) => keyOf(one) === key),
+      record: cachedRecord,
+      records: () => api.stored(elasticIPs),
+    },
     getRecord: (key, signal) => deps.records.get(key, { signal }),
     want: wanted,
     announcer,
@@ -297,6 +302,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
       recoverRecords: (of, signal) => recoverRecords(deps, of, signal),
       postponeRelease: (of, signal) => postponeRelease(deps, of, signal),
       retain: (record, signal) => retain(deps, record, signal),
+      correctRecord: (record, signal) => correctRecord(deps, record, signal),
       onMissedByAdmission: () => {},
       event: (_service, { type, message }) => options.events?.push(`${type} ${message}`),
     }),
@@ -383,6 +389,10 @@ function brokenRule(before: KubeObject | undefined, after: KubeObject): string |
     return 'location is fixed once the address is reserved'
   if (stored?.status?.address !== undefined && stored.spec.ipFamily !== next.spec.ipFamily)
     return 'ipFamily is fixed once the address is known'
+  const [was, is] = [stored?.status ?? {}, next.status ?? {}]
+  const isOther = ![undefined, is.reservationID].includes(was.reservationID) || was.address !== is.address
+  if (was.address !== undefined && is.address !== undefined && isOther)
+    return 'address and reservationID are fixed once the address is known'
   const { claimRef, location, reservationID, source } = next.spec
   if (stored && claimRef && ![undefined, claimKey(next)].includes(claimKey(stored)))
     return 'an ElasticIP cannot change its Service'

@@ -36,7 +36,7 @@ function stage(stored: State, cached: State = stored, waitMs = 0) {
   const seen = sights(() => 0)
   const deps: ServiceAddressDeps = {
     client: api.client,
-    cached: { service: () => cached.service, record: () => cached.record },
+    cached: { service: () => cached.service, record: () => cached.record, records: () => [] },
     getRecord: () => Promise.resolve(stored.record),
     want: (service) => want(service, policy, metros),
     announcer: empty({ ipAnnotation: undefined }),

@@ -65,6 +65,7 @@ const base = {
   graceMs: 900_000,
   withdrawingForMs: 0,
   announcement: undefined,
+  rival: undefined,
 } satisfies Omit<ServiceSeen, 'service' | 'record'>
 const naming = empty({ ipAnnotation: 'example.com/ip' })
 const named = { 'example.com/ip': address }
@@ -103,6 +104,11 @@ const lasting: ServiceSeen['announcer'] = {
 const plain = makeService({ finalizers, type: 'ClusterIP' })
 
 const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] = [
+  {
+    name: 'a record with the address of another one is corrected before anything relies on it',
+    seen: { service: leaving, record: bound, rival: released },
+    plan: { step: { do: 'correct-record', record: bound, rival: released } },
+  },
   {
     name: 'an own address that nobody has checked yet waits',
     seen: {
