@@ -91,11 +91,11 @@ export function bound(admin: Admin, count: number): Promise<void> {
   })
 }
 
-/** Waits until `isSo` returns true; throws after two minutes. */
+/** Waits until `isSo` returns true; throws after four minutes. */
 export async function until(what: string, isSo: () => Promise<boolean>, periodMs = 100): Promise<void> {
-  const deadlineMs = performance.now() + 120_000
+  const deadlineMs = performance.now() + 240_000
   while (!(await isSo())) {
-    if (performance.now() > deadlineMs) throw new Error(`not so after two minutes: ${what}`)
+    if (performance.now() > deadlineMs) throw new Error(`not so after four minutes: ${what}`)
     await sleep(periodMs)
   }
 }

@@ -14,7 +14,7 @@ export function assignmentsOf(project: Project): Assignments {
   return {
     async assignedAddresses(tag, signal) {
       const [key = '', ...rest] = tag?.split('=') ?? []
-      const all = await project.addresses.fresh(signal)
+      const all = await project.addressesForMoves.fresh(signal)
       const isTagged = ({ labels }: FloatingIp) => labels[key] === rest.join('=')
       return all.filter((ip) => tag === undefined || (isTagged(ip) && isIPv4(ip.reservation.address))).map(shown)
     },

@@ -1,5 +1,7 @@
 import type { VendorHttp } from '../http/client.ts'
+import type { Lane } from '../http/lanes.ts'
 import { type Fields, countOf, fieldsOf, itemsOf } from '../http/loose-json.ts'
+import type { VendorCall } from '../http/request.ts'
 import { sharedList } from '../http/shared-list.ts'
 import { incompleteError, wholeList } from '../http/whole-list.ts'
 import type { Machine } from '../ports/machines.ts'
@@ -14,6 +16,8 @@ export type Project = {
   http: VendorHttp
   servers: SharedRead<Machine[]>
   addresses: SharedRead<FloatingIp[]>
+  /** The same for callers that move an address, who wait for nobody else. */
+  addressesForMoves: SharedRead<FloatingIp[]>
   actions: Actions
 }
 
@@ -22,34 +26,42 @@ const pageSize = 50
 
 /** The project of the token that a client sends; nothing has been read yet. */
 export function projectAt(http: VendorHttp): Project {
-  const listed = <T>(name: string, field: string, parse: (item: Fields) => T | undefined) => {
+  const listed = <T>(list: List, parse: (item: Fields) => T | undefined) => {
     const read = async (signal: AbortSignal) =>
-      (await readList(http, { name, field }, signal)).flatMap((item) => parse(item) ?? [])
-    return sharedList({ what: `the ${name} of ${vendor}`, read })
+      (await readList(http, list, signal)).flatMap((item) => parse(item) ?? [])
+    return sharedList({ what: `the ${list.name} of ${vendor}`, read })
   }
+  const floatingIps = { name: 'reservations', field: 'floating_ips' }
   return {
     http,
-    servers: listed('machines', 'servers', parseServer),
-    addresses: listed('reservations', 'floating_ips', parseFloatingIp),
+    servers: listed({ name: 'machines', field: 'servers' }, parseServer),
+    addresses: listed(floatingIps, parseFloatingIp),
+    addressesForMoves: listed({ ...floatingIps, lane: 'move' }, parseFloatingIp),
     actions: makeActions(async (ids, signal) => {
       const query = { id: ids }
-      // No move waits for this: what it asks has happened already.
-      const { body } = await http.call({ name: 'actions', method: 'GET', path: ['actions'], query }, signal)
+      // The next move to the same server begins when this one has ended.
+      const call: VendorCall = { name: 'actions', method: 'GET', path: ['actions'], query, lane: 'move' }
+      const { body } = await http.call(call, signal)
       return itemsOf(fieldsOf(body).actions)?.map(fieldsOf) ?? []
     }),
   }
 }
 
+type List = { name: string; field: string; query?: Record<string, string>; lane?: Lane }
+
 /** Every item of a list of the API. Sorted by id, an item that is created meanwhile moves no other to another page. */
 export async function readList(
   http: VendorHttp,
-  { name, field, query = {} }: { name: string; field: string; query?: Record<string, string> },
+  { name, field, query = {}, lane = 'read' }: List,
   signal: AbortSignal,
 ): Promise<Fields[]> {
   const pages = { vendor, name }
   const read = async ({ pages: before }: { pages: number }, aborted: AbortSignal) => {
     const paging = { sort: 'id:asc', per_page: pageSize, page: before + 1 }
-    const { body } = await http.call({ name, method: 'GET', path: [field], query: { ...query, ...paging } }, aborted)
+    const { body } = await http.call(
+      { name, method: 'GET', lane, path: [field], query: { ...query, ...paging } },
+      aborted,
+    )
     const fields = fieldsOf(body)
     const items = itemsOf(fields[field])?.map(fieldsOf)
     if (!items) throw incompleteError(pages, `page ${before + 1} has no ${field}`)

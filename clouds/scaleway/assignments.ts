@@ -20,7 +20,7 @@ import { type Project, pathOf } from './project.ts'
 export function assignmentsOf(project: Project): Assignments {
   return {
     async assignedAddresses(tag, signal) {
-      const all = await project.addresses.fresh(signal)
+      const all = await project.addressesForMoves.fresh(signal)
       const isTagged = (ip: FlexibleIp, of: string) => ip.tags.includes(of) && isIPv4(ip.reservation.address)
       return all.filter((ip) => tag === undefined || isTagged(ip, tag)).map(shown)
     },

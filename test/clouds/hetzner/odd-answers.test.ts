@@ -125,4 +125,27 @@ test('an order that is made again gets its own address, not that of another orde
   })
 })
 
+const few = { 'ratelimit-limit': '3600', 'ratelimit-remaining': '700' }
+const running = { id: 1, status: 'running' }
+
+test('while few calls are left, the reads of a move wait for no others', async () => {
+  const answers: [call: string, reply: { json: unknown }][] = [
+    ['GET /servers', { json: { servers: [], meta: {} } }],
+    ['GET /floating_ips', { json: { floating_ips: [floatingIp()], meta: {} } }],
+    ['GET /floating_ips/7', { json: { floating_ip: floatingIp() } }],
+    ['POST /floating_ips/7/actions/assign', { json: { action: running } }],
+    ['GET /actions', { json: { actions: [{ ...running, status: 'success' }] } }],
+  ]
+  const routes = Object.fromEntries(answers.map(([call, { json }]) => [call, { json, headers: few }]))
+  await withRoutes(routes, async (client, seen) => {
+    await client.machines(neverAborted)
+    seen.length = 0
+    const others = [client.machines(neverAborted), client.reservation('7', neverAborted)]
+    await client.assignments.assignedAddresses(undefined, neverAborted)
+    await client.assignments.move({ id: '7', machine: '5', from: [] }, { signal: neverAborted, writeMs: () => 2_000 })
+    assert.equal(asked(seen), ['GET /floating_ips', 'POST /floating_ips/7/actions/assign', 'GET /actions'])
+    await Promise.all(others)
+  })
+})
+
 test.run()
