@@ -42,6 +42,7 @@ export function makeDependencies(context: Context): Dependencies {
       caches,
       users: (address) => own.users(address),
       clusterNetwork: (address) => networks.of(address),
+      nodeOf: (address) => networks.nodeOf(address),
     }),
   }
 }

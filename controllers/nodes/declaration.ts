@@ -6,10 +6,14 @@ import { watch } from '../loop/watch.ts'
 import { keyOf, type Key, type Node } from '../../kube/objects.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { failureEvent } from '../loop/failure-event.ts'
+import { recordName, secondKeys } from '../../ledger/record/elastic-ip.ts'
 import { nodeLifecycle } from './node-lifecycle.ts'
 import { removalLimit } from './removal-limit.ts'
 
-type Deps = Pick<Dependencies, 'client' | 'caches' | 'machines' | 'vendor' | 'events' | 'metrics' | 'settings' | 'log'>
+type Deps = Pick<
+  Dependencies,
+  'client' | 'caches' | 'machines' | 'ownAddresses' | 'vendor' | 'events' | 'metrics' | 'settings' | 'log'
+>
 
 /** Writes on each node which machine it is: when the node comes up, and whenever the machines were listed. */
 export function nodeIdentityController(
@@ -32,6 +36,7 @@ export function nodeIdentityController(
       cached: { node: (name) => nodes.get(name), nodes: () => nodes.list() },
       seenAtMs: seen.at,
       now,
+      serviceWith: (address) => recordedService(deps, address),
       event: (node, event) => events.record(node, event),
     }),
     watches: [watch(nodes, (name) => [name]), watch(refresh, allNodes)],
@@ -50,6 +55,14 @@ export function nodeIdentityController(
   }
 }
 
+/** The Service whose record has the address. What a Service only requests proves nothing. */
+function recordedService({ caches, ownAddresses }: Pick<Deps, 'caches' | 'ownAddresses'>, address: string) {
+  const keys = ownAddresses.users(address).map(keyOf)
+  return keys.find((key) =>
+    [key, ...secondKeys(key)].some((one) => caches.records.get(recordName(one))?.status?.address === address),
+  )
+}
+
 /** Lists the machines regularly, so that no settled node costs a call of its own. */
 export function machineRefreshController(
   { caches, settings }: Pick<Dependencies, 'caches' | 'settings'>,
@@ -64,7 +77,10 @@ export function machineRefreshController(
 }
 
 /** Follows the machines of nodes that are not ready: off, on again, deleted. */
-export function nodeLifecycleController(deps: Deps, now = () => performance.now()): ControllerDeclaration {
+export function nodeLifecycleController(
+  deps: Omit<Deps, 'ownAddresses'>,
+  now = () => performance.now(),
+): ControllerDeclaration {
   const { client, log, machines, metrics, settings, vendor } = deps
   const { nodes } = deps.caches
   const { concurrentNodeSyncs: concurrency, nodeMonitorMs: monitorMs } = settings.process

@@ -17,8 +17,12 @@ export type NodeIdentityDeps = {
   seenAtMs: (name: Key) => number
   now: () => number
   ids: ProviderIds
-  event: (node: Node, event: { type: 'Normal'; reason: 'Synced'; message: string }) => void
+  /** The Service to which the ledger gave an address. */
+  serviceWith: (address: string) => Key | undefined
+  event: (node: Node, event: NodeEvent) => void
 }
+
+type NodeEvent = { type: 'Normal' | 'Warning'; reason: 'Synced' | 'ServiceAddressOnNode'; message: string }
 
 /** How old a list may be in which we search for a machine. */
 const freshMs = 10_000
@@ -35,6 +39,7 @@ export function nodeIdentity(deps: NodeIdentityDeps): Reconciler {
     async reconcile(name, signal) {
       const cached = deps.cached.node(name)
       if (!cached || cached.metadata.deletionTimestamp) return {}
+      warnOfServiceAddresses(deps, cached)
       const machine = await machineOf(deps, cached, signal)
       if (!machine || !planNode(cached, machine, deps.ids)) return {}
       const live = await deps.client.get(nodes, { name }, { signal })
@@ -48,6 +53,17 @@ export function nodeIdentity(deps: NodeIdentityDeps): Reconciler {
       const plan = (seen: Node) => ({ step: planNode(seen, machine, deps.ids) })
       return runSteps({ look: () => node, plan, carryOut: carryOutOn, maxSteps }, signal)
     },
+  }
+}
+
+/** A kubelet that takes an address of a Service for its own loses it when that is released, or moves. */
+function warnOfServiceAddresses({ serviceWith, event }: NodeIdentityDeps, node: Node): void {
+  for (const { type, address } of node.status?.addresses ?? []) {
+    const service = serviceWith(address)
+    if (service === undefined) continue
+    const what = `${type} ${address} of the node is the address of Service ${service}, which moves and is released with it`
+    const remedy = 'set --node-ip of its kubelet to an address of the machine'
+    event(node, { type: 'Warning', reason: 'ServiceAddressOnNode', message: `${what}: ${remedy}` })
   }
 }
 

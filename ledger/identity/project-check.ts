@@ -151,7 +151,6 @@ async function factsOf(
 ): Promise<Pick<ProjectSeen, 'held' | 'listed'>> {
   if (matchOf(project, rememberedProject(stored)) !== 'open') return { held: [], listed: undefined }
   const held = await readHeld(signal)
-  if (held.length === 0) return { held, listed: undefined }
   try {
     return { held, listed: await list(signal) }
   } catch (error) {

@@ -33,12 +33,13 @@ export type OtherProject = { kind: 'other'; what: string; remedy: string }
  * | this project           | the settings name it, or a person confirmed it   | ours     |
  * | another one, or none   | a person has confirmed this one                  | remember |
  * | another one            | otherwise                                        | other    |
- * | its former id, or none | no record has a reservation                      | remember |
+ * | its former id, or none | no record has a reservation, the cloud answers   | remember |
+ * | its former id, or none | no record has a reservation, the cloud does not  | ours     |
  * | its former id, or none | the project has a reservation of ours            | remember |
  * | its former id, or none | the project has none of ours                     | other    |
  * | its former id, or none | the project could not be read                    | unread   |
  *
- * Where the token decides the project, every project of the cloud has one name. So this name counts as a former id.
+ * A mistyped project is not remembered, for the cloud never answers for it. Where the token decides the project, every project of the cloud has one name. So this name counts as a former id.
  */
 export function planProject(seen: ProjectSeen): ProjectPlan {
   const { project, at, map, held, listed, cluster } = seen
@@ -49,7 +50,7 @@ export function planProject(seen: ProjectSeen): ProjectPlan {
   if (map?.data?.['project'] === project.id && isSure) return { kind: 'ours' }
   if (isSure) return { kind: 'remember' }
   if (remembered !== undefined && match === 'other') return otherProject({ project, at, remembered })
-  if (held.length === 0) return { kind: 'remember' }
+  if (held.length === 0) return { kind: listed === undefined ? 'ours' : 'remember' }
   const owner = `the ledger of this cluster has ${held.length} reservations`
   const named = `${projectText(project)} (${project.setting})`
   if (listed === undefined) {

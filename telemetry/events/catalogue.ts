@@ -72,6 +72,12 @@ export const catalogue = {
     meaning: 'The machine of the node was not found, or its facts could not be written.',
     todo: 'Correct the name or the providerID that the text names.',
   },
+  ServiceAddressOnNode: {
+    about: 'Node',
+    types: ['Warning'],
+    meaning: 'The node has the address of a Service as its own. The address is not released as long as it does.',
+    todo: 'Set --node-ip of its kubelet to an address of the machine.',
+  },
   DeletingNode: { about: 'Node', types: ['Normal'], meaning: 'The controller deletes the node: its machine is gone.' },
   DeletingNodeFailed: {
     about: 'Node',

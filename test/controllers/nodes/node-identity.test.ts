@@ -39,6 +39,7 @@ function makeCluster(...machines: Machine[]) {
     seenAtMs: (name) => seenAtMs.get(name) ?? time.ms,
     now: () => time.ms,
     ids,
+    serviceWith: (address) => (address === '203.0.113.40' ? 'default/web' : undefined),
     event: (node, { reason }) => said.push(`${node.metadata.name} ${reason}`),
   })
   return {
@@ -59,6 +60,13 @@ function makeCluster(...machines: Machine[]) {
 }
 
 const problemOf = async (look: Promise<unknown>) => String(await look.catch((error: unknown) => error))
+
+test('a kubelet that has the address of a Service as its own is warned', async () => {
+  const { register, look, said } = makeCluster(makeMachine())
+  register({ addresses: [{ type: 'InternalIP', address: '203.0.113.40' }] })
+  await look().catch(() => undefined)
+  assert.ok(said.includes('worker-1 ServiceAddressOnNode'), said.join())
+})
 
 test('a new node takes two writes, and a second look none', async () => {
   const { register, look, written, said, find } = makeCluster(makeMachine())

@@ -11,7 +11,7 @@ import { fakeMachines, ids, makeMachine, makeNode, own } from './builders.ts'
 
 const { signal } = new AbortController()
 
-type Deps = Parameters<typeof nodeLifecycleController>[0]
+type Deps = Parameters<typeof nodeLifecycleController>[0] & Parameters<typeof nodeIdentityController>[0]
 
 /** The controllers of a process, and the cluster that they act on. */
 function makeProcess(count: number) {
@@ -34,6 +34,7 @@ function makeProcess(count: number) {
       process: { nodeMonitorMs: 0, nodeRemovalDelayMs: 30_000, nodeRemoval: 'delete', maxNodeRemovals: 5 },
     },
     log: silentLog,
+    ownAddresses: { users: () => [] },
   } as unknown as Deps
   for (const { id, name } of machines) api.put(nodes, makeNode({ name, providerID: `equinixmetal://${id}` }))
   return { deps, api, cloud, list, find, metrics }

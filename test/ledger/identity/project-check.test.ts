@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Reservation } from '../../../clouds/ports/cloud.ts'
+import { CloudError, type Reservation } from '../../../clouds/ports/cloud.ts'
 import type { ConfigMap } from '../../../kube/objects.ts'
 import { configMaps } from '../../../kube/resource.ts'
 import { confirmProjectAnnotation } from '../../../ledger/record/names.ts'
@@ -19,7 +19,7 @@ const at = { namespace: 'eip', name: 'ledger' }
 function makeCluster() {
   const api = apiServer()
   const events: string[] = []
-  const facts: { held: string[]; listed: Reservation[] } = { held: [], listed: [] }
+  const facts: { held: string[]; listed: Reservation[]; hasNoSuchProject?: boolean } = { held: [], listed: [] }
   let nowMs = 0
   const stored = () => api.stored(configMaps)[0] as ConfigMap
   let lists = 0
@@ -35,9 +35,10 @@ function makeCluster() {
       project: { id, setting: 'PROJECT', ...more },
       cluster: 'us',
       held: () => Promise.resolve(facts.held),
-      list: () => {
+      list: async () => {
         lists += 1
-        return Promise.resolve(facts.listed)
+        if (facts.hasNoSuchProject) throw new CloudError('no such project', { fault: 'invalid', outcome: 'nothing' })
+        return facts.listed
       },
       log: silentLog,
       event: (_map, { reason }) => void events.push(reason),
@@ -90,7 +91,7 @@ test('a ledger that remembers a former id belongs to the part of the project tha
   assert.match(right.haltReason(stored()) ?? '', /not read yet/)
   await right.check(neverAborted)
   await right.check(neverAborted)
-  assert.equal([stored().data?.['project'], right.problem(), lists()], ['p/1', undefined, 2])
+  assert.equal([stored().data?.['project'], right.problem(), lists()], ['p/1', undefined, 3])
   facts.listed = []
   await wrong.check(neverAborted)
   assert.match(wrong.problem() ?? '', /belongs to project p\/1/)
@@ -107,6 +108,18 @@ test('the first process remembers its project, and one with another project may 
   assert.match(wrong.problem() ?? '', /belongs to project right/)
   assert.is(wrong.haltReason(stored()), wrong.problem())
   assert.equal(events, ['OtherProject'])
+})
+
+test('a mistyped project is not remembered, so the corrected one needs no confirmation', async () => {
+  const { check, facts, api } = makeCluster()
+  facts.hasNoSuchProject = true
+  const mistyped = check('mistyped')
+  await mistyped.check(neverAborted)
+  assert.equal([mistyped.problem(), api.stored(configMaps)], [undefined, []])
+  facts.hasNoSuchProject = false
+  const corrected = check('corrected')
+  await corrected.check(neverAborted)
+  assert.equal([corrected.problem(), api.stored(configMaps)[0]?.data?.['project']], [undefined, 'corrected'])
 })
 
 test('a ConfigMap that is deleted while the process runs halts nobody who was right, and nobody else is let in', async () => {

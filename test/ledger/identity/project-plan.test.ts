@@ -30,8 +30,9 @@ const cases: [name: string, seen: Partial<ProjectSeen>, expected: string | RegEx
   ],
   ['another one that a person confirmed', { map: map({ project: 'former' }, 'now') }, 'remember'],
   ['a confirmation of a third one', { map: map({ project: 'former' }, 'third') }, /belongs to project former/],
-  ['the first start', {}, 'remember'],
-  ['the first start after the id was set', { map: map({ cluster: 'us' }) }, 'remember'],
+  ['the first start', { listed: [] }, 'remember'],
+  ['the first start, and the cloud has no such project', {}, 'ours'],
+  ['the first start after the id was set', { map: map({ cluster: 'us' }), listed: [] }, 'remember'],
   ['no memory, and a reservation of a record', { held: ['res-1'], listed: [of('other', 'res-1')] }, 'remember'],
   ['no memory, and a reservation with our mark', { held: ['res-1'], listed: [of('us')] }, 'remember'],
   ['no memory, and an empty project', { held: ['res-1'], listed: [] }, /has 1 reservations, .* none of them: .*former/],
@@ -49,8 +50,9 @@ for (const [name, seen, expected] of cases) {
 }
 
 const ofToken: [name: string, seen: Partial<ProjectSeen>, expected: string | RegExp][] = [
-  ['the first start', {}, 'remember'],
-  ['a start without any reservation', { map: map({ project: 'now' }) }, 'remember'],
+  ['the first start', { listed: [] }, 'remember'],
+  ['a start without any reservation', { map: map({ project: 'now' }), listed: [] }, 'remember'],
+  ['a token that the cloud refuses', {}, 'ours'],
   [
     'a reservation of a record',
     { map: map({ project: 'now' }), held: ['res-1'], listed: [of('x', 'res-1')] },
@@ -75,14 +77,15 @@ for (const [name, seen, expected] of ofToken) {
 }
 
 const withFormerId: [name: string, seen: Partial<ProjectSeen>, expected: string | RegExp][] = [
-  ['the first start', {}, 'remember'],
+  ['the first start', { listed: [] }, 'remember'],
   ['the project itself', { map: map({ project: 'p/now' }), held: ['res-1'], listed: [] }, 'ours'],
   [
     'another part of it',
     { map: map({ project: 'p/other' }), held: ['res-1'], listed: [of('us')] },
     /project p\/other,/,
   ],
-  ['the former id, and no address', { map: map({ project: 'p' }) }, 'remember'],
+  ['the former id, and no address', { map: map({ project: 'p' }), listed: [] }, 'remember'],
+  ['the former id, no address, and a silent cloud', { map: map({ project: 'p' }) }, 'ours'],
   [
     'the former id, and an address of ours',
     { map: map({ project: 'p' }), held: ['res-1'], listed: [of('us')] },
