@@ -55,18 +55,12 @@ export type AnnouncingDeps = {
 export function announcing(deps: AnnouncingDeps): Announcing {
   const { state, showing, configurator, now = () => performance.now() } = deps
   const { report, problemOf } = reporter({ report: deps.report, now })
+  const { lasting, hasPassing, forget } = passingProblems(now)
   let current: Announcements | undefined
-  let passing = new Map<string, number>()
-  /** The problems that stay: one that may pass by itself stays when it was there long enough. */
-  const lasting = (problems: Problem[]) => {
-    const seen = problems.filter(({ mayPass }) => mayPass).map(identityOf)
-    passing = new Map(seen.map((identity) => [identity, passing.get(identity) ?? now()]))
-    return problems.filter((problem) => now() - (passing.get(identityOf(problem)) ?? -Infinity) >= passingMs)
-  }
   return {
     name: 'announcing',
     begin() {
-      passing.clear()
+      forget()
       configurator.begin?.()
     },
     async reconcile(_key, signal) {
@@ -75,7 +69,7 @@ export function announcing(deps: AnnouncingDeps): Announcing {
       try {
         const { problems: seen, ...result } = await configurator.carryOut(wanted, signal)
         report(lasting(seen))
-        const againInMs = retryInMs(result) ?? (passing.size > 0 ? refusedMs : undefined)
+        const againInMs = retryInMs(result) ?? (hasPassing() ? refusedMs : undefined)
         return againInMs === undefined ? {} : { againInMs }
       } catch (error) {
         if (!signal.aborted && isAboutSoftware(error)) report(lasting(failureProblems(wanted, error)))
@@ -92,6 +86,20 @@ export function announcing(deps: AnnouncingDeps): Announcing {
       const isWritten = isBeingWritten || (await configurator.announces(address, signal))
       return isWritten ? { services: [] } : undefined
     },
+  }
+}
+
+/** Tells the problems that stay from those that may pass by themselves, and were not there long enough. */
+function passingProblems(now: () => number) {
+  let passing = new Map<string, number>()
+  return {
+    lasting: (problems: Problem[]) => {
+      const seen = problems.filter(({ mayPass }) => mayPass).map(identityOf)
+      passing = new Map(seen.map((identity) => [identity, passing.get(identity) ?? now()]))
+      return problems.filter((problem) => now() - (passing.get(identityOf(problem)) ?? -Infinity) >= passingMs)
+    },
+    hasPassing: () => passing.size > 0,
+    forget: () => passing.clear(),
   }
 }
 

@@ -7,8 +7,8 @@
 //   wants nothing of us    |                                          | no condition
 //   shows what it holds    |                                          | True, AddressShown
 //   has a mistake          |                                          | False, Refused
-//   holds an address       | the announcing software says what is     | False, NotAnnounced
-//                          | wrong                                    |
+//   holds an address       | it is in doubt, or the announcing        | False, NotAnnounced
+//                          | software says what is wrong              |
 //   holds an address       |                                          | False, NotShown
 //   holds no address       |                                          | False, Pending
 import type { Announcer } from '../../announcers/announcer.ts'
@@ -60,7 +60,7 @@ export function wantedCondition(seen: ConditionSeen): WantedCondition {
     return { status: 'True', reason: 'AddressShown', message: `The status shows ${shownText(service)}` }
   if (wanted.kind === 'wrong') return no('Refused', wanted.problems.join('; '))
   if (wanted.kind === 'managed') return no('Pending', 'The cloud creates its managed load balancer')
-  if (wanted.kind === 'own' && wanted.doubt) return no('Pending', wanted.doubt.reason)
+  if (wanted.kind === 'own' && wanted.doubt) return no('NotAnnounced', wanted.doubt.reason)
   if (held.length === 0)
     return no('Pending', claimReason ?? records[0]?.status?.message ?? 'Its address is being reserved')
   if (refusal !== undefined) return no('NotAnnounced', `${software} does not announce ${text}: ${refusal}`)

@@ -7,6 +7,7 @@
 //   has a record whose reservation is being deleted    | is refused, and loses it
 //   has a record for another namespace                 | is refused, and loses it
 //   is used by an earlier Service of another namespace | is refused; keeps it with a warning if its status shows it
+//   is used by an earlier Service on the same port     | waits for it; keeps it with a warning if its status shows it
 //   is assigned to a machine by the cloud              | is refused; keeps it with a warning if its status shows it
 //   is provisioned for others, or in the warm pool     | is refused; keeps it with a warning if its status shows it
 //   has a record                                       | gets it
@@ -20,7 +21,7 @@
 // A kubelet writes its own Node. So a Node takes nothing from a Service. It only keeps new Services from addresses of
 // nodes and pods that lie in the operator's ranges.
 import type { MarkScheme, Reservation } from '../../clouds/ports/cloud.ts'
-import { type Key, type Service, keyOf } from '../../kube/objects.ts'
+import { type Service, keyOf } from '../../kube/objects.ts'
 import { type IpAddress, canonicalIpAddress, isIpv4Mapped, parseIpAddress } from '../../lib/ip-address.ts'
 import { rangeSet } from '../../lib/ip-range.ts'
 import { statusAddresses } from '../record/address-use.ts'
@@ -98,9 +99,15 @@ function forbiddenReason(service: Service, address: IpAddress, facts: OwnAddress
 }
 
 function doubtOf(service: Service, address: IpAddress, facts: OwnAddressFacts): OwnAddressDoubt | undefined {
-  const earlier = earlierUser(service, address.text, facts.users(address.text))
-  if (earlier !== undefined) {
-    return { isDecided: true, reason: `is used by Service ${earlier}, which is in another namespace: ${advice}` }
+  const earlier = earlierUsers(service, address.text, facts.users(address.text))
+  const foreign = earlier.find(({ metadata }) => metadata.namespace !== service.metadata.namespace)
+  if (foreign) {
+    return { isDecided: true, reason: `is used by Service ${keyOf(foreign)}, which is in another namespace: ${advice}` }
+  }
+  const clash = earlier.flatMap((other) => sharedPorts(service, other).map((port) => ({ other, port })))[0]
+  if (clash) {
+    const reason = `is used by Service ${keyOf(clash.other)} on port ${clash.port} too: change the port, or delete one of the two Services`
+    return { isDecided: statusAddresses(service).includes(address.text), reason }
   }
   const holder = facts.reservation(address)?.holder
   if (holder !== undefined) return { isDecided: true, reason: `is assigned to ${holder}: ${advice}` }
@@ -144,13 +151,19 @@ function doubtOfReservation(
 }
 
 /**
- * The Service of another namespace that used an address first. One that shows it in its status came before one that only
- * requests it, for tenants may not write that; otherwise the older one did.
+ * The other Services that used an address first. One that shows it in its status came before one that only requests it,
+ * for tenants may not write that; otherwise the older one did.
  */
-function earlierUser(service: Service, address: string, users: readonly Service[]): Key | undefined {
-  const others = users.filter(({ metadata }) => metadata.namespace !== service.metadata.namespace)
-  const earlier = others.find((other) => compareUse(other, service, address) < 0)
-  return earlier && keyOf(earlier)
+function earlierUsers(service: Service, address: string, users: readonly Service[]): Service[] {
+  return users.filter((other) => keyOf(other) !== keyOf(service) && compareUse(other, service, address) < 0)
+}
+
+/** The ports on which both would serve. kube-proxy delivers each to one of them; not all software refuses the other. */
+function sharedPorts(service: Service, other: Service): string[] {
+  const portsOf = ({ spec: { ports = [] } }: Service) =>
+    ports.map(({ port, protocol = 'TCP' }) => `${port}/${protocol}`)
+  const own = portsOf(service)
+  return portsOf(other).filter((port) => own.includes(port))
 }
 
 function compareUse(one: Service, other: Service, address: string): number {

@@ -7,7 +7,9 @@ import { typed } from './command-line.ts'
 import { dialectOf } from './dialects.ts'
 import { eventually } from './eventually.ts'
 import { loadBalancer } from './manifests.ts'
+import { shownIn } from './stored.ts'
 import { openStage } from './test-stage.ts'
+import { warned } from './warned.ts'
 
 const { here, words } = dialectOf('equinix-metal')
 const stage = await openStage({ dialect: 'equinix-metal' })
@@ -15,7 +17,7 @@ const { quota } = stage.cloud.control
 // Without the webhooks it is stored, and the controller is refused.
 await stage.create(loadBalancer('web'))
 quota.set(0)
-const product = await stage.startSwept({ env: here })
+const product = await stage.startSwept({ env: here, flags: ['--own-address-ranges=198.51.100.0/24'] })
 
 const condition = async (name: string) => {
   const service = await stage.service(name)
@@ -74,6 +76,23 @@ test('a Service of another class has none', async () => {
   await stage.create(loadBalancer('later'))
   await hasReason('later', 'AddressShown')
   assert.is(await condition('foreign'), undefined)
+})
+
+test('two Services with one own address and one port: the second waits, says so everywhere, and follows the first', async () => {
+  const spec = { loadBalancerIP: '198.51.100.7' }
+  await stage.create(loadBalancer('first', { spec }))
+  await stage.create(loadBalancer('beside', { spec: { ...spec, ports: [{ port: 53, protocol: 'UDP' }] } }))
+  for (const name of ['first', 'beside']) await hasReason(name, 'AddressShown')
+  const { code, stderr } = await stage.kubectl(['create', '-f', '-'], loadBalancer('second', { spec }))
+  assert.is(code, 0)
+  const words = /is used by Service default\/first on port 80\/TCP too: change the port/
+  assert.match(stderr, words)
+  assert.match((await hasReason('second', 'NotAnnounced')).message, words)
+  await warned(stage, 'default/second', words)
+  assert.is(shownIn(await stage.service('second')), undefined)
+  await stage.run('delete', 'service', 'first', '--timeout=120s')
+  await hasReason('second', 'AddressShown')
+  assert.is(shownIn(await stage.service('second')), spec.loadBalancerIP)
 })
 
 test('cleanup removes the condition with the finalizer', async () => {

@@ -1,8 +1,7 @@
-import type { Reservation } from '../../../clouds/ports/cloud.ts'
 import { type Service, keyOf, ingressOf } from '../../../kube/objects.ts'
-import { canonicalIpAddress, parseIpAddress } from '../../../lib/ip-address.ts'
+import { type IpAddress, canonicalIpAddress } from '../../../lib/ip-address.ts'
 import { isInRanges } from '../../../lib/ip-range.ts'
-import { shownAddresses } from '../../../ledger/record/address-use.ts'
+import { addressConditionOf, shownAddresses } from '../../../ledger/record/address-use.ts'
 import {
   type ElasticIP,
   claimKey,
@@ -12,10 +11,11 @@ import {
   reservationIdOf,
 } from '../../../ledger/record/elastic-ip.ts'
 import { hasReservationOf } from '../../../ledger/record/source.ts'
+import { type OwnAddressFacts, checkOwnAddress, usedAddresses } from '../../../ledger/want/own-address-rules.ts'
 import { allRequestAnnotations } from '../../../ledger/users/possible-users.ts'
 import { type Finding, defineCheck } from '../check.ts'
-import type { Context } from '../../../inspect/facts.ts'
-import { covers, holdersOf, isOf, isOverdue, wantOf } from '../../../inspect/wanted.ts'
+import type { Context, Values } from '../../../inspect/facts.ts'
+import { covers, holdersOf, isOf, isOverdue, schemeOf, wantOf } from '../../../inspect/wanted.ts'
 
 export const doubledAddresses = defineCheck({
   id: 'doubled-addresses',
@@ -91,25 +91,23 @@ export const shownAddressesHeld = defineCheck({
   section: 'Addresses',
   checks: 'Every address that a Service shows is held for it, or is an own address that the project has reserved.',
   good: 'every address that a Service shows is held for it',
-  needs: ['services', 'records', 'reservations'],
+  needs: ['services', 'records', 'reservations', 'cluster'],
   judge: (facts, context) => facts.services.flatMap((service) => notHeld(service, facts, context)),
 })
 
-function notHeld(
-  service: Service,
-  { records, reservations }: { records: readonly ElasticIP[]; reservations: readonly Reservation[] },
-  context: Context,
-): Finding[] {
-  const wanted = wantOf(service, context)
+type Held = Pick<Values, 'services' | 'records' | 'reservations' | 'cluster'>
+
+function notHeld(service: Service, facts: Held, context: Context): Finding[] {
+  const { records } = facts
+  // What the controllers let a Service have, a shared address for example, is right here too.
+  const wanted = checkOwnAddress(wantOf(service, context), service, ownAddressFacts(facts, context))
   if (!['reserve', 'named', 'own', 'wrong'].includes(wanted.kind)) return []
   const { policy } = context.vendor
   const shown = shownAddresses(service, allRequestAnnotations(policy.requestAnnotations))
   const unheld = shown.filter(({ address }) => {
-    const holders = holdersOf(address, records)
-    if (holders.some((record) => isOf(record, service))) return false
-    // An own address may be anybody's reservation of the project, and then has no record.
-    const mayBeOwn = wanted.kind === 'own' && wanted.address === address && holders.length === 0
-    return !(mayBeOwn && (reservations.some((one) => covers(one, address)) || isAllowed(address, context)))
+    const isHeld = holdersOf(address, records).some((record) => isOf(record, service))
+    const isOwn = wanted.kind === 'own' && wanted.address === address && wanted.doubt === undefined
+    return !isHeld && !isOwn
   })
   const byAddress = Map.groupBy(unheld, ({ address }) => address)
   return [...byAddress].map(([address, places]) => {
@@ -127,9 +125,20 @@ function notHeld(
   })
 }
 
-function isAllowed(address: string, { settings }: Context): boolean {
-  const parsed = parseIpAddress(address)
-  return parsed !== undefined && isInRanges(parsed, settings.cluster.ownAddressRanges)
+/** What the check of own addresses asks, as far as doctor reads it. */
+function ownAddressFacts({ services, records, reservations, cluster }: Held, context: Context): OwnAddressFacts {
+  const { settings, vendor } = context
+  const covering = (address: IpAddress) => reservations.find((one) => covers(one, address.text))
+  return {
+    clusterNetwork: () => undefined,
+    isInRanges: (address) => isInRanges(address, settings.cluster.ownAddressRanges),
+    isReserved: (address) => covering(address) !== undefined,
+    reservation: covering,
+    scheme: schemeOf(cluster, context),
+    nodeClaim: () => undefined,
+    records: ({ text }) => holdersOf(text, records),
+    users: (address) => services.filter((service) => usedAddresses(service, vendor.policy).includes(address)),
+  }
 }
 
 export const pendingAddresses = defineCheck({
@@ -152,15 +161,20 @@ function pending(service: Service, records: readonly ElasticIP[], context: Conte
   const hasAll = held.length > 0 && !lacksSecond
   if (metadata.deletionTimestamp !== undefined || hasAll || !isOverdue(metadata, context)) return []
   const record = own.find((one) => !held.includes(one))
+  const condition = addressConditionOf(service)
+  const said = condition?.status === 'False' ? condition.message : undefined
   const why =
-    record?.status?.message ?? 'it should have one within seconds: no `serve` leads, or the cloud does not answer'
+    record?.status?.message ??
+    said ??
+    'it should have one within seconds: no `serve` leads, or the cloud does not answer'
   if (wanted.kind === 'wrong') {
     const problems = wanted.problems.join('; ')
     return [
       { level: 'warning', what: `Service ${key} gets no address: ${problems}`, why: 'its user has to correct it', fix },
     ]
   }
-  const isWaiting = wanted.kind === 'reserve' || wanted.kind === 'named'
+  const isWaiting =
+    wanted.kind === 'reserve' || wanted.kind === 'named' || (wanted.kind === 'own' && said !== undefined)
   return isWaiting
     ? [
         {

@@ -1,6 +1,7 @@
 import type { Subject } from '../../../announcers/announcer.ts'
-import { softwareOf } from '../../../announcers/announcers.ts'
+import { announcerOf, softwareOf } from '../../../announcers/announcers.ts'
 import { type Service, ingressOf, keyOf, splitKey } from '../../../kube/objects.ts'
+import { addressConditionOf } from '../../../ledger/record/address-use.ts'
 import { type ElasticIP, heldAddress } from '../../../ledger/record/elastic-ip.ts'
 import { waitingReason } from '../../../ledger/want/load-balancing-off.ts'
 import { canonicalIpAddress } from '../../../lib/ip-address.ts'
@@ -65,12 +66,21 @@ export const silentAnnouncer = defineCheck({
         {
           level: 'warning',
           what: `Service ${namespace}/${name} holds ${text}, but its status shows no address`,
-          why: 'the announcing software has not taken it: it does not run, or refuses the address',
+          why:
+            refusalOf(service, context) ??
+            'the announcing software has not taken it: it does not run, or refuses the address',
           fix: `kubectl describe service -n ${namespace} ${name}   # its Events, and those of the announcing software`,
         },
       ]
     }),
 })
+
+/** Why the announcing software refuses the address, in its own words or as `serve` saw it last. */
+function refusalOf(service: Service, { vendor }: Context): string | undefined {
+  const condition = addressConditionOf(service)
+  const seen = condition?.reason === 'NotAnnounced' ? condition.message : undefined
+  return announcerOf(vendor.loadBalancer, vendor.announcerMarks).refusal?.(service) ?? seen
+}
 
 export const loadBalancingOff = defineCheck({
   id: 'load-balancing-off',

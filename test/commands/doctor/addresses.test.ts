@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert'
 import type { Reservation } from '../../../clouds/ports/cloud.ts'
 import type { Node, Service } from '../../../kube/objects.ts'
 import { serviceMarks } from '../../../ledger/record/marks.ts'
+import { addressCondition } from '../../../ledger/record/names.ts'
 import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
 import type { Check } from '../../../commands/doctor/check.ts'
 import type { Values } from '../../../inspect/facts.ts'
@@ -30,9 +31,15 @@ const annotations = { 'eip-admission.dev/address': address }
 const ours = makeService({ annotations, loadBalancerIP: address, status: status(address) })
 const named = (name: string, record: ElasticIP): ElasticIP => ({ ...record, metadata: { ...record.metadata, name } })
 
+const condition = (reason: string, message: string): NonNullable<Service['status']> => ({
+  conditions: [
+    { type: addressCondition, status: 'False', reason, message, lastTransitionTime: '2026-02-01T11:00:00Z' },
+  ],
+})
+
 test('what a Service shows is held for it, or an own address of the project', () => {
   const of = (services: Service[], records: ElasticIP[], reservations: Reservation[] = []) =>
-    lines(shownAddressesHeld, { services, records, reservations })
+    lines(shownAddressesHeld, { cluster, services, records, reservations })
   assert.match(of([ours], [bound])[0] ?? '', /^ok/)
   assert.equal(of([ours], []), [
     `error: Service default/web shows ${address} in status.loadBalancer and spec.loadBalancerIP and annotation eip-admission.dev/address, and nobody holds it`,
@@ -44,12 +51,20 @@ test('what a Service shows is held for it, or an own address of the project', ()
     of([other], [bound])[0] ?? '',
     /^error: Service default\/other shows .* ElasticIP default.web holds it for default\/web$/,
   )
+  // Two Services of a namespace share it, as every announcing software supports it.
+  const shared = makeService({ name: 'udp', loadBalancerIP: address, ports: [{ port: 53 }], status: status(address) })
+  assert.match(of([ours, shared], [bound])[0] ?? '', /^ok/)
+  const elsewhere = { ...shared, metadata: { ...shared.metadata, namespace: 'shop' } }
+  assert.match(of([ours, elsewhere], [bound])[0] ?? '', /^error: Service shop\/udp shows/)
   const own = makeService({ loadBalancerIP: address })
   assert.match(of([own], [], [makeReservation()])[0] ?? '', /^ok/)
   assert.match(of([own], [], [makeReservation({ address: '203.0.113.32', prefixLength: 28 })])[0] ?? '', /^ok/)
   assert.match(of([own], [])[0] ?? '', /^error/)
   const allowed = { '--own-address-ranges': '203.0.113.0/24' }
-  assert.match(lines(shownAddressesHeld, { services: [own], records: [], reservations: [] }, allowed)[0] ?? '', /^ok/)
+  assert.match(
+    lines(shownAddressesHeld, { cluster, services: [own], records: [], reservations: [] }, allowed)[0] ?? '',
+    /^ok/,
+  )
   assert.match(of([makeService({ loadBalancerClass: 'x', status: status('192.0.2.1') })], [])[0] ?? '', /^ok/)
 })
 
@@ -93,6 +108,13 @@ test('a Service that waits, and one that is too young to wait', () => {
   assert.is(of(at('2026-02-01T11:00:00Z')), 'warning: Service default/web waits for its address')
   assert.match(of(at('2026-02-01T11:58:00Z')) ?? '', /^ok/)
   assert.match(of(at('2026-02-01T11:00:00Z'), [bound]) ?? '', /^ok/)
+  const clash = condition('NotAnnounced', 'another Service has port 80/TCP')
+  const own = makeService({ creationTimestamp: '2026-02-01T11:00:00Z', loadBalancerIP: address, status: clash })
+  const [told] = judge(pendingAddresses, { services: [own], records: [] })
+  assert.equal(
+    [told?.what, told?.why],
+    ['Service default/web waits for its address', 'another Service has port 80/TCP'],
+  )
   const misspelt = makeService({
     creationTimestamp: '2026-02-01T11:00:00Z',
     annotations: { 'eip-admission.dev/reclaim-policy': 'Keep' },

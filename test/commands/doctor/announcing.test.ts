@@ -9,7 +9,7 @@ import {
   loadBalancingOff,
   silentAnnouncer,
 } from '../../../commands/doctor/checks/announcing.ts'
-import { addressAnnotation } from '../../../ledger/record/names.ts'
+import { addressAnnotation, addressCondition } from '../../../ledger/record/names.ts'
 import { makeRecord, makeService } from '../../builders.ts'
 import { makeNode } from '../../announcers/states.ts'
 import { judge, lines } from './context.ts'
@@ -84,6 +84,17 @@ test('an address that no pool has, that nobody advertises, without peers', () =>
     /^warning: Service default\/web holds 192.0.2.1, but/,
   )
   assert.equal(lines(silentAnnouncer, { services, records }), [])
+  const said = (type: string, reason: string, message: string): Service => {
+    const condition = { type, status: 'False' as const, reason, message, lastTransitionTime: '2026-01-01T00:00:00Z' }
+    return { ...(pending ?? makeService()), status: { conditions: [condition] } }
+  }
+  const why = (service: Service, loadBalancer: string) =>
+    judge(silentAnnouncer, { services: [service], records }, { env: { METAL_LOAD_BALANCER: loadBalancer } })[0]?.why
+  assert.is(
+    why(said('cilium.io/IPAMRequestSatisfied', 'already_allocated', 'taken'), 'cilium:///'),
+    'already_allocated: taken',
+  )
+  assert.is(why(said(addressCondition, 'NotAnnounced', 'its pool is refused'), 'metallb:///'), 'its pool is refused')
 })
 
 test('without a load balancer setting, Services show addresses that they hold', () => {

@@ -70,7 +70,7 @@ const rows: [name: string, seen: Partial<ConditionSeen>, wanted: WantedCondition
   [
     'its own address is in doubt',
     { records: [], wanted: { ...own, doubt: { reason: 'not read yet', isDecided: false } } },
-    no('Pending', 'not read yet'),
+    no('NotAnnounced', 'not read yet'),
   ],
   [
     'its balancer is being created',

@@ -20,6 +20,11 @@ const user = (namespace: string, creationTimestamp: string | undefined, facts: P
   ...makeService({ namespace, loadBalancerIP: address, ...(creationTimestamp && { creationTimestamp }) }),
   ...facts,
 })
+/** Another Service of the namespace with the address. */
+const beside = (creationTimestamp: string, ...ports: NonNullable<Service['spec']['ports']>): Service => {
+  const { metadata, spec, ...service } = user('default', creationTimestamp)
+  return { ...service, metadata: { ...metadata, name: 'beside' }, spec: { ...spec, ports } }
+}
 const recordOf = (namespace: string, more: object = {}) => {
   const record = makeRecord({ phase: 'Bound', address, ...more }, { claimRef: { namespace, name: 'holder' } })
   return { ...record, metadata: { ...record.metadata, name: `${namespace}.holder` } }
@@ -274,6 +279,37 @@ const cases: { name: string; verdict: Verdict; text?: string; service?: Service;
   },
   {
     name: 'an address of an older Service of the same namespace',
+    verdict: 'own',
+    service: user('default', newer),
+    facts: { users: () => [beside(older, { port: 53, protocol: 'UDP' })] },
+  },
+  {
+    name: 'an address with a port of an older Service of the same namespace',
+    verdict: 'waits',
+    service: user('default', newer),
+    facts: { users: () => [beside(older, { port: 443 }, { port: 80, protocol: 'TCP' })] },
+    says: 'is used by Service default/beside on port 80/TCP too: change the port',
+  },
+  {
+    name: 'the same port with another protocol',
+    verdict: 'own',
+    service: user('default', newer),
+    facts: { users: () => [beside(older, { port: 80, protocol: 'UDP' })] },
+  },
+  {
+    name: 'an address with a port of a newer Service of the same namespace',
+    verdict: 'own',
+    service: user('default', older),
+    facts: { users: () => [beside(newer, { port: 80 })] },
+  },
+  {
+    name: 'an address that both show, with one port',
+    verdict: 'keeps',
+    service: user('default', newer, { status }),
+    facts: { users: () => [{ ...beside(older, { port: 80 }), status }] },
+  },
+  {
+    name: 'an address that the Service itself uses',
     verdict: 'own',
     service: user('default', newer),
     facts: { users: () => [user('default', older)] },
