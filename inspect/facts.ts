@@ -62,8 +62,12 @@ export type Workload = KubeObject & {
 }
 
 export type Pod = KubeObject & {
-  spec?: { containers?: Container[]; nodeName?: string }
-  status?: { phase?: string; conditions?: { type: string; status: string }[] }
+  spec?: { containers?: Container[]; nodeName?: string; hostNetwork?: boolean }
+  status?: {
+    phase?: string
+    conditions?: { type: string; status: string }[]
+    containerStatuses?: { state?: { waiting?: { reason?: string; message?: string } } }[]
+  }
 }
 
 /** A Role or a binding of one, of the cluster or of a namespace. */

@@ -21,6 +21,8 @@ export type KeptLease = {
   check: () => Promise<void>
   /** Releases the lease if it is ours. What cannot be released expires by itself. */
   release: () => Promise<void>
+  /** Ends the renewals, and leaves the lease to expire. */
+  leave: () => Promise<void>
 }
 
 type KeptLeaseOptions = { clock: Clock; taken: () => Error; durationMs: number }
@@ -30,6 +32,10 @@ export function keptLease(record: LeaseRecord, { clock, taken, durationMs }: Kep
   const claims = claimsOf(record, clock)
   const over = new AbortController()
   let loop: Promise<void> | undefined
+  const leave = async () => {
+    over.abort()
+    await loop
+  }
   return {
     async claim() {
       if (claims.state() !== 'free') return claims.state() === 'ours'
@@ -43,9 +49,9 @@ export function keptLease(record: LeaseRecord, { clock, taken, durationMs }: Kep
       if (claims.state() === 'ours' && claims.ageMs() > trusted * durationMs) await claims.renew()
       if (claims.state() === 'taken') throw taken()
     },
+    leave,
     async release() {
-      over.abort()
-      await loop
+      await leave()
       // Where the API server cannot be reached, the end of the run says so already.
       await claims.release().catch(() => undefined)
     },
@@ -89,7 +95,7 @@ function claimsOf(record: LeaseRecord, clock: Clock) {
 }
 
 /** Whether a claim succeeded; false also where another contender was faster. */
-export function claimed(record: LeaseRecord): Promise<boolean> {
+function claimed(record: LeaseRecord): Promise<boolean> {
   return unlessFaster(() => record.claim())
 }
 

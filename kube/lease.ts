@@ -17,6 +17,8 @@ export type LeaseOptions = {
   annotations?: (() => Record<string, string | undefined>) | undefined
   /** Called with the lease as each claim reads it and writes it. */
   onSeen?: ((lease: Lease) => void) | undefined
+  /** How long the claim of a holder counts that is known to have ended; undefined where only its lease says it. */
+  graceMs?: ((holder: string) => number | undefined) | undefined
   clock: Clock
 }
 
@@ -88,7 +90,8 @@ const newLease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' } as cons
 
 /** Remembers when the lease last changed, and tells whether another contender's claim is still valid, or goes first. */
 function otherHolderCheck(options: LeaseOptions): (lease: Lease) => boolean {
-  const { identity, leaseDurationMs, clock, hesitationMs = () => 0, onSeen = () => {} } = options
+  const { identity, leaseDurationMs, clock, hesitationMs = () => 0 } = options
+  const { graceMs = () => undefined, onSeen = () => {} } = options
   let lastChange: { text: string; atMs: number } | undefined
 
   return (lease) => {
@@ -98,7 +101,8 @@ function otherHolderCheck(options: LeaseOptions): (lease: Lease) => boolean {
     if (lastChange?.text !== text) lastChange = { text, atMs: clock.now() }
     const { holderIdentity = '', leaseDurationSeconds = leaseDurationMs / 1000 } = spec
     if (holderIdentity === identity) return false
-    const freeAtMs = lastChange.atMs + (holderIdentity === '' ? 0 : leaseDurationSeconds * 1000)
+    const validMs = holderIdentity === '' ? 0 : (graceMs(holderIdentity) ?? leaseDurationSeconds * 1000)
+    const freeAtMs = lastChange.atMs + validMs
     return clock.now() < freeAtMs + hesitationMs()
   }
 }

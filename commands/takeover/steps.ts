@@ -45,8 +45,8 @@ export class Refusal extends Error {
 
 const lookMs = 500
 
-/** How long what came back once has to stay ended before the last step: a pipeline that applies it again is seen by then. */
-const settleMs = 30_000
+/** How long what was stopped has to stay so before the run ends: most pipelines apply a manifest again by then. */
+const settleMs = { first: 15_000, again: 30_000 }
 
 /** Carries out steps one after the other, until each sees that it is done. Throws when one makes no progress for too long. */
 export async function runSteps(steps: readonly TakeoverStep[], deps: RunDeps): Promise<StepResult[]> {
@@ -58,14 +58,14 @@ export async function runSteps(steps: readonly TakeoverStep[], deps: RunDeps): P
     stopIfAborted(deps.signal)
     await patiently(deps, deps.check)
     await patiently(deps, () => deps.record({ name: step.name, title: step.title, number: at + 1, of: steps.length }))
-    await runStep(step, { ...deps, stillEnding: () => ended.missing(at + 1 === steps.length) })
+    await runStep(step, { ...deps, ended, isLast: at + 1 === steps.length })
     ended.add(step)
     results.push({ name: step.name, title: step.title, ms: Math.round(deps.clock.now() - startedMs) })
   }
   return results
 }
 
-type StepDeps = RunDeps & { stillEnding: () => Promise<Missing | undefined> }
+type StepDeps = RunDeps & { ended: EndedSteps; isLast: boolean }
 
 async function runStep(step: TakeoverStep, deps: StepDeps): Promise<void> {
   const { clock, signal, tell } = deps
@@ -90,47 +90,61 @@ async function runStep(step: TakeoverStep, deps: StepDeps): Promise<void> {
 /** Looks at the cluster once and does what can be done now. Returns what is left; undefined if the step is done. */
 async function turn(
   step: TakeoverStep,
-  { check, signal, stillEnding }: StepDeps,
+  { check, signal, ended, isLast }: StepDeps,
   say: (missing: Missing) => void,
 ): Promise<Missing | undefined> {
-  const ending = await stillEnding()
-  const missing = ending ?? (await step.missing())
+  const left = async () => (await step.missing()) ?? (isLast ? ended.settling() : undefined)
+  const ending = await ended.missing()
+  const missing = ending ?? (await left())
   if (!missing) return undefined
   say(missing)
   stopIfAborted(signal)
   await check()
   if (ending || !step.act) return missing
   await step.act()
-  return step.missing()
+  return left()
+}
+
+type EndedSteps = {
+  add(step: TakeoverStep): void
+  /** What is left to stop again. */
+  missing(): Promise<Missing | undefined>
+  /** What the last step waits for, when it is done. */
+  settling(): Missing | undefined
 }
 
 /** The programs that earlier steps have stopped. A program that comes back is stopped again, and the second time is refused. */
-function endedSteps({ check, tell, clock }: RunDeps): {
-  add(step: TakeoverStep): void
-  missing(isLast: boolean): Promise<Missing | undefined>
-} {
+function endedSteps({ check, tell, clock }: RunDeps): EndedSteps {
   const steps: TakeoverStep[] = []
   let returns = 0
-  let returnedAtMs = -Infinity
+  let settledAtMs = 0
   const end = async (step: TakeoverStep, who: string) => {
     await check()
     await step.act?.()
     tell(`      ${who}; it is stopped again`)
     returns += 1
-    returnedAtMs = clock.now()
+    settledAtMs = clock.now() + settleMs.again
     if (returns > 1) throw new Refusal(`${who}, for the second time; stop what starts it, then run this command again`)
   }
   return {
-    add: (step) => void (step.returned && steps.push(step)),
-    async missing(isLast) {
+    add(step) {
+      if (!step.returned) return
+      steps.push(step)
+      settledAtMs = clock.now() + settleMs.first
+    },
+    async missing() {
       for (const step of steps) {
         const who = await step.returned?.()
         if (who !== undefined) await end(step, who)
         const missing = await step.missing()
         if (missing) return missing
       }
-      const isSettled = !isLast || clock.now() - returnedAtMs > settleMs
-      return isSettled ? undefined : { text: `waiting ${settleMs / 1000} s to see whether it is started again` }
+      return undefined
+    },
+    settling() {
+      if (clock.now() > settledAtMs) return undefined
+      const { first, again } = settleMs
+      return { text: `waiting ${(returns > 0 ? again : first) / 1000} s to see whether it is started again` }
     },
   }
 }

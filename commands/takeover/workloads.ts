@@ -4,6 +4,7 @@ import { keyOf } from '../../kube/objects.ts'
 import type { Resource } from '../../kube/resource.ts'
 import { names, stoppedLabel } from '../../settings/installed-names.ts'
 import type * as inspect from '../../inspect/facts.ts'
+import type { Pod } from '../../inspect/facts.ts'
 import { daemonSets, deployments, pods } from '../../inspect/kinds.ts'
 import type { ObjectRef } from './plan/plan.ts'
 import type { Missing, TakeoverStep } from './steps.ts'
@@ -91,14 +92,16 @@ type Stopping = Pick<TakeoverStep, 'name' | 'title'> & {
   workloads: () => Promise<StoppableWorkload[]>
   /** Whether they are ours: a Deployment remembers its replicas. */
   isOurs: boolean
+  /** Learns of every pod that is left at a look. */
+  note?: (pod: Pod) => void
 }
 
 /** Stops workloads and waits until no pod of them is left. */
-export function stopStep(client: KubeClient, { name, title, workloads, isOurs }: Stopping): TakeoverStep {
+export function stopStep(client: KubeClient, { name, title, workloads, isOurs, note }: Stopping): TakeoverStep {
   return {
     name,
     title,
-    missing: async () => stillRunning(client, await workloads()),
+    missing: async () => stillRunning(client, await workloads(), note),
     async act() {
       for (const one of await workloads()) if (!isStopped(one)) await stopWorkload(client, one, isOurs)
     },
@@ -122,27 +125,46 @@ function writerOf({ metadata }: StoppableWorkload): string {
 const ownManager = 'eip-admission'
 
 /** What is left until workloads have no pod. A pod that is ending may still act, so it counts until it is gone. */
-async function stillRunning(client: KubeClient, workloads: readonly StoppableWorkload[]): Promise<Missing | undefined> {
+async function stillRunning(
+  client: KubeClient,
+  workloads: readonly StoppableWorkload[],
+  note: (pod: Pod) => void = () => {},
+): Promise<Missing | undefined> {
   for (const workload of workloads) {
+    const left = await podsOf(client, workload)
+    left.forEach(note)
     if (!isStopped(workload)) return { text: `stopping ${workloadText(workload)}` }
-    const { namespace = '' } = workload.metadata
-    const labelSelector = Object.entries(workload.spec?.selector?.matchLabels ?? {})
-      .map(([name, value]) => `${name}=${value}`)
-      .join()
-    const count = await countPods(client, namespace, labelSelector)
-    if (count > 0)
+    const { length } = left
+    if (length > 0)
       return {
-        text: `${workloadText(workload)} still has ${count} ${count === 1 ? 'pod' : 'pods'}`,
-        hint: `if its node is gone: kubectl get pods -n ${namespace} -l ${labelSelector}`,
+        text: `${workloadText(workload)} still has ${length} ${length === 1 ? 'pod' : 'pods'}`,
+        hint: `if its node is gone: kubectl get pods -n ${workload.metadata.namespace} -l ${selectorOf(workload)}`,
       }
   }
   return undefined
 }
 
-/** How many pods exist, those that are ending included. */
-async function countPods(client: KubeClient, namespace: string, labelSelector: string): Promise<number> {
+function selectorOf({ spec }: StoppableWorkload): string {
+  return Object.entries(spec?.selector?.matchLabels ?? {})
+    .map(([name, value]) => `${name}=${value}`)
+    .join()
+}
+
+/** The pods of a workload, those that are ending included. */
+async function podsOf(client: KubeClient, workload: StoppableWorkload): Promise<Pod[]> {
+  const labelSelector = selectorOf(workload)
   // Without a selector every pod of the namespace would count.
-  if (labelSelector === '') return 0
-  const found = await listAll(client, pods, { namespace, labelSelector })
-  return found.filter(({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed').length
+  if (labelSelector === '') return []
+  const found = await listAll(client, pods, { namespace: workload.metadata.namespace ?? '', labelSelector })
+  return found.filter(({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed')
+}
+
+/** Why a pod of a workload does not start, in the words of its kubelet; undefined if none says so. */
+export async function waitingReason(client: KubeClient, workload: StoppableWorkload): Promise<string | undefined> {
+  const all = await podsOf(client, workload)
+  const waiting = all.flatMap(
+    ({ status }) => status?.containerStatuses?.flatMap(({ state }) => state?.waiting ?? []) ?? [],
+  )
+  const [first] = waiting.filter(({ reason }) => reason !== 'ContainerCreating')
+  return first && [first.reason, first.message].filter(Boolean).join(': ')
 }

@@ -33,6 +33,7 @@ const before = { objects: await metallbObjects(stage), services: await serviceFa
 stage.cloud.control.calls.clear()
 let product: Product | undefined
 
+const standby = 'Start eip-admission on standby'
 const kill = (text: string) => ({ text, signal: 'SIGKILL' as const })
 
 /** Neither bought nor given back. */
@@ -102,7 +103,7 @@ const waitingApply = once(async (): Promise<{ child: ChildProcess; ended: Promis
       plan,
       lockMs,
       seen: (output, child) => {
-        if (output.includes('[4/6]')) resolve({ child, ended })
+        if (output.includes(standby)) resolve({ child, ended })
       },
     })
     ended.then(({ output }) => reject(new Error(output)), reject)
@@ -139,9 +140,9 @@ test('an apply that is frozen loses its place to undo, which leaves what was fou
 test('apply, killed after its record and while it waits for our process', async () => {
   await besideOurs(async () => {
     const plan = await planFor(stage)
-    for (const step of [2, 4]) {
-      const { output } = await runTakeover(stage, 'apply', { plan, at: kill(`[${step}/6]`) })
-      assert.match(output, `[${step}/6]`)
+    for (const step of [standby, 'Let eip-admission lead']) {
+      const { output } = await runTakeover(stage, 'apply', { plan, at: kill(step) })
+      assert.match(output, step)
     }
     const { code, output } = await runTakeover(stage, 'apply', { plan: await planFor(stage) })
     assert.is(code, 0, output)
@@ -164,9 +165,9 @@ test('undo asks for our process, and leaves what was found though it is killed',
   assert.match(waiting.output, 'Stopped. What is done stays done.')
   assert.is(await holder(), '', 'its place is free at once')
   await product?.stop()
-  for (const step of [3, 6]) {
-    const { output } = await runTakeover(stage, 'undo', { at: kill(`[${step}/7]`) })
-    assert.match(output, `[${step}/7]`)
+  for (const step of ['Keep every eip-admission', 'Remove the ElasticIPs']) {
+    const { output } = await runTakeover(stage, 'undo', { at: kill(step) })
+    assert.match(output, step)
   }
   const { code, output } = await runTakeover(stage, 'undo')
   assert.is(code, 0, output)

@@ -11,7 +11,7 @@ const [command, planFile = '', ...given] = process.argv.slice(2)
 const stopping = new AbortController()
 process.once('SIGINT', () => stopping.abort())
 const flags = Object.fromEntries(given.map((flag) => flag.split(/=(.*)/s).slice(0, 2) as [string, string]))
-const installed = { webhookUrl: undefined, loadBalancer: undefined, loadBalancerManifest: undefined }
+const installed = { webhookUrl: process.env['WEBHOOK_URL'], loadBalancer: undefined, loadBalancerManifest: undefined }
 const deps = {
   env: {},
   version: 'test',

@@ -230,7 +230,7 @@ export async function runTakeover(
   const all = [`--kubeconfig=${stage.controlPlane.kubeconfig}`, '--patience=300s', ...flags]
   const child = spawn(process.execPath, [script, command, file, ...all], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, LOCK_MS: String(lockMs) },
+    env: { ...process.env, LOCK_MS: String(lockMs), WEBHOOK_URL: stage.webhookUrl },
   })
   let output = ''
   let isSent = false

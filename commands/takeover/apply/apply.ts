@@ -3,16 +3,17 @@ import { mutatingWebhookConfigurations, namespaces, validatingWebhookConfigurati
 import { elasticIPDefinition } from '../../../manifests/elastic-ip-crd.ts'
 import { customResourceDefinitions } from '../../../manifests/resources.ts'
 import { names } from '../../../settings/installed-names.ts'
-import { lateWorkloads, readFound } from '../found.ts'
-import { freeLeaseStep } from '../lease-steps.ts'
+import { type FoundBefore, lateWorkloads, readFound } from '../found.ts'
+import { leadLease } from '../lead-lease.ts'
 import { type TakeoverPlan, canApply } from '../plan/plan.ts'
 import type { Progress } from '../progress.ts'
 import type { Routes } from '../routes.ts'
 import { type Run, type RunDeps, inTheWay, lockedRun } from '../run.ts'
 import { Refusal, type TakeoverStep, type StepResult } from '../steps.ts'
+import type { Pod } from '../../../inspect/facts.ts'
 import { readWorkloads, stopStep } from '../workloads.ts'
 import { type ServiceResult, adoptStep, verifyStep } from './adopt-steps.ts'
-import { leadStep } from './lead-step.ts'
+import { leadStep, standbyStep } from './lead-step.ts'
 
 export type ApplyDeps = RunDeps & {
   /** Reads the cluster and the cloud anew. */
@@ -46,36 +47,66 @@ function isAsPlanned(before: Progress | undefined, { status }: TakeoverPlan): bo
   return before?.state === status?.recorded && before?.step.name === status?.step.name
 }
 
-async function carryOut({ client, install }: ApplyDeps, plan: TakeoverPlan, run: Run): Promise<ApplyResult> {
+async function carryOut(deps: ApplyDeps, plan: TakeoverPlan, run: Run): Promise<ApplyResult> {
   const { before, progress, check, clock } = run
-  const { namespace, leaseNamespace, leaseName } = plan.target
   // A later run sees a cluster that the first one has changed already.
   // What an `undo` that was interrupted had left, the next one reads anew.
-  const found = before ? { ...before.found, left: [] } : await readFound(client, plan)
+  const found = before ? { ...before.found, left: [] } : await readFound(deps.client, plan)
   const late = lateWorkloads(found, plan)
   if (late.length > 0)
     throw new Refusal(
       `${late.join(' and ')} did not run when the takeover began; stop it, or run \`eip-admission takeover undo\` first`,
     )
+  const { steps, lead, verify } = stepsOf(deps, plan, { found, clock })
+  const checkAll = async () => {
+    await check()
+    await lead.check()
+  }
+  try {
+    const { steps: results, last } = await run.carryOut(steps, { state: 'applying', found, check: checkAll })
+    if (last) await progress.write({ state: 'applied', step: last, found })
+    return { plan, steps: results, ...(await verify.results()) }
+  } finally {
+    // A release would let ours lead beside a predecessor that is not stopped yet.
+    await lead.leave()
+  }
+}
+
+function stepsOf(
+  { client, install, signal }: ApplyDeps,
+  plan: TakeoverPlan,
+  { found, clock }: Pick<Run, 'clock'> & { found: FoundBefore },
+) {
+  const { namespace, leaseNamespace, leaseName } = plan.target
+  const theirs = found.lease
+  const ours = { namespace: leaseNamespace, name: leaseName }
+  const hosts = new Set<string>()
+  const isEnded = (holder: string) => hosts.has(holder.slice(0, holder.lastIndexOf('_')))
+  const lead = leadLease({ client, lease: ours, clock, isEnded })
   const planned = plan.services.filter(({ held }) => held !== 'ignored')
-  const lease = { namespace: leaseNamespace, name: leaseName }
   const verify = verifyStep({ client, planned, found })
-  const steps = [
+  const isElecting = theirs.isUsed && theirs.namespace === ours.namespace && theirs.name === ours.name
+  const steps: TakeoverStep[] = [
     installStep(client, () => install(plan)),
+    standbyStep({ client, namespace, lead, signal, isElecting }),
     stopStep(client, {
       name: 'stop-predecessor',
       title: `Stop ${plan.predecessor.title}`,
       workloads: () => readWorkloads(client, found.workloads),
       isOurs: false,
+      // The step ends when none of them is left.
+      note: (pod) => hosts.add(hostnameOf(pod)),
     }),
-    freeLeaseStep(client, lease, clock),
-    leadStep(client, { namespace, lease }),
+    leadStep({ client, namespace, lead }),
     adoptStep({ client, planned, found }),
     verify,
   ]
-  const { steps: results, last } = await run.carryOut(steps, { state: 'applying', found, check })
-  if (last) await progress.write({ state: 'applied', step: last, found })
-  return { plan, steps: results, ...(await verify.results()) }
+  return { steps, lead, verify }
+}
+
+/** The name by which a program in a pod calls its machine, as the identity of a lease begins. */
+function hostnameOf({ metadata, spec }: Pod): string {
+  return (spec?.hostNetwork ? spec.nodeName : undefined) ?? metadata.name
 }
 
 /** Applies what `install` applies, unless the cluster has it: its last object is a webhook configuration. */

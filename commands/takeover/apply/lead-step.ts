@@ -2,7 +2,8 @@ import type { KubeClient } from '../../../kube/client.ts'
 import type { Lease } from '../../../kube/objects.ts'
 import { leases } from '../../../kube/resource.ts'
 import { isHeld, isOwnIdentity } from '../../../kube/lease-holder.ts'
-import type { ObjectRef } from '../plan/plan.ts'
+import { probeOnce } from '../../../webhooks/webhook-probe.ts'
+import { type LeadLease, isOfTakeover, placeOf } from '../lead-lease.ts'
 import type { Missing, TakeoverStep } from '../steps.ts'
 import {
   type StoppableWorkload,
@@ -11,57 +12,116 @@ import {
   readyPods,
   replicasAnnotation,
   startWorkload,
+  waitingReason,
   workloadText,
 } from '../workloads.ts'
 
 /** As many as the chart runs by default. */
 const usualReplicas = 2
 
-type Target = { namespace: string; lease: ObjectRef }
+type Leading = { client: KubeClient; namespace: string; lead: LeadLease }
 
-/** What is left until a process of ours leads, and what a person should do if none comes. */
-function leaderMissing(
-  lease: Lease | undefined,
-  { own, now, target }: { own: readonly StoppableWorkload[]; now: Date; target: Target },
-): Missing | undefined {
-  const { namespace } = target.lease
-  const place = `lease ${namespace}/${target.lease.name}`
-  const holder = lease?.spec?.holderIdentity ?? ''
-  if (lease && isOwnIdentity(holder) && isHeld(lease, now)) return undefined
-  const text =
-    holder === '' ? `nobody holds the ${place}` : `the ${place} is held by ${holder}, which does not act for us`
-  if (holder !== '' && !isOwnIdentity(holder))
-    return { text, hint: `stop that program: kubectl get pods -A -o wide | grep ${holder.split('_')[0]}` }
-  const deployment = own.find(({ kind }) => kind === 'Deployment')
-  if (!deployment)
-    return {
-      text,
-      hint: `install the chart as \`eip-admission takeover plan\` says at its end, or start \`eip-admission serve\` with the settings that it prints`,
-    }
-  const ready = readyPods(deployment)
-  return {
-    text: `${text}; ${workloadText(deployment)} has ${ready} ready pods`,
-    hint: `kubectl get pods -n ${target.namespace}`,
+/** Starts these of our workloads that are stopped, each with as many replicas as it had. */
+async function startStopped(client: KubeClient, own: readonly StoppableWorkload[]): Promise<void> {
+  for (const workload of own.filter(isStopped)) {
+    const before = workload.metadata.annotations?.[replicasAnnotation]
+    await startWorkload(client, workload, Number(before ?? usualReplicas))
   }
 }
 
-/** Starts our workload if it is stopped, and waits until a process of ours leads. */
-export function leadStep(client: KubeClient, target: Target): TakeoverStep {
+type Standby = Leading & { signal: AbortSignal; isElecting: boolean }
+
+/**
+ * Starts `serve` while the predecessor still works, and waits until the API server reaches it. A settings file that is
+ * wrong, an image that no node can pull or a firewall is found while the predecessor still works. Until then our program does
+ * not lead: `isElecting`, the predecessor elects by the same lease, otherwise this run holds it.
+ */
+export function standbyStep({ client, namespace, lead, signal, isElecting }: Standby): TakeoverStep {
+  /** The guardians of the control-plane address are not on standby: they act without a lease. */
+  const deployment = async () => (await ownWorkloads(client, namespace)).filter(({ kind }) => kind === 'Deployment')
+  let first: Lease | undefined
+  /** Who has the lease; undefined where ours cannot lead beside the predecessor, or leads already since an earlier run. */
+  const holderLeft = async () => {
+    if (isElecting || lead.isOurs()) return undefined
+    const stored = await client.get(leases, lead.at)
+    first ??= stored
+    const { holderIdentity: holder = '', renewTime } = stored?.spec ?? {}
+    return isOwnIdentity(holder) && renewTime !== first?.spec?.renewTime ? undefined : holder
+  }
+  return {
+    name: 'standby',
+    title: 'Start eip-admission on standby',
+    async missing() {
+      const holder = await holderLeft()
+      const place = placeOf(lead.at)
+      if (holder === '' || (holder !== undefined && isOfTakeover(holder))) return { text: `claiming the ${place}` }
+      if (holder !== undefined) return { text: `waiting until the ${place} of ${holder} has expired` }
+      const own = await deployment()
+      const stopped = own.find(isStopped)
+      if (stopped) return { text: `starting ${workloadText(stopped)}` }
+      const probed = await probeOnce({ client, namespace }, signal)
+      return probed.outcome === 'answered' ? undefined : notReady(client, own, probed.reason)
+    },
+    async act() {
+      if ((await holderLeft()) === undefined || (await lead.claim()) === '')
+        await startStopped(client, await deployment())
+    },
+  }
+}
+
+/** Why the webhooks of a `serve` on standby do not answer, and what a person should do about it. */
+async function notReady(client: KubeClient, own: readonly StoppableWorkload[], reason: string): Promise<Missing> {
+  const [workload] = own
+  if (!workload)
+    return {
+      text: `no eip-admission answers yet (${reason})`,
+      hint: 'install the chart as `eip-admission takeover plan` says at its end, or start `eip-admission serve` with the settings that it prints',
+    }
+  const waiting = await waitingReason(client, workload)
+  const why = waiting === undefined ? reason : `a pod waits: ${waiting}`
+  return {
+    text: `${workloadText(workload)} has ${readyPods(workload)} ready pods (${why})`,
+    hint: `kubectl describe pods -n ${workload.metadata.namespace}`,
+  }
+}
+
+/** Frees the lease that the predecessor left, starts what is still stopped, and waits until a process of ours leads. */
+export function leadStep({ client, namespace, lead }: Omit<Leading, 'signal'>): TakeoverStep {
+  const stored = async () => {
+    const lease = await client.get(leases, lead.at)
+    const holder = lease?.spec?.holderIdentity ?? ''
+    return { holder, leads: lease && isOwnIdentity(holder) && isHeld(lease, new Date()) }
+  }
   return {
     name: 'lead',
     title: 'Let eip-admission lead',
     async missing() {
-      const [lease, own] = await Promise.all([client.get(leases, target.lease), ownWorkloads(client, target.namespace)])
+      const [{ holder, leads }, own] = await Promise.all([stored(), ownWorkloads(client, namespace)])
       const stopped = own.find(isStopped)
       if (stopped) return { text: `starting ${workloadText(stopped)}` }
-      return leaderMissing(lease, { own, now: new Date(), target })
+      return leads ? undefined : leaderMissing(holder, { own, lead })
     },
     async act() {
-      const stopped = (await ownWorkloads(client, target.namespace)).filter(isStopped)
-      for (const workload of stopped) {
-        const before = workload.metadata.annotations?.[replicasAnnotation]
-        await startWorkload(client, workload, Number(before ?? usualReplicas))
-      }
+      await startStopped(client, await ownWorkloads(client, namespace))
+      const { holder, leads } = await stored()
+      if (holder !== '' && !leads && (lead.isOurs() || (await lead.claim()) === '')) await lead.release()
     },
+  }
+}
+
+/** What is left until a process of ours leads, and what a person should do if none comes. */
+function leaderMissing(holder: string, { own, lead }: { own: readonly StoppableWorkload[]; lead: LeadLease }): Missing {
+  const place = placeOf(lead.at)
+  if (holder !== '' && !isOwnIdentity(holder) && !isOfTakeover(holder))
+    return {
+      text: `the ${place} is held by ${holder}, which does not act for us`,
+      hint: `stop that program: kubectl get pods -A -o wide | grep ${holder.split('_')[0]}`,
+    }
+  const text = holder === '' ? `nobody holds the ${place}` : `freeing the ${place} of ${holder}`
+  const deployment = own.find(({ kind }) => kind === 'Deployment')
+  if (!deployment) return { text, hint: 'start `eip-admission serve` with the settings that the plan prints' }
+  return {
+    text: `${text}; ${workloadText(deployment)} has ${readyPods(deployment)} ready pods`,
+    hint: `kubectl get pods -n ${deployment.metadata.namespace}`,
   }
 }

@@ -15,7 +15,7 @@ import { type ElasticIP, claimKey, elasticIPs, isSecond, recordFinalizer } from 
 import { mapAll } from '../../../lib/map-all.ts'
 import { names } from '../../../settings/installed-names.ts'
 import { type FoundBefore, finalizersFor } from '../found.ts'
-import { isOfTakeover } from '../lease-steps.ts'
+import { isOfTakeover } from '../lead-lease.ts'
 import type { TakeoverStep } from '../steps.ts'
 import { isStopped, readWorkload, readyPods, startWorkload } from '../workloads.ts'
 import { removeCondition } from '../../../controllers/services/service-condition.ts'

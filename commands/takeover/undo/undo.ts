@@ -5,7 +5,7 @@ import { claimKey, type ElasticIP, phaseOf, reservationIdOf } from '../../../led
 import { listedOrphans } from '../../../ledger/sweep/orphan-list.ts'
 import { names } from '../../../settings/installed-names.ts'
 import { type FoundBefore, type LeftReservation, newFinalizers, predecessorNamed } from '../found.ts'
-import { holdLease } from '../lease-steps.ts'
+import { holdStep, leadLease } from '../lead-lease.ts'
 import { type Progress, readProgress } from '../progress.ts'
 import { managerFinding } from '../plan/workload-managers.ts'
 import { type Run, type RunDeps, inTheWay, lockedRun } from '../run.ts'
@@ -54,7 +54,7 @@ async function carryOut({ client, namespace, signal }: UndoDeps, run: Run): Prom
   const before = recorded(run.before, namespace).found
   const found = { ...before, left: [...(before.left ?? [])] } satisfies FoundBefore
   const isPredecessorBack = async () => !(await readWorkloads(client, found.workloads)).every(isStopped)
-  const hold = holdLease({ client, lease: found.ourLease, isPredecessorBack, clock })
+  const hold = leadLease({ client, lease: found.ourLease, clock })
   const check = async () => {
     await run.check()
     await hold.check()
@@ -71,7 +71,7 @@ async function carryOut({ client, namespace, signal }: UndoDeps, run: Run): Prom
       workloads: () => ownWorkloads(client, namespace),
       isOurs: true,
     }),
-    hold.step,
+    holdStep(client, hold, isPredecessorBack),
     metallbStep(work),
     ...(found.document ? [documentStep(work)] : []),
     noting(servicesStep(work)),

@@ -2,13 +2,13 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type KubeObject, keyOf } from '../../../kube/objects.ts'
-import { configMaps, services } from '../../../kube/resource.ts'
+import { configMaps, leases, services } from '../../../kube/resource.ts'
 import { elasticIPs } from '../../../ledger/record/elastic-ip.ts'
 import { deployments } from '../../../inspect/kinds.ts'
 import { applyTakeover } from '../../../commands/takeover/apply/apply.ts'
 import { runSteps } from '../../../commands/takeover/steps.ts'
 import { KubeError } from '../../../kube/errors.ts'
-import { apply, common, undo } from './runs.ts'
+import { apply, begins, common, undo } from './runs.ts'
 import { type World, finalizer, upstream, world } from './world.ts'
 
 /** Kinds that say nothing of what is left: undo keeps the namespace and the definition, and both programs hold leases. */
@@ -64,12 +64,69 @@ const taken = async () => {
   return of
 }
 
+/** A predecessor that does not elect. A person starts ours when apply asks for it. */
+const withoutElection = () => {
+  const of = world({ elects: false })
+  of.state.isReady = false
+  of.onTick(() => {
+    if (of.holder()?.spec?.holderIdentity?.includes('_takeover_')) of.state.isOurs = of.state.isReady = true
+  })
+  return of
+}
+
 test('apply that is killed at any write is finished by the next one', () =>
   killedAtEach(fresh, apply, (of) => {
     for (const { metadata } of of.api.stored(services)) assert.equal(metadata.finalizers, [upstream, finalizer])
     assert.is(of.holder()?.spec?.holderIdentity, 'ours_0123456789ab')
     assert.is(of.api.stored(configMaps)[0]?.data?.['state'], 'applied')
   }))
+
+test('a predecessor without an election never acts beside ours, though apply is killed at any write for an hour', () =>
+  killedAtEach(
+    async () => withoutElection(),
+    async (of) => {
+      await apply(of).finally(async () => {
+        for (let minute = 0; minute < 60; minute += 1) await of.clock.sleep(60_000)
+      })
+    },
+    (of) => {
+      assert.is(of.state.overlaps, 0)
+      assert.is(of.holder()?.spec?.holderIdentity, 'ours_0123456789ab')
+    },
+  ))
+
+for (const elects of [true, false])
+  test(`nobody leads for five seconds at most, with a predecessor that ${elects ? 'elects' : 'does not elect'}`, async () => {
+    const of = elects ? await fresh() : withoutElection()
+    await apply(of)
+    const gapMs = of.state.leadsSinceMs - of.state.runsUntilMs
+    assert.ok(gapMs >= 0 && gapMs <= 5_000, `${gapMs} ms`)
+  })
+
+test('the lease of a program outside of the stopped pods counts as long as it says', async () => {
+  const of = await fresh()
+  let isReplaced = false
+  const lines: string[] = []
+  of.onTick(() => {
+    const stored = of.holder()
+    if (!stored || isReplaced || of.workload()?.spec?.replicas !== 0) return
+    isReplaced = true
+    of.api.put(leases, { ...stored, spec: { ...stored.spec, holderIdentity: 'elsewhere_1', leaseDurationSeconds: 15 } })
+  })
+  await apply(of, lines)
+  assert.match(lines.join('\n'), 'is held by elsewhere_1, which does not act for us')
+  assert.ok(of.state.leadsSinceMs - of.state.runsUntilMs >= 15_000)
+})
+
+test('the predecessor is not stopped before the webhooks of ours answer', async () => {
+  const of = await fresh()
+  of.state.isReady = false
+  const run = applyTakeover({ ...common(of), patienceMs: 60_000, makePlan: async () => of.plan(), install: of.install })
+  const error = await run.then(() => 'done', textOf)
+  assert.match(error, 'made no progress for 1m: no eip-admission answers yet (the API server does not call')
+  assert.match(error, 'start `eip-admission serve`')
+  assert.equal(Object.values(of.replicas()), [1])
+})
 
 test('undo that is killed at any write leaves what was found', async () => {
   const before = visible(world())
@@ -327,7 +384,7 @@ test('a signal ends a run between two steps, and nothing is half said', async ()
     ...common(of),
     tell(line) {
       lines.push(line)
-      if (line.startsWith('[3/6]')) stopping.abort()
+      if (begins(line, 'Stop CPEM')) stopping.abort()
     },
     signal: stopping.signal,
     makePlan: async () => of.plan(),
@@ -337,7 +394,7 @@ test('a signal ends a run between two steps, and nothing is half said', async ()
     () => assert.unreachable(),
     (error: Error) => assert.is(error.name, 'Interrupted'),
   )
-  assert.match(lines.at(-1) ?? '', /^\[3\/6\]/)
+  assert.ok(begins(lines.at(-1), 'Stop CPEM'))
 })
 
 test('a step without progress ends with what is missing, and what to do', async () => {
@@ -383,7 +440,7 @@ for (const [command, run, make] of [
     const told = lines.push.bind(lines)
     lines.push = (...all) => {
       const [line = ''] = all
-      if (line.startsWith('[2/')) {
+      if (begins(line, command === 'apply' ? 'Stop CPEM' : 'Stop eip-admission')) {
         isAway = true
         const untilMs = of.state.nowMs + 20_000
         of.onTick(() => (isAway &&= of.state.nowMs < untilMs))

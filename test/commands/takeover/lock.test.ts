@@ -5,6 +5,7 @@ import { leases } from '../../../kube/resource.ts'
 import { applyTakeover } from '../../../commands/takeover/apply/apply.ts'
 import { withLock } from '../../../commands/takeover/lock.ts'
 import { undoTakeover } from '../../../commands/takeover/undo/undo.ts'
+import { begins } from './runs.ts'
 import { type World, world } from './world.ts'
 
 const common = (of: World, tell: (line: string) => void = () => {}) => ({
@@ -27,14 +28,19 @@ const ended = (run: Promise<unknown>) =>
 const lock = ({ api }: World) => api.stored(leases).find(({ metadata }) => metadata.name === 'eip-admission-takeover')
 
 for (const second of ['apply', 'undo'] as const)
-  // Before step 1 nothing is recorded that undo could undo.
-  for (const step of second === 'apply' ? [1, 2, 3, 4] : [2, 3, 4])
-    test(`${second} that begins while apply is at step ${step} is refused, and apply ends well`, async () => {
+  // Before the first step nothing is recorded that undo could undo.
+  for (const step of [
+    ...(second === 'apply' ? ['Install'] : []),
+    'Start eip-admission',
+    'Stop CPEM',
+    'Let eip-admission',
+  ])
+    test(`${second} that begins while apply is at "${step}" is refused, and apply ends well`, async () => {
       // Apply waits for a process of ours until the other run has ended.
       const of = world()
       let other: Promise<string> | undefined
       const first = runs.apply(of, (line) => {
-        if (!line.startsWith(`[${step}/6]`)) return
+        if (!begins(line, step)) return
         other = ended(runs[second](of)).finally(() => (of.state.isOurs = true))
       })
       await first
@@ -76,7 +82,7 @@ for (const [what, holderIdentity] of [
     of.state.isOurs = true
     const asleep = await ended(
       runs.apply(of, (line) => {
-        if (!line.startsWith('[2/6]')) return
+        if (!begins(line, 'Stop CPEM')) return
         // Another one took the lock meanwhile, and the date went on.
         const stored = lock(of)
         assert.ok(stored)

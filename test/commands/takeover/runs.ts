@@ -23,3 +23,7 @@ export async function undo(of: World, lines?: string[], more: Partial<UndoDeps> 
     of.api.drop({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', plural: 'leases', namespaced: true }, of.lease)
   return undoTakeover({ ...common(of, lines), namespace: 'eip-admission', ...more })
 }
+
+/** Whether a line says that a step with this title begins, wherever it stands among the others. */
+export const begins = (line: string | undefined, title: string) =>
+  line?.replace(/^\[\d+\/\d+\] /, '').startsWith(title) ?? false

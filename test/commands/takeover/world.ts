@@ -13,11 +13,13 @@ import {
   validatingWebhookConfigurations,
 } from '../../../kube/resource.ts'
 import { elasticIPs } from '../../../ledger/record/elastic-ip.ts'
+import { webhookIdentities } from '../../../webhooks/identities.ts'
+import { probeAnnotation } from '../../../webhooks/probe.ts'
 import { missingFrom } from '../../../lib/includes.ts'
 import { elasticIPDefinition } from '../../../manifests/elastic-ip-crd.ts'
 import { names } from '../../../settings/installed-names.ts'
 import { customResourceDefinitions } from '../../../manifests/resources.ts'
-import { deployments } from '../../../inspect/kinds.ts'
+import { deployments, pods } from '../../../inspect/kinds.ts'
 import type { PlannedService, TakeoverPlan } from '../../../commands/takeover/plan/plan.ts'
 import type { StoppableWorkload } from '../../../commands/takeover/workloads.ts'
 import { marks } from '../../announcers/cluster.ts'
@@ -32,11 +34,11 @@ const lease = { namespace: 'kube-system', name: 'cloud-controller-manager' }
 const at = { namespace: 'kube-system', name: 'cloud-provider-equinix-metal' }
 const stoppable = deployments as unknown as Resource<StoppableWorkload>
 const routers = ['169.254.255.1', '169.254.255.2']
-type Options = { hasWebhook?: boolean; nodeNames?: string[] }
+type Options = { hasWebhook?: boolean; nodeNames?: string[]; elects?: boolean }
 
 export type World = ReturnType<typeof world>
 
-export function world({ hasWebhook = false, nodeNames = ['node-a', 'node-b'] }: Options = {}) {
+export function world({ hasWebhook = false, nodeNames = ['node-a', 'node-b'], elects = true }: Options = {}) {
   const api = apiServer({
     // MetalLB's webhook: no two pools overlap.
     invalid(_before, after) {
@@ -48,7 +50,17 @@ export function world({ hasWebhook = false, nodeNames = ['node-a', 'node-b'] }: 
     },
   })
   const watching: (() => void)[] = []
-  const state = { isOurs: false, kills: Infinity, writes: 0, nowMs: 0 }
+  /** `isReady`: our webhooks answer. `overlaps`: how often both programs acted. */
+  const state = {
+    isOurs: false,
+    isReady: true,
+    kills: Infinity,
+    writes: 0,
+    nowMs: 0,
+    overlaps: 0,
+    runsUntilMs: 0,
+    leadsSinceMs: 0,
+  }
   /** The kind of each call of the command, by whether it writes. */
   const calls = { reads: [] as string[], writes: [] as string[] }
   const all: Service[] = ['web', 'api'].map((name, n) => ({
@@ -96,6 +108,9 @@ export function world({ hasWebhook = false, nodeNames = ['node-a', 'node-b'] }: 
       status: { readyReplicas: replicas },
     })
   addProgram(at.name, 1)
+  const podAt = { namespace: at.namespace, name: 'ccm-1' }
+  const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { ...podAt, labels: { app: 'ccm' } } }
+  api.put(pods, { ...pod, spec: { hostNetwork: true, nodeName: 'node-a' } })
 
   const holder = (): Lease | undefined => api.stored(leases).find(({ metadata }) => metadata.name === lease.name)
   const hold = (holderIdentity: string) => {
@@ -103,7 +118,15 @@ export function world({ hasWebhook = false, nodeNames = ['node-a', 'node-b'] }: 
     const spec = { holderIdentity, leaseDurationSeconds: 15, renewTime: now, acquireTime: String(state.nowMs) }
     api.put(leases, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: lease, spec })
   }
-  hold('node-a_5c1f7f0a-8a6f-4a3c-b7a4-52c0d9e8f711')
+  if (elects) hold('node-a_5c1f7f0a-8a6f-4a3c-b7a4-52c0d9e8f711')
+
+  let seen = { text: '', atMs: 0 }
+  /** Whether nobody renewed the lease for as long as it says: by then every contender may claim it. */
+  const hasExpired = () => {
+    const text = JSON.stringify(holder()?.spec)
+    if (text !== seen.text) seen = { text, atMs: state.nowMs }
+    return state.nowMs - seen.atMs >= 1_000 * (holder()?.spec?.leaseDurationSeconds ?? 0)
+  }
 
   /** What both programs do in a moment. */
   const tick = () => {
@@ -111,10 +134,17 @@ export function world({ hasWebhook = false, nodeNames = ['node-a', 'node-b'] }: 
       api.put(stoppable, { ...program, status: { readyReplicas: program.spec?.replicas ?? 1 } })
     const isRunning = programs().some(({ spec }) => spec?.replicas !== 0)
     const of = holder()?.spec?.holderIdentity ?? ''
-    if (isRunning && (of === '' || of.startsWith('node-a_'))) hold('node-a_5c1f7f0a-8a6f-4a3c-b7a4-52c0d9e8f711')
+    if (elects && isRunning && (of === '' || of.startsWith('node-a_')))
+      hold('node-a_5c1f7f0a-8a6f-4a3c-b7a4-52c0d9e8f711')
+    if (isRunning) api.put(pods, { ...pod, spec: { hostNetwork: true, nodeName: 'node-a' } })
+    else api.drop(pods, podAt)
+    if (isRunning) state.runsUntilMs = state.nowMs
+    const isFree = of === '' || hasExpired()
     if (!state.isOurs) return
-    if (of === '') hold('ours_0123456789ab')
+    if (isFree) hold('ours_0123456789ab')
+    if (isFree) state.leadsSinceMs = state.nowMs
     if (of === 'ours_0123456789ab') adopt()
+    if (isRunning && !elects && holder()?.spec?.holderIdentity === 'ours_0123456789ab') state.overlaps += 1
   }
   const adopt = () => {
     for (const service of api.stored(services)) {
@@ -196,8 +226,16 @@ export function world({ hasWebhook = false, nodeNames = ['node-a', 'node-b'] }: 
     }
     return {
       get: intercepted(api.client.get.bind(api.client), false),
-      list: intercepted(api.client.list.bind(api.client), false),
-      create: intercepted(api.client.create.bind(api.client), true),
+      list: intercepted(async (resource, options) => {
+        const found = await api.client.list(resource, options)
+        // Only pods are asked for by label, and all of them are the predecessor's.
+        return options?.labelSelector && options.labelSelector !== 'app=ccm' ? { ...found, items: [] } : found
+      }, false) as KubeClient['list'],
+      create: intercepted(async (resource, object, options) => {
+        const created = await api.client.create(resource, object, options)
+        if (!options?.dryRun || !state.isReady) return created
+        return { ...created, metadata: { ...created.metadata, annotations: { [probeAnnotation]: 'ours' } } }
+      }, true) as KubeClient['create'],
       replace: intercepted(api.client.replace.bind(api.client), true),
       patch: intercepted(api.client.patch.bind(api.client), true),
       remove: intercepted(api.client.remove.bind(api.client), true),
@@ -205,7 +243,9 @@ export function world({ hasWebhook = false, nodeNames = ['node-a', 'node-b'] }: 
     }
   }
   const install = async () => {
-    const hooks = { webhooks: [] }
+    const hooks = {
+      webhooks: webhookIdentities.map(({ name }) => ({ name, clientConfig: { url: 'https://192.0.2.1/' } })),
+    }
     const metadata = { name: names.mutatingConfiguration }
     api.put(customResourceDefinitions, elasticIPDefinition)
     api.put(mutatingWebhookConfigurations, {
@@ -231,7 +271,7 @@ export function world({ hasWebhook = false, nodeNames = ['node-a', 'node-b'] }: 
     client,
     install,
     lease,
-    plan: () => planOf(api.stored(services), api),
+    plan: () => planOf(api.stored(services), api, elects),
     holder,
     hasWebhooks: () => api.stored(mutatingWebhookConfigurations).length > 0,
     workload: () => programs()[0],
@@ -246,7 +286,7 @@ export function world({ hasWebhook = false, nodeNames = ['node-a', 'node-b'] }: 
   return made
 }
 
-function planOf(all: Service[], api: ReturnType<typeof apiServer>): TakeoverPlan {
+function planOf(all: Service[], api: ReturnType<typeof apiServer>, elects: boolean): TakeoverPlan {
   return {
     formatVersion: 1,
     cluster: { id: '', server: '' },
@@ -257,7 +297,7 @@ function planOf(all: Service[], api: ReturnType<typeof apiServer>): TakeoverPlan
         const more = { kind: 'Deployment', uid: '', image: '', version: undefined } as const
         return { ...more, namespace, name, replicas, isRunning: replicas > 0 }
       }),
-      lease: { ...lease, isUsed: true, holder: undefined },
+      lease: { ...lease, isUsed: elects, holder: undefined },
       usage: '',
       finalizers: [upstream],
     },

@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import type { KubeClient } from '../../kube/client.ts'
+import type { Clock } from '../../kube/clock.ts'
+import { type KeptLease, keptLease, leaseDurationMs } from '../../kube/kept-lease.ts'
+import { isOwnIdentity } from '../../kube/lease-holder.ts'
+import { leaseRecord } from '../../kube/lease.ts'
+import { leases } from '../../kube/resource.ts'
+import type { ObjectRef } from './plan/plan.ts'
+import type { Missing, TakeoverStep } from './steps.ts'
+
+const infix = '_takeover_'
+
+/** Whether a run of this command has this identity, perhaps one that was killed. */
+export function isOfTakeover(identity: string): boolean {
+  return identity.includes(infix)
+}
+
+/** How long no `serve` leads after a run that was killed: a predecessor may run, and the next run goes on at once. */
+const holdMs = 24 * 3_600_000
+
+/** A program that lives renews its lease every two seconds. */
+const quietMs = 2_500
+
+/** The lease by which our program leads, as a run that has the lock holds it. */
+export type LeadLease = Omit<KeptLease, 'claim'> & {
+  at: ObjectRef
+  /** Claims the lease where no program that may live holds it, and returns its holder: empty if that is this run. */
+  claim: () => Promise<string>
+}
+
+type Deps = {
+  client: KubeClient
+  lease: ObjectRef
+  clock: Clock
+  /** Whether a holder was in a pod that has ended. */
+  isEnded?: (holder: string) => boolean
+}
+
+/**
+ * While this command holds the lease no `serve` acts, and no predecessor that elects by it. Another run of this command that
+ * holds it is dead, for this one has the lock. A holder whose pod has ended releases nothing, so it counts only until it was
+ * quiet. All others count as their lease says.
+ */
+export function leadLease({ client, lease, clock, isEnded = () => false }: Deps): LeadLease {
+  // It is none of a `serve`, so nobody takes it for a leader of ours.
+  const identity = `${hostname()}${infix}${randomUUID()}`
+  const graceMs = (holder: string) => (isOfTakeover(holder) ? 0 : isEnded(holder) ? quietMs : undefined)
+  const record = leaseRecord({
+    client,
+    lease,
+    identity,
+    leaseDurationMs: holdMs,
+    callTimeoutMs: 5_000,
+    graceMs,
+    clock,
+  })
+  const kept = keptLease(record, { clock, durationMs: leaseDurationMs, taken: () => takenError(lease) })
+  return {
+    ...kept,
+    at: lease,
+    claim: async () => ((await kept.claim()) ? '' : (record.holder() ?? '')),
+  }
+}
+
+/** Holds the lease while `undo` works. A predecessor that runs and leads keeps it: that keeps ours from acting too. */
+export function holdStep(client: KubeClient, lead: LeadLease, isPredecessorBack: () => Promise<boolean>): TakeoverStep {
+  const place = placeOf(lead.at)
+  return {
+    name: 'hold-lease',
+    title: `Keep every eip-admission from acting, by the ${place}`,
+    async missing(): Promise<Missing | undefined> {
+      if (lead.isOurs()) return undefined
+      const { holderIdentity: holder = '' } = (await client.get(leases, lead.at))?.spec ?? {}
+      const isOther = holder !== '' && !isOwnIdentity(holder) && !isOfTakeover(holder)
+      if (isOther && (await isPredecessorBack())) return undefined
+      if (holder === '' || isOfTakeover(holder)) return { text: `claiming the ${place}` }
+      return {
+        text: `${holder} holds the ${place}`,
+        hint: 'stop every `eip-admission serve` that runs outside the cluster; a lease of a dead process expires by itself',
+      }
+    },
+    act: async () => void (await lead.claim()),
+  }
+}
+
+function takenError(lease: ObjectRef): Error {
+  return new Error(
+    `another process took the ${placeOf(lease)}; stop every \`eip-admission serve\`, then run this command again`,
+  )
+}
+
+/** A lease in a sentence. */
+export function placeOf({ namespace, name }: ObjectRef): string {
+  return `lease ${namespace}/${name}`
+}
