@@ -85,9 +85,11 @@ test('a predecessor without an election never acts beside ours, though apply is 
   killedAtEach(
     async () => withoutElection(),
     async (of) => {
-      await apply(of).finally(async () => {
+      try {
+        await apply(of)
+      } finally {
         for (let minute = 0; minute < 60; minute += 1) await of.clock.sleep(60_000)
-      })
+      }
     },
     (of) => {
       assert.is(of.state.overlaps, 0)
