@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Clock, systemClock } from '../kube/clock.ts'
+import { repeatLater } from '../lib/repeat.ts'
 import type { Log } from '../kube/log.ts'
 import { issueAuthority, issueLeaf } from './authority.ts'
 import type { CertSource, KeyPair } from './cert-source.ts'
@@ -71,15 +72,7 @@ class MountedCertificate implements CertSource {
   async start(signal: AbortSignal): Promise<void> {
     this.#check()
     if (!this.#pair) this.#temporary = await this.#makeTemporary()
-    void this.#follow(signal)
-  }
-
-  async #follow(signal: AbortSignal): Promise<void> {
-    for (;;) {
-      await this.#clock.sleep(checkMs, signal)
-      if (signal.aborted) return
-      this.#check()
-    }
+    void repeatLater(() => this.#check(), { everyMs: checkMs, signal, clock: this.#clock })
   }
 
   #check(): void {

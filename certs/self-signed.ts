@@ -1,6 +1,7 @@
 import { backoffMs } from '../lib/backoff.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { type Clock, systemClock } from '../kube/clock.ts'
+import { repeat } from '../lib/repeat.ts'
 import { isConflict } from '../kube/errors.ts'
 import type { Log } from '../kube/log.ts'
 import type { Authorities } from './authorities.ts'
@@ -111,10 +112,11 @@ class SelfSigned implements CertSource {
     const { checkMs, overlapMs } = this.#pace
     const backoff = { firstMs: Math.min(500, checkMs), maxMs: overlapMs }
     let failures = 0
-    while (!signal.aborted) {
+    const check = async () => {
       failures = (await this.#tryCheck(signal)) ? 0 : failures + 1
-      await this.#clock.sleep(failures > 0 ? backoffMs(failures, backoff) : checkMs, signal)
+      return failures > 0 ? backoffMs(failures, backoff) : undefined
     }
+    await repeat(check, { everyMs: checkMs, signal, clock: this.#clock })
   }
 
   async #tryCheck(signal: AbortSignal): Promise<boolean> {

@@ -1,3 +1,4 @@
+import { repeatLater } from '../lib/repeat.ts'
 import { withJitter } from '../lib/backoff.ts'
 import { type ClockReading, readClocks } from '../lib/clock-reading.ts'
 import { type Clock, systemClock } from './clock.ts'
@@ -115,14 +116,15 @@ function leaseLeftMs({ leaseDurationMs, renewDeadlineMs }: ElectionDeps, heldLea
 
 async function renew(deps: ElectionDeps, heldLease: HeldLease, over: AbortSignal): Promise<void> {
   const { clock, record, retryPeriodMs } = deps
-  for (;;) {
-    await clock.sleep(retryPeriodMs, over)
-    if (over.aborted || !heldLease.isHeld()) return
+  const renewOnce = async () => {
+    if (!heldLease.isHeld()) return 'over'
     const sentAt = readClocks(clock)
     const isOurs = await attempt({ name: 'renew the lease' }, deps, () => record.claim())
-    if (isOurs === false) return heldLease.lose('another process holds it')
+    if (isOurs === false) heldLease.lose('another process holds it')
     if (isOurs) heldLease.renewed(sentAt)
+    return isOurs === false ? 'over' : undefined
   }
+  await repeatLater(renewOnce, { everyMs: retryPeriodMs, signal: over, clock })
 }
 
 /** Loses the lease at its deadline, even while the call of a renewal hangs. */

@@ -1,3 +1,4 @@
+import { repeatLater } from '../lib/repeat.ts'
 import type { Clock } from './clock.ts'
 import { isAlreadyExists, isConflict } from './errors.ts'
 import { elapsedMs, readClocks } from '../lib/clock-reading.ts'
@@ -40,8 +41,8 @@ export function keptLease(record: LeaseRecord, { clock, taken, durationMs }: Kep
     async claim() {
       if (claims.state() !== 'free') return claims.state() === 'ours'
       await claims.renew()
-      if (claims.state() === 'ours')
-        loop = keepRenewing(claims, () => clock.sleep(durationMs / renewals, over.signal), over.signal)
+      const pace = { everyMs: durationMs / renewals, signal: over.signal, clock }
+      if (claims.state() === 'ours') loop = repeatLater(() => renewAgain(claims), pace)
       return claims.state() === 'ours'
     },
     isOurs: () => claims.state() === 'ours',
@@ -60,13 +61,10 @@ export function keptLease(record: LeaseRecord, { clock, taken, durationMs }: Kep
 
 type Claims = ReturnType<typeof claimsOf>
 
-async function keepRenewing(claims: Claims, wait: () => Promise<void>, signal: AbortSignal): Promise<void> {
-  while (claims.state() === 'ours') {
-    await wait()
-    if (signal.aborted) return
-    // A call that fails is repeated: the lease is ours for several renewals more, and check asks again.
-    await claims.renew().catch(() => undefined)
-  }
+async function renewAgain(claims: Claims): Promise<'over' | undefined> {
+  // A call that fails is repeated: the lease is ours for several renewals more, and check asks again.
+  if (claims.state() === 'ours') await claims.renew().catch(() => undefined)
+  return claims.state() === 'ours' ? undefined : 'over'
 }
 
 /** The claims of one lease, one call at a time, as its record needs it. */

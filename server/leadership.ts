@@ -2,6 +2,7 @@ import { election } from '../kube/election.ts'
 import { isOwnIdentity } from '../kube/lease-holder.ts'
 import { leases } from '../kube/resource.ts'
 import { systemClock } from '../kube/clock.ts'
+import { repeat } from '../lib/repeat.ts'
 import type { Base } from './base.ts'
 import { handover } from './handover.ts'
 
@@ -76,15 +77,15 @@ export function followedLeadership({
     holder: () => holder,
     async run(signal) {
       if (!leaderElect) return
-      while (!signal.aborted) {
+      const look = async () => {
         try {
           holder = (await leaseClient.get(leases, { namespace, name }, { signal }))?.spec?.holderIdentity ?? ''
         } catch (error) {
           const reason = error instanceof Error ? error.message : 'no reason given'
           log.debug({ error: reason }, 'could not read who leads')
         }
-        await systemClock.sleep(retryPeriodMs, signal)
       }
+      await repeat(look, { everyMs: retryPeriodMs, signal, clock: systemClock })
     },
   }
 }

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { repeatLater } from '../lib/repeat.ts'
 import { serviceFieldManager } from '../ledger/record/names.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { KubeError } from '../kube/errors.ts'
@@ -50,19 +50,13 @@ export function ownUser(deps: {
     current = user
     deps.log.info({ user }, 'the API server knows us as this user')
   }
-  const askAgain = async (signal: AbortSignal) => {
-    while (!signal.aborted) {
-      await sleep(deps.periodMs ?? periodMs, undefined, { signal, ref: false }).catch(() => undefined)
-      if (!signal.aborted) await ask(signal)
-    }
-  }
   return {
     isSelf: ({ userInfo, options }) =>
       userInfo?.username === serviceAccount ||
       (userInfo?.username === current && options?.fieldManager === serviceFieldManager),
     async start(signal) {
       await ask(signal)
-      void askAgain(signal)
+      void repeatLater(ask, { everyMs: deps.periodMs ?? periodMs, signal })
     },
   }
 }

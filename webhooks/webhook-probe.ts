@@ -1,11 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { repeat } from '../lib/repeat.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { KubeError } from '../kube/errors.ts'
 import type { Recorder } from '../telemetry/event-recorders.ts'
 import type { Log } from '../kube/log.ts'
 import type { KubeObject } from '../kube/objects.ts'
 import { configMaps, mutatingWebhookConfigurations, validatingWebhookConfigurations } from '../kube/resource.ts'
-import { timerMs } from '../lib/timer-ms.ts'
 import { names } from '../settings/installed-names.ts'
 import { answerProbe, webhookIdentities } from './identities.ts'
 import { type Configurations, type ProbeResult, configurationProblem, missText, probeResult } from './probe-problem.ts'
@@ -54,17 +53,14 @@ export function webhookProbe(options: WebhookProbeOptions): WebhookProbe {
     last = result.outcome
   }
   const follow = async (signal: AbortSignal) => {
-    while (!signal.aborted) {
-      await judge(await probeOnce(options, signal))
-      const isFirst = last === 'missed' && problem === undefined
-      const waitMs = isFirst ? Math.min(repeatMs, intervalMs) : intervalMs
-      await sleep(timerMs(waitMs), undefined, { signal, ref: false }).catch(() => undefined)
-    }
+    await judge(await probeOnce(options, signal))
+    const isFirst = last === 'missed' && problem === undefined
+    return isFirst ? Math.min(repeatMs, intervalMs) : undefined
   }
   return {
     problem: () => problem,
     isReached: () => (last === undefined ? undefined : problem === undefined),
-    start: (signal) => void follow(signal),
+    start: (signal) => void repeat(follow, { everyMs: intervalMs, signal }),
   }
 }
 

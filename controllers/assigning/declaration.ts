@@ -15,6 +15,7 @@ import {
 } from '../../ledger/record/elastic-ip.ts'
 import { showsAddress } from '../../ledger/record/address-use.ts'
 import { isSource } from '../../ledger/record/source.ts'
+import { repeatLater } from '../../lib/repeat.ts'
 import type { ClusterState } from '../../ledger/identity/cluster-signs.ts'
 import { foreignReasonOf } from '../../ledger/record/whose.ts'
 import { announcedAddress, announcedAddresses, mentionsAddress, type ServiceState } from '../announcing/announced.ts'
@@ -274,12 +275,9 @@ function tell({ events, caches, log }: Deps, { address, services, move }: Arriva
 }
 
 /** Nobody tells us when a person or another program moves an address: now and then one list shows it. */
-async function readRepeatedly(deps: Deps, reconciler: Assigning, signal: AbortSignal): Promise<void> {
-  for (;;) {
-    await systemClock.sleep(deps.settings.cluster.sweepIntervalMs, signal)
-    if (signal.aborted) return
-    await read(deps, reconciler, signal)
-  }
+function readRepeatedly(deps: Deps, reconciler: Assigning, signal: AbortSignal): Promise<void> {
+  const { sweepIntervalMs: everyMs } = deps.settings.cluster
+  return repeatLater(() => read(deps, reconciler, signal), { everyMs, signal, clock: systemClock })
 }
 
 /** The first choice of a machine needs what is known of all. Without it the cloud's refusals tell. */

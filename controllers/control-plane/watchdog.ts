@@ -1,4 +1,5 @@
 import type { Clock } from '../../kube/clock.ts'
+import { repeatLater } from '../../lib/repeat.ts'
 
 export type Watchdog = {
   /** The loop turned. */
@@ -26,12 +27,12 @@ export function makeWatchdog(clock: Clock): Watchdog {
     end: () => void (turnedAtMs = undefined),
     stalledForMs,
     async watch(signal, onStall) {
-      while (!signal.aborted) {
-        await clock.sleep(checkEveryMs, signal)
-        if (signal.aborted || stalledForMs() < maxTurnMs) continue
+      const check = () => {
+        if (stalledForMs() < maxTurnMs) return undefined
         onStall(stalledForMs())
-        return
+        return 'over'
       }
+      await repeatLater(check, { everyMs: checkEveryMs, signal, clock })
     },
   }
 }

@@ -1,6 +1,7 @@
 import type { CloudProject } from '../../clouds/ports/cloud-provider.ts'
 import { CloudError, type Reservation } from '../../clouds/ports/cloud.ts'
 import { type Clock, systemClock } from '../../kube/clock.ts'
+import { repeat, repeatLater } from '../../lib/repeat.ts'
 import type { Log } from '../../kube/log.ts'
 import type { ConfigMap } from '../../kube/objects.ts'
 import type { LedgerMap } from './ledger-map.ts'
@@ -72,14 +73,13 @@ export function projectCheck(options: ProjectCheckOptions): ProjectCheck {
       return match === 'same' ? undefined : reasonOf(otherProject({ project, at, remembered }))
     },
     async run(work, signal) {
-      while (!signal.aborted) {
-        if (isOurs()) {
-          if (await workWhileOurs(work, (until) => watchWhileOurs({ clock, look, isOurs }, until), signal)) return
-        } else {
-          await clock.sleep(haltedMs, signal)
-          await look(signal)
-        }
+      const turn = async () => {
+        if (!isOurs()) await look(signal)
+        if (!isOurs()) return undefined
+        const hasEnded = await workWhileOurs(work, (until) => watchWhileOurs({ clock, look, isOurs }, until), signal)
+        return hasEnded ? 'over' : undefined
       }
+      await repeat(turn, { everyMs: haltedMs, signal, clock })
     },
   }
 }
@@ -137,10 +137,11 @@ async function watchWhileOurs(
   { clock, look, isOurs }: { clock: Clock; look: (signal: AbortSignal) => Promise<void>; isOurs: () => boolean },
   signal: AbortSignal,
 ): Promise<void> {
-  while (!signal.aborted && isOurs()) {
-    await clock.sleep(oursMs, signal)
-    if (!signal.aborted) await look(signal)
+  const lookAgain = async () => {
+    await look(signal)
+    return isOurs() ? undefined : 'over'
   }
+  await repeatLater(lookAgain, { everyMs: oursMs, signal, clock })
 }
 
 /** What the plan needs beside the ConfigMap, which says all where it has the project. */

@@ -1,3 +1,4 @@
+import { repeat } from '../../lib/repeat.ts'
 import { isDeepStrictEqual } from 'node:util'
 import type { Cloud, Location } from '../../clouds/ports/cloud.ts'
 import { type Clock, systemClock } from '../../kube/clock.ts'
@@ -39,13 +40,14 @@ export function knownLocations(options: KnownLocationsOptions): KnownLocations {
     for (const listener of listeners) listener()
   }
 
-  async function follow(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      const read = await cloud.locations(signal).catch((error: Error) => error)
-      if (Array.isArray(read)) accept(read)
-      else if (!signal.aborted) log.warn({ error: read.message }, 'cannot read the locations of the cloud; retrying')
-      await clock.sleep(Array.isArray(read) ? hourMs : retryMs, signal)
+  async function readOnce(signal: AbortSignal): Promise<number | undefined> {
+    const read = await cloud.locations(signal).catch((error: Error) => error)
+    if (Array.isArray(read)) {
+      accept(read)
+      return undefined
     }
+    if (!signal.aborted) log.warn({ error: read.message }, 'cannot read the locations of the cloud; retrying')
+    return retryMs
   }
 
   return {
@@ -54,7 +56,7 @@ export function knownLocations(options: KnownLocationsOptions): KnownLocations {
       listeners.push(listener)
       settings?.onChange(listener)
     },
-    start: (signal) => void follow(signal),
+    start: (signal) => void repeat(readOnce, { everyMs: hourMs, signal, clock }),
   }
 }
 

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type CacheIndex, indexCache } from '../../kube/cache-index.ts'
 import { type Key, type Service, keyOf } from '../../kube/objects.ts'
 import { type IpAddress, canonicalIpAddress, parseIpAddress } from '../../lib/ip-address.ts'
+import { repeat } from '../../lib/repeat.ts'
 import { rangeSet } from '../../lib/ip-range.ts'
 import { type ElasticIP, phaseOf, reservationIdOf } from '../record/elastic-ip.ts'
 import { isRelevantChange } from '../record/relevant-change.ts'
@@ -85,10 +86,7 @@ async function recheckUntilAborted(
   signal: AbortSignal,
 ): Promise<void> {
   await services.synced(signal).catch(() => undefined)
-  while (!signal.aborted) {
-    await recheck(signal)
-    await sleep(recheckMs, undefined, { signal }).catch(() => undefined)
-  }
+  await repeat(recheck, { everyMs: recheckMs, signal })
 }
 
 type Sources = {

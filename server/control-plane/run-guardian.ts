@@ -1,7 +1,7 @@
+import { repeatLater } from '../../lib/repeat.ts'
 import { systemClock as clock } from '../../kube/clock.ts'
 import type { Election } from '../../kube/election.ts'
 import type { Parts } from './parts.ts'
-import type { Targets } from './targets.ts'
 import type { KnownAddress } from '../../controllers/control-plane/known-address.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 import type { Base } from '../base.ts'
@@ -35,21 +35,14 @@ export async function runGuardian(parts: Parts, elected: Election): Promise<void
   })
   caches.start(signal)
   void watchdog.watch(signal, (ms) => base.endAtOnce(`the guardian's loop has stalled for ${Math.round(ms / 1000)} s`))
-  void refreshOften(targets, signal)
+  // Nobody tells us when an interface of this machine gets or loses the address.
+  void repeatLater(() => targets.refresh(), { everyMs: 10_000, signal, clock })
   try {
     await lead()
   } catch (error) {
     if (!signal.aborted) throw error
   } finally {
     targets.stop()
-  }
-}
-
-/** Nobody tells us when an interface of this machine gets or loses the address. */
-async function refreshOften(targets: Targets, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    await clock.sleep(10_000, signal)
-    if (!signal.aborted) targets.refresh()
   }
 }
 

@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '../../kube/clock.ts'
+import { repeatLater } from '../../lib/repeat.ts'
 import type { Log } from '../../kube/log.ts'
 import { readAuthorities } from '../../certs/authorities-file.ts'
 
@@ -39,16 +40,9 @@ export function clientAuthorities({
     log.info({ file: path }, 'client authorities changed')
     for (const listener of listeners) listener()
   }
-  const follow = async (signal: AbortSignal) => {
-    for (;;) {
-      await clock.sleep(checkMs, signal)
-      if (signal.aborted) return
-      check()
-    }
-  }
   return {
     current: () => pem,
     onChange: (listener) => void listeners.push(listener),
-    start: (signal) => void follow(signal),
+    start: (signal) => void repeatLater(check, { everyMs: checkMs, signal, clock }),
   }
 }

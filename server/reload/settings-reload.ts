@@ -1,5 +1,6 @@
 import { CloudError } from '../../clouds/ports/cloud.ts'
 import { type Clock, systemClock } from '../../kube/clock.ts'
+import { repeatLater } from '../../lib/repeat.ts'
 import { locate } from '../../ledger/want/location.ts'
 import type { CloudProvider } from '../../clouds/ports/cloud-provider.ts'
 import type { CloudSettings } from '../../clouds/dialect/define-dialect.ts'
@@ -96,15 +97,7 @@ class FileReload implements SettingsReload {
   }
 
   start(signal: AbortSignal): void {
-    void this.#follow(signal)
-  }
-
-  async #follow(signal: AbortSignal): Promise<void> {
-    for (;;) {
-      await this.#options.clock.sleep(checkMs, signal)
-      if (signal.aborted) return
-      await this.#check(signal)
-    }
+    void repeatLater(() => this.#check(signal), { everyMs: checkMs, signal, clock: this.#options.clock })
   }
 
   async #check(signal: AbortSignal): Promise<void> {

@@ -1,3 +1,4 @@
+import { repeatLater } from '../../lib/repeat.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { type Clock, systemClock } from '../../kube/clock.ts'
 import { isConflict } from '../../kube/errors.ts'
@@ -65,22 +66,18 @@ export function webhookPath({ clock = systemClock, ...options }: WebhookPathOpti
   }
   const again = recentRead({ read: (signal) => read(signal).catch(warn), now: () => clock.now() })
   const follow = async (signal: AbortSignal) => {
-    for (;;) {
-      await clock.sleep(checkMs, signal)
-      if (signal.aborted) return
-      try {
-        await read(signal)
-        if (mayConfigure()) await configure(options, segment, signal)
-      } catch (error) {
-        if (isConflict(error)) log.debug({ error: error.message }, 'another program was first')
-        else if (!signal.aborted) warn(error)
-      }
+    try {
+      await read(signal)
+      if (mayConfigure()) await configure(options, segment, signal)
+    } catch (error) {
+      if (isConflict(error)) log.debug({ error: error.message }, 'another program was first')
+      else if (!signal.aborted) warn(error)
     }
   }
   return {
     accepted: () => (replaced && clock.now() < replaced.untilMs ? [segment, replaced.segment] : [segment]),
     readAgain: () => again.within(againMs, AbortSignal.timeout(readMs)),
-    start: (signal) => void follow(signal),
+    start: (signal) => void repeatLater(follow, { everyMs: checkMs, signal, clock }),
   }
 }
 

@@ -1,0 +1,38 @@
+import { setTimeout as after } from 'node:timers/promises'
+import { timerMs } from './timer-ms.ts'
+
+/** How soon the next round begins, if not after the usual pause; or that there is none. */
+type Round = number | 'over' | undefined | void
+
+export type Pace = {
+  everyMs: number
+  signal: AbortSignal
+  /** The clock of the pauses; by default timers that do not keep the process alive. */
+  clock?: { sleep(ms: number, signal: AbortSignal): Promise<void> }
+}
+
+/** Works at once, and again after each pause, until the signal aborts or a round is the last one. */
+export async function repeat(
+  work: (signal: AbortSignal) => Round | Promise<Round>,
+  { everyMs, signal, clock = timers }: Pace,
+): Promise<void> {
+  while (!signal.aborted) {
+    const round = await work(signal)
+    if (round === 'over') return
+    await clock.sleep(round ?? everyMs, signal)
+  }
+}
+
+/** The same, and the first round begins after a pause. */
+export async function repeatLater(work: Parameters<typeof repeat>[0], pace: Pace): Promise<void> {
+  let isFirst = true
+  await repeat(async (signal) => {
+    const round = isFirst ? undefined : await work(signal)
+    isFirst = false
+    return round
+  }, pace)
+}
+
+const timers: NonNullable<Pace['clock']> = {
+  sleep: (ms, signal) => after(timerMs(ms), undefined, { signal, ref: false }).catch(() => undefined),
+}

@@ -1,0 +1,42 @@
+// A loop without its pause takes a processor, or empties the cloud's rate limit. So lib/repeat.ts has the only usual one,
+// whose pace is tested; each other loop is named here with what ends it or paces it.
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+
+const root = join(import.meta.dirname, '..')
+const rooms =
+  '{announcers,certs,clouds,commands,controllers,inspect,kube,kubectl-eip,ledger,lib,server,settings,status-page,telemetry,webhooks}'
+
+/** How often each file may have one, and the test that notices the loss of its pause. */
+const others: Record<string, [count: number, why: string]> = {
+  'lib/repeat.ts': [1, 'lib/repeat.test.ts'],
+  'kube/election.ts': [1, 'kube/election.test.ts: two pauses, for a claim that failed and for a lease of another'],
+  'kube/list-watch.ts': [1, 'kube/reflector.test.ts: no pause after a watch that lasted'],
+  'kube/reflector.ts': [1, 'waits for an event'],
+  'controllers/moves/probers.ts': [1, 'controllers/moves/probers.test.ts: a probe that refuses ends its pause'],
+  'controllers/control-plane/guardian.ts': [1, 'controllers/control-plane: a wake-up ends its pause'],
+  'controllers/control-plane/balancer-guardian.ts': [1, 'controllers/control-plane: a wake-up ends its pause'],
+  'server/leadership.ts': [1, 'an election paces itself'],
+  'server/control-plane/run-guardian.ts': [1, 'an election paces itself'],
+  'ledger/available/claim-source.ts': [1, 'ends with the last candidate'],
+  'clouds/scaleway/assignments.ts': [1, 'clouds/scaleway: ends after 20 seconds'],
+  'commands/takeover/steps.ts': [1, 'commands/takeover: ends with its patience'],
+  'commands/takeover/lock.ts': [1, 'commands/takeover/lock.test.ts: ends with the lease of the other run'],
+  'kubectl-eip/until-settled.ts': [1, 'ends after a time'],
+}
+
+/** Loops that end by an abort, or not by themselves. */
+const loop = /\bfor \(;;\)|\bwhile \((true|!)/g
+
+test('the only endless loop is in lib/repeat.ts, and every other one says why', () => {
+  const found = globSync(`${rooms}/**/*.ts`, { cwd: root }).flatMap((file) => {
+    const count = [...readFileSync(join(root, file), 'utf8').matchAll(loop)].length
+    return count === 0 ? [] : [[file, count] as const]
+  })
+  const allowed = Object.entries(others).map(([file, [count]]) => [file, count] as const)
+  assert.equal(Object.fromEntries(found), Object.fromEntries(allowed))
+})
+
+test.run()
