@@ -18,15 +18,6 @@ export function makeWebhooks(
   const { policy } = vendor
   const { onCloudFailure, maxUnbound } = settings.cluster
   const locations = () => deps.locations.current()
-  // A stored Service that waits for its address does not count, however long the controller takes to bind it.
-  const isAwaited = (record: ElasticIP) => {
-    const service = caches.services.get(claimKey(record) ?? '')
-    return service !== undefined && want(service).kind === 'reserve'
-  }
-  const unbound = () => {
-    const records = caches.records.list().filter((record) => isUnbound(record) && !isAwaited(record))
-    return records.flatMap((record) => addressKeyOf(record) ?? claimKey(record) ?? [])
-  }
   const mutating = serviceMutating({
     policy,
     locations,
@@ -34,10 +25,11 @@ export function makeWebhooks(
     otherLeader,
     onCloudFailure,
     families: () => deps.networks.families(),
+    services: () => caches.services.list(),
     users: (address) => deps.ownAddresses.users(address),
     claim: limitUnbound({
       claim: (claim, signal) => ledger.claims.claim(claim, signal),
-      unbound,
+      unbound: () => unboundKeys({ caches, want }),
       max: maxUnbound,
       quotas: readQuotas(deps.client, deps.log),
       readAhead: (signal) => ledger.claims.readAhead(signal),
@@ -51,4 +43,14 @@ export function makeWebhooks(
   })
   const rules = { policy, locations, isSelf, ownAddresses: deps.ownAddresses }
   return [mutating, serviceValidating(rules), serviceStatusValidating(rules), serviceProtect({ isSelf }), probe(deps)]
+}
+
+/** The addresses that no Service holds. One of a stored Service that waits for it does not count: the controller may be slow. */
+function unboundKeys({ caches, want }: Pick<Dependencies, 'caches' | 'want'>): string[] {
+  const isAwaited = (record: ElasticIP) => {
+    const service = caches.services.get(claimKey(record) ?? '')
+    return service !== undefined && want(service).kind === 'reserve'
+  }
+  const records = caches.records.list().filter((record) => isUnbound(record) && !isAwaited(record))
+  return records.flatMap((record) => addressKeyOf(record) ?? claimKey(record) ?? [])
 }

@@ -4,6 +4,7 @@ import { type Claim, type ClaimResult, claimSpecOf } from '../ledger/claim/claim
 import { quotaUse } from '../ledger/claim/limits.ts'
 import { addressAnnotation } from '../ledger/record/names.ts'
 import type { ClusterFamilies, SecondWant } from '../ledger/want/families.ts'
+import { sharingProblem } from '../ledger/want/kept-annotations.ts'
 import { hasBalancer } from '../ledger/want/managed.ts'
 import { familyNames } from '../lib/ip-address.ts'
 import { shortRequestId } from '../lib/request-id.ts'
@@ -19,7 +20,7 @@ import { allow, type Decision, deny, patch, type Webhook } from './webhook.ts'
 import { decideManaged, keepBalancer } from './service-managed.ts'
 import { reserveAddress } from './identities.ts'
 import type { AdmissionRequest } from './review.ts'
-import { type AddressWant, planBeside, planService, secondWantOf } from './service-plan.ts'
+import { type AddressWant, type ServicePlan, planBeside, planService, secondWantOf } from './service-plan.ts'
 import {
   addressPatch,
   ownAddressPatch,
@@ -39,7 +40,9 @@ export type ServiceMutatingDeps = {
   locations: () => Location[] | undefined
   /** The families of the cluster's Services, as far as they are known. */
   families: () => ClusterFamilies
-  /** The Services that use an address, as a cache has them. */
+  /** All Services, as a cache has them. */
+  services: () => readonly Service[]
+  /** Those that use an address. */
   users: (address: string) => readonly Service[]
   claim: ClaimAddress
   /** The address that the ledger holds for a Service; it claims none. */
@@ -79,7 +82,7 @@ async function decideAddress(
   const { policy } = deps
   const { oldObject: old, dryRun } = request
   const facts = { policy, locations: deps.locations(), families: deps.families() }
-  const planned = planService({ service, old, dryRun }, facts)
+  const planned = refuseSharing(deps, { service, old }, planService({ service, old, dryRun }, facts))
   const leader = deps.otherLeader()
   const plan = leader === undefined ? planned : planBeside(leader, planned, old)
   switch (plan.do) {
@@ -103,6 +106,20 @@ async function decideAddress(
     case 'claim':
       return claimAddress(deps, { request, service, wanted: plan.wanted }, signal)
   }
+}
+
+/** The plan, unless it would buy a second address for Services that their user wants to share one. */
+function refuseSharing(
+  { policy, services }: ServiceMutatingDeps,
+  { service, old }: { service: Service; old: Service | null },
+  plan: ServicePlan,
+): ServicePlan {
+  const { sharingKey } = policy.requestAnnotations
+  if (sharingKey === undefined || (plan.do !== 'claim' && plan.do !== 'preview')) return plan
+  // What was stored before gets its address, whatever it says since then.
+  if (old?.spec.type === 'LoadBalancer') return plan
+  const problem = sharingProblem(service, services(), policy.requestAnnotations)
+  return problem === undefined ? plan : { do: 'deny', problems: [problem] }
 }
 
 type Stored = { service: Service; old: Service | null; address: string | undefined; name?: string }

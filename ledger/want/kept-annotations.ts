@@ -1,4 +1,7 @@
 import { type Service, keyOf } from '../../kube/objects.ts'
+import { quote } from '../../lib/quote.ts'
+import { statusAddresses } from '../record/address-use.ts'
+import { addressAnnotation } from '../record/names.ts'
 import type { RequestAnnotations } from '../../settings/service-policy.ts'
 
 /** The annotations that we keep on a Service with an address. `users` are the Services that use the address. */
@@ -28,6 +31,34 @@ function sharedKey(
   )
   const keys = others.flatMap((other) => usersKey(other, annotation, address) ?? [])
   return keys.toSorted()[0] ?? address
+}
+
+/**
+ * Why a Service without an address cannot rely on its user's sharing key. Another Service of its namespace has that key, and
+ * each would get an address of its own. Undefined where no other one has it.
+ */
+export function sharingProblem(
+  service: Service,
+  others: readonly Service[],
+  { sharingKey, annotations: [request = ''] }: Pick<RequestAnnotations, 'sharingKey' | 'annotations'>,
+): string | undefined {
+  const key = sharingKey === undefined ? undefined : service.metadata.annotations?.[sharingKey]
+  if (!sharingKey || !key) return undefined
+  const { namespace } = service.metadata
+  const sharing = others.find(
+    (other) =>
+      other.metadata.namespace === namespace &&
+      other.metadata.name !== service.metadata.name &&
+      other.spec.type === 'LoadBalancer' &&
+      other.metadata.annotations?.[sharingKey] === key,
+  )
+  if (!sharing) return undefined
+  const address = statusAddresses(sharing)[0] ?? sharing.metadata.annotations?.[addressAnnotation]
+  const its = address === undefined ? 'the address of that Service when it has one' : quote(address)
+  return (
+    `annotation ${sharingKey}: ${quote(key)} is also that of Service ${keyOf(sharing)}, and alone would not share its address: ` +
+    `add annotation ${request} with ${its}, or remove this key`
+  )
 }
 
 /** Every other key than the address is a user's. */

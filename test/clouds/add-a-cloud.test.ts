@@ -73,6 +73,7 @@ async function cluster() {
   const deps = {
     policy: vendor.policy,
     locations: () => locations,
+    services: () => [],
     users: () => [],
     families: () => ({ primary: 'IPv4', isDual: false }) as const,
     claim: (claim: Claim, signal: AbortSignal) => process.claims.claim(claim, signal),

@@ -22,6 +22,7 @@ const deps = {
   locations: () => metros,
   claim: never,
   exists: never,
+  services: () => [],
   users: () => [],
   families: () => ({ primary: 'IPv4' as const, isDual: false }),
   held: never,

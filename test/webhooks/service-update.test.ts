@@ -34,6 +34,7 @@ async function update({ before, now, held }: { before: Service; now: Service; he
       return Promise.resolve({ kind: 'refused', reason: 'the quota' })
     },
     families: () => ({ primary: 'IPv4' as const, isDual: false }),
+    services: () => [],
     users: () => [],
     exists: () => Promise.resolve(false),
     held: () => {

@@ -59,6 +59,7 @@ function deps(
       claims.push(claim)
       return Promise.resolve(claimed)
     },
+    services: () => [],
     users: () => [],
     families: () => families,
     exists: () => Promise.resolve(exists()),

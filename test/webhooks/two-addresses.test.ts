@@ -45,6 +45,7 @@ async function review(service: Service, facts: Facts = {}) {
     policy,
     locations: () => undefined,
     families: () => families,
+    services: () => [],
     users: () => [],
     claim(claim) {
       const result = of(claim) ? second : first

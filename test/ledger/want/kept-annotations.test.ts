@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { keptAnnotations } from '../../../ledger/want/kept-annotations.ts'
+import { keptAnnotations, sharingProblem } from '../../../ledger/want/kept-annotations.ts'
 import { makeService } from '../../builders.ts'
 
 const address = '203.0.113.40'
@@ -28,6 +28,34 @@ for (const [what, service, users, key] of rows)
     assert.equal(keptAnnotations(service, { sharingKey }, { address, users: [service, ...users] }), {
       [sharingKey]: key,
     })
+  })
+
+const shown = (service: ReturnType<typeof web>) => ({
+  ...service,
+  status: { loadBalancer: { ingress: [{ ip: address }] } },
+})
+const problems: [what: string, service: ReturnType<typeof web>, others: ReturnType<typeof web>[], says?: string][] = [
+  ['of no other Service', web('team'), [web('team'), other('a', 'other')]],
+  ['of another namespace', web('team'), [other('a', 'team', 'elsewhere')]],
+  ['that is absent', web(), [other('a', 'team')]],
+  [
+    'of a Service without an address',
+    web('team'),
+    [other('a', 'team')],
+    'annotation example.com/sharing-key: "team" is also that of Service default/a, and alone would not share its address: ' +
+      'add annotation example.com/ips with the address of that Service when it has one, or remove this key',
+  ],
+  [
+    'of a Service with an address',
+    web('team'),
+    [shown(other('a', 'team'))],
+    'annotation example.com/sharing-key: "team" is also that of Service default/a, and alone would not share its address: ' +
+      `add annotation example.com/ips with "${address}", or remove this key`,
+  ],
+]
+for (const [what, service, others, says] of problems)
+  test(`a sharing key ${what}${says === undefined ? '' : ' is a problem'}`, () => {
+    assert.is(sharingProblem(service, others, { sharingKey, annotations: ['example.com/ips'] }), says)
   })
 
 test.run()
