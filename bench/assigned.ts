@@ -267,6 +267,16 @@ async function toServingNodes({ stage, admin, join, nodeOf, addresses }: Scene):
   control.setActions({ ms: actionMs })
 }
 
+/** Each address that is left dies alone with its node: others would take turns at the same servers. */
+async function removeServices({ admin, addresses }: Scene): Promise<void> {
+  const { items } = await admin.list(services, { namespace: 'default' })
+  await inFlight(8, items.length, async (n) => {
+    const { name = '', namespace } = items[n]?.metadata ?? {}
+    if (name !== 'kubernetes') await admin.remove(services, { name, ...(namespace !== undefined && { namespace }) })
+  })
+  await until('no address is left', () => Promise.resolve(addresses().length === 0))
+}
+
 async function measure(stage: Stage<'hetzner'>, admin: Admin): Promise<Row[]> {
   const scene = await setScene(stage, admin, await startReplicas(stage, admin))
   try {
@@ -276,13 +286,9 @@ async function measure(stage: Stage<'hetzner'>, admin: Admin): Promise<Row[]> {
       ...(await hundredMove(scene, { targets: 20, withLeader: true })),
     ]
     await toServingNodes(scene)
-    // Deaths come last: addresses that moved often lately wait before the next move.
-    return [
-      ...hundreds,
-      ...(await falseMoves(scene)),
-      ...(await oneMoves(scene, false)),
-      ...(await oneMoves(scene, true)),
-    ]
+    const calm = await falseMoves(scene)
+    await removeServices(scene)
+    return [...hundreds, ...calm, ...(await oneMoves(scene, false)), ...(await oneMoves(scene, true))]
   } finally {
     await scene.rig.stop()
   }

@@ -15,6 +15,7 @@ import { serviceControllers } from './services/declaration.ts'
 import { ledgerSweepController, lostRecordController } from './sweep/declaration.ts'
 import { warmPoolController } from './available/warm-pool.ts'
 import { type ReplacedProgram, runningPredecessorController } from './predecessors/running-predecessor.ts'
+import type { NodeController } from '../settings/nodes.ts'
 import type { Dependencies } from './dependencies.ts'
 import { controllerObserver } from './queue-metrics.ts'
 
@@ -70,6 +71,7 @@ function declarations(deps: Dependencies, { assigning, ...options }: Parts): Con
   const { writeMs } = options
   const { caches, machines } = deps
   const announcing = makeAnnouncing(deps)
+  const isLeft = (one: NodeController) => deps.settings.process.leftControllers.includes(one)
   const refresh = machineRefresh({ machines, hasNodes: () => caches.nodes.list().length > 0 })
   return [
     ...serviceControllers(deps, { announcing, assigning, writeMs }),
@@ -78,9 +80,9 @@ function declarations(deps: Dependencies, { assigning, ...options }: Parts): Con
     lostRecordController(deps),
     availableAddressController(deps),
     warmPoolController(deps),
-    nodeIdentityController(deps, refresh),
+    ...(isLeft('cloud-node') ? [] : [nodeIdentityController(deps, refresh)]),
     machineRefreshController(deps, refresh),
-    nodeLifecycleController(deps),
+    ...(isLeft('cloud-node-lifecycle') ? [] : [nodeLifecycleController(deps)]),
     // Before announcing, which waits for the facts that each start resets here.
     ...peeringControllers(deps),
     ...prefixLimitController(deps),

@@ -1,8 +1,31 @@
 import { choice, duration, number } from './formats.ts'
-import type { SettingsTable } from './setting.ts'
+import type { Format, SettingsTable } from './setting.ts'
+
+/** The controllers of nodes that may be left to another program, by upstream's shorter names. */
+export type NodeController = 'cloud-node' | 'cloud-node-lifecycle'
+
+/** Upstream's list of controllers. The others that it may turn off are not here to turn off. */
+const leftControllers: Format<readonly NodeController[]> = {
+  placeholder: 'list',
+  pattern: String.raw`^\*(,-(cloud-node(-lifecycle)?|(node-)?route)(-controller)?)*$`,
+  read(given) {
+    if (!new RegExp(this.pattern ?? '').test(given))
+      return { right: '"*", or "*,-cloud-node,-cloud-node-lifecycle" where another program serves the nodes' }
+    const left = given.split(',').map((one) => one.replace(/^-/, '').replace(/-controller$/, ''))
+    return { value: (['cloud-node', 'cloud-node-lifecycle'] as const).filter((one) => left.includes(one)) }
+  },
+}
 
 /** How nodes follow their machines. */
 export const nodeSettings = {
+  leftControllers: {
+    title: 'controllers',
+    flag: '--controllers',
+    format: leftControllers,
+    default: '*',
+    sentence:
+      'Controllers that run. *,-cloud-node,-cloud-node-lifecycle leaves the nodes to another cloud controller manager: it initializes them, and deletes those without a machine.',
+  },
   nodeStatusUpdateMs: {
     title: 'node status update frequency',
     flag: '--node-status-update-frequency',

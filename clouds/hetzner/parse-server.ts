@@ -3,20 +3,32 @@ import { fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
 import type { Machine, MachineAddress } from '../ports/machines.ts'
 import { idOf } from './id.ts'
 
+/** The datacenters that the API named until 2026. Hetzner's own program still writes them as the zones of nodes. */
+const datacenters: Readonly<Record<string, string>> = {
+  ash: 'ash-dc1',
+  fsn1: 'fsn1-dc14',
+  hel1: 'hel1-dc2',
+  hil: 'hil-dc1',
+  nbg1: 'nbg1-dc3',
+  sin: 'sin-dc1',
+}
+
 /** The server in a response; undefined if it has no id. Its floating IPs are ids alone, which are no addresses of its own. */
 export function parseServer(body: unknown): Machine | undefined {
   const server = fieldsOf(body)
   const id = idOf(server.id)
   if (id === undefined) return undefined
   const location = fieldsOf(server.location)
+  const region = textOf(location.name)
   const networkZone = textOf(location.network_zone)
   return {
     id,
     name: textOf(server.name) ?? '',
     state: stateOf(server.status),
     type: textOf(fieldsOf(server.server_type).name),
-    region: textOf(location.name),
-    zone: undefined,
+    region,
+    zone: region && (datacenters[region] ?? region),
+    labels: { 'instance.hetzner.cloud/provided-by': 'cloud' },
     ...(networkZone !== undefined && { networkZone }),
     addresses: [...publicAddresses(server.public_net), ...privateAddresses(server.private_net)],
     // It takes one more call for each network, and nobody needs it where sessions have no source address.

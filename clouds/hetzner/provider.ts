@@ -19,8 +19,8 @@ function makeProvider(
   const { apiKey, baseUrl, location, loadBalancer, fipLabel, apiServerPort, fipHealthCheckUseHostIp } = settings
   return {
     ...cloudPorts(hetzner({ apiKey, baseUrl, userAgent, proxy, observe, ...cloudTimeouts(settings) })),
-    // Those of Robot servers are not numbers, or have another scheme: no floating IP reaches them.
-    providerIds: { scheme: 'hcloud', older: [], id: /^[1-9][0-9]*$/ },
+    // No floating IP reaches Robot servers, whose providerIDs Hetzner's program writes.
+    providerIds: { scheme: 'hcloud', older: [], neighbours: /^(hrobot:\/\/|hcloud:\/\/bm-)/, id: /^[1-9][0-9]*$/ },
     bgp: makeBgp(loadBalancer, { project: { asn: undefined, password: undefined }, names: {} }),
     project: { id: 'hetzner', setting: oneOf(placesOf(hetznerCloud.rows.apiKey)), isOfToken: true },
     marks,

@@ -15,6 +15,8 @@ export type Machine = {
   /** The part of the vendor's network that its location belongs to; absent where the vendor has one network. */
   networkZone?: string
   addresses: MachineAddress[]
+  /** Labels that the vendor's own program writes on a node. */
+  labels?: Readonly<Record<string, string>>
   /** The network of its private address, in CIDR notation. */
   privateNetwork: string | undefined
 }
@@ -41,6 +43,8 @@ export type ProviderIds = {
   older: readonly string[]
   /** The path between the scheme and the id. An id elsewhere is of no machine that this process serves. */
   path?: string
+  /** ProviderIDs of the vendor's other machines, which this process does not serve. */
+  neighbours?: RegExp
   /** What an id looks like. A bare id is recognized by nothing else, and we ask the cloud for nothing else. */
   id: RegExp
 }

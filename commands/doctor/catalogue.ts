@@ -17,7 +17,7 @@ import {
 } from './checks/cloud.ts'
 import { controlPlaneHolder, controlPlaneReservation, mirrorService } from './checks/control-plane.ts'
 import { nodeMachines, providerIds, sharedMachines, uninitializedNodes } from './checks/nodes.ts'
-import { guardianLease, leader, runningPredecessor } from './checks/other-programs.ts'
+import { guardianLease, leader, otherCloudControllers, runningPredecessor } from './checks/other-programs.ts'
 import { leakedReservations } from './checks/reservations.ts'
 import { roles } from './checks/rights.ts'
 import { settingsWithoutEffect } from './checks/settings.ts'
@@ -38,7 +38,7 @@ export const catalogue: readonly Check[] = [
   [providerIds, sharedMachines, uninitializedNodes, nodeMachines, bgpPeers, bgpSessions, oneSpeaker],
   [doubledAddresses, shownAddressesHeld, leakedReservations, orphanedRecords, pendingAddresses],
   [assignedAddresses, ...softwareChecks, announcerConfiguration, silentAnnouncer, servedClasses, loadBalancingOff],
-  [runningPredecessor, leader],
+  [runningPredecessor, otherCloudControllers, leader],
   [roles],
   [settingsWithoutEffect],
   [controlPlaneReservation, controlPlaneHolder, mirrorService, guardianLease],

@@ -34,9 +34,5 @@ export const ignoredFlags: Readonly<Record<Flag, string>> = {
 
 /** Flags of which we support only the upstream default: any other value is refused. */
 export const fixedFlags: Readonly<Record<Flag, { value: string; right: string }>> = {
-  '--controllers': {
-    value: '*',
-    right: 'it must be "*", because single controllers cannot be disabled; --only=webhooks disables all of them',
-  },
   '--leader-elect-resource-lock': { value: 'leases', right: 'it must be "leases"' },
 }

@@ -55,7 +55,8 @@ function missingLabels(node: Node, machine: Machine): Record<string, string> {
     if (value === undefined || !isLabelValue(value)) return []
     return keys.filter((key) => (isNew ? now[key] !== value : now[key] === undefined)).map((key) => [key, value])
   })
-  return Object.fromEntries(wanted) as Record<string, string>
+  const own = Object.entries(machine.labels ?? {}).filter(([key]) => now[key] === undefined)
+  return Object.fromEntries([...wanted, ...own]) as Record<string, string>
 }
 
 /** The API server refuses the whole write if one value is invalid. */

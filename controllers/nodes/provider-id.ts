@@ -6,8 +6,9 @@ export type ProviderId =
 
 /** Reads a providerID in any form that we or a predecessor wrote. */
 export function readProviderId(providerID: string | undefined, ids: ProviderIds): ProviderId {
-  const { scheme, older, path = '', id } = ids
+  const { scheme, older, path = '', id, neighbours } = ids
   if (!providerID) return { kind: 'absent' }
+  if (neighbours?.test(providerID)) return { kind: 'foreign' }
   const [, prefix, name = ''] = /^(?:([^:/]+):\/\/)?(.*)$/s.exec(providerID) ?? []
   if (prefix === undefined) return id.test(name) ? { kind: 'machine', id: name } : { kind: 'foreign' }
   if (prefix !== scheme && !older.includes(prefix)) return { kind: 'foreign' }

@@ -5,10 +5,11 @@ import { defineResource } from '../../kube/resource.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { ControllerDeclaration } from '../loop/controller.ts'
 import { periodicWork } from '../loop/periodic-work.ts'
+import { type ProgramContainer, overlapRemedy, overlapWith, servedBy } from './other-cloud-controller.ts'
 
 /** A Deployment or a DaemonSet, as far as its pods and their images go. */
 type Workload = KubeObject & {
-  spec?: { replicas?: number; template?: { spec?: { containers?: { image?: string }[] } } }
+  spec?: { replicas?: number; template?: { spec?: { containers?: ProgramContainer[] } } }
   status?: { replicas?: number; currentNumberScheduled?: number; desiredNumberScheduled?: number }
 }
 
@@ -20,7 +21,7 @@ const kinds = [
 /** Whoever starts it again is seen within a minute. */
 const everyMs = 60_000
 
-type Deps = Pick<Dependencies, 'client' | 'events' | 'log' | 'metrics'>
+type Deps = Pick<Dependencies, 'client' | 'events' | 'log' | 'metrics' | 'settings'>
 
 /** The program with this image that we replace. */
 export type ReplacedProgram = (image: string) => { title: string } | undefined
@@ -29,9 +30,10 @@ type Options = { isLeader: () => boolean; replacedProgram: ReplacedProgram }
 
 /** Warns as long as a program that we replace has pods beside the leader: both would write the same objects. */
 export function runningPredecessorController(
-  { client, events, log, metrics }: Deps,
+  { client, events, log, metrics, settings }: Deps,
   { isLeader, replacedProgram }: Options,
 ): ControllerDeclaration {
+  const served = servedBy(settings)
   let running: number | undefined
   metrics.read('eip_admission_running_predecessors', () => (isLeader() ? running : undefined))
   const run = async (signal: AbortSignal) => {
@@ -42,6 +44,13 @@ export function runningPredecessorController(
       const message = `${title} runs beside eip-admission, and both write the same Services: stop it, and what starts it again`
       log.warn({ workload: `${workload.kind} ${keyOf(workload)}`, warning: message }, 'a replaced program runs')
       events.of('service-controller').record(workload, { type: 'Warning', reason: 'PredecessorRuns', message })
+    }
+    for (const workload of lists.flat().filter(hasPods)) {
+      const overlap = overlapWith(workload.spec?.template?.spec?.containers ?? [], served)
+      if (!overlap || overlap.both.length === 0) continue
+      const message = `${overlap.image} and eip-admission both write ${overlap.both.join(' and ')}: ${overlapRemedy(overlap)}`
+      log.warn({ workload: `${workload.kind} ${keyOf(workload)}`, warning: message }, 'another cloud controller runs')
+      events.of('service-controller').record(workload, { type: 'Warning', reason: 'OtherCloudController', message })
     }
     return undefined
   }
@@ -60,11 +69,13 @@ export function predecessorIn(
   workload: Workload,
   replacedProgram: ReplacedProgram,
 ): { workload: Workload; title: string }[] {
-  const { spec = {}, status = {} } = workload
-  const images = (spec.template?.spec?.containers ?? []).map(({ image = '' }) => image)
+  const images = (workload.spec?.template?.spec?.containers ?? []).map(({ image = '' }) => image)
   const program = images.map(replacedProgram).find((one) => one !== undefined)
+  return program && hasPods(workload) ? [{ workload, title: program.title }] : []
+}
+
+function hasPods({ kind, spec = {}, status = {} }: Workload): boolean {
   const { replicas = 0, currentNumberScheduled = 0, desiredNumberScheduled = 0 } = status
-  const wanted = workload.kind === 'Deployment' ? (spec.replicas ?? 1) : desiredNumberScheduled
-  const hasPods = wanted + replicas + currentNumberScheduled > 0
-  return program && hasPods ? [{ workload, title: program.title }] : []
+  const wanted = kind === 'Deployment' ? (spec.replicas ?? 1) : desiredNumberScheduled
+  return wanted + replicas + currentNumberScheduled > 0
 }

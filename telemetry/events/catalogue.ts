@@ -97,6 +97,12 @@ export const catalogue = {
     meaning: 'BGP could not be set up for the node, or MetalLB refused one of its peers.',
     todo: 'Correct what the text names.',
   },
+  OtherCloudController: {
+    about: 'Deployment, DaemonSet',
+    types: ['Warning'],
+    meaning: 'Another cloud controller manager has pods, and writes the same nodes or Services as eip-admission.',
+    todo: 'Turn off in one of the two what the text names.',
+  },
   PredecessorRuns: {
     about: 'Deployment, DaemonSet',
     types: ['Warning'],

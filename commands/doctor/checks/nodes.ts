@@ -20,7 +20,7 @@ export const providerIds = defineCheck({
 
 function providerIdFinding({ metadata: { name }, spec }: Node, ids: ProviderIds): Finding[] {
   const { kind } = readProviderId(spec.providerID, ids)
-  if (kind === 'machine') return []
+  if (kind === 'machine' || ids.neighbours?.test(spec.providerID ?? '')) return []
   const right = formatProviderId('<id of its machine>', ids)
   if (kind === 'absent')
     return [

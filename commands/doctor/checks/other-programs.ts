@@ -1,8 +1,14 @@
 import { isControlPlaneGuarded } from '../../../clouds/ports/cloud-provider.ts'
-import { keyOf } from '../../../kube/objects.ts'
+import {
+  type Served,
+  overlapRemedy,
+  overlapWith,
+  servedBy,
+} from '../../../controllers/predecessors/other-cloud-controller.ts'
+import { type Node, keyOf } from '../../../kube/objects.ts'
 import { names } from '../../../settings/installed-names.ts'
 import { isHeld, isOwnIdentity } from '../../../kube/lease-holder.ts'
-import { predecessorIn } from '../../../inspect/find-predecessors.ts'
+import { isRunning, predecessorIn } from '../../../inspect/find-predecessors.ts'
 import { replacedPrograms } from '../../../inspect/predecessors.ts'
 import { type Finding, defineCheck } from '../check.ts'
 import type { Values, Workload } from '../../../inspect/facts.ts'
@@ -34,6 +40,60 @@ function predecessorFinding(workload: Workload): Finding[] {
         }[kind] ?? `kubectl delete daemonset ${at} ${metadata.name}`,
     },
   ]
+}
+
+export const otherCloudControllers = defineCheck({
+  id: 'other-cloud-controllers',
+  section: 'Other programs',
+  checks:
+    'No other cloud controller manager writes the same nodes or Services. It is seen by its image or name, and by the addresses that it wrote on nodes.',
+  good: 'no other cloud controller manager writes the same objects',
+  needs: ['workloads', 'nodes'],
+  judge({ workloads, nodes }, { settings }) {
+    const served = servedBy(settings)
+    const found = workloads.filter(isRunning).flatMap((workload) => overlapFinding(workload, served))
+    const isLeft = served.leftControllers.includes('cloud-node')
+    // It may run where no workload shows it, as with a control plane that a vendor runs.
+    return found.length > 0 || isLeft ? found : addressWriterFinding(nodes)
+  },
+})
+
+function overlapFinding(workload: Workload, served: Served): Finding[] {
+  const overlap = overlapWith(workload.spec?.template?.spec?.containers ?? [], served)
+  if (!overlap || overlap.both.length === 0) return []
+  const both = overlap.both.join(' and ')
+  return [
+    {
+      level: 'error',
+      what: `${workload.kind} ${keyOf(workload)} runs ${overlap.image}, and both programs write ${both}`,
+      why: 'each undoes what the other one writes, and a Service may be paid for twice',
+      fix: `kubectl edit ${workload.kind.toLowerCase()} -n ${workload.metadata.namespace} ${workload.metadata.name}   # ${overlapRemedy(overlap)}`,
+    },
+  ]
+}
+
+function addressWriterFinding(nodes: readonly Node[]): Finding[] {
+  const writers = nodes.flatMap(({ metadata: { name, managedFields = [] } }) =>
+    managedFields.filter(isOtherAddressWriter).map(({ manager = '' }) => ({ name, manager })),
+  )
+  const [first] = writers
+  if (!first) return []
+  return [
+    {
+      level: 'warning',
+      what: `${first.manager} has written the addresses of node ${first.name}`,
+      why: 'if it still runs, it and eip-admission write them in turn',
+      fix: `kubectl get node ${first.name} -o yaml --show-managed-fields   # ${overlapRemedy({ image: first.manager, both: ['nodes'] })}`,
+    },
+  ]
+}
+
+type ManagedFieldsEntry = NonNullable<Node['metadata']['managedFields']>[number]
+
+function isOtherAddressWriter({ manager = '', subresource, fieldsV1 }: ManagedFieldsEntry): boolean {
+  const isOther = manager.includes('cloud-controller-manager') && !manager.includes('eip-admission')
+  const { 'f:addresses': addresses } = ((fieldsV1 ?? {}) as { 'f:status'?: Record<string, unknown> })['f:status'] ?? {}
+  return isOther && subresource === 'status' && addresses !== undefined
 }
 
 export const leader = defineCheck({

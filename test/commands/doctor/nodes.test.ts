@@ -7,7 +7,12 @@ import type { Peer, SeenSessions } from '../../../clouds/ports/peering.ts'
 import type { SessionState, Workload } from '../../../inspect/facts.ts'
 import { bgpPeers, bgpSessions, oneSpeaker } from '../../../commands/doctor/checks/bgp.ts'
 import { nodeMachines, providerIds, sharedMachines, uninitializedNodes } from '../../../commands/doctor/checks/nodes.ts'
-import { guardianLease, leader, runningPredecessor } from '../../../commands/doctor/checks/other-programs.ts'
+import {
+  guardianLease,
+  leader,
+  otherCloudControllers,
+  runningPredecessor,
+} from '../../../commands/doctor/checks/other-programs.ts'
 import { makeRecord } from '../../builders.ts'
 import { judge, lines, now } from './context.ts'
 
@@ -191,6 +196,36 @@ test('a predecessor is found by its image, unless it is scaled to 0', () => {
   assert.is(of('registry.example/my-packet-ccm-dashboard:1'), 'ok')
   const [found] = judge(runningPredecessor, { workloads: [workload('packethost/packet-ccm')] })
   assert.is(found?.fix, 'kubectl scale deployment -n kube-system ccm --replicas=0')
+})
+
+test('another cloud controller manager is found by its image, and by the addresses that it wrote', () => {
+  const image = 'docker.io/hetznercloud/hcloud-cloud-controller-manager:v1.30.0'
+  const metadata = { name: 'hccm', namespace: 'kube-system' }
+  const spec = { template: { spec: { containers: [{ image }] } } }
+  const workload: Workload = { apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec }
+  const flags = { '--controllers': '*,-cloud-node,-cloud-node-lifecycle' }
+  const written = (manager: string): Node => ({
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: {
+      name: 'a',
+      managedFields: [{ manager, subresource: 'status', fieldsV1: { 'f:status': { 'f:addresses': {} } } }],
+    },
+    spec: {},
+  })
+  const [found] = judge(otherCloudControllers, { workloads: [workload], nodes: [] })
+  assert.equal([found?.level, found?.what.includes('write nodes and Services')], ['error', true])
+  assert.match(found?.fix ?? '', '--controllers=*,-cloud-node,-cloud-node-lifecycle')
+  const [onlyServices] = judge(otherCloudControllers, { workloads: [workload], nodes: [] }, { flags })
+  assert.match(onlyServices?.what ?? '', 'write Services')
+  for (const [manager, level] of [
+    ['hcloud-cloud-controller-manager', 'warning'],
+    ['eip-admission', 'ok'],
+    ['kubelet', 'ok'],
+  ] as const) {
+    assert.is(judge(otherCloudControllers, { workloads: [], nodes: [written(manager)] })[0]?.level, level, manager)
+    assert.is(judge(otherCloudControllers, { workloads: [], nodes: [written(manager)] }, { flags })[0]?.level, 'ok')
+  }
 })
 
 test('who leads', () => {

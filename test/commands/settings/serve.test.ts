@@ -48,6 +48,7 @@ test('what is not said has upstream’s defaults, or ours', () => {
     statusPageTokenFile: undefined,
     caLifetimeMs: 31_536_000_000,
     certLifetimeMs: 604_800_000,
+    leftControllers: [],
     leaderElect: true,
     leaseDurationMs: 6_000,
     renewDeadlineMs: 4_000,
@@ -233,9 +234,23 @@ for (const [flag, reason] of Object.entries(ignoredFlags)) {
 
 test('an upstream flag with one possible value is accepted with it and refused with another', () => {
   assert.equal(serveWith({ '--controllers': '*', '--leader-elect-resource-lock': 'leases' }).warnings, [])
-  assert.match(linesOf({ ...provider, '--controllers': '-service' }).join(), '--controllers is "-service"')
   assert.match(linesOf({ ...provider, '--leader-elect-resource-lock': 'endpoints' }).join(), 'must be "leases"')
 })
+
+for (const [given, left] of [
+  ['*', []],
+  ['*,-cloud-node,-cloud-node-lifecycle', ['cloud-node', 'cloud-node-lifecycle']],
+  ['*,-cloud-node-lifecycle-controller', ['cloud-node-lifecycle']],
+  ['*,-route', []],
+] as const)
+  test(`--controllers=${given} leaves ${left.length} controllers to another program`, () => {
+    assert.equal(serveWith({ '--controllers': given }).process.leftControllers, left)
+  })
+
+for (const given of ['-service', '*,-service', 'cloud-node', '*,-cloud-nodes'])
+  test(`--controllers=${given} is refused`, () => {
+    assert.match(linesOf({ ...provider, '--controllers': given }).join(), '"*,-cloud-node,-cloud-node-lifecycle" where')
+  })
 
 test('no flag has two meanings, no two settings share an environment variable or a field', () => {
   for (const { table } of dialects) {

@@ -37,6 +37,12 @@ for (const { said, read } of casesInZone)
   test(`where ids have a path, the providerID ${JSON.stringify(said)} is ${JSON.stringify(read)}`, () =>
     assert.equal(readProviderId(said, inZone), read))
 
+const beside = { ...ids, neighbours: /^equinixmetal:\/\/bm-/ }
+test('a machine that another program of the vendor serves is foreign, and not invalid', () => {
+  assert.equal(readProviderId('equinixmetal://bm-4321', beside), { kind: 'foreign' })
+  assert.equal(readProviderId('equinixmetal://m-1', beside), { kind: 'machine', id: 'm-1' })
+})
+
 for (const one of [ids, inZone])
   test(`what is written is read again${one === inZone ? ' where ids have a path' : ''}`, () =>
     assert.equal(readProviderId(formatProviderId('m-7', one), one), { kind: 'machine', id: 'm-7' }))

@@ -1,0 +1,85 @@
+// What another cloud controller manager writes that eip-admission writes too. Each of them can be told to leave it:
+//
+//   both write | unless it has                                 | or eip-admission has
+//   -----------+-----------------------------------------------+-------------------------------------------------
+//   nodes      | --controllers=*,-cloud-node,                  | the same
+//              | -cloud-node-lifecycle                         |
+//   Services   | --controllers=*,-service, or a variable such  | --load-balancer-class without `none`: it ignores
+//              | as HCLOUD_LOAD_BALANCERS_ENABLED=false        | Services of any class
+import type { NodeController } from '../../settings/nodes.ts'
+import { withoutClass } from '../../settings/service-policy.ts'
+import type { Dependencies } from '../dependencies.ts'
+
+/** A container, as far as its flags and variables go. */
+export type ProgramContainer = {
+  name?: string
+  image?: string
+  command?: string[]
+  args?: string[]
+  env?: { name: string; value?: string }[]
+}
+
+/** What this process serves. */
+export type Served = { leftControllers: readonly NodeController[]; servesWithoutClass: boolean }
+
+/** What a process with these settings serves. */
+export function servedBy({ process, cluster }: Pick<Dependencies['settings'], 'process' | 'cluster'>): Served {
+  return {
+    leftControllers: process.leftControllers,
+    servesWithoutClass: cluster.loadBalancerClasses.includes(withoutClass),
+  }
+}
+
+/** The objects that two programs write, as a person calls them. */
+export type Overlap = { image: string; both: string[] }
+
+const program = /(^|\/)[^/]*cloud-controller-manager[^/]*$/
+const ours = /eip-admission/
+
+/** What both write, where one of the containers is another cloud controller manager; undefined if none is. Pure. */
+export function overlapWith(containers: readonly ProgramContainer[], served: Served): Overlap | undefined {
+  const found = containers.find(({ name = '', image = '' }) =>
+    [name, image].some((text) => program.test(text) && !ours.test(text)),
+  )
+  if (!found) return undefined
+  const left = leftBy(found)
+  const nodes = (['cloud-node', 'cloud-node-lifecycle'] as const).filter(
+    (one) => !left.includes(one) && !served.leftControllers.includes(one),
+  )
+  const hasServices = served.servesWithoutClass && !left.includes('service') && !isOff(found)
+  return {
+    image: found.image ?? found.name ?? '',
+    both: [nodes.length > 0 ? 'nodes' : [], hasServices ? 'Services' : []].flat(),
+  }
+}
+
+/** How to end it, for a person. */
+export function overlapRemedy({ both }: Overlap): string {
+  const remedies: Record<string, string> = {
+    nodes:
+      'leave the nodes to one of them: start the other program, or eip-admission, with ' +
+      '--controllers=*,-cloud-node,-cloud-node-lifecycle',
+    Services:
+      'turn its Services off with --controllers=*,-service or its own setting, or give your Services a class ' +
+      'that --load-balancer-class names without `none`',
+  }
+  return both.map((one) => remedies[one]).join('; ')
+}
+
+/** The controllers that its flags turn off, by the shorter names. */
+function leftBy({ command = [], args = [] }: ProgramContainer): string[] {
+  const words = [...command, ...args].join(' ')
+  const [, list = ''] = /--controllers[= ](\S+)/.exec(words) ?? []
+  const names = list.split(',').filter((one) => one.startsWith('-'))
+  return names.map((one) =>
+    one
+      .slice(1)
+      .replace(/-controller$/, '')
+      .replace(/^service-lb$/, 'service'),
+  )
+}
+
+/** Some programs have a variable of their own for that. */
+function isOff({ env = [] }: ProgramContainer): boolean {
+  return env.some(({ name, value }) => /LOAD_?BALANCERS?_ENABLED$/.test(name) && value === 'false')
+}
