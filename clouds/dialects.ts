@@ -1,5 +1,5 @@
 import { cherryServersDialect } from './cherry-servers/provider.ts'
-import { type Dialect, type DialectPredecessor, imagePattern } from './dialect/define-dialect.ts'
+import { type Dialect, type DialectPredecessor, programIn } from './dialect/define-dialect.ts'
 import { packetDialect } from './equinix-metal/packet/provider.ts'
 import { equinixMetalDialect } from './equinix-metal/provider.ts'
 import { hetznerDialect } from './hetzner/provider.ts'
@@ -17,6 +17,16 @@ export const dialects: readonly Dialect[] = [
 ]
 
 /** The program with this image that a dialect replaces; undefined for any other program. */
-export function replacedProgram(image: string): DialectPredecessor | undefined {
-  return dialects.flatMap(({ predecessors }) => predecessors).find((one) => imagePattern(one).test(image))
+export function replacedProgram({ metadata, spec }: SeenWorkload): DialectPredecessor | undefined {
+  const containers = spec?.template?.spec?.containers ?? []
+  return programIn(
+    dialects.flatMap(({ predecessors }) => predecessors),
+    containers,
+    metadata,
+  )?.program
+}
+
+type SeenWorkload = {
+  metadata: { namespace?: string; name: string }
+  spec?: { template?: { spec?: { containers?: { image?: string; command?: string[]; args?: string[] }[] } } }
 }

@@ -1,6 +1,7 @@
 import { keyOf } from '../kube/objects.ts'
 import type { Container, Pod, Workload } from './facts.ts'
-import { type Predecessor, predecessorOf } from './predecessors.ts'
+import { programIn } from '../clouds/dialect/define-dialect.ts'
+import { type Predecessor, predecessors } from './predecessors.ts'
 
 /** A workload whose pods run a predecessor, and the container in it. */
 export type FoundWorkload = { object: Workload; container: Container; predecessor: Predecessor; image: string }
@@ -17,7 +18,7 @@ export type FoundPredecessors = {
 export function findPredecessors(workloads: readonly Workload[], pods: readonly Pod[]): FoundPredecessors {
   const found = workloads
     .flatMap((object) => {
-      const inside = predecessorIn(object.spec?.template?.spec?.containers)
+      const inside = predecessorIn(object.spec?.template?.spec?.containers, object.metadata)
       return inside ? [{ object, ...inside }] : []
     })
     .toSorted((one, other) => orderOf(one).localeCompare(orderOf(other)))
@@ -35,15 +36,13 @@ export function isRunning({ kind, spec, status }: Workload): boolean {
   return (spec?.replicas ?? 1) > 0 || (status?.replicas ?? 0) > 0
 }
 
-type InContainer = Omit<FoundWorkload, 'object'>
-
-/** The first container that runs a predecessor. */
-export function predecessorIn(containers: readonly Container[] = []): InContainer | undefined {
-  const found = containers.map((container) => {
-    const { image = '' } = container
-    return { container, image, predecessor: predecessorOf(image) }
-  })
-  return found.find((one): one is InContainer => one.predecessor !== undefined)
+/** The container that runs a predecessor, by its image, its command line or the name of its workload. */
+export function predecessorIn(
+  containers: readonly Container[] = [],
+  at?: Workload['metadata'],
+): Omit<FoundWorkload, 'object'> | undefined {
+  const found = programIn(predecessors, containers, at)
+  return found && { container: found.container, predecessor: found.program, image: found.container.image ?? '' }
 }
 
 function orderOf({ object }: FoundWorkload): string {

@@ -1,7 +1,7 @@
 import { splitKey } from '../kube/objects.ts'
 import { upstreamFinalizer } from '../ledger/record/names.ts'
 import type { AnnouncerMarks } from '../announcers/software.ts'
-import { type Dialect, type DialectPredecessor, imagePattern } from '../clouds/dialect/define-dialect.ts'
+import { type Dialect, type DialectPredecessor, isImageOf } from '../clouds/dialect/define-dialect.ts'
 import { dialects } from '../clouds/dialects.ts'
 import { oneOf } from '../settings/words.ts'
 
@@ -9,11 +9,9 @@ import { oneOf } from '../settings/words.ts'
  * A program that we replace. What it writes into the cluster and the cloud is in the names of its dialect, which we share
  * with it.
  */
-export type Predecessor = Omit<DialectPredecessor, 'image'> & {
+export type Predecessor = DialectPredecessor & {
   /** The name of its dialect. */
   dialect: string
-  /** The end of its image's name, under whatever registry. */
-  image: RegExp
   /** The value of --cloud-provider in its manifests. */
   provider: string
   /** Its lease, if it elects a leader. Older manifests say --leader-elect=false. */
@@ -36,7 +34,6 @@ function predecessorsOf({ name, providers: [provider = name], names, predecessor
   return programs.map((program) => ({
     ...program,
     dialect: name,
-    image: imagePattern(program),
     provider,
     lease: { namespace: 'kube-system', name: 'cloud-controller-manager' },
     metallb: names.announcerMarks,
@@ -44,9 +41,15 @@ function predecessorsOf({ name, providers: [provider = name], names, predecessor
   }))
 }
 
-/** The predecessor whose image this is; undefined for any other program. */
-export function predecessorOf(image: string): Predecessor | undefined {
-  return predecessors.find((one) => one.image.test(image))
+/** The version that runs; undefined for `main`, a commit or a digest alone, and where an image of another name says nothing. */
+export function runningVersion({
+  image,
+  predecessor,
+}: {
+  image: string
+  predecessor: Predecessor
+}): string | undefined {
+  return isImageOf(predecessor, image) ? versionOf(image) : undefined
 }
 
 /** The finalizers that a release of a predecessor puts on Services. A version without a number is taken for a current one. */

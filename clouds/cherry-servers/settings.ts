@@ -99,6 +99,7 @@ export const cherryServers = defineDialect({
       id: 'cherry-servers',
       title: "Cherry Servers' cloud provider",
       image: 'cloud-provider-cherry',
+      binary: 'cloud-provider-cherry',
       versions: [1],
       finalizesSince: '0',
       workload: { namespace: 'kube-system', name: 'cloud-provider-cherry' },

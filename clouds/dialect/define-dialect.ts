@@ -16,6 +16,8 @@ export type DialectPredecessor = {
   title: string
   /** The end of its image's name, under whatever registry. */
   image: string
+  /** Its name on a command line, under whatever path. */
+  binary: string
   /** The major versions that we know. A tag without a number, such as `main`, says none. */
   versions: readonly number[]
   /** The first release with a service controller, which puts a finalizer on Services; absent if none has one. */
@@ -28,9 +30,39 @@ export type DialectPredecessor = {
   secret: { namespace: string; name: string; key: string }
 }
 
-/** The form of a program's image name, under any registry. */
-export function imagePattern({ image }: Pick<DialectPredecessor, 'image'>): RegExp {
-  return new RegExp(`(^|/)${image}(?=[:@]|$)`)
+type Named = Pick<DialectPredecessor, 'image' | 'binary' | 'workload'>
+type SeenContainer = { image?: string; command?: string[]; args?: string[] }
+type SeenAt = { namespace?: string | undefined; name: string }
+
+/** Whether an image has the name of a program's image, under any registry. */
+export function isImageOf({ image }: Pick<DialectPredecessor, 'image'>, seen: string): boolean {
+  return new RegExp(`(^|/)${image}(?=[:@]|$)`).test(seen)
+}
+
+/**
+ * The first program that one of these containers runs: by its image, or else by its command line or the name of its workload.
+ * Companies build the same program under other image names.
+ */
+export function programIn<P extends Named, C extends SeenContainer>(
+  programs: readonly P[],
+  containers: readonly C[],
+  at?: SeenAt,
+): { program: P; container: C } | undefined {
+  const isBinary = ({ binary }: P, { command = [], args = [] }: C) =>
+    [...command, ...args].some((word) => word.replace(/^.*\//, '') === binary)
+  const isWorkload = ({ workload }: P) => at?.namespace === workload.namespace && at.name === workload.name
+  const ways: ((container: C) => P | undefined)[] = [
+    ({ image = '' }) => programs.find((one) => isImageOf(one, image)),
+    // A fork has the same names, and stands before the program itself.
+    (container) => programs.findLast((one) => isBinary(one, container)),
+    (container) => (container === containers[0] ? programs.findLast(isWorkload) : undefined),
+  ]
+  for (const find of ways)
+    for (const container of containers) {
+      const program = find(container)
+      if (program) return { program, container }
+    }
+  return undefined
 }
 
 /** A setting by a name that only releases before `until` read. */

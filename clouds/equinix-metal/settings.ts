@@ -155,6 +155,7 @@ const balancerAnnotationRows: readonly Annotation[] = [
 ]
 
 const predecessor = {
+  binary: 'cloud-provider-equinix-metal',
   versions: [3],
   finalizesSince: '3.4',
   formerSettings: [{ until: '3.2', env: 'METAL_LB', flag: '--loadbalancer', translate: (value: string) => value }],

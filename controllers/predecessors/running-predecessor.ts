@@ -23,8 +23,8 @@ const everyMs = 60_000
 
 type Deps = Pick<Dependencies, 'client' | 'events' | 'log' | 'metrics' | 'settings'>
 
-/** The program with this image that we replace. */
-export type ReplacedProgram = (image: string) => { title: string } | undefined
+/** The program that we replace and that a workload runs. */
+export type ReplacedProgram = (workload: Workload) => { title: string } | undefined
 
 type Options = { isLeader: () => boolean; replacedProgram: ReplacedProgram }
 
@@ -69,8 +69,7 @@ export function predecessorIn(
   workload: Workload,
   replacedProgram: ReplacedProgram,
 ): { workload: Workload; title: string }[] {
-  const images = (workload.spec?.template?.spec?.containers ?? []).map(({ image = '' }) => image)
-  const program = images.map(replacedProgram).find((one) => one !== undefined)
+  const program = replacedProgram(workload)
   return program && hasPods(workload) ? [{ workload, title: program.title }] : []
 }
 

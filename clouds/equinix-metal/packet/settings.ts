@@ -103,6 +103,7 @@ export const packet = defineDialect({
       id: 'packet',
       title: "Packet's cloud controller manager",
       image: 'packet-ccm',
+      binary: 'packet-cloud-controller-manager',
       versions: [1, 2],
       formerSettings: [
         {

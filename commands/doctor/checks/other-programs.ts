@@ -24,7 +24,7 @@ export const runningPredecessor = defineCheck({
 
 function predecessorFinding(workload: Workload): Finding[] {
   const { kind, metadata, spec, status } = workload
-  const found = predecessorIn(spec?.template?.spec?.containers)
+  const found = predecessorIn(spec?.template?.spec?.containers, metadata)
   const isStopped = kind === 'Deployment' ? spec?.replicas === 0 : status?.desiredNumberScheduled === 0
   if (!found || isStopped) return []
   const at = `-n ${metadata.namespace}`

@@ -3,7 +3,7 @@ import { compareReservations } from '../../doctor/checks/reservations.ts'
 import { finalizersOf } from '../../../inspect/predecessors.ts'
 import { checked } from './checked.ts'
 import { type PlanInput, unreadFindings, valueOf, valuesOf } from './facts.ts'
-import { planLease, planStatus, statusFindings } from './plan-leases.ts'
+import { liveHolder, planLease, planStatus, statusFindings } from './plan-leases.ts'
 import { planNodes } from './plan-nodes.ts'
 import { planObjects } from './plan-objects.ts'
 import { planPredecessor } from './plan-predecessor.ts'
@@ -43,7 +43,7 @@ export function makePlan(input: PlanInput): TakeoverPlan {
     announcer: network.announcer,
     blockers: distinct(findings.filter(({ isBlocker }) => isBlocker)),
     warnings: distinct(findings.filter(({ isBlocker }) => !isBlocker)),
-    cost: costOf(addresses.reservations),
+    cost: costOf(addresses),
   }
 }
 
@@ -51,7 +51,7 @@ type Part<Name extends keyof TakeoverPlan> = Pick<TakeoverPlan, Name> & { findin
 
 /** The predecessor's workloads and its lease. */
 function planPrograms(input: PlanInput): Part<'predecessor'> {
-  const { workloads, findings } = planPredecessor(input)
+  const { workloads, findings } = planPredecessor(input, liveHolder(input))
   const { lease, findings: ofLeases } = planLease(input)
   const { id, title } = input.predecessor
   const finalizers = finalizersOf(input.predecessor, workloads[0]?.version)
@@ -86,10 +86,11 @@ function flagsAfter({ flags }: PlanInput, reservations: TakeoverPlan['reservatio
   return reservations.some(({ whose }) => whose === 'orphan') ? { '--sweep': 'report', ...flags } : flags
 }
 
-/** A takeover neither reserves nor deletes: what the project pays for is the same before and after. */
-function costOf(reservations: TakeoverPlan['reservations']): TakeoverPlan['cost'] {
+/** A takeover itself neither reserves nor deletes. Services that wait get what the predecessor would have reserved. */
+function costOf({ reservations, findings }: ReturnType<typeof planAddresses>): TakeoverPlan['cost'] {
   const { length } = reservations.filter(({ whose }) => whose !== 'other-cluster')
-  return { addressesBefore: length, addressesAfter: length }
+  const waiting = findings.filter(({ reason }) => reason === 'service-pending').length
+  return { addressesBefore: length, addressesAfter: length + waiting }
 }
 
 /** The findings as the plan shows them, each once. */

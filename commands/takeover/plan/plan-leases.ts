@@ -1,6 +1,7 @@
 import { type Lease, keyOf } from '../../../kube/objects.ts'
 import { isFalse } from '../../../inspect/given-settings.ts'
 import { isHeld, isOwnIdentity } from '../../../kube/lease-holder.ts'
+import { isOfTakeover } from '../lead-lease.ts'
 import { livingWorker } from '../lock.ts'
 import { type TakeoverStatus, isComplete, nextCommand, statusText } from '../takeover-status.ts'
 import { type PlanInput, valueOf } from './facts.ts'
@@ -34,6 +35,15 @@ export function planLease(input: PlanInput): { lease: PlannedLease; findings: Pl
       ...(isOther ? [otherLease(at, ours)] : []),
     ],
   }
+}
+
+/** Who holds the predecessor's lease now and is none of ours; a lease that nobody renews expires in a minute or two. */
+export function liveHolder(input: PlanInput): string | undefined {
+  const { at, isUsed } = leaseOf(input)
+  const stored = storedLease(input, at)
+  const holder = stored?.spec?.holderIdentity ?? ''
+  if (!isUsed || !stored || !isHeld(stored, input.context.now)) return undefined
+  return isOwnIdentity(holder) || isOfTakeover(holder) ? undefined : holder
 }
 
 function storedLease({ facts }: PlanInput, { namespace, name }: ObjectRef): Lease | undefined {

@@ -1,13 +1,16 @@
 import { keyOf } from '../../../kube/objects.ts'
 import type { Pod, Workload } from '../../../inspect/facts.ts'
-import { versionOf } from '../../../inspect/predecessors.ts'
+import { runningVersion } from '../../../inspect/predecessors.ts'
 import { type FoundWorkload, isRunning } from '../../../inspect/find-predecessors.ts'
 import { type PlanInput, valueOf } from './facts.ts'
 import type { PlanFinding, PredecessorWorkload } from './plan.ts'
 import { autoscalerFinding, helmFinding, helmReleaseOf, managerFinding } from './workload-managers.ts'
 
 /** The workloads of the predecessor, and what of them is in the way. Pure. */
-export function planPredecessor({ found, predecessor, facts }: PlanInput): {
+export function planPredecessor(
+  { found, predecessor, facts }: PlanInput,
+  liveHolder: string | undefined,
+): {
   workloads: PredecessorWorkload[]
   findings: PlanFinding[]
 } {
@@ -24,7 +27,7 @@ export function planPredecessor({ found, predecessor, facts }: PlanInput): {
       ...running.flatMap(versionFinding),
       ...running.flatMap(({ object }) => managerFinding(object)),
       ...(isBegun ? [] : (valueOf(facts.workloads) ?? []).filter(isOurs).map(ownProgram)),
-      ...(running.length === 0 && !isBegun ? [notRunning(own)] : []),
+      ...(running.length === 0 && !isBegun ? [notRunning(own, liveHolder)] : []),
       ...running.flatMap(({ object }) => helmFinding(object)),
       ...(valueOf(facts.autoscalers) ?? []).flatMap((one) => autoscalerFinding(one, running)),
     ],
@@ -32,7 +35,7 @@ export function planPredecessor({ found, predecessor, facts }: PlanInput): {
 }
 
 /** What the plan says of a workload: enough to bring it back. */
-function describeWorkload({ object, image }: FoundWorkload): PredecessorWorkload {
+function describeWorkload({ object, image, predecessor }: FoundWorkload): PredecessorWorkload {
   const { kind, metadata, spec } = object
   const selector = spec?.template?.spec?.nodeSelector
   const isDaemonSet = kind === 'DaemonSet'
@@ -43,7 +46,7 @@ function describeWorkload({ object, image }: FoundWorkload): PredecessorWorkload
     name: metadata.name,
     uid: metadata.uid ?? '',
     image,
-    version: versionOf(image),
+    version: runningVersion({ image, predecessor }),
     ...(isDaemonSet ? { nodeSelector: selector ?? {} } : { replicas: spec?.replicas ?? 1 }),
     isRunning: isRunning(object),
     ...(release !== undefined && { helmRelease: release }),
@@ -74,11 +77,12 @@ function loosePod({ metadata }: Pod): PlanFinding {
   }
 }
 
-function versionFinding({ object, image, predecessor: { versions, title } }: FoundWorkload): PlanFinding[] {
+function versionFinding({ object, image, predecessor }: FoundWorkload): PlanFinding[] {
+  const { versions, title } = predecessor
   const where = `${object.kind} ${keyOf(object)}`
-  const version = versionOf(image)
+  const version = runningVersion({ image, predecessor })
   if (version === undefined) {
-    const what = `the tag of ${image} names no version; the plan takes it for a current one`
+    const what = `${image} names no version of ${title}; the plan takes it for a current one`
     const remedy = 'compare the list of Services above with what you expect'
     return [{ reason: 'unnamed-version', where, what, remedy }]
   }
@@ -95,8 +99,16 @@ function versionFinding({ object, image, predecessor: { versions, title } }: Fou
   ]
 }
 
-function notRunning(own: readonly FoundWorkload[]): PlanFinding {
+function notRunning(own: readonly FoundWorkload[], liveHolder: string | undefined): PlanFinding {
   const [first] = own
+  if (!first && liveHolder !== undefined)
+    return {
+      isBlocker: true,
+      reason: 'runs-unseen',
+      where: 'the lease of the predecessor',
+      what: `${liveHolder} holds it and renews it, so the predecessor runs, but no workload with it was found`,
+      remedy: `stop it yourself, then run takeover plan again; to find its pod: kubectl get pods -A -o wide | grep ${liveHolder.split('_')[0]}`,
+    }
   return {
     reason: 'not-running',
     where: first ? `${first.object.kind} ${keyOf(first.object)}` : 'the cluster',

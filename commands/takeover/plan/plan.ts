@@ -137,7 +137,7 @@ export type TakeoverPlan = {
   announcer: { name: string; objects: PlannedObject[]; interruptedSessions: number }
   blockers: Finding[]
   warnings: Finding[]
-  /** What the project pays for. Nothing is bought or given back: the two numbers are equal. */
+  /** What the project pays for. The difference is what Services wait for already. */
   cost: { addressesBefore: number; addressesAfter: number }
 }
 

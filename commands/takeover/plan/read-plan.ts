@@ -24,7 +24,7 @@ import { readProgress } from '../progress.ts'
 import { leaseOf } from './plan-leases.ts'
 import { NoPlan, problemFinding, withoutPredecessor } from './no-plan.ts'
 import type { TakeoverPlan } from './plan.ts'
-import { type Predecessor, predecessors, versionOf } from '../../../inspect/predecessors.ts'
+import { type Predecessor, predecessors, runningVersion } from '../../../inspect/predecessors.ts'
 import { readFacts, readPods } from './read-facts.ts'
 import { type Translation, translate } from './translate.ts'
 
@@ -95,7 +95,7 @@ async function chosen(
   const workload = await chosenWorkload(found, source)
   if (workload) {
     const given = await readGivenSettings(workload, dataReader(reader))
-    return { predecessor: workload.predecessor, given, version: versionOf(workload.image) }
+    return { predecessor: workload.predecessor, given, version: runningVersion(workload) }
   }
   const predecessor = predecessors.find(
     ({ provider, dialect, id }) => id === dialect && (provider === named || dialect === named),

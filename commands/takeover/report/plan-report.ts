@@ -140,9 +140,12 @@ function reservationsText({ reservations }: TakeoverPlan): string {
 
 /** What the project pays for. */
 function costText({ cost: { addressesBefore, addressesAfter } }: TakeoverPlan): string {
-  return section('Cost', [
-    `${addressesBefore} reservations before, ${addressesAfter} after: nothing is reserved and nothing is deleted at the cloud`,
-  ])
+  const waiting = addressesAfter - addressesBefore
+  const why =
+    waiting === 0
+      ? 'nothing is reserved and nothing is deleted in the project'
+      : `${waiting} ${waiting === 1 ? 'Service waits' : 'Services wait'} for an address, and would get it from the predecessor too`
+  return section('Cost', [`${addressesBefore} reservations before, ${addressesAfter} after: ${why}`])
 }
 
 /** How many objects are named one by one. With 200 nodes there are hundreds of peers. */

@@ -135,6 +135,14 @@ test('a healthy cluster: every address stays, nothing is in the way, and nothing
   assert.equal(plan.settings.flags, {})
 })
 
+test('what the project pays for counts Services that wait for an address', () => {
+  const waiting = makeService({ name: 'waiting', uid: 'waiting' })
+  const plan = planOf({ services: [web, api, waiting], flags: { '--metro': 'da' } })
+  assert.equal(reasons(plan, 'warnings'), ['service-pending'])
+  assert.equal(plan.cost, { addressesBefore: 2, addressesAfter: 3 })
+  assert.match(formatPlan(plan, 'text', {}), '2 reservations before, 3 after: 1 Service waits for an address')
+})
+
 const own = makeReservation({ id: 'own', address: '203.0.113.9' })
 const record = makeRecord({ phase: 'Bound', address: '203.0.113.1', reservationID: 'res-1' })
 
@@ -462,6 +470,16 @@ const inTheWay: { name: string; scene: Scene; blockers?: string[]; warnings?: st
   {
     name: 'a predecessor that is stopped',
     scene: { workloads: [program({ replicas: 0 })] },
+    warnings: ['not-running'],
+  },
+  {
+    name: 'a predecessor that no workload shows, while somebody renews its lease',
+    scene: { workloads: [], leases: [lease('node-a_5c1f7f0a-8a6f-4a3c-b7a4-52c0d9e8f711')] },
+    blockers: ['runs-unseen'],
+  },
+  {
+    name: 'a predecessor that no workload shows, and whose lease nobody renews',
+    scene: { workloads: [] },
     warnings: ['not-running'],
   },
   {

@@ -2,6 +2,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Secret } from '../../../kube/objects.ts'
+import { isImageOf } from '../../../clouds/dialect/define-dialect.ts'
 import { configMaps, namespaces, secrets, services } from '../../../kube/resource.ts'
 import type { BgpDialectName } from '../../../sandbox/dialect-names.ts'
 import { dialects } from '../../../sandbox/dialects.ts'
@@ -32,7 +33,7 @@ const uid = 'cluster-uid'
 async function scene(name: Succeeding) {
   const { cloud, project, token } = await dialects[name].open()
   const dialect = dialectOf(name)
-  const predecessor = predecessors.find((one) => one.dialect === name && one.image.test(images[name]))
+  const predecessor = predecessors.find((one) => one.dialect === name && isImageOf(one, images[name]))
   assert.ok(predecessor)
   const server = apiServer()
   const { client, writes } = server

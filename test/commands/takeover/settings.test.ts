@@ -3,10 +3,10 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { parse } from 'yaml'
 import { chartValuesOf } from '../../../commands/takeover/plan/planned-settings.ts'
-import { findPredecessors } from '../../../inspect/find-predecessors.ts'
+import { findPredecessors, predecessorIn } from '../../../inspect/find-predecessors.ts'
 import { type GivenSettings, readGivenSettings } from '../../../inspect/given-settings.ts'
 import type { Container, Volume, Workload } from '../../../inspect/facts.ts'
-import { type Predecessor, predecessorOf, predecessors, versionOf } from '../../../inspect/predecessors.ts'
+import { type Predecessor, predecessors, runningVersion, versionOf } from '../../../inspect/predecessors.ts'
 import { translate } from '../../../commands/takeover/plan/translate.ts'
 
 const images: [string, Predecessor['id'] | undefined, string | undefined][] = [
@@ -23,7 +23,33 @@ const images: [string, Predecessor['id'] | undefined, string | undefined][] = [
 ]
 
 for (const [image, id, version] of images)
-  test(`image ${image}`, () => assert.equal([predecessorOf(image)?.id, versionOf(image)], [id, version]))
+  test(`image ${image}`, () =>
+    assert.equal([predecessorIn([{ image }])?.predecessor.id, versionOf(image)], [id, version]))
+
+const elsewhere: { name: string; at?: { namespace: string; name: string }; container: Container; id?: string }[] = [
+  { name: 'the program in its command', container: { command: ['./cloud-provider-cherry'] }, id: 'cherry-servers' },
+  {
+    name: 'the program in the arguments of a shell',
+    container: { command: ['tini', '--'], args: ['/bin/cloud-provider-equinix-metal', '--v=2'] },
+    id: 'equinix-metal',
+  },
+  { name: "packet's program", container: { command: ['./packet-cloud-controller-manager'] }, id: 'packet' },
+  {
+    name: 'the workload of its manifests',
+    at: { namespace: 'kube-system', name: 'cloud-provider-equinix-metal' },
+    container: {},
+    id: 'equinix-metal',
+  },
+  { name: 'that name elsewhere', at: { namespace: 'web', name: 'cloud-provider-equinix-metal' }, container: {} },
+  { name: 'ours', container: { args: ['serve', '--cloud-provider=equinixmetal'] } },
+]
+
+for (const { name, at, container, id } of elsewhere)
+  test(`an image of another name with ${name}, whose tag says no version`, () => {
+    const found = predecessorIn([{ image: 'proxy' }, { ...container, image: 'registry.example/ccm:2024.1' }], at)
+    assert.is(found?.predecessor.id, id)
+    if (found && !at) assert.is(runningVersion(found), undefined)
+  })
 
 const mounted: Container['volumeMounts'] = [{ name: 'sa', mountPath: '/etc/cloud-sa/' }]
 
