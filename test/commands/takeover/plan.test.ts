@@ -276,7 +276,10 @@ test('two Services with one address: refused in two namespaces, allowed where Me
     planOf({
       services: [
         served('a', own.address ?? '', { ...(annotations && { annotations }) }),
-        served('b', own.address ?? '', { namespace, ...(annotations && { annotations }) }),
+        {
+          ...served('b', own.address ?? '', { namespace, ...(annotations && { annotations }) }),
+          spec: { type: 'LoadBalancer', loadBalancerIP: own.address ?? '', ports: [{ port: 443 }] },
+        },
       ],
       reservations: [own],
     })
