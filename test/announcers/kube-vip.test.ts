@@ -29,7 +29,7 @@ async function served(announcer = ofKubeVip) {
   const look = () => {
     for (const [release, kubeVip] of running) watching.set(release, kubeVip.see(harness.api.stored<Service>(services)))
   }
-  const process = harness.process('a', { announcer, kube: { before: look, after: look } })
+  const process = harness.alone('a', { announcer, kube: { before: look, after: look } })
   const stored = () => harness.api.stored<Service>(services)[0]
   harness.addService(makeService())
   const settle = async (change?: (service: Service) => Service): Promise<Service> => {

@@ -65,7 +65,7 @@ async function cluster() {
   const harness = makeHarness({ scheme, sweepsUntagged: false, policy: vendor.policy })
   harness.setProject()
   harness.setAdoptionMark()
-  const process = harness.process('a', {
+  const process = harness.alone('a', {
     account: { project: vendor.project.id, cloud: toyProject },
     announcer: announcerOf(vendor.loadBalancer, vendor.announcerMarks),
   })

@@ -15,7 +15,7 @@ import { makeHarness, neverAborted } from '../ledger/harness.ts'
 async function kept() {
   const harness = makeHarness()
   harness.setAdoptionMark()
-  const process = harness.process('a')
+  const process = harness.alone('a')
   await process.claim()
   await retain(process.deps, harness.record() as ElasticIP, neverAborted)
   const before: { [verb in 'create' | 'patch' | 'remove']?: (() => Promise<unknown>) | undefined } = {}

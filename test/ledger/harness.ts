@@ -92,8 +92,6 @@ export type ProcessOptions = {
   limits?: Limits
   /** Receives the Events of the Service controller. */
   events?: string[]
-  /** Releases wait for the first sweep of the process, and end while another cluster uses the id. */
-  checksCluster?: boolean
   /** A person has confirmed that what the cloud no longer lists is gone. */
   confirmsLoss?: boolean
   /** The size of the warm pool in each location. */
@@ -107,7 +105,10 @@ export type ProcessOptions = {
 export type Harness = {
   api: ApiServer
   cloud: ScriptedCloud
+  /** A process as it starts: its releases wait until its first sweep has looked for another cluster with our id. */
   process(identity: string, options?: ProcessOptions): Process
+  /** A process whose first sweep has found no other cluster, long ago. */
+  alone(identity: string, options?: ProcessOptions): Process
   /** Moves every clock forward. */
   advance(ms: number): void
   now(): Date
@@ -139,16 +140,13 @@ export function makeHarness(marked: HarnessMarks = { scheme, sweepsUntagged: fal
   const now = () => new Date(Date.parse('2026-01-31T09:00:00Z') + elapsedMs)
   const api = apiServer({ now, invalid: brokenRule })
   const cloud = scriptedCloud(now)
+  const context = { api, cloud, now, elapsedMs: () => elapsedMs, leader: () => leader, warnings, ...marked }
   return {
     api,
     cloud,
     now,
-    process: (identity, options = {}) =>
-      makeProcess(
-        { api, cloud, now, elapsedMs: () => elapsedMs, leader: () => leader, warnings, ...marked },
-        identity,
-        options,
-      ),
+    process: (identity, options = {}) => makeProcess(context, identity, options),
+    alone: (identity, options = {}) => makeProcess(context, identity, { ...options, isAlone: true }),
     advance: (ms) => void (elapsedMs += ms),
     record: (key = 'default/web') => {
       const { namespace, name } = splitKey(key)
@@ -192,7 +190,7 @@ type Context = HarnessMarks & {
   warnings: string[]
 }
 
-function makeProcess(context: Context, identity: string, options: ProcessOptions): Process {
+function makeProcess(context: Context, identity: string, options: ProcessOptions & { isAlone?: true }): Process {
   const { api, now, elapsedMs, scheme, sweepsUntagged, policy: common = usualPolicy } = context
   // No copy without need: a walk changes the common one while processes run.
   const policy = options.policy ? { ...common, ...options.policy } : common
@@ -236,7 +234,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
     sweepsUntagged,
     identity,
     requestsInFlight: requestsInFlight({ timeoutMs, monotonicMs: elapsedMs, identity }),
-    clusterState: () => (options.checksCluster ? signs.state() : ({ kind: 'ours' } as const)),
+    clusterState: () => (options.isAlone ? ({ kind: 'ours' } as const) : signs.state()),
     haltReason: async (signal: AbortSignal) => {
       const stored = await map.recent(signal)
       const isOther = (rememberedProject(stored) ?? project) !== account.project

@@ -29,7 +29,7 @@ const [namespace, name] = ['default', 'web']
 async function settled(options: ProcessOptions = {}) {
   const harness = makeHarness()
   harness.setAdoptionMark()
-  const a = harness.process('a', options)
+  const a = harness.alone('a', options)
   harness.addService(makeService({ finalizers: [serviceFinalizer] }))
   await a.reconcile(key)
   assert.is(harness.record()?.status?.phase, 'Bound')
@@ -135,7 +135,7 @@ test('a Service goes whose reservation cannot be adopted, and the marks keep tha
 test('both addresses of a Service without a record are retained', async () => {
   const harness = makeHarness({ scheme, sweepsUntagged: false, policy: { ...usualPolicy, isDualStack: true } })
   harness.setAdoptionMark()
-  const a = harness.process('a')
+  const a = harness.alone('a')
   const [first, second] = [key, `${key}.ipv6`]
   const families: Partial<Service['spec']> = { ipFamilyPolicy: 'RequireDualStack', ipFamilies: ['IPv4', 'IPv6'] }
   const annotations = { [reclaimAnnotation]: 'Retain' }
@@ -172,7 +172,7 @@ test('a Service whose address is not to be retained goes without a look at the c
 test('a Service whose address is to be retained waits while another project is answering', async () => {
   const { harness, a } = await unrecorded({ [reclaimAnnotation]: 'Retain' })
   harness.setProject()
-  const other = harness.process('b', { account: { project: 'project-2', cloud: harness.cloud } })
+  const other = harness.alone('b', { account: { project: 'project-2', cloud: harness.cloud } })
   const [outcome] = await Promise.allSettled([other.reconcile(key)])
   assert.match(
     String(outcome.status === 'rejected' && outcome.reason),
@@ -242,7 +242,7 @@ test('a record that cleanup left without our finalizer outlives its deletion whi
 test('and so does an ElasticIP that a Service has by name', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
-  const a = harness.process('a')
+  const a = harness.alone('a')
   const { id } = await harness.cloud.cloud.reserve({ location: 'da', marks: {} }, neverAborted)
   harness.api.put(elasticIPs, makeLot('office', { reservationID: id, reclaimPolicy: 'Retain' }))
   await a.reconcileSource('office')
@@ -287,7 +287,7 @@ for (const { what, annotations, becomes } of [
     }
     uninstall(harness)
     await harness.api.client.remove(services, { namespace, name })
-    await settle(harness, harness.process('b'))
+    await settle(harness, harness.alone('b'))
     assert.equal(found(harness), becomes)
   })
 }

@@ -16,7 +16,7 @@ async function withAddress(options?: ProcessOptions): Promise<{ harness: Harness
   harness.cloud.recycles = true
   harness.setProject()
   harness.setAdoptionMark()
-  const leader = harness.process('leader', options)
+  const leader = harness.alone('leader', options)
   assert.is((await leader.claim()).kind, 'held')
   harness.addService(makeService({ loadBalancerIP: '203.0.113.1' }))
   await bind(leader.deps, { record: harness.record() as ElasticIP, uid: 'uid-1' }, neverAborted)
@@ -103,7 +103,7 @@ test('a provisioned address without marks gets ours before it is deleted, so the
   harness.cloud.put(makeReservation({ id: 'res-1' }))
   const status = { phase: 'Available', address: '203.0.113.40', reservationID: 'res-1' } as const
   harness.api.put(elasticIPs, makeLot('office', { reservationID: 'res-1', reclaimPolicy: 'Delete' }, status))
-  const leader = harness.process('leader', {
+  const leader = harness.alone('leader', {
     cloud: {
       after({ verb }) {
         if (verb !== 'release' || harness.cloud.reserved().length > 0) return
@@ -129,7 +129,7 @@ test('an orphan whose id is given away after the list is not adopted for the Ser
     makeReservation({ id: 'res-1', address: '203.0.113.1', marks: serviceMarks(scheme, 'default/web') }),
   )
   harness.addService(makeService())
-  const leader = harness.process('leader', {
+  const leader = harness.alone('leader', {
     cloud: { before: ({ verb }) => void (verb === 'reservation' && harness.cloud.put(theirs('203.0.113.1'))) },
   })
   await sweepTwice(leader)
@@ -151,7 +151,7 @@ test('a provisioned address whose id is another one by now is written off after 
   const status = { phase: 'Available', address: '203.0.113.40', reservationID: 'res-1' } as const
   harness.api.put(elasticIPs, makeLot('office', { reservationID: 'res-1', reclaimPolicy: 'Retain' }, status))
   harness.cloud.put(theirs('203.0.113.99'))
-  const leader = harness.process('leader')
+  const leader = harness.alone('leader')
   for (let n = 0; n < 3; n += 1) {
     await leader.reconcileSource('office').catch(() => undefined)
     harness.advance(301_000)

@@ -21,7 +21,7 @@ const preferred = { ipFamilyPolicy: 'PreferDualStack' } as const
 async function stage(families: typeof required | typeof preferred = required) {
   const harness = makeHarness({ scheme, sweepsUntagged: false, policy })
   harness.setAdoptionMark()
-  const process = harness.process('a')
+  const process = harness.alone('a')
   harness.addService(makeService({ ...families, ipFamilies: ['IPv4', 'IPv6'] }))
   for (const one of [key, six, key]) await process.reconcile(one)
   const stored = () => harness.api.stored(services).find((one) => keyOf(one) === key)
@@ -148,7 +148,7 @@ const oneAddress = {
 for (const families of [required, preferred]) {
   test(`a setting that gives one address takes none from a Service of ${families.ipFamilyPolicy}`, async () => {
     const { harness, process, stored, shown } = await stage(families)
-    const changed = harness.process('b', oneAddress)
+    const changed = harness.alone('b', oneAddress)
     for (const one of [six, key, six]) await changed.reconcile(one)
     for (let n = 0; n < 3; n += 1) {
       await changed.sweep(neverAborted)
@@ -165,13 +165,13 @@ for (const families of [required, preferred]) {
 test('a release that began before such a setting came ends as kept', async () => {
   const { harness, process } = await stage(preferred)
   await process.deps.records.writeStatus(harness.record(six) as ElasticIP, { phase: 'Releasing' })
-  assert.is(await harness.process('b', oneAddress).release(six), 'kept')
+  assert.is(await harness.alone('b', oneAddress).release(six), 'kept')
   assert.equal([harness.record(six)?.status?.phase, harness.cloud.released], ['Bound', []])
 })
 
 test('there, a Service that wants one family gives its second address back', async () => {
   const { harness, shown, change } = await stage(preferred)
-  const changed = harness.process('b', oneAddress)
+  const changed = harness.alone('b', oneAddress)
   change(({ spec, ...service }) => ({
     ...service,
     spec: { ...spec, ipFamilyPolicy: 'SingleStack', ipFamilies: ['IPv4'] },

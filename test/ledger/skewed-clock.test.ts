@@ -13,7 +13,7 @@ const dayMs = 24 * 3_600_000
 const key = 'default/web'
 
 function leaderWith(harness: Harness, aheadMs: number, options: ProcessOptions = {}) {
-  const leader = harness.process('leader', options)
+  const leader = harness.alone('leader', options)
   leader.clock.aheadMs = aheadMs
   return leader
 }
@@ -25,7 +25,7 @@ for (const [name, aheadMs] of [
   test(`a leader whose clock is ${name} keeps what another replica reserved for the grace period`, async () => {
     const harness = makeHarness()
     harness.setAdoptionMark()
-    await harness.process('webhook').claim()
+    await harness.alone('webhook').claim()
     const leader = leaderWith(harness, aheadMs)
     await leader.reconcile(key)
     harness.advance(graceMs - 1_000)
@@ -124,7 +124,7 @@ for (const since of ['2001-01-31T09:00:00Z', '2099-01-31T09:00:00Z', 'never']) {
 test('the warm address of a location that no Service uses any more is kept for the grace period', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
-  await harness.process('filler', { warmPool: 1 }).fillPool()
+  await harness.alone('filler', { warmPool: 1 }).fillPool()
   const leader = leaderWith(harness, dayMs, { warmPool: 1, locations: ['sv'] })
   const phase = () =>
     harness.api.stored(elasticIPs).find(({ metadata }) => metadata.name === 'warm-da-1')?.status?.phase

@@ -112,7 +112,7 @@ export function makeWalker(
     }
     const self = () => actor
     const hooked = { kube: hooks(self, 'kube'), cloud: hooks(self, 'sky') }
-    const process = harness.process(name, { ...facts, ...hooked, timeLimit, account })
+    const process = harness.alone(name, { ...facts, ...hooked, timeLimit, account })
     const actor: Actor = { ...process, name, isFrozen: false }
     actors.push(actor)
     return actor

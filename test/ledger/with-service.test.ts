@@ -18,7 +18,7 @@ const key = 'default/web'
 async function retained(): Promise<{ harness: Harness; a: Process }> {
   const harness = makeHarness()
   harness.setAdoptionMark()
-  const a = harness.process('a')
+  const a = harness.alone('a')
   await a.claim({ reclaim: 'Retain' })
   await bind(a.deps, { record: harness.record() as ElasticIP, uid: 'uid-0' }, neverAborted)
   await retain(a.deps, harness.record() as ElasticIP, neverAborted)
@@ -72,7 +72,7 @@ test('a live Service shows its address all the time while a record without its s
   const patched = ({ verb, values: [resource] }: HeardCall) => {
     if (verb === 'patch' && resource === services) statuses.push(shown(harness))
   }
-  const a = harness.process('a', { kube: { before: patched, after: patched } })
+  const a = harness.alone('a', { kube: { before: patched, after: patched } })
   const claimed = await a.claim()
   store(harness, (claimed.kind === 'held' && claimed.address) || '')
   await a.reconcile(key)
@@ -99,7 +99,7 @@ for (const { name, fails, status } of [
   test(`a live Service whose record is lost and whose claim is refused ${name}`, async () => {
     const harness = makeHarness()
     harness.setAdoptionMark()
-    const settled = harness.process('a')
+    const settled = harness.alone('a')
     const claimed = await settled.claim()
     store(harness, (claimed.kind === 'held' && claimed.address) || '')
     await settled.reconcile(key)
@@ -109,7 +109,7 @@ for (const { name, fails, status } of [
     await harness.cloud.cloud.release({ id: 'res-1' }, neverAborted)
     const refused = new CloudError('the key is revoked', { fault: 'auth', outcome: 'nothing' })
     if (fails) harness.cloud.cloud.reservations = () => Promise.reject(refused)
-    const limited = harness.process('b', { limits: { cluster: 0, namespace: undefined } })
+    const limited = harness.alone('b', { limits: { cluster: 0, namespace: undefined } })
     for (let n = 0; n < 4; n += 1) {
       harness.advance(timeoutMs + 1_000)
       await limited.reconcile(key).catch(() => undefined)
@@ -138,7 +138,7 @@ for (const phase of ['Requested', 'Released'] as const) {
 test('a Service that is stored with an address that was just released gets and shows another one', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
-  const a = harness.process('a')
+  const a = harness.alone('a')
   const claimed = await a.claim()
   await a.reconcile(key)
   harness.advance(graceMs + 1_000)
@@ -154,12 +154,12 @@ test('an address that is granted after its Service was deleted is released', asy
   const harness = makeHarness()
   harness.setAdoptionMark()
   const answer = Promise.withResolvers<void>()
-  const slow = harness.process('slow', { cloud: { before: () => answer.promise } })
+  const slow = harness.alone('slow', { cloud: { before: () => answer.promise } })
   const claiming = slow.claim({ wait: true }, AbortSignal.timeout(20))
   assert.is((await claiming).kind, 'busy')
   harness.addService(makeService({ finalizers: [serviceFinalizer] }))
   await harness.api.client.remove(services, { namespace: 'default', name: 'web' })
-  const a = harness.process('a')
+  const a = harness.alone('a')
   assert.equal(await a.reconcile(key), { againInMs: 5_000 })
   answer.resolve()
   await slow.claims.idle()
@@ -169,7 +169,7 @@ test('an address that is granted after its Service was deleted is released', asy
 
 test('a Service asks for a pending address soon at first, and at last once a minute', async () => {
   const harness = makeHarness()
-  const a = harness.process('a')
+  const a = harness.alone('a')
   harness.setAdoptionMark()
   harness.addService(makeService({ finalizers: [serviceFinalizer] }))
   harness.cloud.fates.push('requested')
@@ -195,7 +195,7 @@ for (const { retryAfterMs, againInMs } of [
 ])
   test(`a Service asks again after ${againInMs} ms where the cloud names ${retryAfterMs} ms`, async () => {
     const harness = makeHarness()
-    const a = harness.process('a')
+    const a = harness.alone('a')
     harness.setAdoptionMark()
     harness.addService(makeService({ finalizers: [serviceFinalizer] }))
     harness.cloud.cloud.reserve = () => Promise.reject(tooMany(retryAfterMs))
@@ -209,7 +209,7 @@ for (const { name, error } of [
 ] as const)
   test(`fifty edits of a Service that the cloud refuses because ${name} are one order`, async () => {
     const harness = makeHarness()
-    const a = harness.process('a')
+    const a = harness.alone('a')
     harness.setAdoptionMark()
     const edited = (n: number) => makeService({ finalizers: [serviceFinalizer], labels: { edit: `${n}` } })
     let orders = 0
@@ -232,7 +232,7 @@ for (const { name, error } of [
 
 test('a Service that got its pending address from a sweep, and lost it later, asks soon for another one', async () => {
   const harness = makeHarness()
-  const a = harness.process('a')
+  const a = harness.alone('a')
   harness.setAdoptionMark()
   harness.addService(makeService({ finalizers: [serviceFinalizer] }))
   harness.cloud.cloud.reserve = () => Promise.reject(tooMany(0))

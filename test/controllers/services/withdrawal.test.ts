@@ -43,7 +43,7 @@ async function announced(announcer: Announcer = software, policy: Partial<Policy
   const network = new Map<string, Announcement>()
   const cloudHooks: Hooks = {}
   const events: string[] = []
-  const process = harness.process('a', {
+  const process = harness.alone('a', {
     announcer,
     policy,
     events,
@@ -292,7 +292,7 @@ test('a withdrawal from MetalLB that other software completes leaves no pool ann
     harness.setAdoptionMark()
     const annotations = { ...pools, ...chosen, [withdrawingAnnotation]: '2026-01-31T09:00:00Z' }
     harness.addService(makeService({ type: 'ClusterIP', annotations, finalizers: [serviceFinalizer] }))
-    await harness.process('b', { announcer: empty() }).reconcile('default/web')
+    await harness.alone('b', { announcer: empty() }).reconcile('default/web')
     const [service] = harness.api.stored<Service>(services)
     assert.equal(service?.metadata.annotations ?? {}, chosen)
   }

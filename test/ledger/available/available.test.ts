@@ -33,7 +33,7 @@ async function settle(harness: Harness, process: Process): Promise<void> {
 async function warmHarness(warmPool: number, options: ProcessOptions = {}) {
   const harness = makeHarness()
   harness.setAdoptionMark()
-  const process = harness.process('a', { warmPool, ...options })
+  const process = harness.alone('a', { warmPool, ...options })
   await settle(harness, process)
   return { harness, process }
 }
@@ -101,7 +101,7 @@ test('a claim does not take a warm address in another location', async () => {
 test('when three replicas serve fifty Services from ten warm addresses, no two Services share an address', async () => {
   const slow = { before: () => sleep(Math.random() * 5) }
   const { harness, process } = await warmHarness(10)
-  const replicas = [process, harness.process('b', { kube: slow }), harness.process('c', { kube: slow })]
+  const replicas = [process, harness.alone('b', { kube: slow }), harness.alone('c', { kube: slow })]
   const claims = Array.from({ length: 50 }, (_, n) => {
     const replica = replicas[n % 3] ?? process
     return replica.claim({ key: `default/s${n}`, wait: true }, AbortSignal.timeout(20_000))
@@ -148,7 +148,7 @@ for (const fate of ['quota', 'unavailable'] as const) {
   test(`while the cloud answers ${fate}, one warm address at a time is requested, and the record shows the reason`, async () => {
     const harness = makeHarness()
     harness.cloud.otherwise = fate
-    const process = harness.process('a', { warmPool: 5 })
+    const process = harness.alone('a', { warmPool: 5 })
     await process.fillPool()
     for (let n = 0; n < 3; n += 1) await process.reconcileSource('warm-da-1').catch(() => undefined)
     await process.fillPool()
@@ -161,10 +161,10 @@ for (const fate of ['quota', 'unavailable'] as const) {
 test('a warm address whose answer was lost is found again, not bought twice', async () => {
   const harness = makeHarness()
   harness.cloud.fates.push('lost')
-  const process = harness.process('a', { warmPool: 1 })
+  const process = harness.alone('a', { warmPool: 1 })
   await settle(harness, process)
   harness.advance(41_000)
-  await settle(harness, harness.process('b', { warmPool: 1 }))
+  await settle(harness, harness.alone('b', { warmPool: 1 }))
   assert.equal(sources(harness).map(isAvailable), [true])
   assert.is(harness.cloud.bought.length, 1)
 })
@@ -175,14 +175,14 @@ test('a warm address whose status somebody emptied is found again, not bought tw
   const { status: _emptied, ...record } = source as ElasticIP
   harness.advance(61_000)
   harness.api.put(elasticIPs, record)
-  await settle(harness, harness.process('b', { warmPool: 1 }))
+  await settle(harness, harness.alone('b', { warmPool: 1 }))
   assert.equal(sources(harness).map(isAvailable), [true])
   assert.is(harness.cloud.bought.length, 1)
 })
 
 test('two leaders that fill one warm pool do not exceed its size', async () => {
   const harness = makeHarness()
-  const [a, b] = [harness.process('a', { warmPool: 2 }), harness.process('b', { warmPool: 2 })]
+  const [a, b] = [harness.alone('a', { warmPool: 2 }), harness.alone('b', { warmPool: 2 })]
   for (let n = 0; n < 4; n += 1) {
     await Promise.all([a.fillPool(), b.fillPool()])
     for (const { metadata } of sources(harness)) {
@@ -195,7 +195,7 @@ test('two leaders that fill one warm pool do not exceed its size', async () => {
 
 test('a warm pool that is made smaller releases its surplus', async () => {
   const { harness } = await warmHarness(3)
-  await settle(harness, harness.process('b', { warmPool: 1 }))
+  await settle(harness, harness.alone('b', { warmPool: 1 }))
   assert.equal(
     sources(harness).map(({ metadata }) => metadata.name),
     ['warm-da-1'],
@@ -254,7 +254,7 @@ test('after a restore, a warm address that carries a Service’s mark goes to no
 test('an orphan with the marks of a warm address is released when two sweeps agree', async () => {
   const harness = makeHarness()
   harness.cloud.put(makeReservation({ id: 'lost', marks: sourceMarks(scheme, 'uid-gone') }))
-  const process = harness.process('a')
+  const process = harness.alone('a')
   await process.sweep(neverAborted)
   harness.advance(16 * 60_000)
   await process.sweep(neverAborted)
@@ -288,20 +288,20 @@ test('a claim that died before the limits were checked is checked when it is tak
   harness.setAdoptionMark()
   const limits = { cluster: undefined, namespace: 1 }
   const never = Promise.withResolvers<void>()
-  const dies = harness.process('a', {
+  const dies = harness.alone('a', {
     limits,
     kube: { before: ({ verb }) => (verb === 'list' ? never.promise : undefined) },
   })
   void dies.claim()
   await sleep(20)
   assert.is(harness.record()?.status, undefined)
-  const next = harness.process('b', { limits })
+  const next = harness.alone('b', { limits })
   assert.match(addressOf(await next.claim({ key: 'default/first' })), 'the limit of 1 addresses')
   harness.advance(41_000)
   await next.claim()
   harness.advance(41_000)
   assert.is((await next.claim()).kind, 'held', 'it was there before')
-  const late = harness.process('c', { limits: { cluster: undefined, namespace: 0 } })
+  const late = harness.alone('c', { limits: { cluster: undefined, namespace: 0 } })
   harness.api.put(elasticIPs, {
     ...makeLot('default.late', {
       claimRef: { namespace: 'default', name: 'late' },
@@ -330,7 +330,7 @@ test('a claim that names an ElasticIP does not share a request for a new address
   const { harness } = await officeHarness()
   const answers = Promise.withResolvers<void>()
   const before = ({ verb }: HeardCall) => (verb === 'reserve' ? answers.promise : undefined)
-  const slow = harness.process('slow', { cloud: { before } })
+  const slow = harness.alone('slow', { cloud: { before } })
   const ordered = slow.claim()
   await sleep(20)
   const others = [slow.claim(), slow.claim({ elasticIP: 'office' })]
@@ -352,7 +352,7 @@ test('a Service that is created together with the ElasticIP it names waits until
 
 test('when twenty Services name one ElasticIP at once, one gets it', async () => {
   const { harness, process } = await officeHarness()
-  const replicas = [process, harness.process('b'), harness.process('c')]
+  const replicas = [process, harness.alone('b'), harness.alone('c')]
   const claims = Array.from({ length: 20 }, (_, n) =>
     (replicas[n % 3] ?? process).claim({ key: `default/s${n}`, elasticIP: 'office' }),
   )
@@ -428,7 +428,7 @@ for (const { name, reservation, spec, says } of wrong) {
     const harness = makeHarness()
     harness.cloud.put({ ...own, ...reservation })
     harness.api.put(elasticIPs, makeLot('office', { reservationID: 'own-1', reclaimPolicy: 'Retain', ...spec }))
-    const process = harness.process('a')
+    const process = harness.alone('a')
     await process.reconcileSource('office').then(
       () => assert.unreachable(),
       (error: Error) => assert.match(error.message, says),

@@ -32,7 +32,7 @@ async function provisionedOffice(spec: Partial<ElasticIP['spec']> = {}, reservat
   harness.setAdoptionMark()
   harness.cloud.put(reservation)
   harness.api.put(elasticIPs, makeLot('office', { reservationID: own.id, reclaimPolicy: 'Delete', ...spec }))
-  const process = harness.process('a')
+  const process = harness.alone('a')
   const [first] = await Promise.allSettled([process.reconcileSource('office')])
   return { harness, process, problem: first.status === 'rejected' ? String(first.reason) : undefined }
 }
@@ -154,7 +154,7 @@ test('an ElasticIP for an address that no Service can have is never available', 
 test('a provisioned address without marks is deleted in the end, although the cloud says once that it is gone', async () => {
   const { harness } = await provisionedOffice()
   let lies = 2
-  const lying = harness.process('b', {
+  const lying = harness.alone('b', {
     cloud: {
       before: ({ verb }) => {
         harness.cloud.idsLate = verb === 'reservation' && harness.cloud.calls.release > 0 && lies-- > 0
@@ -176,7 +176,7 @@ test('a provisioned address without marks is deleted in the end, although the cl
 test('a warm address that a Service shows is not claimed, although the cache of the process does not show it yet', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
-  const process = harness.process('a', { warmPool: 1 })
+  const process = harness.alone('a', { warmPool: 1 })
   await process.fillPool()
   await process.reconcileSource('warm-da-1')
   harness.addService(guest('203.0.113.1'))
@@ -188,7 +188,7 @@ test('a warm address that a Service shows is not claimed, although the cache of 
 test('a warm address that was in use is offered again when it is not', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
-  const process = harness.process('a', { warmPool: 1 })
+  const process = harness.alone('a', { warmPool: 1 })
   await process.fillPool()
   await process.reconcileSource('warm-da-1')
   harness.addService(guest('203.0.113.1'))
@@ -201,7 +201,7 @@ test('a warm address that was in use is offered again when it is not', async () 
 test('the address of a deleted Service stays reserved while another Service shows it', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
-  const process = harness.process('a')
+  const process = harness.alone('a')
   await process.claim()
   harness.addService(guest('203.0.113.1'))
   const [kept] = await Promise.allSettled([process.release()])
@@ -215,7 +215,7 @@ test('the address of a deleted Service stays reserved while another Service show
 test('of two records of one reservation the one that is released leaves it to the other', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
-  const process = harness.process('a')
+  const process = harness.alone('a')
   await process.claim()
   const { status, spec } = harness.record() as ElasticIP
   const claimRef = { namespace: 'default', name: 'other' }
@@ -235,7 +235,7 @@ test('an orphan that a Service began to show after the sweep listed Services sta
   const show = {
     after: ({ verb }: { verb: string }) => void (verb === 'create' && harness.addService(guest('203.0.113.8'))),
   }
-  const process = harness.process('sweeper', { kube: show })
+  const process = harness.alone('sweeper', { kube: show })
   for (let n = 0; n < 3; n += 1) {
     await process.sweep(neverAborted)
     harness.advance(graceMs + 1_000)
@@ -255,10 +255,10 @@ test('a deletion whose call was lost is not sent again while a Service shows the
   const status = { phase: 'Releasing', address: '203.0.113.8', reservationID: 'res-8', deletionRequestedAt } as const
   harness.api.put(elasticIPs, { ...record, status })
   harness.addService(guest('203.0.113.8'))
-  await harness.process('a').sweep(neverAborted)
+  await harness.alone('a').sweep(neverAborted)
   assert.equal(harness.cloud.released, [])
   dropGuest(harness)
-  await harness.process('b').sweep(neverAborted)
+  await harness.alone('b').sweep(neverAborted)
   assert.equal(harness.cloud.released, ['res-8'])
 })
 
@@ -286,7 +286,7 @@ test("another cluster's reservation is refused with its marks, and taken if an o
 test('a reservation that another cluster took is not deleted with its Service', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
-  const process = harness.process('a')
+  const process = harness.alone('a')
   await process.claim()
   await harness.cloud.cloud.mark({ id: 'res-1' }, { cluster: 'cluster-2' }, neverAborted)
   assert.is(await process.release(), 'released')
@@ -361,7 +361,7 @@ test('a record of a Service that a person wrote with an address in use is refuse
 test('of two Services that claim one address at the same time one gets it, and the refusal of the other names it', async () => {
   for (let round = 0; round < 40; round += 1) {
     const { harness } = await provisionedOffice()
-    const slow = harness.process('slow', { kube: { before: () => sleep(Math.random() * 4) } })
+    const slow = harness.alone('slow', { kube: { before: () => sleep(Math.random() * 4) } })
     const keys = ['default/one', 'default/two']
     const claims = await Promise.all(keys.map((one) => slow.claim({ key: one, elasticIP: 'office', wait: true })))
     const winner = keys[claims.findIndex(({ kind }) => kind === 'held')]
@@ -373,7 +373,7 @@ test('of two Services that claim one address at the same time one gets it, and t
 test('an address that is being released stays with a new Service of the name whose user wrote it as its own', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
-  const process = harness.process('a')
+  const process = harness.alone('a')
   await process.claim()
   const record = harness.record() as ElasticIP
   harness.api.put(elasticIPs, { ...record, status: { ...record.status, phase: 'Releasing' } })
@@ -391,7 +391,7 @@ function byHand(reservation: typeof own) {
   harness.cloud.put(reservation)
   const claimRef = { namespace: 'default', name: 'web' }
   harness.api.put(elasticIPs, makeLot('default.web', { claimRef, reservationID: own.id, reclaimPolicy: 'Retain' }))
-  const process = harness.process('a')
+  const process = harness.alone('a')
   return { harness, claim: () => process.claim() }
 }
 

@@ -13,7 +13,7 @@ const provisioned = (reservationID: string) =>
 async function kept() {
   const harness = makeHarness()
   harness.setAdoptionMark()
-  const process = harness.process('a')
+  const process = harness.alone('a')
   await process.claim()
   await retain(process.deps, harness.record() as ElasticIP, neverAborted)
   const { reservationID = '', address = '' } = harness.record()?.status ?? {}
@@ -60,7 +60,7 @@ for (const isTerminating of [true, false])
     const before = ({ verb }: HeardCall) => {
       if (verb === 'create' && isTerminating) throw terminating
     }
-    await harness.process('b', { kube: { before } }).reconcileSource('provisioned')
+    await harness.alone('b', { kube: { before } }).reconcileSource('provisioned')
     assert.equal([harness.api.stored(elasticIPs), harness.cloud.calls.release], [[], isTerminating ? 0 : 1])
   })
 
@@ -74,7 +74,7 @@ test("an operator's own reservation gets no mark of ours when all records are de
   const before = ({ verb }: HeardCall) => {
     if (verb === 'create') throw terminating
   }
-  await harness.process('b', { kube: { before } }).reconcileSource('provisioned')
+  await harness.alone('b', { kube: { before } }).reconcileSource('provisioned')
   assert.equal(harness.api.stored(elasticIPs), [])
   assert.equal(
     harness.cloud.reserved().map(({ id, marks }) => [id, marks]),

@@ -20,23 +20,23 @@ const verdict = (claimed: ClaimResult) =>
 test('a claim of an IPv6 address orders one, and the record says so', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
-  assert.is(verdict(await harness.process('a').claim(six)), '2001:db8::1')
+  assert.is(verdict(await harness.alone('a').claim(six)), '2001:db8::1')
   assert.is(harness.record()?.spec.ipFamily, 'IPv6')
-  assert.is(verdict(await harness.process('b').claim(six)), '2001:db8::1')
+  assert.is(verdict(await harness.alone('b').claim(six)), '2001:db8::1')
   assert.is(harness.cloud.calls.reserve, 1)
 })
 
 test("a reservation with the Service's marks is not used by a claim of the other family", async () => {
   const harness = makeHarness()
   harness.cloud.put(makeReservation({ id: 'res-9', marks }))
-  assert.is(verdict(await harness.process('a').claim(six)), '2001:db8::1')
+  assert.is(verdict(await harness.alone('a').claim(six)), '2001:db8::1')
   assert.equal(harness.reservationsOf().toSorted(), ['res-1', 'res-9'])
 })
 
 test('a retained address of the other family stays retained, and the claim says how to release it', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
-  const process = harness.process('a')
+  const process = harness.alone('a')
   await process.claim({ reclaim: 'Retain' })
   await bind(process.deps, { record: harness.record() as ElasticIP, uid: 'uid-0' }, neverAborted)
   await retain(process.deps, harness.record() as ElasticIP, neverAborted)
@@ -54,7 +54,7 @@ for (const [what, other] of [
   test(`an address that is on its way out is not given to the next Service of the name that wants ${what}`, async () => {
     const harness = makeHarness()
     harness.setAdoptionMark()
-    const process = harness.process('a')
+    const process = harness.alone('a')
     await process.claim({ location: 'da' })
     const reason = 'its Service was deleted'
     await postponeRelease(process.deps, { record: harness.record() as ElasticIP, reason }, neverAborted)
@@ -67,8 +67,8 @@ for (const [what, other] of [
 test('while nothing may be reserved, a Service does not get the address of the other family either', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
-  const { deps } = harness.process('a')
-  await harness.process('a').claim(six)
+  const { deps } = harness.alone('a')
+  await harness.alone('a').claim(six)
   const halted = claims({ ...deps, haltReason: () => Promise.resolve('another cluster uses the id') })
   const wanted = { key: 'default/web', location: 'da', reclaim: 'Delete', wait: false } as const
   const claim = (family: 'ipv4' | 'ipv6') => halted.claim({ ...wanted, family }, neverAborted)
@@ -79,8 +79,8 @@ test('while nothing may be reserved, a Service does not get the address of the o
 test('while nothing may be reserved, a Service that names an ElasticIP does not get what an earlier one left', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
-  const { deps } = harness.process('a')
-  await harness.process('a').claim()
+  const { deps } = harness.alone('a')
+  await harness.alone('a').claim()
   const halted = claims({ ...deps, haltReason: () => Promise.resolve('another account') })
   const wanted = { key: 'default/web', family: 'ipv4', wait: false } as const
   assert.is(verdict(await halted.claim({ ...wanted, location: 'da', reclaim: 'Delete' }, neverAborted)), '203.0.113.1')
@@ -93,7 +93,7 @@ test('an ElasticIP of the other family is refused by name', async () => {
   harness.cloud.put(makeReservation({ id: 'res-7', address }))
   const status = { phase: 'Available', address, reservationID: 'res-7' } as const
   harness.api.put(elasticIPs, makeLot('office', { reclaimPolicy: 'Retain', reservationID: 'res-7' }, status))
-  const process = harness.process('a')
+  const process = harness.alone('a')
   assert.is(
     verdict(await process.claim({ elasticIP: 'office' })),
     `refused: ElasticIP office is ${address}, and the Service needs an IPv4 address; name another one`,
@@ -104,7 +104,7 @@ test('an ElasticIP of the other family is refused by name', async () => {
 test('a warm IPv4 address is not for a Service of IPv6', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
-  const process = harness.process('a', { warmPool: 1 })
+  const process = harness.alone('a', { warmPool: 1 })
   await process.fillPool()
   await process.reconcileSource('warm-da-1')
   assert.is(verdict(await process.claim(six)), '2001:db8::2')
@@ -114,7 +114,7 @@ test('a warm IPv4 address is not for a Service of IPv6', async () => {
 test('a warm address that the second record of a Service is about to hold is no other Service’s', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
-  const pool = harness.process('a', { warmPool: 1 })
+  const pool = harness.alone('a', { warmPool: 1 })
   await pool.fillPool()
   await pool.reconcileSource('warm-da-1')
   const key = 'default/web.ipv4'
@@ -122,7 +122,7 @@ test('a warm address that the second record of a Service is about to hold is no 
     const { metadata, status } = object as Partial<ElasticIP>
     if (verb === 'replace' && metadata?.name === 'default.web.ipv4' && status?.address) throw new Error('it dies')
   }
-  const dying = harness.process('b', { kube: { before: dies } })
+  const dying = harness.alone('b', { kube: { before: dies } })
   await dying.claim(six)
   await dying.claim({ key }).catch(() => undefined)
   await pool.reconcileSource('warm-da-1')
@@ -138,7 +138,7 @@ test('an address of another family than the ordered one is kept, and is no Servi
   const harness = makeHarness()
   harness.setAdoptionMark()
   harness.cloud.fates = ['requested']
-  const process = harness.process('a')
+  const process = harness.alone('a')
   await process.claim(six)
   harness.cloud.put(makeReservation({ marks }))
   assert.match(
@@ -151,7 +151,7 @@ test('an address of another family than the ordered one is kept, and is no Servi
 test('a definition of ElasticIP that drops the family leads to no order', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
-  const process = harness.process('a')
+  const process = harness.alone('a')
   const { records } = process.deps
   const create = records.create.bind(records)
   records.create = (record, options) => {

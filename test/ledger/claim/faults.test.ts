@@ -35,7 +35,7 @@ const situations: { name: string; begin: (harness: Harness) => Promise<void> | v
     begin: async (harness) => {
       harness.setAdoptionMark()
       harness.cloud.fates.push('unavailable')
-      await harness.process('first').claim()
+      await harness.alone('first').claim()
     },
     bought: 1,
   },
@@ -72,7 +72,7 @@ for (const { name, begin, bought } of situations) {
         const harness = makeHarness()
         await begin(harness)
         const cut = cutAt(nth, moment)
-        await harness.process('a', { kube: cut }).claim().catch(broken)
+        await harness.alone('a', { kube: cut }).claim().catch(broken)
         if (cut.calls < nth) return assert.ok(nth > 2, 'no call was made at all')
         await untilHeld(harness)
         assert.is(harness.cloud.bought.length, bought, `call ${nth}`)
@@ -85,7 +85,7 @@ for (const { name, begin, bought } of situations) {
 
 /** Others claim, again and again, as time goes on. */
 async function untilHeld(harness: Harness): Promise<void> {
-  const process = harness.process('b')
+  const process = harness.alone('b')
   for (let looks = 0; looks < 5; looks += 1) {
     const requested = harness.cloud.reserved().find(({ state }) => state === 'requested')
     if (requested) harness.cloud.grant(requested.id)
@@ -100,12 +100,12 @@ for (const moment of ['before', 'after'] as const) {
     for (let nth = 1; ; nth += 1) {
       const harness = makeHarness()
       harness.setAdoptionMark()
-      await harness.process('a').claim()
+      await harness.alone('a').claim()
       const cut = cutAt(nth, moment, true)
-      const released = await harness.process('b', { kube: cut }).release().catch(broken)
+      const released = await harness.alone('b', { kube: cut }).release().catch(broken)
       if (released === 'released' && cut.calls < nth)
         return assert.ok(nth > 4, 'it took fewer calls than there are steps')
-      const again = harness.process('c')
+      const again = harness.alone('c')
       while ((await again.release()) !== 'no record') continue
       assert.equal([harness.reservationsOf(), harness.record()], [[], undefined], `call ${nth}`)
     }
@@ -115,12 +115,12 @@ for (const moment of ['before', 'after'] as const) {
     for (let nth = 1; ; nth += 1) {
       const harness = makeHarness()
       harness.setAdoptionMark()
-      await harness.process('a').claim()
+      await harness.alone('a').claim()
       const cut = cutAt(nth, moment, true)
-      const released = await harness.process('b', { cloud: cut }).release().catch(broken)
+      const released = await harness.alone('b', { cloud: cut }).release().catch(broken)
       if (released === 'released' && cut.calls < nth)
         return assert.ok(nth > 2, 'it took fewer calls than there are steps')
-      const again = harness.process('c')
+      const again = harness.alone('c')
       while ((await again.release()) !== 'no record') continue
       assert.equal([harness.reservationsOf(), harness.record()], [[], undefined], `call ${nth}`)
     }
@@ -130,9 +130,9 @@ for (const moment of ['before', 'after'] as const) {
     for (let nth = 1; nth <= 4; nth += 1) {
       const harness = makeHarness()
       harness.setAdoptionMark()
-      const a = harness.process('a')
+      const a = harness.alone('a')
       await a.claim()
-      const cut = harness.process('cut', { kube: cutAt(nth, moment, true) })
+      const cut = harness.alone('cut', { kube: cutAt(nth, moment, true) })
       const record = () => harness.record() as ElasticIP
       await bind(cut.deps, { record: record(), uid: 'uid-7' }, neverAborted).catch(broken)
       await bind(a.deps, { record: record(), uid: 'uid-7' }, neverAborted)
@@ -149,18 +149,18 @@ test('the next sweep completes what an interrupted one began', async () => {
   for (const moment of ['before', 'after'] as const) {
     for (let nth = 1; ; nth += 1) {
       const harness = makeHarness()
-      await harness.process('predecessor').claim()
+      await harness.alone('predecessor').claim()
       const [bought] = harness.cloud.bought
-      await harness.process('x').release()
+      await harness.alone('x').release()
       if (bought) harness.cloud.put(bought)
       harness.addService(makeService())
       const cut = cutAt(nth, moment, true)
       const swept = await harness
-        .process('a', { kube: cut })
+        .alone('a', { kube: cut })
         .sweep(new AbortController().signal)
         .then(() => 'swept', broken)
       if (swept === 'swept' && cut.calls < nth) break
-      const b = harness.process('b')
+      const b = harness.alone('b')
       for (let sweeps = 0; sweeps < 3; sweeps += 1) {
         await b.sweep(new AbortController().signal)
         await b.claim().catch(broken)
@@ -183,7 +183,7 @@ test('a reservation reaches its record after a short absence of the API server',
     },
   }
   const goesAway = { after: () => void (away = true) }
-  const claiming = harness.process('a', { kube: outage, cloud: goesAway }).claim()
+  const claiming = harness.alone('a', { kube: outage, cloud: goesAway }).claim()
   await sleep(120)
   away = false
   assert.is((await claiming).kind, 'held')
@@ -195,7 +195,7 @@ for (const fate of ['reserved', 'requested'] as const) {
     const harness = makeHarness()
     harness.setAdoptionMark()
     harness.cloud.fates.push(fate)
-    const process = harness.process('a', {
+    const process = harness.alone('a', {
       cloud: {
         after: ({ verb }) => void (verb === 'reserve' && harness.api.drop(elasticIPs, { name: 'default.web' })),
       },
@@ -218,7 +218,7 @@ test('a create whose answer is lost sent no request: the process that sent it cl
     isLost = false
     throw new KubeError('no answer', { status: 0, reason: 'Timeout' })
   }
-  const [first, other] = [harness.process('first', { kube: { after } }), harness.process('other')]
+  const [first, other] = [harness.alone('first', { kube: { after } }), harness.alone('other')]
   assert.is((await first.claim().catch(broken)).kind, 'broken')
   assert.is((await other.claim()).kind, 'busy', 'another process cannot know that')
   assert.is((await first.claim()).kind, 'held')
@@ -235,7 +235,7 @@ test('simultaneous claims of one process, one of which meets the record of the o
   const after = async ({ verb }: HeardCall) => {
     if (verb === 'create' && (creates += 1) === 1) await held
   }
-  const process = harness.process('first', { kube: { after } })
+  const process = harness.alone('first', { kube: { after } })
   const first = process.claim()
   await sleep(20)
   assert.is((await process.claim()).kind, 'busy')

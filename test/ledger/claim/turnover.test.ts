@@ -83,7 +83,7 @@ test('without a limit nothing is counted', () => {
 
 test('a loop that claims and releases ends, and requests that the cloud refused do not count', async () => {
   const harness = makeHarness()
-  const process = harness.process('a', { limits: { cluster: undefined, namespace: 1 } })
+  const process = harness.alone('a', { limits: { cluster: undefined, namespace: 1 } })
   harness.setAdoptionMark()
   harness.cloud.fates.push('unavailable', 'unavailable')
   const results: string[] = []
@@ -97,7 +97,7 @@ test('a loop that claims and releases ends, and requests that the cloud refused 
 
 test('addresses that the cloud denies in the end do not count', async () => {
   const harness = makeHarness()
-  const process = harness.process('a', { limits: { cluster: undefined, namespace: 1 } })
+  const process = harness.alone('a', { limits: { cluster: undefined, namespace: 1 } })
   harness.setAdoptionMark()
   const results: string[] = []
   for (const name of ['a', 'b', 'c', 'd']) {
@@ -154,7 +154,7 @@ for (const { name, refusals, wanted = record('next'), ms } of unaffected) {
 test('creates in a loop that the cloud refuses are thirty orders, and then none', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
-  const a = harness.process('a')
+  const a = harness.alone('a')
   for (let n = 0; n < 40; n += 1) {
     harness.cloud.fates.push('quota')
     assert.is((await a.claim({ key: `shop/web-${n}`, wait: true })).kind, 'refused')

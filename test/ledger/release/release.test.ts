@@ -16,14 +16,14 @@ import { graceMs, makeHarness, neverAborted, scheme, terminating, timeoutMs, typ
 async function reserved(): Promise<Harness> {
   const harness = makeHarness()
   harness.setAdoptionMark()
-  await harness.process('a').claim()
+  await harness.alone('a').claim()
   return harness
 }
 
 /** An address to be retained, which a stored Service had, in a record that has lost its status. */
 async function emptied(): Promise<{ harness: Harness; record: ElasticIP }> {
   const harness = await reserved()
-  const { deps } = harness.process('a')
+  const { deps } = harness.alone('a')
   await bind(deps, { record: harness.record() as ElasticIP, uid: 'uid-1' }, neverAborted)
   const { status: _emptied, ...record } = harness.record() as ElasticIP
   return { harness, record: { ...record, spec: { ...record.spec, reclaimPolicy: 'Retain' } } }
@@ -35,7 +35,7 @@ test('the address of a deleted Service is released, and its record is removed la
   const watch = {
     before: ({ verb }: { verb: string }) => void (verb === 'release' && (recordAtRelease = harness.record())),
   }
-  assert.is(await harness.process('b', { cloud: watch }).release(), 'released')
+  assert.is(await harness.alone('b', { cloud: watch }).release(), 'released')
   assert.is(recordAtRelease?.status?.phase, 'Releasing')
   assert.is(recordAtRelease?.status?.deletionRequestedAt, '2026-01-31T09:00:00.000Z')
   assert.equal([harness.reservationsOf(), harness.record()], [[], undefined])
@@ -44,13 +44,13 @@ test('the address of a deleted Service is released, and its record is removed la
 /** A record that is being deleted without a Service, and an API server that answers a trial create so. */
 async function deletedRecord(reclaim: 'Retain' | 'Delete', answer?: KubeError) {
   const harness = makeHarness()
-  await harness.process('a').claim({ reclaim })
+  await harness.alone('a').claim({ reclaim })
   const { metadata, ...record } = harness.record() as ElasticIP
   harness.api.put(elasticIPs, { ...record, metadata: { ...metadata, deletionTimestamp: '2026-01-31T09:00:00Z' } })
   const before = ({ verb }: HeardCall) => {
     if (verb === 'create' && answer) throw answer
   }
-  const [released] = await Promise.allSettled([harness.process('b', { kube: { before } }).release()])
+  const [released] = await Promise.allSettled([harness.alone('b', { kube: { before } }).release()])
   const left = harness.cloud.reserved().map(({ marks }) => isRetained(marks))
   return { released, left, record: harness.record() }
 }
@@ -84,10 +84,10 @@ for (const status of [0, 401, 403, 429, 500])
 test('an address that its Service wants after all is kept', async () => {
   const harness = await reserved()
   harness.addService(makeService())
-  assert.is(await harness.process('b').release(), 'kept')
+  assert.is(await harness.alone('b').release(), 'kept')
   assert.is(harness.record()?.status?.phase, 'Reserved')
-  await bind(harness.process('b').deps, { record: harness.record() as ElasticIP, uid: 'uid-1' }, neverAborted)
-  assert.is(await harness.process('b').release(), 'kept')
+  await bind(harness.alone('b').deps, { record: harness.record() as ElasticIP, uid: 'uid-1' }, neverAborted)
+  assert.is(await harness.alone('b').release(), 'kept')
   assert.is(harness.record()?.status?.phase, 'Bound')
   assert.is(harness.cloud.calls.release, 0)
 })
@@ -95,11 +95,11 @@ test('an address that its Service wants after all is kept', async () => {
 test('an address whose deletion was requested is not kept, although its Service wants it', async () => {
   const harness = await reserved()
   harness.cloud.refusesRelease = 'unavailable'
-  const [cut] = await Promise.allSettled([harness.process('b').release()])
+  const [cut] = await Promise.allSettled([harness.alone('b').release()])
   assert.is(cut.status, 'rejected')
   harness.cloud.refusesRelease = undefined
   harness.addService(makeService())
-  assert.is(await harness.process('c').release(), 'released')
+  assert.is(await harness.alone('c').release(), 'released')
   assert.equal(harness.reservationsOf(), [])
 })
 
@@ -108,7 +108,7 @@ test('a deletion that is tried again keeps the time at which it was first reques
   harness.cloud.refusesRelease = 'unavailable'
   for (const identity of ['b', 'c']) {
     await harness
-      .process(identity)
+      .alone(identity)
       .release()
       .catch(() => undefined)
     assert.is(harness.record()?.status?.deletionRequestedAt, '2026-01-31T09:00:00.000Z')
@@ -123,12 +123,12 @@ test('a reservation that the cloud deleted without an answer is done with, altho
       if (verb === 'release') throw new CloudError('500', { fault: 'unavailable', outcome: 'unknown' })
     },
   }
-  const [cut] = await Promise.allSettled([harness.process('b', { cloud: silent }).release()])
+  const [cut] = await Promise.allSettled([harness.alone('b', { cloud: silent }).release()])
   assert.is(cut.status, 'rejected')
   const { address } = harness.record()?.status ?? {}
   harness.cloud.put(makeReservation({ id: 'res-next', address: address ?? '' }))
   harness.addService(makeService({ name: 'next', ...(address && { loadBalancerIP: address }) }))
-  assert.is(await harness.process('c').release(), 'released')
+  assert.is(await harness.alone('c').release(), 'released')
   assert.is(harness.record(), undefined)
   assert.equal(
     harness.cloud.reserved().map(({ id }) => id),
@@ -144,9 +144,9 @@ test('a reservation that the cloud deleted without an answer, and whose id it ga
       if (verb === 'release') throw new CloudError('500', { fault: 'unavailable', outcome: 'unknown' })
     },
   }
-  await Promise.allSettled([harness.process('b', { cloud: silent }).release()])
+  await Promise.allSettled([harness.alone('b', { cloud: silent }).release()])
   assert.is(harness.record()?.status?.phase, 'Releasing')
-  const c = harness.process('c')
+  const c = harness.alone('c')
   const next = await c.claim({ key: 'default/next' })
   assert.is(next.kind === 'held' && next.record.status?.reservationID, 'res-1')
   const address = next.kind === 'held' ? next.address : ''
@@ -168,7 +168,7 @@ test('of two Services with one reservation, one that goes leaves it to the other
   }
   const ingress = { loadBalancer: { ingress: [{ ip: status.address }] } }
   harness.addService(makeService({ name: 'other', uid: 'other', status: ingress }))
-  const leader = harness.process('a', { findAnnouncement: () => ({ services: ['default/other'] }) })
+  const leader = harness.alone('a', { findAnnouncement: () => ({ services: ['default/other'] }) })
   await leader.reconcile('default/web')
   assert.is(harness.record(), undefined)
   assert.is(harness.record('default/other')?.status?.phase, 'Bound')
@@ -182,7 +182,7 @@ test('a record whose status somebody emptied gets its address again, and the net
   let isAnnounced = true
   const findAnnouncement = (address: string) =>
     isAnnounced && address === '203.0.113.1' ? { services: [] } : undefined
-  const leader = harness.process('b', { findAnnouncement })
+  const leader = harness.alone('b', { findAnnouncement })
   assert.is(await leader.release(), 'request-in-flight')
   harness.advance(timeoutMs)
   assert.is(await leader.release(), 'found')
@@ -198,13 +198,13 @@ test('a record whose status somebody emptied gets its address again, and the net
 test('a deletion that was begun is over once another Service has the id, or orders it', async () => {
   const harness = await reserved()
   Object.assign(harness.cloud, { recycles: true, deletesLate: true })
-  const b = harness.process('b')
+  const b = harness.alone('b')
   assert.is(await b.release(), 'released')
   harness.cloud.settle()
   const sweepDuring = {
     after: async ({ verb }: HeardCall) => void (verb === 'reserve' && (await b.sweep(neverAborted))),
   }
-  const next = await harness.process('c', { cloud: sweepDuring }).claim({ key: 'default/next' })
+  const next = await harness.alone('c', { cloud: sweepDuring }).claim({ key: 'default/next' })
   assert.is(next.kind === 'held' && next.record.status?.reservationID, 'res-1')
   assert.equal(harness.reservationsOf('default/next'), ['res-1'])
   await b.sweep(neverAborted)
@@ -218,7 +218,7 @@ test('a deletion that was begun is over once another Service has the id, or orde
 test('it is over too if the other Service is deleted meanwhile, and its address has to stay for now', async () => {
   const harness = await reserved()
   Object.assign(harness.cloud, { recycles: true, deletesLate: true })
-  const b = harness.process('b')
+  const b = harness.alone('b')
   await b.release()
   harness.cloud.settle()
   await b.claim({ key: 'default/next' })
@@ -235,7 +235,7 @@ test('it is over too if the other Service is deleted meanwhile, and its address 
 test("it is over too once another cluster has the id, and that cluster's address stays", async () => {
   const harness = await reserved()
   harness.cloud.deletesLate = true
-  const b = harness.process('b')
+  const b = harness.alone('b')
   await b.release()
   harness.cloud.settle()
   harness.cloud.put(
@@ -248,7 +248,7 @@ test("it is over too once another cluster has the id, and that cluster's address
 test('a release does not wait for a cloud that still lists the reservation, and no Service gets the address again', async () => {
   const harness = await reserved()
   harness.cloud.deletesLate = true
-  const b = harness.process('b')
+  const b = harness.alone('b')
   assert.is(await b.release(), 'released')
   const [returning, ...others] = harness.api.stored(elasticIPs)
   assert.equal([returning?.status?.phase, returning?.status?.address, others], ['Releasing', '203.0.113.1', []])
@@ -272,7 +272,7 @@ test('a reservation that a release found by its marks is not adopted while the c
   harness.setAdoptionMark()
   harness.cloud.fates.push('lost')
   harness.cloud.listsLate = true
-  const b = harness.process('b')
+  const b = harness.alone('b')
   await b.claim()
   harness.cloud.settle()
   await b.release()
@@ -298,10 +298,10 @@ test('a process that dies while it writes a release record leaves no reservation
         if (calls >= nth) throw new KubeError('cut', { status: 0, reason: 'Unreachable' })
       },
     }
-    const [released] = await Promise.allSettled([harness.process('b', { kube: cut }).release()])
+    const [released] = await Promise.allSettled([harness.alone('b', { kube: cut }).release()])
     isDone = released.status === 'fulfilled'
     assert.ok(isDone === calls < nth)
-    const c = harness.process('c')
+    const c = harness.alone('c')
     await c.sweep(neverAborted)
     if (harness.record()) assert.is(await c.release(), 'released')
     harness.addService(makeService())
@@ -316,7 +316,7 @@ test('the release of a record whose answer was lost deletes the reservation with
   harness.setAdoptionMark()
   harness.cloud.fates.push('lost')
   harness.cloud.listsLate = true
-  const b = harness.process('b')
+  const b = harness.alone('b')
   await b.claim()
   harness.cloud.settle()
   assert.is(await b.release(), 'request-in-flight')
@@ -332,7 +332,7 @@ test('every call of a release ends with the signal of its caller', async () => {
   const signals = new Set<unknown>()
   const { signal } = new AbortController()
   const listen = { before: ({ values }: HeardCall) => void signals.add((values.at(-1) as CallOptions).signal) }
-  const { deps } = harness.process('b', { kube: listen })
+  const { deps } = harness.alone('b', { kube: listen })
   await release(deps, harness.record() as ElasticIP, signal)
   assert.equal([...signals], [signal])
 })
@@ -342,15 +342,15 @@ for (const same of [true, false]) {
     const harness = makeHarness()
     harness.setAdoptionMark()
     const answer = Promise.withResolvers<void>()
-    const slow = harness.process('a', {
+    const slow = harness.alone('a', {
       cloud: { before: ({ verb }) => (verb === 'reserve' ? answer.promise : undefined) },
     })
     const claiming = slow.claim()
     await sleep(5)
-    assert.is(await (same ? slow : harness.process('b')).release(), 'request-in-flight')
+    assert.is(await (same ? slow : harness.alone('b')).release(), 'request-in-flight')
     answer.resolve()
     assert.is((await claiming).kind, 'held')
-    assert.is(await harness.process('b').release(), 'released')
+    assert.is(await harness.alone('b').release(), 'released')
     assert.equal(harness.reservationsOf(), [])
   })
 }
@@ -360,14 +360,14 @@ test('a reservation that is granted during the release is deleted with its recor
   harness.setAdoptionMark()
   harness.cloud.listsLate = true
   const late = Promise.withResolvers<void>()
-  const claiming = harness.process('a', { cloud: { after: () => late.promise } }).claim()
+  const claiming = harness.alone('a', { cloud: { after: () => late.promise } }).claim()
   await sleep(5)
   const cutBeforeRemoval = {
     before: ({ verb, values }: HeardCall) => {
       if (verb === 'replace' && takesFinalizerOff(values)) throw new KubeError('cut', { status: 0, reason: 'Timeout' })
     },
   }
-  const b = harness.process('b', { kube: cutBeforeRemoval })
+  const b = harness.alone('b', { kube: cutBeforeRemoval })
   await b.release()
   harness.advance(timeoutMs)
   await Promise.allSettled([b.release()])
@@ -375,7 +375,7 @@ test('a reservation that is granted during the release is deleted with its recor
   late.resolve()
   assert.is((await claiming).kind, 'pending')
   assert.equal([harness.record()?.status?.phase, harness.record()?.status?.reservationID], ['Releasing', 'res-1'])
-  assert.is(await harness.process('c').release(), 'released')
+  assert.is(await harness.alone('c').release(), 'released')
   assert.equal([harness.reservationsOf(), harness.record()], [[], undefined])
 })
 
@@ -383,10 +383,10 @@ test('a Service that is created again before the deletion gets its address again
   const harness = await reserved()
   const looking = Promise.withResolvers<void>()
   const slow = { after: ({ values }: { values: unknown[] }) => (isService(values) ? looking.promise : undefined) }
-  const releasing = harness.process('b', { kube: slow }).release()
+  const releasing = harness.alone('b', { kube: slow }).release()
   await sleep(5)
   assert.is(harness.record()?.status?.phase, 'Releasing')
-  const claimed = await harness.process('c').claim()
+  const claimed = await harness.alone('c').claim()
   assert.is(claimed.kind === 'held' && claimed.address, '203.0.113.1')
   looking.resolve()
   const [released] = await Promise.allSettled([releasing])
@@ -398,10 +398,10 @@ for (const isShown of [false, true]) {
   const as = isShown ? 'with' : 'without'
   test(`a Service that is created again, ${as} our annotation, keeps an address whose release has only read it`, async () => {
     const harness = await reserved()
-    const { deps } = harness.process('b')
+    const { deps } = harness.alone('b')
     await bind(deps, { record: harness.record() as ElasticIP, uid: 'uid-1' }, neverAborted)
     const read = harness.record() as ElasticIP
-    const claimed = await harness.process('c').claim({ isShown, wait: true })
+    const claimed = await harness.alone('c').claim({ isShown, wait: true })
     assert.is(claimed.kind === 'held' && claimed.address, '203.0.113.1')
     const [released] = await Promise.allSettled([release(deps, read, neverAborted)])
     assert.ok(released.status === 'rejected' && isConflict(released.reason))
@@ -411,10 +411,10 @@ for (const isShown of [false, true]) {
 
 test('a stored Service whose address is bound has it without a write', async () => {
   const harness = await reserved()
-  const { deps } = harness.process('b')
+  const { deps } = harness.alone('b')
   await bind(deps, { record: harness.record() as ElasticIP, uid: 'uid-1' }, neverAborted)
   const before = harness.record()
-  const claimed = await harness.process('c').claim({ isShown: true })
+  const claimed = await harness.alone('c').claim({ isShown: true })
   assert.is(claimed.kind === 'held' && claimed.address, '203.0.113.1')
   assert.equal(harness.record(), before)
 })
@@ -425,7 +425,7 @@ for (const isDeleted of [false, true]) {
     const { harness, record } = await emptied()
     const metadata = { ...record.metadata, ...(isDeleted && { deletionTimestamp: '2026-01-31T09:00:00Z' }) }
     harness.api.put(elasticIPs, { ...record, metadata })
-    const b = harness.process('b')
+    const b = harness.alone('b')
     assert.is(await b.release(), 'request-in-flight')
     harness.advance(timeoutMs)
     await b.release()
@@ -442,7 +442,7 @@ for (const isSwept of [false, true])
     harness.setAdoptionMark()
     harness.cloud.fates = ['lost']
     harness.cloud.unreadable = true
-    const a = harness.process('a')
+    const a = harness.alone('a')
     await Promise.allSettled([a.claim({ reclaim: 'Retain' })])
     harness.cloud.unreadable = false
     const { spec, status } = harness.record() ?? {}
@@ -463,13 +463,13 @@ for (const nth of [1, 2, 3, 4])
     const dies = ({ verb }: HeardCall) => {
       if (verb.startsWith('replace') && (left -= 1) < 0) throw new KubeError('cut', { status: 0, reason: 'Timeout' })
     }
-    const b = harness.process('b', { kube: { before: dies } })
+    const b = harness.alone('b', { kube: { before: dies } })
     assert.is(await b.release(), 'request-in-flight')
     harness.advance(timeoutMs)
     left = nth - 1
     const [cut] = await Promise.allSettled([b.release()])
     assert.is(cut.status, 'rejected')
-    const next = harness.process('next')
+    const next = harness.alone('next')
     for (let n = 0; n < 3; n += 1) {
       await next.reconcile('default/web')
       harness.advance(graceMs + 1_000)
@@ -481,14 +481,14 @@ for (const nth of [1, 2, 3, 4])
 test('a Service that is created again after the deletion gets another address, although the cloud still lists the first', async () => {
   const harness = await reserved()
   harness.cloud.deletesLate = true
-  await harness.process('b').release()
-  const claimed = await harness.process('c').claim()
+  await harness.alone('b').release()
+  const claimed = await harness.alone('c').claim()
   assert.is(claimed.kind === 'held' && claimed.address, '203.0.113.2')
 })
 
 test('a retained address goes to the next Service of that name, or refuses it where it requests another location', async () => {
   const harness = await reserved()
-  const a = harness.process('a')
+  const a = harness.alone('a')
   await bind(a.deps, { record: harness.record() as ElasticIP, uid: 'uid-1' }, neverAborted)
   await retain(a.deps, harness.record() as ElasticIP, neverAborted)
   const elsewhere = await a.claim({ location: 'sv' })
@@ -509,7 +509,7 @@ test('bind and retain change the uid before the phase', async () => {
     const { spec, status } = harness.record() as ElasticIP
     seen.push(`${status?.phase} ${spec.claimRef?.uid}`)
   }
-  const { deps } = harness.process('a', { kube: { after: note } })
+  const { deps } = harness.alone('a', { kube: { after: note } })
   await bind(deps, { record: harness.record() as ElasticIP, uid: 'uid-1' }, neverAborted)
   await retain(deps, harness.record() as ElasticIP, neverAborted)
   assert.equal(seen, ['Reserved uid-1', 'Bound uid-1', 'Bound undefined', 'Released undefined'])
@@ -519,7 +519,7 @@ for (const phase of ['Requested', 'Reserved', 'Bound', 'Released'] satisfies Pha
   test(`a record that a user deleted (${phase}) serves its Service until the release`, async () => {
     const harness = makeHarness()
     harness.setAdoptionMark()
-    const a = harness.process('a')
+    const a = harness.alone('a')
     harness.cloud.fates.push(phase === 'Requested' ? 'unavailable' : 'reserved')
     await a.claim()
     if (phase === 'Bound' || phase === 'Released')
@@ -538,7 +538,7 @@ for (const phase of ['Requested', 'Reserved', 'Bound', 'Released'] satisfies Pha
 test('a record that a user deleted during its release is removed, and the next claim reserves anew', async () => {
   const harness = await reserved()
   harness.cloud.refusesRelease = 'unavailable'
-  const b = harness.process('b')
+  const b = harness.alone('b')
   await Promise.allSettled([b.release()])
   await harness.api.client.remove(elasticIPs, { name: 'default.web' })
   assert.is((await b.claim()).kind, 'busy')
@@ -553,7 +553,7 @@ test('a deleted record that only a foreign finalizer keeps is not used', async (
   const record = makeRecord({ phase: 'Requested' })
   const leaving = { deletionTimestamp: '2026-01-31T08:59:00Z', finalizers: ['foregroundDeletion'] }
   harness.api.put(elasticIPs, { ...record, metadata: { ...record.metadata, ...leaving } })
-  assert.is((await harness.process('a').claim()).kind, 'busy')
+  assert.is((await harness.alone('a').claim()).kind, 'busy')
   assert.is(harness.cloud.calls.reserve, 0)
 })
 
@@ -578,7 +578,7 @@ async function releaseAssigned({ cluster = scheme.cluster }: { cluster?: string 
     freed.push([asked.id, harness.record()?.status?.deletionRequestedAt])
     return Promise.resolve()
   }
-  const result = await release({ ...harness.process('b').deps, unassign }, harness.record() as ElasticIP, neverAborted)
+  const result = await release({ ...harness.alone('b').deps, unassign }, harness.record() as ElasticIP, neverAborted)
   return { id, freed, result, harness }
 }
 

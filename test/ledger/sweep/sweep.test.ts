@@ -65,6 +65,33 @@ test('a Service that is no LoadBalancer forgets the address that is released, an
   assert.equal(Object.fromEntries(named), { web: undefined, other: '203.0.113.8' })
 })
 
+test('a Service keeps another address than that of its namesake orphan', async () => {
+  const harness = makeHarness()
+  harness.cloud.put(old)
+  harness.addService(makeService({ type: 'ClusterIP', loadBalancerIP: '203.0.113.9' }))
+  await sweepTimes(harness, 2)
+  assert.equal(harness.cloud.released, ['res-8'])
+  assert.is(harness.api.stored(services)[0]?.spec.loadBalancerIP, '203.0.113.9')
+})
+
+test('a Service that wants the address of its namesake orphan by now keeps it, and the orphan stays', async () => {
+  const harness = makeHarness()
+  harness.cloud.put(old)
+  harness.addService(makeService({ type: 'ClusterIP' }))
+  const wanting = makeService({ loadBalancerIP: '203.0.113.8' })
+  const hooks: Hooks = {}
+  const process = await sweepTimes(harness, 1, harness.process('sweeper', { kube: hooks }))
+  // The sweep has compared, and releases next.
+  hooks.before = ({ verb, values: [resource] }) => {
+    if (verb !== 'list' || resource !== elasticIPs) return
+    hooks.before = undefined
+    harness.addService(wanting)
+  }
+  await sweepTimes(harness, 1, process)
+  assert.equal(harness.cloud.released, [])
+  assert.is(harness.api.stored(services)[0]?.spec.loadBalancerIP, '203.0.113.8')
+})
+
 test('a reservation that is not granted yet is adopted into a Requested record', async () => {
   const harness = makeHarness()
   harness.cloud.put({ ...old, state: 'requested', address: undefined })
@@ -123,17 +150,17 @@ test('a reservation whose record another process created meanwhile is not adopte
 test('a reservation that was released while the list was read is not adopted', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
-  await harness.process('a').claim()
+  await harness.alone('a').claim()
   const deletedAndMadeAnew = {
     after: async ({ verb }: { verb: string }) => {
       if (verb !== 'reservations') return
-      await harness.process('b').release()
+      await harness.alone('b').release()
       harness.addService(makeService())
     },
   }
-  await sweepTimes(harness, 1, harness.process('sweeper', { cloud: deletedAndMadeAnew }))
+  await sweepTimes(harness, 1, harness.alone('sweeper', { cloud: deletedAndMadeAnew }))
   assert.is(harness.record(), undefined)
-  const claimed = await harness.process('b').claim()
+  const claimed = await harness.alone('b').claim()
   assert.is(claimed.kind === 'held' && claimed.address, '203.0.113.2')
 })
 
