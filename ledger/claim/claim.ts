@@ -101,7 +101,7 @@ async function tryClaim(deps: ProcessDeps, claim: Claim, signal: AbortSignal): P
   //    the record is written. When it runs again, other processes have taken over: its time must be over by then.
   const [halted, isFresh, isItsTurn] = await Promise.all([
     deps.haltReason(signal),
-    !claim.isShown && !deps.unrecorded.has(recordName(claim.key)) && deps.isAdopted(signal),
+    !claim.isShown && !deps.unrecorded.has(recordName(claim.key)) && deps.isAdopted(signal, claim.key),
     isTurnOf(deps, claim, signal),
   ])
   if (halted !== undefined) return answerWhileHalted(deps, { claim, reason: halted }, signal)

@@ -2,10 +2,18 @@ import type { ConfigMap } from '../../kube/objects.ts'
 import type { LedgerMap } from './ledger-map.ts'
 
 export type AdoptionMark = {
-  /** Whether every reservation with our marks has a record. Called at every claim; the answer may be a second old. */
-  isSet(signal: AbortSignal): Promise<boolean>
-  /** Begins a look at all reservations. What it returns sets the mark, unless that was removed since. */
-  begin(): (signal: AbortSignal) => Promise<void>
+  /**
+   * Whether every reservation with our marks that one of these owners could use has a record; by default, for any owner that
+   * is not excepted. Called at every claim; the answer may be a second old.
+   */
+  isSet(signal: AbortSignal, owners?: readonly string[]): Promise<boolean>
+  /**
+   * Begins a look at all reservations. What it returns sets the mark, unless that was removed since. Owners are excepted
+   * whose reservations stay without a record: a claim for one of them looks for it.
+   */
+  begin(): (signal: AbortSignal, except?: readonly string[]) => Promise<void>
+  /** Removes the mark if it does not except all these owners; the look that has begun may set it again. */
+  narrow(except: readonly string[], signal: AbortSignal): Promise<void>
   /** Removes the mark: each claim looks for a reservation, until a sweep finds that all have a record. */
   clear(signal: AbortSignal): Promise<void>
 }
@@ -32,39 +40,54 @@ const knownMs = 1_000
  */
 export function adoptionMark(of: AdoptionMarkOptions): AdoptionMark {
   const { map, project, identity, leader, monotonicMs } = of
-  let knownUntilMs = -Infinity
+  let known = { untilMs: -Infinity, except: new Set<string>() }
   let clears = 0
-  const isWritten = async (stored: Promise<ConfigMap | undefined>, signal: AbortSignal) => {
-    const [entries, current] = await Promise.all([stored, leader(signal)])
-    const { adopted, 'adopted-by': writer } = entries?.data ?? {}
+  const isWritten = async (stored: ConfigMap | undefined, signal: AbortSignal) => {
+    const { adopted, 'adopted-by': writer } = stored?.data ?? {}
+    const current = await leader(signal)
     return adopted === project && writer !== undefined && current !== undefined && writer === termOf(current)
   }
-  const clear = async (signal: AbortSignal) => {
-    clears += 1
-    knownUntilMs = -Infinity
+  const remove = async (signal: AbortSignal, isDue: (stored: ConfigMap) => boolean) => {
+    known = { ...known, untilMs: -Infinity }
     const stored = await map.read(signal)
-    if (stored?.data?.['adopted-by'] !== undefined) await map.change(stored, { 'adopted-by': undefined }, signal)
+    if (stored?.data?.['adopted-by'] !== undefined && isDue(stored))
+      await map.change(stored, { 'adopted-by': undefined }, signal)
+  }
+  const clear = (signal: AbortSignal) => {
+    clears += 1
+    return remove(signal, () => true)
   }
   return {
-    async isSet(signal) {
+    async isSet(signal, owners = []) {
       const startedMs = monotonicMs()
-      if (startedMs < knownUntilMs) return true
-      if (!(await isWritten(map.recent(signal), signal))) return false
-      knownUntilMs = startedMs + knownMs
-      return true
+      if (startedMs >= known.untilMs) {
+        const stored = await map.recent(signal)
+        if (!(await isWritten(stored, signal))) return false
+        known = { untilMs: startedMs + knownMs, except: exceptedIn(stored) }
+      }
+      return !owners.some((owner) => known.except.has(owner))
     },
     begin() {
       const clearsBefore = clears
-      return async (signal) => {
+      return async (signal, except = []) => {
         const current = await leader(signal)
         if (clears !== clearsBefore || current?.identity !== identity) return
-        await map.change(await map.read(signal), { adopted: project, 'adopted-by': termOf(current) }, signal)
+        const excepted = except.length > 0 ? except.toSorted().join(' ') : undefined
+        const change = { adopted: project, 'adopted-by': termOf(current), 'adopted-except': excepted }
+        await map.change(await map.read(signal), change, signal)
         // What removed it while it was written may have read the map before.
         if (clears !== clearsBefore) await clear(signal)
       }
     },
+    async narrow(except, signal) {
+      if (except.length > 0) await remove(signal, (stored) => !new Set(except).isSubsetOf(exceptedIn(stored)))
+    },
     clear,
   }
+}
+
+function exceptedIn(stored: ConfigMap | undefined): Set<string> {
+  return new Set(stored?.data?.['adopted-except']?.split(' '))
 }
 
 function termOf({ identity = '', since = '' }: Leader): string {

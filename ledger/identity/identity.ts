@@ -4,7 +4,8 @@ import type { Node } from '../../kube/objects.ts'
 import { leases, nodeLeaseNamespace } from '../../kube/resource.ts'
 import { names } from '../../settings/installed-names.ts'
 import type { Context } from '../context.ts'
-import { elasticIPs, reservationIdOf } from '../record/elastic-ip.ts'
+import { type AddressKey, elasticIPs, reservationIdOf } from '../record/elastic-ip.ts'
+import { ownerMarks } from '../record/marks.ts'
 import { type AdoptionMark, adoptionMark, type Leader } from './adoption-mark.ts'
 import { type ClusterSigns, type ClusterSignsDeps, type ClusterState, clusterSigns } from './cluster-signs.ts'
 import { haltMemory } from './halt.ts'
@@ -27,8 +28,8 @@ export type Identity = {
   loss: LossConfirmation
   /** Why no claim may reach the cloud now: another cluster uses our id, or the project is another one. */
   haltReason: (signal: AbortSignal) => Promise<string | undefined>
-  /** Whether every reservation with our marks has a record, so that no record means no reservation. */
-  isAdopted: (signal: AbortSignal) => Promise<boolean>
+  /** Whether every reservation with our marks that an address could use has a record, so that none means no reservation. */
+  isAdopted: (signal: AbortSignal, key?: AddressKey) => Promise<boolean>
   /** Whether another cluster uses our id, as far as this process knows. */
   clusterState: () => ClusterState
 }
@@ -40,7 +41,8 @@ export function makeIdentity(options: IdentityOptions): Identity {
   const halt = haltMemory({ cluster, at })
   const map = ledgerMap({ client, ...at, halt, monotonicMs })
   const mark = adoptionMark({ map, project: vendor.project.id, identity, leader: leaderReader(options), monotonicMs })
-  const signs = makeSigns(options, { map, scheme: { ...vendor.marks, cluster }, halt, monotonicMs })
+  const scheme = { ...vendor.marks, cluster }
+  const signs = makeSigns(options, { map, scheme, halt, monotonicMs })
   const project = makeProjectCheck(options, { map, at })
   return {
     map,
@@ -52,7 +54,7 @@ export function makeIdentity(options: IdentityOptions): Identity {
       const stored = await map.recent(signal)
       return project.haltReason(stored) ?? halt.reason(stored)
     },
-    isAdopted: (signal) => mark.isSet(signal),
+    isAdopted: (signal, key) => mark.isSet(signal, key === undefined ? [] : ownerMarks(scheme, key)),
     clusterState: () => signs.state(),
   }
 }

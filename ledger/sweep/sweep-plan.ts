@@ -39,6 +39,8 @@ export type SweepSeen = {
   graceMs: number
   /** Whether a reservation that names no cluster, and whose Service is gone, is an orphan like any other. */
   sweepsUntagged: boolean
+  /** Orphans are reported and stay. */
+  keepsOrphans?: boolean
 }
 
 export type SweepPlan = {
@@ -54,7 +56,9 @@ export type SweepPlan = {
   suspects: Set<string>
   /** Warm records whose reservation is a Service's by its marks: a restored backup would give them to a second one. */
   alreadyTransferred: ElasticIP[]
-  /** Whether every reservation that a claim could use has a record. */
+  /** The owners, by their marks, of orphans that stay: a claim for one of them has to look for its reservation. */
+  unadopted: string[]
+  /** Whether every other reservation that a claim could use has a record. */
   isComplete: boolean
 }
 
@@ -91,9 +95,12 @@ export function planSweep(seen: SweepSeen): SweepPlan {
   const isUsed = isAmong(seen.services.flatMap(({ service }) => statusAddresses(service)))
   const release = orphans.filter((orphan) => isDue(orphan, seen) && !isUsed(orphan))
   const suspects = new Set(orphans.map(({ id }) => id))
-  const isComplete = orphans.every(isUsed) && surplus.every(isSettled)
+  const staying = orphans.filter(({ marks }) => seen.keepsOrphans || isRetained(marks))
+  const unadopted = [...new Set(staying.flatMap(({ marks }) => ownerMark(marks) ?? []))]
+  const isComplete = orphans.every((one) => isUsed(one) || staying.includes(one)) && surplus.every(isSettled)
   const reported = surplus.filter((one) => isSettled(one) || isOfOtherFamily(one))
-  return { adopt, release, surplus: reported, untagged, suspects, alreadyTransferred: transferredIn(seen), isComplete }
+  const alreadyTransferred = transferredIn(seen)
+  return { adopt, release, surplus: reported, untagged, suspects, alreadyTransferred, unadopted, isComplete }
 }
 
 /** What each reservation without a record is. */

@@ -68,7 +68,7 @@ export function sweep(deps: SweepDeps): Sweep {
     const facts = { ...rulesOf(deps), reservations, suspects: memory.agesMs() }
     const compare = (records: ElasticIP[]) => planSweep({ ...facts, records, services: deps.listServices() })
     const plan = compare(deps.listRecords())
-    if (!plan.isComplete) await deps.mark.clear(signal)
+    await (plan.isComplete ? deps.mark.narrow(plan.unadopted, signal) : deps.mark.clear(signal))
     await keepSuspects(deps, { memory, ids: plan.suspects }, signal)
     await failed.isolate(() => deps.listOrphans(ofIds(reservations, plan.suspects), signal))
     const areAdopted = await adoptAll(deps, plan.adopt, signal)
@@ -82,7 +82,7 @@ export function sweep(deps: SweepDeps): Sweep {
     await compareAddresses(deps, { reservations, failed }, signal)
     for (const record of plan.alreadyTransferred) await removeTransferred(deps, record, signal)
     memory.missing = await writeOffMissing(deps, { reservations, missing: memory.missing }, signal)
-    if (plan.isComplete && areAdopted) await setMark(signal)
+    if (plan.isComplete && areAdopted) await setMark(signal, plan.unadopted)
     deps.observe({ orphan: plan.suspects.size, surplus: plan.surplus.length, untagged: plan.untagged.length })
     failed.throwAny()
     return deps.signs.waitMs()
@@ -102,8 +102,8 @@ async function adoptAll(deps: SweepDeps, adoptions: Adoption[], signal: AbortSig
 }
 
 /** What the comparison of a sweep goes by, apart from what the sweep sees. */
-function rulesOf({ graceMs, scheme, requestAnnotations, sweepsUntagged }: SweepDeps) {
-  return { graceMs, scheme, requestAnnotations, sweepsUntagged }
+function rulesOf({ graceMs, scheme, requestAnnotations, sweepsUntagged, mode }: SweepDeps) {
+  return { graceMs, scheme, requestAnnotations, sweepsUntagged, keepsOrphans: mode === 'report' }
 }
 
 function ofIds(reservations: Reservation[], ids: ReadonlySet<string>): Reservation[] {

@@ -28,13 +28,13 @@ import { type Claims, claims, type ClaimDeps } from '../../ledger/claim/claim.ts
 import type { Claim } from '../../ledger/claim/claim-spec.ts'
 import { bind, noteProtection, setReclaimPolicy } from '../../ledger/claim/bind.ts'
 import { isStillWanted } from '../../ledger/ledger.ts'
-import { type ElasticIP, claimKey, elasticIPs, recordName } from '../../ledger/record/elastic-ip.ts'
+import { type AddressKey, type ElasticIP, claimKey, elasticIPs, recordName } from '../../ledger/record/elastic-ip.ts'
 import { correctRecord } from '../../ledger/record/reset-record.ts'
 import { provisionedCheck } from '../../ledger/available/provisioned-check.ts'
 import { grantedCheck } from '../../ledger/claim/granted-address.ts'
 import { type Limits, overLimit } from '../../ledger/claim/limits.ts'
 import { turnover } from '../../ledger/claim/turnover.ts'
-import { serviceMarks } from '../../ledger/record/marks.ts'
+import { ownerMarks, serviceMarks } from '../../ledger/record/marks.ts'
 import { holdRecord, records } from '../../ledger/record/records.ts'
 import { type ReleaseDeps, type ReleaseResult, postponeRelease, release, retain } from '../../ledger/release/release.ts'
 import { warmCandidates } from '../../ledger/available/claim-source.ts'
@@ -94,6 +94,8 @@ export type ProcessOptions = {
   events?: string[]
   /** A person has confirmed that what the cloud no longer lists is gone. */
   confirmsLoss?: boolean
+  /** Its sweeps release no orphan. */
+  reportsOrphans?: boolean
   /** The size of the warm pool in each location. */
   warmPool?: number
   /** Where Services get their addresses. */
@@ -256,7 +258,8 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
       reservation: (id, signal) => cloud.reservation(id, signal),
       monotonicMs: elapsedMs,
     }),
-    isAdopted: (signal: AbortSignal) => mark.isSet(signal),
+    isAdopted: (signal: AbortSignal, key?: AddressKey) =>
+      mark.isSet(signal, key === undefined ? [] : ownerMarks(scheme, key)),
     overLimit: async (record: ElasticIP, signal: AbortSignal) =>
       options.limits && overLimit(record, (await client.list(elasticIPs, { signal })).items, options.limits),
     turnover: turnover({ limit: options.limits?.namespace, now: ownNow }),
@@ -372,7 +375,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
       reclaimPolicy: policy.reclaimPolicy,
       graceMs,
       monotonicMs: elapsedMs,
-      mode: 'release',
+      mode: options.reportsOrphans ? 'report' : 'release',
       observe: () => {},
       warn: (service, _reason, message) => void context.warnings.push(`${keyOf(service)}: ${message}`),
     }),

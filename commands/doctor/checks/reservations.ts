@@ -48,6 +48,7 @@ export function compareReservations(
     suspects: new Map(),
     graceMs,
     sweepsUntagged,
+    keepsOrphans: context.settings.cluster.sweep === 'report',
   })
 }
 

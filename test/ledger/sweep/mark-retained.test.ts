@@ -127,11 +127,44 @@ test('a retained address whose record is lost stays, and the next Service of its
   harness.cloud.put({ ...reservation, marks: kept })
   await sweepTimes(harness, 5)
   assert.equal(harness.cloud.released, [])
-  assert.not(await harness.process('reader').mark.isSet(neverAborted))
   const claimed = await harness.process('a').claim()
   assert.is(claimed.kind === 'held' && claimed.address, '203.0.113.9')
   assert.is(harness.cloud.calls.reserve, 0)
   assert.is(harness.record()?.spec.reclaimPolicy, 'Retain')
+})
+
+for (const [name, of, options] of [
+  ['was retained', kept, {}],
+  ['is an orphan that a sweep only reports', marks, { reportsOrphans: true }],
+] as const)
+  test(`while an address without a record ${name}, a create of another Service is one call`, async () => {
+    const harness = makeHarness()
+    harness.cloud.put({ ...reservation, marks: of })
+    await sweepTimes(harness, 1, harness.process('sweeper', options))
+    const { calls } = harness.cloud
+    const callsOf = async (key: string) => {
+      const before = { ...calls }
+      const claimed = await harness.process('a').claim({ key })
+      assert.is(claimed.kind, 'held')
+      return [calls.reservations - before.reservations, calls.reserve - before.reserve]
+    }
+    assert.equal(await callsOf('default/other'), [0, 1])
+    assert.equal(await callsOf('default/web'), [1, 0], 'its own Service finds it')
+  })
+
+test('an address that is retained without a record takes the mark off until the next look knows it', async () => {
+  const harness = makeHarness()
+  const sweeper = harness.process('sweeper')
+  await sweepTimes(harness, 1, sweeper)
+  harness.cloud.put({ ...reservation, marks: kept })
+  let isSet: boolean | undefined
+  const { narrow } = sweeper.mark
+  sweeper.mark.narrow = async (except, signal) => {
+    await narrow(except, signal)
+    isSet = await harness.process('reader').mark.isSet(neverAborted)
+  }
+  await sweepTimes(harness, 1, sweeper)
+  assert.equal([isSet, await harness.process('reader').mark.isSet(neverAborted)], [false, true])
 })
 
 test('an address that is adopted is retained where its marks say so', async () => {
