@@ -112,7 +112,8 @@ async function tryClaim(deps: ProcessDeps, claim: Claim, signal: AbortSignal): P
   if (obstacle?.kind === 'busy') return obstacle
   // 3. Create the record. The API server lets one process succeed: that one goes on to the address.
   const created = obstacle ? undefined : await createRecord(deps, { claim, source }, signal)
-  if (created) return start(deps, { record: created, isFresh, source, family: claim.family }, timeLimit)
+  const isNew = !claim.isShown
+  if (created) return start(deps, { record: created, isFresh, isNew, source, family: claim.family }, timeLimit)
   // 4. Else read the record that exists. If it disappeared in between, the next attempt creates it.
   const stored = await deps.records.get(claim.key, { signal })
   if (!stored) return obstacle ?? busy

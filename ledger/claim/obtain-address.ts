@@ -22,6 +22,8 @@ export type Task = {
   record: ElasticIP
   /** No reservation for the record can exist yet: none to look for before we reserve, none to keep when we are refused. */
   isFresh: boolean
+  /** This claim has created the record, and its Service shows no address: what the cloud then lacks nobody has ordered. */
+  isNew?: boolean
   /** The available address that the record names, as it was when it was chosen. */
   source?: ElasticIP | undefined
 }
@@ -31,13 +33,14 @@ export type Task = {
  * No caller's deadline interrupts this, only the time limit does: what was bought must reach the record.
  */
 export async function obtainAddress(deps: ObtainDeps, task: Task, timeLimit: TimeLimit): Promise<ClaimResult> {
-  let { record } = task
+  let { record, isFresh } = task
   let isAbsent = false
   try {
     // 8. Use what an earlier request or a predecessor reserved. A record that names a source tries the source first.
     const search = async () => {
       const found = task.isFresh ? undefined : await findExisting(deps, record, timeLimit.signal)
       isAbsent = !task.isFresh && found === undefined
+      isFresh ||= isAbsent && task.isNew === true
       return found
     }
     const existing = record.spec.source ? undefined : await search()
@@ -51,7 +54,7 @@ export async function obtainAddress(deps: ObtainDeps, task: Task, timeLimit: Tim
     //     for the process that created the record may have died before it checked them.
     const reason = (await deps.overLimit(record, new AbortController().signal)) ?? deps.turnover.take(record)
     if (reason !== undefined)
-      return await refuseOverLimit(deps, { ...task, isAbsent, record, source: claimed.source }, reason)
+      return await refuseOverLimit(deps, { isFresh, isAbsent, record, source: claimed.source }, reason)
     if (claimed.source) return await holdSource(deps, record, claimed.source)
     // 11. The source was gone after all: make up for the search that step 8 left out.
     const missed = task.record.spec.source ? await search() : undefined
@@ -69,7 +72,7 @@ export async function obtainAddress(deps: ObtainDeps, task: Task, timeLimit: Tim
     return await storeReservation(deps, record, await deps.cloud.reserve(request, timeLimit.signal))
   } catch (error) {
     if (!(error instanceof CloudError)) throw error
-    return answerFailure(deps, { record, isAbsent, isFresh: task.isFresh, error }, timeLimit)
+    return answerFailure(deps, { record, isAbsent, isFresh, error }, timeLimit)
   }
 }
 

@@ -13,7 +13,7 @@ export type AdoptionMark = {
    */
   begin(): (signal: AbortSignal, except?: readonly string[]) => Promise<void>
   /** Removes the mark if it does not except all these owners; the look that has begun may set it again. */
-  narrow(except: readonly string[], signal: AbortSignal): Promise<void>
+  narrow(except: readonly string[], signal: AbortSignal): Promise<unknown>
   /** Removes the mark: each claim looks for a reservation, until a sweep finds that all have a record. */
   clear(signal: AbortSignal): Promise<void>
 }
@@ -42,27 +42,23 @@ export function adoptionMark(of: AdoptionMarkOptions): AdoptionMark {
   const { map, project, identity, leader, monotonicMs } = of
   let known = { untilMs: -Infinity, except: new Set<string>() }
   let clears = 0
-  const isWritten = async (stored: ConfigMap | undefined, signal: AbortSignal) => {
-    const { adopted, 'adopted-by': writer } = stored?.data ?? {}
-    const current = await leader(signal)
-    return adopted === project && writer !== undefined && current !== undefined && writer === termOf(current)
-  }
-  const remove = async (signal: AbortSignal, isDue: (stored: ConfigMap) => boolean) => {
+  const remove = async (signal: AbortSignal, except?: readonly string[]) => {
     known = { ...known, untilMs: -Infinity }
     const stored = await map.read(signal)
-    if (stored?.data?.['adopted-by'] !== undefined && isDue(stored))
+    const isDue = !except || !new Set(except).isSubsetOf(exceptedIn(stored))
+    if (stored?.data?.['adopted-by'] !== undefined && isDue)
       await map.change(stored, { 'adopted-by': undefined }, signal)
   }
   const clear = (signal: AbortSignal) => {
     clears += 1
-    return remove(signal, () => true)
+    return remove(signal)
   }
   return {
     async isSet(signal, owners = []) {
       const startedMs = monotonicMs()
       if (startedMs >= known.untilMs) {
-        const stored = await map.recent(signal)
-        if (!(await isWritten(stored, signal))) return false
+        const [stored, current] = await Promise.all([map.recent(signal), leader(signal)])
+        if (!isWritten(stored, { project, current })) return false
         known = { untilMs: startedMs + knownMs, except: exceptedIn(stored) }
       }
       return !owners.some((owner) => known.except.has(owner))
@@ -79,15 +75,21 @@ export function adoptionMark(of: AdoptionMarkOptions): AdoptionMark {
         if (clears !== clearsBefore) await clear(signal)
       }
     },
-    async narrow(except, signal) {
-      if (except.length > 0) await remove(signal, (stored) => !new Set(except).isSubsetOf(exceptedIn(stored)))
-    },
+    narrow: async (except, signal) => except.length > 0 && (await remove(signal, except)),
     clear,
   }
 }
 
 function exceptedIn(stored: ConfigMap | undefined): Set<string> {
   return new Set(stored?.data?.['adopted-except']?.split(' '))
+}
+
+function isWritten(
+  stored: ConfigMap | undefined,
+  { project, current }: { project: string; current: Leader | undefined },
+): boolean {
+  const { adopted, 'adopted-by': writer } = stored?.data ?? {}
+  return adopted === project && current !== undefined && writer === termOf(current)
 }
 
 function termOf({ identity = '', since = '' }: Leader): string {

@@ -8,10 +8,10 @@ import { type ClaimDeps, claims } from '../../../ledger/claim/claim.ts'
 import { haltMemory } from '../../../ledger/identity/halt.ts'
 import { ledgerMap } from '../../../ledger/identity/ledger-map.ts'
 import type { ClaimResult } from '../../../ledger/claim/claim-spec.ts'
-import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
+import { type ElasticIP, elasticIPs } from '../../../ledger/record/elastic-ip.ts'
 import { serviceMarks } from '../../../ledger/record/marks.ts'
 import { forRequest } from '../../../lib/request-id.ts'
-import { makeReservation } from '../../builders.ts'
+import { makeRecord, makeReservation } from '../../builders.ts'
 import type { HeardCall } from '../../fakes/interposed.ts'
 import { makeHarness, neverAborted, scheme, timeoutMs } from '../harness.ts'
 
@@ -266,9 +266,23 @@ for (const fault of ['quota', 'auth', 'invalid'] as const) {
   })
 }
 
+test('while a leader has not swept yet, refused creates leave no record that counts against a limit', async () => {
+  const harness = makeHarness()
+  const process = harness.process('a', { limits: { cluster: 2, namespace: 2 } })
+  for (const key of ['default/a', 'default/b', 'default/c']) {
+    harness.cloud.fates.push('quota')
+    assert.is((await process.claim({ key })).kind, 'refused')
+    assert.is(harness.record(key), undefined)
+  }
+  for (const key of ['default/d', 'default/e']) assert.is((await process.claim({ key })).kind, 'held')
+  assert.is((await process.claim({ key: 'default/f' })).kind, 'refused')
+  assert.is(harness.record('default/f'), undefined)
+})
+
 test('after a refusal an older record stays, and the next claim may send a request at once', async () => {
   const harness = makeHarness()
   harness.cloud.fates.push('quota')
+  harness.api.put(elasticIPs, makeRecord({ phase: 'Requested' }))
   const process = harness.process('a')
   assert.is((await process.claim()).kind, 'refused')
   assert.is(harness.record()?.status?.message, 'the scripted cloud says quota')

@@ -94,8 +94,7 @@ test("a dead process's record is taken over when its request has timed out, and 
 
 test('a record that a dead process had taken over is taken over when its request has timed out', async () => {
   const harness = makeHarness()
-  harness.cloud.fates.push('quota')
-  await harness.process('a').claim()
+  harness.api.put(elasticIPs, makeRecord({ phase: 'Requested' }))
   await dieAsking(harness)
   assert.is(harness.record()?.status?.requestInFlight?.sender, 'dead')
   const process = harness.process('b')

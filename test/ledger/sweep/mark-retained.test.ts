@@ -158,8 +158,9 @@ test('an address that is retained without a record takes the mark off until the 
   await sweepTimes(harness, 1, sweeper)
   harness.cloud.put({ ...reservation, marks: kept })
   let isSet: boolean | undefined
-  const { narrow } = sweeper.mark
-  sweeper.mark.narrow = async (except, signal) => {
+  const { mark } = sweeper
+  const narrow = mark.narrow.bind(mark)
+  mark.narrow = async (except, signal) => {
     await narrow(except, signal)
     isSet = await harness.process('reader').mark.isSet(neverAborted)
   }
