@@ -25,7 +25,7 @@ export const leaderElection = {
     title: 'renew deadline',
     flag: '--leader-elect-renew-deadline',
     format: duration(1000),
-    default: '4s',
+    default: '5s',
     sentence: 'How long a leader tries to renew its lease before it stops leading.',
   },
   retryPeriodMs: {

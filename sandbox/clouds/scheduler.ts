@@ -11,8 +11,10 @@ export function makeScheduler(now: () => number): Scheduler {
   return {
     schedule: (ms, action) => void pending.push({ atMs: now() + ms, action }),
     runDue() {
-      const due = pending.filter(({ atMs }) => atMs <= now())
-      pending = pending.filter(({ atMs }) => atMs > now())
+      // The clock goes on between two readings, and what falls in between would never happen.
+      const nowMs = now()
+      const due = pending.filter(({ atMs }) => atMs <= nowMs)
+      pending = pending.filter(({ atMs }) => atMs > nowMs)
       for (const { action } of due) action()
     },
   }

@@ -51,7 +51,7 @@ test('what is not said has upstream’s defaults, or ours', () => {
     leftControllers: [],
     leaderElect: true,
     leaseDurationMs: 6_000,
-    renewDeadlineMs: 4_000,
+    renewDeadlineMs: 5_000,
     retryPeriodMs: 1_000,
     leaseName: 'cloud-controller-manager',
     tlsMinVersion: 'VersionTLS12',
@@ -185,8 +185,8 @@ test('the configuration file is read, and an unknown field in it causes a warnin
 })
 
 const orders: [name: string, flags: Record<string, string>, says: RegExp][] = [
-  ['a lease as short as its renew deadline', { '--leader-elect-lease-duration': '4s' }, /lease duration: 4s/],
-  ['a renew deadline near the retry period', { '--leader-elect-retry-period': '3500ms' }, /renew deadline: 4s .* 3.5s/],
+  ['a lease as short as its renew deadline', { '--leader-elect-lease-duration': '5s' }, /lease duration: 5s/],
+  ['a renew deadline near the retry period', { '--leader-elect-retry-period': '4500ms' }, /renew deadline: 5s .* 4.5s/],
 ]
 for (const [name, flags, says] of orders) {
   test(`${name} is refused, unless there is no election`, () => {
