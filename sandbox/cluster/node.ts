@@ -26,8 +26,8 @@ export type NodeOptions = {
 export type ClusterNode = {
   name: string
   address: string
-  powerOn(): void
-  /** Ends everything at once, as a power failure does. */
+  powerOn(): Promise<void>
+  /** Ends everything at once, as a power failure does. Packets for it are lost. */
   powerOff(): Promise<void>
   /** Gives pods a network. Without it the node stays not ready. */
   addPodNetwork(): Promise<void>
@@ -46,8 +46,9 @@ export function makeNode(options: NodeOptions): ClusterNode {
   return {
     name,
     address,
-    powerOn() {
+    async powerOn() {
       makeGroups(groupOf(options))
+      await network.setLink(name, 'up')
       // `ip netns exec` would mount another /sys, without the control groups.
       const inNetwork = ['nsenter', `--net=/run/netns/${name}`]
       const isolated = ['unshare', '-m', '-p', '-u', '-i', '-f', '--kill-child', 'sh', folder('etc/start.sh')]
@@ -55,6 +56,7 @@ export function makeNode(options: NodeOptions): ClusterNode {
       child = startChild([...inNetwork, ...isolated], { logFile: folder('logs/node.log'), env })
     },
     async powerOff() {
+      await network.setLink(name, 'down')
       await child?.stop('SIGKILL')
       await removeGroups(groupOf(options))
     },
@@ -161,6 +163,8 @@ for file in ${kernelFiles.join(' ')}; do
 done
 mount --make-rshared /
 hostname ${name}
+# Every installer of Kubernetes demands it; here only the first pod network would set it.
+echo 1 > /proc/sys/net/ipv4/ip_forward
 containerd --config ${own}/etc/containerd.toml > ${own}/logs/containerd.log 2>&1 &
 until ctr version > /dev/null 2>&1; do sleep 0.2; done
 ${imports.join('\n')}

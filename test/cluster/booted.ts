@@ -1,0 +1,111 @@
+// What the tests of a cluster of real nodes share: its start, and what a client outside sees of an address.
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { type Cluster, startCluster } from '../../sandbox/cluster/cluster.ts'
+import { clusterPrograms, webImage } from '../../sandbox/cluster/programs.ts'
+import { eventually } from '../whole/eventually.ts'
+
+export type Booted = Cluster & {
+  /** What kubectl prints; a failure throws with its message. */
+  run(args: string[], input?: object): Promise<string>
+  close(): Promise<void>
+}
+
+/** Starts a cluster of three nodes, which have registered and are not ready. */
+export async function boot(): Promise<Booted> {
+  const dir = mkdtempSync(join(tmpdir(), 'eipc-'))
+  const cluster = await startCluster(dir, await clusterPrograms())
+  for (const node of cluster.nodes) await node.powerOn()
+  const run = async (args: string[], input?: object) => {
+    const { code, stdout, stderr } = await cluster.kubectl(args, input)
+    assert.is(code, 0, `kubectl ${args.join(' ')}: ${stderr}`)
+    return stdout
+  }
+  await eventually('three nodes have registered', async () => {
+    const names = await run(['get', 'nodes', '-o', 'name'])
+    return names.trim().split('\n').length === 3 || undefined
+  })
+  return {
+    ...cluster,
+    run,
+    async close() {
+      await cluster.stop()
+      rmSync(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** A Deployment of pods that answer over HTTP. */
+export function web(name: string, { replicas = 1, spec = {} }: { replicas?: number; spec?: object } = {}): object {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name },
+    spec: {
+      replicas,
+      selector: { matchLabels: { app: name } },
+      template: {
+        metadata: { labels: { app: name } },
+        spec: {
+          terminationGracePeriodSeconds: 1,
+          containers: [{ name: 'web', image: webImage, args: ['netexec', '--http-port=8080'] }],
+          ...spec,
+        },
+      },
+    },
+  }
+}
+
+/** Creates a Service of a Deployment, and returns the address that `kubectl create` shows. */
+export async function expose({ kubectl }: Booted, name: string, spec: object = {}): Promise<string> {
+  const service = {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name },
+    spec: { type: 'LoadBalancer', selector: { app: name }, ports: [{ port: 80, targetPort: 8080 }], ...spec },
+  }
+  // With failurePolicy Fail a create is refused until a replica is ready.
+  const created = await eventually('the create is reviewed', async (observe) => {
+    const { code, stdout, stderr } = await kubectl(['create', '-f', '-', '-o', 'json'], service)
+    observe(stderr)
+    return code === 0 ? stdout : undefined
+  })
+  const { loadBalancerIP = '' } = (JSON.parse(created) as { spec: { loadBalancerIP?: string } }).spec
+  assert.match(loadBalancerIP, /^\d+\.\d+\.\d+\.\d+$/)
+  return loadBalancerIP
+}
+
+export type Client = {
+  /** Waits for the next answer; returns the longest time without one since the last call, in milliseconds. */
+  longestGapMs(): Promise<number>
+  stop(): Promise<void>
+}
+
+/** A client outside that asks an address ten times a second. */
+export async function clientOf({ dir, atClient }: Booted, address: string): Promise<Client> {
+  const [answers, end] = ['answers', 'end'].map((what) => join(dir, `${what}-${address}`)) as [string, string]
+  const ask = `curl --silent --fail --output /dev/null --max-time 1 http://${address}/hostname`
+  const loop = `until [ -e ${end} ]; do ${ask} && date +%s%3N >> ${answers}; sleep 0.1; done`
+  const asking = atClient(['sh', '-c', loop])
+  const times = () => (existsSync(answers) ? readFileSync(answers, 'utf8').trim().split('\n').map(Number) : [])
+  const next = async () => {
+    const before = times().length
+    await eventually('the client is answered', () => times().length > before || undefined, 120_000)
+  }
+  await next()
+  let from = times().length - 1
+  return {
+    async longestGapMs() {
+      await next()
+      const seen = times().slice(from)
+      from += seen.length - 1
+      return Math.max(...seen.slice(1).map((time, at) => time - (seen[at] ?? time)))
+    },
+    async stop() {
+      appendFileSync(end, '')
+      await asking
+    },
+  }
+}

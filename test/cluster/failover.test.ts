@@ -1,0 +1,103 @@
+// What a client outside sees of an address while pods change their nodes, the leader is killed and its node loses power. The
+// bounds are wide, for shared processors: bench/README.md has the figures.
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { installProduct } from '../../sandbox/cluster/product.ts'
+import { eventually } from '../whole/eventually.ts'
+import { boot, type Client, clientOf, expose, web } from './booted.ts'
+
+const cluster = await boot()
+const { nodes, run } = cluster
+for (const node of nodes) await node.addPodNetwork()
+// As installers label it. Both replicas run on workers, which may lose power: the API server does not.
+await run(['label', 'node', 'control-1', 'node.kubernetes.io/exclude-from-external-load-balancers='])
+const workers = ['worker-1', 'worker-2']
+const onWorkers = { matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values: workers }] }
+await installProduct(cluster, {
+  hostNetwork: true,
+  webhooks: { failurePolicy: 'Fail' },
+  affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [onWorkers] } } },
+})
+
+const clients = new Map<string, Client>()
+const leaderOf = () =>
+  run(['-n', 'kube-system', 'get', 'lease', 'cloud-controller-manager', '-o', 'jsonpath={.spec.holderIdentity}'])
+const nodeOf = (leader: string) => leader.split('_')[0] ?? ''
+/** The longest time in which a client had no answer. */
+const gapMs = async () => Math.max(...(await Promise.all([...clients.values()].map((client) => client.longestGapMs()))))
+const onNode = (name: string) => ({ spec: { nodeSelector: { 'kubernetes.io/hostname': name } } })
+const isReady = (name: string) => run(['rollout', 'status', `deployment/${name}`, '--timeout=300s'])
+
+test('a rollout that moves the only pod of a Local Service leaves its address dead for seconds at most, six times', async () => {
+  await run(['create', '-f', '-'], web('local', onNode('worker-1')))
+  await isReady('local')
+  clients.set('local', await clientOf(cluster, await expose(cluster, 'local', { externalTrafficPolicy: 'Local' })))
+  const gaps: number[] = []
+  for (let n = 1; n <= 6; n += 1) {
+    const template = { spec: { template: { spec: onNode(workers[n % 2] ?? '').spec } } }
+    await run(['patch', 'deployment', 'local', '--type=merge', `--patch=${JSON.stringify(template)}`])
+    await isReady('local')
+    gaps.push(await gapMs())
+  }
+  console.log(`without an answer in each rollout: ${gaps.join(', ')} ms`)
+  assert.ok(Math.max(...gaps) < 20_000, gaps.join())
+})
+
+test('while the leader is killed Services get their addresses, and another replica leads', async () => {
+  const before = await leaderOf()
+  const pods = ['-n', 'eip-admission', 'get', 'pods', `--field-selector=spec.nodeName=${nodeOf(before)}`]
+  const pod = await run([...pods, '-o', 'jsonpath={.items[0].metadata.name}'])
+  await run(['-n', 'eip-admission', 'delete', 'pod', pod, '--force', '--grace-period=0'])
+  const address = await expose(cluster, 'during', { selector: { app: 'local' } })
+  await eventually('another replica leads', async () => {
+    const leader = await leaderOf()
+    return (leader !== '' && leader !== before) || undefined
+  })
+  const client = await clientOf(cluster, address)
+  await client.stop()
+})
+
+test("the leader's node loses power: addresses leave it within seconds, and none changes", async () => {
+  await eventually('both workers have a replica', async () => {
+    const ready = [
+      '-n',
+      'eip-admission',
+      'get',
+      'deployment',
+      'eip-admission',
+      '-o',
+      'jsonpath={.status.readyReplicas}',
+    ]
+    return (await run(ready)) === '2' || undefined
+  })
+  const lost = nodeOf(await leaderOf())
+  const left = workers.find((name) => name !== lost) ?? ''
+  for (const client of clients.values()) await client.stop()
+  clients.clear()
+  // Its pod runs on the node that stays, and half of its addresses are on the other one.
+  await run(['create', '-f', '-'], web('web', onNode(left)))
+  await isReady('web')
+  const names = ['one', 'two', 'three', 'four']
+  const addresses = new Map<string, string>()
+  for (const name of names) {
+    addresses.set(name, await expose(cluster, name, { selector: { app: 'web' } }))
+    clients.set(name, await clientOf(cluster, addresses.get(name) ?? ''))
+  }
+  await gapMs()
+  await nodes.find(({ name }) => name === lost)?.powerOff()
+  const gap = await eventually('an address was on that node', async () => {
+    const longest = await gapMs()
+    return longest > 2_000 ? longest : undefined
+  })
+  console.log(`${gap} ms without an answer`)
+  assert.ok(gap < 45_000, `${gap} ms`)
+  for (const name of names)
+    assert.is(await run(['get', 'service', name, '-o', 'jsonpath={.spec.loadBalancerIP}']), addresses.get(name))
+})
+
+test.after(async () => {
+  for (const client of clients.values()) await client.stop()
+  await cluster.close()
+})
+
+test.run()
