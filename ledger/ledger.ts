@@ -32,8 +32,6 @@ export type LedgerOptions = Context & {
   users: (address: string) => Service[]
   /** The network of this cluster that contains an address, for a message. */
   clusterNetwork: (address: IpAddress) => string | undefined
-  /** The Node that has an address as its own. */
-  nodeOf: (address: string) => string | undefined
 }
 
 export type Ledger = Pick<Identity, 'mark' | 'signs' | 'project' | 'loss'> & {
@@ -64,7 +62,7 @@ export function makeLedger(options: LedgerOptions): Ledger {
     scheme: { ...vendor.marks, cluster },
     sweepsUntagged: settings.cluster.sweepUntagged,
     identity,
-    possibleUsers: readPossibleUsers(client, vendor.policy, options.nodeOf),
+    possibleUsers: readPossibleUsers(client, vendor.policy),
     clusterNetwork,
     grantedProblem: grantedCheck(grantedFacts(options, monotonicMs)),
     requestsInFlight: requestsInFlight({ timeoutMs, monotonicMs, identity }),

@@ -42,7 +42,6 @@ export function makeDependencies(context: Context): Dependencies {
       caches,
       users: (address) => own.users(address),
       clusterNetwork: (address) => networks.of(address),
-      nodeOf: (address) => networks.nodeOf(address),
     }),
   }
 }

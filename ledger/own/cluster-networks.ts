@@ -14,8 +14,6 @@ import { recentRead } from '../../lib/recent-read.ts'
 export type ClusterNetworks = {
   /** The Service range that contains an address, for a message. */
   of(address: IpAddress): string | undefined
-  /** The Node that has an address as its own. */
-  nodeOf(address: string): string | undefined
   /** The Node that says that an address is its own or its pods', for a message. */
   nodeClaim(address: IpAddress): string | undefined
   /** Calls the listener when a Node claims other addresses than before. */
@@ -59,7 +57,6 @@ export function clusterNetworks({ client, caches, log, now }: ClusterNetworksOpt
       const isOfApiServer = [spec?.clusterIPs, spec?.clusterIP].flat().includes(address.text)
       return isServiceAddress(address) || isOfApiServer ? 'in a Service range' : undefined
     },
-    nodeOf: (address) => nodes.current().addresses.get(address),
     nodeClaim: (address) => nodes.claim(address),
     onChange: (listener) => nodes.onChange(listener),
     families() {
@@ -85,17 +82,15 @@ function nodeClaims(nodes: ClusterNetworksOptions['caches']['nodes']) {
     known = undefined
     for (const listener of listeners) listener()
   })
-  const current = () =>
-    (known ??= {
-      addresses: new Map(nodes.list().flatMap((node) => addressesOf(node).map((one) => [one, node.metadata.name]))),
-      pods: nodes.list().flatMap(podRangesOf),
-    })
   return {
-    current,
     claim(address: IpAddress): string | undefined {
-      const node = current().addresses.get(address.text)
+      known ??= {
+        addresses: new Map(nodes.list().flatMap((node) => addressesOf(node).map((one) => [one, node.metadata.name]))),
+        pods: nodes.list().flatMap(podRangesOf),
+      }
+      const node = known.addresses.get(address.text)
       if (node !== undefined) return `is assigned to node ${node}`
-      const range = current().pods.find(({ contains }) => contains(address))
+      const range = known.pods.find(({ contains }) => contains(address))
       return range && `is in a pod range of this cluster (node ${range.node})`
     },
     onChange: (listener: () => void) => void listeners.push(listener),

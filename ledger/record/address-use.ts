@@ -14,8 +14,7 @@ import { addressAnnotation, addressCondition } from './names.ts'
  * | a Service of any type and class                | `status.loadBalancer`                       | against everybody       |
  * | a LoadBalancer of any class that is not being  | `spec.loadBalancerIP`, our annotation, any  | in its namespace alone, |
  * | deleted                                        | annotation that requests an address         | as a request            |
- * | a Node                                         | its addresses                               | against a release       |
- * | a Node: its pod ranges                         |                                             | never                   |
+ * | a Node: its addresses and pod ranges           |                                             | never                   |
  *
  * Tenants write neither records nor a status. They may write our annotation on a Service that no webhook reviews, so it
  * proves nothing: the record of that Service does.
@@ -27,8 +26,6 @@ export type PossibleUsers = {
   records: readonly ElasticIP[]
   /** Every annotation by which a Service can request an address from announcing software, ours or not. */
   requestAnnotations: readonly string[]
-  /** The Node that has an address as its own, where the caller can release. */
-  nodeOf?: (address: string) => string | undefined
 }
 
 /** Reads who could use an address now, past every cache. Callers at the same time share a read that began after they asked. */
@@ -46,7 +43,7 @@ export type Exempt = {
 }
 
 export type AddressUser = {
-  kind: 'Service' | 'ElasticIP' | 'Node'
+  kind: 'Service' | 'ElasticIP'
   key: Key
   how: string
   record?: ElasticIP
@@ -146,11 +143,7 @@ export function findUsers(used: UsedAddress, all: PossibleUsers, exempt: Exempt)
     .filter(({ metadata }) => !exempt.records.includes(metadata.name))
     .filter((record) => isHolder(record, { ...used, address }))
     .map((record): AddressUser => ({ kind: 'ElasticIP', key: record.metadata.name, how: 'holds it', record }))
-  // A kubelet may write any address: that takes no address from a Service, and keeps it from another customer.
-  const isClaim = exempt.service !== undefined && !exempt.isRelease
-  const node = isClaim || address === undefined ? undefined : all.nodeOf?.(address)
-  const nodes = node === undefined ? [] : [{ kind: 'Node', key: node, how: 'has it as its own' } as const]
-  return [...services, ...records, ...nodes]
+  return [...services, ...records]
 }
 
 /**

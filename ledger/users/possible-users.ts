@@ -5,7 +5,7 @@ import { listAll } from '../../kube/list-all.ts'
 import { services } from '../../kube/resource.ts'
 import type { Policy } from '../../settings/service-policy.ts'
 import { sharedRead } from '../../lib/shared-read.ts'
-import type { PossibleUsers, ReadPossibleUsers } from '../record/address-use.ts'
+import type { ReadPossibleUsers } from '../record/address-use.ts'
 import { elasticIPs } from '../record/elastic-ip.ts'
 
 /** The annotations by which a Service can request an address: ours and those of software that we do not configure. */
@@ -21,13 +21,12 @@ export function allRequestAnnotations({ annotations }: { annotations: readonly s
 export function readPossibleUsers(
   client: KubeClient,
   { requestAnnotations: own }: Pick<Policy, 'requestAnnotations'>,
-  nodeOf: NonNullable<PossibleUsers['nodeOf']>,
 ): ReadPossibleUsers {
   const requestAnnotations = allRequestAnnotations(own)
   const shared = sharedRead({
     read: async (signal) => {
       const all = await Promise.all([listAll(client, services, { signal }), listAll(client, elasticIPs, { signal })])
-      return { services: all[0], records: all[1], requestAnnotations, nodeOf }
+      return { services: all[0], records: all[1], requestAnnotations }
     },
     recentMs: 0,
     abandonedError: (cause) =>

@@ -75,7 +75,7 @@ export const catalogue = {
   ServiceAddressOnNode: {
     about: 'Node',
     types: ['Warning'],
-    meaning: 'The node has the address of a Service as its own. The address is not released as long as it does.',
+    meaning: 'The node has the address of a Service as its own, and loses it when that moves or is released.',
     todo: 'Set --node-ip of its kubelet to an address of the machine.',
   },
   DeletingNode: { about: 'Node', types: ['Normal'], meaning: 'The controller deletes the node: its machine is gone.' },

@@ -9,7 +9,7 @@ import { eventually } from '../whole/eventually.ts'
 
 export type Booted = Cluster & {
   /** What kubectl prints; a failure throws with its message. */
-  run(args: string[], input?: object): Promise<string>
+  run: (args: string[], input?: object) => Promise<string>
   close(): Promise<void>
 }
 

@@ -74,6 +74,13 @@ test('a Node that claims every address takes none from a Service, old or new', a
   await isShown('brings', reserved.address)
 })
 
+test('a Node that claims the address of a Service holds up no deletion', async () => {
+  await stage.create(loadBalancer('short', { namespace: 'owner' }))
+  await stage.settled('short', 'owner')
+  await claimAddresses((await stage.service('short', 'owner'))?.spec.loadBalancerIP ?? '')
+  await stage.run('delete', 'service', 'short', '-n', 'owner', '--timeout=60s')
+})
+
 test('what a Node claims in the operator’s ranges is refused until the Node is gone, and no longer', async () => {
   await stage.create(own('stays', '198.51.100.30'))
   await isShown('stays', '198.51.100.30')

@@ -15,7 +15,6 @@ type Case = {
   name: string
   service?: Service
   record?: ElasticIP
-  node?: string
   used?: UsedAddress
   exempt?: Partial<Exempt>
   users: string[]
@@ -184,14 +183,6 @@ const cases: Case[] = [
     used: { reservationID: 'res-1' },
     users: ['ElasticIP default.web holds it'],
   },
-  {
-    name: 'the own address of a node, where it is to be released',
-    node: 'worker-1',
-    exempt: owner,
-    users: ['Node worker-1 has it as its own'],
-  },
-  { name: 'the same of an orphan', node: 'worker-1', users: ['Node worker-1 has it as its own'] },
-  { name: 'the same, where a Service is to get it', node: 'worker-1', exempt: of, users: [] },
   { name: 'a record that is being released', record: makeRecord({ phase: 'Releasing', address }), users: [] },
   {
     name: 'the record of the caller',
@@ -207,13 +198,12 @@ const cases: Case[] = [
   },
 ]
 
-for (const { name, service, record, node, used = { address }, exempt, users } of cases) {
+for (const { name, service, record, used = { address }, exempt, users } of cases) {
   test(`${name}: ${users.length === 0 ? 'no user' : 'a user'}`, () => {
     const all = {
       services: service ? [service] : [],
       records: record ? [record] : [],
       requestAnnotations,
-      nodeOf: (asked: string) => (asked === address ? node : undefined),
     }
     const found = findUsers(used, all, { records: [], ...exempt })
     assert.equal(
