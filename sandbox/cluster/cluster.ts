@@ -29,7 +29,7 @@ export type Cluster = {
   access: { url: string; authority: string; token: string }
   apiServer: string
   /** Runs a command at the client outside, and returns its exit code. */
-  atClient(command: string[]): Promise<number | null>
+  atClient: (command: string[]) => Promise<number | null>
   stop(): Promise<void>
 }
 
