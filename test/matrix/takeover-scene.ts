@@ -186,7 +186,7 @@ export async function planFor(stage: TestStage): Promise<TakeoverPlan> {
     services: planned,
     reservations: [],
     nodes: [],
-    announcer: { name: 'metallb', objects: [], interruptedSessions: 0 },
+    announcer: { name: 'metallb', objects: [], interruptedSessions: 0, waves: 0 },
     blockers: [],
     warnings: [],
     cost: { addressesBefore: planned.length, addressesAfter: planned.length },

@@ -74,7 +74,7 @@ function planAddresses({ facts, context }: PlanInput): Part<'services' | 'reserv
 function planNetwork({ facts, context }: PlanInput, services: TakeoverPlan['services']): Part<'nodes' | 'announcer'> {
   const { vendor } = context
   const seen = valuesOf(facts, ['nodes', 'machines', 'peers', 'metallb', 'bgpSecret', 'document', 'definitions'])
-  const nothing = { name: nameOfChoice(vendor.loadBalancer), objects: [], interruptedSessions: 0 }
+  const nothing = { name: nameOfChoice(vendor.loadBalancer), objects: [], interruptedSessions: 0, waves: 0 }
   if (!seen) return { nodes: [], announcer: nothing, findings: [] }
   const { nodes, peers, findings } = planNodes(seen, context)
   const { announcer, findings: more } = planObjects({ ...seen, vendor, services, peers })

@@ -29,12 +29,13 @@ export function planObjects(seen: ObjectFacts): { announcer: TakeoverPlan['annou
   const announcer = announcerOf(seen.vendor.loadBalancer, seen.vendor.announcerMarks)
   const state: Announcements = { addresses: announcedIn(seen.services), nodes: seen.peers }
   const configuration = chosen(announcer.configuration, seen)
-  const { objects, problems, blockers } = outcomeOf(configuration, state, seen)
+  const { objects, waves = 0, problems, blockers } = outcomeOf(configuration, state, seen)
   return {
     announcer: {
       name: announcer.name,
       objects,
       interruptedSessions: objects.filter((one) => one.interruptsSession).length,
+      waves,
     },
     findings: [
       ...blockers.map((one) => ({ ...one, isBlocker: true })),
@@ -43,7 +44,7 @@ export function planObjects(seen: ObjectFacts): { announcer: TakeoverPlan['annou
   }
 }
 
-type PlannedConfiguration = { objects: PlannedObject[]; problems: Problem[]; blockers: PlanFinding[] }
+type PlannedConfiguration = { objects: PlannedObject[]; waves?: number; problems: Problem[]; blockers: PlanFinding[] }
 
 function outcomeOf(
   configuration: ReturnType<typeof chosen>,
@@ -94,7 +95,7 @@ function objectsOf(
     .filter((object) => isOurs(object) && !touched.has(placeOf(object)))
     .map((object) => describe(object, 'kept'))
   const planned = changes.map((change) => ({ ...describeChange(change), interruptsSession: waves.has(change) }))
-  return { objects: [...kept, ...planned].toSorted(byPlace), problems, blockers: [] }
+  return { objects: [...kept, ...planned].toSorted(byPlace), waves: plan.waves.length, problems, blockers: [] }
 }
 
 function objectOf(change: ObjectChange): KubeObject {

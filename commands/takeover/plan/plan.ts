@@ -134,7 +134,8 @@ export type TakeoverPlan = {
   services: PlannedService[]
   reservations: PlannedReservation[]
   nodes: PlannedNode[]
-  announcer: { name: string; objects: PlannedObject[]; interruptedSessions: number }
+  /** `waves`: how often sessions of some nodes begin again, one wave after the other. */
+  announcer: { name: string; objects: PlannedObject[]; interruptedSessions: number; waves: number }
   blockers: Finding[]
   warnings: Finding[]
   /** What the project pays for. The difference is what Services wait for already. */

@@ -1,3 +1,4 @@
+import { sessionPauseMs } from '../../../controllers/announcing/plan-runner.ts'
 import { plainText } from '../../../lib/plain-text.ts'
 import type { Format } from '../../doctor/report.ts'
 import { type Finding, type PlannedObject, type TakeoverPlan, isDone } from '../plan/plan.ts'
@@ -36,6 +37,7 @@ function allParts(plan: TakeoverPlan, written: Written): string[] {
     nodesText(plan),
     announcingText(plan),
     costText(plan),
+    timeText(plan),
     findings('Warnings', plan.warnings),
     findings('In the way', plan.blockers),
     nextText(plan, written),
@@ -122,20 +124,23 @@ function servicesText({ services }: TakeoverPlan): string {
   )
 }
 
-/** Each reservation and whose it will be. */
-function reservationsText({ reservations }: TakeoverPlan): string {
-  const rows = reservations.map(({ id, address, whose, service, action }) => [
+/** Whose the reservations will be that the list of Services does not show. */
+function reservationsText({ reservations, services }: TakeoverPlan): string {
+  const shown = new Set(services.flatMap(({ reservationID = [] }) => reservationID))
+  const others = reservations.filter(({ id, action }) => !shown.has(id) || action === 'mark')
+  const rows = others.map(({ id, address, whose, service, action }) => [
     id,
     address ?? 'not granted yet',
     whose,
     service ?? '',
     { adopt: 'a record is written', mark: 'a record, and the mark of this cluster', keep: 'nothing is done' }[action],
   ])
-  const title = `Reservations (${reservations.length})`
-  return section(
-    title,
-    rows.length === 0 ? ['none'] : table([['ID', 'ADDRESS', 'WHOSE', 'SERVICE', 'ACTION'], ...rows]),
-  )
+  const count = reservations.length - others.length
+  return section(`Reservations (${reservations.length})`, [
+    ...(count > 0 ? [`${count} ${count === 1 ? 'is' : 'are'} in the list of Services above`] : []),
+    ...(rows.length > 0 ? table([['ID', 'ADDRESS', 'WHOSE', 'SERVICE', 'ACTION'], ...rows]) : []),
+    ...(reservations.length === 0 ? ['none'] : []),
+  ])
 }
 
 /** What the project pays for. */
@@ -148,24 +153,34 @@ function costText({ cost: { addressesBefore, addressesAfter } }: TakeoverPlan): 
   return section('Cost', [`${addressesBefore} reservations before, ${addressesAfter} after: ${why}`])
 }
 
-/** How many objects are named one by one. With 200 nodes there are hundreds of peers. */
-const maxNamed = 40
+/** What happens alike to more than so many nodes or objects is a count. */
+const maxNamed = 3
+
+/** Lines for things to which the same happens: each by its name, or all of them by their number and an example. */
+function grouped<T>(
+  things: readonly T[],
+  { alike, row }: { alike: (one: T) => string; row: (one: T) => string[] },
+): string[] {
+  const rows = [...Map.groupBy(things, alike).values()].flatMap((group) => {
+    const [[name = '', ...more] = []] = group.map(row)
+    return group.length <= maxNamed ? group.map(row) : [[`${group.length}, such as ${name}`, ...more]]
+  })
+  return table(rows)
+}
 
 /** What happens to nodes. */
 function nodesText({ nodes }: TakeoverPlan): string {
   const changed = nodes.filter(({ change }) => change !== 'none')
-  const named = changed.slice(0, maxNamed)
-  const rest = changed.length - named.length
   return section(`Nodes (${nodes.length})`, [
     changed.length === 0 ? 'none changes' : `${changed.length} get other annotations; nothing else of a node changes`,
-    ...table(
-      named.map(({ name, annotations: [first = '', ...more] }) => [
+    ...grouped(changed, {
+      alike: ({ annotations }) => annotations.join(),
+      row: ({ name, annotations: [first = '', ...more] }) => [
         name,
         first,
         more.length > 0 ? `and ${more.length} more` : '',
-      ]),
-    ),
-    ...(rest > 0 ? [`and ${rest} more: see -o json`] : []),
+      ],
+    }),
   ])
 }
 
@@ -185,12 +200,12 @@ function announcingText({ announcer: { name, objects, interruptedSessions } }: T
     return first ? [[`${group.length} ${first.kind}`, changeTexts[first.change]]] : []
   })
   const notable = objects.filter(({ change }) => change !== 'kept' && change !== 'adopted')
-  const named = notable.slice(0, maxNamed).map(objectRow)
-  const rest = notable.length - named.length
   return section(`Announcing (${name})`, [
     ...table(summary),
-    ...table(named),
-    ...(rest > 0 ? [`and ${rest} more: see -o json`] : []),
+    ...grouped(notable, {
+      alike: ({ kind, change, fields }) => `${kind} ${change} ${fields.join()}`,
+      row: objectRow,
+    }),
     ...(interruptedSessions > 0
       ? [`${interruptedSessions} BGP sessions begin again, in waves: every address keeps a way`]
       : objects.length > 0
@@ -198,6 +213,20 @@ function announcingText({ announcer: { name, objects, interruptedSessions } }: T
         : ['nothing is written for it']),
   ])
 }
+
+/** How long it takes, and how long nobody leads. */
+function timeText({ predecessor, target, announcer: { waves } }: TakeoverPlan): string {
+  const { isUsed, namespace, name } = predecessor.lease
+  const isShared = isUsed && namespace === target.leaseNamespace && name === target.leaseName
+  const minutes = Math.ceil((usualMs + waves * sessionPauseMs) / 60_000)
+  return section('Time', [
+    `about ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}${waves > 0 ? `, ${waves} waves of BGP sessions among them` : ''}`,
+    `no leader for at most 5 seconds after the last pod of the predecessor has ended${isShared ? ', or 15 if a program outside of these pods holds the lease' : ''}: new Services wait, and addresses keep their routes`,
+  ])
+}
+
+/** What a takeover without waves needs on a usual cluster: pods start and end, and what was stopped stays so for a while. */
+const usualMs = 60_000
 
 function objectRow({ kind, name, change, fields }: PlannedObject): string[] {
   return [`${kind} ${name}`, changeTexts[change], fields.join(', ')]

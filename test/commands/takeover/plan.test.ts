@@ -580,7 +580,7 @@ for (const { name, scene, blockers = [], warnings = [] } of inTheWay)
     assert.ok([...plan.blockers, ...plan.warnings].every(({ what, where, remedy }) => what && where && remedy))
   })
 
-const machineOf = (n: number) => `3b241101-e2bb-4255-8caf-4136c566a96${n}`
+const machineOf = (n: number) => `3b241101-e2bb-4255-8caf-4136c566a${String(n).padStart(3, '0')}`
 const peer = (n: number, router: string) => ({
   localAsn: 65_000,
   peerAsn: 65_530,
@@ -596,9 +596,9 @@ const node = (n: number, annotations: Record<string, string> = {}): Node => ({
   metadata: { name: `node-${n}`, labels: { 'kubernetes.io/hostname': `node-${n}` }, annotations },
   spec: { providerID: `equinixmetal://${machineOf(n)}` },
 })
-const network = {
-  nodes: [node(1), node(2)],
-  machines: [1, 2].map((n) => ({
+const networkOf = (numbers: number[]) => ({
+  nodes: numbers.map((n) => node(n)),
+  machines: numbers.map((n) => ({
     id: machineOf(n),
     name: `node-${n}`,
     state: 'on' as const,
@@ -608,8 +608,39 @@ const network = {
     addresses: [],
     privateNetwork: undefined,
   })),
-  peers: new Map([1, 2].map((n) => [machineOf(n), routers.map((router) => peer(n, router))])),
-}
+  peers: new Map(numbers.map((n) => [machineOf(n), routers.map((router) => peer(n, router))])),
+})
+const network = networkOf([1, 2])
+/** MetalLB's objects as CPEM leaves them for nodes of these numbers and two Services. */
+const predecessorObjects = (numbers: number[]) =>
+  objectsOf('CPEM 3.8', {
+    nodes: numbers.map((n) => ({ name: `node-${n}`, address: `10.0.0.${n}` })),
+    routers,
+    localAsn: 65_000,
+    peerAsn: 65_530,
+    password: 'very-secret',
+    services: [
+      { name: 'web', address: '203.0.113.1' },
+      { name: 'api', address: '203.0.113.2' },
+    ],
+  })
+
+test('the plan for 200 nodes fits one screen, names exceptions, and says how long it takes', () => {
+  const numbers = Array.from({ length: 200 }, (_, n) => n + 1)
+  const all = networkOf(numbers)
+  const nodes = all.nodes.map((one, n) =>
+    n < 199 ? one : node(200, { 'metal.equinix.com/bgp-peers-0-bgp-pass': 'x' }),
+  )
+  const env = metallbSettings
+  const plan = planOf({ ...all, nodes, metallb: predecessorObjects(numbers), workloads: [program(), metallb], env })
+  const text = formatPlan(plan, 'text', {})
+  assert.ok(text.split('\n').length <= 60, text)
+  assert.match(text, '199, such as node-1 ')
+  assert.match(text, /^ {2}node-200 /m)
+  assert.match(text, '2 are in the list of Services above')
+  assert.match(text, /about \d+ minutes?, \d+ waves of BGP sessions among them/)
+  assert.match(text, 'no leader for at most 5 seconds')
+})
 
 test('a node whose annotations are right does not change; a missing one is named, without its value', () => {
   const prefix = 'metal.equinix.com/bgp-peers'
@@ -634,17 +665,7 @@ test('a node whose annotations are right does not change; a missing one is named
 })
 
 test("MetalLB's objects of a predecessor keep their names, and a password in them is not shown", () => {
-  const objects = objectsOf('CPEM 3.8', {
-    nodes: [1, 2].map((n) => ({ name: `node-${n}`, address: `10.0.0.${n}` })),
-    routers,
-    localAsn: 65_000,
-    peerAsn: 65_530,
-    password: 'very-secret',
-    services: [
-      { name: 'web', address: '203.0.113.1' },
-      { name: 'api', address: '203.0.113.2' },
-    ],
-  })
+  const objects = predecessorObjects([1, 2])
   const plan = planOf({ ...network, metallb: objects, workloads: [program(), metallb], env: metallbSettings })
   const { announcer } = plan
   assert.is(announcer.name, 'metallb')

@@ -313,7 +313,7 @@ function planOf(all: Service[], api: ReturnType<typeof apiServer>, elects: boole
     services: all.map(plannedService),
     reservations: [],
     nodes: [],
-    announcer: { name: 'metallb', objects: [], interruptedSessions: 0 },
+    announcer: { name: 'metallb', objects: [], interruptedSessions: 0, waves: 0 },
     blockers: [],
     warnings: [],
     cost: { addressesBefore: 0, addressesAfter: 0 },
