@@ -313,7 +313,12 @@ test('the values file has what the chart takes, and names the ConfigMap of Metal
   const values = chartValuesOf({
     dialect: 'packet',
     cloudProvider: packet.provider,
-    flags: { '--facility': 'da11', '--api-server': 'https://127.0.0.1', '--leader-elect-resource-lock': 'leases', '--metro': 'da' },
+    flags: {
+      '--facility': 'da11',
+      '--api-server': 'https://127.0.0.1',
+      '--leader-elect-resource-lock': 'leases',
+      '--metro': 'da',
+    },
     secret: { name: 's', key: 'k' },
     extraEnv: [{ name: 'NO_PROXY', value: '.local' }],
     loadBalancer: { kind: 'metallb-configmap', namespace: 'metallb-system', name: 'pools' },
