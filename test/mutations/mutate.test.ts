@@ -1,5 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { importersOf } from './importers.ts'
 import { mutationsOf } from './mutate.ts'
 
 const rows: [line: string, mutations: string[]][] = [
@@ -21,6 +22,17 @@ for (const [line, mutations] of rows)
 test('a mutation is the whole file with one line changed', () => {
   const [mutation] = mutationsOf('a.ts', 'first\n  a < b\nlast')
   assert.equal(mutation, { path: 'a.ts', line: 2, was: '  a < b', now: '  a <= b', text: 'first\n  a <= b\nlast' })
+})
+
+test('the tests of a file are those that import it, the nearest first', () => {
+  const sources = new Map([
+    ['far.test.ts', "import { b } from './room/b.ts'"],
+    ['near.test.ts', "import { a } from './room/a.ts'"],
+    ['room/a.ts', "import { c } from './c.ts'"],
+    ['room/b.ts', "const { a } = await import('./a.ts')"],
+    ['room/c.ts', ''],
+  ])
+  assert.equal(importersOf('room/a.ts', sources), ['near.test.ts', 'room/b.ts', 'far.test.ts'])
 })
 
 test.run()

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert'
 import { softwareOf } from '../../announcers/announcers.ts'
 import type { LoadBalancer } from '../../announcers/setting.ts'
 import type { Service } from '../../kube/objects.ts'
-import { poolWarnings, type ServiceChange, servicePatch } from '../../webhooks/service-patch.ts'
+import { poolWarnings, removalWarnings, type ServiceChange, servicePatch } from '../../webhooks/service-patch.ts'
 import { makePolicy, makeService } from '../builders.ts'
 
 const cases: { name: string; service: Service; change: ServiceChange; patch: object[] }[] = [
@@ -101,5 +101,26 @@ test('every patch can be applied, makes the change, and keeps everything else', 
     }),
   )
 })
+
+const requested = 'metallb.io/loadBalancerIPs'
+const removed = { op: 'remove', path: '/metadata/annotations/metallb.io~1loadBalancerIPs' } as const
+const removals: [
+  name: string,
+  old: Service | null,
+  operations: Parameters<typeof removalWarnings>[2],
+  count: number,
+][] = [
+  ['that a user newly wrote', makeService(), [removed], 1],
+  ['of a create', null, [removed], 1],
+  ['that the stored Service has already', makeService({ annotations: { [requested]: '192.0.2.1' } }), [removed], 0],
+  ['that the patch replaces', makeService(), [{ ...removed, op: 'replace', value: '192.0.2.2' }], 0],
+  ['that the patch leaves', makeService(), [{ op: 'remove', path: '/metadata/annotations/other' }], 0],
+]
+for (const [name, old, operations, count] of removals)
+  test(`a removed annotation ${name} is ${count ? 'a warning' : 'no warning'}`, () => {
+    const warnings = removalWarnings(makeService({ annotations: { [requested]: '192.0.2.1' } }), old, operations)
+    assert.is(warnings.length, count)
+    if (count) assert.match(warnings[0] ?? '', /^annotation metallb\.io\/loadBalancerIPs: "192\.0\.2\.1" is removed/)
+  })
 
 test.run()

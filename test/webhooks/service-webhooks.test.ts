@@ -251,6 +251,14 @@ test('a Service whose name is taken is left to the API server, without a claim',
   assert.equal([decision.verdict, claims], ['patch', []])
 })
 
+test('only a create with a name of its own asks whether that name is taken', async () => {
+  const taken = { exists: () => true }
+  const asked = await mutate({ oldObject: makeService({ type: 'ClusterIP' }) }, taken)
+  assert.equal(asked.claims, ['default/web in da'], 'an update')
+  const { claims } = await mutate({ object: makeService({ name: '', generateName: 'web-' }) }, taken)
+  assert.match(claims.join(), /^default\/web-\w{5} in da$/)
+})
+
 test('a dry run is denied where a limit is reached', async () => {
   const { decision } = await mutate({ dryRun: true }, { preview: { reason: 'the limit is reached' } })
   assert.is(decision.verdict === 'deny' && decision.reason, 'Service default/web gets no address: the limit is reached')

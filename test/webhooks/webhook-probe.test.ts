@@ -1,8 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import type { KubeObject } from '../../kube/objects.ts'
+import { webhookIdentities } from '../../webhooks/identities.ts'
+import { probeAnnotation } from '../../webhooks/probe.ts'
 import { webhookProbe } from '../../webhooks/webhook-probe.ts'
 import { silentLog } from '../fakes/log.ts'
+import { eventually } from '../whole/eventually.ts'
 
 test('between two probes is the interval, also when it is longer than a timer of Node can be', async () => {
   const over = new AbortController()
@@ -22,6 +26,38 @@ test('between two probes is the interval, also when it is longer than a timer of
   await sleep(5)
   over.abort()
   assert.is(reads, 2, 'the two configurations, once')
+})
+
+test('webhooks that are missed twice are an Event, and another one when they are reached again', async () => {
+  const over = new AbortController()
+  const reasons: string[] = []
+  const dryRuns: unknown[] = []
+  const clientConfig = { url: 'https://192.0.2.10' }
+  const webhooks = webhookIdentities.map(({ name }) => ({ name, clientConfig }))
+  let isInstalled = false
+  const probe = webhookProbe({
+    client: {
+      get: (async () => (isInstalled ? { webhooks } : undefined)) as never,
+      create: (async (_kind: unknown, object: KubeObject, options: { dryRun?: boolean }) => {
+        dryRuns.push(options.dryRun)
+        return { ...object, metadata: { ...object.metadata, annotations: { [probeAnnotation]: 'a-replica' } } }
+      }) as never,
+    },
+    namespace: 'eip-admission',
+    intervalMs: 5,
+    events: { record: (_about, { reason, type }) => void reasons.push(`${type} ${reason}`) },
+    mayReport: () => true,
+    log: silentLog,
+  })
+  probe.start(over.signal)
+  await eventually('they are missed', () => probe.problem())
+  assert.is(probe.isReached(), false)
+  isInstalled = true
+  await eventually('they are reached', () => probe.isReached() || undefined)
+  over.abort()
+  assert.is(probe.problem(), undefined)
+  assert.equal([...new Set(reasons)], ['Warning AdmissionNotWorking', 'Normal AdmissionWorking'])
+  assert.ok(dryRuns.length > 0 && dryRuns.every((dryRun) => dryRun === true), 'nothing is stored')
 })
 
 test.run()
