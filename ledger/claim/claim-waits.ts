@@ -9,7 +9,7 @@
 //   refused by the cloud                     | a back-off that doubles, unless the Service requests another address
 //   anything else: the cloud was not asked   | 1 s, unless the Service requests another address
 //
-// Each process has its own memory. A create has no Service yet, and does not wait.
+// Each process has its own memory (docs/adr/0020-waiting-for-the-cloud.md). A create has no Service yet, and does not wait.
 import { backoffMs } from '../../lib/backoff.ts'
 import { shortMemory } from '../../lib/short-memory.ts'
 import type { AddressKey } from '../record/elastic-ip.ts'

@@ -49,6 +49,7 @@ try {
   const { noticed, survived } = count
   const share = Math.round((100 * noticed) / Math.max(1, noticed + survived))
   console.log(`${room}, seed ${values.seed}: ${JSON.stringify(count)}; the tests notice ${share} %`)
+  if (broken.size > 0) console.log(`tests that fail without a change, and were not asked: ${[...broken].join(', ')}`)
 } finally {
   rmSync(copy, { recursive: true, force: true })
 }
