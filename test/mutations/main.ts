@@ -1,6 +1,6 @@
 // npm run mutations -- --room ledger [--seed N] [--count N] [--minutes N].
-// Changes one line of a room at a time, and reports the changes that neither the types nor the unit tests notice that
-// import the file, nearest first.
+// Changes one line of a room at a time, and reports the changes that neither the types nor the unit tests notice. The
+// tests of a file are those that import it.
 // It works in a copy, so that a killed run leaves no change behind.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
