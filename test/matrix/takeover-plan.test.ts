@@ -189,7 +189,7 @@ test('the plan for people has each Service, ends with what to type next, and kee
     stdout,
     new RegExp(`default/web +${held.web.address} +stays +its reservation is adopted +${held.web.id}`),
   )
-  assert.match(stdout, 'nothing is reserved and nothing is deleted at the cloud')
+  assert.match(stdout, 'nothing is reserved and nothing is deleted in the project')
   const file = `--kubeconfig=${controlPlane.kubeconfig}`
   assert.match(stdout, `\n  kubectl ${file} create namespace eip-admission\n`)
   assert.match(stdout, `\n  helm ${file} install eip-admission manifests/chart `)

@@ -118,6 +118,22 @@ test(
   }),
 )
 
+test(
+  'a replaced program that is started again beside the leader',
+  inHours(stage, 'predecessor-runs', async ({ start, pass, expect }) => {
+    const at = { namespace: 'kube-system', name: 'ccm' }
+    const labels = { app: 'ccm' }
+    const containers = [{ name: 'ccm', image: 'quay.io/equinix-oss/cloud-provider-equinix-metal:v3.8.1' }]
+    const template = { metadata: { labels }, spec: { containers } }
+    const spec = { replicas: 1, selector: { matchLabels: labels }, template }
+    await stage.send(['create'], { apiVersion: 'apps/v1', kind: 'Deployment', metadata: at, spec })
+    await start('a')
+    await pass(10)
+    await expect(['EIPAdmissionPredecessorRuns'])
+    await stage.run('delete', 'deployment', at.name, '-n', at.namespace)
+  }),
+)
+
 const hourMs = 3_600_000
 
 test(
