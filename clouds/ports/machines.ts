@@ -15,6 +15,8 @@ export type Machine = {
   /** The part of the vendor's network that its location belongs to; absent where the vendor has one network. */
   networkZone?: string
   addresses: MachineAddress[]
+  /** How many addresses can be assigned to it; absent where the vendor names no limit. */
+  maxAddresses?: number
   /** Labels that the vendor's own program writes on a node. */
   labels?: Readonly<Record<string, string>>
   /** The network of its private address, in CIDR notation. */

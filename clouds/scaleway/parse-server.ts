@@ -15,6 +15,7 @@ export function parseServer(body: unknown, attached: ReadonlySet<string>): Machi
     type: textOf(server.offer_name),
     region: zone?.replace(/-\d+$/, ''),
     zone,
+    maxAddresses: 64,
     addresses: addressesOf(server.ips, attached),
     // Private networks have an API of their own, and nobody needs them where sessions have no source address.
     privateNetwork: undefined,

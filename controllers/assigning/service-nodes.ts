@@ -70,13 +70,15 @@ export function serviceNodes(facts: ServiceNodeFacts): MovableNode[] {
     const known = machine === undefined ? undefined : machines.get(machine)
     const { name } = node.metadata
     const served = facts.services.filter((service) => service.nodes.has(name)).length
+    const others = machine === undefined ? 0 : load(machine) - Number(machine === holder)
     const rank = [
+      Number(others >= (known?.maxAddresses ?? Infinity)),
       -served,
       Number(node.spec.unschedulable === true),
       Number(machine === undefined || !facts.beside.has(machine)),
       distance(known, facts),
       machine === undefined ? 0 : queue(machine),
-      machine === undefined ? 0 : load(machine) - Number(machine === holder),
+      others,
     ]
     const place = createHash('sha256').update(`${name} ${address}`).digest('hex')
     return { name, machine, leaving: leavingOf(node, known, facts), probes: probesOf(node), rank, place }

@@ -53,6 +53,9 @@ const inFsn = machineOf(machineB, { region: 'fsn1', networkZone: 'eu-central', a
 const inNbg = machineOf(machineA, { region: 'nbg1', networkZone: 'eu-central' })
 const inAsh = machineOf('99', { region: 'ash', networkZone: 'us-east' })
 const home = ['fsn1', 'eu-central']
+const smallA = machineOf(machineA, { maxAddresses: 2, addresses: [own('203.0.113.2', true)] })
+const largeB = machineOf(machineB, { addresses: [own('203.0.113.3', true)] })
+const small = { machines: [smallA, largeB], services: [on('a')] }
 
 const cases: [what: string, nodes: Node[], facts: Partial<ServiceNodeFacts>, expected: string][] = [
   ['under policy Local nodes without an endpoint leave', [a, b], { services: [onlyOn('b')] }, 'a-1 b'],
@@ -89,6 +92,8 @@ const orders: [what: string, nodes: Node[], facts: Partial<ServiceNodeFacts>, fi
   ['the home location comes before load', [a, b], { home, machines: [inNbg, inFsn], load: heavyOnB }, 'b'],
   ['its network zone comes next', [a, c], { home, machines: [inNbg, inAsh], load: heavyOnA }, 'a'],
   ['a node with an endpoint comes before it', [a, b], { home, machines: [inNbg, inFsn], services: [on('a')] }, 'a'],
+  ['a full machine comes last, though the endpoints are there', [a, b], { ...small, load: heavyOnA }, 'b'],
+  ['the holder of the last place is not full', [a, b], { ...small, load: heavyOnA, holder: machineA }, 'a'],
   ['the address itself is no load', [a, b], { holder: machineA, load: () => 2 }, 'a'],
 ]
 for (const [what, nodes, facts, first] of orders) test(what, () => assert.is(rows(nodes, facts)[0]?.name, first))
