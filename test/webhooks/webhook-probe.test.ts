@@ -50,10 +50,10 @@ test('webhooks that are missed twice are an Event, and another one when they are
     log: silentLog,
   })
   probe.start(over.signal)
-  await eventually('they are missed', () => probe.problem())
+  await eventually('they are missed', () => probe.problem(), 10_000)
   assert.is(probe.isReached(), false)
   isInstalled = true
-  await eventually('they are reached', () => probe.isReached() || undefined)
+  await eventually('they are reached', () => probe.isReached() || undefined, 10_000)
   over.abort()
   assert.is(probe.problem(), undefined)
   assert.equal([...new Set(reasons)], ['Warning AdmissionNotWorking', 'Normal AdmissionWorking'])
