@@ -33,7 +33,7 @@ alert-recordings: $(installed) control-plane chart-tools ## makes the recordings
 test-control-plane: $(installed) control-plane ## keeps an API server up, so that one test starts at once
 	@node test/control-planes/keep.ts
 
-check: $(installed) ## types, lint, format, import law, dead code, generated files
+check: $(installed) ## types, lint, format, import law, dead code, code for tests alone, generated files
 	@npm run --silent check
 
 bundle: $(installed) ## bundles the program into dist/bundle; the last line is the command line that runs it

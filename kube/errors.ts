@@ -64,11 +64,6 @@ export function isUnanswered(error: unknown): error is KubeError {
   return error.status === 0 || error.status === 429 || error.status >= 500
 }
 
-/** Whether the server does not accept our credentials. */
-export function isUnauthorized(error: unknown): error is KubeError {
-  return error instanceof KubeError && error.status === 401
-}
-
 /** Whether we have no credentials: no file, or no usable one. */
 export function hasNoCredentials(error: unknown): error is KubeError {
   return error instanceof KubeError && error.reason === 'NoCredentials'

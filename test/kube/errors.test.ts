@@ -1,17 +1,9 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import {
-  KubeError,
-  isAlreadyExists,
-  isConflict,
-  isGone,
-  isNotFound,
-  isTooLarge,
-  isUnauthorized,
-} from '../../kube/errors.ts'
+import { KubeError, isAlreadyExists, isConflict, isGone, isNotFound, isTooLarge } from '../../kube/errors.ts'
 
 const cases: { status: number; reason: string; is: string[] }[] = [
-  { status: 401, reason: 'Unauthorized', is: ['unauthorized'] },
+  { status: 401, reason: 'Unauthorized', is: [] },
   { status: 403, reason: 'Forbidden', is: [] },
   { status: 404, reason: 'NotFound', is: ['not found'] },
   { status: 404, reason: 'UnknownKind', is: ['not found'] },
@@ -40,7 +32,6 @@ function kindsOf(error: unknown): string[] {
     conflict: isConflict,
     'already exists': isAlreadyExists,
     gone: isGone,
-    unauthorized: isUnauthorized,
     'too large': isTooLarge,
   }
   return Object.entries(kinds).flatMap(([kind, isSo]) => (isSo(error) ? [kind] : []))

@@ -168,11 +168,10 @@ test('an ElasticIP that cannot be provisioned says why in its status and in an E
   const unknown = randomUUID()
   await apply(provisioned('wrong', unknown))
   await message('wrong', new RegExp(`${dialect.cloudName} has no reservation ${unknown}`))
+  const event = ['get', 'events', '--field-selector=involvedObject.name=wrong,reason=NotAvailable']
   await eventually(
     'an Event says so',
-    async (observe) =>
-      observe(await stage.run('get', 'events', '--field-selector=involvedObject.name=wrong')).includes(unknown) ||
-      undefined,
+    async (observe) => observe(await stage.run(...event)).includes(unknown) || undefined,
   )
   const why = `ElasticIP wrong is not Available: ${dialect.cloudName} has no reservation`
   assert.match(await refused(named('x', 'wrong')), why)

@@ -1,6 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { CloudError } from '../../../clouds/ports/cloud.ts'
+import { KubeError } from '../../../kube/errors.ts'
 import { nodes } from '../../../kube/resource.ts'
 import { makeMachine } from './builders.ts'
 import { graceMs, makeCluster, monitorMs, shutdown } from './lifecycle-cluster.ts'
@@ -25,6 +26,20 @@ test('a node goes when its machine is gone at two looks, some time apart', async
   await look(1)
   assert.is(node(1), undefined)
   assert.equal(said, ['worker-1 DeletingNode Deleting node worker-1 because it does not exist in the cloud provider'])
+})
+
+test('a node that the API server does not delete stays, and an Event says why', async () => {
+  const { look, isGone, is, node, said, time, hooks } = makeCluster(4)
+  isGone(1)
+  is(1, { ready: 'Unknown' })
+  await look(1)
+  time.ms = 2 * graceMs
+  hooks.before = ({ verb }) => {
+    if (verb === 'remove') throw new KubeError('remove Node worker-1: no (403)', { status: 403, reason: 'Forbidden' })
+  }
+  await look(1).catch(() => undefined)
+  assert.ok(node(1))
+  assert.is(said.at(-1), 'worker-1 DeletingNodeFailed Deleting node worker-1: remove Node worker-1: no (403)')
 })
 
 test('a machine that is seen in between starts the time anew', async () => {
