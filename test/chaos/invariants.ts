@@ -136,9 +136,12 @@ export async function removeWaiting({ client }: Arena): Promise<void> {
   for (const service of all.filter((one) => isWaiting(one, records))) await client.remove(services, service.metadata)
 }
 
-/** How many addresses a Service may show at rest. The second of one that only prefers it is tried each ten minutes. */
-function numbersOf({ spec: { ipFamilyPolicy: policy, ipFamilies = [] } }: Service): number[] {
-  if (ipFamilies.length < 2) return [1]
+/**
+ * How many addresses a Service may show at rest. The second of one that only prefers it is tried each ten minutes. One that
+ * names an ElasticIP, and requires two families by an update that was not reviewed, keeps what it has.
+ */
+function numbersOf({ metadata, spec: { ipFamilyPolicy: policy, ipFamilies = [] } }: Service): number[] {
+  if (ipFamilies.length < 2 || metadata.annotations?.[elasticIPAnnotation] !== undefined) return [1]
   return policy === 'RequireDualStack' ? [2] : [1, 2]
 }
 
