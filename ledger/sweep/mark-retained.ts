@@ -1,10 +1,13 @@
 import { CloudError, type Reservation } from '../../clouds/ports/cloud.ts'
-import { type ElasticIP, phaseOf, reservationIdOf } from '../record/elastic-ip.ts'
+import type { Key } from '../../kube/objects.ts'
+import { type ElasticIP, addressKeyOf, phaseOf, reservationIdOf, secondKeys } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { differsInRetention, markRetention } from '../record/find-reservation.ts'
+import { lastingMarks, marksOf, ownerMark, ownerMarks } from '../record/marks.ts'
 import { isWarm } from '../record/source.ts'
+import { whoseIs } from '../record/whose.ts'
 
-/** How many reservations one sweep marks: each costs a call, or two, and nothing waits for them. */
+/** How many reservations one sweep marks for each reason: each costs a call, or two, and nothing waits for them. */
 const mostAtOnce = 10
 
 type Deps = Pick<LedgerDeps, 'cloud' | 'scheme' | 'sweepsUntagged' | 'log'>
@@ -36,6 +39,36 @@ export async function markRetained(
       // The next ones would wait as long, and the rest of the sweep with them.
       if (error.fault === 'unavailable' || error.fault === 'rate-limit') return
     }
+  }
+}
+
+/**
+ * Writes the marks of a record again on its reservation where they name an owner that this cluster does not have: the cloud
+ * or a person changed them. Until then the address is neither moved nor deleted.
+ */
+export async function repairMarks(
+  deps: Deps,
+  { reservations, records, services }: Compared & { services: readonly Key[] },
+  signal: AbortSignal,
+): Promise<void> {
+  const { cloud, scheme, log } = deps
+  const keys = [
+    ...services.flatMap((key) => [key, ...secondKeys(key)]),
+    ...records.flatMap((one) => addressKeyOf(one) ?? []),
+  ]
+  const owners = new Set(keys.flatMap((key) => ownerMarks(scheme, key)))
+  for (const { metadata } of records) owners.add(metadata.uid ?? '')
+  const listed = new Map(reservations.map((one) => [one.id, one]))
+  const damaged = records.flatMap((record) => {
+    const found = listed.get(reservationIdOf(record) ?? '')
+    const isSame = found?.address !== undefined && found.address === record.status?.address
+    const isUnknown = isSame && !owners.has(ownerMark(found.marks) ?? '')
+    return isUnknown && whoseIs(deps, record, found).whose === 'service' ? [{ record, found }] : []
+  })
+  for (const { record, found } of damaged.slice(0, mostAtOnce)) {
+    const facts = { record: record.metadata.name, reservation: found.id, marks: found.marks }
+    log.warn(facts, 'the marks of a reservation name no owner of this cluster; they are written again')
+    await cloud.mark({ id: found.id, marks: lastingMarks(found.marks) }, marksOf(scheme, record), signal)
   }
 }
 

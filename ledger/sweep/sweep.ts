@@ -9,7 +9,7 @@ import type { ClusterSigns } from '../identity/cluster-signs.ts'
 import type { LossConfirmation } from '../identity/loss-confirmation.ts'
 import { compareAddresses } from './compare-addresses.ts'
 import { type Failures, failures } from './failures.ts'
-import { markRetained } from './mark-retained.ts'
+import { markRetained, repairMarks } from './mark-retained.ts'
 import { planSweep, type Surplus, type SweepPlan } from './sweep-plan.ts'
 import type { Want } from '../want/want.ts'
 import type { OwnerDeps } from './warn-owner.ts'
@@ -78,7 +78,7 @@ export function sweep(deps: SweepDeps): Sweep {
       failed.isolate(() => endOrphan(deps, { reservation, isOrphan: isOrphan(reservation.id) }, signal))
     await endUpTo(mostOf(reservations.length), may === 'all' ? plan.release : [], end)
     reportKept(deps, plan, reservations)
-    if (may === 'all') await markRetained(deps, { reservations, records: deps.listRecords() }, signal)
+    if (may === 'all') await failed.isolate(() => writeMarks(deps, reservations, signal))
     await compareAddresses(deps, { reservations, failed }, signal)
     for (const record of plan.alreadyTransferred) await removeTransferred(deps, record, signal)
     memory.missing = await writeOffMissing(deps, { reservations, missing: memory.missing }, signal)
@@ -87,6 +87,14 @@ export function sweep(deps: SweepDeps): Sweep {
     failed.throwAny()
     return deps.signs.waitMs()
   }
+}
+
+/** Writes what records say into the marks of their reservations. */
+async function writeMarks(deps: SweepDeps, reservations: Reservation[], signal: AbortSignal): Promise<void> {
+  const seen = { reservations, records: deps.listRecords() }
+  await markRetained(deps, seen, signal)
+  const services = deps.listServices().map(({ service }) => keyOf(service))
+  await repairMarks(deps, { ...seen, services }, signal)
 }
 
 /** Adopts what it can; returns whether that was all. */

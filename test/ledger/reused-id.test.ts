@@ -141,6 +141,7 @@ test('the policy of a record does not reach the reservation of another Service t
   const record = harness.record() as ElasticIP
   harness.api.put(elasticIPs, { ...record, spec: { ...record.spec, reclaimPolicy: 'Retain' } })
   const next = makeReservation({ id: 'res-1', address: '203.0.113.1', marks: serviceMarks(scheme, 'default/next') })
+  harness.addService(makeService({ name: 'next', uid: 'uid-2' }))
   harness.cloud.put(next)
   await sweepTwice(leader)
   assert.is(harness.cloud.reserved()[0]?.marks['retained'], undefined)

@@ -168,6 +168,33 @@ test('an address that is retained without a record takes the mark off until the 
   assert.equal([isSet, await harness.process('reader').mark.isSet(neverAborted)], [false, true])
 })
 
+test('marks that name no owner of this cluster are written again, and nothing is released', async () => {
+  const harness = makeHarness()
+  const lower = { ...marks, service: marks['service']?.toLowerCase() ?? '' }
+  harness.cloud.put({ ...reservation, marks: lower })
+  harness.addService(makeService())
+  const status = { phase: 'Bound', address: '203.0.113.9', reservationID: 'res-9' } as const
+  harness.api.put(elasticIPs, makeRecord(status))
+  await sweepTimes(harness, 3)
+  assert.is(harness.cloud.reserved()[0]?.marks['service'], marks['service'])
+  assert.equal([harness.cloud.released, harness.record()?.status?.address], [[], '203.0.113.9'])
+})
+
+test('marks that name another Service stay, also if another address has the id', async () => {
+  for (const [of, address] of [
+    [serviceMarks(scheme, 'default/other'), '203.0.113.9'],
+    [serviceMarks(scheme, 'gone/gone'), '203.0.113.99'],
+  ] as const) {
+    const harness = makeHarness()
+    harness.cloud.put({ ...reservation, address, marks: of })
+    harness.addService(makeService())
+    harness.addService(makeService({ name: 'other', uid: 'uid-2' }))
+    harness.api.put(elasticIPs, makeRecord({ phase: 'Bound', address: '203.0.113.9', reservationID: 'res-9' }))
+    await sweepTimes(harness, 1)
+    assert.is(harness.cloud.reserved()[0]?.marks['service'], of['service'])
+  }
+})
+
 test('an address that is adopted is retained where its marks say so', async () => {
   for (const [of, policy] of [
     [marks, 'Delete'],
