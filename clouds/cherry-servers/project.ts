@@ -3,7 +3,7 @@ import type { VendorHttp } from '../http/client.ts'
 import { type Fields, fieldsOf, itemsOf } from '../http/loose-json.ts'
 import type { VendorCall } from '../http/request.ts'
 import { sharedList } from '../http/shared-list.ts'
-import { incompleteError, wholeList } from '../http/whole-list.ts'
+import { type Pages, incompleteError, wholeList } from '../http/whole-list.ts'
 import type { SharedRead } from '../../lib/shared-read.ts'
 import { vendor } from './errors.ts'
 import { type Address, parseAddress } from './parse-address.ts'
@@ -18,13 +18,13 @@ export const projectHints = { invalid: 'check the project id' }
 /** For a list that the cloud does not return at once. */
 const pageSize = 100
 
-type List = Pick<VendorCall, 'name' | 'path'>
+type List<T> = Pick<VendorCall, 'name' | 'path'> & Pick<Pages<T>, 'keep'>
 
 /** A project; nothing has been read yet. */
 export function projectAt(http: VendorHttp, id: string): Project {
   const listed = <T>({ name, of }: { name: string; of: string }, parse: (item: Fields) => T | undefined) => {
-    const read = async (signal: AbortSignal) =>
-      (await readList(http, { name, path: ['projects', id, of] }, signal)).flatMap((item) => parse(item) ?? [])
+    const list = { name, path: ['projects', id, of], keep: parse }
+    const read = (signal: AbortSignal) => readList(http, list, signal)
     return sharedList({ what: `the ${name} of project ${id} of ${vendor}`, read })
   }
   return {
@@ -40,12 +40,13 @@ export function projectAt(http: VendorHttp, id: string): Project {
  * list. Nobody has seen what the length counts where a limit is sent, or what a filter leaves out. Further pages are
  * selected by offset.
  */
-function readList(http: VendorHttp, { name, path }: List, signal: AbortSignal): Promise<Fields[]> {
+function readList<T>(http: VendorHttp, { name, path, keep }: List<T>, signal: AbortSignal): Promise<T[]> {
   const pages = { vendor, name }
   let whole: number | undefined
   const read = async ({ items: offset }: { items: number }, aborted: AbortSignal) => {
     const query = offset === 0 ? {} : { limit: pageSize, offset }
-    const { headers, body } = await http.call({ name, method: 'GET', path, query, hints: projectHints }, aborted)
+    const call = { name, method: 'GET', path, query, hints: projectHints } as const
+    const { headers, body, bytes } = await http.call(call, aborted)
     const items = itemsOf(body)?.map(fieldsOf)
     if (!items) throw incompleteError(pages, `the response at offset ${offset} is not a list`)
     const length = totalOf(headers)
@@ -54,9 +55,9 @@ function readList(http: VendorHttp, { name, path }: List, signal: AbortSignal): 
     if (offset === 0) whole = total
     const isFull = offset > 0 && items.length === pageSize
     const mayGoOn = total === undefined ? items.length > 0 : isFull || offset + items.length < total
-    return { items, promised: total ?? 0, isLast: !mayGoOn }
+    return { items, bytes, promised: total ?? 0, isLast: !mayGoOn }
   }
-  return wholeList({ ...pages, read }, signal)
+  return wholeList({ ...pages, read, keep }, signal)
 }
 
 /** How many items all pages have. */

@@ -20,13 +20,14 @@ export function wholeList(http: VendorHttp, list: List, signal: AbortSignal): Pr
     const asked = before + 1
     // By the documentation some lists have no pages, so we send a page number only after a list has shown a second page.
     const query = { ...list.query, ...(asked > 1 && { page: asked }) }
-    const { body } = await http.call({ name, method: 'GET', path, query, ...(hints && { hints }) }, aborted)
+    const call = { name, method: 'GET', path, query, ...(hints && { hints }) } as const
+    const { body, bytes } = await http.call(call, aborted)
     const page = parsePage(body, { field, asked })
     if (!page) throw incompleteError(pages, `page ${asked} has no ${field}`)
     const isLast = page.current >= page.last
-    return { items: page.items, promised: asked === 1 && !isLast ? (page.total ?? 0) : 0, isLast }
+    return { items: page.items, bytes, promised: asked === 1 && !isLast ? (page.total ?? 0) : 0, isLast }
   }
-  return wholeListOf({ ...pages, read }, signal)
+  return wholeListOf({ ...pages, read, keep: (item) => item }, signal)
 }
 
 /** The page in a response; undefined if it holds no list, which differs from an empty list. */

@@ -3,7 +3,7 @@ import type { Lane } from '../http/lanes.ts'
 import { type Fields, countOf, fieldsOf, itemsOf } from '../http/loose-json.ts'
 import type { VendorCall } from '../http/request.ts'
 import { sharedList } from '../http/shared-list.ts'
-import { incompleteError, wholeList } from '../http/whole-list.ts'
+import { type Pages, incompleteError, wholeList } from '../http/whole-list.ts'
 import type { Machine } from '../ports/machines.ts'
 import type { SharedRead } from '../../lib/shared-read.ts'
 import { type Actions, makeActions } from './actions.ts'
@@ -27,8 +27,7 @@ const pageSize = 50
 /** The project of the token that a client sends; nothing has been read yet. */
 export function projectAt(http: VendorHttp): Project {
   const listed = <T>(list: List, parse: (item: Fields) => T | undefined) => {
-    const read = async (signal: AbortSignal) =>
-      (await readList(http, list, signal)).flatMap((item) => parse(item) ?? [])
+    const read = (signal: AbortSignal) => readList(http, { ...list, keep: parse }, signal)
     return sharedList({ what: `the ${list.name} of ${vendor}`, read })
   }
   const floatingIps = { name: 'reservations', field: 'floating_ips' }
@@ -50,15 +49,15 @@ export function projectAt(http: VendorHttp): Project {
 type List = { name: string; field: string; query?: Record<string, string>; lane?: Lane }
 
 /** Every item of a list of the API. Sorted by id, an item that is created meanwhile moves no other to another page. */
-export async function readList(
+export async function readList<T>(
   http: VendorHttp,
-  { name, field, query = {}, lane = 'read' }: List,
+  { name, field, query = {}, lane = 'read', keep }: List & Pick<Pages<T>, 'keep'>,
   signal: AbortSignal,
-): Promise<Fields[]> {
+): Promise<T[]> {
   const pages = { vendor, name }
   const read = async ({ pages: before }: { pages: number }, aborted: AbortSignal) => {
     const paging = { sort: 'id:asc', per_page: pageSize, page: before + 1 }
-    const { body } = await http.call(
+    const { body, bytes } = await http.call(
       { name, method: 'GET', lane, path: [field], query: { ...query, ...paging } },
       aborted,
     )
@@ -66,7 +65,7 @@ export async function readList(
     const items = itemsOf(fields[field])?.map(fieldsOf)
     if (!items) throw incompleteError(pages, `page ${before + 1} has no ${field}`)
     const { total_entries: total, next_page: next } = fieldsOf(fieldsOf(fields['meta'])['pagination'])
-    return { items, promised: countOf(total) ?? 0, isLast: countOf(next) === undefined }
+    return { items, bytes, promised: countOf(total) ?? 0, isLast: countOf(next) === undefined }
   }
-  return wholeList({ ...pages, read }, signal)
+  return wholeList({ ...pages, read, keep }, signal)
 }

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { fieldsOf, textOf } from '../http/loose-json.ts'
+import { type Fields, fieldsOf, textOf } from '../http/loose-json.ts'
 import {
   type Cloud,
   CloudError,
@@ -75,8 +75,8 @@ async function create(
 }
 
 async function findNamed(project: Project, name: string, signal: AbortSignal): Promise<FloatingIp | undefined> {
-  const list = { name: 'reservations', field: 'floating_ips', query: { name } }
-  return (await readList(project.http, list, signal)).flatMap((item) => parseFloatingIp(item) ?? [])[0]
+  const list = { name: 'reservations', field: 'floating_ips', query: { name }, keep: parseFloatingIp }
+  return (await readList(project.http, list, signal))[0]
 }
 
 /** Changes the labels of our marks. A PUT replaces all labels, which people edit too, so we read them first. */
@@ -115,11 +115,12 @@ async function unlessGone(change: Promise<unknown>): Promise<void> {
 
 /** The locations in which addresses can have their home. Servers elsewhere can have them too. */
 async function listLocations({ http }: Project, signal: AbortSignal): Promise<Location[]> {
-  const found = await readList(http, { name: 'locations', field: 'locations' }, signal)
-  return found.flatMap(({ id, name, city }) => {
-    const code = textOf(name)
-    if (code === undefined) return []
-    const aliases = [textOf(city), idOf(id)].filter((word) => word !== undefined)
-    return [{ code, name: textOf(city) ?? code, kind: 'location', aliases }]
-  })
+  return readList(http, { name: 'locations', field: 'locations', keep: parseLocation }, signal)
+}
+
+function parseLocation({ id, name, city }: Fields): Location | undefined {
+  const code = textOf(name)
+  if (code === undefined) return undefined
+  const aliases = [textOf(city), idOf(id)].filter((word) => word !== undefined)
+  return { code, name: textOf(city) ?? code, kind: 'location', aliases }
 }

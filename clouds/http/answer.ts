@@ -10,16 +10,20 @@ export type ResponseHeaders = { get(name: string): string | null }
 /** A response whose body is still to come. */
 export type ReceivedResponse = { status: number; headers: ResponseHeaders; body: AsyncIterable<Uint8Array> | null }
 
-/** A response before we judge it. */
-export type RawResponse = { status: number; headers: ResponseHeaders; body: Body }
+/** A response before we judge it; `bytes`: the length of its body. */
+export type RawResponse = { status: number; headers: ResponseHeaders; body: Body; bytes: number }
 
 /** Reads a response with its body, to the end or to the limit. */
 export async function readResponse(response: ReceivedResponse): Promise<RawResponse> {
-  return { status: response.status, headers: response.headers, body: await readBody(response) }
+  return { status: response.status, headers: response.headers, ...(await readBody(response)) }
 }
 
-async function readBody(response: ReceivedResponse): Promise<Body> {
-  const text = await boundedText(response)
+async function readBody(response: ReceivedResponse): Promise<Pick<RawResponse, 'body' | 'bytes'>> {
+  const { text, bytes } = await boundedText(response)
+  return { body: bodyOf(response, text), bytes }
+}
+
+function bodyOf(response: ReceivedResponse, text: string | undefined): Body {
   if (text === undefined) return { kind: 'foreign', what: 'more than 8 MiB' }
   if (text.trim() === '') return { kind: 'none' }
   try {
@@ -30,16 +34,16 @@ async function readBody(response: ReceivedResponse): Promise<Body> {
   }
 }
 
-async function boundedText(response: ReceivedResponse): Promise<string | undefined> {
+async function boundedText(response: ReceivedResponse): Promise<{ text?: string; bytes: number }> {
   const decoder = new TextDecoder()
   let text = ''
   let bytes = 0
   for await (const chunk of response.body ?? []) {
     bytes += chunk.byteLength
-    if (bytes > maxBytes) return undefined
+    if (bytes > maxBytes) return { bytes }
     text += decoder.decode(chunk, { stream: true })
   }
-  return text + decoder.decode()
+  return { text: text + decoder.decode(), bytes }
 }
 
 /** How long the cloud asks us to wait: Retry-After in seconds or as a date, else the end of the rate limit's window. */

@@ -22,7 +22,7 @@ export type VendorHttpOptions = Sender &
     observe?: ((exchange: Exchange) => void) | undefined
   }
 
-export type VendorResponse = { status: number; headers: ResponseHeaders; body: unknown }
+export type VendorResponse = Pick<RawResponse, 'status' | 'headers' | 'bytes'> & { body: unknown }
 
 export type VendorHttp = {
   /**
@@ -211,7 +211,8 @@ function judge(request: Request, raw: RawResponse, format: ErrorFormat): Result 
   const { status, headers, body } = raw
   const isGood = status >= 200 && status < 300
   const isAnswer = isGood ? body.kind !== 'foreign' : request.accept.includes(status) && isVendorBody(body)
-  if (isAnswer) return { answer: { status, headers, body: body.kind === 'json' ? body.value : undefined } }
+  if (isAnswer)
+    return { answer: { status, headers, bytes: raw.bytes, body: body.kind === 'json' ? body.value : undefined } }
   const error = refusalError(request.facts, raw, format)
   return { error, isTransient: error.fault === 'rate-limit' || status >= 500, redirectUrl: redirectUrl(request, raw) }
 }

@@ -4,28 +4,34 @@ import type { Fields } from './loose-json.ts'
 /** A page of a list. */
 export type Page = {
   items: Fields[]
+  /** The length of the response. */
+  bytes: number
   /** How many items all pages have by this page; 0 if it does not contain that. */
   promised: number
   isLast: boolean
 }
 
-export type Pages = {
+export type Pages<T> = {
   vendor: string
   /** What the list contains, for messages. */
   name: string
   /** Reads the page after so many pages with so many items. */
   read(before: { pages: number; items: number }, signal: AbortSignal): Promise<Page>
+  /** Takes what is used out of an item, so that the rest need not stay in memory; undefined leaves the item out. */
+  keep(item: Fields): T | undefined
 }
 
 /** More than any project needs, even with short pages: a longer list is an error of the cloud. */
 const maxPages = 1000
+/** Thousands of the largest objects that a vendor has. In memory a list takes several times as much. */
+const maxBytes = 32 * 1024 * 1024
 const maxPasses = 3
 
 /**
  * Every item of a list, each once. If we missed a reservation, we would buy a second one; if we missed a machine, we might
  * take it for gone. So a list that may have a hole is an error.
  */
-export async function wholeList(pages: Pages, signal: AbortSignal): Promise<Fields[]> {
+export async function wholeList<T>(pages: Pages<T>, signal: AbortSignal): Promise<T[]> {
   for (let pass = 1; pass <= maxPasses; pass++) {
     const items = await readOnce(pages, signal)
     if (items) return items
@@ -37,25 +43,27 @@ export async function wholeList(pages: Pages, signal: AbortSignal): Promise<Fiel
  * One pass over all pages; undefined if it may have a hole. A deletion moves unread items to places that were read already.
  * A page without new items shows that the pages do not follow each other.
  */
-async function readOnce(pages: Pages, signal: AbortSignal): Promise<Fields[] | undefined> {
-  const items = new Map<unknown, Fields>()
-  let promised = 0
-  let read = 0
+async function readOnce<T>(pages: Pages<T>, signal: AbortSignal): Promise<T[] | undefined> {
+  const items = new Map<unknown, T | undefined>()
+  let [promised, read, bytes] = [0, 0, 0]
   for (let asked = 0; asked < maxPages; asked++) {
     const page = await pages.read({ pages: asked, items: read }, signal)
     const before = items.size
-    for (const item of page.items) items.set(item.id || item, item)
+    // One without an id is another one each time.
+    for (const item of page.items) items.set(item.id || Symbol('item'), pages.keep(item))
+    bytes += page.bytes
+    if (bytes > maxBytes) throw incompleteError(pages, `it has more than ${maxBytes >> 20} MiB`)
     read += page.items.length
     promised = Math.max(promised, page.promised)
 
-    if (page.isLast) return items.size < promised ? undefined : [...items.values()]
+    if (page.isLast) return items.size < promised ? undefined : [...items.values()].filter((one) => one !== undefined)
     if (items.size === before) return undefined
   }
   throw incompleteError(pages, `it does not end after ${maxPages} pages`)
 }
 
 /** The error of a list that is not complete, with the reason. */
-export function incompleteError({ vendor, name }: Pick<Pages, 'vendor' | 'name'>, reason: string): CloudError {
+export function incompleteError({ vendor, name }: Pick<Pages<unknown>, 'vendor' | 'name'>, reason: string): CloudError {
   const message = `${vendor} did not return the whole list of ${name}: ${reason}`
   return new CloudError(message, { fault: 'unavailable', outcome: 'nothing' })
 }

@@ -2,7 +2,7 @@ import type { VendorHttp } from '../http/client.ts'
 import type { Lane } from '../http/lanes.ts'
 import { type Fields, countOf, fieldsOf, itemsOf } from '../http/loose-json.ts'
 import { sharedList } from '../http/shared-list.ts'
-import { incompleteError, wholeList } from '../http/whole-list.ts'
+import { type Pages, incompleteError, wholeList } from '../http/whole-list.ts'
 import type { SharedRead } from '../../lib/shared-read.ts'
 import { vendor } from './errors.ts'
 import { type FlexibleIp, parseFlexibleIp } from './parse-flexible-ip.ts'
@@ -36,32 +36,35 @@ type List = { name: string; path: string[]; field: string; lane: Lane; project: 
 /** The project of these settings; nothing has been read yet. */
 export function projectAt(http: VendorHttp, of: Pick<Project, 'id' | 'zone' | 'pollMs'>): Project {
   const listed = <T>(list: Omit<List, 'project'>, parse: (item: Fields) => T | undefined) => {
-    const read = async (signal: AbortSignal) =>
-      (await readList(http, { ...list, project: of.id }, signal)).flatMap((item) => parse(item) ?? [])
+    const read = (signal: AbortSignal) => readList(http, { ...list, project: of.id, keep: parse }, signal)
     return sharedList({ what: `the ${list.name} of ${vendor}`, read })
   }
   const fips = { name: 'reservations', path: pathOf.addresses(of), field: 'flexible_ips' }
   return {
     ...of,
     http,
-    servers: listed({ name: 'machines', path: pathOf.servers(of), field: 'servers', lane: 'read' }, (item) => item),
+    servers: listed({ name: 'machines', path: pathOf.servers(of), field: 'servers', lane: 'read' }, usedOfServer),
     addresses: listed({ ...fips, lane: 'read' }, parseFlexibleIp),
     addressesForMoves: listed({ ...fips, lane: 'move' }, parseFlexibleIp),
   }
 }
 
-async function readList(http: VendorHttp, list: List, signal: AbortSignal): Promise<Fields[]> {
-  const { name, path, field, lane, project } = list
+function usedOfServer({ id, name, status, zone, offer_name, ips }: Fields): Fields {
+  return { id, name, status, zone, offer_name, ips }
+}
+
+async function readList<T>(http: VendorHttp, list: List & Pick<Pages<T>, 'keep'>, signal: AbortSignal): Promise<T[]> {
+  const { name, path, field, lane, project, keep } = list
   const pages = { vendor, name }
   const read = async (before: { pages: number; items: number }, aborted: AbortSignal) => {
     const page = before.pages + 1
     const query = { project_id: project, order_by: 'created_at_asc', page, page_size: pageSize }
-    const { body } = await http.call({ name, method: 'GET', lane, path, query }, aborted)
+    const { body, bytes } = await http.call({ name, method: 'GET', lane, path, query }, aborted)
     const fields = fieldsOf(body)
     const items = itemsOf(fields[field])?.map(fieldsOf)
     const total = countOf(fields['total_count'])
     if (!items || total === undefined) throw incompleteError(pages, `page ${page} has no ${field} or no total`)
-    return { items, promised: total, isLast: before.items + items.length >= total || items.length === 0 }
+    return { items, bytes, promised: total, isLast: before.items + items.length >= total || items.length === 0 }
   }
-  return wholeList({ ...pages, read }, signal)
+  return wholeList({ ...pages, read, keep }, signal)
 }

@@ -43,8 +43,8 @@ export async function markRetained(
 }
 
 /**
- * Writes the marks of a record again on its reservation where they name an owner that this cluster does not have: the cloud
- * or a person changed them. Until then the address is neither moved nor deleted.
+ * Writes the marks of records again where they name an owner that this cluster does not have. The cloud or a person changed
+ * them. Until then the address is neither moved nor deleted.
  */
 export async function repairMarks(
   deps: Deps,
