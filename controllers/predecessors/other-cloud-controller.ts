@@ -4,8 +4,8 @@
 //   -----------+-----------------------------------------------+-------------------------------------------------
 //   nodes      | --controllers=*,-cloud-node,                  | the same
 //              | -cloud-node-lifecycle                         |
-//   Services   | --controllers=*,-service, or a variable such  | --load-balancer-class without `none`: it ignores
-//              | as HCLOUD_LOAD_BALANCERS_ENABLED=false        | Services of any class
+//   Services   | --controllers=*,-service, or a variable named | --load-balancer-class without `none`: it ignores
+//              | like LOAD_BALANCERS_ENABLED that is "false"   | Services of any class
 import type { NodeController } from '../../settings/nodes.ts'
 import { withoutClass } from '../../settings/service-policy.ts'
 import type { Dependencies } from '../dependencies.ts'
