@@ -19,6 +19,7 @@ import { services } from '../../kube/resource.ts'
 import { addressConditionOf, statusAddresses } from '../../ledger/record/address-use.ts'
 import { type ElasticIP, heldAddress } from '../../ledger/record/elastic-ip.ts'
 import { addressCondition, serviceFieldManager } from '../../ledger/record/names.ts'
+import { requestOfRecord } from '../../ledger/record/records.ts'
 import type { Want } from '../../ledger/want/want.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import type { Sights } from '../../lib/sights.ts'
@@ -101,6 +102,10 @@ export type ServiceConditionDeps = {
 export function serviceCondition(deps: ServiceConditionDeps): Reconciler {
   return {
     name: 'service-condition',
+    requestOf(key) {
+      const [record] = deps.records(key)
+      return record && requestOfRecord(record)
+    },
     async reconcile(key, signal): Promise<Outcome> {
       const service = deps.service(key)
       const wanted = service ? wantedCondition(look(deps, key, service)) : undefined

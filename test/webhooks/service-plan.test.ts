@@ -123,6 +123,16 @@ const cases: Case[] = [
     text: /when the API server has chosen the families/,
   },
   {
+    name: 'of families that nobody knows, and with a wish that has no effect',
+    now: makeService({
+      ...prefers,
+      annotations: { 'eip-admission.dev/elastic-ip': 'office', ...metro('sv').annotations },
+    }),
+    isDual: undefined,
+    plan: 'store-without',
+    text: /eip-metro.*when the API server has chosen the families/,
+  },
+  {
     name: 'of two families in a cluster with one',
     now: makeService(required),
     policy: twoFamilies,

@@ -41,7 +41,8 @@ test('a replica that does not lead knows no record that the backup lacks, and ev
   await knows(1)
   // The roles are known a moment after the API server: what it refused in between is no missing right.
   truncateSync(stage.logOf('eip-admission'))
-  await stage.serve({ env })
+  // The cloud has a newer sign of life than the backup: after three sweeps without another one that cluster counts as gone.
+  await stage.serve({ env, flags: ['--sweep-interval=1s'] })
   await stage.create(loadBalancer('after'))
   await stage.settled('after')
   // What the cloud has without a record is adopted; its Services are gone.

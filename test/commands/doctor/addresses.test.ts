@@ -6,7 +6,7 @@ import { serviceMarks } from '../../../ledger/record/marks.ts'
 import { addressCondition } from '../../../ledger/record/names.ts'
 import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
 import type { Check } from '../../../commands/doctor/check.ts'
-import type { Values } from '../../../inspect/facts.ts'
+import type { Facts, Values } from '../../../inspect/facts.ts'
 import { schemeOf } from '../../../inspect/wanted.ts'
 import {
   doubledAddresses,
@@ -173,6 +173,18 @@ test('reservations by the rules of the sweep: leaked, not adopted, surplus, anot
   assert.match(of([makeReservation()]), /^ok/)
   const ofPerson = { ...serviceMarks(scheme, 'default/gone'), usage: 'mail' }
   assert.match(of([makeReservation({ marks: ofPerson })]), /^ok/)
+})
+
+test('a reservation that names no cluster may be that of another one, where a predecessor wrote none', () => {
+  const context = makeContext()
+  const { vendor } = context
+  const marks = { ...vendor.marks, adoptsUnmarked: true } as const
+  const predecessors = { ...context, vendor: { ...vendor, marks } }
+  const { cluster: _cluster, ...unnamed } = serviceMarks(schemeOf(cluster, predecessors), 'default/gone')
+  const values = { cluster, services: [], records: [], reservations: [makeReservation({ marks: unnamed })] }
+  const facts = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value }]))
+  const [found] = leakedReservations.run(facts as unknown as Facts, predecessors)
+  assert.match(found?.what ?? '', /^reservation res-1 .* names no cluster, and no Service here shows its address$/)
 })
 
 test('where the cloud assigns addresses, each leads to a node that is Ready', () => {

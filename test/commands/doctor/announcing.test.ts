@@ -200,6 +200,21 @@ test('a ConfigMap that MetalLB refuses, and whose findings never show a password
   }
 })
 
+test('a ConfigMap is missing only where the MetalLB that would read it runs', () => {
+  const of = (namespace: string) => {
+    const container = { name: 'controller', image: 'quay.io/metallb/controller:v0.12.1' }
+    const workload = {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name: 'controller', namespace },
+      spec: { template: { spec: { containers: [container] } } },
+    }
+    return judge(metallbDocument, { definitions: [], workloads: [workload], document: undefined }, inConfigMap)
+  }
+  assert.match(of('m')[0]?.what ?? '', 'ConfigMap m/c does not exist')
+  assert.is(of('elsewhere')[0]?.level, 'ok')
+})
+
 test('an address that no speaker announces, where MetalLB writes that down', () => {
   const services = [makeService({ creationTimestamp: '2026-02-01T11:00:00Z' })]
   const records = [makeRecord({ phase: 'Bound', address: '192.0.2.1' })]
