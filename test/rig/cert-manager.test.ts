@@ -17,9 +17,17 @@ import { type ChartStage, withChart } from './chart-stage.ts'
 const namespace = 'eip-admission'
 const leaf = { namespace, name: 'eip-admission-webhook-tls' }
 
-async function startCertManager({ apply, controlPlane }: ChartStage) {
-  const { certManager, crds } = await certManagerPrograms()
+/** Installs cert-manager's definitions. While one is not established, the API server breaks calls about its objects off. */
+async function addDefinitions({ apply, run }: ChartStage): Promise<void> {
+  const { crds } = await certManagerPrograms()
   for (const file of globSync('*.yaml', { cwd: crds })) await apply(readFileSync(join(crds, file), 'utf8'))
+  await run(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=240s'])
+}
+
+async function startCertManager(stage: ChartStage) {
+  await addDefinitions(stage)
+  const { controlPlane } = stage
+  const { certManager } = await certManagerPrograms()
   const logFile = join(controlPlane.dir, 'logs', 'cert-manager.log')
   return startChild([certManager, `--cluster=${controlPlane.kubeconfig}`], { logFile })
 }
@@ -107,8 +115,7 @@ test('cert-manager issues and renews the certificate; no review fails, and a bro
 test('before cert-manager runs, the controllers work and the pods are not ready; nothing waits for them', async () => {
   await withChart(async (stage) => {
     const { client, helm, values } = stage
-    const { crds } = await certManagerPrograms()
-    for (const file of globSync('*.yaml', { cwd: crds })) await stage.apply(readFileSync(join(crds, file), 'utf8'))
+    await addDefinitions(stage)
     await helm(['install', 'eip-admission', chartFolder], { ...values, certManager: { enabled: true } })
     await client.create(services, loadBalancer('early', { namespace: 'default' }) as Service)
     await eventually('the controller completes the Service', async () => {
