@@ -42,7 +42,7 @@ export type ListWatch<T extends KubeObject> = {
 }
 
 /** The resource version of the store, and what has failed since the last healthy watch. */
-type Progress = { version: string | undefined; failures: number; hasExpired: boolean }
+type Progress = { version: string | undefined; failures: number; hasExpired: boolean; wasAway: boolean }
 
 /** A maintenance page that asks for an hour does not know that we see no change meanwhile. One watch costs little. */
 const maxAskedMs = 60_000
@@ -51,7 +51,7 @@ type WatchEnd = { watchedMs: number; error: unknown }
 
 /** Keeps the store current until the signal aborts, whatever happens to the API server and the network. */
 export async function listAndWatch<T extends KubeObject>(deps: ListWatch<T>, signal: AbortSignal): Promise<void> {
-  const progress: Progress = { version: undefined, failures: 0, hasExpired: false }
+  const progress: Progress = { version: undefined, failures: 0, hasExpired: false, wasAway: false }
   while (!signal.aborted) {
     const end = await listThenWatch(deps, progress, signal)
     if (signal.aborted) return
@@ -119,7 +119,7 @@ function applyEvent<T extends KubeObject>(event: WatchEvent<T>, store: Store<T>)
 /** How long to wait after a list or a watch ended. Clears the version if only a new list helps. */
 function nextWaitMs({ watchedMs, error }: WatchEnd, progress: Progress, pace: Pace): number {
   const isHealthy = watchedMs >= pace.healthyMs
-  if (isHealthy) Object.assign(progress, { failures: 0, hasExpired: false })
+  if (isHealthy) Object.assign(progress, { failures: 0, hasExpired: false, wasAway: false })
   if (isHealthy && error === undefined) return 0
   progress.failures += 1
   if (isGone(error)) {
@@ -129,7 +129,8 @@ function nextWaitMs({ watchedMs, error }: WatchEnd, progress: Progress, pace: Pa
     if (isFirst) return 0
   }
   // After every other failure the server still has the events since our version, and a list is expensive for it.
-  if (mayBeRestored(error, progress.failures)) progress.version = undefined
+  progress.wasAway ||= error instanceof KubeError && (error.status === 0 || error.status >= 500)
+  if (mayBeRestored(error, progress)) progress.version = undefined
   const retryAfterMs = error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0
   return Math.max(Math.min(retryAfterMs, maxAskedMs), backoffMs(progress.failures, pace))
 }
@@ -138,10 +139,9 @@ function nextWaitMs({ watchedMs, error }: WatchEnd, progress: Progress, pace: Pa
  * Whether etcd may have been put back to a backup: the API server was away, or said nothing. A watch from a version that
  * the backup has not reached is silent, and never tells what the backup lacks.
  */
-function mayBeRestored(error: unknown, failures: number): boolean {
-  if (!(error instanceof KubeError)) return false
-  const isAway = error.status === 0 || error.status >= 500
-  return error.reason === 'Timeout' || (isAway && failures > 1)
+function mayBeRestored(error: unknown, { wasAway, failures }: Progress): boolean {
+  // One that starts refuses for a moment: it does not know its roles yet, or its storage is not ready.
+  return (error instanceof KubeError && error.reason === 'Timeout') || (wasAway && failures > 1)
 }
 
 /** One broken connection is normal for a watch; an operator should see more than one in a row. */

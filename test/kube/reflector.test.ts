@@ -321,6 +321,16 @@ test('an API server that comes back with an older etcd is listed anew', () =>
     },
   ))
 
+test('so is one that first refuses what it does not know yet', () =>
+  withReflector(
+    [list('90', service('lost')), resets, failsWith(403), list('9', service('z', '8')), open()],
+    async ({ services, server }) => {
+      await until(() => server.requests.length === 5)
+      assert.equal(requestsInShort(server), ['list', 'watch@90', 'watch@90', 'list', 'watch@9'])
+      assert.is(services.get('default/lost'), undefined)
+    },
+  ))
+
 test('deletions during an outage are reported after it', () =>
   withReflector(
     [

@@ -27,7 +27,7 @@ test('a replica that does not lead knows no record that the backup lacks, and ev
     return counts.reduce((sum, count) => sum + count, 0)
   }
   const knows = (count: number) =>
-    eventually(`it knows ${count} addresses`, async (observe) => observe(await known()) === count || undefined)
+    eventually(`it knows ${count} addresses`, async (observe) => observe(await known()) === count || undefined, 80_000)
   const lost = Array.from({ length: 5 }, (_, n) => `lost-${n}`)
   for (const name of lost) await stage.create(loadBalancer(name))
   for (const name of lost) await stage.settled(name)
