@@ -43,7 +43,9 @@ test('peers, filter and list are accepted, beside the entry of a person', async 
   await stage.send(['apply'], { apiVersion: 'v1', kind: 'List', items: calicoDefinitions })
   await stage.run('wait', '--for=condition=Established', 'crd', '--all')
   const spec = { serviceLoadBalancerIPs: [{ cidr: '10.0.0.1/32' }], asNumber: 64512 }
-  await stage.send(['create'], { apiVersion, kind: 'BGPConfiguration', metadata: { name: 'default' }, spec })
+  // Whoever comes first creates it, the product or the person.
+  const apply = ['apply', '--server-side', '--force-conflicts']
+  await stage.send(apply, { apiVersion, kind: 'BGPConfiguration', metadata: { name: 'default' }, spec })
   await hasEntries('both are listed', (cidrs) => cidrs.join() === `10.0.0.1/32,${address}/32`)
   assert.is(shownIn(await stage.service('web')), address)
   const peers = (await stage.client.list(calicoResources.peers)).items.map(({ spec: of }) => of)
