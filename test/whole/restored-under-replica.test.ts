@@ -6,6 +6,7 @@ import * as assert from 'uvu/assert'
 import { freePorts } from '../../sandbox/ports.ts'
 import { eventually } from './eventually.ts'
 import { loadBalancer } from './manifests.ts'
+import { knownAddresses } from './stored.ts'
 import { openStage } from './test-stage.ts'
 
 const stage = await openStage({ ownControlPlane: true })
@@ -21,13 +22,12 @@ test('a replica that does not lead knows no record that the backup lacks', async
   await stage.controlPlane.whileDown((data) => cpSync(data, backup, { recursive: true }))
   const again = await stage.startSwept({ env })
   const replica = await stage.serve({ env, flags: ['--only=webhooks', `--webhook-secure-port=${port}`] })
-  const known = async () => {
-    const { text } = await replica.health('/metrics')
-    const counts = [...text.matchAll(/^eip_admission_addresses\{.*\} (\d+)$/gm)].map(([, count]) => Number(count))
-    return counts.reduce((sum, count) => sum + count, 0)
-  }
   const knows = (count: number) =>
-    eventually(`it knows ${count} addresses`, async (observe) => observe(await known()) === count || undefined, 80_000)
+    eventually(
+      `it knows ${count} addresses`,
+      async (observe) => observe(await knownAddresses(replica)) === count || undefined,
+      80_000,
+    )
   const lost = Array.from({ length: 5 }, (_, n) => `lost-${n}`)
   for (const name of lost) await stage.create(loadBalancer(name))
   for (const name of lost) await stage.settled(name)

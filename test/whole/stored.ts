@@ -2,6 +2,7 @@ import type { KubeClient } from '../../kube/client.ts'
 import type { Service } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
 import { type ElasticIP, elasticIPs } from '../../ledger/record/elastic-ip.ts'
+import type { Product } from '../../sandbox/product.ts'
 import { eventually } from './eventually.ts'
 
 /** Live reads without kubectl: a test that waits reads often, and a process for each read is slow. */
@@ -40,4 +41,11 @@ export function stored(client: KubeClient): Stored {
 /** The address in the status of a Service. */
 export function shownIn(service: Service | undefined): string | undefined {
   return service?.status?.loadBalancer?.ingress?.[0]?.ip
+}
+
+/** How many addresses a process knows by its cache, as its metrics tell. */
+export async function knownAddresses(product: Pick<Product, 'health'>): Promise<number> {
+  const { text } = await product.health('/metrics')
+  const counts = [...text.matchAll(/^eip_admission_addresses\{.*\} (\d+)$/gm)].map(([, count]) => Number(count))
+  return counts.reduce((sum, count) => sum + count, 0)
 }
