@@ -32,11 +32,12 @@ const measures: Record<string, Measure> = {
   drain,
   routes: () => inNamespaces('routes.ts'),
   assigned: () => inNamespaces('assigned.ts'),
+  flapping: () => inNamespaces('assigned.ts', ['hour']),
   'control-plane': () => controlPlane(),
 }
 
 /** Long, or with programs that have to be built, so only measured where they are named. */
-const named = ['held', 'routes', 'assigned', 'control-plane']
+const named = ['held', 'routes', 'assigned', 'flapping', 'control-plane']
 
 const wanted = process.argv.slice(2)
 const unknown = wanted.filter((name) => !(name in measures))
