@@ -1,3 +1,5 @@
+import type { CallQuota } from './throttle.ts'
+
 /** Far more than a page of a hundred objects, and far less than would harm the process. */
 const maxBytes = 8 * 1024 * 1024
 
@@ -44,6 +46,23 @@ async function boundedText(response: ReceivedResponse): Promise<{ text?: string;
     text += decoder.decode(chunk, { stream: true })
   }
   return { text: text + decoder.decode(), bytes }
+}
+
+/** Times are whole seconds: of a shorter one they tell no pace. */
+const leastPacedMs = 10_000
+
+/** How many calls the cloud says are left, by either of the usual names. */
+export function callQuota(
+  headers: ResponseHeaders,
+  { localNow, resetIsWait }: { localNow: number; resetIsWait: boolean },
+): CallQuota | undefined {
+  const numberOf = (name: string) => Number(headers.get(name) ?? headers.get(`x-${name}`) ?? NaN)
+  const [left, limit] = [numberOf('ratelimit-remaining'), numberOf('ratelimit-limit')]
+  if (!(left >= 0 && limit > 0)) return undefined
+  const fullInMs = numberOf('ratelimit-reset') * 1000 - (dateMs(headers.get('date')) ?? localNow)
+  // A window that ends all at once has no pace.
+  const hasPace = !resetIsWait && fullInMs >= leastPacedMs && left < limit
+  return { left, limit, paceMs: hasPace ? fullInMs / (limit - left) : undefined }
 }
 
 /** How long the cloud asks us to wait: Retry-After in seconds or as a date, else the end of the rate limit's window. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CloudError } from '../ports/cloud.ts'
-import { type RawResponse, readResponse, type ResponseHeaders } from './answer.ts'
+import { callQuota, type RawResponse, readResponse, type ResponseHeaders } from './answer.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 import { withTimeLimit } from '../../lib/time-limit.ts'
 import { requireBaseUrl } from './base-url.ts'
@@ -166,8 +166,7 @@ async function exchange(request: Request, options: Tools, ends: AbortSignal): Pr
   const startedAt = performance.now()
   const arrived = await receive(request, options.send, ends)
   const isLost = arrived instanceof CloudError
-  // After a refusal its own rules hold: the cloud says how long to wait, or calls are spread.
-  if (!isLost && arrived.status !== 429) tellLeft(options.throttle, arrived.headers)
+  if (!isLost) tellQuota(options, arrived)
   const result = isLost ? { error: arrived, isTransient: !ends.aborted } : judge(request, arrived, options)
   if ('answer' in result) options.throttle.tell('accepted', startedAt)
   else if (result.error.fault === 'rate-limit' && result.error.retryAfterMs === undefined)
@@ -182,11 +181,10 @@ async function exchange(request: Request, options: Tools, ends: AbortSignal): Pr
   return result
 }
 
-/** Where the cloud says how many calls are left, by either of the usual names. */
-function tellLeft(throttle: Throttle, headers: ResponseHeaders): void {
-  const numberOf = (name: string) => Number(headers.get(name) ?? headers.get(`x-${name}`) ?? NaN)
-  const [left, limit] = [numberOf('ratelimit-remaining'), numberOf('ratelimit-limit')]
-  if (left >= 0 && limit > 0) throttle.tellLeft(left, limit)
+/** Where the cloud says how many calls are left. After a refusal it often says how long to wait instead. */
+function tellQuota({ throttle, resetIsWait = true }: Tools, { status, headers }: RawResponse): void {
+  const quota = callQuota(headers, { localNow: Date.now(), resetIsWait })
+  if (quota && (status !== 429 || quota.paceMs !== undefined)) throttle.tellLeft(quota)
 }
 
 /** It is shown to people, so it may only be what such ids are. */

@@ -1,15 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import PQueue from 'p-queue'
 
-/** Spreads calls over time when the cloud has refused one as too many, or says that few are left. */
+/**
+ * Spreads calls over time when the cloud has refused one as too many, or says that few are left. Where it says how fast it
+ * allows further ones, that is the pace until more are left than wait.
+ */
 export type Throttle = {
   /** Waits for the turn of a call, the highest priority first; rejects with the reason of the signal. */
   turn(priority: number, signal: AbortSignal): Promise<void>
   /** What came of a call that began at this time. */
   tell(result: 'accepted' | 'refused', beganAtMs: number): void
-  /** How many calls the cloud says are left of its limit. Only moves may use the last ones. */
-  tellLeft(left: number, limit: number): void
+  /** How much the cloud says is left of its limit. Only moves may use the last calls. */
+  tellLeft(quota: CallQuota): void
 }
+
+/** The calls that are left of a limit. `paceMs`: the time in which one more is allowed, where the cloud says so. */
+export type CallQuota = { left: number; limit: number; paceMs?: number | undefined }
 
 /** The priority from which on calls use what is kept for moves. */
 export const movePriority = 2
@@ -27,14 +33,17 @@ const shortestMs = 25
 export function makeThrottle(): Throttle {
   const turns = new PQueue({ concurrency: 1 })
   const savers = new PQueue({ concurrency: 1 })
-  let isScarce = false
+  let quota: CallQuota = { left: Infinity, limit: 0 }
   let pauseMs = 0
   let nextAtMs = -Infinity
   let slowedAtMs = -Infinity
+  const isScarce = () => quota.left < kept.share * quota.limit
+  const isEnough = () => (quota.paceMs === undefined ? turns.size === 0 : quota.left > turns.size)
+  const cloudsPaceMs = () => (isEnough() ? undefined : quota.paceMs)
   return {
     async turn(priority, signal) {
-      if (isScarce && priority < movePriority)
-        await savers.add(() => sleep(isScarce ? kept.pauseMs : 0, undefined, { signal }), { priority, signal })
+      if (isScarce() && priority < movePriority)
+        await savers.add(() => sleep(isScarce() ? kept.pauseMs : 0, undefined, { signal }), { priority, signal })
       if (pauseMs === 0) return
       const wait = async () => {
         await sleep(Math.max(0, nextAtMs - performance.now()), undefined, { signal })
@@ -42,16 +51,17 @@ export function makeThrottle(): Throttle {
       }
       await turns.add(wait, { priority, signal })
     },
-    tellLeft: (left, limit) => void (isScarce = left < kept.share * limit),
+    tellLeft: (told) => void (quota = told),
     tell(result, beganAtMs) {
       // What began before the calls were spread says nothing about how they are spread now.
       if (beganAtMs < slowedAtMs) return
       if (result === 'refused') {
-        pauseMs = Math.min(pausesMs.longest, Math.max(pausesMs.first, 2 * pauseMs))
+        pauseMs = Math.min(pausesMs.longest, Math.max(cloudsPaceMs() ?? pausesMs.first, 2 * pauseMs))
         slowedAtMs = performance.now()
         nextAtMs = slowedAtMs + pauseMs
-      } else if (turns.size > 0) pauseMs = pauseMs === 0 ? 0 : Math.max(shortestMs, easing * pauseMs)
-      else pauseMs = 0
+      } else if (isEnough()) pauseMs = 0
+      else if (pauseMs > 0)
+        pauseMs = Math.max(Math.min(pausesMs.longest, cloudsPaceMs() ?? shortestMs), easing * pauseMs)
     },
   }
 }

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { readResponse, retryAfterMs } from '../../../clouds/http/answer.ts'
+import { callQuota, readResponse, retryAfterMs } from '../../../clouds/http/answer.ts'
 
 const bodyOf = async (response: Response) => (await readResponse(response)).body
 
@@ -29,6 +29,27 @@ const waits: { name: string; headers: Record<string, string>; ms: number | undef
 for (const { name, headers, ms } of waits)
   test(`the wait is read from ${name}`, () =>
     assert.is(retryAfterMs(new Headers(headers), { localNow: now, resetIsWait: true }), ms))
+
+const limit = (calls: number) => ({ 'ratelimit-limit': String(calls) })
+const full = (second: number) => ({ 'ratelimit-reset': String(second) })
+const left = (calls: number) => ({ 'ratelimit-remaining': String(calls) })
+const quotas = [
+  { name: 'none is left', headers: { ...limit(3600), ...left(0), ...full(inSeconds(3600)) }, paceMs: 1000 },
+  { name: 'half is left', headers: { ...limit(3600), ...left(1800), ...full(inSeconds(1800)) }, paceMs: 1000 },
+  { name: 'all are left', headers: { ...limit(3600), ...left(3600), ...full(inSeconds(0)) }, paceMs: undefined },
+  { name: 'the end is near', headers: { ...limit(10), ...left(0), ...full(inSeconds(9)) }, paceMs: undefined },
+  { name: 'the end is not named', headers: { ...limit(3600), ...left(0) }, paceMs: undefined },
+]
+for (const { name, headers, paceMs } of quotas)
+  test(`the pace of a cloud that allows one call after the other is read where ${name}`, () => {
+    const of = (resetIsWait: boolean) => callQuota(new Headers(headers), { localNow: now, resetIsWait })
+    assert.is(of(false)?.paceMs, paceMs)
+    assert.is(of(true)?.paceMs, undefined, 'a window that ends all at once has none')
+  })
+
+test('a cloud that names no limit has no quota', () => {
+  assert.is(callQuota(new Headers(left(3)), { localNow: now, resetIsWait: false }), undefined)
+})
 
 test('a body of more than 8 MiB is left where it is', async () => {
   const body = await bodyOf(new Response(`"${'x'.repeat(8 * 1024 * 1024)}"`))

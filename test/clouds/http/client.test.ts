@@ -244,6 +244,24 @@ test('a read waits as long as the cloud asks', async () => {
   assert.ok(performance.now() - startedAt >= 1000)
 })
 
+test('after a refusal the calls of a cloud that says its pace keep it, although others were accepted', async () => {
+  const paceMs = 400
+  const began: number[] = []
+  await using server = await startScript((_, nth) => {
+    began.push(performance.now())
+    const date = 'Sat, 31 Jan 2026 09:00:00 GMT'
+    const reset = String((Date.parse(date) + 100 * paceMs) / 1000)
+    const headers = { date, 'ratelimit-limit': '100', 'ratelimit-remaining': '0', 'ratelimit-reset': reset }
+    return { status: nth === 1 ? 429 : 200, json: {}, headers }
+  })
+  const http = callerOf(server.url, { resetIsWait: false, retryDelayMs: 1 })
+  const move: VendorCall = { ...read, lane: 'move' }
+  await http.call(move, neverAborted)
+  await Promise.all([1, 2, 3].map(() => http.call(move, neverAborted)))
+  const [refusedMs = 0, ...others] = began
+  others.forEach((ms, n) => assert.ok(ms - refusedMs > paceMs * (n + 1) - 20, `call ${n} after ${ms - refusedMs} ms`))
+})
+
 test('a read gets no more than its time for all its tries', async () => {
   const reply = { status: 500, json: {}, afterMs: 80 }
   const { error, requests } = await outcomeOf(reply, { ...read, timeoutMs: 200 })

@@ -4,11 +4,11 @@ import { makeThrottle, movePriority } from '../../../clouds/http/throttle.ts'
 import { failureOf, neverAborted } from '../scripted-server.ts'
 
 /** Takes turns one after the other, and returns how long each waited. */
-async function waits(throttle: ReturnType<typeof makeThrottle>, count: number): Promise<number[]> {
+async function waits(throttle: ReturnType<typeof makeThrottle>, count: number, priority = 0): Promise<number[]> {
   const times: number[] = []
   for (let n = 0; n < count; n += 1) {
     const fromMs = performance.now()
-    await throttle.turn(0, neverAborted)
+    await throttle.turn(priority, neverAborted)
     times.push(performance.now() - fromMs)
   }
   return times
@@ -89,9 +89,9 @@ test('the highest priority has the next turn, and a caller who leaves has none',
 
 test('the last fifth of the limit is for moves: other calls begin one after the other until more are left', async () => {
   const throttle = makeThrottle()
-  throttle.tellLeft(720, 3_600)
+  throttle.tellLeft({ left: 720, limit: 3_600 })
   assert.ok(Math.max(...(await waits(throttle, 3))) < 2_000, 'a fifth is left')
-  throttle.tellLeft(719, 3_600)
+  throttle.tellLeft({ left: 719, limit: 3_600 })
   const began: string[] = []
   const turn = (name: string, priority: number) =>
     throttle.turn(priority, neverAborted).then(() => void began.push(name))
@@ -100,10 +100,30 @@ test('the last fifth of the limit is for moves: other calls begin one after the 
   assert.equal(began, ['move', 'second move'])
   await others[0]
   assert.equal(began, ['move', 'second move', 'read'])
-  throttle.tellLeft(3_000, 3_600)
+  throttle.tellLeft({ left: 3_000, limit: 3_600 })
   await Promise.all(others)
   assert.equal(began.slice(3), ['write', 'second read'])
   assert.ok(Math.max(...(await waits(throttle, 3))) < 2_000, 'more are left again')
+})
+
+test('the pace of the cloud is kept after a refusal until more calls are left than wait for their turn', async () => {
+  const throttle = makeThrottle()
+  throttle.tellLeft({ left: 0, limit: 3_600, paceMs: 300 })
+  const fromMs = performance.now()
+  throttle.tell('refused', fromMs)
+  throttle.tell('accepted', fromMs)
+  const began: number[] = []
+  const turn = async () => {
+    await throttle.turn(movePriority, neverAborted)
+    throttle.tell('accepted', performance.now())
+    began.push(performance.now() - fromMs)
+  }
+  await Promise.all([turn(), turn()])
+  await turn()
+  began.forEach((ms, n) => assert.ok(ms > 300 * (n + 1) - 10, `turn ${n} after ${ms} ms`))
+  throttle.tellLeft({ left: 1, limit: 3_600, paceMs: 300 })
+  throttle.tell('accepted', performance.now())
+  assert.ok(Math.min(...(await waits(throttle, 3, movePriority))) < 50)
 })
 
 test.run()
