@@ -52,8 +52,8 @@ export const elasticIPStatus = {
     reservationID: { ...text, description: "The cloud's id of the reservation, once it is known." },
     requestInFlight: {
       description:
-        'A request to the cloud that may still be carried out. While it is set, no second request is sent, so that no ' +
-        'address is reserved twice.',
+        'A request to the cloud that may still be carried out. While it is set, no request is sent that could ' +
+        'reserve a second address.',
       type: 'object',
       required: ['sender', 'sentAt'],
       properties: {

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { type Fields, fieldsOf, textOf } from '../http/loose-json.ts'
 import {
   type Cloud,
@@ -24,7 +24,8 @@ export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
         .map(({ reservation }) => reservation)
         .filter((reservation) => hasMarks(reservation.marks, marks)),
     reservation: async (id, signal) => (await findFloatingIp(project, { id }, signal))?.reservation,
-    reserve: (request, signal) => reserve(project, request, signal),
+    isReserveIdempotent: true,
+    reserve: (request, signal) => reserve(project, { ...request, name: nameOf(request) }, signal),
     mark: ({ id }, marks, signal) => mark(project, { id, marks }, signal),
     release: (reservation, signal) => release(project, reservation, signal),
     async problems(signal) {
@@ -40,19 +41,21 @@ export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
  * processes, or an attempt after a lost answer, get one address. Marks alone do not tell orders apart: an address that
  * was moved keeps those of its former Service.
  */
-async function reserve(project: Project, request: ReservationRequest, signal: AbortSignal): Promise<Reservation> {
-  const name = nameOf(request)
+async function reserve(project: Project, request: NamedRequest, signal: AbortSignal): Promise<Reservation> {
+  const { name } = request
   try {
-    return await create(project, { ...request, name }, signal)
+    return await create(project, request, signal)
   } catch (error) {
     if (!(error instanceof CloudError) || error.fault !== 'conflict') throw error
     const taken = await findNamed(project, name, signal)
     if (!taken) throw error
     if (hasMarks(taken.reservation.marks, request.marks)) return taken.reservation
-    // It was ours, and is retained or somebody else's by now.
-    return create(project, { ...request, name: `${name}-${randomBytes(4).toString('hex')}` }, signal)
+    // It was ours, and is retained or somebody else's by now. Every attempt of the order then comes to the same name.
+    return reserve(project, { ...request, name: `${nameOf(request)}-${taken.reservation.id}` }, signal)
   }
 }
+
+type NamedRequest = ReservationRequest & { name: string }
 
 function nameOf({ marks, family, order }: ReservationRequest): string {
   const text = JSON.stringify([order, Object.entries(marks).toSorted(([one], [other]) => (one < other ? -1 : 1))])
@@ -62,7 +65,7 @@ function nameOf({ marks, family, order }: ReservationRequest): string {
 
 async function create(
   { http }: Project,
-  { name, location, marks, family = 'ipv4' }: ReservationRequest & { name: string },
+  { name, location, marks, family = 'ipv4' }: NamedRequest,
   signal: AbortSignal,
 ): Promise<Reservation> {
   const body = { type: family, name, home_location: location, labels: labelsOf(marks) }

@@ -56,7 +56,9 @@ export type Cloud = {
   /** All reservations of the project that have at least these marks, from every page. */
   reservations(marks: Marks, signal: AbortSignal): Promise<Reservation[]>
   reservation(id: string, signal: AbortSignal): Promise<Reservation | undefined>
-  /** Buys an address. Not idempotent: `CloudError.outcome` is `unknown` if a failed call may have bought one. */
+  /** Whether all attempts of one order get one address, also while an earlier attempt without an answer is carried out. */
+  readonly isReserveIdempotent?: boolean
+  /** Buys an address. `CloudError.outcome` is `unknown` if a failed call may have bought one. */
   reserve(request: ReservationRequest, signal: AbortSignal): Promise<Reservation>
   /**
    * Changes these marks and keeps all others; undefined removes one. It does nothing if the reservation is gone. The same

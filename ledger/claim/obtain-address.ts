@@ -62,18 +62,22 @@ export async function obtainAddress(deps: ObtainDeps, task: Task, timeLimit: Tim
     if (missed) return await useReservation(deps, record, missed)
     // 12. When the time is over other processes may have taken over, and only they may send a request.
     if (timeLimit.isOver()) return { kind: 'pending', reason: 'the cloud was too slow; the controller tries again' }
-    // 13. Reserve: one call, never repeated blindly.
-    const request = {
-      location: record.spec.location ?? '',
-      family: familyOf(record),
-      marks: marksOf(deps.scheme, record),
-      ...(record.metadata.uid !== undefined && { order: record.metadata.uid }),
-    }
-    return await storeReservation(deps, record, await deps.cloud.reserve(request, timeLimit.signal))
+    // 13. Reserve: one call. It is never repeated blindly, unless the cloud gives all attempts one address.
+    return await reserve(deps, record, timeLimit.signal)
   } catch (error) {
     if (!(error instanceof CloudError)) throw error
     return answerFailure(deps, { record, isAbsent, isFresh, error }, timeLimit)
   }
+}
+
+async function reserve(deps: ObtainDeps, record: ElasticIP, signal: AbortSignal): Promise<ClaimResult> {
+  const request = {
+    location: record.spec.location ?? '',
+    family: familyOf(record),
+    marks: marksOf(deps.scheme, record),
+    ...(record.metadata.uid !== undefined && { order: record.metadata.uid }),
+  }
+  return storeReservation(deps, record, await deps.cloud.reserve(request, signal))
 }
 
 function answerFailure(
@@ -82,7 +86,7 @@ function answerFailure(
   timeLimit: TimeLimit,
 ): Promise<ClaimResult> {
   const { record } = task
-  if (error.outcome === 'unknown') return recoverLost(deps, { record, error }, timeLimit.signal)
+  if (error.outcome === 'unknown') return recoverLost(deps, { record, error }, timeLimit)
   deps.turnover.giveBack(record)
   if (isFinal(error)) deps.turnover.noteRefusal(record)
   // The record of a warm address stays, and its status says what is wrong.
@@ -113,15 +117,20 @@ async function findExisting(
   return found
 }
 
-/** Looks once whether a reserve whose answer was lost was carried out; if this is not seen, later claims look again. */
+/**
+ * Looks once whether a reserve whose answer was lost was carried out. If this is not seen, it is repeated once where the
+ * cloud gives all attempts one address, and later claims look again.
+ */
 async function recoverLost(
   deps: ObtainDeps,
   { record, error }: { record: ElasticIP; error: CloudError },
-  signal: AbortSignal,
+  timeLimit: TimeLimit,
 ): Promise<ClaimResult> {
+  const { signal } = timeLimit
   try {
     const found = await findReservation(deps, record, signal)
     if (found) return await useReservation(deps, record, found)
+    if (deps.cloud.isReserveIdempotent && !timeLimit.isOver()) return await reserve(deps, record, signal)
   } catch (unread) {
     if (!(unread instanceof CloudError)) throw unread
   }

@@ -4,13 +4,14 @@ import { warmLabel } from '../record/names.ts'
 import type { ClaimDeps } from './claim.ts'
 import { type ClaimResult, busy } from './claim-spec.ts'
 import { obtainAddress } from './obtain-address.ts'
+import { mustWait } from './stored-record.ts'
 
 /**
  * Reserves the address of a warm record; `busy` while an earlier request for it may be in flight. Takes no signal: what is
  * bought must reach the record.
  */
 export async function reserveWarm(deps: ClaimDeps, source: ElasticIP): Promise<ClaimResult> {
-  if (deps.requestsInFlight.isInFlight(source)) return busy
+  if (mustWait(deps, source)) return busy
   const reason = await deps.haltReason(new AbortController().signal)
   if (reason !== undefined) return { kind: 'pending', reason }
   const timeLimit = deps.timeLimit()

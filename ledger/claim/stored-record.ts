@@ -12,6 +12,7 @@ import { currentRequestId, requestIdAnnotation } from '../../lib/request-id.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { droppedRequestAnnotation, elasticIPAnnotation } from '../record/names.ts'
 import { assigned, isBeingRemoved } from '../record/records.ts'
+import { isAnswerLost } from '../record/request-condition.ts'
 import { isClaimedBy } from '../record/source.ts'
 import { type Claim, type ClaimResult, busy, namedSource } from './claim-spec.ts'
 
@@ -29,9 +30,22 @@ export async function answerFromRecord(
   if (mismatch !== undefined) return hasUnusedAddress(record) ? { kind: 'refused', reason: mismatch } : busy
   const held = await holdStored(deps, { record, claim }, signal)
   if (held) return held
-  if (phaseOf(record) !== 'Requested' || isBeingRemoved(record) || deps.requestsInFlight.isInFlight(record)) return busy
+  if (phaseOf(record) !== 'Requested' || isBeingRemoved(record) || mustWait(deps, record, claim)) return busy
   if (familyOf(record) !== claim.family) return { kind: 'pending', reason: formerFamily(record) }
   return (await isSourceBeingReturned(deps, { record, claim }, signal)) ? busy : undefined
+}
+
+/**
+ * Whether a request in flight forbids the next one. Where the cloud gives all attempts of an order one address, an order
+ * whose answer is lost is repeated. A claim of a named ElasticIP is no such repetition.
+ */
+export function mustWait(
+  { cloud, requestsInFlight }: Pick<LedgerDeps, 'cloud' | 'requestsInFlight'>,
+  record: ElasticIP,
+  { elasticIP }: Pick<Claim, 'elasticIP'> = {},
+): boolean {
+  const isRepetition = cloud.isReserveIdempotent === true && elasticIP === undefined && isAnswerLost(record)
+  return requestsInFlight.isInFlight(record) && !isRepetition
 }
 
 /** Why the address of a record is not what a claim requests; undefined if it may be. */

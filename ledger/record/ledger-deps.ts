@@ -9,7 +9,7 @@ import type { RequestsInFlight } from './requests-in-flight.ts'
 /** What every floor of the ledger uses. */
 export type LedgerDeps = {
   records: Records
-  cloud: Pick<Cloud, 'name' | 'reservations' | 'reservation' | 'reserve' | 'mark' | 'release' | 'problems'>
+  cloud: Omit<Cloud, 'locations'>
   scheme: MarkScheme
   /** The operator says that no other cluster uses the project: what names no cluster is ours to adopt and to delete. */
   sweepsUntagged: boolean

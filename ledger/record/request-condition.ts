@@ -21,6 +21,11 @@ export function notRequested(fault: keyof typeof reasons, { status = 'False', ..
   return condition('Requested', { status, reason: reasons[fault], ...facts })
 }
 
+/** Whether the last request for the address came to no answer, so that the cloud may still carry it out. */
+export function isAnswerLost({ status }: ElasticIP): boolean {
+  return status?.conditions?.find(({ type }) => type === 'Requested')?.status === 'Unknown'
+}
+
 /** Whether the cloud refused the last request because the quota of the project is used up. */
 export function isOverQuota({ status }: ElasticIP): boolean {
   const request = status?.conditions?.find(({ type }) => type === 'Requested')

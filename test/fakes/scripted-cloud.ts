@@ -22,6 +22,8 @@ export type ScriptedCloud = {
   otherwise: ReserveFate
   /** The addresses that it may grant a second time. */
   doubles: () => string[]
+  /** While true, all attempts of an order get one address. */
+  repeatsOrders: boolean
   /** While true, a new reservation is missing from the lists. */
   listsLate: boolean
   /** While true, no reservation is found by its id. */
@@ -66,6 +68,7 @@ export function scriptedCloud(now: () => Date = () => new Date()): ScriptedCloud
   /** The ids of the IPv6 addresses. */
   const sixes = new Set<string>()
   const leftovers: Reservation[] = []
+  const ordered = new Map<string, string>()
   let count = 0
   const gone = (id: string) => {
     const reservation = book.get(id)
@@ -80,6 +83,7 @@ export function scriptedCloud(now: () => Date = () => new Date()): ScriptedCloud
     fates: [],
     otherwise: 'reserved',
     doubles: () => [],
+    repeatsOrders: false,
     listsLate: false,
     idsLate: false,
     deletesLate: false,
@@ -112,6 +116,9 @@ export function scriptedCloud(now: () => Date = () => new Date()): ScriptedCloud
     deny: (id) => amend(id, { state: 'denied' }),
     cloud: {
       name: 'Scripted Cloud',
+      get isReserveIdempotent() {
+        return script.repeatsOrders
+      },
       async reservations(marks, signal) {
         script.calls.reservations += 1
         throwIfUnsent(signal)
@@ -122,13 +129,15 @@ export function scriptedCloud(now: () => Date = () => new Date()): ScriptedCloud
         throwIfUnsent(signal)
         return read(script.idsLate ? undefined : book.get(id))
       },
-      async reserve({ location, marks, family = 'ipv4' }, signal) {
+      async reserve({ location, marks, family = 'ipv4', order = '' }, signal) {
         script.calls.reserve += 1
         throwIfUnsent(signal)
         const fate = script.fates.shift() ?? script.otherwise
         if (fate === 'unsaid') throw fault('unavailable', 'unknown')
         if (!['reserved', 'requested', 'lost', 'doubled'].includes(fate)) throw fault(fate as Fault, 'nothing')
-        const reservation = buy(fate, { location, marks, family })
+        const known = script.repeatsOrders ? book.get(ordered.get(order) ?? '') : undefined
+        const reservation = known ?? buy(fate, { location, marks, family })
+        ordered.set(order, reservation.id)
         if (fate === 'lost') throw fault('unavailable', 'unknown')
         return copyOf(reservation)
       },

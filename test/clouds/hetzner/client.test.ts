@@ -54,6 +54,16 @@ test('attempts of one order get one address, another order with the same marks g
   assert.is.not(id, first.id)
 })
 
+test('where the name of an order is taken, all its attempts still get one address', async () => {
+  await using cloud = await startCloud()
+  const attempt = () => cloud.cloudWith(key).reserve({ location, marks, order: 'uid-1' }, neverAborted)
+  const former = await attempt()
+  await cloud.cloudWith(key).mark({ id: former.id }, { service: undefined }, neverAborted)
+  const [one, ...others] = await Promise.all([attempt(), attempt(), attempt()])
+  assert.equal(others, [one, one])
+  assert.is(cloud.control.reservations.all().length, 2)
+})
+
 test('labels of people stay, and ours are found among them', async () => {
   await using cloud = await startCloud()
   const client = cloud.cloudWith(key)

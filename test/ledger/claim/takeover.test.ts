@@ -66,6 +66,33 @@ test('a reserve with an unknown outcome is repeated only after it has timed out'
   assert.equal(harness.reservationsOf(), ['res-1'])
 })
 
+for (const fate of ['lost', 'unsaid'] as const) {
+  const repeating = () => {
+    const harness = makeHarness()
+    harness.setAdoptionMark()
+    harness.cloud.repeatsOrders = true
+    harness.cloud.listsLate = true
+    return harness
+  }
+
+  test(`a cloud that gives all attempts of an order one address is asked again at once (${fate})`, async () => {
+    const harness = repeating()
+    harness.cloud.fates = [fate]
+    assert.is((await harness.process('a').claim()).kind, 'held')
+    assert.equal([harness.reservationsOf(), harness.cloud.calls.reserve], [['res-1'], 2])
+  })
+
+  test(`where the repetition gets no answer either, the next claim of any process repeats it (${fate})`, async () => {
+    const harness = repeating()
+    harness.cloud.fates = [fate, fate]
+    assert.is((await harness.process('a').claim()).kind, 'pending')
+    const b = harness.process('b')
+    assert.is(await b.release(), 'request-in-flight', 'a release still waits for what may be bought')
+    assert.is((await b.claim()).kind, 'held')
+    assert.equal([harness.reservationsOf(), harness.cloud.calls.reserve], [['res-1'], 3])
+  })
+}
+
 test('after a lost answer an unreadable list does not allow a second request', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
