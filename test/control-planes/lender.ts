@@ -12,7 +12,7 @@ export const keptFile = resolve(import.meta.dirname, '../../node_modules/.cache/
 const accounts = ['system:serviceaccounts', 'system:serviceaccounts:eip-admission', 'system:authenticated']
 
 /** The users of all stages: an API server reads them once, at its start. */
-const users = {
+export const users = {
   [serviceAccountUser('eip-admission')]: accounts,
   [serviceAccountUser('eip-admission', names.guardian)]: accounts,
   viewer: ['system:authenticated'],

@@ -1,7 +1,20 @@
 import { dirname, join } from 'node:path'
+import { isIn } from '../selection.ts'
+
+/** Tests of the whole product take minutes, and need a control plane. */
+const farFolders = ['whole', 'matrix', 'rig', 'cluster', 'image', 'site']
+
+/** The unit tests of a file: those of its own folder first, then the others, the nearest first. */
+export function testsOf(path: string, sources: ReadonlyMap<string, string>): string[] {
+  const tests = importersOf(path, sources).filter(
+    (file) => /^test\/.*\.test\.ts$/.test(file) && !farFolders.some((folder) => isIn(folder, file)),
+  )
+  const isNear = (file: string) => dirname(file) === join('test', dirname(path))
+  return [...tests.filter(isNear), ...tests.filter((file) => !isNear(file))]
+}
 
 /** The files that import a file, those that import it directly first. */
-export function importersOf(path: string, sources: ReadonlyMap<string, string>): string[] {
+function importersOf(path: string, sources: ReadonlyMap<string, string>): string[] {
   const found = new Set([path])
   // A set is iterated up to what is added meanwhile.
   for (const target of found)

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { importersOf } from './importers.ts'
+import { testsOf } from './importers.ts'
 import { mutationsOf } from './mutate.ts'
 
 const rows: [line: string, mutations: string[]][] = [
@@ -24,15 +24,21 @@ test('a mutation is the whole file with one line changed', () => {
   assert.equal(mutation, { path: 'a.ts', line: 2, was: '  a < b', now: '  a <= b', text: 'first\n  a <= b\nlast' })
 })
 
-test('the tests of a file are those that import it, the nearest first', () => {
+test('the tests of a file are those that import it: of its own folder, then the nearest', () => {
   const sources = new Map([
-    ['far.test.ts', "import { b } from './room/b.ts'"],
-    ['near.test.ts', "import { a } from './room/a.ts'"],
+    ['test/far/far.test.ts', "import { b } from '../../room/b.ts'"],
+    ['test/far/near.test.ts', "import { a } from '../../room/a.ts'"],
+    ['test/whole/whole.test.ts', "import { a } from '../../room/a.ts'"],
+    ['test/room/own.test.ts', "import { b } from '../../room/b.ts'"],
     ['room/a.ts', "import { c } from './c.ts'"],
     ['room/b.ts', "const { a } = await import('./a.ts')"],
     ['room/c.ts', ''],
   ])
-  assert.equal(importersOf('room/a.ts', sources), ['near.test.ts', 'room/b.ts', 'far.test.ts'])
+  assert.equal(testsOf('room/a.ts', sources), [
+    'test/room/own.test.ts',
+    'test/far/near.test.ts',
+    'test/far/far.test.ts',
+  ])
 })
 
 test.run()

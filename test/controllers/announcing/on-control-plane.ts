@@ -6,6 +6,7 @@ import { connect } from '../../../kube/connect.ts'
 import { kubeconfig } from '../../../kube/kubeconfig.ts'
 import { namespaces } from '../../../kube/resource.ts'
 import type { ControlPlane } from '../../../sandbox/control-plane/start.ts'
+import { users } from '../../control-planes/lender.ts'
 import { testControlPlane } from '../../control-planes/shared.ts'
 
 export type Cluster = {
@@ -25,7 +26,7 @@ let count = 0
 
 /** Runs a test on the control plane of this process, which the first test starts. */
 export async function onControlPlane(play: (cluster: Cluster) => Promise<void>): Promise<void> {
-  started ??= testControlPlane({ dir })
+  started ??= testControlPlane({ dir, users })
   const controlPlane = await started
   const client = connect(kubeconfig({ file: controlPlane.kubeconfig }), { userAgent: 'test', timeoutMs: 60_000 })
   await play({
