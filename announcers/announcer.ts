@@ -43,6 +43,8 @@ export type Announcements = {
   undecided?: Announced[]
   /** Addresses that Services show still, while the software withdraws them. */
   leaving?: Announced[]
+  /** Whether a Node exists; absent where nobody knows. */
+  hasNode?: (name: string) => boolean
   /** Addresses in the status of any Service: what the software keeps for others may not be taken from these. */
   visible?: Announced[]
   /** Services whose status another program wrote. */
@@ -101,6 +103,11 @@ export type ObjectConfiguration = {
   nameFor(address: string): string | undefined
   /** Whether an object of that kind makes the software announce an address. */
   hasAddress(object: KubeObject, address: string): boolean
+  /**
+   * For how long a machine may announce what it announced when its Node was deleted, and the node that an object of ours
+   * is for. Absent where the software withdraws then.
+   */
+  lingering?: { forMs: number; nodeOf(object: KubeObject): string | undefined }
 }
 
 /**

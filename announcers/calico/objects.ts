@@ -9,10 +9,16 @@ import { omitTakenNames } from '../shared/taken-names.ts'
 import { configurationName, configurationOf, hasEntry, isOnlyOurs } from './configuration.ts'
 import { type CalicoOptions, isCreated, ownLabels, ownName, secretName } from './ownership.ts'
 import { peersOf } from './peers.ts'
-import { type BGPFilter, apiVersion, calicoResources, isConfiguration } from './resources.ts'
+import { type BGPFilter, apiVersion, calicoResources, isConfiguration, isPeer } from './resources.ts'
 import { isClassOfCalico, poolOfStatuses } from './status-writer.ts'
 
 const { peers, filters, configurations, pools, controllers } = calicoResources
+
+/**
+ * Without its Node, confd reads nothing new and BIRD keeps its routes until the cluster has deleted its Pod, which takes a
+ * minute. The routers then keep them for the 120 s of a graceful restart, or for the hold time of 240 s.
+ */
+const lingeringMs = 300_000
 
 /** Calico's BGP, configured by its resources. */
 export function calicoObjects(options: CalicoOptions): ObjectConfiguration {
@@ -36,6 +42,7 @@ export function calicoObjects(options: CalicoOptions): ObjectConfiguration {
     reportedProblems: () => [],
     announcing: configurations,
     nameFor: () => configurationName,
+    lingering: { forMs: lingeringMs, nodeOf: (one) => (isPeer(one) && isCreated(one) ? one.spec.node : undefined) },
     hasAddress(object, text) {
       const address = parseAddress(text)
       return address !== undefined && isConfiguration(object) && hasEntry(object, prefixOf(address))

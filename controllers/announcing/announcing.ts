@@ -5,6 +5,7 @@ import { errorText } from '../loop/error-text.ts'
 import type { Reconciler } from '../loop/reconciler.ts'
 import type { Watch } from '../loop/watch.ts'
 import type { ConfigureResult, Configurator } from './configurator.ts'
+import type { LingeringNodes } from './lingering-nodes.ts'
 
 /** The only key of an announcer: a burst of changes is one reconcile of everything. */
 export const announcingKey = 'all'
@@ -26,6 +27,8 @@ export type Announcement = {
   services: Key[]
   /** How long nothing will change about that. */
   waitMs?: number
+  /** What the owner of its Service has to know of a long wait. */
+  reason?: string
 }
 
 export type Announcing = Reconciler & {
@@ -45,6 +48,7 @@ export type AnnouncingDeps = {
   /** The Services that show an address by our caches; `state` would look at all Services for one. */
   showing: (address: string) => Key[]
   configurator: Configurator
+  lingering?: LingeringNodes | undefined
   /** Receives a problem once, again every ten minutes while it lasts, and again if it was gone in between. */
   report: (problem: Problem) => void
   /** A clock that never jumps. */
@@ -53,7 +57,7 @@ export type AnnouncingDeps = {
 
 /** Brings the configuration of the announcing software to what the cluster should announce. */
 export function announcing(deps: AnnouncingDeps): Announcing {
-  const { state, showing, configurator, now = () => performance.now() } = deps
+  const { state, showing, configurator, lingering, now = () => performance.now() } = deps
   const { report, problemOf } = reporter({ report: deps.report, now })
   const { lasting, hasPassing, forget } = passingProblems(now)
   let current: Announcements | undefined
@@ -62,6 +66,7 @@ export function announcing(deps: AnnouncingDeps): Announcing {
     begin() {
       forget()
       configurator.begin?.()
+      lingering?.forget()
     },
     async reconcile(_key, signal) {
       const wanted = state()
@@ -81,10 +86,11 @@ export function announcing(deps: AnnouncingDeps): Announcing {
     problemOf,
     async findAnnouncement(address, signal) {
       const services = showing(address)
-      if (services.length > 0) return { services }
       const isBeingWritten = current?.addresses.some((announced) => announced.address === address) ?? false
-      const isWritten = isBeingWritten || (await configurator.announces(address, signal))
-      return isWritten ? { services: [] } : undefined
+      const isShown = services.length > 0 || isBeingWritten
+      if (!isShown && !(await configurator.announces(address, signal))) return lingering?.find(address)
+      lingering?.announced(address)
+      return { services }
     },
   }
 }

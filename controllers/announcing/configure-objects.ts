@@ -5,6 +5,7 @@ import type { KubeObject } from '../../kube/objects.ts'
 import { sharedRead } from '../../lib/shared-read.ts'
 import { carryOutChange } from './carry-out-change.ts'
 import type { Configurator, FormerConfigurator } from './configurator.ts'
+import type { LingeringNodes } from './lingering-nodes.ts'
 import { ifKnown, listAllKnown } from './list-known.ts'
 import { type ChangePlan, planChanges } from './plan-changes.ts'
 import { planRunner } from './plan-runner.ts'
@@ -12,13 +13,14 @@ import { planRunner } from './plan-runner.ts'
 type Deps = {
   client: KubeClient
   configuration: ObjectConfiguration
+  lingering?: LingeringNodes | undefined
   /** A clock that never jumps. */
   now?: () => number
 }
 
 /** Configures announcing software that reads objects of the cluster. */
 export function configureObjects(deps: Deps): FormerConfigurator {
-  const { client, configuration, now = () => performance.now() } = deps
+  const { client, configuration, lingering, now = () => performance.now() } = deps
   const { namespace } = configuration
   const { isAnnounced, forgetList } = makeAnnouncedLook(deps)
   const carryOutPlan = planRunner({ now, carryOut: (change, signal) => carryOutChange(deps, change, signal) })
@@ -26,7 +28,9 @@ export function configureObjects(deps: Deps): FormerConfigurator {
     async carryOut(state, signal) {
       const existing = await readObjects(deps, signal)
       const { wanted, problems, isHeld = false } = configuration.objects(state, existing)
-      const { outcomes, isUnfinished } = await carryOutPlan(planChanges(configuration, existing, wanted), signal)
+      const lasting = lingering?.look(existing, state.hasNode ?? (() => true)) ?? []
+      const all = [...wanted, ...lasting.map((object) => ({ object, subjects: [] }))]
+      const { outcomes, isUnfinished } = await carryOutPlan(planChanges(configuration, existing, all), signal)
       const reports = await Promise.all(
         configuration.reports.map((resource) => listAllKnown(client, resource, { namespace, signal })),
       )

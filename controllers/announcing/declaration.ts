@@ -17,6 +17,7 @@ import { configureObjects } from './configure-objects.ts'
 import { emptyFormer, formerDocument, formerObjects } from './empty-former.ts'
 import type { ControllerDeclaration } from '../loop/controller.ts'
 import { keepFormer } from './keep-former.ts'
+import { type LingeringNodes, lingeringNodes } from './lingering-nodes.ts'
 import { forwardedKeys, watch } from '../loop/watch.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { serviceStates } from './service-states.ts'
@@ -27,7 +28,10 @@ type Deps = Pick<Dependencies, 'announcer' | 'client' | 'caches' | 'want' | 'pee
 export function makeAnnouncing(deps: Deps): Announcing | undefined {
   const { announcer, peerFacts, caches } = deps
   const due = forwardedKeys()
-  const configurator = configuratorOf(deps, () => due.add(announcingKey))
+  const { configuration } = announcer
+  const lingering =
+    configuration?.kind === 'objects' && configuration.lingering ? lingeringNodes(configuration.lingering) : undefined
+  const configurator = configuratorOf(deps, { lingering, request: () => due.add(announcingKey) })
   const showing = (address: string) =>
     announcedAddresses(serviceStates(deps, (service) => mentionsAddress(service, address)))
       .filter((announced) => announced.address === address)
@@ -36,6 +40,7 @@ export function makeAnnouncing(deps: Deps): Announcing | undefined {
     configurator && {
       ...announcing({
         configurator,
+        lingering,
         report: problemReporter(deps),
         showing,
         state() {
@@ -45,6 +50,7 @@ export function makeAnnouncing(deps: Deps): Announcing | undefined {
             undecided: announcer.keepsFormer ? livingAddresses(states) : undecidedAddresses(states),
             leaving: leavingAddresses(states),
             visible: visibleAddresses(states),
+            hasNode: (name) => caches.nodes.get(name) !== undefined,
             foreign: foreignStatuses(states),
             // Few announcers ask for them.
             facts: { get: (key) => factsOf(caches.services.get(key)) },
@@ -68,7 +74,7 @@ export function announcingController(
   { caches, peerFacts, ownAddresses }: Pick<Dependencies, 'caches' | 'peerFacts' | 'ownAddresses'>,
   reconciler: Announcing,
 ): ControllerDeclaration {
-  const { services, records } = caches
+  const { services, records, nodes } = caches
   return {
     reconciler,
     watches: [
@@ -77,7 +83,7 @@ export function announcingController(
       ...(reconciler.watch ? [reconciler.watch] : []),
     ],
     prepare: async () => reconciler.begin(),
-    needs: [services, records, peerFacts],
+    needs: [services, records, nodes, peerFacts],
     keys: () => [announcingKey],
     // Repairs what somebody else did to our configuration.
     resyncMs: 60_000,
@@ -86,11 +92,16 @@ export function announcingController(
   }
 }
 
-function configuratorOf({ client, announcer, log }: Deps, request: () => void): Configurator | undefined {
+type CurrentOptions = { lingering: LingeringNodes | undefined; request: () => void }
+
+function configuratorOf(
+  { client, announcer, log }: Deps,
+  { lingering, request }: CurrentOptions,
+): Configurator | undefined {
   const { configuration, former = [], keepsFormer } = announcer
   const make = (one: ObjectConfiguration | DocumentConfiguration) =>
     one.kind === 'objects'
-      ? configureObjects({ client, configuration: one })
+      ? configureObjects({ client, configuration: one, lingering })
       : configureDocument({ client, configuration: one })
   const thenEmpty = (current: ObjectConfiguration | DocumentConfiguration | undefined) => {
     if (former.length === 0) return current && make(current)

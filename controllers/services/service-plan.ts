@@ -24,7 +24,8 @@
 //
 //   release, retain, recover-records,     | is carried out if the network cannot learn the address any more
 //   or remove-finalizers                  |
-//   all of these                          | wait while only this Service, or our configuration, announces it
+//   all of these                          | wait while only this Service, or our configuration, announces it;
+//                                         | report-wait while the machine of a deleted Node may
 //   recover-records, remove-finalizers    | is carried out while another Service announces it
 //   release, retain                       | report-shared while another Service announces it
 //   release                               | is carried out once the deletion was requested
@@ -42,6 +43,7 @@ import {
   planWithdrawal,
   planWithoutService,
 } from './removal-plan.ts'
+import type { Announcement } from '../announcing/announcing.ts'
 import { planSecond } from './second-plan.ts'
 import { type ServiceSeen, hasFinalizer } from './service-state.ts'
 import { type ServicePlan, type ServiceStep, settled } from './service-step.ts'
@@ -78,8 +80,12 @@ function planAnnounced(step: ServiceStep, { key, service, announcement }: Servic
   // The reservation stays theirs, and only our record goes.
   if (step.do === 'release' && announcement.isTheirs) return { step }
   const others = announcement.services.filter((other) => other !== serviceOfAddress(key))
-  if (others.length === 0) return { againInMs: announcement.waitMs ?? announcedPollMs }
+  if (others.length === 0) return planWait(announcement)
   return { step: isLast(step) ? step : { do: 'report-shared', address, services: others } }
+}
+
+function planWait({ waitMs = announcedPollMs, reason }: Announcement): ServicePlan {
+  return reason === undefined ? { againInMs: waitMs } : { step: { do: 'report-wait', reason, againInMs: waitMs } }
 }
 
 function isLast({ do: name }: ServiceStep): boolean {

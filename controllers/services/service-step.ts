@@ -48,6 +48,8 @@ export type ServiceStep =
   /** Writes the records of a deleted Service again, or lets it go if the cloud has no address of it. */
   | { do: 'recover-records'; address: string; otherwise: RemoveFinalizers }
   | { do: 'report-problems'; problems: string[] }
+  /** The network may still learn the address for a while, so nothing is released yet. */
+  | { do: 'report-wait'; reason: string; againInMs: number }
   /** The address cannot be released while these Services show it. */
   | { do: 'report-shared'; address: string; services: Key[] }
 

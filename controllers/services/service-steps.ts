@@ -58,6 +58,10 @@ export function serviceSteps(deps: StepDeps): CarryOut {
   return async (step, { key, service }, signal) => {
     if (step.do === 'release') return release(deps, { record: step.record, service }, signal)
     if (step.do === 'postpone-release') return postponeRelease(deps, { record: step.record, service }, signal)
+    if (step.do === 'report-wait') {
+      if (service) deps.event(service, { type: 'Normal', reason: 'DeletingLoadBalancer', message: step.reason })
+      return { againInMs: step.againInMs }
+    }
     if (step.do === 'report-shared') throw new Error(sharedText(step))
     if (step.do === 'correct-record') return correctRecord(deps, { step, service }, signal)
     if (step.do === 'retain') await deps.retain(step.record, signal)
@@ -79,7 +83,7 @@ type StepOnRecord =
   | 'bind'
   | 'set-reclaim-policy'
   | 'note-protection'
-type StepOnService = Exclude<ServiceStep, { do: StepOnRecord | 'report-shared' }>
+type StepOnService = Exclude<ServiceStep, { do: StepOnRecord | 'report-wait' | 'report-shared' }>
 
 async function carryOutOnService(
   deps: StepDeps,

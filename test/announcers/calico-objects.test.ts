@@ -200,6 +200,12 @@ test('a peer that lacks its AS number is written again, whatever wrote it', () =
   assert.is(plan({}, [stored]).find('BGPPeer')?.spec?.['localASNumber'], 65000)
 })
 
+test('only a peer of ours says for which node it is', () => {
+  const peers = ['eip-admission-node-b-1', 'tor'].map((name) => made('BGPPeer', name, { node: 'node-b' }))
+  const nodes = [...peers, made('BGPFilter', 'eip-admission', {})].map((one) => configuration.lingering?.nodeOf(one))
+  assert.equal(nodes, ['node-b', undefined, undefined])
+})
+
 test('a foreign object that has the name of ours is not changed', () => {
   const taken = { ...made('BGPFilter', 'eip-admission', {}), metadata: { name: 'eip-admission' } }
   const { names, texts, isHeld } = plan({}, [taken])

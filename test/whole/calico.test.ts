@@ -6,12 +6,12 @@ import { calicoDefinitions } from './calico-definitions.ts'
 import { dialectOf } from './dialects.ts'
 import { eventually } from './eventually.ts'
 import { loadBalancer } from './manifests.ts'
-import { simulatedNodes } from './simulated-nodes.ts'
+import { ipOf, simulatedNodes } from './simulated-nodes.ts'
 import { shownIn } from './stored.ts'
 import { openStage, routes } from './test-stage.ts'
 
 const stage = await openStage()
-const { startNode } = simulatedNodes(stage)
+const { startNode, register, settled } = simulatedNodes(stage)
 const settings = (url: string) => ({ ...dialectOf('equinix-metal').here, METAL_LOAD_BALANCER: url })
 const apiVersion = 'projectcalico.org/v3'
 
@@ -92,6 +92,27 @@ test('an address leaves the list before its reservation is deleted', async () =>
   assert.ok(stage.reserved().some((one) => one.address === address))
   stage.cloud.control.faults.clear()
   await stage.gone('web')
+  await eventually('it is released', () => stage.reserved().length === 0 || undefined)
+})
+
+test('an address is not released while the machine of a deleted Node may announce it', async () => {
+  const nodeIp = ipOf(await startNode('node-b'), 4, 'private')
+  const { spec } = await stage.create(loadBalancer('stale'))
+  const peersOfNode = async () =>
+    (await stage.client.list(calicoResources.peers)).items.filter((peer) => peer.spec.node === 'node-b').length
+  await hasEntries('it is listed', (cidrs) => cidrs.includes(`${spec.loadBalancerIP}/32`))
+  await eventually('the node has peers', async (observe) => observe(await peersOfNode()) === 2 || undefined)
+  await stage.run('delete', 'node', 'node-b')
+  await stage.run('delete', 'service', 'stale', '--wait=false')
+  await eventually('an Event says why it waits', async (observe) => {
+    const messages = await stage.run('get', 'events', '-o', 'jsonpath={.items[*].message}')
+    return observe(messages).includes('Node node-b was deleted, and its machine may announce') || undefined
+  })
+  await hasEntries('it is not listed', (cidrs) => !cidrs.includes(`${spec.loadBalancerIP}/32`))
+  assert.equal([stage.reserved().length, await peersOfNode()], [1, 2])
+  await register('node-b', { nodeIp })
+  await settled('node-b')
+  await stage.gone('stale')
   await eventually('it is released', () => stage.reserved().length === 0 || undefined)
 })
 

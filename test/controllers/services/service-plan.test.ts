@@ -366,6 +366,11 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
     plan: { againInMs: 500 },
   },
   {
+    name: 'nor one that the machine of a deleted Node may announce, which its owner is told',
+    seen: { service: withdrawn, record: bound, announcement: { services: [], waitMs: 9_000, reason: 'Node a' } },
+    plan: { step: { do: 'report-wait', reason: 'Node a', againInMs: 9_000 } },
+  },
+  {
     name: 'nor one that another Service shows, which is reported',
     seen: { service: withdrawn, record: bound, announcement: { services: ['default/web', 'default/other'] } },
     plan: { step: { do: 'report-shared', address, services: ['default/other'] } },

@@ -1,0 +1,62 @@
+import type { ObjectConfiguration } from '../../announcers/announcer.ts'
+import type { KubeObject } from '../../kube/objects.ts'
+import type { Announcement } from './announcing.ts'
+
+/** The Nodes that were deleted, and from whose machines the network may still learn what they announced. */
+export type LingeringNodes = {
+  /** Notes which nodes of our objects do not exist. Resolves to the objects that must stay, as only they name such a node. */
+  look(existing: readonly KubeObject[], hasNode: (name: string) => boolean): KubeObject[]
+  /** Why the network may still learn an address that we no longer announce; undefined if it cannot. */
+  find(address: string): Announcement | undefined
+  /** Notes that an address is announced: deleted nodes from now on may know it. */
+  announced(address: string): void
+  /** Forgets what may have changed while another process led. */
+  forget(): void
+}
+
+/** How soon we look again whether a deleted Node is back: its software then heeds us again. */
+const pollMs = 15_000
+
+/**
+ * Counts from our own first sight of each deletion. A node that is deleted after an address was withdrawn has withdrawn it
+ * too: so no address waits longer than for the nodes that were deleted before it left.
+ */
+export function lingeringNodes(
+  { forMs, nodeOf }: NonNullable<ObjectConfiguration['lingering']>,
+  now: () => number = () => performance.now(),
+): LingeringNodes {
+  let deletedAtMs: Map<string, number> | undefined
+  const leftAtMs = new Map<string, number>()
+  return {
+    look(existing, hasNode) {
+      const before = deletedAtMs
+      const left = existing.flatMap((object) => {
+        const node = nodeOf(object)
+        return node === undefined || hasNode(node) ? [] : [{ object, node, atMs: before?.get(node) ?? now() }]
+      })
+      deletedAtMs = new Map(left.map(({ node, atMs }) => [node, atMs]))
+      // Not at once: who waited for an address asks again, and a younger deletion does not concern it.
+      for (const [address, atMs] of leftAtMs) if (now() - atMs >= 2 * forMs) leftAtMs.delete(address)
+      return left.filter(({ atMs }) => now() - atMs < forMs).map(({ object }) => object)
+    },
+    find(address) {
+      // No pass has looked yet.
+      if (!deletedAtMs) return { services: [] }
+      const leftAt = leftAtMs.get(address) ?? now()
+      const before = [...deletedAtMs].filter(([, atMs]) => atMs <= leftAt)
+      const [last] = before.toSorted(([, one], [, other]) => other - one)
+      const waitMs = last ? last[1] + forMs - now() : 0
+      if (!last || waitMs <= 0) return undefined
+      leftAtMs.set(address, leftAt)
+      const reason =
+        `Node ${last[0]} was deleted, and its machine may announce ${address} for up to ${forMs / 60_000} minutes more. ` +
+        'The address is released after that, or when the Node exists again'
+      return { services: [], waitMs: Math.min(waitMs, pollMs), reason }
+    },
+    announced: (address) => void leftAtMs.delete(address),
+    forget() {
+      deletedAtMs = undefined
+      leftAtMs.clear()
+    },
+  }
+}
