@@ -18,8 +18,8 @@ export type LingeringNodes = {
 const pollMs = 15_000
 
 /**
- * Counts from our own first sight of each deletion. A node that is deleted after an address was withdrawn has withdrawn it
- * too: so no address waits longer than for the nodes that were deleted before it left.
+ * Counts from our own first sight of each deletion. An address waits only for nodes that were deleted before it was
+ * withdrawn: a later one has withdrawn it too.
  */
 export function lingeringNodes(
   { forMs, nodeOf }: NonNullable<ObjectConfiguration['lingering']>,
