@@ -20,8 +20,8 @@ import { noObserver } from '../../fakes/observer.ts'
 import { fakeClock } from '../../kube/fake-clock.ts'
 import { recordedLog } from '../../kube/recorded-log.ts'
 
-const sourceNames = ['services', 'records', 'peerFacts', 'ownAddresses'] as const
-type SourceName = (typeof sourceNames)[number]
+const watched = ['services', 'records', 'peerFacts', 'ownAddresses'] as const
+type SourceName = (typeof watched)[number] | 'nodes'
 
 /** The controller runs; each of its sources can be known late, and can change. */
 async function running({ late }: { late?: SourceName } = {}) {
@@ -33,8 +33,8 @@ async function running({ late }: { late?: SourceName } = {}) {
     onChange: (listener: () => void) => void listeners.set(name, listener),
     synced: () => (name === late ? known.promise : Promise.resolve()),
   })
-  const [services, records, peerFacts, ownAddresses] = sourceNames.map(source)
-  const deps = { caches: { services, records }, peerFacts, ownAddresses }
+  const [services, records, peerFacts, ownAddresses] = watched.map(source)
+  const deps = { caches: { services, records, nodes: source('nodes') }, peerFacts, ownAddresses }
   const reconciler = {
     name: 'announcing',
     reconcile: async (key: string) => {
@@ -79,7 +79,7 @@ test('the configuration is looked at every minute, for somebody may have deleted
   await end()
 })
 
-for (const late of ['services', 'records', 'peerFacts'] as const) {
+for (const late of ['services', 'records', 'nodes', 'peerFacts'] as const) {
   test(`nothing is withdrawn because ${late} are not known yet`, async () => {
     const { looks, clock, end, isKnown } = await running({ late })
     await clock.pass(60_000)
@@ -99,7 +99,7 @@ test('each term of a leader begins anew: another one may have written in between
   await end()
 })
 
-for (const name of sourceNames) {
+for (const name of watched) {
   test(`a change of ${name} is taken up long before the minute is over`, async () => {
     const { looks, clock, end, change } = await running()
     change(name)
@@ -153,7 +153,7 @@ test('the software learns what is announced, and all by which it keeps the addre
   const shows = (name: string, ip: string, more: Parameters<typeof makeService>[0] = {}) =>
     makeService({ name, status: { loadBalancer: { ingress: [{ ip }] } }, ...more })
   const going = { deletionTimestamp: 'now', finalizers: [serviceFinalizer] }
-  const { facts, nodes, ...addresses } = await stateOf([
+  const { facts, nodes, hasNode, ...addresses } = await stateOf([
     { service: makeService({ loadBalancerIP: address, labels: { tier: 'gold' } }), wanted: own },
     { service: shows('found', '203.0.113.41'), wanted: reserve },
     { service: shows('gone', '203.0.113.42', going), wanted: own },
@@ -171,6 +171,10 @@ test('the software learns what is announced, and all by which it keeps the addre
       { service: 'default/theirs', loadBalancerClass: 'a.test/b' },
     ],
   })
+  assert.equal(
+    ['node-a', 'node-b'].map((name) => hasNode?.(name)),
+    [true, false],
+  )
   assert.equal(facts?.get('default/web'), { labels: { tier: 'gold' } })
   assert.equal(
     nodes.map(({ node, annotations }) => [node, annotations]),
