@@ -107,7 +107,7 @@ export type ObjectConfiguration = {
    * For how long a machine may announce what it announced when its Node was deleted, and the node that an object of ours
    * is for. Absent where the software withdraws then.
    */
-  lingering?: { forMs: number; nodeOf(object: KubeObject): string | undefined }
+  lingering?: { forMs: number; nodeOf: (object: KubeObject) => string | undefined }
 }
 
 /**

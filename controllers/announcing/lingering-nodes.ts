@@ -1,17 +1,16 @@
 import type { ObjectConfiguration } from '../../announcers/announcer.ts'
 import type { KubeObject } from '../../kube/objects.ts'
-import type { Announcement } from './announcing.ts'
 
 /** The Nodes that were deleted, and from whose machines the network may still learn what they announced. */
 export type LingeringNodes = {
   /** Notes which nodes of our objects do not exist. Resolves to the objects that must stay, as only they name such a node. */
-  look(existing: readonly KubeObject[], hasNode: (name: string) => boolean): KubeObject[]
+  look: (existing: readonly KubeObject[], hasNode: (name: string) => boolean) => KubeObject[]
   /** Why the network may still learn an address that we no longer announce; undefined if it cannot. */
-  find(address: string): Announcement | undefined
+  find: (address: string) => { services: never[]; waitMs?: number; reason?: string } | undefined
   /** Notes that an address is announced: deleted nodes from now on may know it. */
-  announced(address: string): void
+  announced: (address: string) => void
   /** Forgets what may have changed while another process led. */
-  forget(): void
+  forget: () => void
 }
 
 /** How soon we look again whether a deleted Node is back: its software then heeds us again. */
