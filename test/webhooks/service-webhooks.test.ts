@@ -32,6 +32,8 @@ type Facts = {
   /** What the check of another program's address comes to. */
   checkForeign?: (wanted: Want) => Want
   policy?: Policy
+  /** The Services of the cluster. */
+  services?: Service[]
   /** Another program that leads. */
   leader?: string
 }
@@ -45,6 +47,7 @@ function deps(
     families = { primary: 'IPv4', isDual: false },
     heldAddress,
     preview = {},
+    services = [],
     checked = (wanted) => wanted,
     checkForeign = checked,
     policy = makePolicy(metro ? { metro } : {}),
@@ -59,7 +62,7 @@ function deps(
       claims.push(claim)
       return Promise.resolve(claimed)
     },
-    services: () => [],
+    services: () => services,
     users: () => [],
     families: () => families,
     exists: () => Promise.resolve(exists()),
@@ -88,6 +91,7 @@ async function mutate(request: Request, facts: Facts = {}) {
   return {
     decision,
     claims: claims.map(({ key, location, elasticIP }) => `${key} in ${elasticIP ?? location}`),
+    waits: claims.map(({ wait }) => wait),
     after: after(full, decision),
   }
 }
@@ -101,13 +105,18 @@ function after({ object }: AdmissionRequest<Service>, decision: Decision): Servi
   return jsonPatch.applyPatch(structuredClone(object as Service), operations as jsonPatch.Operation[], true).newDocument
 }
 
+function annotate({ metadata, ...rest }: Service, annotations: Record<string, string>): Service {
+  return { ...rest, metadata: { ...metadata, annotations: { ...metadata.annotations, ...annotations } } }
+}
+
 function deepFreeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null) Object.values(Object.freeze(value)).forEach(deepFreeze)
   return value
 }
 
 test('a new Service gets its address, our finalizer and our address annotation', async () => {
-  const { after, claims } = await mutate({})
+  const { after, claims, waits } = await mutate({})
+  assert.equal(waits, [true], 'its user waits for the answer')
   assert.equal(after, makeService(shown))
   assert.equal(claims, ['default/web in da'])
 })
@@ -369,6 +378,12 @@ for (const [before, now] of [
   })
 }
 
+test('a Service that has its address from an ElasticIP may be given to another program', async () => {
+  const object = annotate(chosen('office', shown), { 'example.com/managed': 'false' })
+  const policy = { ...makePolicy({ metro: 'da' }), managedAnnotation: 'example.com/managed' }
+  assert.is((await validate({ object, oldObject: chosen('office', shown) }, { policy })).verdict, 'allow')
+})
+
 test('a Service without an address may request another ElasticIP', async () => {
   const decision = await validate({ object: chosen('other'), oldObject: chosen('office') })
   assert.is(decision.verdict, 'allow')
@@ -411,6 +426,12 @@ const requests: [what: string, old: Service, object: Service, isDenied: boolean]
     false,
   ],
   [
+    'on a Service that becomes a LoadBalancer and had an address in its spec',
+    makeService({ ...own, type: 'ClusterIP' }),
+    makeService({ ...own, annotations: { [kubeVipAnnotation]: '192.0.2.1' } }),
+    false,
+  ],
+  [
     'on a Service that becomes a LoadBalancer',
     makeService({ type: 'ClusterIP' }),
     makeService({ annotations: { [kubeVipAnnotation]: address } }),
@@ -443,10 +464,6 @@ test('an update that drops only the address annotation gets it back', async () =
 
 const protecting = { 'eip-admission.dev/protect': 'true' }
 const managedAnnotation = 'example.com/managed'
-const annotate = ({ metadata, ...rest }: Service, annotations: Record<string, string>): Service => ({
-  ...rest,
-  metadata: { ...metadata, annotations: { ...metadata.annotations, ...annotations } },
-})
 const guarded = annotate(makeService(shown), protecting)
 
 const severalRequested = { [requestAnnotation]: '192.0.2.1,192.0.2.2' }
@@ -494,12 +511,28 @@ for (const { what, object, oldObject = guarded, policy = {}, reason } of losses)
     assert.is(decision.verdict === 'deny' ? decision.reason : undefined, reason && text)
   })
 
+test('a Service that may share an address by a key alone is denied, and one that shows an address is not', async () => {
+  const sharingKey = 'metallb.io/allow-shared-ip'
+  const base = makePolicy({ metro: 'da' })
+  const policy = { ...base, requestAnnotations: { ...base.requestAnnotations, sharingKey } }
+  const annotations = { [sharingKey]: 'dns' }
+  const services = [makeService({ name: 'other', annotations })]
+  const facts = { policy, services }
+  for (const dryRun of [false, true]) {
+    const { decision, claims } = await mutate({ object: makeService({ annotations }), dryRun }, facts)
+    assert.match(decision.verdict === 'deny' ? decision.reason : '', 'is also that of Service default/other')
+    assert.equal(claims, [])
+  }
+  assert.equal((await mutate({ object: makeService({}) }, facts)).claims, ['default/web in da'])
+})
+
 test('the deletion of a protected Service is denied, with the command that unprotects it', async () => {
   const request = requestOf({ operation: 'DELETE', object: null, oldObject: guarded })
   const decision = await serviceProtect(deps({})).decide(request, AbortSignal.timeout(5000))
   assert.match(
     decision.verdict === 'deny' ? decision.reason : '',
-    'kubectl annotate service -n default web eip-admission.dev/protect=false --overwrite',
+    'annotation eip-admission.dev/protect: "true"; set it to "false" first: ' +
+      'kubectl annotate service -n default web eip-admission.dev/protect=false --overwrite',
   )
 })
 

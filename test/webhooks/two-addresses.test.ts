@@ -32,10 +32,20 @@ type Facts = {
   onCloudFailure?: 'defer' | 'deny'
   preview?: ClaimPreview
   dryRun?: boolean
+  /** The Service as it is stored. */
+  old?: Service
 }
 
 async function review(service: Service, facts: Facts = {}) {
-  const { first = held, second = held, families = dual, onCloudFailure = 'defer', preview = {}, dryRun = false } = facts
+  const {
+    first = held,
+    second = held,
+    families = dual,
+    onCloudFailure = 'defer',
+    preview = {},
+    dryRun = false,
+    old,
+  } = facts
   const claimed: string[] = []
   const of = ({ key, family }: Claim) => {
     claimed.push(`${key} ${family}`)
@@ -60,10 +70,10 @@ async function review(service: Service, facts: Facts = {}) {
   })
   const request = {
     uid: 'u',
-    operation: 'CREATE',
+    operation: old ? 'UPDATE' : 'CREATE',
     namespace: 'default',
     object: service,
-    oldObject: null,
+    oldObject: old ?? null,
     dryRun,
   } as const
   const decision = await webhook.decide(request, AbortSignal.timeout(5_000))
@@ -141,6 +151,21 @@ for (const { name, spec, facts, verdict, text } of cases) {
     assert.equal(decided.claimed, both)
   })
 }
+
+const showsFirst = { annotations: { 'eip-admission.dev/address': address }, loadBalancerIP: address }
+const seconds: { second: ClaimResult; policy: object; verdict: string; text: RegExp }[] = [
+  { second: held, policy: required, verdict: 'allow', text: /^$/ },
+  { second: refused, policy: prefers, verdict: 'allow', text: /^no IPv6 address/ },
+  { second: refused, policy: required, verdict: 'deny', text: /^Service default\/web gets no IPv6 address/ },
+]
+for (const { second, policy, verdict, text } of seconds)
+  test(`an update by which a Service ${JSON.stringify(policy)} wants a second, ${second.kind}: ${verdict}`, async () => {
+    const finalizers = ['eip-admission.dev/address-cleanup']
+    const old = makeService({ ...showsFirst, finalizers })
+    const decided = await review(makeService({ ...showsFirst, finalizers, ...policy }), { second, old })
+    assert.equal([decided.verdict, decided.claimed], [verdict, ['default/web.ipv6 ipv6']])
+    assert.match(decided.text, text)
+  })
 
 test('what the API server fails to do for the second comes later, and a mistake of ours is not hidden', async () => {
   const { verdict, text } = await review(makeService(prefers), { second: unreachable })

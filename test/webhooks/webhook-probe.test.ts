@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { KubeError } from '../../kube/errors.ts'
 import type { KubeObject } from '../../kube/objects.ts'
 import { webhookIdentities } from '../../webhooks/identities.ts'
 import { probeAnnotation } from '../../webhooks/probe.ts'
-import { webhookProbe } from '../../webhooks/webhook-probe.ts'
+import { probeOnce, webhookProbe } from '../../webhooks/webhook-probe.ts'
 import { silentLog } from '../fakes/log.ts'
 import { eventually } from '../whole/eventually.ts'
 
@@ -58,6 +59,21 @@ test('webhooks that are missed twice are an Event, and another one when they are
   assert.is(probe.problem(), undefined)
   assert.equal([...new Set(reasons)], ['Warning AdmissionNotWorking', 'Normal AdmissionWorking'])
   assert.ok(dryRuns.length > 0 && dryRuns.every((dryRun) => dryRun === true), 'nothing is stored')
+})
+
+test('a refusal of the dry run is an answer of the API server, and any other failure is none', async () => {
+  const webhooks = webhookIdentities.map(({ name }) => ({ name, clientConfig: { url: 'https://192.0.2.10' } }))
+  const outcome = (failure: Error) =>
+    probeOnce(
+      {
+        client: { get: (async () => ({ webhooks })) as never, create: () => Promise.reject(failure) },
+        namespace: 'eip-admission',
+      },
+      new AbortController().signal,
+    )
+  const refusal = new KubeError('forbidden', { status: 403, reason: 'Forbidden' })
+  assert.equal(await outcome(refusal), { outcome: 'unknown', reason: 'the API server refused the probe: forbidden' })
+  assert.equal(await outcome(new Error('a mistake')), { outcome: 'unknown', reason: 'Error: a mistake' })
 })
 
 test.run()

@@ -1,11 +1,21 @@
+import { mock } from 'node:test'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Location } from '../../../clouds/ports/cloud.ts'
 import { warmPoolController, warmPoolKey } from '../../../controllers/available/warm-pool.ts'
 import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
+import { makeLot } from '../../builders.ts'
 import { silentLog } from '../../fakes/log.ts'
 
 const { signal } = new AbortController()
+
+/** An available warm address of a location. */
+function makeWarm(location: string): ElasticIP {
+  const name = `warm-${location}-1`
+  const status = { phase: 'Available', address: '203.0.113.1', reservationID: `res-${location}` } as const
+  const source = makeLot(name, { location, reclaimPolicy: 'Delete' }, status)
+  return { ...source, metadata: { name, labels: { 'eip-admission.dev/warm-pool': 'true' } } }
+}
 
 type Deps = Parameters<typeof warmPoolController>[0]
 
@@ -13,13 +23,18 @@ type Deps = Parameters<typeof warmPoolController>[0]
 function makePool(setting: string) {
   const cloud = { locations: undefined as Location[] | undefined }
   const written: ElasticIP[] = []
+  const released: string[] = []
   const nothing = { list: () => [], onChange() {} }
+  const stored: ElasticIP[] = []
   const deps = {
-    caches: { services: nothing, records: nothing },
+    caches: { services: nothing, records: { ...nothing, list: () => stored } },
     ledger: {
       deps: {
         overLimit: async () => undefined,
-        records: { create: async (record: ElasticIP) => void written.push(record) },
+        records: {
+          create: async (record: ElasticIP) => void written.push(record),
+          writeStatus: async ({ metadata }: ElasticIP) => void released.push(metadata.name),
+        },
       },
     },
     vendor: {
@@ -33,9 +48,10 @@ function makePool(setting: string) {
     settings: { cluster: { warmPool: 1, unboundGraceMs: 900_000 } },
     log: silentLog,
   } as unknown as Deps
-  const { reconciler } = warmPoolController(deps)
+  const { reconciler, prepare } = warmPoolController(deps)
   const addedIn = () => written.map(({ spec }) => spec.location)
-  return { cloud, addedIn, look: () => reconciler.reconcile(warmPoolKey, signal) }
+  const begin = () => prepare?.(signal)
+  return { cloud, stored, released, begin, addedIn, look: () => reconciler.reconcile(warmPoolKey, signal) }
 }
 
 test('nothing is bought before the name of a location is known, and then under its code', async () => {
@@ -50,6 +66,30 @@ test('a cloud that lists no location of a kind accepts its codes', async () => {
   cloud.locations = []
   await look()
   assert.equal(addedIn(), ['da'])
+})
+
+test('in a new term an unused location is unused since its first look, not since one of a former term', async () => {
+  const graceMs = 900_000
+  let nowMs = 0
+  const clock = mock.method(performance, 'now', () => nowMs)
+  try {
+    const { cloud, stored, released, begin, look } = makePool('da')
+    cloud.locations = []
+    stored.push(...['da', 'sv'].map((location) => makeWarm(location)))
+    const looksAt = async (ms: number) => {
+      nowMs = ms
+      await look()
+      return released.join()
+    }
+    await begin()
+    assert.is(await looksAt(0), '')
+    // Another replica has led meanwhile, and Services of sv came and went.
+    await begin()
+    assert.is(await looksAt(graceMs), '')
+    assert.is(await looksAt(2 * graceMs), 'warm-sv-1')
+  } finally {
+    clock.mock.restore()
+  }
 })
 
 test.run()

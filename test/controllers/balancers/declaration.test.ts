@@ -6,9 +6,24 @@ import type { ClusterState } from '../../../ledger/identity/cluster-signs.ts'
 import { failureOf } from '../../clouds/scripted-server.ts'
 import { makeContext } from '../../commands/doctor/context.ts'
 import { apiServer } from '../../fakes/api-server.ts'
+import { makeService } from '../../builders.ts'
 import { makeSeen } from './builders.ts'
 
 const { signal } = new AbortController()
+
+/** The keys of a plain Service under these settings. */
+function servedKeys(env: Record<string, string>): string[] {
+  const { settings, vendor } = makeContext({ env })
+  const list = () => [makeService()]
+  const [controller] = balancerControllers({
+    caches: { services: { list, onChange() {} }, nodes: { onChange() {} } },
+    want: () => ({ kind: 'managed', location: 'da', warnings: [] }),
+    events: { of: () => ({ record() {} }) },
+    vendor,
+    settings,
+  } as unknown as Parameters<typeof balancerControllers>[0])
+  return [...(controller?.keys?.() ?? [])]
+}
 
 /** How a reconcile of a Service with a managed balancer fails, where the cloud cannot be read, and what it asked. */
 async function reconciled(state: ClusterState) {
@@ -49,5 +64,9 @@ test('while another cluster has our id, the balancers are not even read', async 
 for (const kind of ['unchecked', 'waiting', 'ours'] as const)
   test(`while the signs of this cluster are ${kind}, Services get their balancers`, async () =>
     assert.ok((await reconciled({ kind })).asked.includes('list')))
+
+test('a Service is served where the setting gives it a balancer', () => {
+  assert.equal(servedKeys({ METAL_LOAD_BALANCER: 'emlb:///da' }), ['default/web'])
+})
 
 test.run()

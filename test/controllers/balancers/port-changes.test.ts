@@ -24,6 +24,11 @@ const none: PortChanges = { removePorts: [], removePools: [], updatePools: [], a
 const cases: { name: string; seen: Partial<PortsSeen>; changes: Partial<PortChanges> }[] = [
   { name: 'nothing differs', seen: {}, changes: {} },
   {
+    name: 'a port keeps its pool beside one that somebody else attached',
+    seen: { balancer: makeBalancer({ ports: [{ id: 'port-80', number: 80, pools: ['pool-80', 'theirs'] }] }) },
+    changes: {},
+  },
+  {
     name: 'a new port needs a pool with every node',
     seen: { ports: [...base.ports, { port: 443, nodePort: 30_443 }], nodes: [worker] },
     changes: { addPorts: [{ number: 443, pool: { add: [added(worker, 30_443)] } }] },

@@ -36,6 +36,7 @@ async function openWorld(service: Service = makeService({ ports: [{ port: 80, no
   let wanted: Want = { kind: 'managed', location: 'da', warnings: [] }
   let reason: string | undefined
   const events: string[] = []
+  const missed: number[] = []
   /** A process of its own: it remembers nothing of the others. */
   const process = (client = api.client) =>
     serviceBalancer({
@@ -45,7 +46,7 @@ async function openWorld(service: Service = makeService({ ports: [{ port: 80, no
       budgetMs: 1_500,
       monotonicMs: () => clock.now,
       event: (_service, { message }) => void events.push(message),
-      onMissedByAdmission: () => {},
+      onMissedByAdmission: () => void missed.push(clock.now),
       cached: stored,
       want: () => wanted,
       isOn: true,
@@ -61,6 +62,7 @@ async function openWorld(service: Service = makeService({ ports: [{ port: 80, no
     at,
     clock,
     events,
+    missed,
     stored,
     process,
     annotation: (name: string) => stored()?.metadata.annotations?.[name],
@@ -96,6 +98,19 @@ inWorld(
     assert.equal([api.writes.length, metal.control.calls.count('POST /lb/**')], [writes, 0])
   },
 )
+
+for (const [what, finalizers, count] of [
+  ['that admission has missed is counted', [], 1],
+  ['of a predecessor is not', ['service.kubernetes.io/load-balancer-cleanup'], 0],
+] as const)
+  inWorld(
+    `a Service ${what}`,
+    async ({ process, missed }) => {
+      await process().reconcile(key, signal)
+      assert.is(missed.length, count)
+    },
+    makeService({ finalizers: [...finalizers], ports: [{ port: 80, nodePort: 30_080 }] }),
+  )
 
 inWorld('processes that race create one balancer', async (world) => {
   const { process, count, metal } = world

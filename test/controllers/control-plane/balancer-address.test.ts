@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Balancers } from '../../../clouds/ports/balancers.ts'
-import { leasedBalancers } from '../../../controllers/control-plane/balancer-address.ts'
+import { balancerAddress, leasedBalancers } from '../../../controllers/control-plane/balancer-address.ts'
 
 const { signal } = new AbortController()
 
@@ -33,5 +33,12 @@ for (const [name, write] of Object.entries(writes))
     assert.equal(calls, [])
     assert.match(String(problem), 'the lease ends too soon for another write')
   })
+
+test('the address of a balancer is named by its id, and no machine has it', async () => {
+  const of = (addresses: string[]) =>
+    balancerAddress({ get: () => Promise.resolve({ addresses } as never) }, 'b').read('b', signal)
+  assert.equal(await of(['203.0.113.9']), { id: 'b', address: '203.0.113.9', machines: [], isNamed: true })
+  assert.is(await of([]), undefined)
+})
 
 test.run()

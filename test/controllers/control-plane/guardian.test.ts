@@ -1,5 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { strangerGraceMs } from '../../../controllers/moves/move-plan.ts'
 import { type ServerState, guardedWorld } from './world.ts'
 
 type World = ReturnType<typeof guardedWorld>
@@ -316,7 +317,8 @@ inWorld('a tag that a person removed ends the guard', async (world) => {
 
 inWorld('a node that is no longer there loses the address', async (world) => {
   world.setPresent(['b', 'c'])
-  assert.ok((await world.msUntilHeldBy('b')) <= 15_000)
+  const ms = await world.msUntilHeldBy('b')
+  assert.ok(ms >= strangerGraceMs && ms <= 15_000, `${ms} ms after it was last seen`)
   assert.equal(world.moves, ['stranger -> b'])
 })
 

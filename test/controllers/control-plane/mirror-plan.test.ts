@@ -231,6 +231,11 @@ const table: { name: string; seen: Partial<MirrorSeen>; step: MirrorStep['do'] |
     step: 'create-slice',
   },
   { name: 'Endpoints that nobody mirrors', seen: { endpoints: endpointsOf(both) }, step: undefined },
+  {
+    name: 'Endpoints that are not to be mirrored any more, beside the slice that was made of them',
+    seen: { endpoints: endpointsOf(both, skips), slices: [mirrored(both)] },
+    step: 'create-slice',
+  },
   { name: 'Endpoints that are not to be mirrored', seen: { endpoints: endpointsOf(both, skips) }, step: undefined },
   {
     name: 'Endpoints that are mirrored beside our slice',

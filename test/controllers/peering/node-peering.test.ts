@@ -77,6 +77,19 @@ test('while machines cannot be read a node keeps the network that it says, altho
   assert.equal(nodes.writes, [])
 })
 
+test('a node that is selected again is read at once', async () => {
+  const cluster = makeCluster({ selector: edge })
+  const { cloud, look, register } = cluster
+  register(1, { role: 'edge' })
+  await look()
+  register(1, {})
+  await look()
+  cloud.asked.length = 0
+  register(1, { role: 'edge' })
+  await look()
+  assert.ok(cloud.asked.includes('peers m-1'))
+})
+
 test('a new node costs a call that turns BGP on, one that reads its peers, and one write', async () => {
   const { cloud, facts, look, nodes, register } = makeCluster()
   register()

@@ -9,6 +9,7 @@ import {
   serviceCondition,
   wantedCondition,
 } from '../../../controllers/services/service-condition.ts'
+import { KubeError } from '../../../kube/errors.ts'
 import type { Condition, Service } from '../../../kube/objects.ts'
 import { sights } from '../../../lib/sights.ts'
 import type { Want } from '../../../ledger/want/want.ts'
@@ -117,11 +118,13 @@ function play() {
   let service: Service | undefined = makeService({})
   let wanted: Want = reserve
   let passedMs = 0
+  let refusal: Error | undefined
   const told: string[] = []
   const written: unknown[] = []
   const deps: ServiceConditionDeps = {
     client: {
       patch: (_resource, { patch }) => {
+        if (refusal) return Promise.reject(refusal)
         const [change] = (patch as { strategic: Pick<Service, 'status'> }).strategic.status?.conditions ?? []
         written.push(change)
         const isRemoved = change && '$patch' in change
@@ -147,6 +150,7 @@ function play() {
     told,
     written,
     look: () => reconciler.reconcile('default/web', new AbortController().signal),
+    refuse: (error: Error) => void (refusal = error),
     pass: (ms: number) => void (passedMs += ms),
     show: (...ips: string[]) =>
       void (service = { ...showing(...ips), status: { ...showing(...ips).status, ...conditionsOf(service) } }),
@@ -195,5 +199,22 @@ test('the condition is removed from a Service that another class serves by now',
   for (const _again of [1, 2]) await look()
   assert.equal(written.slice(1), [{ $patch: 'delete', type: 'eip-admission.dev/AddressReady' }])
 })
+
+for (const [reason, status, isThrown] of [
+  ['NotFound', 404, false],
+  ['Conflict', 409, false],
+  ['Forbidden', 403, true],
+] as const)
+  test(`a condition that the API server refuses with ${reason} is ${isThrown ? 'written later' : 'of a Service that is gone'}`, async () => {
+    const { look, show, refuse } = play()
+    show(address)
+    const refusal = new KubeError(reason, { status, reason })
+    refuse(refusal)
+    const failure = await look().then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+    assert.is(failure, isThrown ? refusal : undefined)
+  })
 
 test.run()

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { provisionedCheck } from '../../../ledger/available/provisioned-check.ts'
+import { transferWarm } from '../../../ledger/available/settle-source.ts'
 import type { ClaimResult } from '../../../ledger/claim/claim-spec.ts'
 import { type ElasticIP, elasticIPs } from '../../../ledger/record/elastic-ip.ts'
 import { serviceMarks, sourceMarks } from '../../../ledger/record/marks.ts'
@@ -79,6 +80,16 @@ test('a claimed warm address is transferred to its Service, and the pool is fill
     sources(harness).map((one) => [one.metadata.name, isAvailable(one), one.status?.reservationID]),
     [['warm-da-1', true, 'res-2']],
   )
+})
+
+test('a transfer leaves no name of the warm record in that of the Service', async () => {
+  const { harness, process } = await warmHarness(1)
+  await process.claim()
+  const [warm, record] = [source(harness, 'warm-da-1'), harness.record()]
+  assert.is(record?.spec.source?.name, 'warm-da-1')
+  if (warm && record) await transferWarm(process.deps, { source: warm, record }, neverAborted)
+  assert.is(harness.record()?.spec.source, undefined)
+  assert.is(source(harness, 'warm-da-1'), undefined)
 })
 
 test('a restored record whose warm address is gone finds the address that the Service had, and buys no other', async () => {
@@ -504,6 +515,22 @@ test('a leader that begins anew does not count what its former term missed', asy
   assert.is(source(harness, 'office')?.status?.reservationID, 'own-1')
   await checks.check(seen, neverAborted)
   assert.is(source(harness, 'office')?.status?.reservationID, undefined)
+})
+
+test('a provisioned address is read once in its interval', async () => {
+  const { harness, process } = await officeHarness()
+  let nowMs = 0
+  const checks = provisionedCheck(process.deps, { everyMs: 300_000, monotonicMs: () => nowMs })
+  const seen = { source: source(harness, 'office'), record: undefined }
+  const readsAt = async (ms: number) => {
+    nowMs = ms
+    const before = harness.cloud.calls.reservation
+    const { againInMs } = await checks.check(seen, neverAborted)
+    return [harness.cloud.calls.reservation - before, againInMs]
+  }
+  assert.equal(await readsAt(0), [1, 300_000])
+  assert.equal(await readsAt(200_000), [0, 100_000])
+  assert.equal(await readsAt(300_000), [1, 300_000])
 })
 
 test('a claimRef that another writer overwrites on a provisioned ElasticIP is restored', async () => {

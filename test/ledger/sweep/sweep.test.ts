@@ -216,6 +216,22 @@ test('while the API server lists no records, no orphan comes nearer to its relea
   assert.equal(harness.cloud.released, [])
 })
 
+test('a sweep without an orphan asks the API server for no list of records', async () => {
+  const harness = makeHarness()
+  const kube: Hooks = {}
+  let lists = 0
+  kube.before = ({ verb, values: [resource] }) => {
+    if (verb === 'list' && resource === elasticIPs) lists += 1
+  }
+  const process = harness.process('sweeper', { kube })
+  for (const orphans of [[], [old]]) {
+    for (const one of orphans) harness.cloud.put(one)
+    lists = 0
+    await process.sweep(neverAborted)
+    assert.is(lists, orphans.length)
+  }
+})
+
 test("the ledger's ConfigMap names the orphans for as long as there are some", async () => {
   const harness = makeHarness()
   const named = () => listedOrphans(harness.api.stored(configMaps)[0])
