@@ -299,6 +299,27 @@ test('a contender that hesitates leaves a free lease to others, and takes it if 
   await passTogether([last], 1_000)
 })
 
+test('who gives the lease up again and again claims it at the pace of its hesitation', async () => {
+  const [clock, ending] = [fakeClock(), new AbortController()]
+  let leaderships = 0
+  const lead = async () => {
+    leaderships += 1
+    // A loop without its pause would never let this test end.
+    if (leaderships > 1_000) ending.abort()
+  }
+  const hesitationMs = () => 5_000
+  const client = storedLease().client(clock)
+  const one = election({ client, lease, identity: 'one', clock, log: recordedLog(), lead, ...times, hesitationMs })
+  const running = (async () => {
+    while (!ending.signal.aborted) await one.run(ending.signal)
+  })()
+  await clock.pass(60_000)
+  ending.abort()
+  await clock.pass(10_000)
+  await running
+  assert.ok(leaderships > 1 && leaderships <= 12, `${leaderships} leaderships in a minute`)
+})
+
 test('what is left of a lease is counted from the last renewal to its end, and is nothing once it is lost', async () => {
   const one = contend('one', storedLease())
   const left = () => one.leaseLeftMs()

@@ -9,6 +9,7 @@ import { knownAddress } from '../../../controllers/control-plane/known-address.t
 import type { GuardedNode } from '../../../controllers/control-plane/control-plane-nodes.ts'
 import { type ProbeHistory, noProbes } from '../../../controllers/moves/probe-history.ts'
 import { wakeUp } from '../../../controllers/control-plane/wake-up.ts'
+import { fakeClock } from '../../kube/fake-clock.ts'
 import { quickClock } from '../../kube/quick-clock.ts'
 import { startEquinixMetal } from '../../../sandbox/clouds/equinix-metal/server.ts'
 import { recordedLog } from '../../kube/recorded-log.ts'
@@ -234,5 +235,37 @@ inWorld(
     assert.is(world.guardian.hesitationMs(), 0)
   },
 )
+
+test('the guardian turns at each interval, whatever the cloud answers', async () => {
+  const [slow, ends] = [fakeClock(), new AbortController()]
+  let turns = 0
+  const guardian = balancerGuardian({
+    balancers: { get: () => Promise.reject(new Error('down')) } as never,
+    id: 'b',
+    port: 443,
+    known: { ageMs: () => 0, forget() {} } as never,
+    nodes: () => [],
+    external: externalOf,
+    ownNode: 'a',
+    rules: { failures: 3, successes: 10 },
+    readIntervalMs: 60_000,
+    probeIntervalMs: 1_000,
+    wakeUp: wakeUp(slow),
+    clock: slow,
+    log: recordedLog(),
+    onTurn() {
+      turns += 1
+      // A loop without its pause would never let this test end.
+      if (turns > 1_000) ends.abort()
+    },
+    onAttempt() {},
+  })
+  const led = guardian.lead(ends.signal, () => 10_000)
+  await slow.pass(60_500)
+  ends.abort()
+  await slow.pass(1_000)
+  await led
+  assert.is(turns, 61)
+})
 
 test.run()

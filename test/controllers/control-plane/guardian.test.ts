@@ -344,6 +344,12 @@ for (const startMs of [4_000, 5_000])
     await world.stop()
   })
 
+inWorld('while all is well the guardian turns at each interval, and each server is probed as often', async (world) => {
+  const before = [world.turns(), world.probes('a')]
+  await world.clock.pass(60_000)
+  assert.equal([world.turns() - before[0]!, world.probes('a') - before[1]!], [60, 60])
+})
+
 test('a server that has never been good is probed often only while it answers', async () => {
   const world = guardedWorld()
   world.servers.b = 'refuses'

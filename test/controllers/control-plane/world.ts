@@ -29,6 +29,7 @@ export type Name = (typeof names)[number]
 /** A cloud of its own with a guardian that leads; `start` ends the wait for enough good answers. */
 export function guardedWorld(options: { ownNode?: Name; cooldownMs?: number } = {}) {
   const clock = fakeClock()
+  const ending = new AbortController()
   const log = recordedLog()
   const servers: Record<Name, ServerState> = { a: 'well', b: 'well', c: 'well' }
   const leaving: Record<Name, number> = { a: 0, b: 0, c: 0 }
@@ -100,13 +101,16 @@ export function guardedWorld(options: { ownNode?: Name; cooldownMs?: number } = 
     wakeUp: awake,
     clock,
     log,
-    onTurn: () => void (turns += 1),
+    onTurn() {
+      turns += 1
+      // A loop without its pause would never let a test end.
+      if (turns > 5_000) ending.abort()
+    },
     onMoved(move: TriedMove) {
       moves.push(`${move.reason} -> ${move.to.name}`)
       moved.push(move)
     },
   })
-  const ending = new AbortController()
   let led: Promise<void> | undefined
   let isLeading = false
   const lead = () => {
