@@ -12,16 +12,18 @@ import { openStage } from './test-stage.ts'
 const stage = await openStage({ ownControlPlane: true })
 const backup = join(stage.dir, 'etcd-backup')
 const env = { METAL_METRO_NAME: 'da' }
+// A cluster waits for three intervals of whoever wrote the newest sign: every process has the short one.
+const flags = ['--sweep-interval=1s']
 const [port = 0] = await freePorts(1)
 
-test('a replica that does not lead knows no record that the backup lacks', async () => {
-  const leader = await stage.startSwept({ env })
+test('a replica that does not lead knows no record that the backup lacks, and every one that comes after it', async () => {
+  const leader = await stage.startSwept({ env, flags })
   await stage.create(loadBalancer('in-the-backup'))
   await stage.settled('in-the-backup')
   await leader.stop()
   await stage.controlPlane.whileDown((data) => cpSync(data, backup, { recursive: true }))
-  const again = await stage.startSwept({ env })
-  const replica = await stage.serve({ env, flags: ['--only=webhooks', `--webhook-secure-port=${port}`] })
+  const again = await stage.startSwept({ env, flags })
+  const replica = await stage.serve({ env, flags: [...flags, '--only=webhooks', `--webhook-secure-port=${port}`] })
   const knows = (count: number) =>
     eventually(
       `it knows ${count} addresses`,
@@ -41,6 +43,16 @@ test('a replica that does not lead knows no record that the backup lacks', async
   await knows(1)
   // The roles are known a moment after the API server: what it refused in between is no missing right.
   truncateSync(stage.logOf('eip-admission'))
+  // The cloud has a newer sign of life than the backup: after three sweeps without another one that cluster counts as gone.
+  await stage.serve({ env, flags })
+  await stage.create(loadBalancer('after'))
+  await stage.settled('after')
+  // What the cloud has without a record is adopted; its Services are gone.
+  await eventually(
+    'it knows the new one',
+    async (observe) => observe(await knownAddresses(replica)) >= 2 || undefined,
+    80_000,
+  )
 })
 
 test.after(() => stage.close())
