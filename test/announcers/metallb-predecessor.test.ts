@@ -5,6 +5,7 @@ import type { Announcements, NodePeers, WantedObject } from '../../announcers/an
 import { metallbObjects } from '../../announcers/metallb/objects.ts'
 import {
   type PredecessorFacts,
+  advertisementOfBoth,
   foundObjects,
   poolsToWrite,
   wantedObjects,
@@ -239,6 +240,18 @@ test('the advertisement forgets a pool of ours that got another name, and never 
   const names = ['default.api', '198.51.100.9', 'default.late']
   assert.equal(advertisedAfter(names, ['default.api', 'default.late']), ['default.api', 'default.late'])
   assert.equal(advertisedAfter(['198.51.100.9'], []), ['198.51.100.9'])
+})
+
+test('an advertisement that names every pool is not written again, and one that lacks a pool gets its name', () => {
+  const { theirs, facts } = setUp(worlds[1] as World)
+  assert.is(advertisementOfBoth(theirs, poolsToWrite(theirs, facts), facts), undefined)
+  const named = (names: string[]) =>
+    theirs
+      .filter(({ metadata }) => metadata.name !== 'default.web')
+      .map((one) => (isAdvertisement(one) ? { ...one, spec: { ipAddressPools: names } } : one))
+  const lacking = named(['default.api'])
+  const both = advertisementOfBoth(lacking, poolsToWrite(lacking, facts), facts)
+  assert.equal(both?.spec?.ipAddressPools, ['default.api', 'default.web'])
 })
 
 test('what was found holds no password', () => {

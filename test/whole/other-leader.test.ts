@@ -25,6 +25,13 @@ async function holdLease(): Promise<{ release(): Promise<void> }> {
   return record
 }
 
+/** The metric of Kubernetes' own programs, by which dashboards tell who leads. */
+async function leaderGauge(product: Awaited<ReturnType<typeof stage.start>>): Promise<number> {
+  const { text } = await product.health('/metrics')
+  const line = /^leader_election_master_status\{name="cloud-controller-manager"\} (\d)$/m
+  return Number(line.exec(text)?.[1])
+}
+
 for (const flags of [[], ['--only=webhooks']])
   test(`with ${flags[0] ?? 'controllers and webhooks'}: no finalizer, no reservation, a warning; with the lease, an address`, async () => {
     const holder = await holdLease()
@@ -44,6 +51,7 @@ for (const flags of [[], ['--only=webhooks']])
       return undefined
     })
     assert.equal([created?.metadata.finalizers, created?.spec.loadBalancerIP], [undefined, undefined])
+    if (flags.length === 0) assert.is(await leaderGauge(product), 0)
     await stage.run('patch', 'service', 'theirs', '--type=merge', '-p', '{"metadata":{"labels":{"a":"b"}}}')
     assert.is((await stage.service('theirs'))?.metadata.finalizers, undefined)
     assert.is(stage.calls(routes.reserve), 0)
@@ -54,6 +62,7 @@ for (const flags of [[], ['--only=webhooks']])
     if (flags.length === 0) {
       const address = await stage.settled('waits')
       assert.ok(stage.reserved().some((one) => one.address === address))
+      assert.is(await leaderGauge(product), 1)
     }
     await stage.run('delete', 'service', 'waits', '--timeout=60s')
     await product.stop()

@@ -44,6 +44,14 @@ test('what a Service shows is held for it, or an own address of the project', ()
   assert.equal(of([ours], []), [
     `error: Service default/web shows ${address} in status.loadBalancer and spec.loadBalancerIP and annotation eip-admission.dev/address, and nobody holds it`,
   ])
+  // The same where the Service names an ElasticIP.
+  const naming = makeService({
+    annotations: { ...annotations, 'eip-admission.dev/elastic-ip': 'lot' },
+    loadBalancerIP: address,
+    status: status(address),
+  })
+  assert.match(of([naming], [bound])[0] ?? '', /^ok/)
+  assert.match(of([naming], [])[0] ?? '', /^error: Service default\/web shows .* and nobody holds it$/)
   const releasing = makeRecord({ phase: 'Releasing', address, reservationID: 'res-1' })
   assert.match(of([ours], [releasing])[0] ?? '', /^error/)
   const other = makeService({ name: 'other', status: status(address) })
