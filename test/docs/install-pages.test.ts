@@ -4,6 +4,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { valueAt } from '../../manifests/choices.ts'
 import { objectsIn } from '../manifests/render.ts'
+import { fileOf } from './block-modes.ts'
 import { allPages } from './pages.ts'
 
 /** Where the configuration of a tool has the flag of its kubelets, and how. */
@@ -13,6 +14,19 @@ const flags: Record<string, [path: string, value: unknown]> = {
   'rke2.md': ['cloud-provider-name', 'external'],
   'talos.md': ['cluster.externalCloudProvider.enabled', true],
 }
+
+test('each file of k3s in the example of Hetzner Cloud sets the flag of its kubelet', () => {
+  const [page] = allPages().filter(({ file }) => file === 'docs/guides/k3s-on-hetzner.md')
+  const files = page?.blocks.filter((block) => /^k3s-.*\.yaml$/.test(fileOf(block) ?? '')) ?? []
+  assert.equal(files.map(fileOf), ['k3s-server.yaml', 'k3s-agent.yaml'])
+  const [path, value] = flags['k3s.md'] ?? []
+  for (const { place, text } of files)
+    assert.equal(
+      objectsIn(text).map((document) => valueAt(document, path ?? '')),
+      [value],
+      place,
+    )
+})
 
 test('every configuration of a tool sets the flag of its kubelets', () => {
   const pages = allPages().filter(({ file }) => /^docs\/install\/(?!README)/.test(file))
