@@ -1,3 +1,4 @@
+import { softwareOf } from '../announcers/announcers.ts'
 import { ciliumResources } from '../announcers/cilium/resources.ts'
 import { bgpAdvertisements, bgpPeers, configurationStates, ipAddressPools } from '../announcers/metallb/resources.ts'
 import { ifKnown } from '../controllers/announcing/list-known.ts'
@@ -84,6 +85,7 @@ export async function clusterFacts(source: ClusterSource): Promise<ClusterFacts>
     elasticIPDefinition: readFact(() => reader.get(definitionsRead, { name: elasticIPDefinition.metadata.name })),
     announcer: readFact(() => readAnnouncer(reader, context)),
     ciliumConfigs: readFact(() => ciliumConfigs(reader, context)),
+    kubeProxyConfig: readFact(() => readKubeProxyConfig(reader, context)),
     ciliumSessions: readFact(() => listKnown(reader, ciliumResources.clusterConfigs)),
     announcements: readFact(() => listKnown(reader, announcementStates)),
     mirror: readFact(() => reader.get(services, splitKey(context.vendor.policy.controlPlaneService))),
@@ -172,6 +174,11 @@ async function readDocument(reader: Reader, { vendor: { loadBalancer } }: Contex
 async function ciliumConfigs(reader: ClusterReader, { vendor }: Context): Promise<Values['ciliumConfigs']> {
   if (vendor.loadBalancer.kind !== 'cilium') return []
   return listAll(reader, configMaps, { fieldSelector: 'metadata.name=cilium-config' })
+}
+
+async function readKubeProxyConfig(reader: Reader, { vendor }: Context): Promise<Values['kubeProxyConfig']> {
+  if (softwareOf(vendor.loadBalancer)?.needs !== 'assignment') return undefined
+  return reader.get(configMaps, { namespace: 'kube-system', name: 'kube-proxy' })
 }
 
 /** All objects of a kind; none if the cluster does not know it. */

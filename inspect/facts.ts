@@ -128,6 +128,8 @@ export type Values = {
   announcer: { existing: KubeObject[]; reports: KubeObject[]; unknown: string[] }
   /** The ConfigMap of Cilium, wherever it runs; none where the setting chooses other software. */
   ciliumConfigs: ConfigMap[]
+  /** The ConfigMap of kube-proxy, as kubeadm names it; none where the setting assigns no address. */
+  kubeProxyConfig: ConfigMap | undefined
   /** Which sessions Cilium is configured with. */
   ciliumSessions: SoftwareFacts['ciliumSessions']
   /** The ConfigMap that MetalLB before 0.13 reads, with the passwords of its peers. */

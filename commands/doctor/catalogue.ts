@@ -1,7 +1,7 @@
 import type { Check } from './check.ts'
 import { doubledAddresses, orphanedRecords, pendingAddresses, shownAddressesHeld } from './checks/addresses.ts'
 import { servedClasses, softwareChecks } from './checks/announcers.ts'
-import { assignedAddresses } from './checks/assigned.ts'
+import { answeringNodes, assignedAddresses } from './checks/assigned.ts'
 import { announcerConfiguration, loadBalancingOff, silentAnnouncer } from './checks/announcing.ts'
 import { apiServerFlags, apiServerVersion, clock } from './checks/api-server.ts'
 import { bgpPeers, bgpSessions, oneSpeaker } from './checks/bgp.ts'
@@ -37,7 +37,7 @@ export const catalogue: readonly Check[] = [
   [cloudAccess, cloudAbilities, cloudPace, location, clusterId, project, addressLimits, recentErrors],
   [providerIds, sharedMachines, uninitializedNodes, nodeMachines, bgpPeers, bgpSessions, oneSpeaker],
   [doubledAddresses, shownAddressesHeld, leakedReservations, orphanedRecords, pendingAddresses],
-  [assignedAddresses, ...softwareChecks, announcerConfiguration, silentAnnouncer, servedClasses, loadBalancingOff],
+  [assignedAddresses, answeringNodes, ...softwareChecks, announcerConfiguration, silentAnnouncer, servedClasses, loadBalancingOff],
   [runningPredecessor, otherCloudControllers, leader],
   [roles],
   [settingsWithoutEffect],

@@ -48,6 +48,7 @@ const rights: Record<FactName, string> = {
   metallb: 'list ipaddresspools, bgppeers, bgpadvertisements and configurationstates',
   announcer: 'list the objects of the announcing software that the setting chooses, but no Secret',
   ciliumConfigs: 'list the ConfigMap cilium-config in all namespaces, where the setting chooses Cilium',
+  kubeProxyConfig: 'get the ConfigMap kube-proxy in kube-system, where the setting is assign:///',
   ciliumSessions: 'list ciliumbgpclusterconfigs',
   document: "get MetalLB's ConfigMap, where MetalLB reads one",
   announcements: 'list servicebgpstatuses',

@@ -3,8 +3,11 @@ import { machineIdOf, oneNodeForEach } from '../../../controllers/nodes/node-mac
 import { isReady } from '../../../controllers/nodes/taints.ts'
 import { type Node, keyOf } from '../../../kube/objects.ts'
 import type { AssignedAddress } from '../../../clouds/ports/assignments.ts'
+import type { Context } from '../../../inspect/facts.ts'
 import { type Held, heldByServices } from '../../../inspect/held.ts'
 import { type Finding, defineCheck } from '../check.ts'
+
+const isAssigning = ({ vendor }: Context) => softwareOf(vendor.loadBalancer)?.needs === 'assignment'
 
 const fix = (service: string) => `kubectl describe service ${service}   # its Events say why`
 
@@ -14,7 +17,7 @@ export const assignedAddresses = defineCheck({
   checks: 'Where the cloud leads each address to one machine: that is the machine of a node that is Ready.',
   good: 'each address leads to a node that is Ready',
   needs: ['assigned', 'services', 'records', 'nodes', 'machines'],
-  applies: ({ vendor }) => softwareOf(vendor.loadBalancer)?.needs === 'assignment',
+  applies: isAssigning,
   judge({ assigned, services, records, nodes, machines }, context) {
     const held = heldByServices(services, records, context)
     const at = new Map(assigned.map((one) => [one.address, one]))
@@ -22,6 +25,28 @@ export const assignedAddresses = defineCheck({
     const byMachine = new Map(oneNodeForEach(nodes, { ids, machines }).map((node) => [machineIdOf(node, ids), node]))
     return held.flatMap((one) => placeFinding(one, at.get(one.text), byMachine))
   },
+})
+
+export const answeringNodes = defineCheck({
+  id: 'answering-nodes',
+  section: 'Announcing',
+  checks:
+    'Where the cloud leads each address to one machine: kube-proxy does not keep nodes from answering for it (strictARP). ' +
+    'The interfaces of a node are not seen.',
+  good: 'kube-proxy lets nodes answer for addresses on any interface, as far as kube-system/kube-proxy says',
+  needs: ['kubeProxyConfig'],
+  applies: isAssigning,
+  judge: ({ kubeProxyConfig }) =>
+    Object.values(kubeProxyConfig?.data ?? {}).some((text) => /^\s*strictARP:\s*["']?true\b/im.test(text))
+      ? [
+          {
+            level: 'warning',
+            what: 'ConfigMap kube-system/kube-proxy has strictARP: true',
+            why: 'a node then answers no ARP request for an address on lo or kube-ipvs0, where the network asks',
+            fix: 'kubectl -n kube-system edit configmap kube-proxy   # strictARP: false; or put the addresses on the public interface',
+          },
+        ]
+      : [],
 })
 
 function placeFinding(

@@ -9,6 +9,7 @@ import {
   loadBalancingOff,
   silentAnnouncer,
 } from '../../../commands/doctor/checks/announcing.ts'
+import { answeringNodes } from '../../../commands/doctor/checks/assigned.ts'
 import { addressAnnotation, addressCondition } from '../../../ledger/record/names.ts'
 import { makeRecord, makeService } from '../../builders.ts'
 import { makeNode } from '../../announcers/states.ts'
@@ -27,6 +28,10 @@ const metallbReports = softwareCheck('metallb-reports')
 const overlappingPools = softwareCheck('overlapping-pools')
 const speakers = softwareCheck('speakers')
 
+const assigning = {
+  flags: { '--cloud-provider': 'hetzner' },
+  env: { HCLOUD_TOKEN: 't'.repeat(64), HCLOUD_LOAD_BALANCER: 'assign:///' },
+}
 const crds = { env: { METAL_LOAD_BALANCER: 'metallb:///m?crdConfiguration=true' } }
 const object = (kind: string, name: string, more: object = {}): KubeObject => ({
   apiVersion: 'metallb.io/v1beta1',
@@ -545,5 +550,16 @@ test('the settings of kube-vip', () => {
   const ofReplicaSet = { ...mirror('v1.2.3').metadata, ownerReferences: [] }
   assert.match(of(...staticPods([{ ...mirror('v1.2.3'), metadata: ofReplicaSet }]))[0] ?? '', /^error: no DaemonSet/)
 })
+
+for (const [name, data, expected] of [
+  ['strictARP', { 'config.conf': 'mode: ipvs\nipvs:\n  strictARP: true\n' }, 'warning'],
+  ['no strictARP', { 'config.conf': 'mode: ipvs\nipvs:\n  strictARP: false\n' }, 'ok'],
+  ['no ConfigMap', undefined, 'ok'],
+] as const)
+  test(`nodes that answer for assigned addresses: kube-proxy with ${name}`, () => {
+    const metadata = { namespace: 'kube-system', name: 'kube-proxy' }
+    const kubeProxyConfig: ConfigMap | undefined = data && { apiVersion: 'v1', kind: 'ConfigMap', metadata, data }
+    assert.is(judge(answeringNodes, { kubeProxyConfig }, assigning)[0]?.level, expected)
+  })
 
 test.run()
