@@ -29,7 +29,7 @@ export function makeCaches({ client, log, vendor, announcer }: CacheOptions): Ca
   }
 }
 
-/** A Node without what nobody reads. A kubelet lists every image of its machine in the status, the largest part of it. */
+/** A Node without its unused fields. A kubelet lists every image of its machine in the status, the largest part of it. */
 export function withoutUnusedStatus({
   status: { addresses = [], conditions = [], nodeInfo } = {},
   ...node
@@ -68,9 +68,9 @@ const maxValueLength = 1_024
 const maxMistakes = 20
 
 /**
- * Keeps of a Service what we read. Users may write more than a MiB on each, and the cache keeps every Service of the
- * cluster. An unknown annotation counts where it is a mistake, which is on LoadBalancers. Patches alone write a Service,
- * so nothing that is missing here is lost there. Finalizers stay: a patch writes all of them.
+ * Keeps only the fields of a Service that we read. Users may write more than a MiB on each, and the cache keeps every
+ * Service of the cluster. An unknown annotation is kept where it is a mistake, which is on LoadBalancers. Only patches
+ * write a Service, so nothing that is missing here is lost there. Finalizers stay: a patch writes all of them.
  */
 export function keptService(options: KeptOptions): (service: Service) => Service {
   const known = readAnnotations(options)

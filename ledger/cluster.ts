@@ -13,7 +13,7 @@ import { retryUntilAnswered } from '../kube/retry-until-answered.ts'
 
 type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 
-/** Our credentials for the API server, which `apiServer` may name: from a kubeconfig, else those of the pod. */
+/** Our credentials for the API server, which `apiServer` may name: from a kubeconfig, else from the pod. */
 export function credentialsOf(
   { kubeconfig: file, apiServer }: { kubeconfig: string | undefined; apiServer: string | undefined },
   env: EnvironmentVariables,

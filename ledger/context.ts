@@ -9,7 +9,7 @@ import type { ProcessSettings } from '../settings/process.ts'
 import type { EventRecorders } from '../telemetry/event-recorders.ts'
 import type { Metrics } from '../telemetry/metrics/metrics.ts'
 
-/** What the ledger and the controllers need of the process. */
+/** The parts of the process that the ledger and the controllers need. */
 export type Context = {
   client: KubeClient & Watcher & Discovery
   vendor: CloudProvider

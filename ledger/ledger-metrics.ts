@@ -45,7 +45,7 @@ export function readLedger({ caches, settings, metrics }: Watched): void {
   readWatches(metrics, caches)
 }
 
-/** What is counted against each limit. A Service that is stored waits for its controller, and needs no limit. */
+/** The addresses that count against each limit. A stored Service waits for its controller, and needs no limit. */
 function countedIn({ records, services }: Caches): { cluster: number; namespace: number; unbound: number } {
   const all = countedAddresses(records.list())
   const claimed = all.filter(({ spec }) => spec.claimRef !== undefined)
@@ -65,7 +65,7 @@ export function sweepObserver(metrics: Metrics): (unneeded: Unneeded) => void {
   return (unneeded) => void (last = { unneeded, endedAtMs: Date.now() })
 }
 
-/** Only of caches that run: one that was never started has no watch. */
+/** Only of caches that run: a cache that was never started has no watch. */
 function readWatches(metrics: Metrics, caches: Caches): void {
   metrics.readEach('eip_admission_watch_silent_seconds', () =>
     Object.entries(caches)
@@ -84,7 +84,7 @@ function isPending(record: ElasticIP): boolean {
 
 /**
  * No Service waits for a warm or provisioned address. A create that was refused leaves its record for the grace period:
- * nobody waits for that address either.
+ * no Service waits for that address either.
  */
 function isAwaited(record: ElasticIP, { services }: Caches): boolean {
   const key = claimKey(record)

@@ -96,7 +96,7 @@ function grantedFacts(
   }
 }
 
-/** Warm addresses that no Service shows, by our caches: what a claim tries first. It looks live before it takes one. */
+/** Warm addresses that no Service shows, by our caches: a claim tries them first. It looks live before it takes one. */
 function freeWarm({ caches, users }: LedgerOptions): () => ElasticIP[] {
   const isShown = (address: string) => users(address).some((service) => statusAddresses(service).includes(address))
   return () =>
@@ -128,7 +128,7 @@ function limiter({ client, settings, caches }: LedgerOptions): ClaimDeps['overLi
   }
 }
 
-/** An address is released only if its Service is gone, is being deleted, or certainly wants none of ours or another. */
+/** An address is released only if its Service is deleted or being deleted, or certainly wants none of ours or another. */
 export async function isStillWanted(
   { client, want }: { client: KubeClient } & Pick<LedgerOptions, 'want'>,
   record: ElasticIP,

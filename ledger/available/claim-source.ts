@@ -71,13 +71,13 @@ async function claimWarm(deps: SourceDeps, record: ElasticIP, preferred: Elastic
   }
 }
 
-/** Looks live whether anybody but the Service of the record shows or holds an available address. */
+/** Looks live whether anything but the record's Service shows or holds an available address. */
 async function findOtherUsers(
   deps: Pick<SourceDeps, 'possibleUsers'>,
   { source, record }: { source: ElasticIP; record: ElasticIP },
 ): Promise<AddressInUse | undefined> {
   const { address, reservationID } = source.status ?? {}
-  // Its claim was written after such a look. An address that is not there yet nobody can show.
+  // Its claim was written after such a look. An address that does not exist yet cannot be shown.
   if (address === undefined || isClaimedBy(source, record)) return undefined
   const names = [source.metadata.name, record.metadata.name]
   return inUseBy(deps, { used: { address, reservationID }, key: claimKey(record), names }, new AbortController().signal)
@@ -158,7 +158,7 @@ export async function makeAvailable(
 
 /** The warm addresses that this process may try to claim, as its cache of the records shows them. */
 export type WarmCandidates = {
-  /** One that seems to be available; this process picks the same one again only after its record has changed. */
+  /** An address that seems to be available; this process picks it again only after its record has changed. */
   pick(of: { location: string; family: IpFamily }): ElasticIP | undefined
   /** Makes one available to `pick` again that was not tried after all. */
   unpick(source: ElasticIP): void

@@ -13,14 +13,14 @@ const secondCheckMs = 30_000
 export type ProvisionedChecks = {
   /** Returns when to check again. */
   check: (seen: ProvisionedSeen, signal: AbortSignal) => Promise<{ againInMs?: number }>
-  /** Forgets what former checks saw: between two terms of a leader much may have happened. */
+  /** Forgets the results of previous checks: between two terms of a leader much may have happened. */
   forget: () => void
 }
 
 /**
  * Checks from time to time whether the cloud still has a provisioned address. It need not carry our marks, so it is not
- * in the sweep's list. It is written off only when two checks in a row miss it, by its id and in the project's list. One
- * under whose id the cloud has another address is missing, too. A token that lost its rights finds nothing by an id.
+ * in the sweep's list. It is written off only when two checks in a row miss it, by its id and in the project's list. An
+ * address whose id the cloud gave to another one is missing, too. A token that lost its rights finds nothing by an id.
  */
 export function provisionedCheck(
   deps: LedgerDeps,

@@ -11,16 +11,16 @@ import { inUseBy, makeAvailable } from './claim-source.ts'
 type Deps = Pick<LedgerDeps, 'records' | 'possibleUsers'>
 
 /**
- * Ends the claim on an address whose record is gone. Every claim looks whether the address is in use, so only the reclaim
+ * Ends the claim on an address whose record is deleted. Every claim looks whether the address is in use, so only the reclaim
  * policy `Delete` needs care:
  *
  * | reclaim policy `Delete`, and a Service saw the address | the address                                        |
  * | ------------------------------------------------------ | -------------------------------------------------- |
- * | nobody shows or holds it                               | is released                                        |
+ * | no other object shows or holds it                      | is released                                        |
  * | a Service shows it that requests it by name            | is available: that Service claims it again         |
- * | anybody else shows or holds it                         | stays claimed; throws AddressInUse                 |
+ * | another object shows or holds it                       | stays claimed; throws AddressInUse                 |
  *
- * `key` is the Service whose record is gone, where the caller acts for it.
+ * `key` is the Service whose record is deleted, where the caller acts for it.
  */
 export async function reclaimSource(
   deps: Deps,
@@ -57,7 +57,7 @@ export async function returnToSource(
   try {
     if (current) await reclaimSource(deps, { source: current, key: claimKey(record) }, signal)
   } catch (error) {
-    // The record is gone, and the ElasticIP says why: its own controller looks again.
+    // The record is deleted, and the ElasticIP says why: its own controller looks again.
     if (!(error instanceof AddressInUse)) throw error
   }
 }
@@ -90,7 +90,7 @@ export async function transferWarm(
   { source, record }: { source: ElasticIP; record: ElasticIP },
   signal: AbortSignal,
 ): Promise<void> {
-  // The record says it also where somebody has emptied the source's status.
+  // The record says it even if the source's status was emptied.
   const { reservationID = '', address } = record.status ?? {}
   await deps.cloud.mark({ id: reservationID }, transferMarks(deps.scheme, addressKeyOf(record) ?? ''), signal)
   await deps.records.remove(source, { signal })
@@ -98,7 +98,7 @@ export async function transferWarm(
   deps.log.info({ record: record.metadata.name, address, from: source.metadata.name }, 'address transferred')
 }
 
-/** Removes the name of its source from a record: the source is gone, or it has nothing to do with the record. */
+/** Removes the name of its source from a record: the source is deleted, or it has nothing to do with the record. */
 export function clearSource(
   deps: Pick<LedgerDeps, 'records'>,
   record: ElasticIP,

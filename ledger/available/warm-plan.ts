@@ -15,14 +15,14 @@ export type WarmSeen = {
 }
 
 export type WarmPlan = {
-  /** One for each location that lacks any and has no request pending. */
+  /** A new record for each location that lacks one and has no request pending. */
   add: { name: string; location: string }[]
   /** Warm addresses to release. */
   surplus: ElasticIP[]
 }
 
 /**
- * Plans what the warm pool lacks, and what it has too many of. Pure.
+ * Plans the missing and the surplus addresses of the warm pool. Pure.
  *
  * The addresses of a location are numbered: `warm-da-1` to `warm-da-<size>`. Every process that fills the pool uses the
  * same names, so there are never more than `size`, however many fill it at once.
@@ -35,7 +35,7 @@ export type WarmPlan = {
  * | unclaimed, number within `size`, location in use                | keep                                    |
  * | unclaimed, number above `size`                                  | surplus                                 |
  * | unclaimed, location no longer in use for the grace period, or   | surplus                                 |
- * | written in another way than the cloud's code: nobody claims it  |                                         |
+ * | written in another way than the cloud's code: it is not claimed |                                         |
  * | the same, for less than the grace period                        | keep, unless `size` is 0                |
  * | claimed by a Service, or being released                         | keep: not the pool's to decide          |
  * | a record with a number's name that is not warm                  | skip its number                         |
@@ -59,7 +59,7 @@ function additionsIn(location: string, { unclaimed, ...seen }: WarmSeen & { uncl
   return isPending || name === undefined ? [] : [{ name, location }]
 }
 
-/** The names of a location's warm addresses; skips those of addresses that an administrator took out of the pool. */
+/** The names of a location's warm addresses; skips the names of addresses that an administrator took out of the pool. */
 function namesIn(location: string, { records, size }: WarmSeen): string[] {
   const others = new Set(records.filter((record) => !isWarm(record)).map(({ metadata }) => metadata.name))
   const prefix = `warm-${location.toLowerCase().replaceAll(/[^a-z0-9-]/g, '-')}`

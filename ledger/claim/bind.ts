@@ -27,7 +27,10 @@ export async function setReclaimPolicy(
   await deps.records.writeSpec(record, { ...record.spec, reclaimPolicy: reclaim }, { signal })
 }
 
-/** Writes down whether the Service is protected: after an uninstall it may go, and nobody sees what it said. */
+/**
+ * Writes down whether the Service is protected: it may be deleted after an uninstall, when no controller sees its
+ * annotation.
+ */
 export async function noteProtection(
   deps: Pick<LedgerDeps, 'records'>,
   { record, isProtected }: { record: ElasticIP; isProtected: boolean },

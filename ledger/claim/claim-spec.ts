@@ -2,7 +2,7 @@ import { type IpFamily, familyNames } from '../../lib/ip-address.ts'
 import type { AddressKey, ElasticIP, ReclaimPolicy } from '../record/elastic-ip.ts'
 import type { Want } from '../want/want.ts'
 
-/** Which address to claim: one in a location, or that of a provisioned ElasticIP. */
+/** The address to claim: one in a location, or the address of a provisioned ElasticIP. */
 export type ClaimSpec = { family: IpFamily } & (
   | { location: string; reclaim: ReclaimPolicy; isReclaimStated?: true; elasticIP?: undefined }
   | { elasticIP: string; location?: undefined; reclaim?: undefined; isReclaimStated?: undefined }
@@ -12,13 +12,13 @@ export type Claim = ClaimSpec & {
   key: AddressKey
   /** The uid of the stored Service; absent while it is created. */
   uid?: string | undefined
-  /** The Service shows an address of ours already: the cloud may have it although no record does. */
+  /** The Service already shows one of our addresses: the cloud may have it although no record does. */
   isShown?: boolean
   /** Whether to wait until the signal aborts while the record is busy, as a review does; else `busy` is the result at once. */
   wait: boolean
 }
 
-/** What a claim can come to. */
+/** The possible results of a claim. */
 export type ClaimResult =
   | { kind: 'held'; record: ElasticIP; address: string }
   /**
@@ -33,13 +33,13 @@ export type ClaimResult =
 
 export const busy: ClaimResult = { kind: 'busy', reason: 'its reservation is still under way' }
 
-/** The claim that a Service's want leads to: of its first address. */
+/** The claim for the first address that a Service wants. */
 export function claimSpecOf(wanted: Extract<Want, { kind: 'reserve' | 'named' }>): ClaimSpec {
   if (wanted.kind === 'named') return { elasticIP: wanted.elasticIP, family: wanted.family }
   return reserveSpec(wanted, wanted.family)
 }
 
-/** The claim of the second address that a Service wants; undefined if it wants one alone. */
+/** The claim for the second address that a Service wants; undefined if it wants only one. */
 export function secondClaimOf(wanted: Extract<Want, { kind: 'reserve' | 'named' }>): ClaimSpec | undefined {
   if (wanted.kind === 'named' || !wanted.second) return undefined
   return reserveSpec(wanted, wanted.second.family)

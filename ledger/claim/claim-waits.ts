@@ -1,10 +1,10 @@
-// How long the claim of a stored Service waits after the cloud was asked in vain. Whoever may edit a Service could empty the
+// How long the claim of a stored Service waits after the cloud was asked in vain. Any editor of a Service could empty the
 // cloud's rate limit otherwise: each edit would be an order, past every back-off.
 //
 //   the last claim came to                   | the next one waits
 //   -----------------------------------------+-------------------------------------------------------------------------
 //   held                                     | -
-//   pending, and the cloud named a time      | that long, whatever the Service requests by now
+//   pending, and the cloud named a time      | that long, whatever the Service requests now
 //   pending                                  | 5 s, and more the longer it lasts, unless the Service requests another address
 //   refused by the cloud                     | a back-off that doubles, unless the Service requests another address
 //   anything else: the cloud was not asked   | 1 s, unless the Service requests another address
@@ -35,7 +35,7 @@ const pendingMs = { first: 5_000, longest: 60_000 }
 /** A cloud that asks for a longer wait does not know that users change their Services. */
 const maxAskedMs = 10 * 60_000
 const unaskedMs = 1_000
-/** Longer than any wait. What is older says nothing any more, and its Service may be gone. */
+/** Longer than any wait. Older entries say nothing any more, and their Services may be deleted. */
 const keptMs = 20 * 60_000
 
 type Wait = {

@@ -30,14 +30,14 @@ export type Claims = UnderWay & {
   /** How long claims wait because the cloud was asked in vain. */
   waits: Pick<ClaimWaits, 'leftMs' | 'reason' | 'end'>
   /**
-   * The address of a Service: the one that its record holds, an available one, or a new one. Of all replicas one can
-   * create the record. Throws KubeError when the API server does not answer; then nothing was bought without a record. At
-   * the abort a claim that waits is busy, and any other throws the signal's reason; what is under way goes on.
+   * The address of a Service: the one that its record holds, an available one, or a new one. Only one replica can create
+   * the record. Throws KubeError when the API server does not answer; then nothing was bought without a record. At the
+   * abort a claim that waits is busy, and any other throws the signal's reason; what is under way goes on.
    */
   claim(claim: Claim, signal: AbortSignal): Promise<ClaimResult>
   /** Reads what each claim asks first, so that one that begins within a second need not wait for it. It never fails. */
   readAhead(signal: AbortSignal): Promise<void>
-  /** What a claim of a Service without a record would come to. Writes nothing. */
+  /** The result that a claim of a Service without a record would have. Writes nothing. */
   preview: (claim: Claim, signal: AbortSignal) => ReturnType<typeof previewClaim>
 }
 
@@ -97,7 +97,7 @@ async function busyAtConflict(attempt: Promise<ClaimResult>): Promise<ClaimResul
 /** Steps 1 to 7: get the record, which allows this process to act for the Service. */
 async function tryClaim(deps: ProcessDeps, claim: Claim, signal: AbortSignal): Promise<ClaimResult> {
   // 1. Read the adoption mark and start the clock. Both come before the record names us as the sender of a request, for
-  //    two reasons. What was adopted later says nothing about the time until now. And this process may be frozen after
+  //    two reasons. A later adoption says nothing about the time until now. And this process may be frozen after
   //    the record is written. When it runs again, other processes have taken over: its time must be over by then.
   const [halted, isFresh, isItsTurn] = await Promise.all([
     deps.haltReason(signal),
@@ -117,7 +117,8 @@ async function tryClaim(deps: ProcessDeps, claim: Claim, signal: AbortSignal): P
   // 4. Else read the record that exists. If it disappeared in between, the next attempt creates it.
   const stored = await deps.records.get(claim.key, { signal })
   if (!stored) return obstacle ?? busy
-  // 5. Share the request of another claim in this process: it will have the result first. One for another want ends first.
+  // 5. Share the request of another claim in this process: it will have the result first. A request for another want
+  // ends first.
   const shared = deps.running.get(stored.metadata.name)
   if (shared && familyOf(stored) === claim.family)
     return provisionedSourceOf(stored) === claim.elasticIP ? shared : busy
@@ -145,8 +146,8 @@ async function answerWhileHalted(
 }
 
 /**
- * Whether the record of an address may be created. The second one of a Service comes after the first: so the limits count
- * both, and no Service has a second address alone.
+ * Whether the record of an address may be created. A Service's second record comes after its first: so the limits count
+ * both, and no Service has only a second address.
  */
 async function isTurnOf({ records }: ClaimDeps, { key }: Claim, signal: AbortSignal): Promise<boolean> {
   return !isSecondKey(key) || (await records.get(serviceOfAddress(key), { signal })) !== undefined
@@ -210,7 +211,7 @@ function withoutFamily(family: IpFamily): string {
 /** The address where it is known beforehand, or why there will be none. */
 type ClaimPreview = { address?: string | undefined; reason?: string | undefined }
 
-/** What a claim of a Service without a record would come to. Writes nothing. */
+/** The result that a claim of a Service without a record would have. Writes nothing. */
 async function previewClaim(
   deps: PolicyDeps,
   claim: ClaimSpec & { key: string },

@@ -1,4 +1,4 @@
-// Whether an address that the cloud grants can be a Service's. What a cloud answers is checked as an own address is.
+// Whether an address that the cloud grants can be a Service's. A cloud's answer is checked as an own address is.
 //
 //   the address                                       | the record
 //   --------------------------------------------------+-----------------------------------------------------------
@@ -6,7 +6,7 @@
 //   is of another family than the record asks for    | keeps the reservation and gets no address
 //   is in a Service or pod range of the cluster       | keeps the reservation and gets no address
 //   or its reservation is in another record           | keeps the reservation and gets no address
-//   has a reservation still that we asked to delete   | keeps the reservation and gets no address until that one is gone
+//   has a reservation still that we asked to delete   | keeps the reservation and gets no address until it is deleted
 //   is shown by another Service, and not by its own   | keeps the reservation and gets no address
 //   anything else                                     | gets it; Services may share what all of them show
 //
@@ -24,14 +24,14 @@ import { specialKind } from '../want/own-address-rules.ts'
 
 export type GrantedFacts = {
   clusterNetwork: LedgerDeps['clusterNetwork']
-  /** What the caches have; of Services, those that may use an address. */
+  /** The contents of the caches; only those Services that may use an address. */
   cached: { records: () => readonly ElasticIP[]; services: (address: string) => readonly Service[] }
-  /** What the API server has. */
+  /** The current contents of the API server. */
   stored: {
     record: (name: string) => Promise<ElasticIP | undefined>
     service: (of: Service) => Promise<Service | undefined>
   }
-  /** What the cloud has now. */
+  /** The cloud's current answer. */
   reservation: Cloud['reservation']
   monotonicMs: () => number
 }
@@ -45,7 +45,8 @@ export function grantedCheck(facts: GrantedFacts): LedgerDeps['grantedProblem'] 
     const address = parseIpAddress(text)
     if (!address) return `reservation ${id} is ${quote(text)}, which is no IP address`
     const used = { address: address.text, reservationID: id }
-    // It is looked up before it is remembered, and nothing happens in between: of two grants one sees the other.
+    // It is looked up before it is remembered, and nothing happens in between: the later of two grants sees the earlier
+    // one.
     const holder = holderOf(facts, recent, { record, used })
     recent.remember({ ...record, status: { ...record.status, phase: 'Reserved', ...used } })
     const problem =
@@ -65,7 +66,7 @@ const unseenMs = 60_000
 
 type RecentGrants = ReturnType<typeof recentGrants>
 
-/** What this process has granted, and its caches may not show yet. */
+/** Grants of this process that its caches may not show yet. */
 function recentGrants(monotonicMs: () => number) {
   const grants = new Map<string, { record: ElasticIP; atMs: number }>()
   return {
@@ -79,7 +80,10 @@ function recentGrants(monotonicMs: () => number) {
   }
 }
 
-/** Whether a new address is not of the family that was ordered, for a message. One that a person named has any. */
+/**
+ * Whether a new address is not of the family that was ordered, for a message. A reservation that a person named may have
+ * any.
+ */
 function wrongFamily({ spec }: ElasticIP, { family }: IpAddress): string | undefined {
   const { ipFamily = 'IPv4', reservationID } = spec
   return reservationID !== undefined || familyNames[family] === ipFamily ? undefined : `is no ${ipFamily} address`
@@ -98,7 +102,7 @@ async function holderOf(
       current === 'unread' ||
       (current !== undefined &&
         (holdersIn([current], record, used).length > 0 ||
-          // What this process is about to store.
+          // A record that this process is about to store.
           (recent.has(name) && reservationIdOf(current) === undefined)))
     if (isHolder) return `ElasticIP ${name} holds already`
   }
@@ -142,7 +146,7 @@ async function viewerOf(
   return undefined
 }
 
-/** What could not be read counts as in use: the reservation is kept, and a later claim looks again. */
+/** A failed read counts as in use: the reservation is kept, and a later claim looks again. */
 const unread = () => 'unread' as const
 
 /** Why an address can be no Service's of this cluster; undefined for an ordinary one. */
@@ -152,8 +156,8 @@ export function unusable(address: IpAddress, clusterNetwork: LedgerDeps['cluster
 }
 
 /**
- * The names of the other records that hold an address or its reservation. A record shares both with its source. One that
- * is released holds them until the cloud was asked to delete the reservation: from then on the address may be granted anew.
+ * The names of the other records that hold an address or its reservation. A record shares both with its source. A record
+ * being released holds them until the cloud was asked to delete the reservation: then the address may be granted again.
  */
 function holdersIn(all: readonly ElasticIP[], record: ElasticIP, used: UsedAddress): string[] {
   const holders = all.filter(({ metadata, status = {} }) => {

@@ -1,4 +1,5 @@
-// What limits claims: the addresses that there may be, the Services that are not stored yet, and the quotas of namespaces.
+// The limits of claims: the addresses that there may be, the Services that are not stored yet, and the quotas of
+// namespaces.
 import {
   type AddressKey,
   addressKeyOf,
@@ -30,7 +31,7 @@ const maxNamed = 10
  */
 export function overLimit(record: ElasticIP, all: ElasticIP[], limits: Limits): string | undefined {
   const others = otherAddresses(record, all).filter((other) => !isCountedLater(other, record))
-  // A second address never comes alone: in a preview neither has a record.
+  // A second address always has a first: in a preview neither has a record.
   const first = isSecond(record) && !others.some((other) => isFirstOf(other, record)) ? 1 : 0
   const namespace = record.spec.claimRef?.namespace
   const neighbours = others.filter(({ spec }) => spec.claimRef?.namespace === namespace)
@@ -50,7 +51,7 @@ export function overLimit(record: ElasticIP, all: ElasticIP[], limits: Limits): 
   )
 }
 
-/** One record for each address besides the record's own. */
+/** A record for each address besides the record's own. */
 function otherAddresses(record: ElasticIP, all: ElasticIP[]): ElasticIP[] {
   const own = [record.metadata.name, record.spec.source?.name]
   return countedAddresses([record, ...all]).filter((one) => one !== record && !own.includes(one.metadata.name))
@@ -70,9 +71,10 @@ export function countedAddresses(all: readonly ElasticIP[]): ElasticIP[] {
 }
 
 /**
- * Whether another record counts this one, so that this one need not count it. A new record counts all. One that waited
- * for its answer may never have counted; it counts records that have a reservation or are older than itself. The first
- * record of a Service does not count the second, which is written after it and counts it: one of them may have room.
+ * Whether another record counts this one, so that this one need not count it. A new record counts all. A record that
+ * waited for its answer may never have counted; it counts records that have a reservation or are older than itself. The
+ * first record of a Service does not count the second, which is written after it and counts it: one of them may have
+ * room.
  */
 function isCountedLater(other: ElasticIP, record: ElasticIP): boolean {
   const isNew = record.status === undefined
@@ -81,7 +83,7 @@ function isCountedLater(other: ElasticIP, record: ElasticIP): boolean {
   return ageOrder(other) > ageOrder(record)
 }
 
-/** Whether two records are those of the first and the second address of one Service. */
+/** Whether two records hold the first and the second address of one Service. */
 function isFirstOf(first: ElasticIP, second: ElasticIP): boolean {
   return isSecond(second) && addressKeyOf(first) === claimKey(second)
 }
@@ -129,13 +131,14 @@ export type UnboundLimitOptions = {
 const namespaceShare = 1 / 4
 
 /**
- * Limits claims for Services that may never be stored. Else a client could buy addresses without end: one that only
- * sends reviews, or one whose Services a quota refuses after us. Beyond a limit the claim is pending, and the
- * controller completes it: it sees only stored Services.
+ * Limits claims for Services that may never be stored. Else a client could buy addresses without end: it only sends
+ * reviews, or a quota refuses its Services after us. Beyond a limit the claim is pending, and the controller completes
+ * it: it sees only stored Services.
  *
- * The waiting Services come before the quotas: one that is stored in between counts twice, never not at all. Nothing
- * else here follows from another read, so a new Service costs two round trips before the cloud is asked. In the first
- * one all is read. The second one creates the record: one that came earlier would have to go again where a quota refuses.
+ * The waiting Services are read before the quotas: a Service that is stored in between counts twice, never not at all.
+ * Nothing else here follows from another read, so a new Service costs two round trips before the cloud is asked. The
+ * first one reads everything. The second one creates the record: an earlier record would have to be deleted again if a
+ * quota refuses.
  */
 export function limitUnbound({ claim, unbound, max, quotas, readAhead }: UnboundLimitOptions): ClaimUnbound {
   /** In the order in which they began. */
@@ -173,7 +176,7 @@ function unboundReason(of: { all: number; waiting: number; max: number; namespac
 /** How much of each resource of a ResourceQuota a request uses, by the API server's rules. */
 export type QuotaUse = Readonly<Record<string, number>>
 
-/** What the API server counts when a LoadBalancer Service is created, or when another type becomes one. */
+/** The quota that the API server charges when a LoadBalancer Service is created, or when another type becomes one. */
 export function quotaUse({ spec }: Service, old: Service | null): QuotaUse {
   if (old?.spec.type === 'LoadBalancer') return {}
   const ports = spec.ports ?? []
@@ -185,9 +188,9 @@ export function quotaUse({ spec }: Service, old: Service | null): QuotaUse {
 }
 
 /**
- * Why a ResourceQuota will refuse a Service a moment after us: to reserve its address would be to buy for nobody.
- * `waiting` are Services of the namespace that were admitted, and that no quota counts yet. Undefined if none will, or if
- * a quota cannot be judged: the API server decides then.
+ * Why a ResourceQuota will refuse a Service a moment after us: then an address would be bought for no Service. `waiting`
+ * are admitted Services of the namespace that no quota counts yet. Undefined if none will, or if a quota cannot be
+ * judged: the API server decides then.
  */
 export function quotaReason(quotas: readonly ResourceQuota[], use: QuotaUse, waiting: number): string | undefined {
   for (const { metadata, status } of quotas) {

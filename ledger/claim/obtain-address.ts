@@ -13,7 +13,7 @@ import type { LimitCheck } from './limits.ts'
 import { holdSource, postpone, refuse, refuseOverLimit, storeReservation, useReservation } from './store-result.ts'
 import type { Turnover } from './turnover.ts'
 
-/** What decides whether a record may have an address: the available ones, limits and turnover. */
+/** The parts that decide whether a record may have an address: the available ones, limits and turnover. */
 export type PolicyDeps = SourceDeps & { overLimit: LimitCheck; turnover: Turnover }
 
 export type ObtainDeps = LedgerDeps & PolicyDeps
@@ -22,15 +22,15 @@ export type Task = {
   record: ElasticIP
   /** No reservation for the record can exist yet: none to look for before we reserve, none to keep when we are refused. */
   isFresh: boolean
-  /** This claim has created the record, and its Service shows no address: what the cloud then lacks nobody has ordered. */
+  /** This claim has created the record, and its Service shows no address: if the cloud then has none, none was ordered. */
   isNew?: boolean
   /** The available address that the record names, as it was when it was chosen. */
   source?: ElasticIP | undefined
 }
 
 /**
- * Steps 8 to 13: get an address for a record that this process may act on, and store the result.
- * No caller's deadline interrupts this, only the time limit does: what was bought must reach the record.
+ * Steps 8 to 13: get an address for a record that this process may act on, and store the result. No caller's deadline
+ * interrupts this, only the time limit does: a bought address must reach the record.
  */
 export async function obtainAddress(deps: ObtainDeps, task: Task, timeLimit: TimeLimit): Promise<ClaimResult> {
   let { record, isFresh } = task
@@ -56,13 +56,13 @@ export async function obtainAddress(deps: ObtainDeps, task: Task, timeLimit: Tim
     if (reason !== undefined)
       return await refuseOverLimit(deps, { isFresh, isAbsent, record, source: claimed.source }, reason)
     if (claimed.source) return await holdSource(deps, record, claimed.source)
-    // 11. The source was gone after all: make up for the search that step 8 left out.
+    // 11. The source was deleted after all: make up for the search that step 8 left out.
     const missed = task.record.spec.source ? await search() : undefined
     if (typeof missed === 'string') return await refuse(deps, task, missed)
     if (missed) return await useReservation(deps, record, missed)
     // 12. When the time is over other processes may have taken over, and only they may send a request.
     if (timeLimit.isOver()) return { kind: 'pending', reason: 'the cloud was too slow; the controller tries again' }
-    // 13. Reserve: one call. It is never repeated blindly, unless the cloud gives all attempts one address.
+    // 13. Reserve: a single call. It is never repeated blindly, unless the cloud gives all attempts the same address.
     return await reserve(deps, record, timeLimit.signal)
   } catch (error) {
     if (!(error instanceof CloudError)) throw error

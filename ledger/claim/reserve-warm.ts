@@ -7,8 +7,8 @@ import { obtainAddress } from './obtain-address.ts'
 import { mustWait } from './stored-record.ts'
 
 /**
- * Reserves the address of a warm record; `busy` while an earlier request for it may be in flight. Takes no signal: what is
- * bought must reach the record.
+ * Reserves the address of a warm record; `busy` while an earlier request for it may be in flight. Takes no signal: a
+ * bought address must reach the record.
  */
 export async function reserveWarm(deps: ClaimDeps, source: ElasticIP): Promise<ClaimResult> {
   if (mustWait(deps, source)) return busy
@@ -20,7 +20,7 @@ export async function reserveWarm(deps: ClaimDeps, source: ElasticIP): Promise<C
   return obtainAddress(deps, { record, isFresh: isFresh(source, deps.now()) }, timeLimit)
 }
 
-/** Its status is written before the first request, at once. An old record without one had one, which somebody emptied. */
+/** Its status is written at once, before the first request. If an old record has none, its status was emptied. */
 function isFresh({ metadata, status }: ElasticIP, now: Date): boolean {
   const ageMs = now.getTime() - Date.parse(metadata.creationTimestamp ?? '')
   return status === undefined && ageMs < 60_000

@@ -18,7 +18,7 @@ import type { ClaimResult } from './claim-spec.ts'
  * record must say what was bought, or that the request is over, even if its caller no longer waits.
  */
 
-/** What ends these calls: nothing but their own time-outs. */
+/** Only their own time-outs end these calls. */
 const noDeadline = new AbortController().signal
 
 /** An address was bought, and no record says so: the next claim has to look for it. */
@@ -31,7 +31,7 @@ export async function useReservation(deps: LedgerDeps, record: ElasticIP, found:
   return storeReservation(deps, current, found)
 }
 
-/** What the record says of a reservation that was found. The record that retained it is lost: its marks say so alone. */
+/** The spec of a record for a reservation that was found. The record that retained it is lost: only its marks say so. */
 function specFor(record: ElasticIP, { location, marks }: Reservation): ElasticIP['spec'] {
   // A warm address was found by marks of its own: it is in its record's location, written as Services write it.
   if (isSource(record)) return record.spec
@@ -73,13 +73,13 @@ export async function storeReservation(
   return stored ? resultOf(deps, stored, reservation) : lost(deps, record, reservation)
 }
 
-/** Says that a reservation has no record: somebody removed it while the cloud answered. */
+/** Says that a reservation has no record: it was removed while the cloud answered. */
 function lost({ log }: LedgerDeps, { metadata: { name } }: ElasticIP, { id, address }: Reservation): ClaimResult {
   log.warn({ record: name, address, reservation: id }, 'reserved, but somebody removed its record meanwhile')
   return unrecorded
 }
 
-/** Stores that the cloud's answer cannot be right. The reservation stays, for what it really is nobody knows. */
+/** Stores that the cloud's answer cannot be right. The reservation is kept, since its real state is unknown. */
 async function keepUnusable(
   deps: LedgerDeps,
   { record, id }: { record: ElasticIP; id: string },
@@ -92,7 +92,7 @@ async function keepUnusable(
   return { kind: 'pending', reason: message, retryAfterMs: 0 }
 }
 
-/** What the record says in the end: other processes may have changed it while the cloud was slow. */
+/** The record's final state: other processes may have changed it while the cloud was slow. */
 function resultOf(deps: LedgerDeps, stored: ElasticIP, { id, address }: Reservation): ClaimResult {
   const facts = { record: stored.metadata.name, address, reservation: id }
   if (reservationIdOf(stored) === id) deps.log.info(facts, 'address reserved')
@@ -146,7 +146,7 @@ export async function refuse(
   return { kind: 'refused', reason, ...(fault !== undefined && { retryAfterMs: 0 }) }
 }
 
-/** An address that its Service still shows may be another's by now: by this condition it is withdrawn. */
+/** An address that its Service still shows may be another's now: by this condition it is withdrawn. */
 function notFound({ cloud, now }: LedgerDeps): Condition {
   return assigned('False', { reason: 'NotFound', message: `${cloud.name} has no address for it`, now: now() })
 }

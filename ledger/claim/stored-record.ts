@@ -26,7 +26,8 @@ export async function answerFromRecord(
   signal: AbortSignal,
 ): Promise<ClaimResult | undefined> {
   const mismatch = mismatchOf(record, claim)
-  // One in use, or on its way out, that does not fit is released by the controller; then the claim gets another one.
+  // If a record that does not fit is in use or being deleted, the controller releases it; then the claim gets another
+  // one.
   if (mismatch !== undefined) return hasUnusedAddress(record) ? { kind: 'refused', reason: mismatch } : busy
   const held = await holdStored(deps, { record, claim }, signal)
   if (held) return held
@@ -71,14 +72,14 @@ export async function takeOverRecord(deps: LedgerDeps, record: ElasticIP, claim:
     reclaimPolicy: reclaimPolicyFor(record, claim),
   })
   const requestInFlight = { sender: deps.identity, sentAt: deps.now().toISOString() }
-  // What the cloud may still grant for an earlier request becomes an orphan: the sweep releases it.
+  // If the cloud still grants an address for an earlier request, it becomes an orphan: the sweep releases it.
   const dropped = isNamed ? { reservationID: undefined } : {}
   return deps.records.writeStatus(current, { phase: 'Requested', requestInFlight, ...dropped })
 }
 
 /**
- * What becomes of the address: a person may have written that into the record. What an ElasticIP lends goes back to it, so
- * such a record says nothing.
+ * The record's reclaim policy, which a person may have written into it. An address that an ElasticIP lends returns to it,
+ * so such a record says nothing.
  */
 function reclaimPolicyFor(record: ElasticIP, { reclaim = 'Delete', isReclaimStated, elasticIP }: Claim): ReclaimPolicy {
   const isLent = elasticIP !== undefined || provisionedSourceOf(record) !== undefined
@@ -112,7 +113,7 @@ function familyMismatch(record: ElasticIP, { family }: Claim): string | undefine
   return `${address} is kept for it, but it requests an ${familyNames[family]} address; ${releaseHint(record)}`
 }
 
-/** Why a claim has to wait: what was ordered in the other family is found and released before. */
+/** Why a claim has to wait: the order in the other family is found and released first. */
 function formerFamily(record: ElasticIP): string {
   const former = `an ${familyNames[familyOf(record)]} address was ordered for an earlier Service of this name`
   return `${former}, and is released first; to have that done now, ${releaseHint(record)}`
@@ -150,7 +151,7 @@ export async function holdStored(
 ): Promise<ClaimResult | undefined> {
   const phase = phaseOf(record)
   const { address, deletionRequestedAt } = record.status ?? {}
-  // What a review reads shows what its client sent, not what is stored.
+  // A review reads what its client sent, not what is stored.
   const isStored = !claim.wait && (claim.isShown || phase === 'Reserved')
   const isHeld = phase === 'Bound' || phase === 'Reserved'
   if (address === undefined) return undefined

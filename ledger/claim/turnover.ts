@@ -23,7 +23,7 @@ const hourMs = 3_600_000
 const [mostRefusals, refusalsMs] = [30, 300_000]
 
 /**
- * Counts in the memory of one process: each replica counts its own, and a restart begins anew. To end a loop that is
+ * Counts in the memory of one process: each replica counts its own, and a restart starts at zero. To end a loop that is
  * exact enough, and a claim waits for no further write.
  */
 export function turnover({ limit = Infinity, now }: { limit?: number | undefined; now: () => Date }): Turnover {
@@ -34,7 +34,7 @@ export function turnover({ limit = Infinity, now }: { limit?: number | undefined
     const vain = refusals.reason(billedNamespace(record))
     if (vain !== undefined) return vain
     const nowMs = now().getTime()
-    // What lies in the future was counted before the clock was set back.
+    // Entries in the future were counted before the clock was set back.
     recent = recent.filter(({ atMs }) => atMs <= nowMs && atMs > nowMs - hourMs)
     const own = recent.filter(({ namespace }) => namespace === billedNamespace(record))
     const [oldest] = own

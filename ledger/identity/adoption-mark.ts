@@ -8,8 +8,8 @@ export type AdoptionMark = {
    */
   isSet(signal: AbortSignal, owners?: readonly string[]): Promise<boolean>
   /**
-   * Begins a look at all reservations. What it returns sets the mark, unless that was removed since. Owners are excepted
-   * whose reservations stay without a record: a claim for one of them looks for it.
+   * Begins a look at all reservations. The returned function sets the mark, unless it was removed since. Owners are
+   * excepted whose reservations stay without a record: a claim for one of them looks for it.
    */
   begin(): (signal: AbortSignal, except?: readonly string[]) => Promise<void>
   /** Removes the mark if it does not except all these owners; the look that has begun may set it again. */
@@ -18,7 +18,7 @@ export type AdoptionMark = {
   clear(signal: AbortSignal): Promise<void>
 }
 
-/** `since`: what tells one term of a process from another; empty where no process follows it. */
+/** `since`: tells one term of a process from another; empty where no process follows it. */
 export type Leader = { identity: string | undefined; since: string | undefined }
 
 export type AdoptionMarkOptions = {
@@ -71,7 +71,7 @@ export function adoptionMark(of: AdoptionMarkOptions): AdoptionMark {
         const excepted = except.length > 0 ? except.toSorted().join(' ') : undefined
         const change = { adopted: project, 'adopted-by': termOf(current), 'adopted-except': excepted }
         await map.change(await map.read(signal), change, signal)
-        // What removed it while it was written may have read the map before.
+        // The remover may have read the map before this write.
         if (clears !== clearsBefore) await clear(signal)
       }
     },

@@ -44,7 +44,8 @@ export type ClusterSignsDeps = WriteSignDeps & ReleaseWaitDeps & { witness: Witn
 export function clusterSigns(deps: ClusterSignsDeps): ClusterSigns {
   const signs = signWatch(deps)
   const wait = releaseWait(deps)
-  // The ConfigMap may be deleted, or restored from an older backup: what this process wrote is this cluster's all the same.
+  // The ConfigMap may be deleted, or restored from an older backup: signs of this process are this cluster's all the
+  // same.
   const written: string[] = []
   let state: ClusterState = { kind: 'unchecked' }
   return {
@@ -122,7 +123,7 @@ async function findWitnessed(
   seen: Pick<SignSeen, 'reservations' | 'entries'>,
   signal: AbortSignal,
 ): Promise<string[]> {
-  // Somebody else was seen to write signs: only a person can tell now.
+  // Another writer of signs was seen: only a person can tell now.
   if (seen.entries.isAlive) return []
   const found: string[] = []
   for (const sign of strangeSigns({ ...seen, scheme })) {

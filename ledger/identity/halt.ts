@@ -3,19 +3,19 @@ import { confirmAnnotation } from '../record/names.ts'
 import type { SignEntries } from './sign-plan.ts'
 
 /*
- * The ledger's ConfigMap tells every replica that another cluster uses our id. Somebody may delete it, or restore it from
- * an older backup. So each process keeps the halt that it saw, until a leader has written that this halt is over.
+ * The ledger's ConfigMap tells every replica that another cluster uses our id. It may be deleted, or restored from an
+ * older backup. So each process keeps the halt that it saw, until a leader has written that this halt is over.
  */
 
-/** What a process knows of another cluster that uses our id. */
+/** The knowledge of a process about another cluster that uses our id. */
 export type HaltMemory = {
   /** Keeps what the map says. Called for every version of it that this process reads or writes. */
   see(map: ConfigMap | undefined): void
   /** Keeps that we stop, before the map says so. */
   note(halt: Halt): void
-  /** What the map has about signs, and what this process has seen in it before. */
+  /** The entries of the map about signs, and those that this process has seen in it before. */
   entries(map: ConfigMap | undefined): SignEntries
-  /** What the map has to say of it, also one that is made anew. */
+  /** The entries about it that the map must have, even a map that is created again. */
   kept(): Record<string, string | undefined>
   /** Why nothing may be reserved: replicas that do not lead ask this too. */
   reason(map: ConfigMap | undefined): string | undefined
@@ -74,7 +74,7 @@ function conflictReason({ sign, isAlive, cluster, at }: Halt & HaltMemoryOptions
   )
 }
 
-/** The entries of our id; with another id we begin anew. */
+/** The entries of our id; with another id we start without any. */
 function storedEntries(map: ConfigMap | undefined, cluster: string): SignEntries {
   const { data = {} } = map ?? {}
   const ofUs = (data['cluster'] ?? cluster) === cluster ? data : {}

@@ -46,7 +46,7 @@ export function ledgerMap({ client, namespace, name, halt, monotonicMs }: Ledger
     halt.see(map)
     return remember(map, readMs)
   }
-  /** What one claim asks twice at the same time is read once. A read ends with its own signal, so others do not share it. */
+  /** Two simultaneous reads of one claim are one request. A read ends with its own signal, so others do not share it. */
   let reading: { signal: AbortSignal; map: Promise<ConfigMap | undefined> } | undefined
   const readOnce = (signal: AbortSignal) => {
     if (reading?.signal === signal) return reading.map

@@ -2,9 +2,9 @@ import type { Context } from '../context.ts'
 import type { ProjectCheckOptions } from './project-check.ts'
 import { confirmProjectCommand, isProjectConfirmed, projectText } from './project-plan.ts'
 
-/** What a person says about a list that has none of the ledger's reservations. */
+/** The statement of a person about a list that has none of the ledger's reservations. */
 export type LossConfirmation = {
-  /** Whether a person has confirmed that they are gone. */
+  /** Whether a person has confirmed that they no longer exist. */
   isGiven: (signal: AbortSignal) => Promise<boolean>
   /** Ends the confirmation: the list has what it should have. */
   end: (signal: AbortSignal) => Promise<void>
@@ -12,7 +12,10 @@ export type LossConfirmation = {
   warn: (signal: AbortSignal) => Promise<void>
 }
 
-/** With `confirm-project=<the project>` a person says that what the project no longer lists is gone. */
+/**
+ * With `confirm-project=<the project>` a person says that the reservations missing from the project's list no longer
+ * exist.
+ */
 export function lossConfirmation(
   { vendor, events, log }: Pick<Context, 'vendor' | 'events' | 'log'>,
   { map, at }: Pick<ProjectCheckOptions, 'map' | 'at'>,

@@ -58,7 +58,7 @@ export function projectCheck(options: ProjectCheckOptions): ProjectCheck {
     try {
       await check(signal)
     } catch (error) {
-      // What was known stays: the next look may be answered, and a conflict says that another replica was quicker.
+      // The known project is kept: the next look may be answered, and a conflict says that another replica was quicker.
       if (!signal.aborted) log.debug({ error: String(error) }, 'the project of the ledger was not read')
     }
   }
@@ -68,7 +68,7 @@ export function projectCheck(options: ProjectCheckOptions): ProjectCheck {
     haltReason(now) {
       const remembered = rememberedProject(now)
       const match = matchOf(project, remembered)
-      // Without an entry, what this process has seen counts: somebody may have deleted the ConfigMap.
+      // Without an entry, this process's own observation decides: the ConfigMap may have been deleted.
       if (remembered === undefined || match === 'open') return problem()
       return match === 'same' ? undefined : reasonOf(otherProject({ project, at, remembered }))
     },
@@ -95,7 +95,7 @@ function comparison(options: ProjectCheckOptions & { clock: Clock }): Pick<Proje
       plan === undefined ? `whether ${project.id} is the project of the ledger was not read yet` : reasonOf(plan),
     async check(signal) {
       const stored = await map.read(signal)
-      // This process keeps its token: what it has shown needs no further list.
+      // This process keeps its token: its proof needs no further list.
       const isShown = plan?.kind === 'ours' || plan?.kind === 'remember'
       const named = isShown ? sure : project
       const facts = await factsOf({ ...options, project: named }, stored, signal)
@@ -144,7 +144,7 @@ async function watchWhileOurs(
   await repeatLater(lookAgain, { everyMs: oursMs, signal, clock })
 }
 
-/** What the plan needs beside the ConfigMap, which says all where it has the project. */
+/** The facts that the plan needs beside the ConfigMap, which suffices if it has the project. */
 async function factsOf(
   { held: readHeld, list, project }: ProjectCheckOptions,
   stored: ConfigMap | undefined,

@@ -22,7 +22,7 @@ export type ProjectSeen = {
  */
 export type ProjectPlan = { kind: 'ours' | 'remember' } | { kind: 'unread'; what: string } | OtherProject
 
-/** What is wrong, and what a person can do. */
+/** The problem, and its remedy. */
 export type OtherProject = { kind: 'other'; what: string; remedy: string }
 
 /**
@@ -69,7 +69,7 @@ export function rememberedProject(map: ConfigMap | undefined): string | undefine
   return project ?? adopted
 }
 
-/** Whether the remembered project is the configured one. `open`: what is remembered does not tell, only reservations do. */
+/** Whether the remembered project is the configured one. `open`: the memory does not tell, only reservations do. */
 export function matchOf(project: CloudProject, remembered: string | undefined): 'same' | 'open' | 'other' {
   if (remembered === undefined || remembered === project.formerId) return 'open'
   if (remembered !== project.id) return 'other'

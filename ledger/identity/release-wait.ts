@@ -37,7 +37,7 @@ export function releaseWait({ map, scheme, successionMs, monotonicMs, log }: Rel
   }
 }
 
-/** What tells a new leader of a cluster from the first leader of a copy. */
+/** The facts that tell a new leader of a cluster from the first leader of a copy. */
 type Silence = {
   /**
    * How long the lease had not been renewed when this leader claimed it, by the clocks of two processes; undefined if

@@ -7,7 +7,7 @@ import { signMark } from '../record/marks.ts'
  * sign there that it did not write is not alone.
  */
 
-/** What the ledger's ConfigMap has about signs. */
+/** The entries of the ledger's ConfigMap about signs. */
 export type SignEntries = {
   /** The last signs that we wrote, the newest last. */
   signs: string[]
@@ -17,9 +17,9 @@ export type SignEntries = {
   isAlive: boolean
   /** A leader that had to wait with releases has not come to an end with that. */
   hasWaited: boolean
-  /** Signs of clusters that are gone or that a person has overruled. */
+  /** Signs of clusters that no longer exist or that a person has overruled. */
   former: string[]
-  /** The last `foreign` that is over: the other cluster was gone, was ourselves, or a person has overruled it. */
+  /** The last `foreign` that is over: the other cluster stopped, was ourselves, or a person has overruled it. */
   overruled: string | undefined
   /** The sign that a person overrules. */
   confirmed: string | undefined
@@ -29,7 +29,7 @@ export type SignSeen = {
   reservations: Reservation[]
   scheme: MarkScheme
   entries: SignEntries
-  /** How long ago this leader saw a sign of ours, or none, for the first time. */
+  /** How long ago this leader first saw one of our signs, or none. */
   observedMs: number
   /** The foreign signs that the last sweep saw, and how long they have not changed. */
   watched: { signs: string; forMs: number } | undefined
@@ -40,7 +40,8 @@ export type SignSeen = {
 
 /**
  * What a sweep may do. `ours`: everything, after it has written the next sign on the carrier. `observe`: everything but
- * release, and it writes no sign. `foreign`: nothing. `take-over`: the other cluster is gone or overruled; then as `ours`.
+ * release, and it writes no sign. `foreign`: nothing. `take-over`: the other cluster stopped or was overruled; then as
+ * `ours`.
  */
 export type SignPlan =
   | { kind: 'ours'; carrier: Reservation | undefined }
@@ -49,10 +50,10 @@ export type SignPlan =
   | { kind: 'foreign'; signs: string[]; isAlive: boolean }
   | { kind: 'take-over'; signs: string[]; why: TakeOverReason; carrier: Reservation | undefined }
 
-/** A person says so, our own machine wrote the sign, or nobody writes another one. */
+/** A person says so, our own machine wrote the sign, or no cluster writes another one. */
 export type TakeOverReason = 'confirmed' | 'ours' | 'gone'
 
-/** After how many intervals without a change the other cluster is gone. */
+/** The number of intervals without a change after which the other cluster counts as stopped. */
 const goneIntervals = 3
 /** For how many intervals a new leader observes: an original that lives has written its next sign by then. */
 const observedIntervals = 1.2
@@ -67,7 +68,7 @@ const observedIntervals = 1.2
  * | one is not ours                | a machine of this cluster is its witness        | take-over |
  * | one is not ours                | it did not change for three intervals           | take-over |
  * | one is not ours                | otherwise                                       | foreign   |
- * | all are ours, or there is none | we had stopped, and nobody has confirmed        | foreign   |
+ * | all are ours, or there is none | we had stopped, without a confirmation          | foreign   |
  * | all are ours, or there is none | we signed before, but this leader has just begun | observe  |
  * | all are ours, or there is none | otherwise                                       | ours      |
  */

@@ -22,7 +22,7 @@ export type WitnessDeps = {
   log: Log
 }
 
-/** What this process has seen of the lease of a node. */
+/** The observed lease of a node. */
 type Seen = { machine: string; renewTime: string | undefined; renewals: number }
 
 /**
@@ -78,7 +78,7 @@ export function witness({ nodes, renewTime, sleep, log }: WitnessDeps): Witness 
   }
 }
 
-/** One start of one machine, as its kubelet reports it. A hash, because the vendor's console shows the sign. */
+/** A single start of one machine, as its kubelet reports it. A hash, because the vendor's console shows the sign. */
 function machineOf({ status }: Node): string | undefined {
   const { bootID, machineID, systemUUID } = status?.nodeInfo ?? {}
   return bootID && machineID ? hashForName([bootID, machineID, systemUUID].join(), 16) : undefined

@@ -6,7 +6,7 @@ import { signMark } from '../record/marks.ts'
 import type { LedgerMap } from './ledger-map.ts'
 import type { SignEntries, SignPlan, TakeOverReason } from './sign-plan.ts'
 
-/** What the ledger's ConfigMap says, and the map as it was read. */
+/** The entries of the ledger's ConfigMap, and the map as it was read. */
 export type Known = { entries: SignEntries; stored: ConfigMap | undefined }
 
 type SignEvent = { type: 'Normal' | 'Warning'; reason: 'ClusterIdInUse' | 'ClusterTakenOver'; message: string }
@@ -32,8 +32,8 @@ const reasons: Record<TakeOverReason, string> = {
 }
 
 /**
- * Stores the next sign in the cluster, then writes it on the carrier: so a sign of ours is always known as ours. Throws
- * where the cloud refuses the sign by which we take over: then the other cluster perhaps cannot write either.
+ * Stores the next sign in the cluster, then writes it on the carrier: so we always recognise our own sign. Throws where
+ * the cloud refuses the sign by which we take over: then the other cluster perhaps cannot write either.
  */
 export async function writeSign(deps: WriteSignDeps, writing: Known & Writing, signal: AbortSignal): Promise<void> {
   const { map, scheme, log, event } = deps
@@ -77,9 +77,9 @@ async function markCarrier({ cloud, log }: WriteSignDeps, { plan, sign }: Writin
   }
 }
 
-/** What the ledger's ConfigMap has about signs when a sign is about to be written. */
+/** The entries of the ledger's ConfigMap about signs when a sign is about to be written. */
 function nextEntries({ plan, entries, shown, sign, cluster }: Writing & Next): Record<string, string | undefined> {
-  // One that is still shown is kept however old it is: perhaps no later one could be written.
+  // A sign that is still shown is kept however old it is: perhaps no later one could be written.
   const kept = entries.signs.filter((one, n) => n > entries.signs.length - maxSigns || shown.includes(one))
   const signs = plan.carrier ? [...kept, sign] : entries.signs
   const overruled = plan.kind === 'take-over' ? plan.signs : []
@@ -89,7 +89,7 @@ function nextEntries({ plan, entries, shown, sign, cluster }: Writing & Next): R
     signs: signs.length > 0 ? signs.join(' ') : undefined,
     'foreign-sign': undefined,
     'foreign-alive': undefined,
-    // What each process has seen of the halt ends with this.
+    // This ends every process's memory of the halt.
     'overruled-sign': plan.kind === 'take-over' ? (entries.foreign ?? plan.signs[0]) : entries.overruled,
     waiting: undefined,
     'former-signs': former.length > 0 ? former.join(' ') : undefined,

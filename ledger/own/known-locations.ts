@@ -20,9 +20,9 @@ const retryMs = 30_000
 export type KnownLocationsOptions = {
   cloud: Pick<Cloud, 'locations'>
   log: Log
-  /** We warn once about each of these that has a former name. */
+  /** We warn once about each of these that uses an old name. */
   sources: LocationSource[]
-  /** What tells that the settings name another location; absent where they cannot change. */
+  /** The notice that the settings name another location; absent where they cannot change. */
   settings?: { onChange(listener: () => void): void } | undefined
   clock?: Clock
 }

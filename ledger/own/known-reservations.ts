@@ -4,7 +4,7 @@ import { type IpAddress, canonicalIpAddress } from '../../lib/ip-address.ts'
 import { rangeSet } from '../../lib/ip-range.ts'
 import { recentRead } from '../../lib/recent-read.ts'
 
-/** Every address that the project has reserved, by us or by anybody else. */
+/** Every address that is reserved in the project, with or without us. */
 export type KnownReservations = {
   /** Whether the project has reserved an address; undefined before the first read. */
   has(address: IpAddress): boolean | undefined
@@ -12,7 +12,7 @@ export type KnownReservations = {
   find(address: IpAddress): Reservation | undefined
   /** Reads the cloud if what we know of an address may be out of date, by default for a person who waits; never throws. */
   refresh(address: IpAddress, signal: AbortSignal, maxAbsentMs?: number): Promise<void>
-  /** A reservation is being deleted: the cloud may list it for minutes, and it is nobody's. */
+  /** A reservation is being deleted: the cloud may list it for minutes, although it has no owner. */
   forget(id: string): void
   onChange(listener: () => void): void
 }

@@ -17,7 +17,7 @@ import { type KnownReservations, knownReservations } from './known-reservations.
 
 /** Which Services may have the own addresses that they name. */
 export type OwnAddresses = {
-  /** What a Service wants after a check of its own address, as far as we know now. */
+  /** The want of a Service after a check of its own address, as far as we know now. */
   check(wanted: Want, service: Service): Want
   /** The same for an address of another program, which the project need not have reserved. */
   checkForeign(wanted: Want, service: Service): Want

@@ -12,7 +12,7 @@ import { addressAnnotation, addressCondition } from './names.ts'
  * | ---------------------------------------------- | ------------------------------------------- | ----------------------- |
  * | a record that is not being released            | its address, or its reservation             | against everybody       |
  * | a Service of any type and class                | `status.loadBalancer`                       | against everybody       |
- * | a LoadBalancer of any class that is not being  | `spec.loadBalancerIP`, our annotation, any  | in its namespace alone, |
+ * | a LoadBalancer of any class that is not being  | `spec.loadBalancerIP`, our annotation, any  | in its namespace only,  |
  * | deleted                                        | annotation that requests an address         | as a request            |
  * | a Node: its addresses and pod ranges           |                                             | never                   |
  *
@@ -50,7 +50,7 @@ export type AddressUser = {
   service?: Service
 }
 
-/** An address is not released, or gets no new holder, because somebody shows or holds it. */
+/** An address is not released, or gets no new holder, because it is still shown or held. */
 export class AddressInUse extends Error {
   override readonly name = 'AddressInUse'
   readonly users: readonly AddressUser[]
@@ -100,7 +100,7 @@ export function showsAddress(service: Shown | undefined, address: string | undef
   return service !== undefined && wanted !== undefined && statusAddresses(service).includes(wanted)
 }
 
-/** The records whose Service exists and does not show its address: nobody announces it. */
+/** The records whose Service exists and does not show its address: no node announces it. */
 export function unannounced(records: readonly ElasticIP[], service: (key: string) => Shown | undefined): ElasticIP[] {
   return records.filter((record) => {
     const found = service(claimKey(record) ?? '')
@@ -122,7 +122,7 @@ export function rivalOf(
   const isShownBy = (one: ElasticIP) => showsAddress(service(claimKey(one) ?? ''), address)
   if (address === undefined || isShownBy(record)) return undefined
   return records.find((other) => {
-    // Of one reservation both may have the address: the table of a release decides about them.
+    // Both may have the address of one reservation: the table of a release decides about them.
     const isOther = other.status?.reservationID !== record.status?.reservationID
     return isOther && heldAddress(other) === address && isShownBy(other)
   })
@@ -133,7 +133,7 @@ export function findUsers(used: UsedAddress, all: PossibleUsers, exempt: Exempt)
   const address = used.address === undefined ? undefined : canonicalIpAddress(used.address)
   const services = all.services.flatMap((service): AddressUser[] => {
     const key = keyOf(service)
-    // One place is enough: a status that we wrote does not make an own address in the spec ours.
+    // A single place is enough: a status that we wrote does not make an own address in the spec ours.
     const shown = shownAddresses(service, all.requestAnnotations)
       .filter((one) => one.address === address)
       .find((one) => !isServed(service, one, exempt) && countsAsUse(service, one, exempt))

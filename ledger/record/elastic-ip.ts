@@ -44,7 +44,7 @@ export type ElasticIP = KubeObject & {
   status?: ElasticIPStatus
 }
 
-/** One change of a record: what it came to, who wrote it, and for which request. */
+/** A change of a record: its result, its writer, and the request that caused it. */
 export type HistoryStep = { time: string; phase: string; message?: string; writer: string; request?: string }
 
 export type ElasticIPStatus = {
@@ -68,7 +68,7 @@ export const elasticIPs = defineResource<ElasticIP>({
   namespaced: false,
 })
 
-/** Keeps a record until its reservation is deleted, whoever deletes the record. */
+/** Keeps a record until its reservation is deleted, however the record is deleted. */
 export const recordFinalizer = 'eip-admission.dev/reservation-cleanup'
 
 /**
@@ -94,7 +94,7 @@ export function serviceOfAddress(key: AddressKey): Key {
   return key.split('.', 1)[0] ?? key
 }
 
-/** Whether a key is that of a second address. */
+/** Whether a key names a second address. */
 export function isSecondKey(key: AddressKey): boolean {
   return key.includes('.')
 }
@@ -109,12 +109,12 @@ export function addressKeyOf(record: ElasticIP): AddressKey | undefined {
   const service = claimKey(record)
   if (service === undefined) return undefined
   const { name } = record.metadata
-  // Most records are those of first addresses, and a create looks at all of them.
+  // Most records hold first addresses, and a create looks at all of them.
   if (recordName(service) === name) return service
   return secondKeys(service).find((key) => recordName(key) === name)
 }
 
-/** Whether a record is that of a Service's second address. */
+/** Whether a record holds a Service's second address. */
 export function isSecond(record: ElasticIP): boolean {
   const key = addressKeyOf(record)
   return key !== undefined && isSecondKey(key)
@@ -137,8 +137,8 @@ export function reservationIdOf(record: ElasticIP): string | undefined {
 }
 
 /**
- * Of the records of one address those that decide about it. A live one hides the others: the cloud may grant an address
- * again while its former reservation is being deleted.
+ * The deciding records of one address. A live one hides the others: the cloud may grant an address again while its
+ * previous reservation is being deleted.
  */
 export function decidingRecords(records: readonly ElasticIP[]): readonly ElasticIP[] {
   const live = records.filter(({ status }) => status?.deletionRequestedAt === undefined)

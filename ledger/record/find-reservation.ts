@@ -27,8 +27,8 @@ import { type WhoseRules, whoseIs } from './whose.ts'
 type FindDeps = Pick<LedgerDeps, 'cloud' | 'records' | 'scheme' | 'sweepsUntagged'>
 
 /**
- * Finds the reservation that the cloud has for a record: by its id, else the oldest that carries its marks. One that a
- * person named may carry any: the caller judges it.
+ * Finds the reservation that the cloud has for a record: by its id, else the oldest that carries its marks. A reservation
+ * that a person named may carry any marks: the caller judges it.
  */
 export async function findReservation(
   deps: FindDeps,
@@ -51,7 +51,7 @@ export function hasFamily({ address }: Reservation, family: IpFamily): boolean {
   return address === undefined || parseIpAddress(address)?.family === family
 }
 
-/** Without those of provisioned ElasticIPs: one that was moved from a Service keeps the marks of that Service. */
+/** Without the reservations of provisioned ElasticIPs: after a move from a Service they keep that Service's marks. */
 function withoutProvisioned(marked: Reservation[], all: readonly ElasticIP[], record: ElasticIP): Reservation[] {
   const provisioned = all.filter((other) => isSource(other) && !isWarm(other) && !hasSource(record, other))
   const ids = new Set(provisioned.filter(({ metadata }) => metadata.name !== record.metadata.name).map(reservationIdOf))
@@ -101,7 +101,7 @@ export async function adoptUnmarked(
 }
 
 /**
- * Whether a reservation without a record may become that of the Service, or of the waiting record, that its marks name.
+ * Whether a reservation without a record may be given to the Service or the waiting record that its marks name.
  * Pure. One that names no cluster may be for a Service of that name in another one:
  *
  * | its marks name  | the Service                    | and                            | may it be adopted? |
@@ -135,7 +135,7 @@ export function isShownBy(service: Service, { address }: Reservation, requestAnn
   return shownAddresses(service, requestAnnotations).some((shown) => shown.address === canonical)
 }
 
-/** Marks a reservation that names no cluster with our cluster: other clusters leave it alone from then on. */
+/** Marks a reservation that names no cluster with our cluster: from then on other clusters ignore it. */
 export async function markAsOurs(
   deps: Pick<LedgerDeps, 'cloud' | 'scheme'>,
   { id, marks }: Reservation,
@@ -149,7 +149,7 @@ export function differsInRetention(
   rules: WhoseRules,
   { record, reservation, retained }: { record: ElasticIP; reservation: Reservation; retained: boolean },
 ): boolean {
-  // One that does not name us keeps its marks.
+  // A reservation that does not name us keeps its marks.
   const isMarked = namedCluster(rules.scheme, reservation.marks) === 'ours'
   return isMarked && whoseIs(rules, record, reservation).whose === 'ours' && isRetained(reservation.marks) !== retained
 }
@@ -165,7 +165,7 @@ export async function markRetention(
   await deps.cloud.mark({ id, marks: lastingMarks(marks) }, retentionMarks(of.retained), signal)
 }
 
-/** Finds a reservation by its id, else in the list of the project; undefined is a proof that it is gone. */
+/** Finds a reservation by its id, else in the list of the project; undefined proves that it is deleted. */
 export async function findCertainly(
   { cloud }: Pick<FindDeps, 'cloud'>,
   id: string,

@@ -6,12 +6,12 @@ import type { ElasticIP } from './elastic-ip.ts'
 import type { Records } from './records.ts'
 import type { RequestsInFlight } from './requests-in-flight.ts'
 
-/** What every floor of the ledger uses. */
+/** The dependencies of every floor of the ledger. */
 export type LedgerDeps = {
   records: Records
   cloud: Omit<Cloud, 'locations'>
   scheme: MarkScheme
-  /** The operator says that no other cluster uses the project: what names no cluster is ours to adopt and to delete. */
+  /** The operator says that no other cluster uses the project: we may adopt and delete reservations that name no cluster. */
   sweepsUntagged: boolean
   requestsInFlight: RequestsInFlight
   possibleUsers: ReadPossibleUsers

@@ -26,7 +26,7 @@ const adoptedMark = 'adopted'
 /** The mark of a reservation that stays when its Service goes. If its record is lost, nothing else says so. */
 const retainedMark = 'retained'
 
-/** The change of marks by which we adopt a reservation that names no cluster. Our other clusters then leave it alone. */
+/** The change of marks by which we adopt a reservation that names no cluster. Our other clusters then ignore it. */
 export function adoptionMarks(scheme: MarkScheme): Marks {
   return { ...clusterMarks(scheme), [adoptedMark]: 'untagged' }
 }
@@ -47,7 +47,7 @@ export function marksText(marks: Marks): string {
     .join(', ')
 }
 
-/** The change of marks by which a reservation comes to this cluster. The other one then leaves it alone. */
+/** The change of marks that moves a reservation to this cluster. The other one then ignores it. */
 export function clusterTransferMarks(scheme: MarkScheme): Record<string, string | undefined> {
   return { ...clusterMarks(scheme), service: undefined, [sourceMark]: undefined, [retainedMark]: undefined }
 }

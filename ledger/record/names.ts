@@ -7,12 +7,12 @@ export const serviceFinalizer = 'eip-admission.dev/address-cleanup'
 export const upstreamFinalizer = 'service.kubernetes.io/load-balancer-cleanup'
 
 /**
- * The address that we wrote into `spec.loadBalancerIP`. Where the two agree the address is ours, else it is an own address
- * of the user. So an address of ours is never mistaken for an own one after its reservation is gone.
+ * The address that we wrote into `spec.loadBalancerIP`. Where the two agree the address is ours, else it is an own
+ * address of the user. So our address is never mistaken for an own one after its reservation is deleted.
  */
 export const addressAnnotation = 'eip-admission.dev/address'
 
-/** What happens to the reservation when the Service is deleted: `Delete` or `Retain`. */
+/** The fate of the reservation when the Service is deleted: `Delete` or `Retain`. */
 export const reclaimAnnotation = 'eip-admission.dev/reclaim-policy'
 
 /** `true` forbids to delete a Service, or to change its type from LoadBalancer, until a user sets it to `false`. */

@@ -34,7 +34,7 @@ export type Records = {
   /** Also adds our finalizer: a record in use must not disappear without us. */
   writeSpec(record: ElasticIP, spec: ElasticIP['spec'], options?: CallOptions): Promise<ElasticIP>
   writeStatus(record: ElasticIP, change: StatusChange, options?: CallOptions): Promise<ElasticIP>
-  /** Whether the API server deletes every record, because somebody deletes their definition. Then it takes no new one. */
+  /** Whether the API server deletes every record, because their definition is being deleted. Then it takes no new one. */
   areDeleted(options?: CallOptions): Promise<boolean>
   /** Removes our finalizer and deletes the record. */
   remove(record: ElasticIP, options?: CallOptions): Promise<void>
@@ -81,7 +81,7 @@ export function records(client: KubeClient, writer: Writer): Records {
   }
 }
 
-/** Created by way of trial alone. The right to get the definition would tell the same, and is one more right. */
+/** Created only by way of trial. The right to get the definition would tell the same, and is one more right. */
 const neverStored: ElasticIP = {
   apiVersion: 'eip-admission.dev/v1alpha1',
   kind: 'ElasticIP',
@@ -92,7 +92,7 @@ const neverStored: ElasticIP = {
 /** How the API server refuses a new object whose definition it deletes: by its version with status 405 or 403. */
 const whileDeleted = 'custom resource definition is terminating'
 
-/** Whether the API server came as far as to judge the object, which has no location; or a policy of somebody did. */
+/** Whether the API server or a policy came as far as to judge the object, which has no location. */
 function isJudged({ status, message }: KubeError): boolean {
   return status === 422 || status === 409 || (status < 500 && message.includes('denied the request'))
 }
@@ -103,7 +103,7 @@ export function isBeingRemoved({ metadata }: ElasticIP): boolean {
 }
 
 /**
- * Whether nothing of ours keeps a record and its address together: `cleanup` removes our finalizer, and the next install finds
+ * Whether no finalizer of ours keeps a record and its address together: `cleanup` removes it, and the next install finds
  * the record so.
  */
 export function lacksFinalizer({ metadata, status }: ElasticIP): boolean {
@@ -117,8 +117,8 @@ export async function holdRecord(records: Records, record: ElasticIP, signal: Ab
 }
 
 /**
- * Whether a record that is gone has left a reservation: the next claim of its Service has to find that. A deletion that
- * was requested goes on without it.
+ * Whether a deleted record has left a reservation: the next claim of its Service has to find that. A deletion that was
+ * requested goes on without it.
  */
 export function leavesReservation(record: ElasticIP): boolean {
   const isDeleted = record.status?.deletionRequestedAt !== undefined
@@ -183,8 +183,8 @@ export function wasHeld({ spec }: ElasticIP, { marks }: Reservation): boolean {
 }
 
 /**
- * Whether a record may yet find the address that its Service shows, as after a loss of records or of their status. One that
- * had an address before has lost it.
+ * Whether a record may yet find the address that its Service shows, as after a loss of records or of their status. A
+ * record that had an address before has lost it.
  */
 export function mayFindShown(record: ElasticIP): boolean {
   return record.status?.address === undefined && !hasBeenHeld(record)

@@ -3,7 +3,7 @@ import type { Condition } from '../../kube/objects.ts'
 import type { ElasticIP } from './elastic-ip.ts'
 import { condition } from './records.ts'
 
-/** One word for each fault of a call to the cloud, and for every other refusal. */
+/** A single word for each fault of a call to the cloud, and for every other refusal. */
 const reasons = {
   auth: 'AuthFailed',
   quota: 'QuotaUsedUp',

@@ -47,7 +47,7 @@ export function requestsInFlight(of: Options): RequestsInFlight {
 /** The records that this process creates, and those that it has created and may have sent a request for. */
 function ownCreates({ identity, timeoutMs, monotonicMs }: Options) {
   const pending = new Map<string, number>()
-  // Nothing tells a replica that does not lead what became of a record. Any call of ours has ended by then.
+  // A replica that does not lead never learns a record's fate. All our calls have ended after this time.
   const created = shortMemory<string | undefined, true>({ keptMs: timeoutMs, monotonicMs })
   const count = (name: string, change: number) => {
     const now = (pending.get(name) ?? 0) + change

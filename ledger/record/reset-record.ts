@@ -3,7 +3,7 @@ import { reservationIdOf } from './elastic-ip.ts'
 import type { LedgerDeps } from './ledger-deps.ts'
 import { whoseIs } from './whose.ts'
 
-/** Takes a lost address off a record: the next claim of its Service begins anew. */
+/** Takes a lost address off a record: the next claim of its Service starts again. */
 export async function resetRecord(
   deps: Pick<LedgerDeps, 'records' | 'cloud'>,
   record: ElasticIP,
@@ -21,8 +21,9 @@ export async function resetRecord(
 }
 
 /**
- * Corrects a record that has the address of another one: it gets that of its own reservation. Returns the address; undefined
- * where the cloud has none for it. The definition permits no change of an address, so the wrong one is removed first.
+ * Corrects a record that has the address of another one: it gets its own reservation's address. Returns the address;
+ * undefined where the cloud has none for it. The definition permits no change of an address, so the wrong one is removed
+ * first.
  */
 export async function correctRecord(
   deps: LedgerDeps,

@@ -4,14 +4,14 @@ import { ownPrefix, serviceFieldManager } from './names.ts'
 
 /**
  * Our entries of a Service that have fields which people write too: `spec.loadBalancerIP`, and annotations of the
- * announcing software. Whoever has such a field in a manifest would get a conflict with us at each server-side apply. A
- * change by admission has no manager, and a field that we write later must not have one either.
+ * announcing software. A manifest with such a field would conflict with us at each server-side apply. A change by
+ * admission has no manager, and a field that we write later must not have one either.
  */
 export function entriesWithSharedFields(entries: readonly ManagedFieldsEntry[] = []): ManagedFieldsEntry[] {
   return entries.filter((entry) => isOfServices(entry) && !isDeepStrictEqual(withoutShared(entry), entry))
 }
 
-/** The entries without the fields that people write too. Whoever else has those keeps them. */
+/** The entries without the fields that people write too. Other managers of those fields keep them. */
 export function withoutSharedFields(entries: readonly ManagedFieldsEntry[] = []): ManagedFieldsEntry[] {
   return entries.flatMap((entry) => {
     const kept = isOfServices(entry) ? withoutShared(entry) : entry

@@ -24,8 +24,9 @@ export function unusableReason(
 }
 
 /**
- * Changes the marks of a reservation that a person named to those of the record, where they name another owner. This comes
- * before anything else: from then on another cluster does not delete it, and it is moved and released as the record's.
+ * Changes the marks of a reservation that a person named to those of the record, where they name another owner. This
+ * comes before anything else: from then on another cluster does not delete it, and it is moved and released as the
+ * record's own.
  */
 export async function takeNamed(
   { cloud, scheme, sweepsUntagged, log }: Pick<LedgerDeps, 'cloud' | 'scheme' | 'sweepsUntagged' | 'log'>,

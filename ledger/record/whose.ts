@@ -11,7 +11,7 @@ import { isWarm } from './source.ts'
  */
 export type Whose = 'ours' | 'service' | 'cluster' | 'nobody' | 'changed'
 
-/** `isLost`: the cloud has given the id to another reservation, so the record's own is gone. */
+/** `isLost`: the cloud has given the id to another reservation, so the record's own is deleted. */
 export type Verdict = { whose: Whose; isLost: boolean }
 
 /** The facts of a reservation that say whose it is. */
@@ -24,7 +24,7 @@ export type WhoseRules = {
 }
 
 /**
- * Says whose the reservation is that a record names. Pure. A cloud may give the id and the address of a deleted one to
+ * Says who owns the reservation that a record names. Pure. A cloud may give the id and the address of a deleted one to
  * the next order, whoever ordered it. So an id alone proves nothing, and neither does an address.
  *
  * | its marks name           | and                                          | its address | whose     | lost |
@@ -56,14 +56,14 @@ export function whoseIs(rules: WhoseRules, record: ElasticIP, found: Judged): Ve
   }
 }
 
-/** The same for an address of a Service that has no record of the reservation. Pure: the marks alone decide. */
+/** The same for an address of a Service that has no record of the reservation. Pure: only the marks decide. */
 export function whoseByMarks(scheme: MarkScheme, key: AddressKey, { marks }: Pick<Judged, 'marks'>): Whose {
   const named = namedCluster(scheme, marks)
   if (named !== 'ours') return named === 'other' ? 'cluster' : 'nobody'
   return ownerMark(marks) === undefined || isOfService(scheme, key, marks) ? 'ours' : 'service'
 }
 
-/** Says in a sentence why a reservation is not a record's; undefined if it is. Without a record it is nobody's here. */
+/** Says in a sentence why a reservation is not a record's; undefined if it is. Without a record it has no owner here. */
 export function foreignReasonOf(rules: WhoseRules, record: ElasticIP | undefined, found: Judged): string | undefined {
   if (!record) return 'no ElasticIP has it'
   const { address: held = 'none' } = record.status ?? {}
@@ -82,7 +82,7 @@ export function foreignReasonOf(rules: WhoseRules, record: ElasticIP | undefined
   }
 }
 
-/** Whether a reservation has the address of a record, as far as both are known. Of a network it may be any. */
+/** Whether a reservation has the address of a record, as far as both are known. A network may have any. */
 function hasAddressOf({ status }: ElasticIP, { address, prefixLength }: Judged): boolean {
   if (address === undefined || status?.address === undefined) return true
   const held = parseIpAddress(status.address)
@@ -90,7 +90,7 @@ function hasAddressOf({ status }: ElasticIP, { address, prefixLength }: Judged):
   return canonicalIpAddress(status.address) === canonicalIpAddress(address)
 }
 
-/** Whether the marks of a reservation name another owner than a record. What a person provisioned may name any. */
+/** Whether the marks of a reservation name another owner than a record. A provisioned reservation may name any. */
 function namesAnother(scheme: MarkScheme, record: ElasticIP, { marks }: Judged): boolean {
   const { service } = marks
   if (isWarm(record)) return service !== undefined || ![undefined, record.metadata.uid].includes(sourceMarkOf(marks))

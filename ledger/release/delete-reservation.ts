@@ -29,7 +29,7 @@ export async function markForDeletion(
 
 /**
  * Deletes the reservation of a record at the cloud, and removes the record once the cloud no longer has it. The caller
- * has looked whether anybody uses the address, and has found the reservation to be the record's.
+ * has checked that the address is unused and that the reservation is the record's.
  */
 export async function deleteReservation(
   deps: LedgerDeps,
@@ -61,7 +61,7 @@ const inUse = 'the address of a reservation that is to be deleted is in use, it 
  * two sees the other. No Service gets a reservation that is being deleted, however long the cloud still lists it.
  */
 
-/** Deletes an orphan, unless by now a record or a Service needs it. */
+/** Deletes an orphan, unless a record or a Service now needs it. */
 export async function releaseOrphan(
   deps: LedgerDeps,
   { reservation, isOrphan }: { reservation: Reservation; isOrphan: (records: ElasticIP[]) => boolean },
@@ -111,14 +111,14 @@ export async function resumeRelease(
   signal: AbortSignal,
 ): Promise<void> {
   const id = reservationIdOf(record) ?? ''
-  // Without `deletionRequestedAt` no deletion was sent and the decision is old: the sweep decides anew.
+  // Without `deletionRequestedAt` no deletion was sent and the decision is old: the sweep decides again.
   if (!record.status?.deletionRequestedAt) return deps.records.remove(record, { signal })
   const found = listed ?? (await findCertainly(deps, id, signal))
-  // A cloud may give the id of a deleted reservation to the next order, which may be anybody's.
+  // A cloud may give the id of a deleted reservation to the next order, whose owner can be anyone.
   if (!found || whoseIs(deps, record, found).whose !== 'ours') return deps.records.remove(record, { signal })
   const all = await deps.possibleUsers(signal)
   const others = all.records.filter(({ metadata }) => metadata.name !== record.metadata.name)
-  // Or to an order of ours, whose answer may not have reached its record yet.
+  // Or to one of our orders, whose answer may not have reached its record yet.
   if (others.some((other) => isOrdering(deps, other, listed))) return undefined
   const next = others.find(({ status }) => status?.reservationID === id && status.deletionRequestedAt === undefined)
   if (next) {
@@ -128,7 +128,7 @@ export async function resumeRelease(
   }
   const used = { address: record.status?.address, reservationID: id }
   const users = findUsers(used, all, { records: [record.metadata.name] })
-  // The call may have been lost. While somebody shows the address it is not sent again.
+  // The call may have been lost. While the address is shown, it is not sent again.
   if (users.length > 0) deps.log.warn({ reservation: id, reason: new AddressInUse(used, users).message }, inUse)
   else await deleteReservation(deps, { record, found }, signal)
 }

@@ -17,13 +17,13 @@ export type DeletionSeen = {
 
 export type DeletionPlan =
   | { do: 'delete' }
-  /** The record goes alone. `endsAdoption`: the reservation's marks say so. */
+  /** Only the record is deleted. `endsAdoption`: the reservation's marks say so. */
   | { do: 'keep'; reason: string; endsAdoption?: boolean }
-  /** Both stay until nobody uses the address any more. */
+  /** Both stay until the address is unused. */
   | { do: 'wait'; error: AddressInUse }
 
 /**
- * What becomes of the reservation of a record that is being released. Pure. The first row that applies decides.
+ * The fate of the reservation of a record that is being released. Pure. The first row that applies decides.
  *
  * | the reservation                                       | and                                     | plan                    |
  * | ----------------------------------------------------- | --------------------------------------- | ----------------------- |
@@ -40,7 +40,7 @@ export type DeletionPlan =
  */
 export function planDeletion(seen: DeletionSeen, deps: WhoseRules): DeletionPlan {
   const { record, reservationID, found, all } = seen
-  // Whoever shows the address now has it from another reservation.
+  // A Service that shows the address now has it from another reservation.
   if (!found && record.status?.deletionRequestedAt !== undefined) return { do: 'delete' }
   const foreign = foreignReason(deps, seen)
   if (foreign !== undefined) return { do: 'keep', reason: foreign }
@@ -74,7 +74,7 @@ function foreignReason(rules: WhoseRules, { record, found }: DeletionSeen): stri
   const text = found && foreignReasonOf(rules, record, found)
   if (text !== undefined || !mayBeOperators(record)) return text
   const lacksOurs = namedCluster(rules.scheme, found?.marks ?? {}) !== 'ours'
-  // Its marks are ours only so that the other cluster leaves it alone; it is still the operator's.
+  // Its marks are ours only so that the other cluster ignores it; it is still the operator's.
   const isTransferred = record.metadata.annotations?.[transferAnnotation] !== undefined
   return lacksOurs || isTransferred ? 'an operator provisioned it' : undefined
 }
@@ -83,7 +83,7 @@ function isIndependentRecord({ record: other }: AddressUser, { record, reservati
   return other !== undefined && other.status?.reservationID === reservationID && !hasSource(other, record)
 }
 
-/** The provisioned ElasticIP that an operator wrote for the reservation, and that waits until this record is gone. */
+/** The provisioned ElasticIP that an operator wrote for the reservation, and that waits until this record is deleted. */
 function provisionedFor({ record, reservationID, all }: DeletionSeen): ElasticIP | undefined {
   return all.records.find(
     (other) =>

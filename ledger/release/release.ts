@@ -12,15 +12,15 @@ import { adoptionEndMarks } from '../record/marks.ts'
 import { hasReservationOf, isClaimedBy, isSource, isWarm } from '../record/source.ts'
 import { stayInUse } from '../record/stay-in-use.ts'
 
-/** What the release of an address that no Service has claimed uses. */
+/** The dependencies of a release of an address that no Service has claimed. */
 export type SourceReleaseDeps = LedgerDeps & Pick<Identity, 'clusterState'>
 
 export type ReleaseDeps = SourceReleaseDeps & {
   /** A live read, past every cache: whether the Service of a record still wants the record's address. */
   isStillWanted: (record: ElasticIP, signal: AbortSignal) => Promise<boolean>
   /**
-   * Takes the address of a reservation from the machine that has it. Absent where the cloud assigns none, and where
-   * whoever asks for the release has done so.
+   * Takes the address of a reservation from the machine that has it. Absent where the cloud assigns none, and where the
+   * caller has done so.
    */
   unassign?: ((reservation: Reservation, signal: AbortSignal) => Promise<void>) | undefined
 }
@@ -80,8 +80,8 @@ export async function releaseSource(
 }
 
 /**
- * Removes a retained record alone where the definition of all records is deleted. A person who deletes one such record gives
- * its address back; who deletes all of them, as with a manifest, has decided about none.
+ * Removes only the retained record if the definition of all records is deleted. To delete one such record releases its
+ * address; to delete all of them, as with a manifest, decides about none.
  */
 async function removeWithAll(deps: SourceReleaseDeps, record: ElasticIP, signal: AbortSignal): Promise<boolean> {
   const { metadata, spec, status } = record
@@ -129,8 +129,8 @@ export async function detachFromSource(
 
 /**
  * Writes down that the deletion is requested, requests it, and leaves a release record until the cloud has deleted it.
- * Throws AddressInUse while somebody shows the address: then the record stays as well, and says so. A reservation that is
- * not ours to delete stays, and the record goes.
+ * Throws AddressInUse while the address is shown: then the record is kept, too, and says so. A reservation that is not
+ * ours to delete is kept, and the record is deleted.
  */
 async function releaseToCloud(
   deps: LedgerDeps & Pick<ReleaseDeps, 'unassign'>,
@@ -148,9 +148,9 @@ async function releaseToCloud(
   }
   const { deletionRequestedAt, address = found?.address } = marked.status ?? {}
   const known = { reservationID, address }
-  // Somebody emptied its status, or the answer to its order was lost: nobody could look who announces the address.
+  // Its status was emptied, or the answer to its order was lost: nothing could check whether the address is announced.
   if (deletionRequestedAt === undefined && address !== marked.status?.address) {
-    // Nor could anybody know that there was an address to retain. One write says both: as Releasing it would be deleted.
+    // Nor was it known that there was an address to retain. One write says both: as Releasing it would be deleted.
     const isHeld = found !== undefined && wasHeld(marked, found)
     const retained = isHeld && isRetained(marked) ? ({ phase: 'Released' } as const) : undefined
     const complete = await deps.records.writeStatus(marked, { ...known, ...retained }, { signal })
@@ -192,7 +192,7 @@ async function whyKept(
   }
 }
 
-/** Begins a release that goes on when nobody announces the address any more; a claim of its Service ends it. */
+/** Starts a release that goes on when the address is no longer announced; a claim of its Service ends it. */
 export async function postponeRelease(
   deps: LedgerDeps,
   { record, reason }: { record: ElasticIP; reason: string },
@@ -224,7 +224,7 @@ async function cancelRelease(deps: LedgerDeps, record: ElasticIP, signal: AbortS
   await deps.records.writeStatus(record, { phase, conditions }, { signal })
 }
 
-/** Retains the address of a record whose Service is gone; the next Service of the same name gets it again. */
+/** Retains the address of a record whose Service is deleted; the next Service of the same name gets it again. */
 export async function retain(deps: LedgerDeps, record: ElasticIP, signal: AbortSignal): Promise<void> {
   const { uid: _former, ...claimRef } = record.spec.claimRef ?? { namespace: '', name: '' }
   const spec = { ...record.spec, claimRef, reclaimPolicy: 'Retain' } as const

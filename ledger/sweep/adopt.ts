@@ -19,7 +19,7 @@ export type Adoption = {
 
 export type AdoptDeps = LedgerDeps & {
   listRecords: () => ElasticIP[]
-  /** What becomes of an address whose Service does not say that. */
+  /** The fate of an address whose Service does not say it. */
   reclaimPolicy: ReclaimPolicy
 }
 
@@ -36,7 +36,7 @@ export async function adopt(
       : await deps.records.create(recordFor(deps, key, reservation), { signal })
     // Once the record exists no process releases the reservation; one that had begun to was quicker than our list.
     const live = await deps.cloud.reservation(reservation.id, signal)
-    // By now the cloud may have given its id to another order.
+    // The cloud may have given its id to another order since.
     const exists = live?.address === reservation.address && hasMarks(live?.marks ?? {}, lastingMarks(reservation.marks))
     const isForeign = deps.listRecords().some((other) => isProvisionedFrom(other, reservation))
     const problem =
@@ -80,7 +80,7 @@ function asMarked(
 function recordFor(deps: AdoptDeps, key: AddressKey, reservation: Reservation): ElasticIP {
   const { id, location, address = '', marks } = reservation
   const place = location ? { location } : {}
-  // What the record asks for once the cloud has lost the address.
+  // The request of the record once the cloud has lost the address.
   const family = parseIpAddress(address)?.family === 'ipv6' ? ({ ipFamily: 'IPv6' } as const) : {}
   const reclaimPolicy = isRetained(marks) ? 'Retain' : deps.reclaimPolicy
   return newRecord(key, { reclaimPolicy, reservationID: id, ...place, ...family }, deps)

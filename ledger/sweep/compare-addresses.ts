@@ -27,7 +27,7 @@ export async function compareAddresses(
   }
 }
 
-/** What is right only the vendor knows: the Service keeps what the network knows. */
+/** Only the vendor knows which is right: the Service keeps the address that the network knows. */
 function reportContradiction(deps: Deps, { record, message }: Contradiction): void {
   const text = `${message}: nothing is changed; ask ${deps.cloud.name} what is right`
   deps.log.error({ record: record.metadata.name }, text)
@@ -53,7 +53,7 @@ async function readProblems({ cloud, log }: Deps, signal: AbortSignal): Promise<
   }
 }
 
-/** The Service keeps its address: people know it, and only the vendor can mend it. */
+/** The Service keeps its address: people know it, and only the vendor can fix it. */
 function reportProblem(deps: Deps, { record, problem }: { record: ElasticIP; problem: string }): void {
   const { cloud, log } = deps
   const address = heldAddress(record)

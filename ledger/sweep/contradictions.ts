@@ -5,7 +5,7 @@ import { type ElasticIP, phaseOf, reservationIdOf } from '../record/elastic-ip.t
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { hasSource, isAvailable, isWarm } from '../record/source.ts'
 
-/** What the cloud's list and a record say that cannot both be right, for people. */
+/** Two statements of the cloud's list and a record that cannot both be right, for people. */
 export type Contradiction = { record: ElasticIP; message: string }
 
 /**
@@ -18,7 +18,7 @@ export type Contradiction = { record: ElasticIP; message: string }
  * | has the record's address in two reservations          | the same                                               |
  * | has one reservation, which another record holds, too  | the same, unless one got the address from the other    |
  * | has an address that no Service can have               | the same                                               |
- * | has a free warm reservation with another address      | is read anew, see `outdatedWarm`: no network knows it  |
+ * | has a free warm reservation with another address      | is read again, see `outdatedWarm`: no network knows it |
  */
 export function contradictions(
   reservations: readonly Reservation[],
@@ -32,7 +32,7 @@ export function contradictions(
   return holders.flatMap((record) => {
     const id = reservationIdOf(record)
     const reservation = id === undefined ? undefined : listed.get(id)
-    // Of a network the record may have any address.
+    // A network's record may have any address.
     if (!reservation?.address || reservation.prefixLength !== undefined) return []
     const address = record.status?.address ?? ''
     const rival = sameAddress.get(canonicalIpAddress(address))?.find((one) => one.id !== id)

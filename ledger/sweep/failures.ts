@@ -9,8 +9,8 @@ export type Failures = {
 }
 
 /**
- * Errors of single objects within a larger task. One reservation that cannot be released, for instance because a
- * machine uses it, must not hold up all others. Its error is thrown when everything else is done.
+ * Errors of single objects within a larger task. A reservation that cannot be released, for instance because a machine
+ * uses it, must not hold up all others. Its error is thrown when everything else is done.
  */
 export function failures(task: string): Failures {
   const errors: Error[] = []

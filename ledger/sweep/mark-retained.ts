@@ -14,8 +14,8 @@ type Deps = Pick<LedgerDeps, 'cloud' | 'scheme' | 'sweepsUntagged' | 'log'>
 type Compared = { reservations: Reservation[]; records: ElasticIP[] }
 
 /**
- * Writes into the marks of reservations what their records say: whether the address stays when its Service goes. Whoever
- * loses the records, as with their definition, then loses no retained address.
+ * Writes into the marks of reservations what their records say: whether the address is kept when its Service is deleted.
+ * A loss of the records, as with their definition, then loses no retained address.
  */
 export async function markRetained(
   deps: Deps,
@@ -72,7 +72,7 @@ export async function repairMarks(
   }
 }
 
-/** Of a provisioned address its own ElasticIP decides. */
+/** A provisioned address's own ElasticIP decides. */
 function decidesRetention(record: ElasticIP): boolean {
   const isGoing = phaseOf(record) === 'Releasing' || record.metadata.deletionTimestamp !== undefined
   return record.spec.source?.type !== 'Provisioned' && !isWarm(record) && !isGoing

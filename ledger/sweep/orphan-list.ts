@@ -3,8 +3,8 @@ import type { ConfigMap } from '../../kube/objects.ts'
 import type { LedgerMap } from '../identity/ledger-map.ts'
 
 /*
- * An orphan has no record, so only the tags of the cloud name it until it is released. Whoever goes back to a predecessor in
- * that time, which releases nothing that it did not see deleted, has to know what is left.
+ * An orphan has no record, so only the tags of the cloud name it until it is released. A predecessor releases nothing
+ * that it did not see deleted, so an operator who goes back to one must know what is left.
  */
 
 /** An orphan, as the last sweep saw it. */

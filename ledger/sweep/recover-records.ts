@@ -23,7 +23,7 @@ export async function recoverRecords(
   if (reason !== undefined) throw new Error(`its address is not retained yet: ${reason}`)
   const records = await deps.records.list({ signal })
   const names = new Set(records.map(({ metadata }) => metadata.name))
-  // What another record has is no orphan: it stays without us.
+  // A reservation of another record is no orphan: it is kept without us.
   const known = new Set(records.map(reservationIdOf))
   let isRecovered = names.has(recordName(service))
   for (const { key, spec } of addressesOf(service, address)) {
@@ -38,7 +38,7 @@ export async function recoverRecords(
   return isRecovered
 }
 
-/** Another Service shows the address, or a process was first: the marks alone keep it, and the Service may go. */
+/** Another Service shows the address, or a process was first: only the marks keep it, and the Service may be deleted. */
 async function retainByMarks(
   deps: RecoverDeps,
   of: { record: ElasticIP; reservation: Reservation },

@@ -37,7 +37,7 @@ export type SweepSeen = {
   /** The orphans that the last sweep saw, and how long ago a sweep of this process saw each first. */
   suspects: ReadonlyMap<string, number>
   graceMs: number
-  /** Whether a reservation that names no cluster, and whose Service is gone, is an orphan like any other. */
+  /** Whether a reservation that names no cluster, and whose Service is deleted, is an orphan like any other. */
   sweepsUntagged: boolean
   /** Orphans are reported and stay. */
   keepsOrphans?: boolean
@@ -103,7 +103,7 @@ export function planSweep(seen: SweepSeen): SweepPlan {
   return { adopt, release, surplus: reported, untagged, suspects, alreadyTransferred, unadopted, isComplete }
 }
 
-/** What each reservation without a record is. */
+/** The kind of each reservation without a record. */
 function sortOut(seen: SweepSeen) {
   const owners = ownersByMark(seen)
   const live = liveByMark(seen)
@@ -148,7 +148,7 @@ function withoutRecord(
 
 type Owner = { key: AddressKey; record: ElasticIP | undefined }
 
-/** An interrupted adoption goes on with its own reservation alone. */
+/** An interrupted adoption goes on only with its own reservation. */
 function ownerFor(owner: Owner | undefined, { id }: Reservation): Owner | undefined {
   const begun = owner?.record && reservationIdOf(owner.record)
   return begun === undefined || begun === id ? owner : undefined
@@ -173,9 +173,8 @@ function ownersByMark({ records, services, scheme }: SweepSeen) {
 }
 
 /**
- * Whether a Service may get a reservation. A Service would soon give it back if it has an own address, requests one by
- * name or is not ours. Then nobody would know that the reservation was there. A record that waits needs no Service: it may
- * come.
+ * Whether a Service may get a reservation. A Service would soon release it if it has an own address, requests one by name
+ * or is not ours. Then no object would name the reservation. A record that waits needs no Service: it may come.
  */
 function canAdopt(live: LiveAddress | undefined, reservation: Reservation, seen: SweepSeen): boolean {
   if (!mayAdopt(seen, reservation, live?.service)) return false
@@ -192,7 +191,7 @@ function hasFamilyOf({ key, wanted }: LiveAddress, reservation: Reservation): bo
   return family !== undefined && hasFamily(reservation, family)
 }
 
-/** Whether a reservation is ours, and nobody needs it. */
+/** Whether a reservation is ours and not needed. */
 function isOrphan(
   { marks }: Reservation,
   { isOurs, service }: { isOurs: boolean; service: LiveAddress | undefined },
@@ -244,7 +243,7 @@ function liveByMark({ services, scheme }: SweepSeen): Map<string, LiveAddress> {
   )
 }
 
-/** The addresses that a Service wants. Of one whose want cannot be known it may be any. */
+/** The addresses that a Service wants. If its want cannot be known, it may be any. */
 function liveAddresses(live: LiveService): LiveAddress[] {
   const { service, wanted } = live
   if (!isLive(live)) return []
@@ -275,7 +274,7 @@ function shownAndOldestFirst(
     Number(isShown(b)) - Number(isShown(a)) || (a.createdAt ?? '').localeCompare(b.createdAt ?? '')
 }
 
-/** Whether two sweeps in a row saw an orphan that nobody retained, the first one longer ago than the grace period. */
+/** Whether two sweeps in a row saw an orphan without a retained mark, the first one longer ago than the grace period. */
 function isDue({ id, marks }: Reservation, { suspects, graceMs }: SweepSeen): boolean {
   return !isRetained(marks) && (suspects.get(id) ?? -Infinity) > graceMs
 }

@@ -40,16 +40,16 @@ export type Unneeded = { orphan: number; surplus: number; untagged: number }
 export type Sweep = (signal: AbortSignal) => Promise<number | undefined>
 
 /**
- * Looks for reservations with this cluster's marks that no record has. Those of live Services are adopted, predecessors'
- * included. Those of Services that have another address are reported. The others are released when two sweeps agree and
- * they were seen for the grace period. Throws when the cloud cannot be read: a reservation that was not seen is not known
- * to be gone. Does nothing while another cluster uses our id.
+ * Looks for reservations with this cluster's marks that no record has. Reservations of live Services are adopted,
+ * predecessors' included. A reservation whose Service has another address is reported. The others are released when two
+ * sweeps agree and they were seen for the grace period. Throws when the cloud cannot be read: a reservation that was not
+ * seen may still exist. Does nothing while another cluster uses our id.
  */
 export function sweep(deps: SweepDeps): Sweep {
   const memory = sweepMemory(deps.monotonicMs)
   return async (signal) => {
     const failed = failures('sweep')
-    // The first sweep of a leader. What it suspected in an earlier term was another's since then. Where etcd was put back,
+    // The first sweep of a leader. Its suspects of an earlier term were another's since then. Where etcd was put back,
     // the mark and the lease of that term are there again.
     if (deps.signs.state().kind === 'unchecked') {
       memory.forget()
@@ -57,7 +57,7 @@ export function sweep(deps: SweepDeps): Sweep {
     }
     const setMark = deps.mark.begin()
     const releaseRecords = deps.listRecords().filter(isReleaseRecord)
-    // Records and Services are read after the list: a reservation in it that a record reserved has its record by now.
+    // Records and Services are read after the list: a listed reservation that a record ordered is in that record now.
     const listed = await deps.cloud.reservations(commonMarks(deps.scheme), signal)
     const may = await deps.signs.check(withoutDeleted(listed, releaseRecords), signal)
     if (may === 'nothing') {
@@ -72,7 +72,7 @@ export function sweep(deps: SweepDeps): Sweep {
     await keepSuspects(deps, { memory, ids: plan.suspects }, signal)
     await failed.isolate(() => deps.listOrphans(ofIds(reservations, plan.suspects), signal))
     const areAdopted = await adoptAll(deps, plan.adopt, signal)
-    // All this takes its time: a record or a Service may need a reservation by now.
+    // All this takes its time: a record or a Service may need a reservation now.
     const isOrphan = (id: string) => (records: ElasticIP[]) => compare(records).suspects.has(id)
     const end = (reservation: Reservation) =>
       failed.isolate(() => endOrphan(deps, { reservation, isOrphan: isOrphan(reservation.id) }, signal))
@@ -109,7 +109,7 @@ async function adoptAll(deps: SweepDeps, adoptions: Adoption[], signal: AbortSig
   return areAdopted
 }
 
-/** What the comparison of a sweep goes by, apart from what the sweep sees. */
+/** The rules for the comparison of a sweep, apart from what the sweep sees. */
 function rulesOf({ graceMs, scheme, requestAnnotations, sweepsUntagged, mode }: SweepDeps) {
   return { graceMs, scheme, requestAnnotations, sweepsUntagged, keepsOrphans: mode === 'report' }
 }
@@ -193,7 +193,7 @@ function reportOrphan({ log }: SweepDeps, { id, address }: Reservation): void {
   log.warn({ reservation: id, address }, 'orphaned address, it stays: the sweep only reports')
 }
 
-/** Its record is lost: a Service of its name gets it again, and nobody else knows of it. */
+/** Its record is lost: a Service of its name gets it again, and no other object names it. */
 function reportRetained({ log }: SweepDeps, { id, address }: Reservation): void {
   log.warn(
     { reservation: id, address },
@@ -233,7 +233,7 @@ async function removeTransferred(deps: SweepDeps, record: ElasticIP, signal: Abo
   await deps.records.remove(record, { signal })
 }
 
-/** Ends one after the other, and stops after so many. One that stays does not count: it would keep all others. */
+/** Ends one after the other, and stops after so many. A reservation that stays does not count: it would keep all others. */
 async function endUpTo<One>(max: number, all: readonly One[], end: (one: One) => Promise<boolean>): Promise<void> {
   let left = max
   for (const one of all) if (left > 0 && (await end(one))) left -= 1
@@ -241,7 +241,8 @@ async function endUpTo<One>(max: number, all: readonly One[], end: (one: One) =>
 
 /**
  * The Services that want no address any more, but still name the address that a reservation's marks reserve for them.
- * Once the reservation is gone, that address would look like the user's own if the Service became a LoadBalancer again.
+ * Once the reservation is deleted, that address would look like the user's own if the Service became a LoadBalancer
+ * again.
  */
 function formerServices(
   { address, marks }: Reservation,

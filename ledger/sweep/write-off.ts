@@ -41,7 +41,10 @@ export async function writeOffMissing(
   return new Set([...missedTwice.slice(due.length), ...missedOnce])
 }
 
-/** Whether the project has a reservation of these after all: one that names a former id of this cluster is in no list of ours. */
+/**
+ * Whether the project has a reservation of these after all: none of our lists has one that names an old id of this
+ * cluster.
+ */
 async function isAnyInProject(
   { cloud }: WriteOffDeps,
   records: ReadonlyMap<string, ElasticIP>,
@@ -50,14 +53,14 @@ async function isAnyInProject(
   return (await cloud.reservations({}, signal)).some(({ id }) => records.has(id))
 }
 
-/** Whether what a list misses may be gone: one reservation is deleted by hand, all of several are not. Pure. */
+/** Whether the reservations missing from a list may be deleted: one is deleted by hand, all of several are not. Pure. */
 function isLossLikely(of: { listed: Reservation[]; held: string[]; cluster: string; missing: number }): boolean {
   return of.missing < 2 || hasOneOfOurs(of.listed, of)
 }
 
 /**
- * The records whose reservation is not in a list: it is gone, or the list is incomplete. The same where the list has its id
- * for another record of ours, which waits until this one lets go of it.
+ * The records whose reservation is not in a list: it is deleted, or the list is incomplete. The same where the list has
+ * its id for another of our records, which waits until this one lets go of it.
  */
 function recordsMissingFrom(
   deps: WriteOffDeps,
@@ -82,8 +85,8 @@ function hasOurMarks(record: ElasticIP): boolean {
 }
 
 /**
- * Writes off a reservation that two lists missed, if the cloud has no reservation of ours by its id either. A Service that held its
- * address gets another one; the record of a warm or retained address is removed, for no Service uses it.
+ * Writes off a reservation that two lists missed, unless the cloud has our reservation under its id. A Service that held
+ * its address gets another one; the record of a warm or retained address is removed, for no Service uses it.
  */
 async function writeOff(deps: WriteOffDeps, record: ElasticIP, signal: AbortSignal): Promise<void> {
   const facts = { record: record.metadata.name, address: record.status?.address, reservation: reservationIdOf(record) }

@@ -8,7 +8,10 @@ import { sharedRead } from '../../lib/shared-read.ts'
 import type { ReadPossibleUsers } from '../record/address-use.ts'
 import { elasticIPs } from '../record/elastic-ip.ts'
 
-/** The annotations by which a Service can request an address: ours and those of software that we do not configure. */
+/**
+ * The annotations by which a Service can request an address: ours and the annotations of software that we do not
+ * configure.
+ */
 export function allRequestAnnotations({ annotations }: { annotations: readonly string[] }): readonly string[] {
   return [...new Set([...ofAllSoftware, ...annotations])]
 }

@@ -9,7 +9,7 @@ type Family = NonNullable<Service['spec']['ipFamilies']>[number]
 /** The families of the cluster's Services: the one of a Service that requests none, and whether there are two. */
 export type ClusterFamilies = { primary: Family; isDual: boolean | undefined }
 
-/** The address of the second family of a Service. One that is not required may be missing. */
+/** The second family's address of a Service. It may be missing unless it is required. */
 export type SecondWant = { family: IpFamily; isRequired: boolean }
 
 type FamilyPolicy = Pick<Policy, 'families' | 'matchesFamilies' | 'isDualStack'>
@@ -47,9 +47,9 @@ export function requestsTwo({ spec: { ipFamilyPolicy, ipFamilies = [] } }: Pick<
 }
 
 /**
- * The family of the one address that a Service gets, and why that is not what it requests. A Service that has both gets
- * IPv4. `matchesFamilies`: the announcing software refuses an address unless its families are exactly those of the Service's
- * cluster IPs.
+ * The family of the one address that a Service gets, and why it differs from the request. A Service that has both gets
+ * IPv4. `matchesFamilies`: the announcing software refuses an address unless its families are exactly those of the
+ * Service's cluster IPs.
  */
 export function familyWanted(
   { spec }: Service,
@@ -101,7 +101,7 @@ export function withStoredFamilies(
   return { ...service, spec: { ...spec, ipFamilyPolicy, ipFamilies: isBoth ? both : [first] } }
 }
 
-/** Whether nobody knows how many families the Service will have, because that depends on the cluster. */
+/** Whether the number of families that the Service will have is still unknown, because it depends on the cluster. */
 export function hasOpenFamilies(service: Service, old: Service | null, { isDual }: ClusterFamilies): boolean {
   const { ipFamilyPolicy: policy } = service.spec
   return policy === 'PreferDualStack' && isDual === undefined && (!old || changesFamilies(service, old))

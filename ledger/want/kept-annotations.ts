@@ -16,8 +16,9 @@ export function keptAnnotations(
 }
 
 /**
- * The key by which a Service shares its address. Its user's comes first, then that of another Service of its namespace that
- * has the address. Without either it is the address. So all of them have one key, and what a manifest says stays.
+ * The key by which a Service shares its address. Its user's key comes first, then the key of another Service of its
+ * namespace that has the address. Without either it is the address. So all of them have one key, and what a manifest says
+ * stays.
  */
 function sharedKey(
   service: Service,

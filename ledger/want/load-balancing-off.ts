@@ -11,7 +11,7 @@ export function isLeftOut(service: Service, policy: Policy): boolean {
   return !policy.excludedNamespaces.includes(service.metadata.namespace ?? '') && hasClass(service, policy.classes)
 }
 
-/** What a person has to know of Services that wait although nothing will serve them; undefined if none waits. */
+/** The notice about Services that wait although nothing will serve them; undefined if none waits. */
 export function waitingReason(services: readonly Service[], policy: Policy): string | undefined {
   if (policy.loadBalancing) return undefined
   const waiting = services.filter((service) => isLeftOut(service, policy) && ingressOf(service).length === 0)

@@ -36,7 +36,7 @@ export function locate(
   return { location, warnings: former === undefined ? ignored : [former, ...ignored] }
 }
 
-/** The warning for a value that still works, but is a former name of its location. */
+/** The warning for a value that still works, but is an old name of its location. */
 export function formerName(
   { kind, word, name }: LocationSource,
   { value, known }: { value: string | undefined; known: Location[] | undefined },

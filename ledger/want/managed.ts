@@ -4,7 +4,7 @@ import { addressAnnotation, balancerFinalizer, elasticIPAnnotation, reclaimAnnot
 import type { LocationSource } from '../../settings/service-policy.ts'
 import type { ManagedPolicy } from '../../settings/service-policy.ts'
 
-/** Whether a managed balancer of ours serves a Service, or may exist for it until it is deleted. */
+/** Whether one of our managed balancers serves a Service, or may exist for it until it is deleted. */
 export function hasBalancer(service: Service | null): boolean {
   return service?.metadata.finalizers?.includes(balancerFinalizer) ?? false
 }

@@ -33,7 +33,7 @@ import { type Policy, hasClass } from '../../settings/service-policy.ts'
 import { ownAddress } from './own-address.ts'
 import type { OwnAddressDoubt, Want } from './want.ts'
 
-/** What decides whether a Service may have an own address. */
+/** The facts that decide whether a Service may have an own address. */
 export type OwnAddressFacts = {
   /** The Service range of this cluster that contains the address, for a message. */
   clusterNetwork: (address: IpAddress) => string | undefined
@@ -54,7 +54,7 @@ export type OwnAddressFacts = {
 
 type OwnWant = Extract<Want, { kind: 'own' }>
 
-/** What a Service wants, after a check of its own address, if it has one. */
+/** The want of a Service after a check of its own address, if it has one. */
 export function checkOwnAddress(wanted: Want, service: Service, facts: OwnAddressFacts): Want {
   const address = wanted.kind === 'own' ? parseIpAddress(wanted.address) : undefined
   if (wanted.kind !== 'own' || !address) return wanted
@@ -66,7 +66,7 @@ export function checkOwnAddress(wanted: Want, service: Service, facts: OwnAddres
   return { ...wanted, doubt: { ...doubt, reason: problemOf(wanted, doubt.reason) } }
 }
 
-/** Whether the network may learn the own address of a Service: one that is in doubt only where the Service shows it. */
+/** Whether the network may learn the own address of a Service: a doubtful one only where the Service shows it. */
 export function isAnnounceable(service: Service, { address, doubt }: OwnWant): boolean {
   return doubt === undefined || statusAddresses(service).includes(address)
 }
@@ -151,8 +151,8 @@ function doubtOfReservation(
 }
 
 /**
- * The other Services that used an address first. One that shows it in its status came before one that only requests it,
- * for tenants may not write that; otherwise the older one did.
+ * The other Services that used an address first. A Service that shows it in its status came before one that only requests
+ * it, for tenants may not write that. Otherwise the older one came first.
  */
 function earlierUsers(service: Service, address: string, users: readonly Service[]): Service[] {
   return users.filter((other) => keyOf(other) !== keyOf(service) && compareUse(other, service, address) < 0)
@@ -189,14 +189,14 @@ const specialKinds: readonly { what: string; contains: (address: IpAddress) => b
   { what: 'is an IPv4 address written as IPv6', contains: isIpv4Mapped },
 ]
 
-/** Why an address can be no Service's, whoever owns it; undefined for an ordinary one. */
+/** Why no Service can have an address, whoever owns it; undefined for an ordinary one. */
 export function specialKind(address: IpAddress): string | undefined {
   return specialKinds.find(({ contains }) => contains(address))?.what
 }
 
 /**
- * The addresses that a Service shows, or requests of the software that we configure as its own, in canonical text. One that
- * it calls ours counts by the record that holds it.
+ * The addresses that a Service shows, or requests of the software that we configure as its own, in canonical text. An
+ * address that it calls ours counts by the record that holds it.
  */
 export function usedAddresses(
   service: Service,

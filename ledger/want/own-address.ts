@@ -33,7 +33,10 @@ export function requestedAddresses(service: Service, requestAnnotations: Request
   })
 }
 
-/** What a Service requests that is no address. Software may look it up in the DNS, where a tenant can name any address. */
+/**
+ * The requested items of a Service that are no addresses. Software may look them up in the DNS, where a tenant can name
+ * any address.
+ */
 export function requestMistakes(service: Service, requestAnnotations: RequestAnnotations): string[] {
   return requestedItems(service, requestAnnotations)
     .filter(({ address }) => canonicalIpAddress(address) === undefined)
@@ -60,7 +63,7 @@ function isSameAddress(one: string, other: string | undefined): boolean {
   return one === other || (canonical !== undefined && canonical === canonicalIpAddress(other ?? ''))
 }
 
-/** The annotation by which a Service without an address of ours requests several: we never reserve more than one. */
+/** The annotation by which a Service without our address requests several: we never reserve more than one. */
 export function multipleAddressAnnotation(
   service: Service,
   requestAnnotations: RequestAnnotations,

@@ -3,7 +3,7 @@ import type { ReclaimPolicy } from '../record/elastic-ip.ts'
 import { protectAnnotation, reclaimAnnotation } from '../record/names.ts'
 import type { ValuePolicy } from '../../settings/service-policy.ts'
 
-/** What a Service's annotation says about its address; undefined if it says nothing, or nothing that is allowed. */
+/** The policy in a Service's annotation about its address; undefined if it states none, or none that is allowed. */
 export function annotatedReclaimPolicy({ metadata }: Service, policy: ValuePolicy): ReclaimPolicy | undefined {
   const value = metadata.annotations?.[reclaimAnnotation]
   if (value === 'Retain') return isRetainForbidden(value, policy) ? undefined : value

@@ -15,7 +15,7 @@ export function isSecondWanted(record: ElasticIP, live: Live): boolean {
 
 /**
  * Whether a Service has a second address and still requests two, and a load balancer setting that gives one came later. A
- * setting releases nothing. What the cloud lost is not kept: nothing would claim another one.
+ * setting releases nothing. A lost address is not kept: nothing would claim another one.
  */
 function isKeptFromSetting(record: ElasticIP, { service, wanted }: Live): boolean {
   const givesOne = wanted.kind === 'reserve' && wanted.second === undefined && requestsTwo(service)

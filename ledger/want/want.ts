@@ -61,7 +61,7 @@ export type Want =
       warnings: string[]
     }
   | { kind: 'named'; elasticIP: string; family: IpFamily; warnings: string[] }
-  /** Where a new balancer is created. One that exists stays where it is. */
+  /** The location of a new balancer. An existing one is not moved. */
   | { kind: 'managed'; location: string; warnings: string[] }
   /** `forbiddenAddress`: an own address that the Service must not keep, even if it shows it. */
   | { kind: 'wrong'; problems: string[]; forbiddenAddress?: string }
@@ -86,7 +86,7 @@ export function want(service: Service, policy: Policy, known: Location[] | undef
 
 /**
  * Makes `want` for one policy, which decides once for each object until the locations or the settings of them change.
- * Controllers look at all Services at each change of one. Nobody changes a Service after a cache or a webhook read it.
+ * Controllers look at all Services at each change of one. A Service never changes after a cache or a webhook read it.
  */
 export function wantsByFields(policy: Policy, locations: () => Location[] | undefined): (service: Service) => Want {
   let known = locations()
@@ -126,7 +126,7 @@ export function isWanted(record: ElasticIP, wanted: Want): boolean {
   }
 }
 
-/** The family that a Service wants of a record: that of its first address, or of its second. */
+/** The family that a Service wants of a record: the family of its first address, or of its second. */
 function familyFor(record: ElasticIP, { family, second }: Extract<Want, { kind: 'reserve' }>): IpFamily | undefined {
   return isSecond(record) ? second?.family : family
 }
@@ -208,7 +208,7 @@ function wantOfLoadBalancer(service: Service, policy: Policy, known: Location[] 
   const own = ownAddress(service, policy.requestAnnotations)
   const elasticIP = annotations[elasticIPAnnotation]
   const isFromCloud = own === undefined || elasticIP !== undefined
-  // One ElasticIP is one address.
+  // An ElasticIP is a single address.
   const { family, second, problem } =
     elasticIP === undefined ? familiesWanted(service, policy) : { ...familyWanted(service, policy), second: undefined }
   if (isFromCloud && problem !== undefined) problems.push(problem)
@@ -272,7 +272,7 @@ function named({ metadata }: Service, { elasticIP, family, own, problems, policy
   }
 }
 
-/** One problem for each unknown annotation under our prefixes: to ignore it would hide a typo. */
+/** A problem for each unknown annotation under our prefixes: to ignore it would hide a typo. */
 function unknownAnnotations(annotations: Record<string, string>, names: AnnotationNames): string[] {
   const known = [...names.known, ...serviceAnnotations.map(({ name }) => name)]
   const prefixes = [...names.prefixes, ownPrefix]
@@ -300,7 +300,7 @@ function valueProblems(annotations: Record<string, string>, policy: ValuePolicy)
   ]
 }
 
-/** What is wrong where an annotation with a closed list of values has another one. */
+/** The problems of annotations whose value is not in their closed list. */
 function otherValues(
   annotations: Record<string, string>,
   { name, values }: Pick<Annotation, 'name' | 'values'>,
