@@ -16,13 +16,13 @@ import type { TakeoverApplySettings, TakeoverUndoSettings } from '../settings/ta
 import { applyTakeover } from './apply/apply.ts'
 import { type TakeoverPlan, canApply } from './plan/plan.ts'
 import { writeNewFiles } from './new-files.ts'
-import { NoPlan, NothingToPlan } from './plan/no-plan.ts'
+import { End, endOf } from './end.ts'
 import { type PlanSource, type ReadPlan, readPlan } from './plan/read-plan.ts'
-import { formatNoPlan, formatNothing, formatPlan } from './report/plan-report.ts'
+import { type Ending, reportEnd } from './report/end-report.ts'
+import { formatPlan } from './report/plan-report.ts'
 import { applyReport, undoReport } from './report/result-report.ts'
 import { type GivenFlags, carryFlags } from './report/carry-flags.ts'
 import { plainLine } from './report/text.ts'
-import { Interrupted, Refusal } from './steps.ts'
 import { undoTakeover } from './undo/undo.ts'
 
 /** Prints what a takeover would do, changes nothing, and returns the exit code: 0 if `apply` may begin, else 1. */
@@ -42,13 +42,8 @@ export async function takeoverPlan(settings: TakeoverPlanSettings, deps: Stoppab
     print(formatPlan(plan, output, { values: writeValues, secret: writeSecret }))
     return canApply(plan) ? 0 : 1
   } catch (error) {
-    if (error instanceof NothingToPlan) {
-      print(formatNothing(error.message, output))
-      return 0
-    }
-    if (!(error instanceof NoPlan)) throw error
-    print(formatNoPlan(error.message, error.findings, output))
-    return 1
+    if (!(error instanceof End)) throw error
+    return reportEnd(error, { command: 'plan', output }, { print, printError: print })
   }
 }
 
@@ -142,12 +137,9 @@ type Work = Pick<TakeoverApplySettings, 'output' | 'patienceMs'> & { credentials
 
 /** Takes over by plans that somebody makes, and returns the exit code. */
 export function applyWith(plans: Plans, settings: Work, deps: TakeoverDeps): Promise<number> {
-  const run = async () => {
-    const result = await applyTakeover({ ...common(settings, deps), ...plans })
-    deps.print(applyReport(result, settings.output))
-    return result.services.some(({ problems }) => problems.length > 0) ? 1 : 0
-  }
-  return ended(run, { command: 'apply', output: settings.output }, deps)
+  const { output } = settings
+  const run = async () => applyReport(await applyTakeover({ ...common(settings, deps), ...plans }), output)
+  return reported(run, { command: 'apply', output }, deps)
 }
 
 type Installing = Pick<Installation, 'kubeconfig' | 'webhookUrl' | 'loadBalancer' | 'loadBalancerManifest'>
@@ -175,12 +167,21 @@ export async function takeoverUndo(settings: TakeoverUndoSettings, given: Takeov
     output,
   })
   const run = async () => {
-    const credentials = kubeconfig({ file: settings.kubeconfig })
-    const result = await undoTakeover({ ...common({ ...settings, credentials }, deps), namespace: settings.namespace })
-    deps.print(undoReport(result, settings.output))
-    return 0
+    const credentials = kubeconfig({ file })
+    const result = await undoTakeover({ ...common({ ...settings, credentials }, deps), namespace })
+    return undoReport(result, output)
   }
-  return ended(run, { command: 'undo', output: settings.output }, deps)
+  return reported(run, { command: 'undo', output }, deps)
+}
+
+/** Prints how a run ends, and returns the exit code. */
+async function reported(run: () => Promise<string>, of: Ending, deps: TakeoverDeps): Promise<number> {
+  try {
+    deps.print(await run())
+    return 0
+  } catch (error) {
+    return reportEnd(endOf(error, 'failed'), of, deps)
+  }
 }
 
 function common({ credentials, output, patienceMs }: Work, { version, print, signal, lockMs }: TakeoverDeps) {
@@ -189,36 +190,4 @@ function common({ credentials, output, patienceMs }: Work, { version, print, sig
   // For programs the output is one document.
   const tell = (line: string) => (isText ? print(`${plainLine(line)}\n`) : undefined)
   return { client, tell, signal, patienceMs, lockMs }
-}
-
-/** The exit code of a run. An end by a signal, and a refusal, are printed in a sentence. */
-async function ended(
-  run: () => Promise<number>,
-  { command, output }: Pick<Work, 'output'> & { command: 'apply' | 'undo' },
-  { print, printError }: TakeoverDeps,
-): Promise<number> {
-  try {
-    return await run()
-  } catch (error) {
-    if (error instanceof NothingToPlan) {
-      print(formatNothing(error.message, output))
-      return 0
-    }
-    if (error instanceof NoPlan) {
-      print(formatNoPlan(error.message, error.findings, output))
-      return 1
-    }
-    if (error instanceof Refusal) {
-      printError(`eip-admission: ${error.message}\n`)
-      return 1
-    }
-    const after = `Run \`eip-admission takeover ${command}\` again to continue${command === 'apply' ? ', or `eip-admission takeover undo` to go back' : ''}.`
-    if (error instanceof Interrupted) {
-      printError(`Stopped. What is done stays done. ${after}\n`)
-      return 1
-    }
-    const message = error instanceof Error ? error.message : String(error)
-    printError(`eip-admission: ${message}\n${after}\n`)
-    return 1
-  }
 }

@@ -9,7 +9,7 @@ import { names } from '../../settings/installed-names.ts'
 import { type KeptLease, keptLease, leaseDurationMs } from '../../kube/kept-lease.ts'
 import type { ObjectRef } from './plan/plan.ts'
 import { type Worker, workerText } from './takeover-status.ts'
-import { Interrupted, Refusal } from './steps.ts'
+import { End } from './end.ts'
 
 export type LockDeps = {
   client: KubeClient
@@ -20,11 +20,6 @@ export type LockDeps = {
   clock: Clock
   /** How long the lock of a dead run counts. */
   lockMs: number | undefined
-}
-
-/** Thrown where another run works on the takeover. */
-class Locked extends Refusal {
-  override readonly name = 'Locked'
 }
 
 /** The lease by which at most one `apply` or `undo` works at a time. */
@@ -55,7 +50,7 @@ async function throwIfLost(lock: KeptLease): Promise<void> {
     await lock.check()
   } catch (error) {
     // Where the API server cannot be reached, the first error says so already.
-    if (error instanceof Locked) throw error
+    if (error instanceof End) throw error
   }
 }
 
@@ -67,7 +62,8 @@ async function takeLock({ client, namespace, command, tell, signal, clock, ...mo
   const identity = `${person()}_takeover-${command}_${randomUUID()}`
   const record = leaseRecord({ client, lease: at, identity, leaseDurationMs: durationMs, callTimeoutMs: 5_000, clock })
   const taken = () =>
-    new Locked(
+    new End(
+      'refused',
       'another run took over while this one could not reach the API server; to see where it stands: eip-admission takeover plan',
     )
   const lock = keptLease(record, { clock, taken, durationMs })
@@ -81,7 +77,7 @@ async function takeLock({ client, namespace, command, tell, signal, clock, ...mo
       tell(`${workerText(worker)}; waiting up to ${durationMs / 1000} s to see whether it lives`)
     }
     await clock.sleep(lookMs, signal)
-    if (signal.aborted) throw new Interrupted('stopped')
+    if (signal.aborted) throw new End('stopped', 'stopped')
   }
   return lock
 }
@@ -105,8 +101,11 @@ function inSeconds(time: string | undefined): string | undefined {
   return time?.replace(/\.\d+/, '')
 }
 
-function lockedBy(worker: Worker): Locked {
-  return new Locked(`${workerText(worker)}; wait until it has ended, or end it there, then run this command again`)
+function lockedBy(worker: Worker): End {
+  return new End(
+    'refused',
+    `${workerText(worker)}; wait until it has ended, or end it there, then run this command again`,
+  )
 }
 
 /** Who runs this command: what a colleague needs to find the other terminal. */

@@ -4,8 +4,8 @@ import type { FoundBefore } from './found.ts'
 import { withLock } from './lock.ts'
 import { type Progress, type ProgressStore, progressStore } from './progress.ts'
 import type { BegunStep, TakeoverState } from './takeover-status.ts'
-import type { Finding } from './plan/plan.ts'
-import { Refusal, type TakeoverStep, type StepResult, runSteps } from './steps.ts'
+import { endOf } from './end.ts'
+import { type TakeoverStep, type StepResult, runSteps } from './steps.ts'
 
 /** What `apply` and `undo` need to run. */
 export type RunDeps = {
@@ -57,13 +57,10 @@ export function lockedRun<T>(
       await checkAll()
       return { steps: results, last: current?.step }
     }
-    return work({ clock, before, progress, check, carryOut, save })
+    try {
+      return await work({ clock, before, progress, check, carryOut, save })
+    } catch (error) {
+      throw current ? endOf(error, 'unfinished') : error
+    }
   })
-}
-
-/** The refusal to begin, with everything that is in the way and its remedy. */
-export function inTheWay(blockers: readonly Finding[]): Refusal {
-  const lines = blockers.map(({ where, what, remedy }) => `  ${where}: ${what}\n    -> ${remedy}`)
-  const count = `${blockers.length} ${blockers.length === 1 ? 'thing stands' : 'things stand'} in the way`
-  return new Refusal(`nothing was changed: ${count}\n${lines.join('\n')}`)
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../../kube/clock.ts'
 import { isUnanswered } from '../../kube/errors.ts'
 import { formatDuration } from '../../lib/duration.ts'
+import { End } from './end.ts'
 import type { BegunStep } from './takeover-status.ts'
 
 /** What a step waits for: a text for people, whose change is progress. */
@@ -31,16 +32,6 @@ export type RunDeps = {
   clock: Clock
   /** How long a step may wait without any progress. */
   patienceMs: number
-}
-
-/** The signal to stop came. What is done stays done. */
-export class Interrupted extends Error {
-  override readonly name = 'Interrupted'
-}
-
-/** Why a command does nothing, or nothing more, as another run or the cluster is in its way. Repeating it does not help. */
-export class Refusal extends Error {
-  override readonly name: string = 'Refusal'
 }
 
 const lookMs = 500
@@ -124,7 +115,8 @@ function endedSteps({ check, tell, clock }: RunDeps): EndedSteps {
     tell(`      ${who}; it is stopped again`)
     returns += 1
     settledAtMs = clock.now() + settleMs.again
-    if (returns > 1) throw new Refusal(`${who}, for the second time; stop what starts it, then run this command again`)
+    if (returns > 1)
+      throw new End('refused', `${who}, for the second time; stop what starts it, then run this command again`)
   }
   return {
     add(step) {
@@ -165,7 +157,7 @@ async function patiently<T>({ clock, signal, tell, patienceMs }: RunDeps, call: 
 }
 
 function stopIfAborted(signal: AbortSignal): void {
-  if (signal.aborted) throw new Interrupted('stopped')
+  if (signal.aborted) throw new End('stopped', 'stopped')
 }
 
 function stuck({ title }: TakeoverStep, { text, hint }: Missing, patienceMs: number): Error {

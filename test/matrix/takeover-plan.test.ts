@@ -124,7 +124,7 @@ function machine(hostname: string): string {
 test('without a predecessor there is no plan, and the message says what to do', async () => {
   const { code, stdout } = await plan()
   assert.is(code, 1)
-  assert.match(stdout, 'There is no plan: no predecessor was found')
+  assert.match(stdout, 'Nothing was changed: no predecessor was found')
   assert.match(stdout, '--cloud-provider and --cloud-config=FILE')
 })
 
@@ -224,7 +224,7 @@ test('a setting that does not translate is named, and its secret neighbours are 
   await changeFile({ ...file, loadbalancer: 'metalb:///' })
   const { stdout, code } = await plan()
   assert.is(code, 1)
-  assert.match(stdout, "There is no plan: the predecessor's settings cannot be used as they are")
+  assert.match(stdout, "Nothing was changed: the predecessor's settings cannot be used as they are")
   assert.not.match(stdout, 'metalb:')
   assert.match(stdout, `the field loadbalancer of Secret ${secret.namespace}/${secret.name} (cloud-sa.json)`)
   await changeFile(file)

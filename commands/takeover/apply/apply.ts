@@ -7,12 +7,12 @@ import { type FoundBefore, lateWorkloads, readFound } from '../found.ts'
 import { leadLease } from '../lead-lease.ts'
 import { type TakeoverPlan, canApply } from '../plan/plan.ts'
 import type { Progress } from '../progress.ts'
-import type { Routes } from '../routes.ts'
-import { type Run, type RunDeps, inTheWay, lockedRun } from '../run.ts'
-import { Refusal, type TakeoverStep, type StepResult } from '../steps.ts'
+import { End, inTheWay } from '../end.ts'
+import { type Run, type RunDeps, lockedRun } from '../run.ts'
+import type { TakeoverStep, StepResult } from '../steps.ts'
 import type { Pod } from '../../../inspect/facts.ts'
 import { readWorkloads, stopStep } from '../workloads.ts'
-import { type ServiceResult, adoptStep, verifyStep } from './adopt-steps.ts'
+import { type Verified, verifyStep } from './verify-step.ts'
 import { leadStep, standbyStep } from './lead-step.ts'
 
 export type ApplyDeps = RunDeps & {
@@ -21,7 +21,7 @@ export type ApplyDeps = RunDeps & {
   install: (plan: TakeoverPlan) => Promise<void>
 }
 
-export type ApplyResult = { plan: TakeoverPlan; steps: StepResult[]; services: ServiceResult[]; routes: Routes }
+export type ApplyResult = Verified & { plan: TakeoverPlan; steps: StepResult[] }
 
 /** Carries out a takeover, or what an earlier run left of it. Each step sees for itself what is done already. */
 export async function applyTakeover(deps: ApplyDeps): Promise<ApplyResult> {
@@ -54,7 +54,8 @@ async function carryOut(deps: ApplyDeps, plan: TakeoverPlan, run: Run): Promise<
   const found = before ? { ...before.found, left: [] } : await readFound(deps.client, plan)
   const late = lateWorkloads(found, plan)
   if (late.length > 0)
-    throw new Refusal(
+    throw new End(
+      'refused',
       `${late.join(' and ')} did not run when the takeover began; stop it, or run \`eip-admission takeover undo\` first`,
     )
   const { steps, lead, verify } = stepsOf(deps, plan, { found, clock })
@@ -65,7 +66,7 @@ async function carryOut(deps: ApplyDeps, plan: TakeoverPlan, run: Run): Promise<
   try {
     const { steps: results, last } = await run.carryOut(steps, { state: 'applying', found, check: checkAll })
     if (last) await progress.write({ state: 'applied', step: last, found })
-    return { plan, steps: results, ...(await verify.results()) }
+    return { plan, steps: results, ...verify.results() }
   } finally {
     // A release would let ours lead beside a predecessor that is not stopped yet.
     await lead.leave()
@@ -98,7 +99,6 @@ function stepsOf(
       note: (pod) => hosts.add(hostnameOf(pod)),
     }),
     leadStep({ client, namespace, lead }),
-    adoptStep({ client, planned, found }),
     verify,
   ]
   return { steps, lead, verify }

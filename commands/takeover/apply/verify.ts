@@ -28,7 +28,7 @@ export function isThere({ planned, service }: SeenService): boolean {
 }
 
 /** Why the reservation of a Service is not adopted yet; empty if a record holds it for this Service, or waits for its grant. */
-export function adoptionProblems({ planned, record }: SeenService): string[] {
+function adoptionProblems({ planned, record }: SeenService): string[] {
   if (!isAdopted(planned)) return []
   if (!record) return ['it has no ElasticIP yet']
   const phase = phaseOf(record)
@@ -40,7 +40,7 @@ export function adoptionProblems({ planned, record }: SeenService): string[] {
 }
 
 /** Whether the takeover writes a record for a Service, or has written it. */
-export function isAdopted({ held }: PlannedService): boolean {
+function isAdopted({ held }: PlannedService): boolean {
   return held === 'reserved' || held === 'record'
 }
 

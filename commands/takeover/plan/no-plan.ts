@@ -1,45 +1,32 @@
 import { replacedPrograms } from '../../../inspect/predecessors.ts'
 import { names } from '../../../settings/installed-names.ts'
 import type { Problem } from '../../../settings/problems.ts'
+import { End } from '../end.ts'
 import { predecessorNamed } from '../found.ts'
 import type { Progress } from '../progress.ts'
 import type { Finding } from './plan.ts'
 
-/** Why there is no plan: no predecessor was found, or its settings are wrong. */
-export class NoPlan extends Error {
-  override readonly name = 'NoPlan'
-  readonly findings: readonly Finding[]
-
-  constructor(message: string, findings: readonly Finding[]) {
-    super(message)
-    this.findings = findings
-  }
-}
-
-/** There is nothing to plan: a takeover is done, and its predecessor is not in the cluster any more. */
-export class NothingToPlan extends Error {
-  override readonly name = 'NothingToPlan'
-}
-
 /** Why there is no plan where no workload runs a predecessor, and the person named none. */
-export function withoutPredecessor(progress: Progress | undefined, namespace: string): NoPlan | NothingToPlan {
-  if (!progress) return new NoPlan('no predecessor was found', [absent])
+export function withoutPredecessor(progress: Progress | undefined, namespace: string): End {
+  if (!progress) return new End('blocked', 'no predecessor was found', { blockers: [absent] })
   const { title } = predecessorNamed(progress.found.predecessor)
   const removal = `kubectl delete configmap -n ${namespace} ${names.takeoverConfigMap}`
   if (progress.state === 'applied')
-    return new NothingToPlan(
+    return new End(
+      'nothing',
       `The takeover is complete, and ${title} is removed: nothing is left to plan, and \`undo\` has no way back. ` +
         `Remove the record of the takeover: ${removal}`,
     )
   const where = progress.found.workloads.map(({ kind, namespace: of, name }) => `${kind} ${of}/${name}`).join(', ')
-  return new NoPlan('a takeover was begun, and its predecessor is not in the cluster any more', [
-    {
-      reason: 'predecessor-gone',
-      where,
-      what: 'it does not exist, so the settings cannot be read from it',
-      remedy: `install it again as it was, then run the command again; if it is never to run again: ${removal}`,
-    },
-  ])
+  const gone = {
+    reason: 'predecessor-gone',
+    where,
+    what: 'it does not exist, so the settings cannot be read from it',
+    remedy: `install it again as it was, then run the command again; if it is never to run again: ${removal}`,
+  }
+  return new End('blocked', 'a takeover was begun, and its predecessor is not in the cluster any more', {
+    blockers: [gone],
+  })
 }
 
 const absent: Finding = {

@@ -18,11 +18,12 @@ import {
   isRunning,
 } from '../../../inspect/find-predecessors.ts'
 import { type GivenSettings, dataReader, readGivenSettings } from '../../../inspect/given-settings.ts'
+import { End } from '../end.ts'
 import { valueOf } from './facts.ts'
 import { makePlan } from './make-plan.ts'
 import { readProgress } from '../progress.ts'
 import { leaseOf } from './plan-leases.ts'
-import { NoPlan, problemFinding, withoutPredecessor } from './no-plan.ts'
+import { problemFinding, withoutPredecessor } from './no-plan.ts'
 import type { TakeoverPlan } from './plan.ts'
 import { type Predecessor, predecessors, runningVersion } from '../../../inspect/predecessors.ts'
 import { readFacts, readPods } from './read-facts.ts'
@@ -48,7 +49,7 @@ export type ReadPlan = {
   secretFile: string
 }
 
-/** Reads the cluster and the cloud, changes neither, and makes the plan. Throws NoPlan if it cannot know the settings. */
+/** Reads the cluster and the cloud, changes neither, and makes the plan. Throws an End if it cannot know the settings. */
 export async function readPlan(source: PlanSource): Promise<ReadPlan> {
   const { reader, credentials, userAgent, env, announcerRuns } = source
   const { found, workloads } = await findAll(reader)
@@ -157,9 +158,8 @@ function resolved({ predecessor, flags, translation, env }: Resolving): ServeSet
     })
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error
-    throw new NoPlan("the predecessor's settings cannot be used as they are", [
-      ...translation.findings.filter(({ isBlocker }) => isBlocker),
-      ...error.problems.map(problemFinding),
-    ])
+    throw new End('blocked', "the predecessor's settings cannot be used as they are", {
+      blockers: [...translation.findings.filter(({ isBlocker }) => isBlocker), ...error.problems.map(problemFinding)],
+    })
   }
 }

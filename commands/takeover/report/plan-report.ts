@@ -1,25 +1,13 @@
 import { sessionPauseMs } from '../../../controllers/announcing/plan-runner.ts'
 import { plainText } from '../../../lib/plain-text.ts'
 import type { Format } from '../../doctor/report.ts'
-import { type Finding, type PlannedObject, type TakeoverPlan, isDone } from '../plan/plan.ts'
+import { type PlannedObject, type TakeoverPlan, isDone } from '../plan/plan.ts'
 import { type Written, nextText } from './next-text.ts'
 import { asJson, plainLine, findings, section, table } from './text.ts'
 
 /** The plan for people, or for programs. */
 export function formatPlan(plan: TakeoverPlan, format: Format, written: Written): string {
   return format === 'json' ? asJson(plan) : asText(plan, written)
-}
-
-/** What is in the way where there is no plan at all. */
-export function formatNoPlan(message: string, blockers: readonly Finding[], format: Format): string {
-  if (format === 'json') return asJson({ formatVersion: 1, blockers })
-  return `There is no plan: ${plainText(message)}.\n\n${findings('In the way', blockers)}\n`
-}
-
-/** That there is nothing to plan. */
-export function formatNothing(message: string, format: Format): string {
-  if (format === 'json') return asJson({ formatVersion: 1, blockers: [], message })
-  return `${plainText(message)}\n`
 }
 
 function asText(plan: TakeoverPlan, written: Written): string {

@@ -1,32 +1,24 @@
 import { plainText } from '../../../lib/plain-text.ts'
 import type { Format } from '../../doctor/report.ts'
-import type { ServiceResult } from '../apply/adopt-steps.ts'
 import type { ApplyResult } from '../apply/apply.ts'
 import type { Routes } from '../routes.ts'
 import type { UndoResult } from '../undo/undo.ts'
-import { asJson } from './text.ts'
+import { asJson, table } from './text.ts'
 
 /** What `takeover apply` says at its end. */
 export function applyReport({ plan, steps, services, routes }: ApplyResult, format: Format): string {
-  const problems = services.filter((one) => one.problems.length > 0).length
-  if (format === 'json')
-    return asJson({ state: 'applied', predecessor: plan.predecessor.id, steps, services, problems, routes })
-  const gone = services.filter(({ isGone }) => isGone).length
+  if (format === 'json') return asJson({ state: 'applied', predecessor: plan.predecessor.id, steps, services, routes })
   const shown = services.filter(({ isGone }) => !isGone)
-  const counts = `${shown.length - problems} Services were taken over${gone > 0 ? `, ${gone} were deleted, or left type LoadBalancer, meanwhile` : ''}`
+  const gone = services.length - shown.length
+  const counts = `${shown.length} Services were taken over${gone > 0 ? `, ${gone} were deleted, or left type LoadBalancer, meanwhile` : ''}`
   return [
-    ...shown.map(serviceLine),
+    ...table(shown.map(({ service, address }) => ['  ok', service, address ?? 'no address yet'])),
     '',
     `${counts}. eip-admission leads; ${plan.predecessor.title} is stopped.`,
     ...(plan.announcer.name === 'metallb' ? routesText(routes) : []),
     'Nothing was reserved or deleted at the cloud. To go back, run `eip-admission takeover undo`.',
     '',
   ].join('\n')
-}
-
-function serviceLine({ service, address, problems }: ServiceResult): string {
-  const first = `  ${problems.length === 0 ? 'ok   ' : 'ERROR'}  ${plainText(service)}  ${address ?? 'no address yet'}`
-  return [first, ...problems.map((problem) => `           ${plainText(problem)}`)].join('\n')
 }
 
 /** What of the routes was verified, and what a person has to look at. */

@@ -8,8 +8,9 @@ import { type FoundBefore, type LeftReservation, newFinalizers, predecessorNamed
 import { holdStep, leadLease } from '../lead-lease.ts'
 import { type Progress, readProgress } from '../progress.ts'
 import { managerFinding } from '../plan/workload-managers.ts'
-import { type Run, type RunDeps, inTheWay, lockedRun } from '../run.ts'
-import { Refusal, type TakeoverStep, type StepResult } from '../steps.ts'
+import { End, inTheWay } from '../end.ts'
+import { type Run, type RunDeps, lockedRun } from '../run.ts'
+import type { TakeoverStep, StepResult } from '../steps.ts'
 import { isStopped, ownWorkloads, readWorkloads, stopStep } from '../workloads.ts'
 import { documentStep } from './document-step.ts'
 import { metallbStep } from './metallb-step.ts'
@@ -44,7 +45,8 @@ export async function undoTakeover(deps: UndoDeps): Promise<UndoResult> {
 /** What an earlier run recorded. */
 function recorded(before: Progress | undefined, namespace: string): Progress {
   if (before) return before
-  throw new Refusal(
+  throw new End(
+    'refused',
     `namespace ${namespace} has no record of a takeover: \`eip-admission takeover apply\` never ran here, or its undo is done`,
   )
 }

@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert'
 import { takeoverPlanSettings } from '../../../commands/settings/commands.ts'
 import { takeoverApplySettings, takeoverUndoSettings } from '../../../commands/settings/takeover-apply.ts'
 import { applyWith, takeoverApply, takeoverPlan, takeoverUndo } from '../../../commands/takeover/commands.ts'
-import { NoPlan, NothingToPlan } from '../../../commands/takeover/plan/no-plan.ts'
+import { End } from '../../../commands/takeover/end.ts'
 import type { TakeoverPlan } from '../../../commands/takeover/plan/plan.ts'
 import { carryFlags } from '../../../commands/takeover/report/carry-flags.ts'
 import { dialects } from '../../../sandbox/dialects.ts'
@@ -33,19 +33,22 @@ async function printed(failure: Error): Promise<{ code: number; document: unknow
   return { code, document: JSON.parse(text) }
 }
 
-test('takeover apply -o json prints one document also where there is no plan', async () => {
-  assert.equal(await printed(new NoPlan('no predecessor was found', [finding])), {
+const ends = [
+  { failure: new End('nothing', 'The takeover is complete.'), code: 0, state: 'nothing', blockers: [] },
+  {
+    failure: new End('blocked', 'no predecessor', { blockers: [finding] }),
     code: 1,
-    document: { formatVersion: 1, blockers: [finding] },
+    state: 'blocked',
+    blockers: [finding],
+  },
+  { failure: new End('refused', 'another run works'), code: 1, state: 'refused', blockers: [] },
+  { failure: new Error('deployments is forbidden'), code: 1, state: 'failed', blockers: [] },
+]
+for (const { failure, code, ...document } of ends)
+  test(`takeover apply -o json prints one document where it ends as ${document.state}`, async () => {
+    const { message } = failure
+    assert.equal(await printed(failure), { code, document: { formatVersion: 1, message, ...document } })
   })
-})
-
-test('takeover apply -o json prints one document also where nothing is left to plan', async () => {
-  assert.equal(await printed(new NothingToPlan('The takeover is complete.')), {
-    code: 0,
-    document: { formatVersion: 1, blockers: [], message: 'The takeover is complete.' },
-  })
-})
 
 test('what a takeover prints has the flags that were given, as each command takes them', () => {
   const carried = (text: string) =>
@@ -89,18 +92,18 @@ for (const { name, given } of inNet)
   test(`a takeover whose namespace ${name} names says how to go on with that one`, async () => {
     assert.is(
       await endOf('apply', given),
-      'Run `eip-admission takeover apply --namespace=net` again to continue, or `eip-admission takeover undo --namespace=net` to go back.',
+      'No step was begun. Run `eip-admission takeover apply --namespace=net` again.',
     )
-    assert.is(await endOf('undo', given), 'Run `eip-admission takeover undo --namespace=net` again to continue.')
+    assert.is(await endOf('undo', given), 'No step was begun. Run `eip-admission takeover undo --namespace=net` again.')
   })
 
 test('a flag that names the usual namespace stays where the environment names another', async () => {
   const given = { flags: { '--namespace': 'eip-admission' }, env: { POD_NAMESPACE: 'net' } }
   assert.is(
     await endOf('undo', given),
-    'Run `eip-admission takeover undo --namespace=eip-admission` again to continue.',
+    'No step was begun. Run `eip-admission takeover undo --namespace=eip-admission` again.',
   )
-  assert.is(await endOf('undo', {}), 'Run `eip-admission takeover undo` again to continue.')
+  assert.is(await endOf('undo', {}), 'No step was begun. Run `eip-admission takeover undo` again.')
 })
 
 /** Runs `takeover plan` where a predecessor runs, and returns what it prints. */

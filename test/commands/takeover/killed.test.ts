@@ -8,6 +8,7 @@ import { deployments } from '../../../inspect/kinds.ts'
 import { applyTakeover } from '../../../commands/takeover/apply/apply.ts'
 import { runSteps } from '../../../commands/takeover/steps.ts'
 import { KubeError } from '../../../kube/errors.ts'
+import { End } from '../../../commands/takeover/end.ts'
 import { apply, begins, common, undo } from './runs.ts'
 import { type World, finalizer, upstream, world } from './world.ts'
 
@@ -52,7 +53,7 @@ async function killedAtEach(
   }
 }
 
-const textOf = ({ name, message }: Error) => `${name}: ${message}`
+const textOf = (error: Error) => `${error instanceof End ? error.state : error.name}: ${error.message}`
 const fresh = async () => {
   const of = world()
   of.state.isOurs = true
@@ -181,7 +182,7 @@ test('apply that goes on refuses what was installed since: undo would not know w
   of.addProgram('newer', 2)
   const before = of.replicas()
   const error = await apply(of).then(() => 'done', textOf)
-  assert.match(error, /^Refusal: Deployment kube-system\/newer did not run when the takeover began/)
+  assert.match(error, /^refused: Deployment kube-system\/newer did not run when the takeover began/)
   assert.equal(of.replicas(), before)
 })
 
@@ -223,7 +224,7 @@ test('a predecessor that a pipeline starts again and again is stopped, and apply
   const of = await fresh()
   pipeline(of, Infinity)
   const error = await apply(of).then(() => 'done', textOf)
-  assert.match(error, /^Refusal: Deployment .* was started again by argocd-controller .*, for the second time/)
+  assert.match(error, /^refused: Deployment .* was started again by argocd-controller .*, for the second time/)
   assert.equal(Object.values(of.replicas()), [0], 'it ends with one program that acts')
 })
 
@@ -394,7 +395,7 @@ test('a signal ends a run between two steps, and nothing is half said', async ()
   })
   await run.then(
     () => assert.unreachable(),
-    (error: Error) => assert.is(error.name, 'Interrupted'),
+    (error: End) => assert.is(error.state, 'stopped'),
   )
   assert.ok(begins(lines.at(-1), 'Stop CPEM'))
 })
@@ -468,13 +469,13 @@ test('undo refuses while somebody manages our Deployment, and would bring it bac
   const tracked = { 'argocd.argoproj.io/tracking-id': 'x' }
   own(tracked)
   const before = visible(of)
-  const error = await undo(of).then(() => 'done', textOf)
+  const error = await undo(of).catch((one: unknown) => one)
+  assert.instance(error, End)
+  const { state, blockers } = error as End
+  assert.is(state, 'blocked')
+  assert.match(blockers[0]?.what ?? '', /Argo CD manages it, and would start it again while .* runs/)
   assert.match(
-    error,
-    /nothing was changed: 1 thing stands in the way\n.*Argo CD manages it, and would start it again while .* runs/,
-  )
-  assert.match(
-    error,
+    blockers[0]?.remedy ?? '',
     'kubectl annotate deployment -n eip-admission eip-admission eip-admission.dev/manager-suspended=true',
   )
   assert.equal(visible(of), before)

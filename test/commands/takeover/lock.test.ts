@@ -3,6 +3,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { leases } from '../../../kube/resource.ts'
 import { applyTakeover } from '../../../commands/takeover/apply/apply.ts'
+import { End } from '../../../commands/takeover/end.ts'
 import { withLock } from '../../../commands/takeover/lock.ts'
 import { undoTakeover } from '../../../commands/takeover/undo/undo.ts'
 import { begins } from './runs.ts'
@@ -23,7 +24,7 @@ const runs = {
 const ended = (run: Promise<unknown>) =>
   run.then(
     () => 'done',
-    (error: Error) => `${error.name}: ${error.message}`,
+    (error: Error) => `${error instanceof End ? error.state : error.name}: ${error.message}`,
   )
 const lock = ({ api }: World) => api.stored(leases).find(({ metadata }) => metadata.name === 'eip-admission-takeover')
 
@@ -44,7 +45,7 @@ for (const second of ['apply', 'undo'] as const)
         other = ended(runs[second](of)).finally(() => (of.state.isOurs = true))
       })
       await first
-      assert.match((await other) ?? '', /^Locked: `takeover apply` of .+@.+ works on it since \d{4}-.*Z/)
+      assert.match((await other) ?? '', /^refused: `takeover apply` of .+@.+ works on it since \d{4}-.*Z/)
       assert.is(lock(of)?.spec?.holderIdentity, '')
       assert.ok(of.hasWebhooks())
     })
@@ -52,9 +53,9 @@ for (const second of ['apply', 'undo'] as const)
 test('two that begin in the same moment: one is refused', async () => {
   const of = world()
   const all = [1, 2].map(() => ended(runs.apply(of)).finally(() => (of.state.isOurs = true)))
-  const [one = '', other = ''] = (await Promise.all(all)).toSorted()
-  assert.match(one, /^Locked: /)
-  assert.is(other, 'done')
+  const [one, other = ''] = (await Promise.all(all)).toSorted()
+  assert.is(one, 'done')
+  assert.match(other, /^refused: /)
 })
 
 test('a run that died keeps the next one waiting until its lease has expired, and says so', async () => {
@@ -96,7 +97,7 @@ for (const [what, holderIdentity] of [
         of.state.writes = 0
       }),
     )
-    assert.match(asleep, 'Locked: another run took over')
+    assert.match(asleep, 'refused: another run took over')
     assert.is(lock(of)?.spec?.holderIdentity, holderIdentity)
     assert.equal(of.workload()?.spec?.replicas, 1)
   })
@@ -114,7 +115,7 @@ test('a run that wakes up in a call that fails says that it lost its place', asy
         throw new Error('socket hang up')
       }),
     )
-    assert.match(await asleep, isLost ? 'Locked: another run took over' : 'Error: socket hang up')
+    assert.match(await asleep, isLost ? 'refused: another run took over' : 'Error: socket hang up')
   }
 })
 

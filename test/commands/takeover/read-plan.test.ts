@@ -9,7 +9,7 @@ import { dialects } from '../../../sandbox/dialects.ts'
 import { deployments } from '../../../inspect/kinds.ts'
 import type { Workload } from '../../../inspect/facts.ts'
 import { predecessors } from '../../../inspect/predecessors.ts'
-import { NoPlan, NothingToPlan } from '../../../commands/takeover/plan/no-plan.ts'
+import { End } from '../../../commands/takeover/end.ts'
 import { readPlan } from '../../../commands/takeover/plan/read-plan.ts'
 import { formatPlan } from '../../../commands/takeover/report/plan-report.ts'
 import { makeService } from '../../builders.ts'
@@ -152,12 +152,9 @@ test('wrong settings are named without their values, and a file of the person ta
   const { cloud, read, file, record, server, predecessor } = await scene('equinix-metal')
   try {
     file({ loadbalancer: 'tokens-in-the-wrong-field' })
-    const failed = await read().then(
-      () => undefined,
-      (error: unknown) => error,
-    )
-    assert.instance(failed, NoPlan)
-    const { findings } = failed as NoPlan
+    const ended = async () => (await read().catch((error: unknown) => error)) as End
+    const { state, blockers: findings } = await ended()
+    assert.is(state, 'blocked')
     assert.equal(
       findings.map(({ reason, where }) => [reason, where]),
       [['setting', 'load balancer']],
@@ -178,12 +175,9 @@ test('wrong settings are named without their values, and a file of the person ta
     )
     assert.is(begun.settings.source?.name, predecessor.secret.name)
     server.drop(deployments, predecessor.workload)
-    const removed = await read().then(
-      () => undefined,
-      (error: unknown) => error,
-    )
-    assert.instance(removed, NothingToPlan)
-    assert.match((removed as Error).message, 'kubectl delete configmap -n eip-admission eip-admission-takeover')
+    const removed = await ended()
+    assert.is(removed.state, 'nothing')
+    assert.match(removed.message, 'kubectl delete configmap -n eip-admission eip-admission-takeover')
   } finally {
     await cloud.close()
   }

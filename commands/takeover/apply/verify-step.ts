@@ -9,49 +9,37 @@ import type { FoundBefore } from '../found.ts'
 import type { PlannedService } from '../plan/plan.ts'
 import { type Routes, readRoutes } from '../routes.ts'
 import type { Missing, TakeoverStep } from '../steps.ts'
-import { type SeenService, adoptionProblems, isAdopted, isThere, leftToTakeOver, serviceProblems } from './verify.ts'
+import { type SeenService, isThere, leftToTakeOver, serviceProblems } from './verify.ts'
 
 /** What was seen after a takeover. */
 export type Verified = { services: ServiceResult[]; routes: Routes }
 
 /** One Service in the report of a takeover. */
-export type ServiceResult = { service: string; address: string | undefined; problems: string[]; isGone: boolean }
+export type ServiceResult = { service: string; address: string | undefined; isGone: boolean }
 
 type Deps = { client: KubeClient; planned: readonly PlannedService[]; found: FoundBefore }
 
-/** Waits until every planned reservation has a record that is bound to its Service. */
-export function adoptStep(deps: Deps): TakeoverStep {
-  const planned = deps.planned.filter(isAdopted)
-  return {
-    name: 'adopt',
-    title: `Adopt ${planned.length} reservations`,
-    async missing() {
-      const { seen } = await look({ ...deps, planned })
-      return openOf(seen, 'adopted', adoptionProblems)
-    },
-  }
-}
-
 /** Waits until every Service, and every object of MetalLB, is as the plan says. `results` says what was seen last. */
-export function verifyStep(deps: Deps): TakeoverStep & { results(): Promise<Verified> } {
+export function verifyStep(deps: Deps): TakeoverStep & { results(): Verified } {
   const theirs = new Set(deps.found.metallb?.objects.map(({ kind, name }) => `${kind} ${name}`))
+  let last: Look | undefined
   return {
     name: 'verify',
-    title: `Verify ${deps.planned.length} Services`,
+    title: `Adopt and verify ${deps.planned.length} Services`,
     async missing() {
-      const { seen, metallb } = await look(deps)
-      const open = openOf(seen, 'as planned', serviceProblems)
+      const { seen, metallb } = (last = await look(deps))
+      const open = openOf(seen)
       const left = leftToTakeOver(metallb, theirs)
       if (open || left.length === 0) return open
       const count = theirs.size - left.length
       return { text: `${count} of ${theirs.size} objects of MetalLB are taken over; next ${left[0]}` }
     },
-    async results() {
-      const { seen, routes } = await look(deps)
+    results() {
+      if (!last) throw new Error('the Services were not looked at')
+      const { seen, routes } = last
       const services = seen.map((one) => ({
         service: `${one.planned.namespace}/${one.planned.name}`,
         address: one.planned.before,
-        problems: isThere(one) ? serviceProblems(one) : [],
         isGone: !isThere(one),
       }))
       return { services, routes }
@@ -60,18 +48,14 @@ export function verifyStep(deps: Deps): TakeoverStep & { results(): Promise<Veri
 }
 
 /** How many of the Services that are still there have no problem, and the problems of the next one. */
-function openOf(
-  seen: readonly SeenService[],
-  what: string,
-  problemsOf: (one: SeenService) => string[],
-): Missing | undefined {
+function openOf(seen: readonly SeenService[]): Missing | undefined {
   const there = seen.filter(isThere)
-  const [first, ...more] = there.filter((one) => problemsOf(one).length > 0)
+  const [first, ...more] = there.filter((one) => serviceProblems(one).length > 0)
   if (!first) return undefined
   const { namespace, name } = first.planned
   const count = `${there.length - more.length - 1} of ${there.length}`
   return {
-    text: `${count} Services are ${what}; Service ${namespace}/${name}: ${problemsOf(first).join('; ')}`,
+    text: `${count} Services are as planned; Service ${namespace}/${name}: ${serviceProblems(first).join('; ')}`,
     hint: `if it stays so: kubectl describe service -n ${namespace} ${name}`,
   }
 }
