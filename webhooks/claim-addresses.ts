@@ -7,12 +7,12 @@ import { familyNames } from '../lib/ip-address.ts'
 
 export type ClaimAddress = (claim: UnboundClaim, signal: AbortSignal) => Promise<ClaimResult>
 
-/** What the claims of a Service's addresses came to; `second` is undefined where it wants one alone. */
+/** The results of the claims of a Service's addresses; `second` is undefined where it wants only one. */
 export type Claimed = { first: ClaimResult; second: ClaimResult | undefined }
 
 /**
- * Claims the addresses of a Service at the same time. Nobody waits for the second one if the first is not held: a Service has
- * no second address alone.
+ * Claims the addresses of a Service at the same time. No caller waits for the second one if the first is not held: a
+ * Service never has only a second address.
  */
 export async function claimAddresses(
   claim: ClaimAddress,
@@ -45,7 +45,7 @@ export async function claimSecond(claim: ClaimAddress, second: Claim, signal: Ab
   }
 }
 
-/** The claim of the second address beside that of the first. */
+/** The claim of the second address beside the claim of the first. */
 export function secondClaim(first: Claim, { family }: SecondWant): Claim {
   return { ...first, family, key: secondKey(first.key, family) }
 }
@@ -53,7 +53,7 @@ export function secondClaim(first: Claim, { family }: SecondWant): Claim {
 /** Why a Service is denied for want of its second address, or what it is told meanwhile. */
 export type MissingSecond = { denial?: string; warnings: string[] }
 
-/** What becomes of a Service that does not get its second address now. */
+/** The answer for a Service that does not get its second address now. */
 export function missingSecond(
   second: ClaimResult | undefined,
   { wanted, onCloudFailure }: { wanted: SecondWant | undefined; onCloudFailure: 'defer' | 'deny' },

@@ -27,8 +27,8 @@ const periodMs = 60_000
 
 export type OwnUser = {
   /**
-   * Whether a request is our own. Nobody else uses our ServiceAccount. Another user may be a person, whose own requests
-   * the webhooks must review. Then the request is ours only if it also has the field manager of our controllers.
+   * Whether a request is our own. Only we use our ServiceAccount. Another user may be a person, whose own requests the
+   * webhooks must review. Then the request is ours only if it also has the field manager of our controllers.
    */
   isSelf: IsSelf
   /** Asks the API server who we are, then again every minute until the signal aborts. Resolves after the first answer. */

@@ -53,7 +53,7 @@ export function missText({ reason }: { reason: string }): string {
   return `${reason}; ${doctorAdvice}`
 }
 
-/** What a probe says that the API server returned or refused. */
+/** The meaning of an answer or a refusal of the API server to a probe. */
 export function probeResult(returned: KubeObject | KubeError): ProbeResult {
   if (!(returned instanceof KubeError)) {
     if (isAnswered(returned)) return { outcome: 'answered' }

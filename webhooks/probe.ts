@@ -2,7 +2,7 @@ import type { KubeObject } from '../kube/objects.ts'
 import { allow, patch, type Webhook } from './webhook.ts'
 import { answerProbe } from './identities.ts'
 
-/** What our answer adds to a probe: without it the API server did not reach us, or did not use our answer. */
+/** The mark of our answer on a probe: without it the API server did not reach us, or did not use our answer. */
 export const probeAnnotation = 'eip-admission.dev/probe-answered-by'
 
 /** Answers the objects by which we check that the API server still calls our webhooks. They are never stored. */

@@ -27,7 +27,7 @@ export function decideManaged(
   const problems = newProblems(wanted, before)
   if (problems.length > 0) return deny('invalid', problemText(service, problems))
   const leader = otherLeader()
-  // Nobody would remove the finalizer: that program leads.
+  // The finalizer would never be removed: that program leads.
   if (leader !== undefined && wanted.kind === 'managed' && !hasBalancer(old)) return allow([besideWarning(leader)])
   const { annotations, ...lost }: ServiceChange = wanted.kind === 'nothing' ? withoutAddress(service, old, policy) : {}
   const always = kept(old)
@@ -55,7 +55,7 @@ export function keepBalancer(
   return patch(both, decision.warnings)
 }
 
-/** What an update cannot change. */
+/** The fields that an update cannot change. */
 function kept(old: Service | null): ServiceChange {
   const isBalanced = hasBalancer(old)
   const { annotations = {} } = old?.metadata ?? {}

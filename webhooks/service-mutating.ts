@@ -47,7 +47,10 @@ export type ServiceMutatingDeps = {
   claim: ClaimAddress
   /** The address that the ledger holds for a Service; it claims none. */
   held: (key: string, signal: AbortSignal) => Promise<string | undefined>
-  /** Whether the API server has a Service of this key now, so that it will refuse another one; undefined if nobody knows. */
+  /**
+   * Whether the API server has a Service of this key now, so that it will refuse another one; undefined if that is
+   * unknown.
+   */
   exists: (key: string, signal: AbortSignal) => Promise<boolean | undefined>
   /** The outcome that a claim would have: its address where that is known, or why it would be refused. It writes nothing. */
   previewClaim: (claim: Claim, signal: AbortSignal) => Promise<ClaimPreview>
@@ -116,7 +119,7 @@ function refuseSharing(
 ): ServicePlan {
   const { sharingKey } = policy.requestAnnotations
   if (sharingKey === undefined || (plan.do !== 'claim' && plan.do !== 'preview')) return plan
-  // What was stored before gets its address, whatever it says since then.
+  // A Service stored before gets its address, whatever it says since then.
   if (old?.spec.type === 'LoadBalancer') return plan
   const problem = sharingProblem(service, services(), policy.requestAnnotations)
   return problem === undefined ? plan : { do: 'deny', problems: [problem] }

@@ -9,7 +9,7 @@ import { annotatedAddress } from './service-rules.ts'
 import { keptAnnotations } from '../ledger/want/kept-annotations.ts'
 import { quote } from '../lib/quote.ts'
 
-/** What a Service shall have. An absent field stays as it is; `undefined` removes it. */
+/** The wanted fields of a Service. An absent field is kept; `undefined` removes it. */
 export type ServiceChange = {
   name?: string
   finalizer?: string
@@ -88,7 +88,7 @@ export function removalWarnings(service: Service, old: Service | null, operation
     .map(([name, value]) => `annotation ${name}: ${quote(value)} is removed: eip-admission requests the address itself`)
 }
 
-/** Warnings of pools that a user newly chose: the announcing software refuses an address of ours in another pool. */
+/** Warnings of pools that a user newly chose: the announcing software refuses our address in another pool. */
 export function poolWarnings(service: Service, old: Service | null, { requestAnnotations }: Policy): string[] {
   const { annotations = {} } = service.metadata
   return (requestAnnotations.pools ?? [])
@@ -144,8 +144,8 @@ export function withoutOutdatedRequests(
 }
 
 /**
- * Whether a user wrote an annotation that the stored Service may have from us. An update that repeats its value makes
- * nobody its manager. It then is in the manifest that was applied, or the update lacks our finalizer too: it was written
+ * Whether a user wrote an annotation that the stored Service may have from us. An update that repeats its value does not
+ * change its managers. It then is in the manifest that was applied, or the update lacks our finalizer too: it was written
  * from a manifest as a whole.
  */
 function isUsers(name: string, { service, old }: { service: Service; old: Service }): boolean {

@@ -14,7 +14,7 @@ import { touchesAddress } from './service-update.ts'
 /** A Service that is about to be stored, and what is stored now. */
 export type ServiceSeen = { service: Service; old: Service | null; dryRun?: boolean | undefined }
 
-/** What the process knows while it reviews a Service. */
+/** The knowledge of the process while it reviews a Service. */
 export type PlanFacts = {
   policy: Policy
   /** The cloud's locations, if they are known. */
@@ -35,7 +35,7 @@ export type ServicePlan =
   | { do: 'preview-second' | 'claim-second'; wanted: AddressWant; second: SecondWant; shown: string }
 
 /**
- * What becomes of the address of a Service that is about to be stored. Pure. The first row that applies decides.
+ * The fate of the address of a Service that is about to be stored. Pure. The first row that applies decides.
  *
  * | the Service wants | and                                              | plan                                    |
  * | ----------------- | ------------------------------------------------ | --------------------------------------- |
@@ -44,7 +44,7 @@ export type ServicePlan =
  * | no address        |                                                  | `take-address`: remove what we wrote    |
  * | its own address   | that is ours, and the update dropped the mark    | `restore` what we wrote                 |
  * |                   | it shows one of ours: validation denies that     | `leave` it                              |
- * |                   |                                                  | `keep-own`: our finalizer alone         |
+ * |                   |                                                  | `keep-own`: only our finalizer          |
  * | something wrong   | it was not as wrong before                       | `deny` it                               |
  * |                   | it shows one of ours, and requests no other      | `restore` what the update dropped       |
  * |                   | it shows one of ours: validation denies another  | `leave` it                              |
@@ -53,14 +53,14 @@ export type ServicePlan =
  * | an address        | it shows one of ours, and wants a second one now | `claim-second`, or preview its claim    |
  * |                   | it shows one of ours                             | `restore` what the update dropped       |
  * |                   | the update changes nothing that decides about it | `store-without`                         |
- * |                   | nobody knows how many families it will have      | `store-without`, and warn               |
+ * |                   | the number of its families is unknown            | `store-without`, and warn               |
  * |                   | of each family, and the cluster has one          | `store-without`: the API server refuses |
  * |                   | it is a dry run                                  | `preview` the claim                     |
  * |                   |                                                  | `claim` it                              |
  */
 export function planService({ service, old, dryRun }: ServiceSeen, facts: PlanFacts): ServicePlan {
   const { policy, locations, families } = facts
-  // Only where it decides: most updates change nothing of ours.
+  // Only where it decides: most updates change none of our fields.
   const before = () => (old ? want(old, policy, locations) : undefined)
   const stored = withStoredFamilies(withoutOutdatedRequests(service, old, policy), old, families)
   const wanted = want(stored, policy, locations)
@@ -92,8 +92,8 @@ function offWarnings({ service, old }: Pick<ServiceSeen, 'service' | 'old'>, pol
 }
 
 /**
- * What remains of a plan while another program leads by our lease. That program serves the Service, and nobody would remove
- * our finalizer. What we hold already stays ours. Pure.
+ * The rest of a plan while another program leads by our lease. That program serves the Service, and our finalizer would
+ * never be removed. An address that we hold already stays ours. Pure.
  */
 export function planBeside(leader: string, plan: ServicePlan, old: Service | null): ServicePlan {
   const isOurs = old?.metadata.finalizers?.includes(serviceFinalizer) ?? false

@@ -5,7 +5,7 @@ import { optOutAnnotation, type Want } from '../ledger/want/want.ts'
 import { type Policy, hasClass } from '../settings/service-policy.ts'
 import { annotatedAddress } from './service-rules.ts'
 
-/** What a Service requests of the announcing software, and what of that is no address. */
+/** The requests of a Service to the announcing software, and those of them that are no addresses. */
 export type Requests = { addresses: OwnAddress[]; mistakes: string[] }
 
 export type Reviewed = { service: Service; old: Service | null; wanted: Want; before: Want | undefined }
@@ -13,11 +13,11 @@ export type Reviewed = { service: Service; old: Service | null; wanted: Want; be
 const none: Requests = { addresses: [], mistakes: [] }
 
 /**
- * What an updated Service requests of its own. Ours is the address that the stored Service shows: whoever updates it may
+ * The own addresses that an updated Service requests. Ours is the address that the stored Service shows: an update may
  * call another one ours.
  */
 export function ownRequests(service: Service, old: Service | null, { managed, requestAnnotations }: Policy): Requests {
-  // A balancer has addresses of its own, and nobody announces what its Service names.
+  // A balancer has addresses of its own, and its Service's requests are not announced.
   if (managed) return none
   const marks = { ...service.metadata.annotations, [addressAnnotation]: annotatedAddress(old) }
   const annotations = marks as Record<string, string>
@@ -28,9 +28,9 @@ export function ownRequests(service: Service, old: Service | null, { managed, re
   }
 }
 
-/** What a user requests now. What is stored already stays: the controller warns about it. */
+/** The new requests of a user. Stored requests are kept: the controller warns about them. */
 export function newRequests({ service, old, wanted, before }: Reviewed, policy: Policy): Requests {
-  // What a Service requested of another program was not checked as ours.
+  // A Service's requests to another program were not checked as ours.
   const isReturned = old && isOptedOut(old, policy) && !isOptedOut(service, policy)
   const stored = old && before && !isReturned ? requestsOf(before, { service: old, old }, policy) : none
   return added(requestsOf(wanted, { service, old }, policy), stored)
@@ -56,7 +56,7 @@ function requestsOf(wanted: Want, { service, old }: Pick<Reviewed, 'service' | '
   return ['own', 'wrong', 'foreign'].includes(wanted.kind) ? ownRequests(service, old, policy) : none
 }
 
-/** By these kube-vip asks a DHCP server, which takes nobody's address. */
+/** With these, kube-vip asks a DHCP server, which takes no address in use. */
 const unspecified = ['0.0.0.0', '::']
 
 function withoutUnspecified({ addresses, mistakes }: Requests): Requests {

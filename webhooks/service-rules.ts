@@ -28,7 +28,7 @@ export function serviceOf(
   return namespace === undefined ? service : { ...service, metadata: { ...service.metadata, namespace } }
 }
 
-/** Whether a request changes a Service whose deletion has begun: a denial or a change of ours could block that. */
+/** Whether a request changes a Service whose deletion has begun: our denial or change could block that. */
 export function isTerminating({ oldObject }: AdmissionRequest<Service>): boolean {
   return oldObject?.metadata.deletionTimestamp !== undefined
 }
@@ -56,7 +56,7 @@ export function subjectOf(service: Service): string {
   return `Service ${name ? keyOf(service) : `${namespace}/${generateName}*`}`
 }
 
-/** One text with the problems of a Service, for a terminal. */
+/** A single text with the problems of a Service, for a terminal. */
 export function problemText(service: Service, problems: string[]): string {
   const subject = subjectOf(service)
   const [only] = problems

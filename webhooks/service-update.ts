@@ -30,8 +30,8 @@ export function showAsOurs(services: (Service | null)[], address: string): boole
 
 /**
  * The change of an update that would bring back an address which the ledger no longer holds for the Service. The
- * controller takes that address away in order. `held` is the address that the ledger holds now. The annotation is ours
- * alone, and without it `spec.loadBalancerIP` would look like the user's own address.
+ * controller takes that address away in order. `held` is the address that the ledger holds now. Only we write the
+ * annotation, and without it `spec.loadBalancerIP` would look like the user's own address.
  */
 export function withoutLostAddress(
   { metadata, spec }: Service,

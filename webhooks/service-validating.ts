@@ -182,7 +182,7 @@ function lossReason({ service, now, before }: Omit<Update, 'old'>): string | und
   if (now.kind === 'nothing') return now.reason
   const { type = 'ClusterIP' } = service.spec
   if (type !== 'LoadBalancer') return `its type is ${type}`
-  // What a managed balancer shows is no address of ours.
+  // The addresses of a managed balancer are not ours.
   return before.kind === 'managed' && now.kind === 'foreign' ? now.reason : undefined
 }
 

@@ -14,7 +14,7 @@ export type WebhookProbeOptions = {
   namespace: string
   intervalMs: number
   events: Pick<Recorder, 'record'>
-  /** Whether this replica writes the Events: one of all replicas is enough. */
+  /** Whether this replica writes the Events: a single replica is enough. */
   mayReport: () => boolean
   log: Log
 }
@@ -110,7 +110,7 @@ async function report(
   if (mayReport()) events.record(await readConfiguration(client), { type, reason, message })
 }
 
-/** `kubectl describe` shows an Event by the uid of its object. One that cannot be read is named without it. */
+/** `kubectl describe` shows an Event by the uid of its object. If it cannot be read, the Event names it without the uid. */
 async function readConfiguration(client: WebhookProbeOptions['client']): Promise<KubeObject> {
   const { apiVersion, kind } = mutatingWebhookConfigurations
   const name = names.mutatingConfiguration

@@ -55,7 +55,7 @@ export function webhookPath({ clock = systemClock, ...options }: WebhookPathOpti
   let replaced: { segment: string; untilMs: number } | undefined
   const read = async (signal: AbortSignal) => {
     const found = await readPathSecret(client, namespace, signal)
-    // A Secret that is gone or empty says nothing: what we know stays.
+    // A deleted or empty Secret says nothing: the known path is kept.
     if (found === undefined || found === segment) return
     replaced = { segment, untilMs: clock.now() + overlapMs }
     segment = found
