@@ -97,7 +97,7 @@ export function removeCall(
   options: CallOptions,
 ): Call {
   const { uid, resourceVersion } = target
-  // An API server that gets these options does not read those of the query: a dry run there would delete the object.
+  // An API server that gets these options ignores those in the query: a dry run there would delete the object.
   const deletion = { preconditions: { uid, resourceVersion }, ...(options.dryRun && { dryRun: ['All'] }) }
   return {
     name: callName('remove', resource, target),

@@ -29,7 +29,7 @@ export type ListOptions = CallOptions & {
   continue?: string
 }
 
-/** One page of a list. `metadata.continue` is set if there are more pages. */
+/** A page of a list. `metadata.continue` is set if there are more pages. */
 export type List<T> = { metadata: ListMeta; items: T[] }
 
 /** RFC 7386 merge patch (null removes), the same with lists merged by their keys, or an RFC 6902 list of operations. */

@@ -10,8 +10,8 @@ import type { Log } from './log.ts'
 export type ElectionOptions = Pick<LeaseOptions, 'client' | 'lease' | 'identity' | 'annotations' | 'onSeen'> & {
   /**
    * The leader's work. Its signal aborts when the lease is lost and when the process stops. We release the lease, or
-   * claim it again, only after this has returned. `silentMs`: how long nobody had renewed the lease before we claimed it;
-   * undefined if there was none.
+   * claim it again, only after this has returned. `silentMs`: for how long the lease had not been renewed before we
+   * claimed it; undefined if there was none.
    */
   lead(signal: AbortSignal, silentMs: number | undefined): Promise<void>
   /** How long a lease lasts without a renewal. */
@@ -33,7 +33,7 @@ export type Election = {
   isLeader(): boolean
   /** How long no other contender can claim the lease; 0 while we do not lead. */
   leaseLeftMs(): number
-  /** Who held the lease when we last saw it; empty if nobody did, undefined before the first look. */
+  /** The holder of the lease when we last saw it; empty if it had none, undefined before the first look. */
   holder(): string | undefined
   /**
    * Claims the lease until the signal aborts and `lead` has returned. Ends earlier if `lead` returns by itself, and

@@ -11,7 +11,7 @@ export class KubeError extends Error {
   /** The HTTP status; 0 without a response. */
   readonly status: number
   /**
-   * The reason of the server's Status (`Conflict`, `Forbidden`), or one of ours:
+   * The reason of the server's Status (`Conflict`, `Forbidden`), or our own:
    * - `Unreachable`, `Timeout`, `TooLarge`, `NoCredentials`
    * - `Unreadable`: not the response of an API server
    * - `UnknownKind`: the server does not serve this kind

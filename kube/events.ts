@@ -5,7 +5,7 @@ import type { Log } from './log.ts'
 import { type KubeEvent, type KubeObject, keyOf } from './objects.ts'
 import { events } from './resource.ts'
 
-/** One occurrence of an event. */
+/** A single occurrence of an event. */
 export type Occurrence<Reason extends string = string> = { type: KubeEvent['type']; reason: Reason; message: string }
 
 /** A recorder that knows its reasons refuses every other one when the types are checked. */
@@ -27,10 +27,10 @@ export type EventRecorderOptions = {
   now?: () => Date
 }
 
-/** All occurrences that share one Event: the Event as it shall be, and whether the API server has it. */
+/** All occurrences that share one Event: the Event as we want it, and whether the API server has it. */
 type Series = { event: KubeEvent; isStored: boolean; subject: Subject }
 
-/** What an object was told, and how many Events it may still get. */
+/** The messages that an object was told, and how many Events it may still get. */
 type Subject = { tokens: number; filledAtMs: number; told: Map<string, Told>; order: number; lastNormal: number }
 
 /** The last occurrence of a reason; `order` is its place among all that the object was told. */
@@ -42,7 +42,7 @@ const maxSubjects = 4_096
 /** The limit of client-go for one object: this many Events at once, then one each five minutes. */
 const burst = 25
 const refillMs = 300_000
-/** What lasts is told again after this time: the API server deletes an Event after an hour. */
+/** A lasting state is told again after this time: the API server deletes an Event after an hour. */
 const repeatedAfterMs = 1_800_000
 const maxPending = 200
 /** Beyond this number, similar events (same object, type and reason) aggregate in one Event with the latest message. */
@@ -51,7 +51,7 @@ const maxMessageLength = 1_024
 
 /**
  * A recorder of core/v1 Events, correlated and limited as client-go does it: a repeated event raises the count of its
- * Event. What a poll only repeats is not written. By hand, because client-node has no event recorder.
+ * Event. A mere repetition by a poll is not written. By hand, because client-node has no event recorder.
  */
 export function eventRecorder({ client, log, now = () => new Date(), ...source }: EventRecorderOptions): EventRecorder {
   const known = new Map<string, Series>()
@@ -62,7 +62,7 @@ export function eventRecorder({ client, log, now = () => new Date(), ...source }
   const writePending = async () => {
     for (const series of pending) {
       pending.delete(series)
-      // What was not written is no repetition when it is recorded again.
+      // An unwritten event is no repetition when it is recorded again.
       if (!(await write(client, series, log))) series.subject.told.delete(`${series.event.type} ${series.event.reason}`)
     }
     writing = undefined
@@ -135,7 +135,7 @@ function takeToken(subject: Subject, nowMs: number): boolean {
   return true
 }
 
-/** The key of the series that an occurrence belongs to: its own message's, or that of all similar events. */
+/** The key of an occurrence's series: its own message, or the key of all similar events. */
 function correlationKey(known: Map<string, Series>, object: KubeObject, { type, reason, message }: Occurrence): string {
   const aggregateKey = `${subjectOf(object)} ${type} ${reason} `
   const key = aggregateKey + message

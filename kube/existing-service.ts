@@ -5,12 +5,12 @@ import { services } from './resource.ts'
 
 type Deps = { client: Pick<KubeClient, 'get'>; cached: (key: Key) => Service | undefined; log: Log }
 
-/** A review waits for this: what is left of its time is the cloud's. */
+/** A review waits for this: the rest of its time is for the cloud. */
 const timeoutMs = 2_000
 
 /**
- * Whether the API server has a Service of a key now; undefined if it does not answer. The cache alone may still have one
- * that is gone by now.
+ * Whether the API server has a Service of a key now; undefined if it does not answer. Only the cache may still have one
+ * that is already deleted.
  */
 export function existingService({ client, cached, log }: Deps) {
   return async (key: Key, signal: AbortSignal): Promise<boolean | undefined> => {

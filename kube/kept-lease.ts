@@ -18,9 +18,9 @@ export type KeptLease = {
   /** Claims the lease by the rules of every contender, and renews it from then on. Returns whether it is ours. */
   claim: () => Promise<boolean>
   isOurs: () => boolean
-  /** Throws if the lease was ours and is another's by now. */
+  /** Throws if the lease was ours and is another's now. */
   check: () => Promise<void>
-  /** Releases the lease if it is ours. What cannot be released expires by itself. */
+  /** Releases the lease if it is ours. If that fails, it expires. */
   release: () => Promise<void>
   /** Ends the renewals, and leaves the lease to expire. */
   leave: () => Promise<void>

@@ -18,11 +18,11 @@ export type KubeconfigOptions = {
   now?: () => number
 }
 
-/** What the library calls its context where no file exists, in a pod and elsewhere. */
+/** The library's names of its context where no file exists, in a pod and elsewhere. */
 const contextsWithoutFile = ['inClusterContext', 'loaded-context']
 const serviceAccountToken = 'var/run/secrets/kubernetes.io/serviceaccount/token'
 
-/** What the library made of the files, and the text that they had. */
+/** The library's reading of the files, and their text. */
 type Loaded = { config: KubeConfig; text: string }
 
 /**
@@ -51,7 +51,7 @@ export function kubeconfig(options: KubeconfigOptions = {}): Credentials {
   })
 }
 
-/** The text of the files that `load` reads. The settings of `serve` name those of KUBECONFIG. */
+/** The text of the files that `load` reads. The settings of `serve` name the files of KUBECONFIG. */
 async function textOf({ file }: KubeconfigOptions): Promise<string> {
   const named = pathsIn(file)
   const paths = named.length > 0 ? named : [join(homedir(), '.kube', 'config')]
@@ -90,8 +90,8 @@ async function loadAgain(options: KubeconfigOptions, before: KubeConfig): Promis
 }
 
 /**
- * A rotation keeps one of the former authorities until it is over. Where none was named, only the server tells. A proxy of
- * many clusters has one authority, and a path for each.
+ * A rotation keeps one of the previous authorities until it is over. Without a named authority, only the server tells. A
+ * proxy of many clusters has one authority, and a path for each.
  */
 function mayLeadElsewhere(before: KubeConfig, now: KubeConfig): boolean {
   const [former, current] = [authoritiesOf(before), authoritiesOf(now)]
@@ -157,7 +157,7 @@ async function accessOf(config: KubeConfig, { context, server }: KubeconfigOptio
   }
 }
 
-/** The library caches its first agent, with that day's client certificate. We drop that cache alone and keep the plugins'. */
+/** The library caches its first agent, with that day's client certificate. We drop only that cache and keep the plugins'. */
 function withoutAgentCache(config: KubeConfig): KubeConfig {
   const { prototype } = config.constructor as { prototype: object }
   return Object.assign(Object.create(prototype) as KubeConfig, config, { agentCache: new Map() })

@@ -8,7 +8,7 @@ export function isOwnIdentity(identity: string): boolean {
   return ourIdentity.test(identity)
 }
 
-/** Whether somebody holds a lease now. Clocks may differ, so twice its length is allowed. */
+/** Whether a lease has a holder now. Clocks may differ, so twice its length is allowed. */
 export function isHeld({ spec = {} }: Lease, now: Date): boolean {
   const { holderIdentity = '', renewTime = '', leaseDurationSeconds = 15 } = spec
   return holderIdentity !== '' && now.getTime() - Date.parse(renewTime) < 2_000 * leaseDurationSeconds + 60_000

@@ -26,11 +26,11 @@ export type LeaseOptions = {
 export type LeaseRecord = {
   /** Claims the lease if it is free or has expired, renews it if it is ours. Returns whether it is ours now. */
   claim(): Promise<boolean>
-  /** Renews the lease if it is still ours. False if anybody held it since, although it may be free by now. */
+  /** Renews the lease if it is still ours. False if another process held it since, although it may be free now. */
   renew(): Promise<boolean>
   /** How long the lease had not been renewed, by its date, when we claimed it; undefined if there was none. */
   silentMs(): number | undefined
-  /** Who held the lease when we last saw it; empty if nobody did, undefined before the first look. */
+  /** The holder of the lease when we last saw it; empty if it had none, undefined before the first look. */
   holder(): string | undefined
   /** Releases the lease if it is ours, so that no other contender has to wait until it expires. */
   release(): Promise<void>

@@ -10,7 +10,7 @@ import type { WatchEvent, Watcher } from './watch.ts'
 
 /** The copy that a list and a watch keep current. */
 export type Store<T> = {
-  /** Notes that a list begins: what it will show is as new as this moment. */
+  /** Notes that a list starts: its content is as new as this moment. */
   listing(): void
   /** Removes what the copy does not keep. Called for each object as soon as it was read, so that no page stays at full size. */
   strip(object: T): T
@@ -30,7 +30,7 @@ export type Pace = Backoff & {
   healthyMs: number
 }
 
-/** What the list and the watch of one kind need. */
+/** The dependencies of the list and the watch of one kind. */
 export type ListWatch<T extends KubeObject> = {
   client: Pick<KubeClient, 'list'> & Watcher
   resource: Resource<T>
@@ -44,7 +44,7 @@ export type ListWatch<T extends KubeObject> = {
 /** The resource version of the store, and what has failed since the last healthy watch. */
 type Progress = { version: string | undefined; failures: number; hasExpired: boolean; wasAway: boolean }
 
-/** A maintenance page that asks for an hour does not know that we see no change meanwhile. One watch costs little. */
+/** A maintenance page that asks for an hour does not know that we see no change meanwhile. A single watch costs little. */
 const maxAskedMs = 60_000
 
 type WatchEnd = { watchedMs: number; error: unknown }
@@ -140,11 +140,11 @@ function nextWaitMs({ watchedMs, error }: WatchEnd, progress: Progress, pace: Pa
  * the backup has not reached is silent, and never tells what the backup lacks.
  */
 function mayBeRestored(error: unknown, { wasAway, failures }: Progress): boolean {
-  // One that starts refuses for a moment: it does not know its roles yet, or its storage is not ready.
+  // A server that starts refuses for a moment: it does not know its roles yet, or its storage is not ready.
   return (error instanceof KubeError && error.reason === 'Timeout') || (wasAway && failures > 1)
 }
 
-/** One broken connection is normal for a watch; an operator should see more than one in a row. */
+/** A broken connection is normal for a watch; an operator should see more than one in a row. */
 function logEnd<T extends KubeObject>(
   { log, resource }: ListWatch<T>,
   { error, failures, ...facts }: WatchEnd & { failures: number; waitMs: number },

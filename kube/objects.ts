@@ -92,7 +92,7 @@ export type Node = KubeObject & {
 }
 
 /** Where the pods, or the API servers, of a Service listen. */
-/** Of a missing condition "ready" counts as true, as Kubernetes says. */
+/** A missing condition "ready" counts as true, as Kubernetes says. */
 export type EndpointConditions = { ready?: boolean; serving?: boolean; terminating?: boolean }
 
 export type EndpointSlice = KubeObject & {
@@ -104,7 +104,7 @@ export type EndpointSlice = KubeObject & {
   ports?: { name?: string; port?: number; protocol?: string }[] | null
 }
 
-/** The older form of EndpointSlices, deprecated since 1.33. Nodes read slices alone. */
+/** The older form of EndpointSlices, deprecated since 1.33. Nodes read only slices. */
 export type Endpoints = KubeObject & {
   apiVersion: 'v1'
   kind: 'Endpoints'
@@ -127,7 +127,7 @@ export type ConfigMap = KubeObject & { apiVersion: 'v1'; kind: 'ConfigMap'; data
 export type ResourceQuota = KubeObject & {
   apiVersion: 'v1'
   kind: 'ResourceQuota'
-  /** Quantities as text, by resource: what the API server admits, and what it has counted. */
+  /** Quantities as text, by resource: the limits of the API server, and its counts. */
   status?: { hard?: Record<string, string>; used?: Record<string, string> }
 }
 
@@ -206,7 +206,7 @@ export function ingressOf({ status }: Pick<Service, 'status'>): Ingress[] {
 /** The label of a node that takes no traffic from balancers. */
 export const excludeLabel = 'node.kubernetes.io/exclude-from-external-load-balancers'
 
-/** Whether the operator keeps a node from what balancers and addresses lead to. As in Kubernetes 1.34, only `false` does not. */
+/** Whether the operator keeps balancers and addresses from routing to a node. As in Kubernetes 1.34, only `false` does not. */
 export function isExcluded({ metadata }: Pick<Node, 'metadata'>): boolean {
   return (metadata.labels?.[excludeLabel] ?? 'false') !== 'false'
 }

@@ -21,11 +21,11 @@ export type Process = (key: Key, signal: AbortSignal) => Promise<void>
 export type Queue = {
   /** Adds the key. A queue that does not run drops it: its controller adds all keys when it begins to run. */
   add(key: Key): void
-  /** Adds the key after the delay, which counts while keys are processed. Of several delays of a key the shortest counts. */
+  /** Adds the key after the delay, which counts while keys are processed. The shortest of several delays of a key counts. */
   addAfter(key: Key, ms: number): void
   /** Adds the key after a back-off that doubles with each failure in a row. Returns the back-off in ms. */
   failed(key: Key): number
-  /** Delays every add of the key by this time, also one that came while the key was processed. */
+  /** Delays every add of the key by this time, even one that came while the key was processed. */
   hold(key: Key, ms: number): void
   /** Resets the failures of a key after a success. */
   forget(key: Key): void
@@ -34,7 +34,7 @@ export type Queue = {
   /**
    * Processes keys until the signal aborts, then waits for those that are being processed and drops the rest. Keys are
    * taken from the call on, also while `prepare` runs, which comes before the first of them is processed. `process`
-   * handles its own errors: one that it throws is logged, and counts as a failure of its key.
+   * handles its own errors: if it throws, the error is logged, and counts as a failure of its key.
    */
   run(process: Process, signal: AbortSignal, prepare?: () => Promise<void>): Promise<void>
 }
@@ -102,7 +102,7 @@ function retries(
 type ScheduledKeys = Omit<ObservedKeys, 'takeBack'> & {
   /** Adds the key after the delay. If a key has several delays, the shortest counts. */
   addAfter: (key: Key, ms: number) => void
-  /** Delays every add of the key by this time, also one that came while the key was processed. */
+  /** Delays every add of the key by this time, even one that came while the key was processed. */
   hold: (key: Key, ms: number) => void
   /** Delays count from now on. */
   startDelays(): void
@@ -194,7 +194,7 @@ export type QueueObserver = {
   waited(ms: number): void
 }
 
-/** Pending keys, which are there only between `open` and `close`: what is added before or after is dropped. */
+/** Pending keys, which exist only between `open` and `close`: keys added before or after are dropped. */
 type ObservedKeys = PendingKeys & { open(): void; close(): void }
 
 /** An empty set of pending keys that reports what is added, and how long it waits. */

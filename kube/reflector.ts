@@ -24,11 +24,11 @@ export type Listener<T> = (key: Key, current: T | undefined, previous: T | undef
  * them. By hand, because client-node's informer ends at the first connection reset and drops unknown fields.
  */
 export type Reflector<T extends KubeObject> = {
-  /** Lists and watches until the signal aborts. What an earlier start left stays, but is old until the first list. */
+  /** Lists and watches until the signal aborts. The objects of an earlier start are kept, but are old until the first list. */
   start(signal: AbortSignal): void
   /**
-   * Lists anew and watches from there, unless a list began less than `recentMs` ago. A watch that says nothing may be
-   * that of a quiet kind, or broken. `synced` waits for the list; until then the cache stays as it is.
+   * Lists again and watches from there, unless a list began less than `recentMs` ago. The kind of a silent watch may be
+   * quiet, or the watch is broken. `synced` waits for the list; until then the cache is kept as it is.
    */
   refresh(recentMs: number): void
   /** Resolves when no list is due or under way; rejects if the signal aborts before. */
@@ -100,7 +100,7 @@ export function reflector<T extends KubeObject>(options: ReflectorOptions<T>): R
   }
 }
 
-/** Begins each list anew, with its watch. Knows whether one is due or under way, and when the last one began. */
+/** Starts each list with its watch. Knows whether a list is due or under way, and when the last one began. */
 function successiveLists(clock: Clock, listAndWatchUntil: (signal: AbortSignal) => void) {
   const arrival = new EventEmitter().setMaxListeners(0)
   let [hasFirst, isAwaited] = [false, true]
@@ -188,7 +188,7 @@ function callListener(log: Log, call: () => void): void {
   }
 }
 
-/** One change of a key: its object was added, changed or deleted. */
+/** A change of a key: its object was added, changed or deleted. */
 export type Change<T> = { key: Key; current: T | undefined; previous: T | undefined }
 
 /** The objects last seen, by key. Each write returns the changes that it made; a write without a difference returns none. */

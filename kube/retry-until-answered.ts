@@ -2,7 +2,7 @@ import pRetry from 'p-retry'
 import { hasNoCredentials } from './errors.ts'
 import type { Log } from './log.ts'
 
-/** What the log says we wait for. */
+/** The log's words for what we wait for. */
 export type Waiting = { what: string; log: Log; signal: AbortSignal }
 
 /** Retries a read until the API server answers it. Missing credentials are an error at once, for waiting cannot help. */

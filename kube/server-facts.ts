@@ -3,7 +3,7 @@ import { agents } from './agents.ts'
 import type { Credentials } from './credentials.ts'
 import { readResponse, responseError, unreachableError } from './response.ts'
 
-/** What an API server says about itself. `clockAheadMs`: how far its clock is ahead of ours, to a second or so. */
+/** An API server's statement about itself. `clockAheadMs`: how far its clock is ahead of ours, to a second or so. */
 export type ServerFacts = { version: string; major: number; minor: number; clockAheadMs: number }
 
 const call = 'get /version'
