@@ -22,18 +22,18 @@ import { ownObject } from '../telemetry/own-object.ts'
 import type { ServeSettings } from '../commands/settings/serve.ts'
 import type { ServeDeps } from '../commands/command-deps.ts'
 
-/** What every process that serves has: its settings, and its ways to the cluster and the cloud. */
+/** The basis of every process that serves: its settings, and its clients of the cluster and the cloud. */
 export type Base = CloudConnection & {
   settings: ServeSettings
   log: Logger
   metrics: Metrics
-  /** What it has done since its start, for the status page. */
+  /** Its work since its start, for the status page. */
   activity: Activity
   rights: MissingRights
   /** The version of the program. */
   version: string
   client: KubeClient & Watcher & Discovery
-  /** For elections alone: a burst of other calls never takes its connections. */
+  /** Only for elections: a burst of other calls never takes its connections. */
   leaseClient: KubeClient
   credentials: Credentials
   userAgent: string

@@ -35,7 +35,7 @@ export async function connectCloud(
       const { call, ms, status, fault, cloudRequest } = exchange
       observe(exchange)
       const facts = { call, result: fault ?? String(status), status, ms: Math.round(ms), cloudRequest }
-      // Whoever asks the vendor about a failure needs the vendor's id of it.
+      // To ask the vendor about a failure you need the vendor's id of it.
       log[fault === undefined ? 'debug' : 'info'](facts, 'call to the cloud')
     },
   }
@@ -99,7 +99,7 @@ function readReload(metrics: Metrics, reload: SettingsReload): void {
   metrics.read('eip_admission_settings_need_restart', () => reload.needRestart().length)
 }
 
-/** What a person can do where the cloud refuses every address, by the fault. */
+/** The remedies of a person where the cloud refuses every address, by the fault. */
 const remedies: Partial<Record<CloudError['fault'], string>> = {
   quota: 'delete reservations that nobody needs, or ask the cloud for a higher quota',
   auth: 'give serve a token that may write',

@@ -7,7 +7,7 @@ import { howToTurnOn } from '../ledger/want/load-balancing-off.ts'
 import { awaitPathSecret } from '../webhooks/paths/path-secret.ts'
 import type { ServeDeps } from '../commands/command-deps.ts'
 
-/** What webhooks and controllers need to run at all. */
+/** The parts that webhooks and controllers need to run at all. */
 export type Context = Base & {
   announcer: Announcer
   /** The id of the cluster in the marks of its reservations. */

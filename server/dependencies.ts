@@ -11,7 +11,7 @@ import { makeCaches } from '../ledger/caches.ts'
 import { clusterNetworks } from '../ledger/own/cluster-networks.ts'
 import { ownAddresses } from '../ledger/own/own-addresses.ts'
 
-/** What webhooks and controllers share, with what the process has besides. */
+/** The parts that webhooks and controllers share, with the rest of the process. */
 export type Dependencies = Context & ControllerDependencies
 
 /** Makes what webhooks and controllers share; nothing runs yet. */

@@ -33,14 +33,14 @@ export type HandoverFacts = {
   /** Whether the cloud has answered nothing since this process gave the lease up. */
   isFruitless: boolean
   holder: string
-  /** The question of this process, or that of the lease. */
+  /** The question of this process, or the lease's question. */
   question: string | undefined
   reached: string | undefined
 }
 
 export type HandoverStep = 'lead' | 'ask' | 'give up' | 'read the cloud' | 'wait'
 
-/** What a replica does by the table. Pure. */
+/** The action of a replica by the table. Pure. */
 export function planHandover({ identity, holder, question, reached, ...cloud }: HandoverFacts): HandoverStep {
   const answerer = question !== undefined && reached?.startsWith(`${question} `) && reached.slice(question.length + 1)
   if (holder !== identity) return question?.startsWith(`${holder} `) && holder && !answerer ? 'read the cloud' : 'wait'
@@ -78,7 +78,7 @@ export function handover(options: Options): Handover {
     onSeen(seen) {
       const { [silentAnnotation]: asked, [reachedAnnotation]: reached } = seen.metadata.annotations ?? {}
       const holder = seen.spec?.holderIdentity ?? ''
-      // What it leads is ending.
+      // Its term is ending.
       if (yielding.signal.aborted && holder === identity) return
       const facts = { identity, holder, silentMs: activity.silentMs(), isFruitless: isFruitless(), reached }
       const step = planHandover({ ...facts, question: holder === identity ? question : asked })

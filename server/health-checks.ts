@@ -5,7 +5,7 @@ import { waitingReason } from '../ledger/want/load-balancing-off.ts'
 import type { Base } from './base.ts'
 import type { Check } from './listeners/health.ts'
 
-/** What the health checks say, in their three kinds. */
+/** The results of the health checks, in their three kinds. */
 export type Checks = { live: Check[]; ready: Check[]; details: Check[] }
 
 /** If a cache has heard nothing from the API server for longer, its connection is lost and only a restart helps. */
@@ -47,7 +47,7 @@ export function serveChecks(
   }
 }
 
-/** The checks of a process that runs the guardian alone. */
+/** The checks of a process that runs only the guardian. */
 export function guardianChecks(
   { reload, rights }: Pick<Base, 'reload' | 'rights'>,
   guardian: Watched & Reported,

@@ -16,7 +16,7 @@ export type Leadership = {
   run(signal: AbortSignal): Promise<void>
 }
 
-/** `silentMs`: for how long nobody had led; undefined if nobody ever has. */
+/** `silentMs`: for how long there was no leader; undefined if there never was one. */
 type Lead = (signal: AbortSignal, silentMs: number | undefined) => Promise<void>
 
 /** Timers fire late. */

@@ -81,7 +81,7 @@ function mapOf(file: string): SourceMap | undefined {
 /** Source maps count from 0, people and stack traces from 1. */
 function originalPlace(map: SourceMap | undefined, at: { line: number; column: number }): string | undefined {
   const entry = map?.findEntry(at.line - 1, at.column - 1)
-  // What the bundler added has an entry without a source.
+  // Code that the bundler added has an entry without a source.
   const original: string | undefined = entry && 'originalSource' in entry ? entry.originalSource : undefined
   if (entry === undefined || !('originalLine' in entry) || original === undefined) return undefined
   const source = original.replace(/^(\.\.\/)+/, '')

@@ -13,7 +13,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 // Without a listener, SIGUSR1 would open Node's debugger to every user of the machine, and SIGHUP would end the process.
 for (const signal of ['SIGUSR1', 'SIGHUP'] as const) process.on(signal, () => {})
 
-// `cleanup --yes | head -1` must not stop half-way because nobody reads the rest. A terminal that was closed answers EIO.
+// `cleanup --yes | head -1` must not stop half-way because the reader ended. A terminal that was closed answers EIO.
 const readerGone = ['EPIPE', 'EIO']
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
@@ -61,7 +61,7 @@ try {
 function fail(error: unknown): void {
   printFailure(error instanceof Error ? error.message : String(error))
   process.exitCode = 1
-  // What is left, such as a claim, gets this time. No line is lost: log and errors are written at once.
+  // The remaining work, such as a claim, gets this time. No line is lost: log and errors are written at once.
   const endAnyway = () => {
     printFailure('something still runs 10 seconds after the failure; the process ends now')
     process.exit()

@@ -7,7 +7,7 @@ import { guardianFacts } from './status-page-facts.ts'
 import { makeStatusPage, showOnLoopback } from './shown-page.ts'
 import type { ServeDeps } from '../commands/command-deps.ts'
 
-/** Runs the guardian of the control-plane address alone, until the signal aborts and all work has ended. */
+/** Runs only the guardian of the control-plane address, until the signal aborts and all work has ended. */
 export async function serveControlPlane(settings: ServeSettings, deps: ServeDeps): Promise<void> {
   const { signal, version } = deps
   const base = await createBase(settings, deps)

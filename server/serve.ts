@@ -20,7 +20,7 @@ export async function serve(settings: ServeSettings, deps: ServeDeps): Promise<v
   const components = makeComponents(context)
   // Outlives the signal: reviews need the caches until the last one is answered.
   const running = new AbortController()
-  // What stops at the signal stops at a failure too: it would keep the process alive, and go on acting for it.
+  // All work that stops at the signal stops at a failure too: it would keep the process alive, and go on acting for it.
   const working = AbortSignal.any([signal, running.signal])
   try {
     for (const cache of cachesToStart(components)) cache.start(running.signal)
@@ -40,7 +40,7 @@ export async function serve(settings: ServeSettings, deps: ServeDeps): Promise<v
     components.probe?.start(working)
     showOnLoopback(context, page, running.signal)
     await runUntilAborted(listeners, { components, settings, signal })
-    // Another replica may lead by now; a request for an address is bound to its record, not to the lease.
+    // Another replica may lead already; a request for an address is bound to its record, not to the lease.
     await components.ledger.claims.idle()
     await context.events.written()
     context.log.info({ identity: context.identity }, 'stopped')

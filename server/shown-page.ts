@@ -19,7 +19,7 @@ export function showOnLoopback({ settings, log }: Base, page: StatusPage, signal
   if (at) void serveLoopbackPage(at, page, { log, signal })
 }
 
-/** Ends connections on which nobody speaks. */
+/** Ends silent connections. */
 const patience = { headersTimeout: 10_000, requestTimeout: 20_000, keepAliveTimeout: 30_000 }
 const maxConnections = 50
 

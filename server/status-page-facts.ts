@@ -7,7 +7,7 @@ import type { ControlPlaneGuardian } from './control-plane/control-plane-guardia
 import type { Checks } from './health-checks.ts'
 import type { PageFacts } from '../status-page/model.ts'
 
-/** What a process with webhooks or controllers knows: what it has in its caches, and no more. Nothing here calls anybody. */
+/** The facts of a process with webhooks or controllers: the contents of its caches, and no more. Nothing here makes a call. */
 export function serveFacts(context: Context, components: Components, checks: Checks): PageFacts {
   const { settings, vendor, cluster, identity } = context
   const { caches, leadership, locations, machines, peerFacts, queues, certs, guardian } = components
@@ -36,7 +36,7 @@ export function serveFacts(context: Context, components: Components, checks: Che
   }
 }
 
-/** What a process knows that runs the guardian alone. */
+/** The facts of a process that runs only the guardian. */
 export function guardianFacts(base: Base, guardian: ControlPlaneGuardian, checks: Checks): PageFacts {
   return {
     ...sharedFacts(base, checks, guardian),

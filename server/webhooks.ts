@@ -45,7 +45,10 @@ export function makeWebhooks(
   return [mutating, serviceValidating(rules), serviceStatusValidating(rules), serviceProtect({ isSelf }), probe(deps)]
 }
 
-/** The addresses that no Service holds. One of a stored Service that waits for it does not count: the controller may be slow. */
+/**
+ * The addresses that no Service holds. The address of a stored Service that waits for it does not count: the controller
+ * may be slow.
+ */
 function unboundKeys({ caches, want }: Pick<Dependencies, 'caches' | 'want'>): string[] {
   const isAwaited = (record: ElasticIP) => {
     const service = caches.services.get(claimKey(record) ?? '')

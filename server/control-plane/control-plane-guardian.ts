@@ -24,9 +24,9 @@ export type ControlPlaneGuardian = {
   run(signal: AbortSignal): Promise<void>
   hasSynced(): boolean
   silentForMs(): number
-  /** What an operator should know; undefined if all is well, and while another guardian leads. */
+  /** The problem that an operator should know; undefined if all is well, and while another guardian leads. */
   problem: () => string | undefined
-  /** What the status page shows. */
+  /** The facts for the status page. */
   facts(): ControlPlaneFacts
 }
 
@@ -49,7 +49,7 @@ export function controlPlaneGuardian(base: Base): ControlPlaneGuardian | undefin
   return makeGuardian(base, controlPlane, { port, makeLoop: (parts) => addressGuardian(parts, port) })
 }
 
-/** What leads users to the control plane, and the loop that decides where to. */
+/** The source of the control-plane address, and the loop that decides where it routes to. */
 type LoopOptions = { port: AddressReader; makeLoop: (parts: Parts) => Guardian }
 
 /** A read of the cloud that takes longer is repeated instead. */
@@ -61,7 +61,7 @@ function makeGuardian(base: Base, controlPlane: ProbeOptions, { port, makeLoop }
   const [caches, awake, watchdog] = [controlPlaneCaches(base), wakeUp(clock), makeWatchdog(clock)]
   const { probeTimeoutMs: timeoutMs } = settings.process
   const probeOptions = { credentials, userAgent, timeoutMs, log }
-  // Whoever takes over the address must learn nothing of us.
+  // A machine that takes over the address must learn nothing of us.
   const probe = apiServerProbe({ ...probeOptions, introduces: false })
   const probeHost = apiServerProbe({ ...probeOptions, introduces: true })
   const known = knownAddress({

@@ -4,13 +4,13 @@ import type { KnownAddress } from '../../controllers/control-plane/known-address
 import type { Metrics } from '../../telemetry/metrics/metrics.ts'
 
 type Watched = {
-  /** The guardian while it leads: what the others know may be old. */
+  /** The guardian while it leads: the knowledge of the others may be old. */
   leading: () => Guardian | undefined
   known: KnownAddress
   now: () => number
 }
 
-/** What the guardian counts. */
+/** The counters of the guardian. */
 export type GuardianMetrics = {
   probe(node: string, isWell: boolean): void
   move(reason: string, error: string | undefined): void

@@ -12,7 +12,7 @@ export type Mirror = {
   during(work: () => Promise<void>, signal: AbortSignal): Promise<void>
 }
 
-/** The mirror of this process: it is kept by whoever may move the address. */
+/** The mirror of this process: every process that may move the address keeps it. */
 export function mirrorBeside(
   {
     client,

@@ -19,7 +19,7 @@ export type ControlPlaneCaches = {
   silentForMs(): number
 }
 
-/** Caches of the control-plane nodes alone: a cluster may have thousands of others. */
+/** Caches of only the control-plane nodes: a cluster may have thousands of others. */
 export function controlPlaneCaches({ client, log }: Pick<Base, 'client' | 'log'>): ControlPlaneCaches {
   const ofRoles = roles.map((labelSelector) =>
     reflector({ client, resource: nodes, log, labelSelector, strip: withoutUnusedStatus }),

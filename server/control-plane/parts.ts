@@ -8,7 +8,7 @@ import type { Mirror } from './mirror.ts'
 import type { ControlPlaneCaches } from './node-caches.ts'
 import type { Targets } from './targets.ts'
 
-/** What the guardian of a process consists of. */
+/** The parts of a process's guardian. */
 export type Parts = {
   base: Base
   caches: ControlPlaneCaches

@@ -35,7 +35,7 @@ export async function runGuardian(parts: Parts, elected: Election): Promise<void
   })
   caches.start(signal)
   void watchdog.watch(signal, (ms) => base.endAtOnce(`the guardian's loop has stalled for ${Math.round(ms / 1000)} s`))
-  // Nobody tells us when an interface of this machine gets or loses the address.
+  // No notice comes when an interface of this machine gets or loses the address.
   void repeatLater(() => targets.refresh(), { everyMs: 10_000, signal, clock })
   try {
     await lead()

@@ -21,7 +21,7 @@ export type TargetsOptions = ProbersOptions & {
   controlPlane: ProbeOptions
 }
 
-/** What is probed: each API server by its own address, and the control-plane address itself. */
+/** The targets of the probes: each API server by its own address, and the control-plane address itself. */
 export type Targets = {
   /** Follows the nodes, the API servers' endpoints and the control-plane address as they are now. */
   refresh(): void
@@ -31,7 +31,7 @@ export type Targets = {
   address: () => ProbeHistory | undefined
   /** Where the control-plane address answers; undefined if a probe from here would prove nothing. */
   addressEndpoint(): Endpoint | undefined
-  /** Another machine has the address: what its probes showed says nothing any more. */
+  /** Another machine has the address: its earlier probes say nothing any more. */
   forgetAddress(): void
   stop(): void
 }

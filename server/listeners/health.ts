@@ -9,7 +9,7 @@ export type HealthOptions = {
   live: Check[]
   /** If one fails, the process should get no requests. */
   ready: Check[]
-  /** What /readyz says besides, for people: such a problem has effects outside the process, so it stays ready. */
+  /** More facts on /readyz, for people: such a problem has effects outside the process, so it stays ready. */
   details: Check[]
   metrics: () => Promise<string>
 }

@@ -3,7 +3,7 @@ import { processSettings } from '../../settings/process.ts'
 
 export type Address = { host: string; port: number }
 
-/** What is served at a port, with the setting of that port. */
+/** The use of a port, with its setting. */
 const uses = {
   webhooks: { what: 'the webhooks', setting: processSettings.webhookSecurePort },
   health: { what: 'health and metrics', setting: processSettings.securePort },
@@ -17,7 +17,7 @@ export type OpenPort = (use: PortUse, at: Address, listen: (at: Address) => Prom
 const allAddresses = '::'
 const allIpv4Addresses = '0.0.0.0'
 
-/** What a machine answers that has no IPv6. */
+/** The errors of a machine without IPv6. */
 const withoutIpv6 = ['EAFNOSUPPORT', 'EADDRNOTAVAIL']
 
 /** Opens ports. On a machine without IPv6 `::` means all IPv4 addresses; the log says so once. */

@@ -4,7 +4,7 @@ import { type HealthOptions, answerHealth } from './health.ts'
 import { type Address, portOpener } from './open-port.ts'
 import type { Log } from '../../kube/log.ts'
 
-/** Ends connections on which nobody speaks. */
+/** Ends silent connections. */
 const patience = { headersTimeout: 10_000, requestTimeout: 20_000, keepAliveTimeout: 30_000 }
 
 /** A kubelet and Prometheus need a handful. */

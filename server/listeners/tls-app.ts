@@ -9,7 +9,7 @@ const bodyLimit = 7 * 2 ** 20
 /** The API server keeps idle connections for 90 s. If we closed first, a review could meet a closed connection. */
 const keepAliveTimeout = 120_000
 
-/** Ends connections on which nobody speaks. Node looks for those without a whole request only now and then. */
+/** Ends silent connections. Node looks for those without a whole request only now and then. */
 const patience = { handshakeTimeout: 10_000, headersTimeout: 20_000, requestTimeout: 35_000 }
 const connectionsCheckingInterval = 5_000
 

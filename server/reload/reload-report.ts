@@ -7,7 +7,7 @@ import type { EventReason } from '../../telemetry/events/catalogue.ts'
 export type ReloadReportOptions = {
   /** The path of the configuration file. */
   path: string
-  /** What the Events are about. */
+  /** The object of the Events. */
   about: KubeObject
   events: Pick<Recorder, 'record'>
   log: Log
@@ -20,7 +20,7 @@ const reportAgainMs = 600_000
 /** Says what becomes of the configuration file: in the log once, and in Events that count on while it lasts. */
 export class ReloadReport {
   readonly #options: ReloadReportOptions
-  /** What was reported last for a reason, and when. */
+  /** The last report for each reason, and its time. */
   readonly #reported = new Map<EventReason, { message: string; atMs: number }>()
 
   constructor(options: ReloadReportOptions) {
@@ -53,7 +53,7 @@ export class ReloadReport {
     if (isNew) log.warn({ file: path, settings }, 'settings of the configuration file need a restart')
   }
 
-  /** What was reported for a reason is over: if it comes back, it is new. */
+  /** The reported state of a reason is over: if it comes back, it is new. */
   over(reason: 'SettingsRefused' | 'SettingsNeedRestart'): void {
     this.#reported.delete(reason)
   }

@@ -21,7 +21,7 @@ export function changesBetween(table: SettingsTable, running: CloudSettings, fou
   }
 }
 
-/** Settings whose values of these names are those of other settings of the same dialect. */
+/** Settings in which these names have the values of other settings of the same dialect. */
 export function withValuesOf(running: CloudSettings, found: CloudSettings, names: readonly string[]): CloudSettings {
   const taken = Object.entries(found.settings).filter(([name]) => names.includes(name))
   return withValues(running, Object.fromEntries(taken))

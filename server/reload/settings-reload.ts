@@ -12,7 +12,7 @@ import type { ReplaceableSecret } from './replaceable-secret.ts'
 import { type SettingChanges, changesBetween, withValuesOf } from './setting-changes.ts'
 import type { LocationSource } from '../../settings/service-policy.ts'
 
-/** What a trial of settings needs: a read of the project, and the locations. */
+/** The calls that a trial of settings needs: a read of the project, and the locations. */
 export type Candidate = {
   cloud: Pick<CloudProvider['cloud'], 'reservations' | 'locations'>
   policy: { locationSources: LocationSource[] }
@@ -23,7 +23,7 @@ export type SettingsReloadOptions = Omit<ReloadReportOptions, 'path' | 'clock'> 
   table: SettingsTable
   /** The settings that the process started with. */
   started: CloudSettings
-  /** What the parts of the process read: the token, and where an address is reserved. */
+  /** The settings that the parts of the process read: the token, and where an address is reserved. */
   apiKey: ReplaceableSecret
   policy: { locationSources: LocationSource[] }
   /** Makes a client of its own, to try settings. */
@@ -190,7 +190,7 @@ function locationProblem({ policy }: Candidate, known: Awaited<ReturnType<Candid
   return 'problem' in located ? located.problem : undefined
 }
 
-/** Errors of other kinds are mistakes of ours: their text might quote anything. */
+/** Errors of other kinds are our mistakes: their text might quote anything. */
 function reasonOf(error: unknown): string {
   if (error instanceof SettingsError) return error.problems.map(formatProblem).join('; ')
   if (error instanceof CloudError) return error.message
