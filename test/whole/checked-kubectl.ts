@@ -12,14 +12,23 @@ export type CheckedKubectl = {
 
 const verbsOfFiles = ['create', 'apply', 'replace']
 
+/** How often a person tries who replaces an object that others write too. */
+const replacements = 5
+
 /**
  * Makes a kubectl that does not compare manifests with the schemas. To do so it would read those of the whole API each
- * time, which takes as much processor time as the command itself.
+ * time, which takes as much processor time as the command itself. `replace` reads the object first: where a status was
+ * written in between it is tried again.
  */
 export function withoutSchemas(kubectl: Kubectl): Kubectl {
-  return (args, manifest) => {
-    const comparesWithSchemas = verbsOfFiles.includes(args[0] ?? '') && args.includes('-f') && !args.includes('--raw')
-    return kubectl(comparesWithSchemas ? [...args, '--validate=ignore'] : args, manifest)
+  return async (args, manifest) => {
+    const [verb = ''] = args
+    const comparesWithSchemas = verbsOfFiles.includes(verb) && args.includes('-f') && !args.includes('--raw')
+    const quick = comparesWithSchemas ? [...args, '--validate=ignore'] : args
+    for (let tries = 1; ; tries += 1) {
+      const result = await kubectl(quick, manifest)
+      if (verb !== 'replace' || tries === replacements || !result.stderr.includes('(Conflict)')) return result
+    }
   }
 }
 
