@@ -29,8 +29,8 @@ export type Controllers = {
 }
 
 /**
- * A new leader lists anew. The one before it may have announced what a silent watch did not tell us, and we withdraw what
- * no cache has. A process that leads as soon as it starts has just listed.
+ * A new leader lists again. The one before it may have announced an address that a silent watch did not tell us, and we
+ * withdraw addresses that no cache has. A process that leads as soon as it starts has just listed.
  */
 const recentListMs = 2_000
 

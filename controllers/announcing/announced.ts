@@ -9,7 +9,7 @@ import { isAnnounceable } from '../../ledger/want/own-address-rules.ts'
 import { isSecondWanted } from '../../ledger/want/second-want.ts'
 import { type Want, isWanted } from '../../ledger/want/want.ts'
 
-/** A Service, what it wants, and the record of its address; of a second one also that of its first. */
+/** A Service, its want, and the record of its address; a second address also has the record of the first. */
 export type ServiceState = {
   service: Service
   wanted: Want
@@ -71,14 +71,14 @@ export function undecidedAddresses(states: Iterable<ServiceState>): Announced[] 
   })
 }
 
-/** Every address that a Service shows that is not deleted: while load balancing is off nobody withdraws it. */
+/** Every address that a Service shows that is not deleted: while load balancing is off none is withdrawn. */
 export function livingAddresses(states: Iterable<ServiceState>): Announced[] {
   return grouped(states, ({ service }) => (service.metadata.deletionTimestamp ? [] : statusAddresses(service)))
 }
 
 /**
- * Every address of ours that a Service shows still, and that is being withdrawn or no longer its own. Of a Service whose
- * deletion waits for us it is every address: an own one has no record.
+ * Every address of ours that a Service still shows, and that is being withdrawn or no longer its own. If a Service's
+ * deletion waits for us, it is every address: an own one has no record.
  */
 export function leavingAddresses(states: Iterable<ServiceState>): Announced[] {
   return grouped(states, (state) => {
@@ -107,7 +107,7 @@ export function foreignStatuses(states: Iterable<ServiceState>): NonNullable<Ann
   })
 }
 
-/** What decides of a Service what announcing software does with it. */
+/** The facts of a Service that decide what announcing software does with it. */
 export function factsOf(service: Service | undefined): ServiceFacts | undefined {
   if (!service) return undefined
   const { metadata, spec } = service

@@ -19,7 +19,7 @@ const passingMs = 30_000
 /** How long after a refusal we write again. */
 const refusedMs = 10_000
 
-/** How often what lasts is reported: Events end after an hour, and the alert counts those of half an hour. */
+/** How often a lasting problem is reported: Events end after an hour, and the alert counts those of half an hour. */
 const reportAgainMs = 600_000
 
 /** Why the network may still learn an address: Services show it. Without any, it is only not withdrawn yet. */
@@ -27,14 +27,14 @@ export type Announcement = {
   services: Key[]
   /** How long nothing will change about that. */
   waitMs?: number
-  /** What the owner of its Service has to know of a long wait. */
+  /** The reason of a long wait, for the owner of its Service. */
   reason?: string
 }
 
 export type Announcing = Reconciler & {
   /** Undefined if the network can no longer learn the address from us: not by our caches, not by what we wrote or write now. */
   findAnnouncement(address: string, signal: AbortSignal): Promise<Announcement | undefined>
-  /** What is wrong with the announcement of a Service, if it lasts. */
+  /** The lasting problem of a Service's announcement, if it has one. */
   problemOf(service: Key): string | undefined
   /** Forgets what may have changed while another process led. */
   begin: () => void
@@ -43,13 +43,13 @@ export type Announcing = Reconciler & {
 }
 
 export type AnnouncingDeps = {
-  /** What our caches say should be announced now. */
+  /** The addresses and nodes to announce now, by our caches. */
   state: () => Announcements
   /** The Services that show an address by our caches; `state` would look at all Services for one. */
   showing: (address: string) => Key[]
   configurator: Configurator
   lingering?: LingeringNodes | undefined
-  /** Receives a problem once, again every ten minutes while it lasts, and again if it was gone in between. */
+  /** Receives a problem once, again every ten minutes while it lasts, and again if it ended in between. */
   report: (problem: Problem) => void
   /** A clock that never jumps. */
   now?: () => number

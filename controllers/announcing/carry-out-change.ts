@@ -10,7 +10,7 @@ const fieldManager = 'eip-admission-announcer'
 
 type Deps = { client: KubeClient; configuration: Pick<ObjectConfiguration, 'kinds' | 'sessionsOf' | 'from'> }
 
-/** What became of a change. `refused` has a problem for each Service or node that it was for, perhaps for none. */
+/** The outcome of a change. `refused` has a problem for each Service or node that it was for, perhaps for none. */
 export type ChangeOutcome = { refused: Problem[]; isRefused: boolean; isWrite: boolean; hasBegun: boolean }
 
 /** Writes what differs from the stored object, or removes an object. A refusal is an outcome, other failures throw. */
@@ -44,9 +44,9 @@ type Sent = {
 }
 
 /**
- * Only what differs, in a patch. An apply fails where the object was written in another version. Its list of managed
- * fields is in the old version, which lacks fields that have a default in the new one. What people edit too conflicts
- * if they did so since we read it.
+ * Sends only the differences, in a patch. An apply fails where the object was written in another version. Its list of
+ * managed fields is in the old version, which lacks fields that have a default in the new one. A field that people also
+ * edit conflicts if they changed it since we read it.
  */
 async function send(
   { client }: Deps,

@@ -1,7 +1,7 @@
 import type { Announcements, Problem } from '../../announcers/announcer.ts'
 
 export type ConfigureResult = {
-  /** What the announcing software or the API server refused; everything else was carried out. */
+  /** The refusals of the announcing software or the API server; everything else was carried out. */
   problems: Problem[]
   /** Whether anything was written; the software's verdict on it comes a moment later. */
   isChanged: boolean
@@ -33,5 +33,5 @@ export type FormerConfigurator = Configurator & {
 /** The result of a pass that had nothing to do. */
 export const nothingDone: ConfigureResult = { problems: [], isChanged: false, isRefused: false }
 
-/** The state in which nothing of ours is left in a configuration. */
+/** The state in which a configuration has none of our entries. */
 export const nothingToAnnounce: Announcements = { addresses: [], nodes: [] }

@@ -53,7 +53,7 @@ export function configureObjects(deps: Deps): FormerConfigurator {
   }
 }
 
-/** The changes of our announcing objects alone after which they have no address but those of a state. */
+/** The changes of only our announcing objects after which they have no address but those of a state. */
 function planWithdrawal(configuration: ObjectConfiguration, state: Announcements, existing: KubeObject[]): ChangePlan {
   const { announcing, isOurs } = configuration
   const kinds = configuration.kinds.filter(({ resource }) => resource.kind === announcing.kind)
@@ -88,8 +88,8 @@ const listRecentMs = 1_000
 
 /**
  * Whether an object announces an address. A thousand Services that leave at once ask this several times each, so a look
- * gets the object of the name that we give. Only a predecessor's object has another name. We look that up in a list
- * which all looks of one second share, and which no write of ours outdates.
+ * gets the object of the name that we give. Only a predecessor's object has another name. We look that up in a list which
+ * all looks of one second share, and which our writes never outdate.
  */
 function makeAnnouncedLook({ client, configuration }: Deps) {
   const { announcing: resource, namespace } = configuration
@@ -122,8 +122,8 @@ async function readObjects(deps: Deps, signal: AbortSignal): Promise<KubeObject[
 }
 
 /**
- * A single object; undefined if its kind is unknown, or if we have no right to it. That of former software may be in such a
- * namespace. A write that needs it is refused then, which is reported.
+ * A single object; undefined if its kind is unknown, or if we have no right to it. An object of earlier software may be
+ * in such a namespace. A write that needs it is refused then, which is reported.
  */
 async function ifReadable(get: () => Promise<KubeObject | undefined>): Promise<KubeObject | undefined> {
   try {

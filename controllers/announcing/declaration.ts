@@ -85,7 +85,7 @@ export function announcingController(
     prepare: async () => reconciler.begin(),
     needs: [services, records, nodes, peerFacts],
     keys: () => [announcingKey],
-    // Repairs what somebody else did to our configuration.
+    // Repairs changes of others to our configuration.
     resyncMs: 60_000,
     // MetalLB may be installed long after us, and the person who installs it waits at a terminal.
     retry: { firstMs: 250, maxMs: 15_000 },

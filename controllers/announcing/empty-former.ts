@@ -13,26 +13,28 @@ import {
 } from './configurator.ts'
 
 type Deps = {
-  /** What configures the software of now; undefined if it reads no configuration. */
+  /** The configurator of the current software; undefined if it reads no configuration. */
   current: Configurator | undefined
   former: FormerConfigurator[]
 }
 
 /**
- * Configures the software of now, then empties what we wrote for another one. What is not empty yet counts as announced:
- * that software may run still. While the software of now announces nothing, only what is released leaves a former one.
+ * Configures the current software, then empties what we wrote for another one. An object that is not empty yet counts as
+ * announced: that software may run still. While the current software announces nothing, only released addresses leave the
+ * earlier one.
  */
 export function emptyFormer({ current, former }: Deps): Configurator {
   let left = new Set(former)
   return {
-    // A process with the former setting may have led since, as in an update that stalls.
+    // A process with the earlier setting may have led since, as in an update that stalls.
     begin: () => void (left = new Set(former)),
     async carryOut(state, signal) {
       const result = current ? await current.carryOut(state, signal) : nothingDone
       let { isChanged } = result
       for (const one of left) {
         if (result.isRefused) {
-          // Emptied, its addresses would be announced by nobody; but a deleted Service waits until its own is not there.
+          // Emptied, its addresses would not be announced at all; but a deleted Service waits until its own is not
+          // there.
           isChanged = (await one.withdraw(state, signal).catch(ofNoApi)) || isChanged
           continue
         }
@@ -49,13 +51,19 @@ export function emptyFormer({ current, former }: Deps): Configurator {
   }
 }
 
-/** A former API that does not answer hides nothing of the software of now. A release meets it again: it waits for an answer. */
+/**
+ * An earlier API that does not answer hides nothing of the current software. A release meets it again: it waits for an
+ * answer.
+ */
 function ofNoApi(error: unknown): false {
   if (error instanceof KubeError) return false
   throw error
 }
 
-/** Objects that we wrote, but not those of the configuration of now. What we have no right to read, we did not write. */
+/**
+ * Objects that we wrote, but not those of the current configuration. If we have no right to read an object, we did not
+ * write it.
+ */
 export function formerObjects(deps: {
   client: KubeClient
   former: FormerConfiguration
@@ -71,7 +79,7 @@ export function formerObjects(deps: {
     const shared = (former.shared ?? []).map(({ resource, name }) =>
       ifAllowed(undefined, () => ifKnown(undefined, () => client.get(resource, { name }, { signal }))),
     )
-    // Together: a read that fails while nobody awaits it ends the process.
+    // Together: a read that fails without a waiting caller ends the process.
     const all = await Promise.all([...found, ...shared])
     return former
       .configurations(all.flat().filter((object) => object !== undefined))
@@ -104,7 +112,7 @@ function withoutCurrent(former: ObjectConfiguration, current: ObjectConfiguratio
   return { ...former, kinds: former.kinds.filter((kind) => !isInUse(kind)) }
 }
 
-/** What a read gives, or something else if we have no right to it. */
+/** The result of a read, or something else if we have no right to it. */
 async function ifAllowed<T>(otherwise: T, read: () => Promise<T>): Promise<T> {
   try {
     return await read()

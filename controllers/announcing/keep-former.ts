@@ -15,7 +15,7 @@ export function keepFormer({ former, request }: Deps): Configurator {
   return {
     async carryOut(state, signal) {
       let isChanged = false
-      // Whoever waits asks again, also after a failure.
+      // A waiting caller asks again, also after a failure.
       const due = [...asked]
       asked.clear()
       for (const one of due) isChanged = (await one.withdraw(state, signal)) || isChanged

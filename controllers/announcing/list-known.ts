@@ -17,7 +17,7 @@ export function listAllKnown(
   })
 }
 
-/** What a read gives, or something else if the cluster does not know the kind. */
+/** The result of a read, or something else if the cluster does not know the kind. */
 export async function ifKnown<T>(otherwise: T, read: () => Promise<T>): Promise<T> {
   try {
     return await read()

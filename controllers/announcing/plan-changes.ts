@@ -6,7 +6,7 @@ import { type SessionChange, interruptingUnits, wavesOf } from './session-waves.
 /** A write of what differs from the stored object, if there is one, or the removal of an object. */
 export type ObjectChange = { write: WantedObject; stored: KubeObject | undefined } | { remove: KubeObject }
 
-/** The changes that lead to what is wanted, in groups: one is carried out after the other. */
+/** The changes to the wanted state, in groups: one is carried out after the other. */
 export type ChangePlan = {
   /** Nothing that is announced suffers from these. */
   first: ObjectChange[][]

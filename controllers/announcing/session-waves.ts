@@ -16,8 +16,8 @@ type Facts<C> = {
 }
 
 /**
- * The changes that interrupt sessions of nodes that are to have some. A creation is among them if what is removed excludes
- * it. A removal alone waits until its nodes have other sessions.
+ * The changes that interrupt sessions of nodes that are to have some. A creation is among them if a removed object
+ * excludes it. A removal without one waits until its nodes have other sessions.
  */
 export function interruptingUnits<C>({ changes, wanted, excludes }: Facts<C>): Unit<C>[] {
   const collide = (one: SessionChange<C>, other: SessionChange<C>) =>
@@ -38,7 +38,7 @@ export function interruptingUnits<C>({ changes, wanted, excludes }: Facts<C>): U
   }))
 }
 
-/** One wave touches at most this share of the nodes of a router, but always one. */
+/** A wave touches at most this share of the nodes of a router, but always one. */
 const share = 1 / 8
 
 /**

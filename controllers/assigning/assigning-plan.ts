@@ -1,8 +1,8 @@
-// One address leads to one machine, and the cloud decides to which. The first row that applies decides.
+// An address routes to one machine, and the cloud decides to which. The first row that applies decides.
 //
 //   the address                | and                                        | step
 //   ---------------------------+--------------------------------------------+---------------------------
-//   has no reservation of ours | a Service shows it                         | -, says why it leads nowhere
+//   has no reservation of ours | a Service shows it                         | -, says why it has no route
 //   is gone at the cloud       |                                            | -, the sweep tells
 //   is foreign by now          | a Service shows it                         | -, says so
 //   is not known for certain   |                                            | -, looks again
@@ -33,7 +33,7 @@ export type SeenAddress = {
   services: readonly Key[]
   /** The reservation that the ledger has. */
   id: string | undefined
-  /** What the cloud shows; undefined where it is gone, and where it is foreign. */
+  /** The cloud's answer; undefined where the address is deleted, and where it is foreign. */
   assigned: AssignedAddress | undefined
   /** Why the reservation is not the ledger's, as whose.ts says. */
   foreign: string | undefined

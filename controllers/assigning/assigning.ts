@@ -29,13 +29,13 @@ export type AssigningDeps = MemoryDeps & {
   partnersOf: (address: string) => string[]
   /** The nodes that may have an address, the best one first. */
   nodes: (address: string, of: Pick<ServiceNodeFacts, 'holder' | 'load' | 'queue' | 'beside' | 'home'>) => MovableNode[]
-  /** Receives a problem once, and again if it was gone in between. */
+  /** Receives a problem once, and again if it ended in between. */
   report: (problem: Problem) => void
   /** Called when the cloud shows an address on a node: for the first time, or after a move. */
   onArrival: (arrival: Arrival) => void
 }
 
-/** An address that leads to a node now. `move` is absent where it was there before we looked. */
+/** An address that routes to a node now. `move` is absent where it was there before we looked. */
 export type Arrival = { address: string; services: Key[]; move?: { from: string | undefined; to: string; why: string } }
 
 export type Assigning = Reconciler & {
@@ -46,9 +46,9 @@ export type Assigning = Reconciler & {
   free: (address: string) => Announcement | undefined
   /** Whether the cloud has shown the address on a machine. */
   isAssigned: (address: string) => boolean
-  /** Forgets a former term. */
+  /** Forgets a previous term. */
   begin: () => void
-  /** Every address of the project and its machines, from one call. What differs from before is due. */
+  /** Every address of the project and its machines, from one call. Changed addresses are due. */
   readAll: (signal: AbortSignal) => Promise<void>
   /** Addresses that are due although nothing of the cluster has changed. */
   watch: Watch
@@ -95,7 +95,7 @@ export function assigning(deps: AssigningDeps): Assigning {
       const entry = memory.entryOf(address)
       const { view } = entry
       const isRecent = !view.isChanging() && clock.now() - view.answeredAtMs() <= liveMs
-      // Whoever assigns a free address may: a retained one is the project's, and not ours to move.
+      // Any program that assigns a free address may do so: a retained one is the project's, and not ours to move.
       entry.isLeaving = !isRecent || view.machines().length > 0
       if (!entry.isLeaving) return undefined
       const waitMs = view.machines().length > 0 ? pacedMs(room, address) : 0
@@ -147,7 +147,7 @@ function awaitedMs({ lacksEndpoints, clock }: Room, address: string, { claim }: 
   return Math.max(0, claim.sinceMs + patienceMs - clock.now())
 }
 
-/** Tells that an address leads to a machine, when that is new. */
+/** Tells that an address routes to a machine, when that is new. */
 function arrive(room: Room, { view, claim }: Entry, { address, services }: { address: string; services: Key[] }): void {
   const machines = view.machines()
   const moved = claim.keeper.saw(machines)
@@ -170,7 +170,8 @@ function decide({ nodes, partnersOf, memory, turns }: Room, address: string, { v
   const { home = [] } = view.assigned() ?? {}
   const beside = new Set(partnersOf(address).flatMap((partner) => placeOf(entries.get(partner)) ?? []))
   const all = nodes(address, { holder, load: loads(entries), queue: turns.count, beside, home })
-  // One that waits for its turn at a machine is in the counts there. It leaves the queue for a better reason than those.
+  // An address that waits for its turn at a machine is in the counts there. It leaves the queue for a better reason
+  // than those.
   const inOrder = all.toSorted((one, other) => Number(isGoal(claim, other)) - Number(isGoal(claim, one)))
   return claim.keeper.decide({ nodes: inOrder, assigned, address: undefined })
 }

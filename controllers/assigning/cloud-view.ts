@@ -6,7 +6,7 @@ export type Answer = AssignedAddress & { foreign: string | undefined }
 
 /** The cloud's last answer about one address, its age, and our changes since. */
 export type CloudView = {
-  /** The last answer; undefined before the first one, where the address is gone, and where it is foreign. */
+  /** The last answer; undefined before the first one, where the address is deleted, and where it is foreign. */
   assigned(): AssignedAddress | undefined
   machines(): readonly string[]
   /** Why the reservation is not the ledger's; undefined if it is. */
@@ -18,15 +18,15 @@ export type CloudView = {
   /** When the last answer arrived: from then on its age counts. Infinitely long ago where it is doubtful. */
   answeredAtMs(): number
   /**
-   * Takes an answer, unless a change of ours ended after the question: it may be from before. Returns whether it
-   * differs from what was known. Soon after a move an answer without any machine proves nothing.
+   * Takes an answer, unless one of our changes ended after the question: it may be from before. Returns whether it
+   * differs from the previous one. Soon after a move an answer without any machine proves nothing.
    */
   answered(found: Answer | undefined, asked: Asked): boolean
   /** A list lacks it. It may lag, so the address is looked at by its id. */
   missed(asked: Pick<Asked, 'askedAtMs'>): void
-  /** Nobody may rely on the last answer any more. */
+  /** Marks the last answer as no longer reliable. */
   doubt(): void
-  /** Whether a change of ours is under way. */
+  /** Whether one of our changes is under way. */
   isChanging(): boolean
   /** Carries out a change. After anything but a clear result, only the next look tells what came of it. */
   change(work: () => Promise<ChangeResult>): Promise<void>
@@ -35,7 +35,7 @@ export type CloudView = {
 /** The id that was asked for, and when. */
 export type Asked = { id: string; askedAtMs: number }
 
-/** The machines that have the address now, that nothing was changed, or that nobody knows. */
+/** The machines that have the address now, or that nothing was changed, or that it is unknown. */
 export type ChangeResult = { machines: string[] } | 'unchanged' | 'unclear'
 
 /** How long a cloud may go on showing an address without the machine that has just got it. */

@@ -45,19 +45,19 @@ type Deps = Pick<
   | 'settings'
 >
 
-/** What leads the addresses of Services to machines, where the cloud assigns them. */
+/** The part that routes the addresses of Services to machines, where the cloud assigns them. */
 export type ServiceAssigning = {
   declaration: ControllerDeclaration
-  /** What replicas do whether or not they lead, until the signal aborts. */
+  /** The work of replicas whether or not they lead, until the signal aborts. */
   standBy: (signal: AbortSignal) => void
   free: Assigning['free']
-  /** The announcer for Services: one shows its address only when the cloud leads it to a machine. */
+  /** The announcer for Services: a Service shows its address only when the cloud routes it to a machine. */
   announcer: Announcer
   /** The Services whose address has arrived. */
   arrived: Watch
 }
 
-/** Declares the controller; undefined where announcing software leads the addresses to nodes. */
+/** Declares the controller; undefined where announcing software routes the addresses to nodes. */
 export function serviceAssigning(deps: Deps, writeMs: () => number): ServiceAssigning | undefined {
   const { announcer, vendor, caches } = deps
   if (!announcer.assignment) return undefined
@@ -152,7 +152,7 @@ function recordedIn({
 }: Deps): Pick<AssigningDeps, 'reservationOf' | 'isReleasing' | 'foreignReason' | 'tenancyOf'> {
   const recordOf = (address: string) => {
     const all = decidingRecords(caches.records.list().filter(({ status }) => status?.address === address))
-    // One into which a person wrote the address of another does not decide about it.
+    // A record into which a person wrote the address of another does not decide about it.
     return all.find((record) => showsAddress(caches.services.get(claimKey(record) ?? ''), address)) ?? all[0]
   }
   return {
@@ -175,8 +175,8 @@ function recordedIn({
 }
 
 /**
- * A copy of this cluster has the same Services, and its nodes would take every address. A leader looks for another cluster
- * first. One that has to wait with releases moves all the same: a move can be undone, and an outage is not longer for it.
+ * A copy of this cluster has the same Services, and its nodes would take every address. A leader looks for another
+ * cluster first. A leader that must wait with releases moves all the same: a move can be undone, and prolongs no outage.
  */
 function haltOf(state: ClusterState): Halt | undefined {
   if (state.kind === 'unchecked') return {}
@@ -206,7 +206,7 @@ function isOf({ metadata }: EndpointSlice, service: { namespace: string | undefi
   return metadata.namespace === service.namespace && metadata.labels?.[serviceNameLabel] === service.name
 }
 
-/** The cache keeps every slice of the cluster, and we ask for the nodes of their endpoints alone. */
+/** The cache keeps every slice of the cluster, and we ask only for the nodes of their endpoints. */
 function withoutUnused(slice: EndpointSlice): EndpointSlice {
   const endpoints = slice.endpoints?.map(({ nodeName, conditions }) => ({
     addresses: [],
@@ -232,7 +232,7 @@ function changes({ caches }: Deps, of: { slices: Reflector<EndpointSlice>; all: 
   ]
 }
 
-/** The addresses of a Service: the one that its spec shows, and that of its second record. */
+/** The addresses of a Service: the one that its spec shows, and the address of its second record. */
 function addressesOf({ records }: Pick<Deps['caches'], 'records'>, key: Key, service: Service | undefined): string[] {
   const seconds = secondKeys(key).flatMap((second) => records.get(recordName(second))?.status?.address ?? [])
   const first = service?.spec.loadBalancerIP
@@ -274,7 +274,7 @@ function tell({ events, caches, log }: Deps, { address, services, move }: Arriva
   }
 }
 
-/** Nobody tells us when a person or another program moves an address: now and then one list shows it. */
+/** No notice comes when a person or another program moves an address: now and then one list shows it. */
 function readRepeatedly(deps: Deps, reconciler: Assigning, signal: AbortSignal): Promise<void> {
   const { sweepIntervalMs: everyMs } = deps.settings.cluster
   return repeatLater(() => read(deps, reconciler, signal), { everyMs, signal, clock: systemClock })

@@ -1,4 +1,4 @@
-// What is known of the addresses, from lists and looks at the cloud and from our own changes.
+// The knowledge about the addresses, from lists and looks at the cloud and from our own changes.
 import type { AssignedAddress, Assignments } from '../../clouds/ports/assignments.ts'
 import type { Clock } from '../../kube/clock.ts'
 import type { Log } from '../../kube/log.ts'
@@ -37,7 +37,7 @@ export type Claim = {
   sinceMs: number
   keeper: Keeper
   news: ProblemNews
-  /** Whether its Services know that it leads to a machine. */
+  /** Whether its Services know that it routes to a machine. */
   isArrived: boolean
   /** The machine that it is about to get. */
   goal: string | undefined
@@ -72,7 +72,7 @@ export function makeMemory(given: MemoryDeps, changed: (address: string) => void
   }
   const abandonedError = (cause: unknown) => new Error('nobody waits for the list of addresses', { cause })
   const read = (signal: AbortSignal) => readList(deps, { entries, entryOf, changed }, signal)
-  // One list serves all that are about to move.
+  // A single list serves all that are about to move.
   const list = sharedRead({ read, recentMs: 0, abandonedError })
   const readOne = async (address: string, id: string, signal: AbortSignal) => {
     const askedAtMs = clock.now()
@@ -97,7 +97,7 @@ export function makeMemory(given: MemoryDeps, changed: (address: string) => void
       const { view } = entryOf(address)
       const before = view.answeredAtMs()
       if (view.isOf(id) && moving() > few) await list.fresh(signal)
-      // A list may lag: only a read by its id shows that an address is gone.
+      // A list may lag: only a read by its id shows that an address is deleted.
       if (view.answeredAtMs() <= before) await readOne(address, id, signal)
     },
   }

@@ -15,7 +15,7 @@ const intervalMs = 1_000
 const timeoutMs = 1_000
 
 export type NodeProbes = {
-  /** What the probes of a node showed. */
+  /** The results of a node's probes. */
   history: (node: string) => ProbeHistory
   /**
    * Probes the nodes until the signal aborts; call `retarget` when they change. Every replica does so: a leader that has

@@ -47,9 +47,9 @@ export type ServiceNodeFacts = {
   services: readonly ServedBy[]
   /** The machine that has the address. */
   holder: string | undefined
-  /** What our own probes of a node showed. */
+  /** The results of our own probes of a node. */
   probes: (node: string) => ProbeHistory
-  /** The machines that have the other address of these Services, or are about to get it: one node is simpler than two. */
+  /** The machines that have the other address of these Services, or are about to get it: a single node is simpler than two. */
   beside: ReadonlySet<string | undefined>
   /** How many addresses a machine has. */
   load: (machine: string) => number
@@ -125,8 +125,8 @@ const good: ProbeHistory = { failures: 0, successes: Infinity, formerSuccesses: 
 const notReady: ProbeHistory = { failures: Infinity, successes: 0, formerSuccesses: Infinity, reason: 'is not Ready' }
 
 /**
- * What Kubernetes and our probes say together. A node that never answered us proves nothing: a firewall may be between. If
- * more than half of the others fail at once, our own network is the suspect, and Kubernetes alone decides.
+ * The combined verdict of Kubernetes and our probes. A node that never answered us proves nothing: a firewall may be
+ * between. If more than half of the others fail at once, our own network is the suspect, and only Kubernetes decides.
  */
 function trustedProbes({ nodes, probes }: ServiceNodeFacts): (node: Node) => ProbeHistory {
   const histories = nodes.map(({ metadata }) => probes(metadata.name)).filter(hasAnswered)

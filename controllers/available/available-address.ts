@@ -9,7 +9,7 @@ export type AvailableAddressDeps = {
   /** The names of the records whose source is this ElasticIP, by our cache. */
   claimantsOf: (name: string) => string[]
   carryOut: (step: AvailableStep, signal: AbortSignal) => Promise<Outcome | undefined>
-  /** Checks the reservation of a provisioned address: it need not have our marks, so no sweep sees that it is gone. */
+  /** Checks the reservation of a provisioned address: it need not have our marks, so no sweep sees its deletion. */
   check: (seen: AvailableSeen, signal: AbortSignal) => Promise<Outcome>
 }
 
@@ -45,7 +45,7 @@ async function look(
   const found = await read(new Set([...(service === undefined ? [] : [recordName(service)]), ...claimantsOf(name)]))
   const records = found.filter((record) => record !== undefined)
   if (!source) return { source, record: records[0] }
-  // Of several records that name the source, the one that holds its address decides, whatever its claimRef says.
+  // If several records name the source, the one that holds its address decides, whatever its claimRef says.
   const holder =
     records.find((record) => hasReservationOf(record, source)) ?? records.find((record) => isClaimedBy(source, record))
   if (holder) return { source, record: holder }

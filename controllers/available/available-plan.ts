@@ -7,8 +7,8 @@
 //   of which no deletion was sent   | a record holds its reservation, and it does not    | restore-claim
 //                                   | say so, or is Releasing                            |
 //   Releasing                       |                                                    | release
-//   claimed, provisioned no longer  | its record is another one by now                   | provision
-//   claimed                         | its record is gone or has another address          | reclaim
+//   claimed, provisioned no longer  | its record is another one now                      | provision
+//   claimed                         | its record is deleted or has another address       | reclaim
 //   claimed, not provisioned yet    | its record waits for the address                   | provision
 //   claimed, warm                   | its record holds the reservation, or one while the | transfer
 //                                   | source's status is empty                           |
@@ -28,7 +28,7 @@ import { type ElasticIP, phaseOf } from '../../ledger/record/elastic-ip.ts'
 import { lacksFinalizer } from '../../ledger/record/records.ts'
 import { hasSource, hasReservationOf, isClaimed, isClaimedBy, isSource, isWarm } from '../../ledger/record/source.ts'
 
-/** One change for an available address. Each is safe to repeat, and none relies on another to have succeeded. */
+/** A change for an available address. Each is safe to repeat, and none relies on another to have succeeded. */
 export type AvailableStep =
   | { do: 'reserve'; source: ElasticIP }
   | { do: 'provision'; source: ElasticIP }
@@ -69,7 +69,7 @@ function planClaimed(source: ElasticIP, record: ElasticIP | undefined): Availabl
   if (isRestored && !isProvisioned(source) && !isWarm(source) && !source.metadata.deletionTimestamp) {
     return { do: 'provision', source }
   }
-  // A record that is gone, or has another address by now, never returns to this source.
+  // A record that is deleted, or has another address now, never returns to this source.
   if (!record || !isClaimedBy(source, record) || !hasSource(record, source)) return { do: 'reclaim', source }
   if (!hasReservationOf(record, source) && !isEmptied(source, record))
     return isWarm(source) || isProvisioned(source) ? undefined : { do: 'provision', source }
@@ -77,7 +77,7 @@ function planClaimed(source: ElasticIP, record: ElasticIP | undefined): Availabl
   return phaseOf(record) === 'Bound' && phaseOf(source) !== 'Bound' ? { do: 'bind', source } : undefined
 }
 
-/** Whether somebody emptied the status of a warm source: what the record got from it, the record says. */
+/** Whether the status of a warm source was emptied: the record still says what it got from it. */
 function isEmptied(source: ElasticIP, record: ElasticIP): boolean {
   return isWarm(source) && source.status?.reservationID === undefined && record.status?.reservationID !== undefined
 }

@@ -1,4 +1,4 @@
-// What the managed balancer of a Service needs next. The first row that applies decides.
+// The next step for the managed balancer of a Service. The first row that applies decides.
 //
 //   the Service               | and                                            | step
 //   --------------------------+------------------------------------------------+----------------------
@@ -6,7 +6,7 @@
 //   is wrong, and stays       | its balancer has other origins than the nodes  | change-ports
 //   is wrong, and stays       |                                                | -, service-plan.ts reports it
 //   wants a balancer          | it has no finalizer of ours                    | add-finalizer
-//   wants a balancer          | a request of ours created another one          | remove-surplus
+//   wants a balancer          | our request created another one                | remove-surplus
 //   wants a balancer          | it has none, the last request is in flight     | wait
 //   wants a balancer          | it has none, and names another's               | report-problems
 //   wants a balancer          | it has none, and shows addresses               | clear-status
@@ -28,7 +28,7 @@ import type { Plan } from '../loop/reconciler.ts'
 import { type BalancerSeen, namedBalancer, requestOf } from './balancer-state.ts'
 import { type PortChanges, isUnchanged, originChanges, portChanges } from './port-changes.ts'
 
-/** One change to the Service or the cloud. Each is safe to repeat. */
+/** A change to the Service or the cloud. Each is safe to repeat. */
 export type BalancerStep =
   | { do: 'add-finalizer' }
   | { do: 'create'; name: string; location: string }
@@ -37,7 +37,7 @@ export type BalancerStep =
   | { do: 'change-ports'; balancer: string; changes: PortChanges }
   | { do: 'show-status'; addresses: string[] }
   | { do: 'clear-status' }
-  /** Its pools first: what is not deleted with it would be left behind. */
+  /** Its pools first: pools that are not deleted with it would be left behind. */
   | { do: 'remove-balancer'; id: string; pools: string[] }
   /** A second balancer of ours for one Service, from a request that was carried out late. */
   | { do: 'remove-surplus'; id: string; pools: string[] }
@@ -87,7 +87,10 @@ function planManaged(seen: BalancerSeen, location: string): BalancerPlan {
   return { step: { do: 'create', name: names.balancer, location } }
 }
 
-/** Only what one of our requests created, and nobody is sent to. What a predecessor created twice, somebody may use. */
+/**
+ * Only balancers that our requests created, and that no client is sent to. A balancer that a predecessor created twice
+ * may be in use.
+ */
 function isSurplus({ name, addresses }: Balancer, { names, service }: BalancerSeen): boolean {
   return name === names.balancer && !statusAddresses(service).some((address) => addresses.includes(address))
 }
@@ -98,7 +101,7 @@ function poolsOf({ ports }: Balancer, other?: Balancer): string[] {
   return [...new Set(ports.flatMap(({ pools }) => pools))].filter((id) => !used.has(id))
 }
 
-/** Another's balancer is never used: whoever may write a Service could take it over, or have it deleted. */
+/** Another's balancer is never used: anyone who can write a Service could take it over, or have it deleted. */
 function foreignProblem({ annotations }: BalancerSeen, { id }: { id: string }): string {
   return (
     `annotation ${annotations.id}: "${id}" names a load balancer that was not created for this Service of this ` +

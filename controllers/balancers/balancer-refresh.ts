@@ -5,7 +5,7 @@ import { namedBalancer } from './balancer-state.ts'
 export type BalancerRefreshDeps = {
   balancers: Pick<Balancers, 'list'>
   annotations: BalancerAnnotations
-  /** The Services that have a balancer, or shall have one. */
+  /** The Services that have or want a balancer. */
   served: () => readonly Service[]
 }
 
@@ -15,7 +15,7 @@ export type BalancerRefresh = {
   onChange(listener: (key: Key) => void): void
 }
 
-/** Lists the balancers of the project, because nobody tells us that a person deleted one. */
+/** Lists the balancers of the project, because no notice comes when a person deletes one. */
 export function balancerRefresh({ balancers, annotations, served }: BalancerRefreshDeps): BalancerRefresh {
   const listeners: ((key: Key) => void)[] = []
   return {

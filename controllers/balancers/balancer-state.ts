@@ -23,7 +23,7 @@ export type BalancerSeen = {
   isInFlight: boolean
 }
 
-/** The balancer that a Service names, whoever wrote that. */
+/** The balancer that a Service names, whoever wrote it. */
 export function namedBalancer({ metadata }: Service, { id }: BalancerAnnotations): string | undefined {
   return metadata.annotations?.[id] || undefined
 }

@@ -68,7 +68,7 @@ type StepOnService = Extract<
   { do: 'add-finalizer' | 'show-balancer' | 'show-status' | 'clear-status' | 'forget' }
 >
 
-/** The steps that change the Service alone. */
+/** The steps that change only the Service. */
 async function changeService(deps: BalancerStepDeps, step: StepOnService, service: Service): Promise<undefined> {
   const { client, annotations, event } = deps
   const { finalizers = [] } = service.metadata
@@ -95,7 +95,7 @@ async function changeService(deps: BalancerStepDeps, step: StepOnService, servic
   }
 }
 
-/** What is attached to a balancer is not found any more when it is gone, so the pools go first. */
+/** The parts of a deleted balancer are not found any more, so the pools go first. */
 async function removeBalancer(
   { balancers }: BalancerStepDeps,
   { id, pools }: { id: string; pools: string[] },
@@ -160,7 +160,7 @@ async function createBalancer(
   }
 }
 
-/** An id that the Service shows is of a balancer that is gone. */
+/** An id that the Service shows names a deleted balancer. */
 async function note(client: KubeClient, service: Service, names: BalancerAnnotations): Promise<Service> {
   const annotations = { [names.id]: null, [names.location]: null, [balancerRequestAnnotation]: randomUUID() }
   const merge = { metadata: { resourceVersion: service.metadata.resourceVersion, annotations } }

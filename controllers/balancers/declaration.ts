@@ -21,10 +21,10 @@ type Deps = Pick<
 /** How long changes of nodes are gathered: fifty that join at once are one update of each pool. */
 const gatherMs = 2_000
 
-/** Repairs what somebody else did to a balancer. */
+/** Repairs changes of others to a balancer. */
 const resyncMs = 10 * 60_000
 
-/** How often one list shows which balancers are gone: their Services are repaired at once. */
+/** How often one list shows which balancers are deleted: their Services are repaired at once. */
 const refreshMs = 60_000
 
 /** Gives Services their managed balancers, where the cloud has them. */

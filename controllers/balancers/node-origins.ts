@@ -9,7 +9,7 @@ export type NodeOrigin = { node: string; address: string }
 export type OriginRules = Parameters<typeof oneNodeForEach>[1] & {
   /** Whether the balancer reaches no node of this region. */
   isElsewhere: (region: string) => boolean
-  /** Whether an address may move to another machine: the control-plane address, and those of Services. */
+  /** Whether an address may move to another machine: the control-plane address, and the addresses of Services. */
   isElastic: (address: string) => boolean
 }
 
@@ -50,7 +50,7 @@ function isUsable(node: Node, { isElsewhere }: OriginRules): boolean {
   )
 }
 
-/** One origin for each node: its external address. An address that may move would take the connections along. */
+/** The origin of a node: its external address. An address that may move would take the connections along. */
 function originOf({ metadata, status }: Node, { isElastic }: OriginRules): NodeOrigin | undefined {
   const address = externalAddress(status, isElastic)
   return address === undefined ? undefined : { node: metadata.name, address }

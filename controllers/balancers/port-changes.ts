@@ -3,11 +3,11 @@ import type { ServicePort } from '../../kube/objects.ts'
 import { type BalancerNames, originName } from './balancer-names.ts'
 import type { NodeOrigin } from './node-origins.ts'
 
-/** What has to change at a balancer until its ports, pools and origins are those of the Service. */
+/** The changes to a balancer until its ports, pools and origins are the Service's. */
 export type PortChanges = {
-  /** Ports that the Service no longer has, or whose pool is gone, with the pools that go with them. */
+  /** Ports that the Service no longer has, or whose pool is deleted, with the pools that go with them. */
   removePorts: BalancerPort[]
-  /** Pools of ours that nothing uses: left by an answer that was lost. */
+  /** Our unused pools: left by an answer that was lost. */
   removePools: string[]
   updatePools: PoolUpdate[]
   /** `pool` is one that exists for this port already. */
@@ -59,7 +59,7 @@ export function portChanges(seen: PortsSeen): PortChanges {
   }
 }
 
-/** The updates of origins alone: for a Service that has a mistake, and keeps the ports that it has. */
+/** Only the updates of origins: for a Service that has a mistake, and keeps the ports that it has. */
 export function originChanges(seen: PortsSeen): PortChanges {
   return { removePorts: [], removePools: [], updatePools: portChanges(seen).updatePools, addPorts: [] }
 }
@@ -76,7 +76,7 @@ function differences(seen: PortsSeen, pool: PoolAt): PoolUpdate | undefined {
   return update.add.length + update.remove.length > 0 ? update : undefined
 }
 
-/** Without any node to send to, a pool keeps what it has: an empty one serves nobody. */
+/** Without any node to send to, a pool is kept as it is: an empty one serves no client. */
 function updateOf({ origins, nodes }: PortsSeen, { id, nodePort }: PoolAt): PoolUpdate {
   const now = origins.get(id)
   if (nodes.length === 0 || nodePort === undefined || !now) return { id, add: [], remove: [] }

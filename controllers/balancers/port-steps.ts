@@ -9,8 +9,9 @@ const concurrency = 4
 export type PortTarget = { balancer: string; changes: PortChanges; names: BalancerNames }
 
 /**
- * Carries out the changes of a balancer's ports. A pool is deleted before its port, because the port alone shows whose
- * the pool is. A pool is created with all its origins before its port, so that no port accepts what it cannot forward.
+ * Carries out the changes of a balancer's ports. A pool is deleted before its port, because only the port shows whose the
+ * pool is. A pool is created with all its origins before its port, so that no port accepts connections that it cannot
+ * forward.
  */
 export async function changePorts(
   balancers: Balancers,

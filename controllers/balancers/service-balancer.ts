@@ -65,7 +65,7 @@ function nameOf(step: BalancerStep): string {
   return step.do === 'change-ports' ? `${step.do} ${JSON.stringify(step.changes)}` : step.do
 }
 
-/** Whether a Service has a balancer, or shall have one. */
+/** Whether a Service has or wants a balancer. */
 export function isConcerned(
   { want, isOn, annotations }: Pick<ServiceBalancerDeps, 'want' | 'isOn' | 'annotations'>,
   service: Service,
@@ -74,7 +74,7 @@ export function isConcerned(
   return isOn && (want(service).kind === 'managed' || namedBalancer(service, annotations) !== undefined)
 }
 
-/** Reads what the API server and the cloud have now; undefined if the Service is gone or needs no balancer. */
+/** Reads the current state of the API server and the cloud; undefined if the Service is deleted or needs no balancer. */
 async function look(deps: ServiceBalancerDeps, key: Key, signal: AbortSignal): Promise<BalancerSeen | undefined> {
   const { client, balancers, annotations, requests } = deps
   const service = await client.get(services, splitKey(key), { signal })

@@ -6,7 +6,7 @@
 //   some are good and stay                     | those
 //   some are good, and all of them will go     | those
 //   none is good, and some answered last       | those
-//   none answers                               | as they are: an empty pool serves nobody
+//   none answers                               | as they are: an empty pool serves no one
 import { type MoveRules, toleratedFailures } from '../moves/move-plan.ts'
 import type { GuardedNode } from './control-plane-nodes.ts'
 

@@ -21,7 +21,7 @@ export type BalancerGuardianOptions = {
   balancers: Balancers
   /** The balancer that the operator named. */
   id: string
-  /** The port at the balancer; undefined if it is that of the API servers. */
+  /** The port at the balancer; undefined if it is the API servers' port. */
   port: number | undefined
   known: KnownAddress
   nodes: () => GuardedNode[]
@@ -52,7 +52,7 @@ type Look = { seen: SeenPort; atMs: number }
 type GuardianState = {
   last: Look | undefined
   sight: Sight
-  /** Of looks and changes, in a row. */
+  /** Consecutive failures of looks and changes. */
   failures: number
   notBeforeMs: number
   problem: string | undefined

@@ -38,7 +38,7 @@ export function originAddresses({ origins }: SeenPort): ReadonlySet<string> {
   return new Set([...origins.values()].flat().map(({ address }) => address))
 }
 
-/** What has to change until a balancer sends to these nodes, at the port of their API servers. Pure. */
+/** The changes until a balancer sends to these nodes, at the port of their API servers. Pure. */
 export function controlPlaneChanges(
   seen: SeenPort,
   { id, number, nodes }: { id: string; number: number; nodes: ReachableNode[] },

@@ -29,7 +29,7 @@ const retry = { firstMs: 500, maxMs: 10_000 }
 /** A list that shows something wrong is repeated soon, then less and less often. */
 const doubtful = { firstMs: 1_000, maxMs: 15_000 }
 
-/** Looks at the cloud: a list at each interval, and the address alone when its holder fails or we know nothing. */
+/** Looks at the cloud: a list at each interval, and only the address when its holder fails or we know nothing. */
 export function cloudLooks({ known, readIntervalMs, failuresLeft, sight, clock }: CloudLooksOptions): CloudLooks {
   let listDueAtMs = -Infinity
   let doubts = 0

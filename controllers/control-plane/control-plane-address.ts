@@ -1,27 +1,27 @@
 import type { AssignedAddress, Assignments } from '../../clouds/ports/assignments.ts'
 import type { MovableAddress } from '../moves/mover.ts'
 
-/** What leads users to the control plane: an address of the cloud, and the machines that it leads to. */
+/** The control-plane address: an address of the cloud, and the machines that it routes to. */
 export type ControlPlaneAddress = MovableAddress
 
-/** One of them, and whether our setting still names it. */
+/** A control-plane address, and whether our setting still names it. */
 export type ReadAddress = ControlPlaneAddress & { isNamed: boolean }
 
 /** The part of the cloud that shows which machines users reach. */
 export type AddressReader = {
   /** How people find it at the cloud: `tag eip-tag`. */
   readonly name: string
-  /** What an operator should know if there is none, where it is no reservation. */
+  /** The fact that an operator should know if there is none, where it is no reservation. */
   readonly missing?: string
   /** Every address that our setting names; there should be one. */
   list(signal: AbortSignal): Promise<ControlPlaneAddress[]>
-  /** One of them, read live; undefined is a proof that it is gone. */
+  /** A single address, read live; undefined proves that it is deleted. */
   read(id: string, signal: AbortSignal): Promise<ReadAddress | undefined>
 }
 
 /** The part of the cloud that decides which machine users reach. */
 export type AddressPort = AddressReader & {
-  /** Makes it lead to this machine and to no other. A next call continues where one stopped. */
+  /** Makes it route to this machine and to no other. A next call continues where one stopped. */
   assign: Assignments['move']
 }
 

@@ -37,14 +37,15 @@ export type GuardianOptions = {
 export type Guardian = {
   /**
    * Guards the address until the signal aborts. It returns earlier to let another replica lead: the one on the holder
-   * itself should not, because it would fail together with what it guards. One that cannot read the cloud moves nothing.
+   * itself should not, because it would fail together with what it guards. A guardian that cannot read the cloud moves
+   * nothing.
    */
   lead: (signal: AbortSignal, leaseLeftMs: () => number) => Promise<void>
   /** How long this replica leaves a free lease to others. */
   hesitationMs: () => number
   /** The control-plane node that has the address. */
   holder: () => GuardedNode | undefined
-  /** What an operator should know; undefined if all is well. */
+  /** The problem that an operator should know; undefined if all is well. */
   problem: () => string | undefined
 }
 
@@ -53,7 +54,7 @@ const liveMs = 2_000
 /** A write must end before the lease does, timers that fire late included. */
 const leaseMarginMs = 100
 
-/** What a turn of the loop needs besides the options. */
+/** The needs of a turn of the loop besides the options. */
 type Turn = GuardianOptions & {
   looks: CloudLooks
   reported: ReportedProblem

@@ -2,9 +2,9 @@ import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { withTimeLimit } from '../../lib/time-limit.ts'
 import type { ControlPlaneAddress, AddressReader } from './control-plane-address.ts'
 
-/** What we know of the control-plane address at the cloud. */
+/** Our knowledge of the control-plane address at the cloud. */
 export type KnownAddress = {
-  /** As the last read showed it; undefined before the first, if it is gone, and if the first list has several. */
+  /** As the last read showed it; undefined before the first, if it is deleted, and if the first list has several. */
   current: () => ControlPlaneAddress | undefined
   /** How long ago the last good read began; infinite before the first and after `forget`. */
   ageMs: () => number
@@ -12,11 +12,14 @@ export type KnownAddress = {
   sinceReadMs: () => number
   /** How long ago the answer of that read arrived: with a slow cloud the difference counts. */
   answerAgeMs: () => number
-  /** What is wrong with the addresses that our setting names; one that we know is guarded all the same. */
+  /** The problem of the addresses that our setting names; a known one is guarded all the same. */
   problem(): string | undefined
   /** Makes the next look a live one. */
   forget(): void
-  /** Lists what our setting names. An address that we know stays until the cloud shows that it is gone, or not named. */
+  /**
+   * Lists the addresses that our setting names. A known address stays until the cloud shows that it is deleted, or not
+   * named.
+   */
   find(signal: AbortSignal): Promise<void>
   /** Reads the address that we know, or finds it. */
   look(signal: AbortSignal): Promise<void>
@@ -48,7 +51,7 @@ export function knownAddress({ port, now, timeoutMs, onChange }: KnownAddressOpt
     const beganAtMs = now()
     const listed = await list(signal)
     const inList = listed.find(({ id }) => id === last?.id)
-    // One list may lack it. Only a read of the address itself proves that it is gone, or has lost its tag.
+    // A single list may lack it. Only a read of the address itself proves that it is deleted, or has lost its tag.
     const known = inList ?? (last && (await readNamed(last.id, signal)))
     const kept = known ?? (listed.length === 1 ? listed[0] : undefined)
     problem = problemOf(port, { listed, kept })

@@ -24,7 +24,7 @@ type Deps = {
   port: number | undefined
 }
 
-/** Without events we look now and then: somebody may have changed what no watch of ours shows. */
+/** Without events we look now and then: our watches do not show every change. */
 const resyncMs = 60_000
 
 /** Keeps the Service that leads from the control-plane address to the API servers. It runs where the address is guarded. */
@@ -49,7 +49,7 @@ export function mirrorServiceController(deps: Deps): ControllerDeclaration {
   }
 }
 
-/** What shows a change of the mirror, or of the API servers: nothing is read from them. */
+/** The caches that show a change of the mirror, or of the API servers: nothing is read from them. */
 function cachesOf({ client, log, service }: Deps) {
   const { namespace, name } = splitKey(service)
   const source = splitKey(apiServerService)
@@ -76,7 +76,7 @@ const leftText =
   'nobody keeps this Service of the control-plane address any more, because the settings name no control-plane address. ' +
   'Nodes still deliver its address to the API servers that it shows. Delete it, or name the tag of the address again'
 
-/** Says that nobody keeps a mirror Service any more, where the operator took the control-plane address from the settings. */
+/** Says that a mirror Service is no longer kept, where the operator took the control-plane address from the settings. */
 export function leftMirrorController({ caches, vendor, log }: LeftDeps): ControllerDeclaration[] {
   if (isControlPlaneGuarded(vendor)) return []
   const { services: cache } = caches

@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util'
 import type { EndpointSlice, Endpoints, Service } from '../../kube/objects.ts'
 import { type MirrorWanted, isOurSlice, managedByLabel, mirrorSlices, mirrorSubsets } from './mirror-objects.ts'
 
-// Nodes read EndpointSlices alone, so we write slices. A predecessor wrote Endpoints, of which a controller of
-// Kubernetes makes slices of its own. As long as somebody keeps these Endpoints, we correct them instead, so that no
-// endpoint is there twice.
+// Nodes read only EndpointSlices, so we write slices. A predecessor wrote Endpoints, of which a controller of
+// Kubernetes makes slices of its own. As long as these Endpoints are kept, we correct them instead, so that no endpoint
+// is there twice.
 
 export type SliceStep =
   | { do: 'create-slice'; slice: EndpointSlice }
@@ -16,7 +16,7 @@ type MirrorSeen = MirrorWanted & { endpoints: Endpoints | undefined; slices: rea
 const skipMirrorLabel = 'endpointslice.kubernetes.io/skip-mirror'
 const mirroringController = 'endpointslicemirroring-controller.k8s.io'
 
-/** What is to be changed in a predecessor's Endpoints. */
+/** The changes to a predecessor's Endpoints. */
 export function planSubsets(seen: MirrorSeen): { do: 'change-endpoints'; endpoints: Endpoints } | undefined {
   const { endpoints } = seen
   if (!endpoints || isEmpty(seen)) return undefined
@@ -26,7 +26,7 @@ export function planSubsets(seen: MirrorSeen): { do: 'change-endpoints'; endpoin
     : { do: 'change-endpoints', endpoints: { ...endpoints, subsets } }
 }
 
-/** What is to be changed in our slices. */
+/** The changes to our slices. */
 export function planSlices(seen: MirrorSeen & { service: Service }): SliceStep | undefined {
   if (isEmpty(seen)) return undefined
   const wanted = areMirrored(seen) ? [] : mirrorSlices(seen, seen.service)
@@ -40,7 +40,7 @@ export function planSlices(seen: MirrorSeen & { service: Service }): SliceStep |
   return stray && { do: 'remove-slice', slice: stray }
 }
 
-/** One API server answers us, so no list without any is true. */
+/** An API server answers us, so no list without any is true. */
 function isEmpty({ source }: MirrorSeen): boolean {
   return source.slices.every(({ endpoints }) => (endpoints ?? []).length === 0)
 }

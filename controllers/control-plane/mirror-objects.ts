@@ -11,7 +11,7 @@ import {
 /** The Service of the API servers and where they listen, as they publish it themselves. */
 export type MirrorSource = { service: Service | undefined; slices: readonly EndpointSlice[] }
 
-/** What the mirror Service leads to and by which address; the address is undefined until the cloud was read. */
+/** The API servers and the address of the mirror Service; the address is undefined until the cloud was read. */
 export type MirrorWanted = {
   key: Key
   address: string | undefined
@@ -28,7 +28,7 @@ export function isMirror({ spec }: Service): boolean {
   return spec.loadBalancerClass === mirrorClass
 }
 
-/** What keeps announcing software away that knows no classes, as MetalLB before 0.13. */
+/** The annotations that keep software away that knows no classes, as MetalLB before 0.13. */
 export const mirrorAnnotations = silencingAnnotations
 
 export const managedByLabel = 'endpointslice.kubernetes.io/managed-by'
@@ -44,7 +44,7 @@ export const slicesOf = (service: string): string => `${serviceLabel}=${service}
 /** The name of the mirror of one of the API servers' slices: usually there is one. RBAC permits the first few. */
 export const sliceName = (service: string, n: number): string => `${service}-${n + 1}`
 
-/** What the Service is when it becomes a load balancer: the class can be chosen only then. */
+/** The fields of the Service when it becomes a load balancer: the class can be chosen only then. */
 export const becomingLoadBalancer = {
   type: 'LoadBalancer',
   loadBalancerClass: mirrorClass,
@@ -65,7 +65,7 @@ export function newMirror(wanted: MirrorWanted): Service | undefined {
   }
 }
 
-/** The ports: at the address that of the API servers, unless another one is set, and behind it theirs. */
+/** The ports: at the address the API servers' port, unless another one is set, and behind it theirs. */
 export function mirrorPorts({ port, source }: MirrorWanted): ServicePort[] {
   const ports = source.service?.spec.ports ?? []
   return ports.map(({ name, protocol = 'TCP', port: inside, targetPort = inside }, n) => ({
@@ -76,7 +76,7 @@ export function mirrorPorts({ port, source }: MirrorWanted): ServicePort[] {
   }))
 }
 
-/** The slices of the mirror: those of the API servers, word for word. They go when the Service goes. */
+/** The slices of the mirror: the API servers' slices, word for word. They are deleted with the Service. */
 export function mirrorSlices({ source }: MirrorWanted, service: Service): EndpointSlice[] {
   const { name, namespace = '', uid = '' } = service.metadata
   return source.slices
@@ -106,7 +106,7 @@ export function mirrorSubsets({ source }: MirrorWanted): NonNullable<Endpoints['
   }))
 }
 
-/** Whether a slice is one of ours. */
+/** Whether we made a slice. */
 export function isOurSlice({ metadata }: EndpointSlice): boolean {
   return metadata.labels?.[managedByLabel] === manager
 }

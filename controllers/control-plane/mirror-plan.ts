@@ -16,7 +16,7 @@ export type MirrorSeen = MirrorWanted & {
   service: Service | undefined
   /** Only a predecessor left them. */
   endpoints: Endpoints | undefined
-  /** Every slice of the Service, whoever made it. */
+  /** Every slice of the Service, ours or not. */
   slices: readonly EndpointSlice[]
 }
 
@@ -56,7 +56,7 @@ function deletion(service: Service): MirrorStep | undefined {
   return others.length < finalizers.length ? { do: 'finish-deletion', service, finalizers: others } : undefined
 }
 
-/** What a person or another program changed; fields that mean nothing to us stay. */
+/** The step against a change by a person or another program; fields without a meaning for us are kept. */
 function changing(seen: MirrorSeen, service: Service): MirrorStep | undefined {
   const metadata = changedAnnotations(service)
   const spec = changedSpec(seen, service)

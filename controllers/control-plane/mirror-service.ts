@@ -81,7 +81,7 @@ function makePaces(now: () => number): Paces {
   return { service: repairPace(6, now), endpoints: repairPace(30, now) }
 }
 
-/** What each step repairs; undefined for a step that no other program undoes. */
+/** The repair of each step; undefined for a step that no other program undoes. */
 const repaired: Record<MirrorStep['do'], { pace: keyof Paces; what: string } | undefined> = {
   'create-service': undefined,
   'finish-deletion': undefined,
@@ -112,7 +112,7 @@ async function carryOut(
     await write(client, step, { fieldManager: 'eip-admission', signal })
     log.info({ step: step.do }, 'mirror Service')
   } catch (error) {
-    // Somebody made or removed it in between; the next look sees it.
+    // It was made or removed in between; the next look sees it.
     if (!isAlreadyExists(error) && !isNotFound(error)) throw error
   }
   return undefined

@@ -4,10 +4,10 @@ import type { Log } from '../../kube/log.ts'
 import { formatDuration } from '../../lib/duration.ts'
 import type { TriedMove } from '../moves/mover.ts'
 
-/** What an Event is about: a node, or the mirror Service. */
+/** The subject of an Event: a node, or the mirror Service. */
 export type Subject = { node: string } | 'mirror-service'
 
-/** What an Event says about a move. */
+/** The content of an Event about a move. */
 export type MoveOccurrence = Occurrence<
   'ControlPlaneAddressMoved' | 'ControlPlaneAddressAnswers' | 'ControlPlaneAddressSilent'
 >
@@ -17,7 +17,7 @@ export type MoveReportOptions = {
   nodeOf: (machine: string) => string | undefined
   /** Whether the address itself answers now; undefined if this machine cannot tell. */
   isAnswering: () => Promise<boolean> | undefined
-  /** When the last good answer of the former holder arrived. */
+  /** When the last good answer of the previous holder arrived. */
   answeredAtMs: (machine: string) => number | undefined
   event: (subject: Subject, occurrence: MoveOccurrence) => void
   onAnswer: (outageMs: number) => void

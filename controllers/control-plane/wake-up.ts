@@ -1,6 +1,6 @@
 import type { Clock } from '../../kube/clock.ts'
 
-/** Ends a wait early. What happens while nobody waits ends the next wait at once. */
+/** Ends a wait early. A call between two waits ends the next wait at once. */
 export type WakeUp = {
   wake(): void
   /** Waits at most so long, or until the signal aborts. */

@@ -8,10 +8,10 @@ export type YieldPause = {
 
 const firstMs = 60_000
 const longestMs = 60 * 60_000
-/** Who leads again so soon after it yielded found that nobody else took the lease. */
+/** A replica that leads again so soon after it yielded found that no other took the lease. */
 const untakenMs = 5_000
 
-/** A pause between two attempts to let others lead, twice as long after each that nobody used: there may be no other. */
+/** A pause between two attempts to let others lead, twice as long after each unused one: there may be no other. */
 export function yieldPause(now: () => number): YieldPause {
   let yieldedAtMs = -Infinity
   let pauseMs = firstMs

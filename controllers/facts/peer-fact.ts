@@ -1,6 +1,6 @@
 import type { NodePeers } from '../../announcers/announcer.ts'
 
-/** What the cloud said last about a node that takes part in BGP. */
+/** The last answer of the cloud about a node that takes part in BGP. */
 export type PeerFact = NodePeers & {
   /** Id of the machine that the fact is about. */
   machine: string

@@ -22,7 +22,7 @@ export type PeerFacts = {
   restore(stored: PeerFact[]): void
   /** No fact about announced peers is missing any more: `synced` resolves. */
   markComplete(): void
-  /** Removes all facts, because another replica may have newer ones by now. */
+  /** Removes all facts, because another replica may have newer ones now. */
   reset(): void
   /** All facts as a text that can be compared and stored. It contains passwords. */
   text(): string

@@ -11,7 +11,7 @@ import type { Watch } from './watch.ts'
 /** Everything that distinguishes one controller from another. */
 export type ControllerDeclaration = {
   reconciler: Reconciler
-  /** What adds keys while the controller runs. Its subscriptions last from the definition on. */
+  /** The sources of keys while the controller runs. Its subscriptions last from the definition on. */
   watches?: Watch[]
   /** Work that each start begins with, before any key is reconciled. */
   prepare?: (signal: AbortSignal) => Promise<void>
@@ -77,7 +77,7 @@ export function defineController(
       return pending.length
     },
     run(signal) {
-      // Nothing that a former term remembers is true of the objects of today.
+      // The memory of an earlier term is not true of the objects of today.
       const memory = { repeats: repeatedSteps(clock), news: failureNews(clock) }
       const judged = reconcileKey({ ...declaration, ...memory, queue: pending, observe, log })
       return pending.run(judged, signal, () => beginTerm(declaration, (key) => pending.add(key), signal))

@@ -9,7 +9,7 @@ export type FailureEventOptions = {
   /** The object of a key; undefined if it no longer exists. */
   find: (key: Key) => KubeObject | undefined
   reason: EventReason
-  /** What the message begins with. */
+  /** The start of the message. */
   prefix?: string
 }
 

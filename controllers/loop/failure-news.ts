@@ -1,10 +1,10 @@
 import type { Clock } from '../../kube/clock.ts'
 import type { Key } from '../../kube/objects.ts'
 
-/** How many failures of one kind nobody has read of yet, and how many keys fail so now. */
+/** How many failures of one kind were not reported yet, and how many keys fail so now. */
 export type News = { failures: number; keys: number }
 
-/** What the log has to say of failures: those of one kind are one line a minute. */
+/** The news of failures for the log: the failures of one kind are one line a minute. */
 export type FailureNews = {
   /** The news with this failure; undefined if it can wait. */
   failed(key: Key, message: string): News | undefined

@@ -11,7 +11,7 @@ export type PeriodicWork = {
   everyMs: number
 }
 
-/** What a controller declares that does its work at an interval, and not for an object. */
+/** The declaration of a controller that does its work at an interval, and not for an object. */
 export function periodicWork({
   name,
   run,

@@ -9,7 +9,7 @@ import type { FailureNews } from './failure-news.ts'
 import { type Outcome, type Reconciler, Terminal, Unsettled } from './reconciler.ts'
 import type { RepeatedSteps } from './repeated-steps.ts'
 
-/** What a reconcile came to, as the metric names it. */
+/** The result of a reconcile, as the metric names it. */
 export type Result = 'ok' | 'conflict' | 'terminal' | 'unsettled' | 'error' | 'aborted'
 
 /** Tells the owner of an object what went wrong with it; `message` holds every reason of the error. */
@@ -56,7 +56,7 @@ async function tryToReconcile(options: ReconcileOptions, key: Key, signal: Abort
 
 function succeed({ queue, resyncMs, repeats, news }: ReconcileOptions, key: Key, outcome: Outcome): void {
   const { againInMs = resyncMs, isHeld, steps = [] } = outcome
-  // In a dispute too: a withdrawal has to be looked at again, although nobody writes any more.
+  // In a dispute too: a withdrawal must be looked at again, although no program writes any more.
   if (againInMs !== undefined) queue.addAfter(key, againInMs)
   if (againInMs !== undefined && isHeld) queue.hold(key, againInMs)
   const repeated = repeats.after(key, steps)

@@ -1,11 +1,11 @@
 import type { Key } from '../../kube/objects.ts'
 
-/** What a reconcile of one key ended with: it is settled, or it is due again although nothing may have changed. */
+/** The end of a reconcile of one key: it is settled, or it is due again although nothing may have changed. */
 export type Outcome = {
   againInMs?: number
   /** No change of the object ends this wait: each would be another call of the cloud. */
   isHeld?: true
-  /** What it did, by the names of the steps. */
+  /** The names of the steps that it carried out. */
   steps?: readonly string[]
 }
 
@@ -51,9 +51,9 @@ export type Run<Seen, Step> = {
   plan: (seen: Seen) => Plan<Step>
   /** Does what the step says; an outcome ends the run. */
   carryOut: (step: Step, seen: Seen, signal: AbortSignal) => Promise<Outcome | undefined>
-  /** The name of a step, where its kind alone does not show that the same is needed again. */
+  /** The name of a step, where its kind does not show that the same is needed again. */
   nameOf?: (step: Step) => string
-  /** What a run without a further step ends with, where that is more than the plan says. */
+  /** The end of a run without a further step, where that is more than the plan says. */
   settled?: (seen: Seen, signal: AbortSignal) => Promise<Outcome>
   /** More steps than a key needs from nothing to settled. After these, two writers probably undo each other. */
   maxSteps: number

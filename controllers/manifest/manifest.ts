@@ -37,8 +37,8 @@ export function manifestController({ client, settings, log }: Deps): ControllerD
 }
 
 /**
- * Applies the objects of an operator's manifest in their order and throws what could not be applied. One failure stops
- * no other object: an object may need others first, and an old manifest may hold kinds that a new API server lacks.
+ * Applies the objects of an operator's manifest in their order and throws the failures. A failure stops no other
+ * objects: an object may need others first, and an old manifest may hold kinds that a new API server lacks.
  */
 function manifest({ client, read, file, log }: ManifestDeps): Reconciler {
   return {

@@ -39,7 +39,7 @@ export function movePauseMs(reason: MoveReason, { nowMs, moves, cooldownMs }: Pa
   return Math.max(0, last.atMs + cooldownMs * Math.min(longestInCooldowns, 2 ** doublings) - nowMs)
 }
 
-/** Only probes suspect. Nobody reaches an address at no machine, at a strange one, or at a node without endpoints. */
+/** An address at no machine, or at a node without endpoints, is unreachable: that is no suspicion. */
 function isFact(reason: MoveReason): boolean {
   return reason !== 'failed' && reason !== 'unreachable'
 }

@@ -10,7 +10,7 @@
 //
 //   the address is assigned to  | and                                                    | decision
 //   ----------------------------+--------------------------------------------------------+------------------------------
-//   no machine                  | a node answers (the former holder first)               | move: unassigned
+//   no machine                  | a node answers (the previous holder first)             | move: unassigned
 //   no machine                  | only nodes answer that the cloud refused lately        | move there: unassigned
 //   no machine                  | no node answers                                        | wait, say so
 //   several machines            | one of them answers, or another node is good           | move: several
@@ -34,7 +34,7 @@
 import { compareRanks } from '../../lib/compare-ranks.ts'
 import type { ProbeHistory } from './probe-history.ts'
 
-/** A node that the address may lead to. */
+/** A node that the address may route to. */
 export type MovableNode = {
   name: string
   /** The id of its machine; undefined before the node has one of our cloud. */
@@ -43,13 +43,13 @@ export type MovableNode = {
   leaving: number
   /** Whether machines may deliver the address to it although another one has it, as kube-proxy does. */
   isPublished?: boolean
-  /** What its probes showed. */
+  /** The results of its probes. */
   probes: ProbeHistory
 }
 
 /** How messages speak of the nodes. */
 export type MoveWords = {
-  /** What all of them are. */
+  /** The term for these nodes. */
   node: string
   /** That one failed. */
   failed: (node: MovableNode) => string
@@ -66,7 +66,7 @@ export type Decision =
   | { do: 'move'; to: Candidate; reason: MoveReason; why: string }
 
 export type MoveFacts = {
-  /** Of equal ones the first is preferred. */
+  /** The first of equal ones is preferred. */
   nodes: readonly MovableNode[]
   /** The machines that the cloud has assigned the address to. */
   assigned: readonly string[]
@@ -86,7 +86,7 @@ export type MoveFacts = {
   pause: (reason: MoveReason) => Pause | undefined
 }
 
-/** What the cloud answered when it refused a machine, and how long we wait before we try that one again. */
+/** The cloud's answer when it refused a machine, and how long we wait before we try that one again. */
 export type Refusal = {
   error: string
   /** The cloud said that the machine cannot have the address. Otherwise several moves to it failed. */
@@ -123,7 +123,7 @@ const excusedFailures = 30
 
 type Candidate = MovableNode & { machine: string }
 
-/** What to do about an address that belongs to one machine. Pure. */
+/** The decision about an address that belongs to one machine. Pure. */
 export function planMove(facts: MoveFacts): Decision {
   const { nodes, assigned } = facts
   if (assigned.length === 0) return planUnassigned(facts)
@@ -213,8 +213,8 @@ function others(holder: MovableNode, facts: MoveFacts, successes: number): Candi
 }
 
 /**
- * The nodes that the address may move to: those that stay longest first, and of these the machines on which moves failed last.
- * The former holder comes first among equals, and our own last.
+ * The nodes that the address may move to: those that stay longest first, and of these the machines on which moves failed
+ * last. The previous holder comes first among equals, and our own last.
  */
 function candidates(facts: MoveFacts, successes: number): Candidate[] {
   const { refused, own, former } = facts
@@ -233,13 +233,13 @@ function answering({ nodes }: MoveFacts, successes: number): Candidate[] {
     .filter(({ probes }) => probes.successes >= successes)
 }
 
-/** Of the machines that the cloud refused, the one that may be tried again first. */
+/** The refused machine that may be tried again first. */
 function lastResort(facts: MoveFacts, successes: number): Candidate | undefined {
   const waitMs = ({ machine }: Candidate) => facts.refused.get(machine)?.againInMs ?? 0
   return answering(facts, successes).toSorted((one, other) => waitMs(one) - waitMs(other))[0]
 }
 
-/** Why nobody can take the address. */
+/** Why no node can take the address. */
 function nobody(facts: MoveFacts, no: 'no' | 'no other'): string {
   const answer = facts.nodes.filter(({ probes }) => probes.successes > 0)
   const refusals = answer.flatMap(({ name, machine = '' }) => {

@@ -14,7 +14,7 @@ import type { Decision, MoveReason, Pause, Refusal } from './move-plan.ts'
 import { retryAfterOf } from './retry-after.ts'
 import { type Refusals, isRefusal, refusals } from './refusals.ts'
 
-/** An address that leads to one machine, as the cloud shows it. */
+/** An address that routes to one machine, as the cloud shows it. */
 export type MovableAddress = Pick<AssignedAddress, 'id' | 'address' | 'machines'> &
   Partial<Pick<AssignedAddress, 'marks'>>
 
@@ -42,9 +42,9 @@ export type Mover = {
 }
 
 export type MoverOptions = {
-  /** What is moved, for the log. */
+  /** The name of the address, for the log. */
   what: string
-  /** Makes an address lead to this machine and to no other. A next call continues where one stopped. */
+  /** Makes an address route to this machine and to no other. A next call continues where one stopped. */
   assign: Assignments['move']
   cooldownMs: number
   clock: Clock
@@ -124,7 +124,7 @@ function rightToWrite(writeMs: () => number): Right {
   }
 }
 
-/** What stays of an earlier try. After half a move the address is at no machine, and only that try knows why. */
+/** The rest of an earlier try. After half a move the address is at no machine, and only that try knows why. */
 function begunBefore(tried: TriedMove | undefined, { id, machines }: MovableAddress): Partial<TriedMove> {
   if (tried === undefined) return {}
   const { from, reason, why, beganAtMs } = tried

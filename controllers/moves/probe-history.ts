@@ -1,4 +1,4 @@
-/** One finished probe. */
+/** A finished probe. */
 export type ProbeOutcome = {
   startedAtMs: number
   endedAtMs: number
@@ -7,7 +7,7 @@ export type ProbeOutcome = {
   reason?: string
 }
 
-/** What the probes of one API server have shown. */
+/** The results of an API server's probes. */
 export type ProbeHistory = {
   /** Failures since the last good answer. */
   failures: number

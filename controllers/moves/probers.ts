@@ -4,9 +4,9 @@ import { addOutcome, noProbes, type ProbeHistory } from './probe-history.ts'
 
 /** Probes several API servers all the time, each on its own. */
 export type Probers = {
-  /** Probes these from now on: names and where they listen. What was probed before and is missing is forgotten. */
+  /** Probes these from now on: names and where they listen. The results of missing ones are forgotten. */
   target(endpoints: ReadonlyMap<string, Endpoint>): void
-  /** What the probes of one showed. */
+  /** The results of the probes of one target. */
   history(name: string): ProbeHistory
   /** Forgets what the probes of one showed, and those in flight. */
   forget(name: string): void

@@ -6,7 +6,7 @@ import type { Refusal } from './move-plan.ts'
 
 /** The machines that the cloud refused to assign an address to, or failed to, again and again. */
 export type Refusals = {
-  /** A move to the machine failed. What is no refusal counts from the second time in a row on. */
+  /** A move to the machine failed. A failure that is no refusal counts from the second time in a row on. */
   add(machine: string, error: unknown): void
   /** A move to the machine came about. */
   remove(machine: string): void

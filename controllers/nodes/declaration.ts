@@ -40,7 +40,7 @@ export function nodeIdentityController(
       event: (node, event) => events.record(node, event),
     }),
     watches: [watch(nodes, (name) => [name]), watch(refresh, allNodes)],
-    // While another replica led it wrote newer addresses than a list of ours from before has.
+    // While another replica led, it wrote newer addresses than our earlier list has.
     prepare: async () => machines.forget(),
     needs: [nodes],
     keys: allNodes,
@@ -55,7 +55,7 @@ export function nodeIdentityController(
   }
 }
 
-/** The Service whose record has the address. What a Service only requests proves nothing. */
+/** The Service whose record has the address. A Service's mere request proves nothing. */
 function recordedService({ caches, ownAddresses }: Pick<Deps, 'caches' | 'ownAddresses'>, address: string) {
   const keys = ownAddresses.users(address).map(keyOf)
   return keys.find((key) =>
@@ -103,7 +103,7 @@ export function nodeLifecycleController(
       mode,
     }),
     watches: [watch(nodes, (name) => [name])],
-    // Nobody looked at the machines for us while another replica led.
+    // The machines were not observed for us while another replica led.
     prepare: async () => limit.restartAll(),
     needs: [nodes],
     keys: () => nodes.list().map(keyOf),

@@ -21,7 +21,7 @@ export type LifecycleStep =
   /** Writes on the node whether its machine is off. */
   | { do: 'taint'; isOff: boolean }
   | { do: 'wait'; ms: number }
-  /** The machine is gone, and the node still stays until an operator acts. */
+  /** The machine no longer exists, and the node is kept until an operator acts. */
   | { do: 'keep'; reason: string }
   | { do: 'remove' }
 

@@ -11,7 +11,7 @@ export type MachineRefresh = {
   onChange(listener: () => void): void
 }
 
-/** Lists the machines of a cluster that has nodes: one list serves all of them. */
+/** Lists the machines of a cluster that has nodes: a single list serves all of them. */
 export function machineRefresh({ machines, hasNodes }: MachineRefreshDeps): MachineRefresh {
   const listeners: (() => void)[] = []
   return {

@@ -1,7 +1,7 @@
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import type { Node } from '../../kube/objects.ts'
 
-/** What the kubelet got with --node-ip: one address, or one of each family. */
+/** The value of the kubelet's --node-ip: one address, or one of each family. */
 export const providedIps = 'alpha.kubernetes.io/provided-node-ip'
 
 /** The addresses that the kubelet has to use, in its order; what is no address does not count. */

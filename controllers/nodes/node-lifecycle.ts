@@ -39,7 +39,7 @@ const keptMs = 300_000
 type NotReady = { uid: string | undefined; sinceMs: number; checkedAtMs: number | undefined }
 type Check = { node: Node; id: string; notReady: NotReady; isOneOfMany: boolean }
 
-/** Taints nodes whose machines are off and deletes those whose machines are gone. A ready node costs no call. */
+/** Taints nodes whose machines are off and deletes those whose machines no longer exist. A ready node costs no call. */
 export function nodeLifecycle(deps: NodeLifecycleDeps): Reconciler {
   const notReady = new Map<Key, NotReady>()
   return {
@@ -162,7 +162,7 @@ async function setShutdownTaint({ client, log }: NodeLifecycleDeps, node: Node, 
   log.info({ node: name, isOff }, isOff ? 'machine is off: node tainted' : 'machine is on again: taint removed')
 }
 
-/** Deletes the node that was checked. If it is ready by now, or another node has its name, it stays. */
+/** Deletes the node that was checked. If it is ready now, or another node has its name, it is kept. */
 async function remove({ client, limit, event, log }: NodeLifecycleDeps, node: Node): Promise<void> {
   const { name, uid } = node.metadata
   const live = await client.get(nodes, { name })

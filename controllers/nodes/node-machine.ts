@@ -1,7 +1,7 @@
 // Which machine is this node? Every reader asks here. A providerID answers, because it can never be changed. A node without
 // one is compared with all machines of the project. The words of the table:
 // - Named: the machine has exactly the name of the node.
-// - Public address: a public address of the machine is one of the node's. Nobody else has it.
+// - Public address: a public address of the machine is one of the node's. No other machine has it.
 // - Private address: the same for a private one. Other private networks repeat it, so it never decides against a name.
 // - Akin: the names are equal up to their first dot, whatever the case.
 // An elastic address counts for nothing, because it moves.

@@ -21,7 +21,7 @@ const pairs = [
 //   lacks labels                                  | identify: labels
 //   otherwise                                     | -
 
-/** One write to a node. Addresses come first: without the taint pods start, and they read the addresses. */
+/** A write to a node. Addresses come first: without the taint pods start, and they read the addresses. */
 export type NodeStep =
   | { do: 'set-addresses'; addresses: NodeAddress[] }
   | { do: 'identify'; providerID?: string; labels: Record<string, string>; taints?: Taint[] }

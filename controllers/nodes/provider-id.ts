@@ -1,6 +1,6 @@
 import type { ProviderIds } from '../../clouds/ports/machines.ts'
 
-/** What a providerID says: a machine of our cloud, an id of ours that is invalid, nothing, or another cloud. */
+/** The meaning of a providerID: a machine of our cloud, an invalid id of ours, nothing, or another cloud. */
 export type ProviderId =
   { kind: 'machine'; id: string } | { kind: 'invalid' } | { kind: 'absent' } | { kind: 'foreign' }
 

@@ -7,7 +7,7 @@ export type RemovalLimit = {
   recordMissing(node: MissingNode): number
   /** Restarts the time of a node: there is doubt about what the cloud said. The node still counts as missing. */
   restart(name: Key): void
-  /** Removes a node that is gone, is ready, or has a machine. */
+  /** Removes a node that is deleted, is ready, or has a machine. */
   clear(name: Key): void
   /** Whether a missing node may be deleted. After a refusal none may, until no node is missing any more. */
   canRemove(nodes: number): boolean
@@ -15,7 +15,7 @@ export type RemovalLimit = {
   keepOnly(existing: ReadonlySet<Key>): void
   /** Records that a node was deleted. */
   recordRemoval(name: Key): void
-  /** Restarts the time of every node: nobody looked meanwhile. A refusal and the deleted nodes still count. */
+  /** Restarts the time of every node: none was observed meanwhile. A refusal and the deleted nodes still count. */
   restartAll(): void
   /** Nodes that have lost their machines. */
   readonly missing: number

@@ -15,8 +15,8 @@ export type LeftPeeringDeps = {
 }
 
 /**
- * Removes from nodes what we wrote about their peers while BGP was on: the password may be among it. What another
- * program wrote under the same names stays, because a predecessor may work here.
+ * Removes from nodes our annotations about their peers from the time when BGP was on: the password may be among them.
+ * Another program's values under the same names are kept, because a predecessor may work here.
  */
 export function leftPeering({ client, cached, scheme, log }: LeftPeeringDeps): Reconciler {
   const isOwn = ownNames(scheme)

@@ -35,7 +35,7 @@ export function ownNames({ names, outdated }: AnnotationScheme): (name: string) 
 
 const placeholder = '{{n}}'
 
-/** One annotation for each peer. A name without `{{n}}` gets every different value, separated by commas. */
+/** An annotation for each peer. A name without `{{n}}` gets every different value, separated by commas. */
 function numbered(name: string | undefined, values: (string | undefined)[]): Annotations {
   if (name === undefined) return {}
   const known = values.flatMap((value, n) => (value === undefined ? [] : [{ n, value }]))

@@ -1,4 +1,4 @@
-// What a node needs so that it speaks BGP, and says so. The first row that applies decides.
+// The next step until a node speaks BGP, and says so. The first row that applies decides.
 //
 //   what we know of the node             | and                                            | step
 //   -------------------------------------+------------------------------------------------+----------

@@ -3,7 +3,7 @@ import type { Log } from '../../kube/log.ts'
 
 export type ProjectPeeringDeps = {
   peering: Pick<Peering, 'project' | 'enable'>
-  /** What the settings want. */
+  /** The peering that the settings want. */
   wanted: ProjectPeering
   log: Log
 }

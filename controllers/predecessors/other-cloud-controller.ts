@@ -1,4 +1,4 @@
-// What another cloud controller manager writes that eip-admission writes too. Each of them can be told to leave it:
+// Fields that both another cloud controller manager and eip-admission write. Each of them can be told to leave them:
 //
 //   both write | unless it has                                 | or eip-admission has
 //   -----------+-----------------------------------------------+-------------------------------------------------
@@ -19,10 +19,10 @@ export type ProgramContainer = {
   env?: { name: string; value?: string }[]
 }
 
-/** What this process serves. */
+/** The services of this process. */
 export type Served = { leftControllers: readonly NodeController[]; servesWithoutClass: boolean }
 
-/** What a process with these settings serves. */
+/** The services of a process with these settings. */
 export function servedBy({ process, cluster }: Pick<Dependencies['settings'], 'process' | 'cluster'>): Served {
   return {
     leftControllers: process.leftControllers,
@@ -36,7 +36,7 @@ export type Overlap = { image: string; both: string[] }
 const program = /(^|\/)[^/]*cloud-controller-manager[^/]*$/
 const ours = /eip-admission/
 
-/** What both write, where one of the containers is another cloud controller manager; undefined if none is. Pure. */
+/** The fields that both write, where one of the containers is another cloud controller manager; undefined if none is. Pure. */
 export function overlapWith(containers: readonly ProgramContainer[], served: Served): Overlap | undefined {
   const found = containers.find(({ name = '', image = '' }) =>
     [name, image].some((text) => program.test(text) && !ours.test(text)),

@@ -18,7 +18,7 @@ const kinds = [
   { kind: 'DaemonSet', plural: 'daemonsets' },
 ].map((one) => defineResource<Workload>({ apiVersion: 'apps/v1', namespaced: true, ...one }))
 
-/** Whoever starts it again is seen within a minute. */
+/** A predecessor that is started again is seen within a minute. */
 const everyMs = 60_000
 
 type Deps = Pick<Dependencies, 'client' | 'events' | 'log' | 'metrics' | 'settings'>

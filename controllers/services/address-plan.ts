@@ -102,7 +102,10 @@ export function planReservedAddress(
   return note ? { step: note } : held
 }
 
-/** Plans for an address that an earlier Service of the name left. What this one shows is hidden first, or it would stay. */
+/**
+ * Plans for an address that an earlier Service of the name left. If this one shows it, it is hidden first, or it would
+ * stay.
+ */
 function planFormerAddress(seen: ServiceSeen, service: Service, record: ElasticIP): ServicePlan {
   const address = heldAddress(record)
   const isShown = service.metadata.annotations?.[addressAnnotation] === address
@@ -122,7 +125,7 @@ export function planHeldAddress(seen: ServiceSeen, service: Service, record: Ela
   return announce(seen, service, address)
 }
 
-/** What the status shows besides the second address. */
+/** The addresses in the status besides the second one. */
 function shownAsFirst(seen: ServiceSeen, service: Service): string {
   const second = secondAddresses(seen)
   return ingressOf(service)
@@ -163,7 +166,10 @@ function keepsSharedFields({ metadata }: Service): boolean {
   return entriesWithSharedFields(metadata.managedFields).length > 0
 }
 
-/** The status with two addresses. One that is shown stays, as it would alone; the other comes when it may be shown. */
+/**
+ * The status with two addresses. An address that is shown stays, as it would by itself; the other comes when it may be
+ * shown.
+ */
 function statusOfBoth(
   { announcer }: ServiceSeen,
   service: Service,

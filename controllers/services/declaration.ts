@@ -48,14 +48,14 @@ type Deps = Pick<
   | 'settings'
 >
 
-/** What leads addresses to nodes: announcing software, or assignments of the cloud. */
+/** The way of addresses to nodes: announcing software, or assignments of the cloud. */
 type Reach = {
   announcing: Pick<Announcing, 'findAnnouncement' | 'problemOf'> | undefined
   assigning: Pick<ServiceAssigning, 'free' | 'announcer' | 'arrived'> | undefined
   writeMs: () => number
 }
 
-/** Gives Services their addresses and releases them. What waits for the cloud has workers of its own. */
+/** Gives Services their addresses and releases them. Steps that wait for the cloud have workers of their own. */
 export function serviceControllers(given: Deps, { announcing, assigning, writeMs }: Reach): ControllerDeclaration[] {
   const deps = { ...given, announcer: assigning?.announcer ?? given.announcer }
   const { keysOf, ofRecord } = addressKeys(deps)
@@ -119,14 +119,17 @@ function conditionController(deps: Deps, announcing: Reach['announcing']): Contr
   }
 }
 
-/** Who may still lead an address to a node. An assigned one is taken from its machine by the same question. */
+/**
+ * The announcers that may still route an address to a node. An assigned one is taken from its machine by the same
+ * question.
+ */
 function announcedBy({ announcing, assigning }: Pick<Reach, 'announcing' | 'assigning'>) {
   return [announcing, assigning && { findAnnouncement: (address: string) => assigning.free(address) }].filter(
     (one) => one !== undefined,
   )
 }
 
-/** What the controllers of Services have in common. */
+/** The common parts of the controllers of Services. */
 function common({ caches: { services, records }, settings, events }: Deps) {
   return {
     needs: [services, records],
@@ -179,7 +182,7 @@ function changes(deps: Deps): Watch[] {
   ]
 }
 
-/** Whether a Service has no address of ours for which a location may be what it lacks. */
+/** Whether a Service has no address of ours, and may lack only a location. */
 function isWaiting({ metadata }: Service, { kind }: Want): boolean {
   return metadata.annotations?.[addressAnnotation] === undefined && ['reserve', 'wrong'].includes(kind)
 }
@@ -195,7 +198,7 @@ function addressKeys({ caches: { services, records }, want, vendor }: Deps) {
     const isKnown = (second: AddressKey) => records.get(recordName(second)) !== undefined
     return [key, ...secondKeys(key).filter((second) => isKnown(second) || isWanted(second))]
   }
-  /** Those of the Service of a record. */
+  /** The keys of the Service of a record. */
   const ofRecord = (record: ElasticIP | undefined): AddressKey[] => {
     const key = record && claimKey(record)
     if (!record || key === undefined) return []
@@ -219,7 +222,7 @@ function requests({ metadata: { name } }: ElasticIP): (service: Service) => bool
   return ({ metadata }) => metadata.annotations?.[elasticIPAnnotation] === name
 }
 
-/** What steps write into the ledger and at the cloud. */
+/** The writes of steps into the ledger and at the cloud. */
 function ledgerWrites({ deps, claims }: Deps['ledger'], unassign: ReleaseDeps['unassign']) {
   return {
     claim: (claim, signal) => claims.claim(claim, signal),
@@ -275,8 +278,8 @@ function makeReconcilerDeps(
 }
 
 /**
- * What frees an address that another load balancer setting left on a node; undefined where the cloud assigns none. What a
- * person gave to a machine outside the cluster stays there, and the cloud refuses the deletion.
+ * Frees an address that another load balancer setting left on a node; undefined where the cloud assigns none. If a person
+ * gave it to a machine outside the cluster, it stays there, and the cloud refuses the deletion.
  */
 function leftAssignments({ vendor, caches }: Deps, writeMs: () => number): ReleaseDeps['unassign'] {
   const { assignments, providerIds } = vendor

@@ -7,7 +7,7 @@ import { serviceFieldManager } from '../../ledger/record/names.ts'
 
 const written = { fieldManager: serviceFieldManager }
 
-/** Changes a Service, unless it has changed since the step was planned. One that is gone by now needs no change. */
+/** Changes a Service, unless it has changed since the step was planned. A deleted one needs no change. */
 export async function patch(client: KubeClient, service: Service, change: object): Promise<undefined> {
   const { resourceVersion } = service.metadata
   const merge = {
@@ -17,9 +17,9 @@ export async function patch(client: KubeClient, service: Service, change: object
   await unlessGone(client.patch(services, { ...splitKey(keyOf(service)), patch: { merge } }, written))
 }
 
-/** Changes the status of this very Service, never that of a later one of its name. */
+/** Changes the status of this very Service, never of a later one of its name. */
 export async function patchStatus(client: KubeClient, service: Service, status: object): Promise<undefined> {
-  // By the uid alone: software that writes the same status is no reason to look again.
+  // Only by the uid: software that writes the same status is no reason to look again.
   const { uid } = service.metadata
   await mergeStatus(client, service, { metadata: { uid }, status })
 }
@@ -35,7 +35,7 @@ async function mergeStatus(client: KubeClient, service: Service, merge: object):
   await unlessGone(client.patch(services, target, { ...written, subresource: 'status' }))
 }
 
-/** Another controller of ours may have removed the last finalizer in between; the next look sees that. */
+/** Another of our controllers may have removed the last finalizer in between; the next look sees that. */
 async function unlessGone(patched: Promise<unknown>): Promise<void> {
   try {
     await patched

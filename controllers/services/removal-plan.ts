@@ -38,7 +38,7 @@
 //   does not exist, or never had it stored |                                 | release
 //   wants the address                      |                                 | release, which ends as kept
 //   any other                              | its deletion was requested      | release
-//   any other                              | is Releasing                    | -, until the Service is gone
+//   any other                              | is Releasing                    | -, until the Service is deleted
 //   any other                              |                                 | postpone-release
 import { type Service, ingressOf } from '../../kube/objects.ts'
 import { type ElasticIP, phaseOf } from '../../ledger/record/elastic-ip.ts'
@@ -108,7 +108,7 @@ export function planRemoval(seen: ServiceSeen, service: Service): ServicePlan {
   const change = service.metadata.deletionTimestamp ? restoringChange(seen, service) : undefined
   if (change) return { step: { do: 'restore-service', change } }
   const isOurs = hasFinalizerForUs(service, wanted)
-  // Its record is reconciled without the Service: what the Service says is written down before.
+  // Its record is reconciled without the Service: the Service's statement is written down before.
   if (isOurs && service.metadata.deletionTimestamp && announcer.withdrawsOnlyOnDeletion) {
     return { step: (record && noteLastPolicy(seen, record)) ?? letGo(seen, service) }
   }
@@ -118,7 +118,7 @@ export function planRemoval(seen: ServiceSeen, service: Service): ServicePlan {
   const { annotations, deletionTimestamp } = service.metadata
   const isShown = !deletionTimestamp && (annotations?.[addressAnnotation] !== undefined || isWithdrawing(service))
   if (record && phaseOf(record) !== 'Released') {
-    // Its record stays for as long as the Service: what the Service shows would stay too.
+    // Its record stays for as long as the Service: an address that the Service shows would stay too.
     if (isShown && isReleasePostponed(seen, record)) return { step: { do: 'hide-address' } }
     return { step: giveUp(seen, record) }
   }
@@ -128,7 +128,7 @@ export function planRemoval(seen: ServiceSeen, service: Service): ServicePlan {
   return isOurs ? { step: letGo(seen, service) } : settled
 }
 
-/** What makes the announcing software withdraw the address when the Service is gone; undefined if it will. */
+/** The change that makes the announcing software withdraw the address when the Service is deleted; undefined if it will. */
 function restoringChange(seen: ServiceSeen, service: Service): object | undefined {
   const { announcer, record } = seen
   const address = record?.status?.address
@@ -137,9 +137,9 @@ function restoringChange(seen: ServiceSeen, service: Service): object | undefine
 }
 
 /**
- * Plans until no one shows the address. Software that writes the status is asked to withdraw, and has time to: what it
- * does not show it does not announce. After the timeout we go on, because software that was removed never answers. Only
- * software that would write the address back is awaited for ever: a new setting ends that.
+ * Plans until no Service shows the address. Software that writes the status is asked to withdraw, and has time to: an
+ * address that it does not show is not announced. After the timeout we go on, because software that was removed never
+ * answers. Only software that would write the address back is awaited for ever: a new setting ends that.
  */
 export function planWithdrawal(seen: ServiceSeen, service: Service): ServicePlan {
   const { announcer, withdrawingForMs } = seen
@@ -178,8 +178,8 @@ function unannotatedAddress({ metadata, spec }: Service, record: ElasticIP | und
 }
 
 /**
- * The last step of a Service. No sweep writes a record for a Service that is deleted. So what is to be retained would be an
- * orphan once the Service is gone.
+ * The last step of a Service. No sweep writes a record for a Service that is deleted. So an address to retain would be an
+ * orphan once the Service is deleted.
  */
 function letGo({ wanted = noWant, record, policy }: ServiceSeen, service: Service): ServiceStep {
   const last = removeFinalizers(service, wanted)
@@ -201,8 +201,8 @@ function removeFinalizers(service: Service, wanted: Want): RemoveFinalizers {
 
 /**
  * Whether a finalizer waits for us: ours, or one that a predecessor left on a Service that we serve now. As upstream's
- * service controller does, we also remove it from a Service that is no LoadBalancer: no other program would. What the
- * predecessor reserved needs no Service to be found again, only its marks.
+ * service controller does, we also remove it from a Service that is no LoadBalancer: no other program would. The
+ * predecessor's reservation is found again by its marks, without a Service.
  */
 function hasFinalizerForUs(service: Service, wanted: Want): boolean {
   const isNoLoadBalancer = wanted.kind === 'nothing' && service.spec.type !== 'LoadBalancer' && !hasBalancer(service)

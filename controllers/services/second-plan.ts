@@ -80,7 +80,7 @@ function planNeeded(seen: ServiceSeen, { service, wanted }: Live): ServicePlan {
     const claim = wanted.kind === 'reserve' ? secondClaimOf(wanted) : undefined
     const held = others.flatMap((first) => canonicalIpAddress(heldAddress(first) ?? '') ?? [])
     if (!claim || held.length === 0) return settled
-    // What the cloud no longer has must not be announced while another address is claimed. Else the claim looks.
+    // A lost address must not be announced while another one is claimed. Else the claim looks.
     const isLost = record && !mayFindShown(record)
     const lost = isLost ? statusAddresses(service).filter((shown) => !held.includes(shown)) : []
     const second = wanted.kind === 'reserve' ? wanted.second : undefined

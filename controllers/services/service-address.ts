@@ -46,7 +46,7 @@ export type ServiceAddressDeps = {
   forward?: (step: ServiceStep, seen: { key: AddressKey; isLive: boolean }) => boolean
   claimWaits: Pick<Claims['waits'], 'leftMs' | 'end'>
   graceMs: number
-  /** All controllers of Services share them: what one saw first has waited for the others, too. */
+  /** All controllers of Services share them: a sight of one has waited for the others, too. */
   sights: Sights
 }
 
@@ -123,7 +123,7 @@ function isTheirs(
   return id !== undefined && showing.length > 0 && showing.every(isHeldBy)
 }
 
-/** The keys of the other addresses of a Service: of the second ones those that a cache shows, for most have none. */
+/** The keys of the other addresses of a Service: only those second ones that a cache shows, for most have none. */
 function otherKeys({ cached }: ServiceAddressDeps, key: AddressKey): AddressKey[] {
   return isSecondKey(key)
     ? [serviceOfAddress(key)]
@@ -162,7 +162,7 @@ function factsOf(
 /** The kinds of steps that wait for the cloud. */
 export type CloudStep = 'claim' | 'release'
 
-/** The kind of a step; undefined if it does not wait for the cloud. What ends a Service is no claim. */
+/** The kind of a step; undefined if it does not wait for the cloud. A step that ends a Service is no claim. */
 function cloudStepOf({ do: name }: ServiceStep): CloudStep | undefined {
   if (name === 'recover-records') return 'release'
   return name === 'claim' || name === 'release' ? name : undefined

@@ -39,7 +39,7 @@ export type ConditionSeen = {
   claimReason: string | undefined
 }
 
-/** What the condition shall say: undefined for no condition, `kept` for the one that is there. */
+/** The wanted condition: undefined for no condition, `kept` for the existing one. */
 export type WantedCondition = Pick<Condition, 'status' | 'reason' | 'message'> | 'kept' | undefined
 
 /** How long a Service may be without its address before its condition says so: most have it sooner. */
@@ -50,7 +50,7 @@ const pendingPollMs = 15_000
 
 const maxMessageLength = 1_024
 
-/** What the condition of a Service shall say. Pure. */
+/** The wanted condition of a Service. Pure. */
 export function wantedCondition(seen: ConditionSeen): WantedCondition {
   const { service, wanted, records, software, refusal, claimReason } = seen
   if (service.metadata.deletionTimestamp || wanted.kind === 'ignored') return 'kept'
@@ -90,7 +90,7 @@ export type ServiceConditionDeps = {
   want: (service: Service) => Want
   records: (key: Key) => ElasticIP[]
   announcer: Pick<Announcer, 'name' | 'refusal'>
-  /** What the announcing software said about its configuration for a Service. */
+  /** The announcing software's statement about its configuration for a Service. */
   problemOf: (key: Key) => string | undefined
   claimReason: (key: Key) => string | undefined
   sights: Sights
@@ -169,7 +169,7 @@ async function patchCondition(
   try {
     await client.patch(services, { ...splitKey(keyOf(service)), patch: { strategic } }, options)
   } catch (error) {
-    // Another Service may have its name by now.
+    // Another Service may have its name now.
     if (!isNotFound(error) && !isConflict(error)) throw error
   }
 }

@@ -1,4 +1,4 @@
-/** The reasons of the upstream service controller, which dashboards know, and one of ours. */
+/** The reasons of the upstream service controller, which dashboards know, and our own one. */
 export type ServiceReason =
   | 'EnsuringLoadBalancer'
   | 'EnsuredLoadBalancer'

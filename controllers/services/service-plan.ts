@@ -1,4 +1,4 @@
-// What a Service and its record need next. The first row that applies decides. second-plan.ts has that of a second address.
+// The next step for a Service and its record. The first row that applies decides. second-plan.ts plans a second address.
 //
 //   the record is   | the Service     | it wants                      | plan
 //   ----------------+-----------------+-------------------------------+-----------------------------------------
@@ -64,8 +64,8 @@ export function addressToFree(seen: Omit<ServiceSeen, 'announcement'>): string |
 }
 
 /**
- * Nobody announced the address when its deletion was requested. If the answer was lost, the cloud may have given the address
- * to another Service since; the release asks the cloud.
+ * The address was not announced when its deletion was requested. If the answer was lost, the cloud may have given the
+ * address to another Service since; the release asks the cloud.
  */
 function freedAddress(step: ServiceStep, service: Service | undefined): string | undefined {
   if (step.do === 'release' && step.record.status?.deletionRequestedAt !== undefined) return undefined
@@ -112,7 +112,7 @@ function planByWant(seen: ServiceSeen): ServicePlan {
     case 'foreign':
       return record && isWanted(record, wanted) ? settled : planNoAddress(seen, service)
     case 'nothing':
-    // A managed balancer serves it, and needs no address of ours.
+    // A managed balancer serves it, and it needs no address of ours.
     case 'managed':
       return planNoAddress(seen, service)
     case 'wrong':
@@ -130,7 +130,7 @@ function planWrong(seen: ServiceSeen, service: Service, wanted: Extract<Want, { 
   const { record } = seen
   if (record && heldAddress(record) !== undefined) return planHeldAddress(seen, service, record)
   const { problems, forbiddenAddress } = wanted
-  // Without our finalizer nobody but another program can have written it.
+  // Without our finalizer only another program can have written it.
   const isShown = forbiddenAddress !== undefined && statusAddresses(service).includes(forbiddenAddress)
   if (isShown && hasFinalizer(service)) return planWithdrawal(seen, service)
   return { step: { do: 'report-problems', problems } }

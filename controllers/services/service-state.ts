@@ -37,13 +37,13 @@ export type ServiceSeen = {
   record: ElasticIP | undefined
   /** The record that has the address of this one rightly. */
   rival: ElasticIP | undefined
-  /** The records of the other addresses of the Service: for the first one those of its second, and vice versa. */
+  /** The records of the other addresses of the Service: a first one has its second one's, and vice versa. */
   others: readonly ElasticIP[]
   announcer: Pick<Announcer, 'request' | 'withdrawal' | 'withdrawsOnlyOnDeletion'>
   requestAnnotations: RequestAnnotations
   /** The Services that use an address, as a cache has them. */
   users: (address: string) => readonly Service[]
-  /** What annotations of Services may say. */
+  /** The values that annotations of Services may have. */
   policy: ValuePolicy
   /** How long we have seen the record unbound as it is now. */
   unboundForMs: number
@@ -74,7 +74,7 @@ export function isWithdrawalAsked(service: Service, { withdrawal }: Pick<Announc
   return isWithdrawing(service) && !isShown && asks.every(([name, value]) => (annotations[name] ?? null) === value)
 }
 
-/** What tells one withdrawal from another; undefined while there is none. */
+/** The mark that tells one withdrawal from another; undefined while there is none. */
 export function withdrawalState(
   service: Service | undefined,
   announcer: Pick<Announcer, 'withdrawal'>,
@@ -83,7 +83,10 @@ export function withdrawalState(
   return `${service.metadata.uid} ${service.metadata.deletionTimestamp}`
 }
 
-/** What tells when an unbound record was last written, without a look at its times; undefined for any other record. */
+/**
+ * The mark that tells when an unbound record was last written, without a look at its times; undefined for any other
+ * record.
+ */
 export function unboundState(record: ElasticIP | undefined): string | undefined {
   if (!record || !isInGrace(record)) return undefined
   const { metadata, status } = record
@@ -125,8 +128,8 @@ function isInGrace(record: ElasticIP): boolean {
 }
 
 /**
- * The reclaim policy on the Service itself, whatever else is wrong with it. Without one the record's policy counts, which a
- * person may have changed. What an ElasticIP lends its administrator decides about.
+ * The reclaim policy on the Service itself, whatever else is wrong with it. Without one the record's policy counts, which
+ * a person may have changed. The administrator decides about an address that an ElasticIP lends.
  */
 function statedReclaimPolicy(seen: ServiceSeen): ReclaimPolicy | undefined {
   const { service, policy } = seen
@@ -182,15 +185,15 @@ export function releaseOrRetain(record: ElasticIP, reclaim: ReclaimPolicy = reco
 }
 
 /**
- * The step by which a Service gives an address up. Where its record lost the address, only a release finds it. That asks the
- * record alone what becomes of it, so what the Service says is written down before.
+ * The step by which a Service gives an address up. Where its record lost the address, only a release finds it. That asks
+ * only the record for its fate, so the Service's policy is written down before.
  */
 export function giveUp(seen: ServiceSeen, record: ElasticIP): ServiceStep {
   const noted = record.status?.address === undefined ? noteLastPolicy(seen, record) : undefined
   return noted ?? releaseOrRetain(record, lastReclaimPolicy(seen))
 }
 
-/** Writes the policy of a Service that goes into a record that decides alone from then on; undefined if it says so. */
+/** Writes a departing Service's policy into the record, which then decides by itself; undefined if it says so. */
 export function noteLastPolicy(seen: ServiceSeen, record: ElasticIP): ServiceStep | undefined {
   if (phaseOf(record) === 'Released') return undefined
   // Its user may have ended the protection a moment before.

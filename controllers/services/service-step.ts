@@ -8,10 +8,10 @@ import type { Plan } from '../loop/reconciler.ts'
 /** Removes our finalizer and the upstream one; `only` ours where the other is another controller's. */
 export type RemoveFinalizers = { do: 'remove-finalizers'; only?: 'ours' }
 
-/** One change to the cluster or the cloud. Each is safe to repeat, and none relies on another to have succeeded. */
+/** A change to the cluster or the cloud. Each is safe to repeat, and none relies on another to have succeeded. */
 export type ServiceStep =
   | { do: 'add-finalizer' }
-  /** `second`: of the second address. */
+  /** `second`: for the second address. */
   | ({ do: 'claim'; second?: SecondWant } & ClaimSpec)
   | { do: 'show-address'; address: string }
   /** Removes our address; `address` where our annotation does not name it. */
@@ -27,13 +27,13 @@ export type ServiceStep =
   | { do: 'announce'; request: AnnouncementRequest; isShared?: true }
   /** Gives up the management of fields that people write too, so that a server-side apply of theirs has no conflict. */
   | { do: 'yield-fields' }
-  /** Makes a Service that is being deleted what the announcing software withdraws when it is gone. */
+  /** Restores a Service that is being deleted, so that the announcing software withdraws its address when it is deleted. */
   | { do: 'restore-service'; change: object }
   /** Has the announcing software withdraw the address. */
   | { do: 'withdraw' }
   /**
-   * Removes the address from the status ourselves; `isOverdue` if the announcing software should have done so. What is
-   * `kept` stays.
+   * Removes the address from the status ourselves; `isOverdue` if the announcing software should have done so. The `kept`
+   * addresses stay.
    */
   | { do: 'clear-status'; isOverdue: boolean; kept?: string[] }
   /** Removes addresses from the status that only we write. */
@@ -41,7 +41,7 @@ export type ServiceStep =
   /** Only the announcing software may clear the status, and it has not. */
   | { do: 'report-withdrawal' }
   | { do: 'release'; record: ElasticIP }
-  /** Keeps the reservation until the Service is gone, because until then its address is announced. */
+  /** Keeps the reservation until the Service is deleted, because until then its address is announced. */
   | { do: 'postpone-release'; record: ElasticIP }
   | { do: 'retain'; record: ElasticIP }
   | RemoveFinalizers

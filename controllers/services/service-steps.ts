@@ -145,7 +145,7 @@ async function correctRecord(
   if (service) deps.event(service, { type: 'Warning', reason: 'ContradictoryAddress', message })
 }
 
-/** To the API server an empty list means no change, and a list with an empty entry that nobody manages anything. */
+/** To the API server an empty list means no change, and a list with an empty entry means that there are no managers. */
 function yieldedFields({ metadata }: Service): ManagedFieldsEntry[] {
   const kept = withoutSharedFields(metadata.managedFields)
   return kept.length > 0 ? kept : [{}]
@@ -280,7 +280,7 @@ export type PostponeDeps = Pick<WithdrawalDeps, 'announcer' | 'event'> & {
   postponeRelease: (of: { record: ElasticIP; reason: string }, signal: AbortSignal) => Promise<void>
 }
 
-/** Keeps the reservation of an address that is announced until its Service is gone, and says how to end that. */
+/** Keeps the reservation of an address that is announced until its Service is deleted, and says how to end that. */
 async function postponeRelease(
   { announcer, event, postponeRelease: write }: PostponeDeps,
   { record, service }: { record: ElasticIP; service: Service | undefined },

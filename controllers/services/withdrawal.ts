@@ -25,7 +25,7 @@ export function withdraw(deps: WithdrawalDeps, service: Service): Promise<undefi
   return patch(deps.client, service, withdrawalPatch(deps, service))
 }
 
-/** Makes a Service that is being deleted what the announcing software withdraws when it is gone. */
+/** Restores a Service that is being deleted, so that the announcing software withdraws its address when it is deleted. */
 export function restoreService(
   { client, announcer, event }: WithdrawalDeps,
   service: Service,
@@ -71,7 +71,7 @@ function showOnly(
   return patchSharedStatus(client, service, status)
 }
 
-/** The annotations that undo a withdrawal, also one that was begun for other software, which would go on obeying it. */
+/** The annotations that undo a withdrawal, even one that was begun for other software, which would go on obeying it. */
 export function cancelWithdrawal(
   { announcer }: Pick<WithdrawalDeps, 'announcer'>,
   service: Service,
