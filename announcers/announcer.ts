@@ -2,13 +2,13 @@ import type { Key, KubeObject, Service } from '../kube/objects.ts'
 import type { Resource } from '../kube/resource.ts'
 import type { Labels } from '../lib/label-selector.ts'
 
-/** What a Service carries so that its address is announced; absent fields are not ours to write. */
+/** The fields of a Service by which its address is announced; absent fields are not ours to write. */
 export type AnnouncementRequest = {
   annotations: Record<string, string>
   status?: NonNullable<Service['status']>
 }
 
-/** One BGP session of a node with a router of its cloud. */
+/** A BGP session of a node with a router of its cloud. */
 export type Peer = {
   localAsn: number
   peerAsn: number
@@ -30,7 +30,7 @@ export type NodePeers = {
 /** An address, and the Services that show it. */
 export type Announced = { address: string; services: Key[] }
 
-/** What decides, beside its address, what announcing software does with a Service. */
+/** The facts beside its address that decide what announcing software does with a Service. */
 export type ServiceFacts = { loadBalancerClass?: string; labels?: Labels; annotations?: Record<string, string> }
 
 /** Everything that the network has to learn. The lists may be in any order and contain duplicates. */
@@ -39,22 +39,22 @@ export type Announcements = {
   nodes: NodePeers[]
   /** The facts of each Service; of one that is missing here none is known. */
   facts?: Pick<ReadonlyMap<Key, ServiceFacts>, 'get'>
-  /** Addresses that Services show before the ledger has a record of them: what a predecessor announces of them stays. */
+  /** Addresses that Services show before the ledger has a record of them: a predecessor's announcements of them stay. */
   undecided?: Announced[]
   /** Addresses that Services show still, while the software withdraws them. */
   leaving?: Announced[]
-  /** Whether a Node exists; absent where nobody knows. */
+  /** Whether a Node exists; absent where that is unknown. */
   hasNode?: (name: string) => boolean
-  /** Addresses in the status of any Service: what the software keeps for others may not be taken from these. */
+  /** Addresses in the status of any Service: software that keeps addresses for others may not be given these. */
   visible?: Announced[]
   /** Services whose status another program wrote. */
   foreign?: { service: Key; loadBalancerClass: string | undefined }[]
 }
 
-/** What an object is written for: its Event says why the object was refused. */
+/** The subject of an object: its Event says why the object was refused. */
 export type Subject = { service: Key } | { node: string }
 
-/** An object that must exist, with the fields that we set (null: one that must go), and what it is written for. */
+/** An object that must exist, with the fields that we set (null: one that must go), and its subjects. */
 export type WantedObject = { object: KubeObject; subjects: Subject[] }
 
 /**
@@ -69,7 +69,7 @@ export type Problem = { subject: Subject; message: string; mayPass?: true }
  */
 export type Configured = { wanted: WantedObject[]; problems: Problem[]; isHeld?: boolean }
 
-/** The BGP sessions that one object configures: of these nodes, or of nodes that it does not name, with one router. */
+/** The BGP sessions that one object configures: the sessions of these nodes, or of unnamed ones, with one router. */
 export type ObjectSessions = { nodes: string[] | undefined; router: string; localAsn: number }
 
 /** Configuration by objects of the cluster that the announcing software reads. */
@@ -77,10 +77,10 @@ export type ObjectConfiguration = {
   kind: 'objects'
   namespace: string
   /**
-   * The kinds of our objects in the order in which they are written; they are removed in the reverse order. Of a kind
+   * The kinds of our objects in the order in which they are written; they are removed in the reverse order. In a kind
    * with `only` we may change the object of that name and no other. `isShared`: people edit that object too. `isPruned`:
-   * old definitions lack a field that we write, which a create drops and an apply refuses. `isStrict`: a patch with such a
-   * field is refused too, because without the field the object is wrong.
+   * old definitions lack a field that we write, which a create drops and an apply refuses. `isStrict`: a patch with such
+   * a field is refused too, because without the field the object is wrong.
    */
   kinds: { resource: Resource<KubeObject>; only?: string; isShared?: true; isPruned?: true; isStrict?: true }[]
   /** The software that brings these kinds, for a person whose cluster lacks them. */
@@ -104,8 +104,8 @@ export type ObjectConfiguration = {
   /** Whether an object of that kind makes the software announce an address. */
   hasAddress(object: KubeObject, address: string): boolean
   /**
-   * For how long a machine may announce what it announced when its Node was deleted, and the node that an object of ours
-   * is for. Absent where the software withdraws then.
+   * For how long a machine may go on announcing after its Node was deleted, and the node of each of our objects. Absent
+   * where the software withdraws then.
    */
   lingering?: { forMs: number; nodeOf: (object: KubeObject) => string | undefined }
 }
@@ -132,19 +132,19 @@ export type EitherConfiguration = {
   document: DocumentConfiguration
 }
 
-/** What we may have written while another load balancer setting was in force. */
+/** The configuration that we may have written under another load balancer setting. */
 export type FormerConfiguration = {
   /** The label selector of objects that we wrote, and the kinds that it finds in any namespace. */
   selector: string
   kinds: Resource<KubeObject>[]
   /** Objects of people in which we may have written something. */
   shared?: { resource: Resource<KubeObject>; name: string }[]
-  /** What wrote the objects that were found, without anything that a predecessor left. */
+  /** The writers of the objects that were found, without a predecessor's. */
   configurations(found: KubeObject[]): ObjectConfiguration[]
   document?: DocumentConfiguration
 }
 
-/** What the deletion of a Service has to look like for software that withdraws an address by nothing else. */
+/** The required form of a Service's deletion for software that withdraws an address by nothing else. */
 export type DeletionRule = {
   /**
    * The change of a Service that is being deleted after which the software heeds its deletion; undefined if it does as the
@@ -153,7 +153,7 @@ export type DeletionRule = {
   restoring(service: Service, address: string): object | undefined
 }
 
-/** What we know about one announcing software. Pure: it turns a state into objects; the controllers write them. */
+/** Our knowledge about one announcing software. Pure: it turns a state into objects; the controllers write them. */
 export type Announcer = {
   readonly name: string
   /** The status that we write, where the software does not. Annotations follow from its `requests`. */
@@ -163,7 +163,7 @@ export type Announcer = {
   /**
    * Annotations (null removes one) that make the software withdraw a Service's address when spec.loadBalancerIP is
    * removed too. `clearsStatus`: the software clears the status itself. `restoresStatus`: until it does, it may write the
-   * address back, so nobody else may clear it. Absent if only we show the address.
+   * address back, so no one else may clear it. Absent if only we show the address.
    */
   withdrawal?: { annotations: Record<string, string | null>; clearsStatus: boolean; restoresStatus?: true }
   /**
@@ -172,10 +172,10 @@ export type Announcer = {
    */
   withdrawsOnlyOnDeletion?: DeletionRule
   configuration?: ObjectConfiguration | DocumentConfiguration | EitherConfiguration
-  /** The cloud leads each address to one machine, and we choose it; a Service shows its address only when that is done. */
+  /** The cloud routes each address to one machine, and we choose it; a Service shows its address only when that is done. */
   assignment?: { isProbed: boolean }
-  /** What is emptied as soon as this software has its own configuration. */
+  /** The configurations that are emptied as soon as this software has its own. */
   former?: readonly FormerConfiguration[]
-  /** Load balancing is off: what other software announces stays, but for addresses that are released. */
+  /** Load balancing is off: the announcements of other software stay, but for addresses that are released. */
   keepsFormer?: true
 }

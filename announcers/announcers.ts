@@ -21,14 +21,14 @@ export const softwares: readonly Software[] = [
   emptySoftware,
 ]
 
-/** The software that the load balancer setting chooses; undefined where none announces addresses of ours. */
+/** The software that the load balancer setting chooses; undefined where none announces our addresses. */
 export function softwareOf({ kind }: LoadBalancer): Software | undefined {
   return softwares.find(({ kinds }) => kinds.includes(kind))
 }
 
 /** The announcer that the load balancer setting chooses. */
 export function announcerOf(loadBalancer: LoadBalancer, marks: AnnouncerMarks): Announcer {
-  // A managed load balancer has addresses of its own, which nobody announces.
+  // A managed load balancer has addresses of its own, which are not announced.
   const announcer = softwareOf(loadBalancer)?.announcer(loadBalancer, marks) ?? external(nameOfChoice(loadBalancer))
   const former = softwares.flatMap((software) => software.former?.(loadBalancer, marks) ?? [])
   return { ...announcer, former, ...(loadBalancer.kind === 'none' && { keepsFormer: true }) }

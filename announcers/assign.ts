@@ -3,7 +3,7 @@ import type { Announcer } from './announcer.ts'
 import type { LoadBalancer, Parts } from './setting.ts'
 import type { Software } from './software.ts'
 
-/** No software announces: the cloud leads each address to one machine, and we choose which. */
+/** No software announces: the cloud routes each address to one machine, and we choose which. */
 export const assignSoftware: Software<'assign'> = {
   schemes: {
     assign: {

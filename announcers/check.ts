@@ -29,7 +29,7 @@ type FieldSchema = { format?: string; maximum?: number; properties?: Record<stri
 /** An address that a Service holds for so long that it should be announced. */
 export type HeldAddress = { service: Service; address: IpAddress; text: string }
 
-/** What the checks of announcing software look at. Each names what it needs. */
+/** The facts for the checks of announcing software. Each names what it needs. */
 export type SoftwareFacts = {
   server: ServerFacts
   workloads: readonly RunningProgram[]
@@ -45,7 +45,7 @@ export type SoftwareFacts = {
   announcements: readonly (KubeObject & {
     status?: { serviceName?: string; serviceNamespace?: string; peers?: string[] }
   })[]
-  /** What the announcing software that the setting chooses reads. */
+  /** The objects that the announcing software of the setting reads. */
   announcer: { existing: readonly KubeObject[] }
   /** The ConfigMap of Cilium, wherever it runs. */
   ciliumConfigs: readonly ConfigMap[]
@@ -56,10 +56,10 @@ export type SoftwareFacts = {
 /** The routers with which an object configures BGP sessions. `removal` is the command that deletes it. */
 export type ConfiguredSessions = { where: string; routers: string[]; removal: string }
 
-/** What the settings say to a check. `peerDomain`: that of the annotations of nodes that have the BGP peers. */
+/** The settings for a check. `peerDomain`: the domain of the node annotations that have the BGP peers. */
 export type CheckSettings = { loadBalancer: LoadBalancer; classes: readonly string[]; peerDomain: string }
 
-/** Something that is wrong: what and where, why that matters, and the command that mends it. */
+/** A problem: what and where, why that matters, and the command that fixes it. */
 export type SoftwareFinding = {
   level: 'error' | 'warning'
   what: string
@@ -72,9 +72,9 @@ export type SoftwareFinding = {
 /** A check of one announcing software, which `doctor` runs: a pure function from facts to findings. */
 export type SoftwareCheck<Need extends keyof SoftwareFacts = keyof SoftwareFacts> = {
   id: string
-  /** What it looks for, for the reference. */
+  /** The subject of the check, for the reference. */
   checks: string
-  /** What the report says if nothing is wrong. */
+  /** The text of the report if nothing is wrong. */
   good: string
   needs: readonly Need[]
   /** The kinds of the load balancer setting under which it runs; all of the software where it is absent. */
@@ -85,6 +85,6 @@ export type SoftwareCheck<Need extends keyof SoftwareFacts = keyof SoftwareFacts
 
 /** Makes a check that reads only the facts that it names. */
 export function defineSoftwareCheck<Need extends keyof SoftwareFacts>(check: SoftwareCheck<Need>): SoftwareCheck {
-  // Whoever runs it gives all facts that it names.
+  // Every caller gives all facts that it names.
   return check
 }

@@ -11,7 +11,7 @@ export type LoadBalancer =
   | { kind: 'metallb'; namespace: string; name: string; peerMode: PeerMode }
   /** `secretsNamespace` is where Cilium reads the Secrets of its BGP sessions. */
   | { kind: 'cilium'; secretsNamespace: string }
-  /** `namespace` is that of calico-node. */
+  /** `namespace` is calico-node's. */
   | { kind: 'calico'; namespace: string }
   | { kind: 'kube-vip' }
   /** `isProbed`: we probe the nodes ourselves, beside what Kubernetes says of them. */
@@ -25,16 +25,16 @@ export type ManagedLoadBalancer = { kind: 'managed'; scheme: string; location: s
 /** How the network learns where an address is: by BGP sessions of nodes, or because the cloud assigns it to one machine. */
 export type Reach = 'bgp' | 'assignment'
 
-/** What the setting chooses, for people. */
+/** The choice of the setting, for people. */
 export function nameOfChoice(chosen: LoadBalancer): string {
   return chosen.kind === 'managed' ? chosen.scheme : chosen.kind
 }
 
 /** How the load balancer setting differs between dialects. */
 export type LoadBalancerDialect = {
-  /** What the cloud offers to announcing software; everything by default. */
+  /** The cloud's offers to announcing software; everything by default. */
   offers?: readonly Reach[]
-  /** What `metallb:///<namespace>/` means when no name follows. */
+  /** The meaning of `metallb:///<namespace>/` when no name follows. */
   namespaceAlone: 'crd' | 'undecided'
   /** The schemes of the cloud's managed load balancers. */
   managed?: Readonly<Record<string, LoadBalancerScheme>>

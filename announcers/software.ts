@@ -21,15 +21,15 @@ export type AnnouncerMarks = {
 type SessionFactName = 'metallb' | 'ciliumSessions'
 
 /**
- * One announcing software: everything about it that settings, reviews, caches and rights ask for. What it is configured
- * with, and how it withdraws an address, is in its `Announcer`.
+ * An announcing software: everything about it that settings, reviews, caches and rights ask for. Its `Announcer` has its
+ * configuration, and how it withdraws an address.
  */
 export type Software<Kind extends LoadBalancer['kind'] = LoadBalancer['kind']> = {
   /** The schemes of the load balancer setting that choose it. */
   schemes: Readonly<Record<string, LoadBalancerScheme>>
-  /** What it needs of the cloud; absent where it needs nothing. */
+  /** Its needs of the cluster; absent where it needs nothing. */
   needs?: Reach
-  /** What the setting is then. */
+  /** The kinds of the setting then. */
   kinds: readonly Kind[]
   /** Its annotations of Services, for the reference. */
   annotations: readonly Annotation[]
@@ -51,18 +51,18 @@ export type Software<Kind extends LoadBalancer['kind'] = LoadBalancer['kind']> =
   sessionsCommand?(loadBalancer: LoadBalancer & { kind: Kind }): string
   /** Whether it reads a document and none of its objects, as the definitions in the cluster say. */
   readsDocument?(loadBalancer: LoadBalancer, definitions: readonly KindDefinition[]): boolean
-  /** What `doctor` checks of it. */
+  /** The checks of `doctor` for it. */
   checks?: readonly SoftwareCheck[]
   /** The BGP sessions that it is configured with, also where the setting chooses other software. */
   sessions?: {
     needs: readonly SessionFactName[]
     configured(facts: Pick<SoftwareFacts, SessionFactName>): ConfiguredSessions[]
   }
-  /** The kinds by which it goes on announcing when we are gone, and, for people, what ends that. */
+  /** The kinds by which it goes on announcing after us, and, for people, what ends that. */
   left?: { kinds: readonly Resource<KubeObject>[]; texts(objects: readonly KubeObject[]): string[] }
   /** The rights by which we configure it, in any namespace. */
   rules: readonly Rule[]
   announcer(loadBalancer: LoadBalancer & { kind: Kind }, marks: AnnouncerMarks): Announcer
-  /** What we may have configured it with under another setting than this one. */
+  /** Its configurations that we may have written under another setting than this one. */
   former?(loadBalancer: LoadBalancer, marks: AnnouncerMarks): FormerConfiguration | undefined
 }

@@ -66,7 +66,7 @@ export const calicoSoftware: Software<'calico'> = {
   former: ({ kind }) => (kind === 'calico' ? undefined : formerCalico),
 }
 
-/** What we wrote while the setting chose Calico. Our peers know where the Secret of that time is. */
+/** Our objects from when the setting chose Calico. Our peers know where the Secret of that time is. */
 const formerCalico: FormerConfiguration = {
   selector: ownSelector,
   kinds: [peers, filters],

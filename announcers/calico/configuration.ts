@@ -17,12 +17,12 @@ function entriesOf(object: BGPConfiguration | undefined): string[] {
   return (object?.spec?.serviceLoadBalancerIPs ?? []).map(({ cidr }) => cidr)
 }
 
-/** Whether the list has an address as an entry of ours. */
+/** Whether the list has an address as our entry. */
 export function hasEntry(object: BGPConfiguration, cidr: string): boolean {
   return ownEntries(object).includes(cidr) && entriesOf(object).includes(cidr)
 }
 
-/** Whether nothing in the object is anybody's but ours: we created it, and it lists our entries alone. */
+/** Whether everything in the object is ours: we created it, and it lists only our entries. */
 export function isOnlyOurs(object: BGPConfiguration): boolean {
   const own = ownEntries(object)
   const { serviceLoadBalancerIPs: _list, ...others } = object.spec ?? {}
@@ -36,8 +36,8 @@ export function isOnlyOurs(object: BGPConfiguration): boolean {
 }
 
 /**
- * The list of addresses that Calico announces: ours beside those of people. An entry that a person wrote before us stays
- * his, and stays when ours go.
+ * The list of addresses that Calico announces: ours beside other people's. An entry that a person wrote before us stays
+ * theirs, and is kept when ours are removed.
  */
 export function configurationOf(shown: readonly ShownAddress[], existing: readonly KubeObject[]): WantedObject[] {
   const stored = existing.filter(isConfiguration).find(({ metadata }) => metadata.name === configurationName)

@@ -55,7 +55,7 @@ function configure(options: CalicoOptions, state: Announcements, existing: reado
   const pool = poolOfStatuses(existing)
   const isDisputed = (service: Key) => isClassOfCalico(state.facts?.get(service)?.loadBalancerClass)
   const disputed = pool === undefined ? [] : all.filter(({ services }) => services.some(isDisputed))
-  // One that has a way keeps it.
+  // An address that has a route keeps it.
   const shown = all.filter((one) => !disputed.includes(one) || isListed(one, existing))
   const list = configurationOf(shown, existing)
   // Until Calico announces for us, a disputed address may have its way by other software, which stays for all.
@@ -70,13 +70,13 @@ function configure(options: CalicoOptions, state: Announcements, existing: reado
   const foreign = existing.filter((one) => !isCreated(one) && !isConfiguration(one))
   const wanted = [...own.secret, filterOf(shown), ...own.wanted, ...list]
   const possible = omitTakenNames(wanted, foreign, [...found, ...own.problems])
-  // A peer with the filter of somebody else would announce what that one accepts.
+  // A peer with another's filter would announce what that one accepts.
   const isFiltered = possible.wanted.some(({ object }) => object.kind === filters.kind)
   if (!isFiltered) return { ...possible, wanted: kept(shown, existing), isHeld: true }
   return { ...possible, isHeld: lacksSessions(state.nodes, possible.wanted, peers.kind) }
 }
 
-/** Entries of ours of which the ledger has not decided yet whose the address is: it is announced already. */
+/** Our entries of which the ledger has not decided yet whose the address is: it is announced already. */
 function undecidedEntries({ undecided = [] }: Announcements, existing: readonly KubeObject[]): Announced[] {
   return undecided.filter(({ address: text }) => {
     const address = parseAddress(text)
@@ -110,7 +110,7 @@ function refusals(disputed: readonly ShownAddress[], pool: string | undefined): 
   return disputed.flatMap(({ services }) => services).map((service) => ({ subject: { service }, message }))
 }
 
-/** What is said to Services that Calico does not serve, while others keep it from announcing anything. */
+/** The message to Services that Calico does not serve, while others keep it from announcing anything. */
 function delays(
   waiting: readonly ShownAddress[],
   { disputed, pool }: { disputed: readonly ShownAddress[]; pool: string | undefined },
@@ -134,7 +134,7 @@ function isListed({ address }: Pick<ShownAddress, 'address'>, existing: readonly
   return list !== undefined && hasEntry(list, prefixOf(address))
 }
 
-/** What we wrote, as it is: an address that has a way keeps it. One that is no longer shown leaves the list. */
+/** Our objects as they are: an address that has a route keeps it. An address that is no longer shown leaves the list. */
 function kept(shown: readonly ShownAddress[], existing: readonly KubeObject[]): WantedObject[] {
   const listed = shown.filter((one) => isListed(one, existing))
   const ours = existing.filter((one) => isCreated(one) && !isConfiguration(one))

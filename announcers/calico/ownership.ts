@@ -18,7 +18,7 @@ export const ownLabels = { 'app.kubernetes.io/managed-by': ownName }
 /** The label selector of every object that we created. */
 export const ownSelector = `app.kubernetes.io/managed-by=${ownName}`
 
-/** Names the namespace of the Secret on our peers: whoever removes them later may have another setting. */
+/** Names the namespace of the Secret on our peers: a later removal may have another setting. */
 export const namespaceAnnotation = 'eip-admission.dev/calico-namespace'
 
 /** Names our entries in the BGPConfiguration that we share with people, with commas between them. */

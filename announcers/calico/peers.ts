@@ -65,7 +65,7 @@ function unusableReason({ localAsn, peerAsn, password = '' }: Session): string |
   return password.includes('"') ? 'its password has a quotation mark, which Calico cannot write' : undefined
 }
 
-/** Of two peers with one address Calico takes either. One with a selector may select the node. */
+/** Calico takes either of two peers with one address. A peer with a selector may select the node. */
 function foreignReason({ node, router }: Session, peers: readonly BGPPeer[]): string | undefined {
   const foreign = peers.find(
     (one) =>
@@ -81,7 +81,7 @@ function foreignReason({ node, router }: Session, peers: readonly BGPPeer[]): st
 
 /**
  * An older Calico drops the field, and its node would speak with the AS number of the cluster. We write it again all the
- * same: what is stored may be older than an upgrade.
+ * same: the stored object may be older than an upgrade.
  */
 function outdatedProblem({ node }: Session, stored: BGPPeer | undefined): Problem[] {
   if (!stored || stored.spec.localASNumber !== undefined) return []

@@ -3,7 +3,7 @@ import { withoutClass } from '../../settings/service-policy.ts'
 import { type RunningProgram, type SoftwareFinding, defineSoftwareCheck } from '../check.ts'
 import { containersOf } from '../shared/programs.ts'
 
-/** A key of Cilium's ConfigMap: what Cilium takes without it, what we need, and by which value of the chart it comes. */
+/** A key of Cilium's ConfigMap: its default in Cilium, the value that we need, and the chart's value for it. */
 type Needed = { key: string; otherwise: string; right: string; value: string; why: string; isFor?: string }
 
 const needed: readonly Needed[] = [
@@ -70,7 +70,7 @@ function upgradeCommand(
   ].join(' ')
 }
 
-/** The version in the name of the agents' image, which is that of the chart. */
+/** The version in the name of the agents' image, which is also the chart's. */
 function agentVersion(workloads: readonly RunningProgram[]): string | undefined {
   const agents = containersOf(workloads, /(^|\/)cilium:v?\d/)
   const versions = new Set(agents.map(({ image }) => /:v?(\d+\.\d+\.\d+[^@]*)/.exec(image)?.[1]))

@@ -101,7 +101,7 @@ function cilium(options: CiliumOptions): Announcer {
   }
 }
 
-/** What we wrote while the setting chose Cilium. Our peer configurations know where the Secret of that time is. */
+/** Our objects from when the setting chose Cilium. Our peer configurations know where the Secret of that time is. */
 const formerCilium: FormerConfiguration = {
   selector: ownSelector,
   kinds: ownKinds(),

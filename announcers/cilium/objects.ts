@@ -21,7 +21,7 @@ export function ciliumObjects(options: CiliumOptions): ObjectConfiguration {
   return {
     kind: 'objects',
     namespace: options.secretsNamespace,
-    // The override of a node before its sessions: one that comes later ends and begins them again.
+    // The override of a node before its sessions: a later one ends and starts them again.
     kinds: [
       { resource: secrets, only: secretName },
       { resource: peerConfigs },
@@ -60,15 +60,15 @@ function configure(options: CiliumOptions, state: Announcements, existing: reado
   return { ...possible, isHeld: lacksSessions(state.nodes, possible.wanted, clusterConfigs.kind) }
 }
 
-/** The ledger has not decided yet whose these addresses are. What has a pool of ours is announced already. */
+/** The ledger has not decided yet whose these addresses are. An address with our pool is announced already. */
 function undecidedWithPool({ undecided = [] }: Announcements, existing: readonly KubeObject[]): Announced[] {
   const ours = new Set(existing.filter((one) => isPool(one) && isOurs(one)).map(({ metadata }) => metadata.name))
   return undecided.filter(({ address }) => ours.has(poolName(address) ?? ''))
 }
 
 /**
- * What the cloud's routers learn: the addresses of exactly these Services. The router would refuse any other address, and
- * nobody's inner addresses should reach it.
+ * The routes for the cloud's routers: the addresses of exactly these Services. The router would refuse any other address,
+ * and must not learn inner addresses.
  */
 function advertisementOf(shown: readonly ShownAddress[]): WantedObject[] {
   const services = distinct(shown.flatMap((one) => one.services))

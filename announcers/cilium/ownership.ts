@@ -12,7 +12,7 @@ export const ownName = 'eip-admission'
 /** Our Secret with the password of the sessions, which Cilium reads in the namespace of its BGP secrets. */
 export const secretName = names.bgpSecret
 
-/** Names that namespace on our peer configurations: whoever removes them later may have another setting. */
+/** Names that namespace on our peer configurations: a later removal may have another setting. */
 export const secretsAnnotation = 'eip-admission.dev/bgp-secrets-namespace'
 
 /** The labels of every object that we write. */

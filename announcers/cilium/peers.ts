@@ -19,7 +19,7 @@ import {
   isOverride,
 } from './resources.ts'
 
-/** `common` are the objects that all sessions need, `wanted` those of each node. */
+/** `common` are the objects that all sessions need, `wanted` the objects of each node. */
 export type Peers = { common: WantedObject[]; wanted: WantedObject[]; problems: Problem[] }
 
 /**
@@ -47,7 +47,7 @@ export function peersOf(nodes: readonly NodePeers[], options: CiliumOptions, exi
   }
 }
 
-/** We announce IPv4 addresses alone, and a session over IPv6 would carry none. */
+/** We announce only IPv4 addresses, and a session over IPv6 would carry none. */
 const families = {
   possible: ['ipv4'] as const,
   otherwise: 'and eip-admission has Cilium announce IPv4 addresses alone',

@@ -17,8 +17,8 @@ export function poolName(text: string): string | undefined {
 type Pools = { wanted: WantedObject[]; problems: Problem[] }
 
 /**
- * One pool for each address. Cilium puts the younger of two pools with one address out of use as a whole. So an address
- * that lies in a foreign pool gets none, unless ours exists: that one is the older.
+ * A pool for each address. Cilium puts the younger of two pools with one address out of use as a whole. So an address
+ * that lies in a foreign pool gets none, unless ours exists: ours is the older.
  */
 export function poolsOf(shown: readonly ShownAddress[], existing: readonly KubeObject[]): Pools {
   const pools = existing.filter(isPool)

@@ -13,7 +13,7 @@ export function reportedProblems(reports: readonly KubeObject[], state: Announce
   ])
 }
 
-/** What a condition that is True means for the one whose Event it becomes. A moment may pass until Cilium knows better. */
+/** The meaning of a condition that is True for the reader of its Event. A moment may pass until Cilium knows better. */
 const meanings: Record<string, { message: string; mayPass: boolean }> = {
   'cilium.io/PoolConflict': {
     message: 'Cilium does not use the pool of the address, as another pool has it too; take it out of the other one',
@@ -48,7 +48,7 @@ function conditionProblems(report: KubeObject, state: Announcements): Problem[] 
   })
 }
 
-/** Whom an object of ours serves. */
+/** The subjects that our object serves. */
 function subjectsOf(report: KubeObject, { addresses, nodes }: Announcements): Subject[] {
   const { name } = report.metadata
   if (isPool(report)) {
@@ -59,7 +59,7 @@ function subjectsOf(report: KubeObject, { addresses, nodes }: Announcements): Su
   return own.map(({ node }) => ({ node }))
 }
 
-/** The agent of a node reports by itself: what it cannot carry out, and sessions that are not established. */
+/** The reports of a node's agent: what it cannot carry out, and sessions that are not established. */
 function nodeProblems({ metadata: { name: node }, status = {} }: BGPNodeConfig, { nodes }: Announcements): Problem[] {
   if (!nodes.some((one) => one.node === node)) return []
   const subject = { node }

@@ -48,7 +48,7 @@ export type ClusterPeer = {
   peerConfigRef: { name: string }
 }
 
-/** What Cilium's operator makes for each node, and where the agent of the node reports. */
+/** The object that Cilium's operator makes for each node, and in which the node's agent reports. */
 export type BGPNodeConfig = KubeObject & {
   kind: 'CiliumBGPNodeConfig'
   status?: Conditions & {

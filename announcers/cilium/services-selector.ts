@@ -3,8 +3,8 @@ import type { LabelSelector } from '../../lib/label-selector.ts'
 import { compareTexts, distinct } from '../shared/order.ts'
 
 /**
- * Selects Services by labels that Cilium itself adds: nobody but us can write what a pool of ours serves. Where Services of
- * several namespaces share an address, it also selects others of these names in these namespaces, and nowhere else.
+ * Selects Services by labels that Cilium itself adds: only we can write what our pool serves. Where Services of several
+ * namespaces share an address, it also selects others of these names in these namespaces, and nowhere else.
  */
 export function servicesSelector(services: readonly Key[]): LabelSelector {
   const parts = services.map(partsOf)
@@ -16,7 +16,7 @@ export function servicesSelector(services: readonly Key[]): LabelSelector {
   }
 }
 
-/** One selector for each namespace: together they select exactly these Services. */
+/** A selector for each namespace: together they select exactly these Services. */
 export function exactSelectors(services: readonly Key[]): LabelSelector[] {
   const byNamespace = Map.groupBy(services, (service) => partsOf(service)[0])
   const ordered = [...byNamespace].toSorted(([one], [other]) => compareTexts(one, other))

@@ -74,7 +74,7 @@ function restoring(service: Service, address: string): object | undefined {
   const isIgnored = metadata.annotations?.[kubeVipIgnoreAnnotation] === 'true'
   const heeded = { metadata: { annotations: { [kubeVipIgnoreAnnotation]: null } } }
   if (spec.type === 'LoadBalancer') {
-    // What kube-vip ignored from the start it never announced, and should not begin to.
+    // An address that kube-vip ignored from the start was never announced, and should not be.
     const isShown = ingressOf(service).some(({ ip }) => ip === address)
     return isIgnored && isShown ? heeded : undefined
   }
@@ -84,7 +84,7 @@ function restoring(service: Service, address: string): object | undefined {
     spec: {
       type: 'LoadBalancer',
       loadBalancerIP: address,
-      // Nobody will connect: no port of the nodes is taken, and there may be none left.
+      // No client will connect: no port of the nodes is taken, and there may be none left.
       allocateLoadBalancerNodePorts: false,
       ...(spec.type === 'ExternalName' && { externalName: null }),
       // A LoadBalancer needs one, and an ExternalName does not.

@@ -46,7 +46,7 @@ export function peerChange(
 /** A peer of ours that does not count exactly these Services, and the selectors that would. */
 export type Miscounted = { at: number; hostname: string; router: string; selectors: JsonObject[] }
 
-/** The peers of ours that a predecessor would have with other counts. It would change all of them at once. */
+/** Our peers that a predecessor would have with other counts. It would change all of them at once. */
 export function miscountedPeers(items: readonly unknown[], counted: CountedServices): Miscounted[] {
   const ours = items.flatMap((item, at) =>
     isJsonObject(item) && isOurs(item) && isOneNodes(item) ? [{ item, at }] : [],
@@ -61,7 +61,7 @@ export function miscountedPeers(items: readonly unknown[], counted: CountedServi
   })
 }
 
-/** Whether labels are those of a selector. The order of selectors does not matter to a predecessor. */
+/** Whether labels are a selector's labels. The order of selectors does not matter to a predecessor. */
 function isLike(selector: JsonObject): (labels: JsonObject) => boolean {
   return (labels) => isDeepStrictEqual(labels, selector['match-labels'])
 }

@@ -35,7 +35,7 @@ export function metallbDocument({ namespace, name, counting }: DocumentOptions):
 function edit(text: string, state: Announcements, counting: string): ReturnType<DocumentConfiguration['edit']> {
   const yaml = readYaml(text)
   const pooled = poolsIn(yaml)
-  // What the ledger has not decided yet is announced already: it stays.
+  // Addresses that the ledger has not decided yet are announced already: they stay.
   const undecided = (state.undecided ?? []).filter((one) => prefixesOf([one]).some((prefix) => pooled.has(prefix)))
   const { shown, problems } = announceableAddresses([...state.addresses, ...undecided], ['ipv4'])
   const ofServices = shown.filter(({ services }) => services.length > 0)

@@ -30,8 +30,8 @@ export function conflictingAdvertisements(
 }
 
 /**
- * The advertisements because of which speakers announce a Service of a pool to nobody: two for it disagree, of which one
- * selects Services. MetalLB accepts these, for it compares them for each Service alone.
+ * The advertisements because of which speakers announce a Service of a pool to no peer: two for it disagree, of which one
+ * selects Services. MetalLB accepts these, for it compares them only for each Service.
  */
 export function silencingAdvertisements(
   advertisements: readonly BGPAdvertisement[],
@@ -50,7 +50,7 @@ export function silencingAdvertisements(
 }
 
 /**
- * The advertisements that take the place of ours for a pool, and announce it to some peers or from some nodes alone. None
+ * The advertisements that take the place of ours for a pool, and announce it only to some peers or from some nodes. None
  * if all together reach each of `peers`, or if one has the label by which a person says that it replaces ours.
  */
 export function narrowAdvertisements(
@@ -70,7 +70,7 @@ export function narrowAdvertisements(
 
 type Spec = NonNullable<BGPAdvertisement['spec']>
 
-/** Whether an advertisement is for some Services of its pools alone. */
+/** Whether an advertisement is only for some Services of its pools. */
 export function selectsServices({ serviceSelectors = [] }: Spec): boolean {
   return serviceSelectors.length > 0
 }
@@ -84,7 +84,10 @@ function isUnaggregated({ aggregationLength = 32, aggregationLengthV6 = 128 }: S
   return family === 'ipv4' ? aggregationLength === 32 : aggregationLengthV6 === 128
 }
 
-/** What MetalLB lets no two advertisements say differently of one route to one peer; the AS path from 0.16.2 on. */
+/**
+ * The attributes that MetalLB lets no two advertisements state differently for one route to one peer; the AS path from
+ * 0.16.2 on.
+ */
 function attributesOf({ localPref = 0, asPathPrepend = 0 }: Spec): string {
   return `${localPref} ${asPathPrepend}`
 }

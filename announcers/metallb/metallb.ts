@@ -93,7 +93,7 @@ export const metallbSoftware: Software<'metallb' | 'metallb-crd' | 'metallb-conf
   },
 }
 
-/** Speakers show their sessions in their metrics alone; that takes more than the right to read objects. */
+/** Speakers show their sessions only in their metrics; that takes more than the right to read objects. */
 function sessionsCommand({ namespace }: { namespace: string }): string {
   const metrics = `/api/v1/namespaces/${namespace}/pods/$pod:7472/proxy/metrics`
   return (
@@ -102,7 +102,7 @@ function sessionsCommand({ namespace }: { namespace: string }): string {
   )
 }
 
-/** What we may have written for MetalLB under another setting: in another namespace, or in the other form. */
+/** The MetalLB objects that we may have written under another setting: in another namespace, or in the other form. */
 function formerMetallbConfiguration(loadBalancer: LoadBalancer, marks: AnnouncerMarks): FormerConfiguration {
   const { options, document } = configurations(marks)
   const { namespace = 'metallb-system', name } = metallbConfigMapOf({ loadBalancer, metallbConfigMap: undefined })
@@ -181,7 +181,7 @@ function metallbLeft(objects: readonly KubeObject[]): string[] {
   )
 }
 
-/** What we may have configured for MetalLB while the load balancer setting was another one, in any namespace. */
+/** The MetalLB configuration that we may have written under another load balancer setting, in any namespace. */
 function formerMetallb(
   options: Omit<ObjectOptions, 'namespace'>,
   document: DocumentConfiguration,

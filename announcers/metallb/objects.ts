@@ -87,7 +87,7 @@ function configure(
   const found = [...problems, ...pools.problems, ...peers.problems, ...silenced, ...refused]
   const possible = omitTakenNames(wanted, existing.foreign, found)
   const lacksPools = shown.length > 0 && !possible.wanted.some(({ object }) => isPool(object))
-  // Without peers of ours, those of a person are the sessions.
+  // Without our peers, a person's peers are the sessions.
   const lacksPeers = options.peerMode !== 'none' && lacksSessions(state.nodes, possible.wanted, bgpPeers.kind)
   return { ...possible, isHeld: lacksPools || lacksPeers }
 }

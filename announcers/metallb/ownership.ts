@@ -37,15 +37,16 @@ export function labelsOf({ label }: Marks): Record<string, string> {
 }
 
 /**
- * Whether we or a predecessor wrote an object. The predecessors' label alone does not prove it: a person may put it on a
- * pool or a peer too.
+ * Whether we or a predecessor wrote an object. The predecessors' label does not prove it: a person may put it on a pool
+ * or a peer too.
  */
 export function isOurs(marks: Omit<Marks, 'passwordSecret'>, object: KubeObject): boolean {
   const { namespace, name, labels = {} } = object.metadata
   if (namespace !== marks.namespace || labels[marks.label.name] !== marks.label.value) return false
   if (isAdvertisement(object)) return name === marks.advertisement
   if (isWritten(object)) return true
-  // A predecessor writes the Services of a pool into its labels, and those of a peer into selectors that match no node.
+  // A predecessor writes the Services of a pool into its labels, and a peer's Services into selectors that match no
+  // node.
   if (isPool(object)) return Object.keys(labels).some((key) => key.startsWith('service-'))
   return isPeer(object) && (object.spec.nodeSelectors ?? []).some((selector) => isInherited(selector, name))
 }

@@ -8,7 +8,7 @@ import { isCounting } from './ownership.ts'
 import type { BGPPeer } from './resources.ts'
 import { type Session, type Sessions, sessionProblem } from '../shared/sessions.ts'
 
-/** A BGPPeer to write: one session, or what the sessions of several nodes with one router have in common. */
+/** A BGPPeer to write: one session, or the common part of several nodes' sessions with one router. */
 export type Draft = { name: string; nodes: string[]; session: Session; selector: LabelSelector; source?: string }
 
 export type Drafts = { drafts: Draft[]; problems: Problem[] }

@@ -11,8 +11,8 @@ type Spec = BGPPeer['spec']
 const holdTime = '30s'
 
 /**
- * The BGPPeer of a draft. MetalLB closes the sessions of a peer and opens them anew when anything in its spec changes. So
- * a peer that exists keeps its name, and every field that says the same in other words.
+ * The BGPPeer of a draft. MetalLB closes the sessions of a peer and opens them again when anything in its spec changes.
+ * So a peer that exists keeps its name, and every field that says the same in other words.
  */
 export function peerObject(draft: Draft, marks: Marks, known: BGPPeer | undefined): BGPPeer {
   const spec = specOf(draft, marks, known?.spec)

@@ -12,7 +12,7 @@ import { peerObject } from './peer-object.ts'
 /** How we write BGPPeers: for MetalLB's own BGP, for MetalLB with FRR in all its forms, or not at all. */
 export type PeerMode = 'native' | 'frr' | 'none'
 
-/** What MetalLB does with routers of other families. */
+/** The phrase of messages about routers of other families. */
 export const frrAlone = 'which MetalLB supports only in FRR mode'
 
 export type Peers = { secret: WantedObject[]; wanted: WantedObject[]; problems: Problem[] }

@@ -18,7 +18,7 @@ export function poolNaming({ ours, foreign }: ExistingObjects): (shown: ShownAdd
   return ({ address, services }) => {
     const [service = ''] = services.toSorted(compareTexts)
     const name = poolNameOf(service)
-    // One pool has one address: the second address of a Service gets a pool by its own name.
+    // A pool has one address: the second address of a Service gets a pool by its own name.
     if (!isTakenOver || service === '' || taken.has(name)) return { name: nameOf(address), labels: {} }
     taken.add(name)
     return { name, labels: serviceLabel(service) }

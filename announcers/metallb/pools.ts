@@ -19,15 +19,15 @@ import {
   silencingAdvertisements,
 } from './foreign-advertisements.ts'
 
-/** Existing objects, and the names of all peers that exist or that we write; undefined where people alone write peers. */
+/** Existing objects, and the names of all peers that exist or that we write; undefined where only people write peers. */
 type Existing = ExistingObjects & { peers: readonly string[] | undefined }
 
 export type WantedPool = WantedObject & { object: IPAddressPool; facts: PoolFacts }
 
 /**
- * A pool for each address. MetalLB refuses two pools that overlap, so the pool of ours that holds an address keeps it,
- * and its name. It stays whatever foreign objects exist: its address may be announced already. A Service that shows an
- * address keeps it.
+ * A pool for each address. MetalLB refuses two pools that overlap, so our pool that holds an address keeps it, and its
+ * name. It stays whatever foreign objects exist: its address may be announced already. A Service that shows an address
+ * keeps it.
  */
 export function poolsOf(
   { shown, visible = [] }: { shown: readonly ShownAddress[]; visible: readonly Announced[] | undefined },
@@ -104,8 +104,8 @@ export function announcingPool(
 }
 
 /**
- * The annotation by which a Service chooses another pool than that of its address, where MetalLB refuses it then; undefined
- * if there is none. The newer name wins.
+ * The annotation by which a Service chooses another pool than its address's, where MetalLB refuses it then; undefined if
+ * there is none. The newer name wins.
  */
 export function otherPoolChoice(annotations: Readonly<Record<string, string>>, pool: string): string | undefined {
   const name = metallbPoolAnnotations.findLast((one) => annotations[one])
@@ -177,7 +177,7 @@ function makePool({ name, labels }: PoolName, spec: IPAddressPool['spec'], marks
   }
 }
 
-/** Why an address in a foreign pool gets no pool of ours. */
+/** Why an address in a foreign pool gets none of our pools. */
 export function poolConflict(address: string, pool: string): string {
   return `address ${address} is in ${pool}, which eip-admission does not manage, so it gets no pool of its own; remove it from there`
 }
@@ -199,13 +199,13 @@ function unavailableReason(
   return undefined
 }
 
-/** The Services that speakers would announce to nobody, because of advertisements of people that MetalLB accepts. */
+/** The Services that speakers would announce to no peer, because of advertisements of people that MetalLB accepts. */
 export function silencedServices(
   pools: readonly WantedPool[],
   advertisements: readonly BGPAdvertisement[],
   services: Announcements['facts'],
 ): Problem[] {
-  // As a rule nobody selects Services, and there may be thousands.
+  // As a rule no advertisement selects Services, and there may be thousands.
   if (!advertisements.some(({ spec = {} }) => selectsServices(spec))) return []
   return pools.flatMap(({ object, facts, subjects }) =>
     subjects.flatMap((subject) => {

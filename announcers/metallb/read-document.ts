@@ -6,7 +6,7 @@ import { parseIpAddress } from '../../lib/ip-address.ts'
 /** A pool in MetalLB's ConfigMap. */
 export type DocumentPool = { name: string; protocol: string; addresses: string[] }
 
-/** What MetalLB before 0.13 reads in its ConfigMap. Nothing of it is a password. */
+/** The configuration that MetalLB before 0.13 reads in its ConfigMap. Nothing of it is a password. */
 export type MetallbDocument = {
   pools: DocumentPool[]
   peers: number

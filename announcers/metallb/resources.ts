@@ -46,7 +46,7 @@ export type BGPAdvertisement = KubeObject & {
   }
 }
 
-/** What a part of MetalLB makes of its configuration, from 0.15.3 on. */
+/** The state that a part of MetalLB reports of its configuration, from 0.15.3 on. */
 export type ConfigurationState = KubeObject & {
   apiVersion: 'metallb.io/v1beta1'
   kind: 'ConfigurationState'

@@ -40,7 +40,7 @@ function crdChoice(text: string): 'crd' | 'configmap' | undefined {
   return reading.value ? 'crd' : 'configmap'
 }
 
-/** What a URL without `crdConfiguration` implies about ConfigMap or custom resources. */
+/** The form that a URL without `crdConfiguration` implies: ConfigMap or custom resources. */
 function implied(
   path: string[],
   mode: string | undefined,
@@ -64,7 +64,7 @@ export function metallbConfigMapOf({
   return { namespace: own?.namespace, name: metallbConfigMap ?? name }
 }
 
-/** Other software has a namespace too, which is not that of MetalLB. */
+/** Other software has a namespace too, which is not MetalLB's. */
 function isMetallb(loadBalancer: LoadBalancer): loadBalancer is Extract<LoadBalancer, { kind: `metallb${string}` }> {
   return loadBalancer.kind.startsWith('metallb')
 }

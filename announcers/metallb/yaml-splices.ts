@@ -13,8 +13,8 @@ export type ListChange = {
 /** A document as text, as the parser sees it, and as the value that it holds. */
 export type Yaml = { text: string; document: Document.Parsed; value: JsonObject }
 
-// We edit the text itself because a person edits it too. `Document.toString` of the package yaml would write every line
-// anew: indentation, blank lines, spaces before comments and in flow lists, numbers such as 0x1F4.
+// We edit the text itself because a person edits it too. `Document.toString` of the package yaml would rewrite every
+// line: indentation, blank lines, spaces before comments and in flow lists, numbers such as 0x1F4.
 
 /** A part of a text that is replaced. */
 export type Splice = { from: number; to: number; by: string }

@@ -19,7 +19,7 @@ export function kubectlNames(kinds: Kinds): string {
   return kinds.map(({ plural, apiVersion }) => `${plural}.${apiVersion.split('/')[0]}`).join()
 }
 
-/** The namespaces in which the Secret of our sessions may be: objects of ours name them, and one is usual. */
+/** The namespaces in which the Secret of our sessions may be: our objects name them, and one is usual. */
 export function secretNamespaces(
   objects: readonly KubeObject[],
   { annotation, usual }: { annotation: string; usual: string },

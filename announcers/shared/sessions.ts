@@ -100,7 +100,7 @@ function isAsn(asn: number): boolean {
   return Number.isInteger(asn) && asn >= 1 && asn <= 4_294_967_295
 }
 
-/** One text for equal sessions and for no others; never shown, as it contains the password. */
+/** The same text for equal sessions and for no others; never shown, as it contains the password. */
 function rank({ hostname, node, router, source, localAsn, peerAsn, isMultihop, password }: Session): string {
   return JSON.stringify([hostname, node, router.text, localAsn, peerAsn, source.text, isMultihop, password])
 }

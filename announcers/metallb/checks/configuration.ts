@@ -68,7 +68,7 @@ export const overlappingPools = defineSoftwareCheck({
   checks: 'No two pools of MetalLB share addresses, in its objects or in its ConfigMap.',
   good: 'no two pools of MetalLB share addresses',
   needs: ['metallb', 'document'],
-  // One MetalLB reads one of the two forms.
+  // Each MetalLB reads one of the two forms.
   judge: ({ metallb, document }) => [...overlaps(objectPools(metallb)), ...overlaps(documentPools(document))],
 })
 

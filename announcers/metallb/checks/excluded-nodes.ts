@@ -20,7 +20,7 @@ export const excludedNodes = defineSoftwareCheck({
   },
 })
 
-/** Whether a speaker of this image heeds the label. One without a version in its name is taken for a new one. */
+/** Whether a speaker of this image heeds the label. An image without a version in its name is taken for a new one. */
 function heedsLabel(image: string): boolean {
   const version = versionOf(image)
   return version === undefined || version.major > 0 || version.minor >= heedsLabelFrom

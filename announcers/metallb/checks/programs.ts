@@ -91,10 +91,10 @@ function flagOf(args: readonly string[], name: string): string | undefined {
 
 type Found = { workload: RunningProgram; container: ProgramContainer; image: string }
 
-/** What the setting chooses, and whether the cluster knows the objects of MetalLB. */
+/** The choice of the setting, and whether the cluster knows the objects of MetalLB. */
 type ChosenConfiguration = { loadBalancer: LoadBalancer; hasObjects: boolean }
 
-/** MetalLB reads its configuration in its own namespace alone. */
+/** MetalLB reads its configuration only in its own namespace. */
 function elsewhere(found: readonly Found[], seen: ChosenConfiguration): SoftwareFinding[] {
   const { loadBalancer } = seen
   const namespaces = [...new Set(found.map(({ workload }) => workload.metadata.namespace ?? ''))]

@@ -19,10 +19,10 @@ export type FoundObject = {
   spec: Record<string, unknown>
 }
 
-/** What decides which objects of MetalLB the predecessor would have. */
+/** The facts that decide which objects of MetalLB the predecessor would have. */
 export type PredecessorFacts = {
   marks: Marks & AnnouncerMarks
-  /** What it had written when we came. */
+  /** Its objects when we came. */
   found: readonly FoundObject[]
   /** The Services that it will serve, with an address in spec. */
   services: readonly Service[]
@@ -31,12 +31,12 @@ export type PredecessorFacts = {
   password: string | undefined
 }
 
-/** What a predecessor wrote for MetalLB. Its objects are in one namespace: MetalLB reads no other. */
+/** A predecessor's objects for MetalLB. They are in one namespace: MetalLB reads no other. */
 export function foundObjects(
   objects: readonly KubeObject[],
   marks: AnnouncerMarks,
 ): { namespace: string; objects: FoundObject[] } | undefined {
-  // What we wrote already in an earlier takeover says nothing about the predecessor's way to write.
+  // Our objects of an earlier takeover say nothing about the predecessor's way to write.
   const theirs = objects.filter(
     (one) => isOurs({ ...marks, namespace: one.metadata.namespace ?? '' }, one) && !isWritten(one),
   )
@@ -140,7 +140,7 @@ function advertisedNames({ spec = {} }: BGPAdvertisement, pools: readonly Wanted
   return [...new Set([...names, ...added.map(({ pool }) => pool.metadata.name)])]
 }
 
-/** Without names of pools that are gone, such as ours that got another name. All, if none were left: none means every pool. */
+/** Without names of deleted pools, such as our renamed ones. All, if none were left: none means every pool. */
 function namesIn(known: ReadonlySet<string>, names: readonly string[]): readonly string[] {
   const left = names.filter((name) => known.has(name))
   return left.length === 0 ? names : left

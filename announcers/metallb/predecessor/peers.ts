@@ -21,7 +21,7 @@ export type PeerFacts = {
   counting: readonly LabelSelector[]
   /** The labels of the predecessor's objects. */
   labels: Record<string, string>
-  /** What the predecessor writes where nothing was found that shows it. */
+  /** The predecessor's usual values, where nothing that was found shows them. */
   usual: Record<string, unknown>
   password: string | undefined
 }
@@ -29,8 +29,8 @@ export type PeerFacts = {
 type Spec = BGPPeer['spec']
 
 /**
- * The peers as the predecessor would have written them. It adopts those of its own names that count every Service.
- * Beside each that has another name it writes a second one.
+ * The peers as the predecessor would have written them. It adopts peers with its own names that count every Service.
+ * Beside each peer with another name it writes a second one.
  */
 export function predecessorPeers(ours: readonly BGPPeer[], facts: PeerFacts): BGPPeer[] {
   const untouched = ours.filter((peer) => !isWritten(peer))
@@ -65,7 +65,7 @@ function restored(peer: BGPPeer, before: FoundPeer, facts: PeerFacts): BGPPeer {
 
 const secretFields = new Set(['password', 'passwordSecret'])
 
-/** A peer that we wrote, as one or several of the predecessor: one for each node, or one for each region. */
+/** Our peer as one or several of the predecessor's: one for each node, or one for each region. */
 function renamed(peer: BGPPeer, facts: PeerFacts, taken: Set<string>): BGPPeer[] {
   const hostnames = hostnamesOf(peer.spec) ?? []
   const nodes = facts.nodes.filter((node) => hostnames.includes(hostnameOf(node)))

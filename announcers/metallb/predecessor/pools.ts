@@ -15,16 +15,16 @@ export type PoolFacts = {
   labels: Record<string, string>
   /** The names of the pools that it had written. */
   found: ReadonlySet<string>
-  /** Pools of other people: what they hold needs no pool. */
+  /** Pools of other people: the addresses in them need no pool. */
   foreign: readonly IPAddressPool[]
 }
 
-/** A pool that is to exist, and the name of ours that it takes the place of. */
+/** A pool that is to exist, and the name of our pool that it replaces. */
 export type WantedPool = { pool: IPAddressPool; replaces?: string; isThere: boolean }
 
 /**
- * The pools by the names under which the predecessor looks for them. A pool of ours with another name would stay for
- * ever. The predecessor refuses a Service whose address is in such a pool, or never removes the pool.
+ * The pools by the names under which the predecessor looks for them. Our pool with another name would stay for ever. The
+ * predecessor refuses a Service whose address is in such a pool, or never removes the pool.
  */
 export function predecessorPools(ours: readonly IPAddressPool[], facts: PoolFacts): WantedPool[] {
   const usersOf = usersFinder(facts.services)
