@@ -42,7 +42,7 @@ export const managedSchemes: Readonly<Record<string, LoadBalancerScheme>> = Obje
   ...dialects.map(({ managed }) => managed?.schemes),
 )
 
-/** What the annotations of a Service show of its managed balancer, whichever cloud that is of. */
+/** The facts of a managed balancer in the annotations of its Service, for any cloud. */
 export function shownBalancer(
   annotations: Readonly<Record<string, string>>,
 ): Record<'id' | 'location', string | undefined> {

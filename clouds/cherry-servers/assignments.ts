@@ -49,13 +49,13 @@ function shown({ reservation: { id, address, marks }, server, tags }: Address): 
   }
 }
 
-/** The ways in which a setting names a tag: one without a value also by its key alone. */
+/** The ways in which a setting names a tag: a tag without a value also by its key alone. */
 function namesOf(key: string, value: unknown): string[] {
   if (typeof value !== 'string') return []
   return value === '' ? [key, `${key}=`] : [`${key}=${value}`]
 }
 
-/** One PUT moves the address: it needs no unassignment before, and fields that it does not contain stay. */
+/** A single PUT moves the address: it needs no unassignment before, and fields that it does not contain stay. */
 async function move(
   project: Project,
   movable: Parameters<Assignments['move']>[0],

@@ -26,7 +26,7 @@ export type CherryServersOptions = {
   'inFlight' | 'rate' | 'readTimeoutMs' | 'writeTimeoutMs' | 'retryDelayMs' | 'proxy' | 'observe'
 >
 
-/** One project of Cherry Servers: its floating IPs, its servers and their BGP. */
+/** A project of Cherry Servers: its floating IPs, its servers and their BGP. */
 export function cherryServers({ apiKey, projectId, baseUrl, rate, ...tuning }: CherryServersOptions): WholeVendor {
   const http = vendorHttp({
     ...tuning,
@@ -51,7 +51,7 @@ export function cherryServers({ apiKey, projectId, baseUrl, rate, ...tuning }: C
   }
 }
 
-/** Other tools accept the host alone, so people may write only that. */
+/** Other tools accept only the host, so people may write only that. */
 function withVersion(baseUrl: string): string {
   const { pathname, search, hash } = URL.parse(baseUrl) ?? {}
   return pathname === '/' && !search && !hash ? baseUrl.replace(/\/*$/, '/v1') : baseUrl

@@ -7,7 +7,7 @@ export const vendor = 'Cherry Servers'
 
 export const { refusal, requireSameId, unreadableError } = vendorErrors(vendor)
 
-/** What the API says of a refusal. It writes `message`; older clients know the other fields too. */
+/** The API's text of a refusal. It writes `message`; older clients know the other fields too. */
 export function errorText(body: unknown): string | undefined {
   const { message, error, errors } = fieldsOf(body)
   const texts = itemsOf(errors)?.flatMap((one) => textOf(one) ?? []) ?? []

@@ -4,7 +4,7 @@ import { refusal, requireSameId } from './errors.ts'
 import { type Address, kindOf, parseAddress } from './parse-address.ts'
 import type { Project } from './project.ts'
 
-/** A floating IP; undefined if it is gone. */
+/** A floating IP; undefined if it does not exist. */
 export async function findAddress(
   project: Project,
   { id, lane = 'read' }: { id: string; lane?: Lane },

@@ -20,7 +20,7 @@ export function parseAddress(body: unknown): Address | undefined {
   return reservation && { reservation, tags: fieldsOf(item.tags), server: serverOf(item) }
 }
 
-/** What another object of `/ips` is, for messages. */
+/** The kind of another object of `/ips`, for messages. */
 export function kindOf(body: unknown): string {
   const type = textOf(fieldsOf(body).type)
   return type === undefined ? 'of no known type' : `an address of type ${type}`
@@ -58,7 +58,9 @@ function holderOf({ targeted_to, routed_to }: Fields): string | undefined {
   return address === undefined ? undefined : `address ${textOf(route.address) ?? address}`
 }
 
-/** The API sets both fields of an address that points to a server; one that is routed to a subnet may have the route alone. */
+/**
+ * The API sets both fields of an address that points to a server; if it is routed to a subnet, perhaps only the route.
+ */
 function serverOf({ targeted_to, routed_to }: Fields): string | undefined {
   const route = fieldsOf(routed_to)
   const servers = [targeted_to, route.targeted_to, route.assigned_to]

@@ -80,7 +80,7 @@ function networkOf({ cidr }: Fields): string | undefined {
   return formatIpv4Network(network, Number(length))
 }
 
-/** BGP of a server: the peers are those of the region, the AS number is that of the project. */
+/** BGP of a server: the peers are the region's, the AS number is the project's. */
 function bgpOf({ bgp, project, region }: Fields): Server['bgp'] {
   const { hosts, asn } = fieldsOf(fieldsOf(region).bgp)
   const { enabled } = fieldsOf(bgp)
@@ -93,7 +93,7 @@ function bgpOf({ bgp, project, region }: Fields): Server['bgp'] {
   }
 }
 
-/** Of so many routers so many have a session with the server. Without both numbers nothing is known. */
+/** The number of routers, and how many of them have a session with the server. Without both numbers nothing is known. */
 function seenOf({ routers, connected, updated }: Fields): SeenSessions {
   const isKnown = Number.isInteger(routers) && Number.isInteger(connected)
   const [all, up] = isKnown ? [Number(routers), Number(connected)] : [0, 0]

@@ -12,7 +12,7 @@ import { parseServer, type Server } from './parse-server.ts'
 /** A project, its HTTP client and its lists. The cloud permits four calls a second, so callers share every list. */
 export type Project = { http: VendorHttp; id: string; servers: SharedRead<Server[]>; addresses: SharedRead<Address[]> }
 
-/** What to check when the cloud refuses a call about the project itself. */
+/** The advice when the cloud refuses a call about the project itself. */
 export const projectHints = { invalid: 'check the project id' }
 
 /** For a list that the cloud does not return at once. */
@@ -37,7 +37,7 @@ export function projectAt(http: VendorHttp, id: string): Project {
 
 /**
  * Every item of a list of the API. The first call sends no limit, as the vendor's own clients do: its answer is the whole
- * list. Nobody has seen what the length counts where a limit is sent, or what a filter leaves out. Further pages are
+ * list. It is unknown what the length counts where a limit is sent, or what a filter leaves out. Further pages are
  * selected by offset.
  */
 function readList<T>(http: VendorHttp, { name, path, keep }: List<T>, signal: AbortSignal): Promise<T[]> {
@@ -50,7 +50,7 @@ function readList<T>(http: VendorHttp, { name, path, keep }: List<T>, signal: Ab
     const items = itemsOf(body)?.map(fieldsOf)
     if (!items) throw incompleteError(pages, `the response at offset ${offset} is not a list`)
     const length = totalOf(headers)
-    // After other pages, a length that is no more than this page's counts this page alone.
+    // After other pages, a length that is no more than this page's counts only this page.
     const total = offset > 0 && length !== undefined && length <= items.length ? whole : length
     if (offset === 0) whole = total
     const isFull = offset > 0 && items.length === pageSize

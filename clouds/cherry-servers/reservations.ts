@@ -28,7 +28,7 @@ export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
   }
 }
 
-/** Reserves an address. If the cloud refuses the region, its text may be another name or a former one. */
+/** Reserves an address. If the cloud refuses the region, its text may be another or an old name. */
 async function reserve(
   project: Project,
   request: ReservationRequest,

@@ -65,7 +65,7 @@ const addresses = {
 } as const satisfies SettingsTable
 
 const bgp = {
-  // Tools that edit a server may disable its BGP. One list shows all servers, so a shorter interval costs little.
+  // Tools that edit a server may disable its BGP. A single list shows all servers, so a shorter interval costs little.
   peerRefreshMs: { ...common.peerRefreshMs, default: '5m' },
   bgpNodeSelector: bgpNodeSelector('CHERRY_'),
   ...peerAnnotations('CHERRY_', 'cherryservers.com'),

@@ -14,7 +14,7 @@ function onNode(values: string, sentence: string): NamedBySetting {
   return { on: 'Node', writers: ['eip-admission'], values, sentence }
 }
 
-/** What the annotations of a dialect are read from. */
+/** The source of a dialect's annotations. */
 type AnnotationSource = { rows: SettingsTable; annotations: readonly Annotation[] }
 
 /** The Service annotations of a dialect, under the names that its settings give them. */
@@ -32,7 +32,7 @@ export function outdatedNodeAnnotations({ annotations }: AnnotationSource): stri
   return annotations.filter(({ on }) => on === 'Node').map(({ name }) => name)
 }
 
-/** What we write about its BGP peers on a node. Each dialect has names of its own for these. */
+/** Our annotations about the BGP peers of a node. Each dialect has names of its own for these. */
 export const nodeAnnotations = {
   localAsn: onNode('an ASN', 'The ASN of the node.'),
   peerAsn: onNode('an ASN', 'The ASN of the peer.'),

@@ -75,13 +75,13 @@ export type FormerSetting = {
   translate: (value: string) => string
 }
 
-/** The settings of a dialect. Commands ask for the two that each has; the others are known in its folder alone. */
+/** The settings of a dialect. Commands ask for the two that each has; the others are known only in its folder. */
 type DialectRows = SettingsTable & {
   apiKey: Setting<Secret>
   loadBalancer: Setting<LoadBalancer>
 }
 
-/** What a vendor says of a cloud in one dialect, besides its client. */
+/** A vendor's facts about a cloud in one dialect, besides its client. */
 type DialectFacts = {
   name: string
   title: string
@@ -98,7 +98,7 @@ type DialectFacts = {
   annotations: readonly Annotation[]
   /** An annotation of a Service with this prefix that we do not know is a mistake of the user. */
   annotationPrefix?: string
-  /** What the reference says of the load balancer setting in this dialect alone, in Markdown. */
+  /** The note of the reference on the load balancer setting in this dialect, in Markdown. */
   loadBalancerNote?: string
   /** The cloud's managed load balancers: the values of that setting, and how a Service shows its balancer. */
   managed?: { schemes: Readonly<Record<string, LoadBalancerScheme>>; annotations: BalancerAnnotations }

@@ -11,7 +11,7 @@ type CommonSettings = ValuesOf<typeof common>
 export type DialectPolicy = {
   loadBalancer: LoadBalancer
   controlPlaneService: string
-  /** The families of the addresses that Services can have; IPv4 alone by default. */
+  /** The families of the addresses that Services can have; only IPv4 by default. */
   families?: readonly IpFamily[]
   /** The Service annotations of the dialect. */
   annotations: string[]
@@ -27,7 +27,7 @@ export type DialectPolicy = {
   locationAnnotations: LocationSource[]
 }
 
-/** Makes the policy: what the operator decided for all Services of the cluster. */
+/** Makes the policy: the operator's choices for all Services of the cluster. */
 export function makePolicy(settings: CommonSettings, dialect: DialectPolicy): Policy {
   const { loadBalancer, annotationPrefix, managedAnnotation, locationSettings, locationAnnotations } = dialect
   const software = softwareOf(loadBalancer)

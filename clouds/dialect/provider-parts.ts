@@ -4,7 +4,7 @@ import type { Vendor } from '../ports/vendor.ts'
 import type { Log } from '../../kube/log.ts'
 import type { CloudProvider, ControlPlaneOptions } from '../ports/cloud-provider.ts'
 
-/** What a provider needs of the process. */
+/** The parts of the process that a provider needs. */
 export type CloudTools = {
   userAgent: string
   proxy: ProxyEnvironment
@@ -28,7 +28,7 @@ export function cloudTimeouts({ cloudTimeoutMs }: { cloudTimeoutMs: number }): {
   return { writeTimeoutMs: cloudTimeoutMs, readTimeoutMs: cloudTimeoutMs / 2 }
 }
 
-/** What a dialect's settings say about the control-plane address; undefined without a tag. */
+/** The control-plane address in a dialect's settings; undefined without a tag. */
 export function controlPlaneOf(settings: {
   tag: string | undefined
   port?: number

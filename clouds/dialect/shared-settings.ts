@@ -44,7 +44,7 @@ export function baseUrl(value: string) {
   } as const
 }
 
-/** What brings traffic to the nodes. */
+/** The load balancer: it brings traffic to the nodes. */
 export function loadBalancerChoice(env: string, dialect: LoadBalancerDialect) {
   return {
     title: 'load balancer',

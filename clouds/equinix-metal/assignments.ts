@@ -72,8 +72,9 @@ function shown({ assignments, ...address }: Assigned): AssignedAddress {
 type Target = Parameters<Assignments['move']>[0]
 
 /**
- * The API has no move: the old assignment is deleted, then a new one is made, and in between the address is on no machine. An
- * address that somebody assigns to another machine in between is refused by the API and stays there.
+ * The API has no move: the old assignment is deleted, then a new one is made, and in between the address is on no
+ * machine. If another program assigns the address to another machine in between, the API refuses ours and the address
+ * stays there.
  */
 async function move(project: Project, target: Target, options: MoveOptions): Promise<void> {
   const found = await find(project, target.id, options.signal)
@@ -94,7 +95,7 @@ async function move(project: Project, target: Target, options: MoveOptions): Pro
   }
 }
 
-/** Deletes an assignment; one that is gone already is success. */
+/** Deletes an assignment; success if it is already deleted. */
 async function unassign({ http }: Project, { id }: Assignment, options: MoveOptions): Promise<void> {
   await writeOfMove(http, { name: 'unassign', method: 'DELETE', path: ['ips', id], accept: [404] }, options)
 }

@@ -20,7 +20,7 @@ export type EquinixMetalOptions = {
     'inFlight' | 'rate' | 'readTimeoutMs' | 'writeTimeoutMs' | 'retryDelayMs' | 'proxy' | 'observe'
   >
 
-/** One Equinix Metal project: its addresses, its machines and their BGP. */
+/** An Equinix Metal project: its addresses, its machines and their BGP. */
 export function equinixMetal(options: EquinixMetalOptions): WholeVendor {
   const { apiKey, projectId, baseUrl, places, peerAsn, otherPeerAsn, ...tuning } = options
   const http = vendorHttp({

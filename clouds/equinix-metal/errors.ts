@@ -7,7 +7,7 @@ export const vendor = 'Equinix Metal'
 
 export const { refusal, requireSameId, unreadableError } = vendorErrors(vendor)
 
-/** What the API says of a refusal. It writes `errors`; the check of the key writes `error`. */
+/** The API's text of a refusal. It writes `errors`; the check of the key writes `error`. */
 export function errorText(body: unknown): string | undefined {
   const { errors, error } = fieldsOf(body)
   const texts = itemsOf(errors)?.flatMap((one) => textOf(one) ?? [])

@@ -26,7 +26,7 @@ export function machineOf(session: Fields): string | undefined {
   return textOf(id) ?? textOf(textOf(href)?.split('/').at(-1))
 }
 
-/** What a BGP session says of its routers: one word for each, such as `up,down`. */
+/** The states of a BGP session's routers: one word for each, such as `up,down`. */
 export function parseSession({ status, updated_at }: Fields): SeenSessions {
   const words = (textOf(status) ?? '').split(',')
   const count = (wanted: string) => words.filter((word) => word.trim() === wanted).length

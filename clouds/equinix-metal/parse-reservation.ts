@@ -23,7 +23,7 @@ export function isReservation(item: Fields): boolean {
   return publicTypes.includes(textOf(item.type) ?? '') && textOf(item.id) !== undefined && !item.assigned_to
 }
 
-/** What another object of `/ips` is, for messages. */
+/** The kind of another object of `/ips`, for messages. */
 export function kindOf(item: Fields): string {
   if (item.assigned_to || item.type === 'IPAssignment') return 'the assignment of an address to a machine'
   return textOf(item.type) ? `a block of type ${String(item.type)}` : 'of no known type'
@@ -47,7 +47,7 @@ export function parseReservation(body: unknown, options: ProjectOptions = {}): R
   }
 }
 
-/** Whether the one address of a block is assigned to a machine. Of a larger block the list does not say which one is. */
+/** Whether the one address of a block is assigned to a machine. The list does not say which address of a larger block is. */
 function isAssigned({ assignments, cidr }: Fields): boolean {
   return cidr === 32 && (itemsOf(assignments) ?? []).length > 0
 }
@@ -59,7 +59,7 @@ function stateOf({ state, address }: Fields): Reservation['state'] {
   return granted && isIPv4(textOf(address) ?? '') && address !== '0.0.0.0' ? 'reserved' : 'requested'
 }
 
-/** The metro, or that of the facility on very old blocks; a global address has no location. */
+/** The metro, or the facility's metro on very old blocks; a global address has no location. */
 function locationOf(item: Fields, { places }: ProjectOptions): string | undefined {
   const facility = fieldsOf(item.facility)
   const metro = textOf(fieldsOf(item.metro).code) ?? textOf(fieldsOf(facility.metro).code)

@@ -48,7 +48,7 @@ async function enable(project: Project, { asn, password }: ProjectPeering, signa
   await unlessDone(call, async () => (await findPeering(project, signal)) !== undefined)
 }
 
-/** One session for each machine, in place of those with all routers. */
+/** A session for each machine, in place of its sessions with all routers. */
 async function listSessions({ http, id }: Project, signal: AbortSignal): Promise<Map<string, SeenSessions>> {
   const path = ['projects', id, 'bgp', 'sessions']
   const sessions = await wholeList(http, { ...sessionList, path, hints: projectHints }, signal)

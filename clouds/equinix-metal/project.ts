@@ -13,5 +13,5 @@ export type ProjectOptions = {
 /** A project and its HTTP client. */
 export type Project = ProjectOptions & { http: VendorHttp; id: string }
 
-/** What to check when the cloud refuses a call about the project itself. */
+/** The advice when the cloud refuses a call about the project itself. */
 export const projectHints = { invalid: 'check the project id' }

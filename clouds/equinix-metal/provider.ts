@@ -65,14 +65,14 @@ function ignoredBalancer({ loadBalancer, loadBalancerId: id, eipTag }: Settings)
   return eipTag === undefined ? [] : ['METAL_EIP_TAG has no effect beside METAL_LOAD_BALANCER_ID']
 }
 
-/** Managed load balancers alone serve Services, in the metro of the setting. */
+/** Only managed load balancers serve Services, in the metro of the setting. */
 function managedPolicy(loadBalancer: LoadBalancer): ManagedPolicy | undefined {
   if (loadBalancer.kind !== 'managed') return undefined
   const annotations = balancerAnnotations
   return { location: loadBalancer.location, setting: 'METAL_LOAD_BALANCER', locations: balancerMetros, annotations }
 }
 
-/** There with every load balancer setting: what an earlier one created is deleted. */
+/** Present with every load balancer setting: balancers of an earlier one are deleted. */
 function managedBalancers(
   settings: Settings,
   { userAgent, proxy, observe }: Pick<CloudTools, 'userAgent' | 'proxy' | 'observe'>,

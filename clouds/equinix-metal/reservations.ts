@@ -33,7 +33,7 @@ export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
 
 /** The list of all public addresses of a project. */
 export function addressesOf({ id }: Project): List {
-  // One text, as every client of the vendor sent it for years. Of a key that is repeated a server may keep only the last.
+  // A single text, as every client of the vendor sent it for years. A server may keep only the last of a repeated key.
   const query = { types: publicTypes.join(','), per_page: 100 }
   return { name: 'reservations', path: ['projects', id, 'ips'], query, hints: projectHints, field: 'ip_addresses' }
 }
@@ -109,7 +109,7 @@ async function isListed(project: Project, id: string, signal: AbortSignal): Prom
   return items.some((item) => item.id === id)
 }
 
-/** The codes of metros have two letters, those of facilities more: `da`, and `da11` or `ewr1`. */
+/** The codes of metros have two letters, facility codes more: `da`, and `da11` or `ewr1`. */
 function placeOf(location: string): { metro: string } | { facility: string } {
   const code = location.trim().toLowerCase()
   return /^[a-z]{2}$/.test(code) ? { metro: code } : { facility: code }

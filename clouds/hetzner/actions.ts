@@ -3,9 +3,9 @@ import { type Fields, fieldsOf, textOf } from '../http/loose-json.ts'
 import { CloudError } from '../ports/cloud.ts'
 import { vendor } from './errors.ts'
 
-/** What the cloud does after it has answered. */
+/** The actions of the cloud after its answer. */
 export type Actions = {
-  /** Resolves when an action has ended well; rejects if it failed, or if nobody can wait any longer. */
+  /** Resolves when an action has succeeded; rejects if it failed, or if no caller can wait any longer. */
   ended(action: unknown, signal: AbortSignal): Promise<void>
 }
 
@@ -26,7 +26,10 @@ type Waiting = Map<string, { sinceMs: number; settle: (result: Fields | Error) =
 /** How long actions take, as far as we have seen. */
 type Pace = { usualMs: number }
 
-/** Waits for actions. One call asks for all that run: a hundred moves at once would use up the calls that the cloud allows. */
+/**
+ * Waits for actions. A single call asks for all that run: a hundred moves at once would use up the calls that the cloud
+ * allows.
+ */
 export function makeActions(read: ReadActions): Actions {
   const waiting: Waiting = new Map()
   const pace: Pace = { usualMs: 0 }
@@ -87,7 +90,7 @@ function settleOne(waiting: Waiting, id: string, result: Fields | Error): void {
   waiting.delete(id)
 }
 
-/** An action that failed has an error; that of another one means nothing. */
+/** An action that failed has an error; the error of another one means nothing. */
 function judge({ id, status, error }: Fields): void {
   if (status === 'success') return
   const { message, code } = fieldsOf(error)
@@ -95,7 +98,7 @@ function judge({ id, status, error }: Fields): void {
   throw actionError(`${String(id)} failed: ${text}`, /locked/.test(text) ? 'conflict' : 'unavailable')
 }
 
-/** Nobody but a look at the address tells what an action has done before it failed. */
+/** Only a look at the address tells what an action has done before it failed. */
 function actionError(text: string, fault: CloudError['fault'] = 'unavailable'): CloudError {
   return new CloudError(`${vendor}: action ${text}`, { fault, outcome: 'unknown' })
 }

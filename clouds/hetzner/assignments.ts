@@ -37,8 +37,8 @@ function shown({ reservation: { id, address, marks }, labels, server, home }: Fl
 type Target = Parameters<Assignments['move']>[0]
 
 /**
- * One call moves an address from a server to another. The next read shows it when the action has ended. Ids never come
- * back, so that a read of the caller's is enough.
+ * A single call moves an address from a server to another. The next read shows it when the action has ended. Ids never
+ * come back, so that a read of the caller's is enough.
  */
 async function move(project: Project, target: Target, options: MoveOptions): Promise<void> {
   const { id, machine, from } = target
@@ -84,7 +84,7 @@ async function find(project: Project, target: Movable, signal: AbortSignal): Pro
   return found && isStill(shown(found), target) ? shown(found) : undefined
 }
 
-/** An address that no server has is success, and so is one that is gone. */
+/** Success if no server has the address, and if it is deleted. */
 async function unassign(project: Project, target: Movable, options: MoveOptions): Promise<void> {
   const { machines = [] } = (await find(project, target, options.signal)) ?? {}
   if (machines.length === 0) return

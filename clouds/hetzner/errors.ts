@@ -12,7 +12,7 @@ export function errorCode(body: unknown): string | undefined {
   return textOf(fieldsOf(fieldsOf(body).error).code)
 }
 
-/** What the API says of a refusal, with its code, which its documentation and its support know. */
+/** The API's text of a refusal, with its code, which its documentation and its support know. */
 export function errorText(body: unknown): string | undefined {
   const text = textOf(fieldsOf(fieldsOf(body).error).message)
   const code = errorCode(body)

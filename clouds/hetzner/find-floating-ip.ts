@@ -5,7 +5,7 @@ import { errorCode, refusal, requireSameId, unreadableError } from './errors.ts'
 import { type FloatingIp, parseFloatingIp } from './parse-floating-ip.ts'
 import type { Project } from './project.ts'
 
-/** A floating IP, read live; undefined is a proof that it is gone. */
+/** A floating IP, read live; undefined proves that it is deleted. */
 export async function findFloatingIp(
   project: Project,
   { id, lane = 'read' }: { id: string; lane?: Lane },

@@ -5,7 +5,7 @@ import { type Fields, textOf } from '../http/loose-json.ts'
 /** Programs and people label the same floating IPs. */
 const prefix = 'eip-admission.dev/'
 
-/** A value that the vendor accepts, and that does not look like a coded one. Its rules are those of Kubernetes' labels. */
+/** A value that the vendor accepts, and that does not look like a coded one. Its rules are the rules of Kubernetes' labels. */
 const plain = /^(?!x-)([A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?)?$/
 const coded = /^x-([A-Za-z0-9_-]*)x$/
 const maxLength = 63

@@ -26,7 +26,10 @@ async function findMachine(project: Project, id: string, signal: AbortSignal): P
   return machine
 }
 
-/** To a token of another project no server exists, and no answer names the project. One without any server proves nothing. */
+/**
+ * To a token of another project no server exists, and no answer names the project. A project without servers proves
+ * nothing.
+ */
 async function confirmGone({ http }: Project, id: string, signal: AbortSignal): Promise<undefined> {
   const call: VendorCall = { name: 'machines', method: 'GET', path: ['servers'], query: { per_page: 1 } }
   const { body } = await http.call(call, signal)

@@ -18,7 +18,7 @@ export type FloatingIp = {
   home: string[]
 }
 
-/** The address in a response; undefined if there is none. Of an IPv6 network a Service has the first address, for ever. */
+/** The address in a response; undefined if there is none. A Service has the first address of an IPv6 network, for ever. */
 export function parseFloatingIp(body: unknown): FloatingIp | undefined {
   const item = fieldsOf(body)
   const id = idOf(item.id)

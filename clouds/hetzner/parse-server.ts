@@ -13,7 +13,7 @@ const datacenters: Readonly<Record<string, string>> = {
   sin: 'sin-dc1',
 }
 
-/** The server in a response; undefined if it has no id. Its floating IPs are ids alone, which are no addresses of its own. */
+/** The server in a response; undefined if it has no id. Its floating IPs are only ids, which are no addresses of its own. */
 export function parseServer(body: unknown): Machine | undefined {
   const server = fieldsOf(body)
   const id = idOf(server.id)
@@ -31,7 +31,7 @@ export function parseServer(body: unknown): Machine | undefined {
     labels: { 'instance.hetzner.cloud/provided-by': 'cloud' },
     ...(networkZone !== undefined && { networkZone }),
     addresses: [...publicAddresses(server.public_net), ...privateAddresses(server.private_net)],
-    // It takes one more call for each network, and nobody needs it where sessions have no source address.
+    // It takes another call for each network, and is not needed where sessions have no source address.
     privateNetwork: undefined,
   }
 }
@@ -43,7 +43,7 @@ function stateOf(status: unknown): Machine['state'] {
   return status === 'unknown' || textOf(status) === undefined ? 'unknown' : 'changing'
 }
 
-/** A server without a Primary IP of a family has none there. Of its IPv6 network the host usually has the first address. */
+/** A server without a Primary IP of a family has none there. The host usually has the first address of its IPv6 network. */
 function publicAddresses(net: unknown): MachineAddress[] {
   const { ipv4, ipv6 } = fieldsOf(net)
   return addressesOf([textOf(fieldsOf(ipv4).ip), firstHostOf(textOf(fieldsOf(ipv6).ip) ?? '')], true)

@@ -16,7 +16,7 @@ export type Project = {
   http: VendorHttp
   servers: SharedRead<Machine[]>
   addresses: SharedRead<FloatingIp[]>
-  /** The same for callers that move an address, who wait for nobody else. */
+  /** The same for callers that move an address, who wait for no one else. */
   addressesForMoves: SharedRead<FloatingIp[]>
   actions: Actions
 }

@@ -39,7 +39,7 @@ export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
 /**
  * Creates an address under a name that its order and its marks make. The name is unique in the project, so that two
  * processes, or an attempt after a lost answer, get one address. Marks alone do not tell orders apart: an address that
- * was moved keeps those of its former Service.
+ * was moved keeps its previous Service's marks.
  */
 async function reserve(project: Project, request: NamedRequest, signal: AbortSignal): Promise<Reservation> {
   const { name } = request
@@ -50,7 +50,7 @@ async function reserve(project: Project, request: NamedRequest, signal: AbortSig
     const taken = await findNamed(project, name, signal)
     if (!taken) throw error
     if (hasMarks(taken.reservation.marks, request.marks)) return taken.reservation
-    // It was ours, and is retained or somebody else's by now. Every attempt of the order then comes to the same name.
+    // It was ours, and is now retained or another owner's. Every attempt of the order then results in the same name.
     return reserve(project, { ...request, name: `${nameOf(request)}-${taken.reservation.id}` }, signal)
   }
 }
@@ -96,7 +96,7 @@ async function mark(
   await unlessGone(project.http.call({ name: 'mark', method: 'PUT', path: ['floating_ips', id], body }, signal))
 }
 
-/** Deletes an address that no server has; while one has it, somebody may use it. */
+/** Deletes an address that no server has; while a server has it, it may be in use. */
 async function release(project: Project, { id, marks = {} }: Marked, signal: AbortSignal): Promise<void> {
   const found = await findFloatingIp(project, { id }, signal)
   if (!found || !hasMarks(found.reservation.marks, marks)) return
@@ -109,7 +109,7 @@ async function release(project: Project, { id, marks = {} }: Marked, signal: Abo
   await unlessGone(project.http.call({ name: 'release', method: 'DELETE', path, hints }, signal))
 }
 
-/** Accepts that the address is gone by now. A proxy answers 404 as well, which proves nothing. */
+/** Accepts that the address is already deleted. A proxy can also answer 404, which proves nothing. */
 async function unlessGone(change: Promise<unknown>): Promise<void> {
   await change.catch((error: unknown) => {
     if (!(error instanceof CloudError) || error.code !== 'not_found') throw error

@@ -48,7 +48,7 @@ async function boundedText(response: ReceivedResponse): Promise<{ text?: string;
   return { text: text + decoder.decode(), bytes }
 }
 
-/** Times are whole seconds: of a shorter one they tell no pace. */
+/** Times are whole seconds: a shorter one tells no pace. */
 const leastPacedMs = 10_000
 
 /** How many calls the cloud says are left, by either of the usual names. */

@@ -26,8 +26,8 @@ export type VendorResponse = Pick<RawResponse, 'status' | 'headers' | 'bytes'> &
 
 export type VendorHttp = {
   /**
-   * One call, which returns a response or throws a CloudError. It retries a read after a transient error, and a write
-   * only after a rate limit, because the cloud has then done nothing.
+   * A call, which returns a response or throws a CloudError. It retries a read after a transient error, and a write only
+   * after a rate limit, because the cloud has then done nothing.
    */
   call(call: VendorCall, signal: AbortSignal): Promise<VendorResponse>
 }
@@ -152,7 +152,7 @@ function isRepeatable({ facts }: Request, { error, isTransient }: Failure): bool
   return error.fault === 'rate-limit' && error.outcome === 'nothing' && (error.retryAfterMs ?? 0) <= maxRateLimitWaitMs
 }
 
-/** One exchange, and those of its redirects. */
+/** An exchange, and its redirects. */
 async function follow(request: Request, options: Tools, ends: AbortSignal): Promise<Result> {
   let result = await exchange(request, options, ends)
   for (let followed = 0; followed < maxRedirects && 'error' in result && result.redirectUrl !== undefined; followed++) {

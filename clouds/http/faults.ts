@@ -13,7 +13,7 @@ export type CallFacts = {
   isRead: boolean
   /** Credentials and secrets of this call. No message may contain them, even if the vendor's text does. */
   secrets: string[]
-  /** What a person can do about a fault; it follows the vendor's text. */
+  /** The remedies of a person for a fault; they follow the vendor's text. */
   hints: Partial<Record<Fault, string>>
 }
 
@@ -26,7 +26,7 @@ export type ErrorFormat = {
   errorText(body: unknown): string | undefined
   /** The vendor's code in the body of an error, if it has any. */
   errorCode?: ((body: unknown) => string | undefined) | undefined
-  /** The fault, if the status alone does not decide it. */
+  /** The fault, if the status does not decide it. */
   fault?: ((refusal: Refusal) => Fault | undefined) | undefined
   /** Whether the cloud may have carried out a call that it answers with this 4xx; by default only with 408. */
   isDoubtful?: ((refusal: Refusal) => boolean) | undefined
@@ -108,7 +108,7 @@ export function isVendorBody(body: Body): boolean {
 
 function faultOf(refusal: Refusal, { status, body }: RawResponse, format: ErrorFormat): Fault {
   if (status === 429) return 'rate-limit'
-  // A proxy's 403 or 404 does not prove that we lack rights or that an object is gone.
+  // A proxy's 403 or 404 does not prove that we lack rights or that an object is deleted.
   if (!isVendorBody(body)) return 'unavailable'
   return format.fault?.(refusal) ?? faultOfStatus(status)
 }

@@ -12,7 +12,7 @@ export type LaneOptions = {
   inFlight: number
   /** The maximum of calls that begin in any such span of time, if the cloud has a rate limit. */
   rate?: { calls: number; perMs: number } | undefined
-  /** What else each call waits for. */
+  /** An additional wait of each call. */
   throttle?: Pick<Throttle, 'turn'>
 }
 

@@ -1,4 +1,4 @@
-// By hand, not with a validator such as valibot: a wrong or unknown field must cost that field alone. In a schema each
+// By hand, not with a validator such as valibot: a wrong or unknown field must cost only that field. In a schema each
 // field would need a fallback of its own, and the schemas would be longer than these readers.
 
 /** A JSON object of a vendor, whose fields may hold anything. */

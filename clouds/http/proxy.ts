@@ -6,8 +6,8 @@ type Environment = Readonly<Record<string, string | undefined>>
 const loopback = ['localhost', '127.0.0.1', '::1', '[::1]']
 
 /**
- * The proxies of calls to the cloud: that of HTTPS_PROXY or HTTP_PROXY, except for hosts in NO_PROXY. Calls to the API
- * server have none of these: a kubeconfig names their proxy.
+ * The proxies of calls to the cloud: HTTPS_PROXY or HTTP_PROXY, except for hosts in NO_PROXY. Calls to the API server
+ * have none of these: a kubeconfig names their proxy.
  */
 export function proxyOf(env: Environment): ProxyEnvironment {
   const value = (name: string) => env[name.toLowerCase()] || env[name]
@@ -22,7 +22,7 @@ export function proxyOf(env: Environment): ProxyEnvironment {
   }
 }
 
-/** As in Go, an entry means the host and its subdomains. Node takes a name for the host alone. */
+/** As in Go, an entry means the host and its subdomains. To Node a name means only the host. */
 function exceptions(text: string): string[] {
   const names = text.split(/[,\s]+/).map((entry) => entry.replace(/^\*?\./, ''))
   return names.filter(Boolean).flatMap((name) => [name, `.${name}`])

@@ -17,7 +17,7 @@ export type VendorCall = {
   /** It changes nothing, although its method is another one than GET. */
   isRead?: true
   timeoutMs?: number
-  /** Error statuses that are a valid response to this call: 404 if it means that the object is gone. */
+  /** Error statuses that are a valid response to this call: 404 if it means that the object is deleted. */
   accept?: number[]
   lane?: Lane
   /** Secrets in the body: no message may contain them, even if the vendor's text does. */
@@ -35,9 +35,9 @@ export type Sender = {
   userAgent: string
   /** The headers with our credentials; read for every call, never shown. It may have to fetch a token for them. */
   headers(signal: AbortSignal): Headers | Promise<Headers>
-  /** The cloud answered 401 to a call with these headers. With this, the call is sent once more with those of then. */
+  /** The cloud answered 401 to a call with these headers. With this, the call is sent once more with new headers. */
   renew?(refused: Headers): void
-  /** What a person can do about a fault of any call. */
+  /** The remedies of a person for a fault of any call. */
   hints?: Partial<Record<Fault, string>>
   readTimeoutMs?: number
   writeTimeoutMs?: number
@@ -113,7 +113,7 @@ function headersOf(
   return headers
 }
 
-/** The texts to hide: `Bearer <token>` as a whole, and the token alone. */
+/** The texts to hide: `Bearer <token>` as a whole, and the token by itself. */
 function secretsOf(credentials: Headers): string[] {
   return Object.values(credentials)
     .flatMap((value) => [value.trim(), value.trim().split(' ').at(-1) ?? ''])

@@ -8,7 +8,7 @@ import PQueue from 'p-queue'
 export type Throttle = {
   /** Waits for the turn of a call, the highest priority first; rejects with the reason of the signal. */
   turn(priority: number, signal: AbortSignal): Promise<void>
-  /** What came of a call that began at this time. */
+  /** The result of a call that began at this time. */
   tell(result: 'accepted' | 'refused', beganAtMs: number): void
   /** How much the cloud says is left of its limit. Only moves may use the last calls. */
   tellLeft(quota: CallQuota): void
@@ -53,7 +53,7 @@ export function makeThrottle(): Throttle {
     },
     tellLeft: (told) => void (quota = told),
     tell(result, beganAtMs) {
-      // What began before the calls were spread says nothing about how they are spread now.
+      // A call from before the spreading says nothing about the current spread.
       if (beganAtMs < slowedAtMs) return
       if (result === 'refused') {
         pauseMs = Math.min(pausesMs.longest, Math.max(cloudsPaceMs() ?? pausesMs.first, 2 * pauseMs))

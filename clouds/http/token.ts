@@ -14,7 +14,7 @@ export type TokenOptions = {
   /** The client of the service that grants tokens. */
   http: VendorHttp
   call: VendorCall
-  /** The secret that the token is granted for. When it is rotated, the former token counts no more. */
+  /** The secret that the token is granted for. After its rotation the previous token is no longer used. */
   basis: () => string
   /** A monotonic clock in milliseconds. */
   now?: (() => number) | undefined
@@ -25,7 +25,7 @@ type Granted = { token: Secret; basis: string; endsAtMs: number }
 /** A token ends early for us: a call that begins with it may take a while. */
 const marginMs = 60_000
 
-/** What we assume where the answer does not say how long a token holds. */
+/** Our assumption where the answer does not say how long a token is valid. */
 const usualSeconds = 300
 
 /** Short-lived tokens as OAuth grants them. Nothing is fetched before a call needs it, and callers share one request. */
@@ -51,7 +51,7 @@ export function tokenCredentials(options: TokenOptions): TokenCredentials {
       return bearer(isValid && known ? known : await untilAborted(fetch(of), signal))
     },
     renew(refused) {
-      // Of several calls that were refused at once, the later ones get the token that the first of them fetched.
+      // If several calls were refused at once, the later ones get the token that the first of them fetched.
       if (known && bearer(known).authorization === refused['authorization']) known = undefined
     },
   }

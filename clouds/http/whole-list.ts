@@ -13,7 +13,7 @@ export type Page = {
 
 export type Pages<T> = {
   vendor: string
-  /** What the list contains, for messages. */
+  /** The contents of the list, for messages. */
   name: string
   /** Reads the page after so many pages with so many items. */
   read(before: { pages: number; items: number }, signal: AbortSignal): Promise<Page>
@@ -40,7 +40,7 @@ export async function wholeList<T>(pages: Pages<T>, signal: AbortSignal): Promis
 }
 
 /**
- * One pass over all pages; undefined if it may have a hole. A deletion moves unread items to places that were read already.
+ * A pass over all pages; undefined if it may have a hole. A deletion moves unread items to places that were read already.
  * A page without new items shows that the pages do not follow each other.
  */
 async function readOnce<T>(pages: Pages<T>, signal: AbortSignal): Promise<T[] | undefined> {
@@ -49,7 +49,7 @@ async function readOnce<T>(pages: Pages<T>, signal: AbortSignal): Promise<T[] | 
   for (let asked = 0; asked < maxPages; asked++) {
     const page = await pages.read({ pages: asked, items: read }, signal)
     const before = items.size
-    // One without an id is another one each time.
+    // An item without an id is another one each time.
     for (const item of page.items) items.set(item.id || Symbol('item'), pages.keep(item))
     bytes += page.bytes
     if (bytes > maxBytes) throw incompleteError(pages, `it has more than ${maxBytes >> 20} MiB`)

@@ -43,7 +43,7 @@ export function accountAt(http: VendorHttp, location: string): Account {
   }
 }
 
-/** A list, which the API returns as a whole. One with an item that has no id may hide what we look for. */
+/** A list, which the API returns as a whole. An item without an id may hide the wanted one. */
 export async function readList(http: VendorHttp, call: VendorCall, signal: AbortSignal): Promise<Fields[]> {
   const { body } = await http.call(call, signal)
   const items = itemsOf(body)?.map(fieldsOf)

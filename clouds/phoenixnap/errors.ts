@@ -7,7 +7,7 @@ export const vendor = 'phoenixNAP'
 
 export const { refusal, requireSameId, unreadableError } = vendorErrors(vendor)
 
-/** What an API says of a refusal: its text, and what is wrong with each field. The token service has other fields. */
+/** An API's text of a refusal, and the fault of each field. The token service has other fields. */
 export function errorText(body: unknown): string | undefined {
   const { message, validationErrors, error, error_description: description } = fieldsOf(body)
   const problems = itemsOf(validationErrors)?.flatMap((one) => textOf(one) ?? []) ?? []
@@ -19,7 +19,7 @@ export function errorText(body: unknown): string | undefined {
 export function faultOf({ name, status, text = '' }: Refusal): Fault | undefined {
   // No block of the size is left in the location, or the location has no BGP.
   if (status === 406) return name === 'reserve' ? 'quota' : 'invalid'
-  // Nobody outside the vendor knows the status at the limit of an account.
+  // The status at the limit of an account is not known outside the vendor.
   const isLimit = /quota|limit|exceed/i.test(text) && (status === 400 || status === 403)
   if (name === 'reserve' && isLimit) return 'quota'
   // A DELETE can only come at the wrong time: the block is in use.

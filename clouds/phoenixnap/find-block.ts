@@ -4,7 +4,7 @@ import { type Account, pathOf } from './account.ts'
 import { refusal, requireSameId } from './errors.ts'
 import { type Block, parseBlock } from './parse-block.ts'
 
-/** A block, read live; undefined is a proof that it is gone. */
+/** A block, read live; undefined proves that it is deleted. */
 export async function findBlock(account: Account, id: string, signal: AbortSignal): Promise<Block | undefined> {
   const body = await readOne(account, { name: 'reservation', list: 'blocks', id }, signal)
   if (body === undefined) return undefined
@@ -17,8 +17,8 @@ export async function findBlock(account: Account, id: string, signal: AbortSigna
 type Kind = { name: string; list: 'blocks' | 'servers'; id: string }
 
 /**
- * An object, read live; undefined is a proof that it is gone. The API answers 403 for what is gone as for what it hides. So
- * the complete list with the same token decides, also where it lags behind a deletion.
+ * An object, read live; undefined proves that it is deleted. The API answers 403 for deleted objects as for hidden ones.
+ * So the complete list with the same token decides, even where it lags behind a deletion.
  */
 export async function readOne(account: Account, { name, list, id }: Kind, signal: AbortSignal): Promise<unknown> {
   const call: VendorCall = { name, method: 'GET', path: [...pathOf[list], id], accept: [403, 404] }

@@ -14,7 +14,7 @@ export function machinesOf(account: Account): Machines {
   }
 }
 
-/** The machines of these servers. Blocks are read only if a server may have an address of ours beside its own. */
+/** The machines of these servers. Blocks are read only if a server may have one of our addresses beside its own. */
 export async function parseServers(account: Account, servers: Fields[], signal: AbortSignal): Promise<Machine[]> {
   const lent = new Set<string>()
   if (servers.some(mayHaveLent))

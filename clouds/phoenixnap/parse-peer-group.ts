@@ -11,7 +11,7 @@ export type PeerGroup = {
   isMultihop: boolean
 }
 
-/** What a peer group says of its own state and of the blocks that its routers announce. */
+/** A peer group's report about its own state and the blocks that its routers announce. */
 export type Routing = {
   /** Why no block may be announced. */
   problem: string | undefined
@@ -22,7 +22,7 @@ export type Routing = {
 /** In the other statuses the routers work, or the group is being set up. */
 const badStatuses = ['ERROR', 'ON_HOLD', 'PENDING_DELETION', 'DELETING']
 
-/** What a peer group says of the blocks, as far as it says it. */
+/** A peer group's report about the blocks, as far as it has one. */
 export function routingOf({ status: given, location, ipPrefixes }: Fields): Routing {
   const status = textOf(given) ?? ''
   const failed = itemsOf(ipPrefixes)
@@ -42,7 +42,7 @@ export function parsePeerGroup(group: Fields): PeerGroup | undefined {
   const peerAddresses = peerAddressesOf(group.peeringLoopbacksV4)
   if (password === undefined || !peerAddresses || peerAddresses.length === 0) return undefined
   return {
-    // A number that is wanted but not verified yet is not that of the sessions.
+    // A number that is wanted but not verified yet is not used by the sessions.
     localAsn: asnOf(fieldsOf(group.activeAsnDetails).asn),
     peerAddresses,
     password: new Secret(password),

@@ -2,7 +2,7 @@ import { type Fields, fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
 import type { Machine } from '../ports/machines.ts'
 import { ipv4In } from './account.ts'
 
-/** The server in a response, of which we read no password. `lent` are addresses of ours that are not its own. */
+/** The server in a response, of which we read no password. `lent` are our addresses that are not its own. */
 export function parseServer(server: Fields, lent: ReadonlySet<string>): Machine {
   return {
     id: textOf(server.id) ?? '',

@@ -19,8 +19,8 @@ const usualAsn = 65_401
 type Peered = Account & PeeringOptions
 
 /**
- * BGP of the location. Its peer group is that of the account: every server there may have sessions, and no call enables it
- * for one of them.
+ * BGP of the location. Its peer group is the account's: every server there may have sessions, and no call enables it for
+ * one of them.
  */
 export function peeringOf(account: Account, options: PeeringOptions): Peering {
   const peered = { ...account, ...options }
@@ -34,7 +34,7 @@ export function peeringOf(account: Account, options: PeeringOptions): Peering {
       if (!(await findGroup(account, signal))) return new Set()
       return new Set((await account.servers.fresh(signal)).filter(isHere(account)).map(({ id }) => String(id)))
     },
-    // The vendor shows nobody what its routers see.
+    // The vendor does not show what its routers see.
     sessions: async () => new Map(),
     enableOn: (machine, signal) => checkOn(account, machine, signal),
     peers: (machine, signal) => listPeers(peered, machine, signal),
@@ -53,7 +53,7 @@ async function findGroup(
   return parsed
 }
 
-/** Creates the peer group of the location, if the operator allows that. One that is there already is success. */
+/** Creates the peer group of the location, if the operator allows that. An existing one is success. */
 async function enable(
   { http, peerGroups, location, createsPeerGroup }: Peered,
   { asn = usualAsn, password }: ProjectPeering,

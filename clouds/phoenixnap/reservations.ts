@@ -10,7 +10,7 @@ import { tagFilter, tagsOf, withMarks } from './tags.ts'
 
 type Reserving = Account & { names: TagNames }
 
-/** The IPv4 blocks of an account. An address of ours is a block of two, the smallest that the vendor sells. */
+/** The IPv4 blocks of an account. Our address is a block of two, the smallest that the vendor sells. */
 export function reservationsOf(account: Account): Omit<Cloud, 'name' | 'locations'> {
   const reserving = { ...account, names: tagNamesOf(account) }
   return {
@@ -89,7 +89,7 @@ async function release(account: Account, { id, marks = {} }: Marked, signal: Abo
   )
 }
 
-/** What the routers of the location say of the blocks there. Without a peer group there is nothing to say. */
+/** The reports of the location's routers about the blocks there. Without a peer group there is nothing to say. */
 async function findProblems(
   { blocks, peerGroups, location }: Account,
   signal: AbortSignal,

@@ -49,7 +49,7 @@ const addresses = {
   loadBalancer: loadBalancerChoice('PNAP_LOAD_BALANCER', { namespaceAlone: 'crd', offers: ['bgp'] }),
 } as const satisfies SettingsTable
 
-/** The settings for phoenixNAP. The names that the vendor's former program had are the same; its addresses are not taken over. */
+/** The settings for phoenixNAP. The names of the vendor's earlier program were the same; its addresses are not taken over. */
 export const phoenixnapMetal = defineDialect({
   name: 'phoenixnap',
   title: 'phoenixNAP',

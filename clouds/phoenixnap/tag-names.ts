@@ -43,7 +43,7 @@ export function tagNamesOf({ http }: Pick<Account, 'http'>): TagNames {
   }
 }
 
-/** One that exists already is success: another cluster, or another replica, was faster. */
+/** An existing name is success: another cluster, or another replica, was faster. */
 async function createName(http: VendorHttp, name: string, signal: AbortSignal): Promise<void> {
   const body = {
     name,

@@ -7,7 +7,7 @@ export type TagRequest = { name: string; value?: string }
 /** Programs and people tag the same account. */
 const prefix = 'eip-admission-'
 
-/** What the vendor accepts in names and values; of its letters only those that every program writes alike. */
+/** The characters that the vendor accepts in names and values; only those letters that every program writes alike. */
 const accepted = /^[A-Za-z0-9_-]{1,100}$/
 
 /** A value that stands as it is, and one that does not: base64 has other characters, and an address has dots. */

@@ -9,7 +9,7 @@ export type AssignedAddress = {
   machines: string[]
   /** Its tags, written as `assignedAddresses` takes one. */
   tags: string[]
-  /** Its marks, as those of its reservation. */
+  /** Its marks, the same as its reservation's. */
   marks: Marks
   /**
    * The places where it is at home, the narrowest first, as machines name theirs. Traffic from a machine elsewhere takes
@@ -19,8 +19,8 @@ export type AssignedAddress = {
 }
 
 /**
- * An address to move, with its marks as they were read, or the tag by which it was found. A reservation that lacks them is
- * another one by now that has got the id, and counts as gone.
+ * An address to move, with its marks as they were read, or the tag by which it was found. A reservation that lacks them
+ * is now another one with the same id, and counts as deleted.
  */
 export type Movable = Marked & { tag?: string }
 
@@ -46,13 +46,13 @@ export type Assignments = {
    * one. A tag is written as the cloud has it: as a text, or as `key=value`.
    */
   assignedAddresses(tag: string | undefined, signal: AbortSignal): Promise<AssignedAddress[]>
-  /** The same for one reservation, read live; undefined is a proof that it is gone. */
+  /** The same for one reservation, read live; undefined proves that it is deleted. */
   assignedAddress(id: string, signal: AbortSignal): Promise<AssignedAddress | undefined>
   /**
    * Assigns the address to this machine and to no other, and returns when the cloud has done so. `from` are the machines
-   * that have it, if the caller has just read that. It may take several writes, and a next call continues where one stopped.
-   * It never assigns an address that another machine still has. The outcome of its errors is that of the whole move:
-   * `unknown` as soon as one write was carried out or may have been.
+   * that have it, if the caller has just read that. It may take several writes, and a next call continues where one
+   * stopped. It never assigns an address that another machine still has. The outcome of its errors describes the whole
+   * move: `unknown` as soon as one write was carried out or may have been.
    */
   move(target: Movable & { machine: string; from?: readonly string[] }, options: MoveOptions): Promise<void>
   /** Takes the address from the machines that it is assigned to. Success if it is on none, or gone. */

@@ -1,8 +1,8 @@
 import type { Location } from './cloud.ts'
 
 /**
- * The port between us and a cloud's managed load balancers. A vendor's client implements `Balancers`. As in `Cloud`, a read
- * returns undefined if the object does not exist, and a delete of something that is gone is success.
+ * The port between us and a cloud's managed load balancers. A vendor's client implements `Balancers`. As in `Cloud`, a
+ * read returns undefined if the object does not exist, and a delete of a deleted object is success.
  */
 export type Balancers = {
   /** The vendor's name, for people. */

@@ -29,7 +29,7 @@ export type CloudProvider = {
   announcerMarks: AnnouncerMarks
   /** The cloud's managed load balancers; absent if it has none. */
   managedBalancers?: ManagedBalancers
-  /** One warning for each feature that the settings request and this version does not have. */
+  /** A warning for each feature that the settings request and this version does not have. */
   unsupported: string[]
 }
 
@@ -47,7 +47,7 @@ export type CloudProject = {
   id: string
   /** Where an operator sets it. */
   setting: string
-  /** The token alone decides it, and no answer of the cloud names it: only its reservations show which one it is. */
+  /** Only the token decides it, and no answer of the cloud names it: only its reservations show which one it is. */
   isOfToken?: true
   /** The id that earlier versions gave to it and to others: where the ledger has that, the reservations show which it is. */
   formerId?: string
@@ -66,7 +66,7 @@ export type ManagedBalancers = {
 /** Which address is the control-plane address, and how it is reached. */
 export type ControlPlaneOptions = {
   tag: string
-  /** The port at the address, if it is not that of the API servers. */
+  /** The port at the address, if it is not the API servers' port. */
   port?: number
   /** Whether only the API servers' own addresses are probed. */
   byHostAddress: boolean

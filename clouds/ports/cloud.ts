@@ -18,13 +18,13 @@ export type Reservation = {
   state: 'requested' | 'reserved' | 'denied'
   location: string | undefined
   marks: Marks
-  /** What the address is assigned to, such as a machine; undefined where it is assigned to nothing. */
+  /** The holder of the address, such as a machine; undefined where it is assigned to nothing. */
   holder?: string
   /** When it was created or, if the cloud does not return that, when we saw it first. */
   createdAt: string | undefined
 }
 
-/** A reservation to change, with its marks as they were read if another one may have its id by now. */
+/** A reservation to change, with its marks as they were read if another one may have its id now. */
 export type Marked = Pick<Reservation, 'id'> & Partial<Pick<Reservation, 'marks'>>
 
 export type ReservationRequest = {
@@ -46,7 +46,7 @@ export type Location = {
   kind: string
   /** Other texts that people may write for it. */
   aliases?: string[]
-  /** Former names: we understand them, with a warning. */
+  /** Old names: we understand them, with a warning. */
   formerNames?: string[]
 }
 
@@ -61,13 +61,13 @@ export type Cloud = {
   /** Buys an address. `CloudError.outcome` is `unknown` if a failed call may have bought one. */
   reserve(request: ReservationRequest, signal: AbortSignal): Promise<Reservation>
   /**
-   * Changes these marks and keeps all others; undefined removes one. It does nothing if the reservation is gone. The same
-   * where another one has its id by now, and lacks the marks that the caller names.
+   * Changes these marks and keeps all others; undefined removes one. It does nothing if the reservation is deleted. The
+   * same where another one has its id now, and lacks the marks that the caller names.
    */
   mark(reservation: Marked, marks: Record<string, string | undefined>, signal: AbortSignal): Promise<void>
-  /** Deletes a reservation; one that is gone already is success. So is one whose id another one has by now, as in `mark`. */
+  /** Deletes a reservation; success if it is already deleted, or if another one has its id now, as in `mark`. */
   release(reservation: Marked, signal: AbortSignal): Promise<void>
-  /** What the cloud says is wrong with addresses now, by the id of the reservation. Absent where the cloud says no such thing. */
+  /** The cloud's current problems of addresses, by the id of the reservation. Absent where the cloud reports none. */
   problems?(signal: AbortSignal): Promise<ReadonlyMap<string, string>>
   locations(signal: AbortSignal): Promise<Location[]>
 }
@@ -75,7 +75,7 @@ export type Cloud = {
 /**
  * Why a call failed, as far as the caller can act on it:
  * - `auth`: the token or its rights
- * - `quota`, `rate-limit`, `conflict`: what the cloud says of the request now
+ * - `quota`, `rate-limit`, `conflict`: the cloud's answer to the request now
  * - `invalid`: the same request will never succeed
  * - `unavailable`: a timeout, a reset, a 5xx or an unreadable response
  */
@@ -112,9 +112,9 @@ export function afterWrite(error: unknown, addition = ''): unknown {
 /** How a dialect marks its reservations: in its predecessor's words, so that we find its reservations, and it ours. */
 export type MarkScheme = {
   usage: string
-  /** What of a Service is hashed: `namespace/name`. */
+  /** The hashed part of a Service: `namespace/name`. */
   separator: '/' | '.'
-  /** What else may have been hashed, by another version: we find such a reservation, and write none. */
+  /** The separator that another version may have hashed: we find such a reservation, and write none. */
   otherSeparator?: '/' | '.'
   /** The id of the cluster, by default the UID of the namespace kube-system: it tells clusters apart that share a project. */
   cluster: string

@@ -34,7 +34,7 @@ export type MachineAddress = {
 export type Machines = {
   /** All machines, from every page. */
   machines(signal: AbortSignal): Promise<Machine[]>
-  /** Undefined is a proof that the machine is gone: any doubt is an error. */
+  /** Undefined proves that the machine does not exist: any doubt is an error. */
   machine(id: string, signal: AbortSignal): Promise<Machine | undefined>
 }
 
@@ -47,6 +47,6 @@ export type ProviderIds = {
   path?: string
   /** ProviderIDs of the vendor's other machines, which this process does not serve. */
   neighbours?: RegExp
-  /** What an id looks like. A bare id is recognized by nothing else, and we ask the cloud for nothing else. */
+  /** The form of an id. A bare id is recognized by nothing else, and we ask the cloud for nothing else. */
   id: RegExp
 }

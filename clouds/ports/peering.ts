@@ -1,6 +1,6 @@
 import type { LabelRequirement } from '../../lib/label-selector.ts'
 
-/** One BGP session between a machine and a router of its cloud. */
+/** A BGP session between a machine and a router of its cloud. */
 export type Peer = {
   localAsn: number
   peerAsn: number
@@ -21,7 +21,7 @@ export type ProjectPeering = {
   password: Password | undefined
 }
 
-/** What the routers of a cloud last saw of a machine's sessions. A session that they have not looked at is in neither number. */
+/** The last view of a cloud's routers of a machine's sessions. A session that they have not looked at is in neither number. */
 export type SeenSessions = {
   up: number
   down: number
@@ -37,7 +37,7 @@ export type Peering = {
   enable(wanted: ProjectPeering, signal: AbortSignal): Promise<void>
   /** The ids of the machines for which BGP is on. */
   machines(signal: AbortSignal): Promise<Set<string>>
-  /** What the routers see of these machines, by their ids. Some clouds look only every few hours. */
+  /** The view of the routers of these machines, by their ids. Some clouds look only every few hours. */
   sessions(signal: AbortSignal): Promise<Map<string, SeenSessions>>
   /** Turns BGP on for one machine; success if it is on already. */
   enableOn(machine: string, signal: AbortSignal): Promise<void>
@@ -57,7 +57,7 @@ export type AnnotationScheme = {
   outdated: readonly string[]
 }
 
-/** What the settings decide about BGP. */
+/** The settings' decision about BGP. */
 export type Bgp = {
   /** Whether the announcing software uses BGP. */
   isOn: boolean

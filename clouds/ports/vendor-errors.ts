@@ -31,7 +31,7 @@ export async function unlessDone(change: Promise<unknown>, isDone: () => Promise
   }
 }
 
-/** Accepts a 403 if the object is gone. After a successful read it means a read-only key, or a deletion in between. */
+/** Accepts a 403 if the object is deleted. After a successful read it means a read-only key, or a deletion in between. */
 export async function unlessGone(change: Promise<unknown>, isThere: () => Promise<boolean>): Promise<void> {
   try {
     await change

@@ -16,7 +16,7 @@ import { findMachine } from './machines.ts'
 import type { FlexibleIp } from './parse-flexible-ip.ts'
 import { type Project, pathOf } from './project.ts'
 
-/** The servers that the addresses of a project are attached to. One that is on its way is where the cloud shows it. */
+/** The servers that the addresses of a project are attached to. An address on its way is where the cloud shows it. */
 export function assignmentsOf(project: Project): Assignments {
   return {
     async assignedAddresses(tag, signal) {
@@ -46,8 +46,8 @@ function throwOfMachine(error: unknown): never {
 type Target = Movable & { machine: string }
 
 /**
- * One call moves an address, if the vendor takes it so: nobody has recorded it. Otherwise it is detached first. The cloud
- * gives the id of a deleted address to the next order. So each write relies on a read of our own.
+ * A single call moves an address, if the vendor takes it so: that was never recorded. Otherwise it is detached first. The
+ * cloud gives the id of a deleted address to the next order. So each write relies on our own read.
  */
 async function move(project: Project, target: Target, options: MoveOptions): Promise<void> {
   const { machine } = target
@@ -125,7 +125,7 @@ async function detach(project: Project, id: string, options: MoveOptions): Promi
   await writeOfMove(project.http, { name: 'detach', method: 'POST', path, body: { fips_ids: [id] } }, options)
 }
 
-/** An address that no server has is success, and so is one that is gone. */
+/** Success if no server has the address, and if it is deleted. */
 async function unassign(project: Project, target: Movable, options: MoveOptions): Promise<void> {
   if (!(await find(project, target, options.signal))) return
   const now = await settled(project, target, options.signal)
@@ -149,7 +149,7 @@ async function present(project: Project, target: Movable, signal: AbortSignal): 
 /** Servers make their changes one after another, ten seconds each. A later one goes on without us. */
 const maxMs = 20_000
 
-/** An address when no change of it runs any more. One list serves all that wait. */
+/** An address when no change of it runs any more. A single list serves all that wait. */
 async function settled(project: Project, target: Movable, signal: AbortSignal): Promise<FlexibleIp> {
   const endsAtMs = performance.now() + maxMs
   for (;;) {

@@ -7,7 +7,7 @@ export const vendor = 'Scaleway'
 
 export const { refusal, requireSameId, unreadableError } = vendorErrors(vendor)
 
-/** What the API says of a refusal: its text, its type, and the argument that is wrong. */
+/** The API's text of a refusal, its type, and the argument that is wrong. */
 export function errorText(body: unknown): string | undefined {
   const { message, type, details, help_message: help } = fieldsOf(body)
   const code = textOf(type)

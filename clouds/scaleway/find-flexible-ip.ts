@@ -5,8 +5,8 @@ import { type FlexibleIp, parseFlexibleIp } from './parse-flexible-ip.ts'
 import { type Project, pathOf } from './project.ts'
 
 /**
- * An address, read live; undefined is a proof that it is gone. The API answers 403 for one that is gone as for one that it
- * hides. So the complete list decides, also where it lags behind a deletion.
+ * An address, read live; undefined proves that it is deleted. The API answers 403 for deleted addresses as for hidden
+ * ones. So the complete list decides, even where it lags behind a deletion.
  */
 export async function findFlexibleIp(
   project: Project,

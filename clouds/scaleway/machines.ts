@@ -15,7 +15,7 @@ export function machinesOf(project: Project): Machines {
   }
 }
 
-/** One server; undefined is a proof that it is gone: the complete list lacks it. */
+/** A single server; undefined proves that it does not exist: the complete list lacks it. */
 export async function findMachine(project: Project, id: string, signal: AbortSignal): Promise<Machine | undefined> {
   const path = [...pathOf.servers(project), id]
   const { status, body } = await project.http.call({ name: 'machine', method: 'GET', path, accept: [404] }, signal)

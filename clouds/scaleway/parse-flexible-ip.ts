@@ -17,7 +17,7 @@ export type FlexibleIp = {
   isBroken: boolean
 }
 
-/** The address in a response; undefined if there is none. Of an IPv6 network a Service has the first address, for ever. */
+/** The address in a response; undefined if there is none. A Service has the first address of an IPv6 network, for ever. */
 export function parseFlexibleIp(body: unknown): FlexibleIp | undefined {
   const item = fieldsOf(body)
   const id = textOf(item.id)
@@ -26,7 +26,7 @@ export function parseFlexibleIp(body: unknown): FlexibleIp | undefined {
   if (id === undefined || address === undefined) return undefined
   const tags = itemsOf(item.tags)?.flatMap((tag) => textOf(tag) ?? []) ?? []
   const { status } = item
-  // One that the vendor locks is still on its server. Nobody has seen what an error means for the server that is named.
+  // An address that the vendor locks is still on its server. The meaning of an error for the named server is unknown.
   const isFree = status === 'ready' || status === 'detaching' || status === 'error'
   const server = isFree ? undefined : textOf(item.server_id)
   const holder =

@@ -17,7 +17,7 @@ export function parseServer(body: unknown, attached: ReadonlySet<string>): Machi
     zone,
     maxAddresses: 64,
     addresses: addressesOf(server.ips, attached),
-    // Private networks have an API of their own, and nobody needs them where sessions have no source address.
+    // Private networks have an API of their own, and are not needed where sessions have no source address.
     privateNetwork: undefined,
   }
 }
@@ -39,7 +39,7 @@ export function mayShowAttached(body: unknown): boolean {
 function addressesOf(ips: unknown, attached: ReadonlySet<string>): MachineAddress[] {
   const texts = itemsOf(ips)?.map((ip) => canonicalIpAddress(textOf(fieldsOf(ip).address) ?? '')) ?? []
   const known = texts.filter((address) => address !== undefined)
-  // Of a flexible network a Service has the first address.
+  // A Service has the first address of a flexible network.
   const isElastic = (address: string) =>
     attached.has(address) || (address.endsWith('::') && attached.has(`${address}1`))
   return known.map((address) => ({ address, isPublic: true, isElastic: isElastic(address) }))

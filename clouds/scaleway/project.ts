@@ -16,7 +16,7 @@ export type Project = {
   servers: SharedRead<Fields[]>
   /** The flexible IPs. */
   addresses: SharedRead<FlexibleIp[]>
-  /** The same for callers that move an address, who wait for nobody else. */
+  /** The same for callers that move an address, who wait for no one else. */
   addressesForMoves: SharedRead<FlexibleIp[]>
   /** How often a change that runs is looked at. */
   pollMs: number

@@ -62,8 +62,8 @@ async function mark(
 }
 
 /**
- * Deletes an address that no server has; while one has it, somebody may use it. Ids come back: one without the caller's
- * marks is another reservation by now, and each deletion reads them anew.
+ * Deletes an address that no server has; while a server has it, it may be in use. Ids come back: a reservation without
+ * the caller's marks is another one now, and each deletion reads them again.
  */
 async function release(project: Project, { id, marks = {} }: Marked, signal: AbortSignal): Promise<void> {
   const found = await findFlexibleIp(project, { id }, signal)

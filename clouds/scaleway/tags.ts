@@ -3,10 +3,10 @@ import { CloudError, type Marks } from '../ports/cloud.ts'
 /** Programs and people tag the same addresses. */
 const prefix = 'eip-admission.dev/'
 
-/** When we reserved an address. The vendor's own time may be that of a former reservation with the same id. */
+/** When we reserved an address. The vendor's own time may be an earlier reservation's with the same id. */
 const reservedAt = 'reserved-at'
 
-/** The vendor documents no limit; the one of its descriptions fits every mark of ours. */
+/** The vendor documents no limit; the limit of its descriptions fits each of our marks. */
 const maxLength = 255
 
 /** The tags of a new reservation: its marks, and the time. */
@@ -30,7 +30,7 @@ export function marksOf(tags: readonly string[]): Marks {
   return marks
 }
 
-/** When we reserved it; undefined if somebody else did. */
+/** When we reserved it; undefined if another program did. */
 export function reservedAtOf(tags: readonly string[]): string | undefined {
   return ours(tags)[reservedAt]
 }
@@ -39,7 +39,7 @@ function ours(tags: readonly string[]): Marks {
   return Object.fromEntries(tags.flatMap((tag) => [partsOf(tag)].filter((parts) => parts !== undefined)))
 }
 
-/** The name and the value of a tag of ours; the first `=` ends the name. */
+/** The name and the value of our tag; the first `=` ends the name. */
 function partsOf(tag: string): [name: string, value: string] | undefined {
   const end = tag.indexOf('=')
   return tag.startsWith(prefix) && end > 0 ? [tag.slice(prefix.length, end), tag.slice(end + 1)] : undefined

@@ -91,7 +91,7 @@ async function listOf<Item>(http: VendorHttp, { parse, ...list }: List<Item>, si
   })
 }
 
-/** The list that the cloud has none of, because its owner is gone. */
+/** The error for a list that does not exist, because its owner is deleted. */
 class NoListError extends Error {}
 
 /** The list of something that may be gone: then undefined. */
