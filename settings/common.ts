@@ -185,5 +185,5 @@ export const common = {
   },
 } as const satisfies SettingsTable
 
-/** What the operator decided for the addresses of the whole cluster: the settings that all dialects share. */
+/** The operator's choices for the addresses of the whole cluster: the settings that all dialects share. */
 export type ClusterSettings = ValuesOf<typeof common>

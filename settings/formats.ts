@@ -19,7 +19,7 @@ export function anyCase(word: string): string {
   return word.replace(/[a-z]/gi, (one) => `[${one.toUpperCase()}${one.toLowerCase()}]`)
 }
 
-/** A numeric id, as text. Leading zeroes are dropped; 0 alone means "not set". */
+/** A numeric id, as text. Leading zeroes are dropped; a single 0 means "not set". */
 export const numericId: Format<string> = {
   placeholder: 'id',
   unset: '0',
@@ -46,7 +46,7 @@ export const password: Format<Secret> = {
   read: (given) => ({ value: new Secret(given) }),
 }
 
-/** True or false, spelled as in Go's flags; the flag alone means true. */
+/** True or false, spelled as in Go's flags; the flag without a value means true. */
 export const boolean: Format<boolean> = {
   placeholder: 'true|false',
   standsAlone: true,
@@ -158,7 +158,7 @@ export const loadBalancerClass: Format<string> = {
   pattern: '^[A-Za-z0-9./_-]+$',
   read: (given) => {
     const right = `a load balancer class such as example.com/name, or ${withoutClass} for Services without one`
-    // The control plane's own Service has such a class, so that nobody serves it.
+    // The control plane's own Service has such a class, so that no program serves it.
     if (given.startsWith('eip-admission.dev/')) return { right: `${right}, and none of eip-admission.dev` }
     return accept(given, isQualifiedName(given), right)
   },

@@ -1,4 +1,4 @@
-/** One thing that is wrong with the settings. `source` is absent where no source gave a value. */
+/** A problem of the settings. `source` is absent where no source gave a value. */
 export type Problem = { setting: string; source?: string; wrong: string; right: string }
 
 /** All problems of the settings at once, with a message that can be printed as it is. */
@@ -17,7 +17,7 @@ function formatProblems(problems: readonly Problem[]): string {
   return [`eip-admission: ${count}:`, ...problems.map((problem) => `  - ${formatProblem(problem)}`)].join('\n')
 }
 
-/** One problem in a line. */
+/** The problem in a line. */
 export function formatProblem({ setting, source, wrong, right }: Problem): string {
   return `${setting}: ${source === undefined ? wrong : `${source} ${wrong}`}; ${right}`
 }

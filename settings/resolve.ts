@@ -27,7 +27,7 @@ export function resolveSettings<Table extends SettingsTable>(
   return { values, warnings }
 }
 
-/** Like resolveSettings, but returns the problems, so that a caller can report those of several tables together. */
+/** Like resolveSettings, but returns the problems, so that a caller can report several tables together. */
 export function readSettings<Table extends SettingsTable>(table: Table, sources: Sources): Resolution<ValuesOf<Table>> {
   const readings = Object.entries(table).map(([name, setting]) => ({ name, ...readSetting(setting, sources) }))
   const problems = [...(sources.file?.problems ?? []), ...readings.flatMap(({ problem }) => problem ?? [])]

@@ -14,7 +14,7 @@ export function hasClass({ spec }: Service, classes: readonly string[]): boolean
   return classes.includes(spec.loadBalancerClass ?? withoutClass)
 }
 
-/** What the operator set for all Services of the cluster. */
+/** The operator's settings for all Services of the cluster. */
 export type Policy = ValuePolicy & {
   loadBalancing: boolean
   excludedNamespaces: string[]
@@ -35,7 +35,7 @@ export type Policy = ValuePolicy & {
   managed?: ManagedPolicy
 }
 
-/** What annotations of Services may say where only a few values are allowed. */
+/** The allowed values of annotations of Services that have only a few. */
 export type ValuePolicy = {
   /** The annotation that a user sets to `false` where another program gives the Service its address. */
   managedAnnotation?: string
@@ -44,12 +44,12 @@ export type ValuePolicy = {
   allowRetain: boolean
 }
 
-/** What can name the location of an address: a setting for the whole cluster, or an annotation of the Service. */
+/** The sources of an address's location: a setting for the whole cluster, or an annotation of the Service. */
 export type LocationSource =
   | { kind: 'setting'; word: string; name: string; value: string | undefined }
   | { kind: 'annotation'; word: string; name: string }
 
-/** What the operator set where the cloud's managed load balancers serve the Services. */
+/** The operator's settings where the cloud's managed load balancers serve the Services. */
 export type ManagedPolicy = {
   /** Where new balancers are created. */
   location: string
@@ -69,7 +69,7 @@ export type RequestAnnotations = {
   annotations: string[]
   /** Whether the software accepts an annotation beside a `spec.loadBalancerIP` with the same address. */
   besideSpec: boolean
-  /** The value by which we request nothing: it is nobody's own address. */
+  /** The value by which we request nothing: it is no one's own address. */
   nothing?: string
   /** The annotations in which we write the address of each Service. */
   written?: string[]

@@ -10,13 +10,13 @@ export type Format<T> = {
   /** The name of the value in a help text: `--metro <code>`. */
   placeholder: string
   read: (text: string) => Reading<T>
-  /** What every text matches that is read, as a regular expression without flags: the chart checks values by it. */
+  /** The pattern of every text that is read, as a regular expression without flags: the chart checks values by it. */
   pattern?: string
   /** The range of a number, for the same check. */
   range?: { from: number; to: number }
   /** The value is never printed, not even in part. */
   secret?: true
-  /** The flag may stand alone and then means true. */
+  /** The flag needs no value and then means true. */
   standsAlone?: true
   /** The flag may be repeated; each value is added to the list. */
   repeats?: true
@@ -29,7 +29,7 @@ export type Format<T> = {
 /** The sources of a value, the strongest first. */
 export type Places = {
   flag?: Flag
-  /** One letter for the flag, as other programs have it. */
+  /** A one-letter form of the flag, as other programs have it. */
   short?: `-${string}`
   aliases?: readonly Flag[]
   env?: string
@@ -37,10 +37,13 @@ export type Places = {
   field?: string
 }
 
-/** What happens without a value: we refuse to start, the default holds, or the value is undefined and `unset` says what that means. */
+/**
+ * The effect of no value: we refuse to start, the default holds, or the value is undefined and `unset` says what that
+ * means.
+ */
 export type Absence = { required: true } | { default: string } | { unset: string }
 
-/** One row of a table of settings. */
+/** A row of a table of settings. */
 export type Setting<T> = Places &
   Absence & {
     title: string
@@ -76,7 +79,7 @@ export function placesOf({ flag, env, otherEnv = [], field }: Places): string[] 
   )
 }
 
-/** What holds without a value, for the help text; undefined if the setting is required. */
+/** The effect of no value, for the help text; undefined if the setting is required. */
 export function absenceOf(setting: Setting<unknown>): string | undefined {
   if ('required' in setting) return undefined
   return 'unset' in setting ? setting.unset : setting.default || 'none'

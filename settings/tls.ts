@@ -1,7 +1,7 @@
 import { choice, list } from './formats.ts'
 import type { SettingsTable } from './setting.ts'
 
-/** OpenSSL's names of the cipher suites of TLS 1.2, by those of Go. All have forward secrecy and authenticate. */
+/** OpenSSL's names of the cipher suites of TLS 1.2, by Go's names. All have forward secrecy and authenticate. */
 const openSslNames = {
   TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256: 'ECDHE-ECDSA-AES128-GCM-SHA256',
   TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256: 'ECDHE-RSA-AES128-GCM-SHA256',
