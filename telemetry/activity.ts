@@ -13,7 +13,7 @@ export type CallTotal = {
 
 export type ReconcileTotal = { count: number; failed: number; failedAtMs?: number }
 
-/** What the process has done since its start, in numbers that a person reads. */
+/** The work of the process since its start, in numbers that a person reads. */
 export type Activity = {
   exchanged(exchange: Pick<Exchange, 'call' | 'ms' | 'fault' | 'status'>): void
   reconciled(controller: string, result: string): void

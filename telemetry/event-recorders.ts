@@ -37,7 +37,7 @@ function requestAnnotation(): Record<string, string> | undefined {
   return request === undefined ? undefined : { [requestIdAnnotation]: request }
 }
 
-/** One recorder for each component of this replica. */
+/** A recorder for each component of this replica. */
 export function eventRecorders(options: { client: KubeClient; instance: string; log: Log }): EventRecorders {
   const recorders = new Map<Component, EventRecorder>()
   const recent = recentEvents()

@@ -2,8 +2,8 @@ import type { KubeObject } from '../kube/objects.ts'
 import type { ProcessSettings } from '../settings/process.ts'
 
 /**
- * What Events about the process itself are about: its Pod or, where it runs outside the cluster, its namespace. Without the
- * uid of the Pod, `kubectl describe pod` would not show them.
+ * The object of Events about the process itself: its Pod or, where it runs outside the cluster, its namespace. Without
+ * the uid of the Pod, `kubectl describe pod` would not show them.
  */
 export function ownObject(process: Pick<ProcessSettings, 'namespace' | 'podName' | 'podUid'>): KubeObject {
   const { namespace, podName: name, podUid: uid } = process

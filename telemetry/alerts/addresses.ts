@@ -3,7 +3,7 @@ import { cloudCauses } from './cloud.ts'
 
 const where = 'in namespace {{ $labels.namespace }}'
 
-/** Addresses that users wait for, that nobody may have any more, or that nobody needs. */
+/** Addresses that users wait for, that are no longer allowed, or that are not needed. */
 export const addressAlerts: AlertGroup = {
   title: 'Addresses',
   alerts: [

@@ -1,7 +1,7 @@
-/** One alert: the rules that Prometheus reads and the reference page are made of it. */
+/** An alert: the rules that Prometheus reads and the reference page are made of it. */
 export type Alert = {
   name: string
-  /** `critical`: users are harmed now, so that a person is called. `warning`: they will be, or somebody pays for nothing. */
+  /** `critical`: users are harmed now, so a person is paged. `warning`: they will be, or unused addresses cost money. */
   severity: 'critical' | 'warning'
   /** How long the expression has to hold. It is longer than what a rolling update takes. */
   for: string
@@ -13,13 +13,13 @@ export type Alert = {
   quietWhile?: readonly string[]
   /** Whether it follows from a used-up quota too, which may last for weeks. `EIPAdmissionCloudRefuses` has the label. */
   followsQuota?: true
-  /** One sentence without values, for a list of alerts. */
+  /** A sentence without values, for a list of alerts. */
   summary: string
-  /** What happens, with the labels and the value in Prometheus' template words. */
+  /** The event, with the labels and the value in Prometheus' template words. */
   description: string
-  /** What the users of the cluster notice. */
+  /** The symptom that users of the cluster notice. */
   symptom: string
-  /** What to do first. */
+  /** The first action to take. */
   action: string
   /** The part of the guides that goes on from there: a file in docs, and a heading in it. */
   guide: { file: string; heading: string }
@@ -31,7 +31,7 @@ export type AlertGroup = { title: string; alerts: Alert[] }
 /** The labels that tell one process from another. */
 const target = 'cluster, namespace, job, instance'
 
-/** One result for each cluster and namespace in which we run; `cluster` exists only where one Prometheus has several. */
+/** A result for each cluster and namespace in which we run; `cluster` exists only where one Prometheus has several. */
 export const perInstall = 'by (cluster, namespace)'
 
 /** The same, kept apart by more labels. */

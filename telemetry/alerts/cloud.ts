@@ -6,7 +6,7 @@ const noAddress = { file: 'guides/troubleshooting.md', heading: 'A Service has n
 const noAnswer = '{result=~"unavailable|rate-limit"}'
 const rate = (selector: string) => `sum ${perInstall} (rate(${calls}${selector}[10m]))`
 
-/** The alerts that say that the cloud is the cause: what follows from them calls nobody. */
+/** The alerts that say that the cloud is the cause: their consequences page no one. */
 export const cloudCauses = ['EIPAdmissionCloudRefuses', 'EIPAdmissionCloudSilent'] as const
 
 /** A cloud that refuses, fails or is not asked. */

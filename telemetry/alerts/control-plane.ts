@@ -6,7 +6,7 @@ const guide = { file: 'guides/troubleshooting.md', heading: 'It does not move, o
 const probes = (selector: string) =>
   `sum ${per('node')} (increase(eip_admission_control_plane_probes_total${selector}[5m]))`
 
-/** The control-plane address: nobody guards it, it cannot move, or it moves too often. */
+/** The control-plane address: it is not guarded, it cannot move, or it moves too often. */
 export const controlPlaneAlerts: AlertGroup = {
   title: 'The control-plane address',
   alerts: [
@@ -16,7 +16,7 @@ export const controlPlaneAlerts: AlertGroup = {
       for: '5m',
       expr:
         `max ${perInstall} (eip_admission_control_plane_leader) == 0\n` +
-        // A guardian that is gone shows nothing, but there was one.
+        // A guardian that stopped shows nothing, but there was one.
         `or max ${perInstall} (max_over_time(eip_admission_control_plane_leader[1d]))\n` +
         `unless max ${perInstall} (eip_admission_control_plane_leader)`,
       summary: 'No guardian may move the control-plane address, or none runs any more.',

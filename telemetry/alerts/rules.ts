@@ -13,7 +13,7 @@ export type RuleOptions = {
   wanted?: (alert: string, rule: object) => unknown
 }
 
-/** The rules of these alerts as one group, which is not empty when somebody wants none about a part. */
+/** The rules of these alerts as one group, which is not empty even if no alerts about a part are wanted. */
 export function ruleGroup(groups: AlertGroup[], options: RuleOptions): object {
   const { wanted = (_, rule) => rule } = options
   const alerts = groups.flatMap((group) => group.alerts)

@@ -1,11 +1,11 @@
 /** A query of Prometheus, and what its series are called; `{{label}}` is the value of a label. */
 export type Query = { expr: string; legend: string }
 
-/** One panel. Its place follows from the order and from the widths. */
+/** A panel. Its place follows from the order and from the widths. */
 export type Panel = {
   kind: 'stat' | 'timeseries'
   title: string
-  /** One sentence that says what is normal. */
+  /** A sentence that says what is normal. */
   description: string
   /** Grafana's name of the unit. */
   unit: 's' | 'short' | 'ops' | 'bytes' | 'percentunit' | 'bool_yes_no'

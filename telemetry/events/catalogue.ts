@@ -1,10 +1,10 @@
-/** One reason of the Events that the process records. */
+/** A reason of the Events that the process records. */
 export type EventRow = {
   /** The kinds of the objects that the Events are about. */
   about: string
   types: readonly ('Normal' | 'Warning')[]
   meaning: string
-  /** What a person does about it; nothing where there is nothing to do. */
+  /** The remedy of a person; absent where there is nothing to do. */
   todo?: string
 }
 

@@ -1,14 +1,14 @@
-/** One metric: the process registers it, and the reference page lists it. */
+/** A metric: the process registers it, and the reference page lists it. */
 export type MetricRow = {
   type: 'counter' | 'gauge' | 'histogram'
-  /** One sentence for people who build a dashboard. */
+  /** A sentence for people who build a dashboard. */
   help: string
   labels?: readonly string[]
   /** Upper bounds in seconds. */
   buckets?: readonly number[]
 }
 
-/** Some end beyond every time-out of ours, so that a slow call differs from one that never ended. */
+/** Some end beyond all our time-outs, so that a slow call differs from one that never ended. */
 const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 
 /** Every metric of the process by its name. */

@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, Registry } from '@prometheus-io/client'
 import { type LabelsOf, type MetricName, type MetricRow, catalogue } from './catalogue.ts'
 
-/** One value of a gauge with labels. */
+/** A value of a gauge with labels. */
 export type Sample<N extends MetricName<'gauge'>> = { labels: LabelsOf<N>; value: number }
 
 type Readable = number | undefined
@@ -17,7 +17,7 @@ export type Metrics = {
   readTotal(name: MetricName<'counter'>, value: () => number): void
   /** Reads samples with labels. Several places may add samples to one metric. */
   readEach<N extends MetricName<'gauge'>>(name: N, samples: () => Sample<N>[]): void
-  /** What Prometheus reads. */
+  /** The text that Prometheus reads. */
   text(): Promise<string>
 }
 

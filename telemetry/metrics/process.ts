@@ -8,8 +8,8 @@ import type { ObservedCall } from '../../kube/connect.ts'
 const startedAtS = performance.timeOrigin / 1000
 
 /**
- * What the process uses. By hand, because the collectors of the library keep a timer of 10 ms running and wait 100 ms at
- * each read.
+ * The resources that the process uses. By hand, because the collectors of the library keep a timer of 10 ms running and
+ * wait 100 ms at each read.
  */
 export function readProcess(metrics: Metrics): void {
   const cpuS = () => {
