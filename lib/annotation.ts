@@ -1,7 +1,7 @@
 /** Who puts an annotation on an object. */
 export type AnnotationWriter = 'administrator' | 'eip-admission' | 'kubelet' | 'predecessor' | 'user'
 
-/** One annotation, as the code uses it and as docs/reference/annotations.md describes it. */
+/** An annotation, as the code uses it and as docs/reference/annotations.md describes it. */
 export type Annotation = {
   name: string
   /** The kind of object that carries it. */
@@ -19,7 +19,7 @@ export type Annotation = {
   writers: readonly AnnotationWriter[]
   /** The values that it may have, in Markdown. A list is closed: no Service may have another value. */
   values: string | readonly string[]
-  /** What holds without it, in Markdown; left out where nothing follows from its absence. */
+  /** The default without it, in Markdown; left out where nothing follows from its absence. */
   default?: string
   sentence: string
 }

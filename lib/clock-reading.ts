@@ -12,7 +12,7 @@ export function readClocks(clocks: Clocks): ClockReading {
   return { ms: clocks.now(), date: clocks.date().getTime() }
 }
 
-/** By the clock that advanced further: one stops while the machine is suspended, the other can be set back. */
+/** By the clock that advanced further: the monotonic one stops while the machine is suspended, the other can be set back. */
 export function elapsedMs(from: ClockReading, to: ClockReading): number {
   return Math.max(to.ms - from.ms, to.date - from.date)
 }

@@ -15,7 +15,7 @@ export function carryClusterFlags(text: string, flags: ClusterFlags): string {
   return text.replaceAll(commands, (program: string) => [program, ...flagsOf(program, flags).map(shellWord)].join(' '))
 }
 
-/** The flags for a kubeconfig that a setting names: what the environment names, every program finds there as well. */
+/** The flags for a kubeconfig that a setting names: every program also finds what the environment names. */
 export function kubeconfigFlags(
   kubeconfig: string | undefined,
   env: Readonly<Record<string, string | undefined>>,

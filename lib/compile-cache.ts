@@ -2,8 +2,8 @@ import { lstatSync, mkdirSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 /**
- * The folder for compiled code, which we make if it is absent; undefined if somebody else could write to it. Node runs
- * what it finds there without a check, so a folder of another user of this machine would run that user's code.
+ * The folder for compiled code, which we make if it is absent; undefined if another user could write to it. Node runs the
+ * code there without a check, so a folder of another user of this machine would run that user's code.
  */
 export function privateCacheFolder(parent: string, uid: number): string | undefined {
   let folder: string
@@ -28,7 +28,7 @@ const sticky = 0o1000
 const groupOrOthersWrite = 0o022
 const groupOrOthers = 0o077
 
-/** Nobody else may enter our folder, and nobody else may replace it or a folder above it. */
+/** No other user may enter our folder, and none may replace it or a folder above it. */
 function isSafe(path: string, { uid, isOurs }: { uid: number; isOurs: boolean }): boolean {
   const facts = lstatSync(path, { throwIfNoEntry: false })
   if (!facts?.isDirectory()) return false

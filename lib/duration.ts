@@ -4,7 +4,7 @@ type Unit = keyof typeof unitMs
 // The micro sign and the Greek letter mu look the same; Go takes both.
 const part = /(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/y
 
-/** What every Go duration matches. */
+/** The pattern of every Go duration. */
 export const durationPattern = '^[+-]?(0|([0-9]+\\.?[0-9]*|\\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+$'
 
 /** Milliseconds of a Go duration (`1m30s`, `250ms`, `-1h`), or undefined where the text is none. */

@@ -1,4 +1,4 @@
-/** One condition of a label selector, in the words of a selector's `matchExpressions`. */
+/** A condition of a label selector, in the words of a selector's `matchExpressions`. */
 export type LabelRequirement = {
   key: string
   operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Gt' | 'Lt'

@@ -4,7 +4,7 @@ const maxCharacters = 100
 /** How many items a message lists. */
 const maxItems = 10
 
-/** A value in quotes, cut where it is long. It may be of any type where nobody has validated it. */
+/** A value in quotes, cut where it is long. Before validation it may be of any type. */
 export function quote(given: unknown): string {
   const value = typeof given === 'string' ? given : (JSON.stringify(given) ?? '')
   // A character may consist of two code units; no more than these are needed.

@@ -9,7 +9,7 @@ export type RecentRead<T> = {
   since(atMs: number, signal: AbortSignal): Promise<T>
   /** The last value that was read, however old; undefined before the first one. */
   latest(): T | undefined
-  /** Drops the last value, and that of a read under way: whoever asks next gets a new one. */
+  /** Drops the last value, and the value of a read under way: the next caller gets a new one. */
   forget(): void
 }
 

@@ -12,7 +12,7 @@ export function forRequest<T>(id: string | undefined, work: () => T): T {
   return running.run(id, work)
 }
 
-/** The same work for whoever calls it later: it runs for the request that is current now. */
+/** The same work for later callers: it runs for the request that is current now. */
 export function boundToRequest<T>(work: () => T): () => T {
   const id = currentRequestId()
   return () => forRequest(id, work)

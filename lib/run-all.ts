@@ -14,7 +14,7 @@ export async function runAll(parts: readonly Part[], signal: AbortSignal): Promi
       failed.abort()
     }
   }
-  // Whoever only waits ends at once. A lease must not end before those that still write under it.
+  // A part that only waits ends at once. A lease must not end before those that still write under it.
   await Promise.all(parts.map(run))
   if (failures.length > 0) throw failures[0]
 }

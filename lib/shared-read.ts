@@ -1,8 +1,8 @@
 /** A read that several callers need at once, made once for all of them. */
 export type SharedRead<T> = {
-  /** What a read gives that begins after this call: it never shows an older state. */
+  /** The result of a read that begins after this call: it never shows an older state. */
   fresh(signal: AbortSignal): Promise<T>
-  /** What a read gave a moment ago, if it began after our own last change; else a fresh value. */
+  /** The result of a read a moment ago, if it began after our own last change; else a fresh value. */
   recent(signal: AbortSignal): Promise<T>
   /** We changed what is read: values read before now are out of date. */
   invalidate(): void

@@ -1,4 +1,4 @@
-/** A map that forgets what was set too long ago, so that it stays small although nobody deletes what is over. */
+/** A map that forgets old entries, so that it stays small although no caller deletes them. */
 export type ShortMemory<K, V> = {
   get(key: K): V | undefined
   has(key: K): boolean

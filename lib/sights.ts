@@ -1,11 +1,11 @@
 /**
- * How long things have been as they are, by our own monotonic clock since we first saw them so. What others wrote about
- * the time is not compared with our clock: theirs may differ, and a tenant writes any time.
+ * How long things have been as they are, by our own monotonic clock since we first saw them so. Times that others wrote
+ * are not compared with our clock: theirs may differ, and a tenant writes any time.
  */
 export type Sights = {
   /** For how long a thing has been in this state; 0 at first sight, and for undefined, which forgets the thing. */
   forMs(name: string, state: string | undefined): number
-  /** Forgets every thing: it may have been in another state while nobody looked. */
+  /** Forgets every thing: it may have been in another state while it was not observed. */
   forget(): void
 }
 

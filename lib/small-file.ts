@@ -16,7 +16,7 @@ class UnfitFile extends Error {}
  * pipe or a disk would stop the process.
  */
 export function readSmallFile(path: string): string {
-  // Without this flag, to open a pipe waits until somebody writes to it.
+  // Without this flag, to open a pipe waits until another program writes to it.
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
     const stat = fstatSync(file)

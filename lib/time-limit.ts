@@ -31,8 +31,8 @@ export type Limits = {
 
 /**
  * Runs work under a signal that aborts when the time is over or the caller's signal aborts. The timer ends with the work:
- * that of AbortSignal.timeout would live on, and calls come by the thousand. AbortSignal.any would keep memory for as long
- * as the caller's signal lives, which may be as long as the process.
+ * the timer of AbortSignal.timeout would live on, and calls come by the thousand. AbortSignal.any would keep memory for
+ * as long as the caller's signal lives, which may be as long as the process.
  */
 export async function withTimeLimit<T>(limits: Limits, work: (signal: AbortSignal) => Promise<T> | T): Promise<T> {
   const { ms, timeoutError, signal, abortError = (reason) => reason } = limits
