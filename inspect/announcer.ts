@@ -20,8 +20,8 @@ export function announcerObjects({ vendor }: Context): ObjectConfiguration | und
 }
 
 /**
- * What the announcing software reads and reports, with the kinds that it reads and the cluster does not know. An older
- * version may lack the kinds of reports. Secrets stay unread.
+ * The objects that the announcing software reads and reports, with the kinds that it reads and the cluster does not know.
+ * An older version may lack the kinds of reports. Secrets stay unread.
  */
 export async function readAnnouncer(
   reader: Pick<ClusterReader, 'list'>,
@@ -46,7 +46,7 @@ export async function readAnnouncer(
 
 type Known = Pick<Values, 'announcer' | 'services' | 'records' | 'nodes' | 'peers'>
 
-/** What is in the way of the announcing software, by its own reports and by what `serve` would write for it now. */
+/** The problems of the announcing software, by its own reports and by what `serve` would write for it now. */
 export function announcerProblems({ announcer, ...known }: Known, context: Context): Problem[] {
   const configuration = announcerObjects(context)
   if (!configuration) return []

@@ -99,7 +99,7 @@ export async function readWorkloads(reader: Reader): Promise<Workload[]> {
   return lists.flat()
 }
 
-/** The mirrors of static pods, as workloads: the manifest of each is on its node, and nobody else runs it. */
+/** The mirrors of static pods, as workloads: the manifest of each is on its node, and nothing else runs it. */
 export function staticPods(all: readonly Pod[]): Workload[] {
   return all
     .filter(({ metadata }) => metadata.ownerReferences?.some(({ kind }) => kind === 'Node'))

@@ -1,6 +1,6 @@
 import { CloudError, type Fault } from '../clouds/ports/cloud.ts'
 
-/** Something that was read, or why it could not be read. What could not be read says nothing about the cluster. */
+/** A fact that was read, or why it could not be read. An unread one says nothing about the cluster. */
 export type Fact<T> = { value: T } | { unread: string; fault?: Fault }
 
 /** Reads a fact. It never throws: a read that fails must hide no other fact. */

@@ -88,7 +88,7 @@ export type Definition = KubeObject & {
   spec?: { versions?: { name: string; served?: boolean; schema?: { openAPIV3Schema?: Schema } }[] }
 }
 
-/** One read of the cloud, with the reason why it failed. */
+/** A read of the cloud, with the reason why it failed. */
 export type CloudRead = { what: string; problem?: string; fault?: Fault | undefined }
 
 /** A session of a BGP router, where FRR-K8s reports it. */
@@ -124,7 +124,7 @@ export type Values = {
   elasticIPDefinition: Definition | undefined
   /** MetalLB's pools, peers, advertisements and reports. */
   metallb: KubeObject[]
-  /** What the announcing software reads and reports; `unknown` are the kinds that the cluster does not know. */
+  /** The objects that the announcing software reads and reports; `unknown` are the kinds that the cluster does not know. */
   announcer: { existing: KubeObject[]; reports: KubeObject[]; unknown: string[] }
   /** The ConfigMap of Cilium, wherever it runs; none where the setting chooses other software. */
   ciliumConfigs: ConfigMap[]
@@ -145,7 +145,7 @@ export type Values = {
   machines: Machine[]
   /** The BGP peers that the cloud has for a machine, by its id. */
   peers: Map<string, Peer[]>
-  /** What the cloud's routers see of the sessions of a machine, by its id. */
+  /** The view of the cloud's routers of a machine's sessions, by its id. */
   seenSessions: Map<string, SeenSessions>
   /** The addresses of the project, with the machines that they are assigned to; none where the setting assigns none. */
   assigned: AssignedAddress[]
@@ -158,7 +158,7 @@ export type FactName = keyof Values
 
 export type Facts = { [Name in FactName]: Fact<Values[Name]> }
 
-/** What the settings say, which needs no read. */
+/** The facts in the settings, which need no read. */
 export type Context = {
   now: Date
   /** The names of all variables of the environment. */

@@ -6,11 +6,11 @@ import { type Predecessor, predecessors } from './predecessors.ts'
 /** A workload whose pods run a predecessor, and the container in it. */
 export type FoundWorkload = { object: Workload; container: Container; predecessor: Predecessor; image: string }
 
-/** What of predecessors is in the cluster. */
+/** The parts of predecessors in the cluster. */
 export type FoundPredecessors = {
   /** Running ones first, then in the order of their names. */
   workloads: FoundWorkload[]
-  /** Pods of a predecessor that no such workload made: static pods, and those of other controllers. */
+  /** Pods of a predecessor that no such workload made: static pods, and pods of other controllers. */
   pods: Pod[]
 }
 

@@ -33,7 +33,7 @@ export type GivenSettings = {
   env: GivenVariable[]
   /** Its configuration file, if it has one. `text` may hold secrets. */
   file: { ref: KeyedRef; text: string } | undefined
-  /** What could not be read, with the reason. */
+  /** The unread sources, with the reason. */
   unread: { where: string; what: string }[]
 }
 

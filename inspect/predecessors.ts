@@ -6,8 +6,8 @@ import { dialects } from '../clouds/dialects.ts'
 import { oneOf } from '../settings/words.ts'
 
 /**
- * A program that we replace. What it writes into the cluster and the cloud is in the names of its dialect, which we share
- * with it.
+ * A program that we replace. Its traces in the cluster and the cloud have the names of its dialect, which we share with
+ * it.
  */
 export type Predecessor = DialectPredecessor & {
   /** The name of its dialect. */
@@ -41,7 +41,7 @@ function predecessorsOf({ name, providers: [provider = name], names, predecessor
   }))
 }
 
-/** The version that runs; undefined for `main`, a commit or a digest alone, and where an image of another name says nothing. */
+/** The version that runs; undefined for `main`, a commit or only a digest, and where an image of another name says nothing. */
 export function runningVersion({
   image,
   predecessor,
@@ -63,7 +63,7 @@ export function isBefore(version: string, release: string): boolean {
   return version.localeCompare(release, 'en', { numeric: true }) < 0
 }
 
-/** The version in the tag of an image, such as `3.8.1`; undefined for `main`, a commit or a digest alone. */
+/** The version in the tag of an image, such as `3.8.1`; undefined for `main`, a commit or only a digest. */
 export function versionOf(image: string): string | undefined {
   return /:v?(\d+\.\d+(\.\d+)?(-[\w.]+)?)(@|$)/.exec(image)?.[1]
 }

@@ -7,7 +7,7 @@ import type { ClusterReader } from './reader.ts'
 
 const kinds = ['Role', 'RoleBinding', 'ClusterRole', 'ClusterRoleBinding']
 
-/** The roles and bindings that `install` applies with these settings, and those of the same names in the cluster. */
+/** The roles and bindings that `install` applies with these settings, and the cluster's own with the same names. */
 export async function installedRoles(reader: ClusterReader, context: Context): Promise<Values['roles']> {
   const { loadBalancer } = context.vendor
   // The chart, and an installation before the announcing software, give these rights in each namespace.

@@ -6,7 +6,7 @@ import type { MarkScheme, Reservation } from '../clouds/ports/cloud.ts'
 import { type Want, want } from '../ledger/want/want.ts'
 import type { Context, Values } from './facts.ts'
 
-/** What a Service wants, as `serve` decides it; the locations of the cloud do not matter here. */
+/** The want of a Service, as `serve` decides it; the locations of the cloud do not matter here. */
 export function wantOf(service: Service, { vendor }: Context): Want {
   return want(service, vendor.policy, undefined)
 }
@@ -35,7 +35,7 @@ export function isOf(record: ElasticIP, service: Service): boolean {
   return claimKey(record) === keyOf(service)
 }
 
-/** Whether something exists for so long that it should be done by now. */
+/** Whether something has existed for so long that it should be done already. */
 export function isOverdue({ creationTimestamp }: { creationTimestamp?: string }, { now }: Context): boolean {
   return now.getTime() - Date.parse(creationTimestamp ?? '') > overdueMs
 }
