@@ -26,7 +26,7 @@ export function hasFinalizer({ metadata }: KubeObject, finalizer: string): boole
   return metadata.finalizers?.includes(finalizer) ?? false
 }
 
-/** The Services and the ElasticIPs among these that a finalizer of ours holds. */
+/** The Services and the ElasticIPs among these that our finalizer holds. */
 export function heldOf<S extends Service>(all: readonly S[], records: readonly ElasticIP[]) {
   return {
     services: all.filter((service) => ours.some((finalizer) => hasFinalizer(service, finalizer))),
@@ -60,8 +60,9 @@ export function webhookDeletions(client: KubeClient): Change[] {
 }
 
 /**
- * The deletions of the Services that mirror the API servers. Nobody follows the API servers any more, and nodes would send
- * the traffic of the control-plane address to machines that were API servers once. Their slices are deleted with them.
+ * The deletions of the Services that mirror the API servers. Nothing follows the API servers any more, and nodes would
+ * send the traffic of the control-plane address to machines that were API servers once. Their slices are deleted with
+ * them.
  */
 export function mirrorDeletions(client: KubeClient, all: readonly Service[]): Change[] {
   return all.filter(isMirror).map(({ metadata }) => {
@@ -76,7 +77,7 @@ export function mirrorDeletions(client: KubeClient, all: readonly Service[]): Ch
   })
 }
 
-/** The removal of finalizers from a Service, and of our condition, which nobody would keep true. */
+/** The removal of finalizers from a Service, and of our condition, which would no longer be kept true. */
 export function serviceChange(client: KubeClient, object: Service, finalizers: readonly string[]): Change {
   const { planned, make } = removal(client, services, { object, finalizers })
   return {

@@ -37,7 +37,7 @@ export async function readAnnouncing(client: KubeClient): Promise<Pick<LeftBehin
   return { announcing: (await Promise.all(kinds.map(read))).flat(), unread }
 }
 
-/** What stays after cleanup, what that means, and the commands that remove it. Empty if nothing stays. */
+/** The objects that stay after cleanup, what that means, and the commands that remove them. Empty if nothing stays. */
 export function whatIsLeft({ announcing, unread, services, nodes, mirrorSlices }: LeftBehind): string {
   const ofServices = services.filter(({ metadata }) => addressAnnotation in (metadata.annotations ?? {}))
   const ofNodes = nodes

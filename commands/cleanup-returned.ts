@@ -8,10 +8,10 @@ import { leases, nodeLeaseNamespace, services } from '../kube/resource.ts'
 import { names } from '../settings/installed-names.ts'
 import { heldOf, readRecords } from './cleanup-changes.ts'
 
-/** When each lease that a process of ours holds was renewed last. */
+/** When each lease that one of our processes holds was renewed last. */
 export type Renewals = ReadonlyMap<string, string | undefined>
 
-/** Reads who of ours leads. The Job of the chart may not know, and nobody of ours has rights when it runs. */
+/** Reads which of our processes leads. The Job of the chart may not know, and no process of ours has rights when it runs. */
 export async function readRenewals(client: KubeClient): Promise<Renewals> {
   try {
     const all = await listAll(client, leases, { fieldSelector: `metadata.namespace!=${nodeLeaseNamespace}` })

@@ -31,7 +31,7 @@ type CleanupDeps = StoppableDeps & { clock?: Pick<Clock, 'sleep'> }
 
 /**
  * Removes everything of ours that could block the cluster without our process: webhook configurations and finalizers.
- * Reservations stay, and so does what is announced: it says so, and how to remove it.
+ * Reservations and announcements stay: it says so, and how to remove it.
  */
 export async function cleanup(settings: CleanupSettings, given: CleanupDeps): Promise<void> {
   const { kubeconfig: file, apiServer, yes } = settings
@@ -46,7 +46,7 @@ export async function cleanup(settings: CleanupSettings, given: CleanupDeps): Pr
 
 type Cleaning = { yes: boolean; carried: (text: string) => string }
 
-/** What `cleanup` does, by a client. */
+/** The work of `cleanup`, by a client. */
 export async function cleanUp(client: KubeClient, { yes, carried }: Cleaning, deps: CleanupDeps): Promise<void> {
   const { clock = systemClock } = deps
   const print = (text: string) => deps.print(carried(text))
@@ -103,9 +103,9 @@ function takeoverWarning(takeover: Takeover): string {
 }
 
 /**
- * The finalizers that go from a Service. A predecessor's goes with ours, as in the controllers: nobody else would remove it.
- * It stays where `takeover undo` may bring the predecessor back, which then gives back the addresses of Services that were
- * deleted meanwhile. On a Service of a class it may be that of another controller.
+ * The finalizers that go from a Service. A predecessor's is removed with ours, as in the controllers: no other program
+ * would remove it. It stays where `takeover undo` may bring the predecessor back, which then releases the addresses of
+ * Services that were deleted meanwhile. On a Service of a class it may be another controller's.
  */
 function finalizersOf({ spec }: Service, takeover: Takeover): string[] {
   return takeover === 'none' && spec.loadBalancerClass === undefined ? [...ours, upstreamFinalizer] : ours
@@ -129,7 +129,7 @@ function finalizersLeft(held: Service[]): string {
   )
 }
 
-/** Whoever may only remove what blocks, as the chart's Job, does not see what else stays. */
+/** A caller that may only remove blocking objects, as the chart's Job, does not see what else stays. */
 async function leftBehind(client: KubeClient, all: Service[]): Promise<string> {
   try {
     const mirrorSlices = await listAll(client, endpointSlices, { labelSelector: mirrorSlicesSelector })

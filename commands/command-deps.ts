@@ -1,11 +1,11 @@
-/** What a command that runs once needs of the process. */
+/** The parts of the process that a one-time command needs. */
 export type CommandDeps = {
   env: Readonly<Record<string, string | undefined>>
   version: string
   print: (text: string) => void
 }
 
-/** What a command needs that may end at any moment, because nothing has to be finished. */
+/** The needs of a command that may end at any moment, because nothing has to be finished. */
 export type StoppableDeps = CommandDeps & Pick<ServeDeps, 'signal' | 'endAtOnce'>
 
 /** Ends the process with this reason as soon as a signal stops it. */
@@ -13,7 +13,7 @@ export function endWhenStopped({ signal, endAtOnce }: StoppableDeps, reason: str
   signal.addEventListener('abort', () => endAtOnce(reason), { once: true })
 }
 
-/** What `serve` needs of the process. */
+/** The parts of the process that `serve` needs. */
 export type ServeDeps = {
   env: Readonly<Record<string, string | undefined>>
   version: string

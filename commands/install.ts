@@ -38,7 +38,7 @@ function clientOf({ kubeconfig: file }: Pick<InstallSettings, 'kubeconfig'>, { v
 /** The settings of an installation that is wanted, whatever the cluster has. */
 export type Installation = Omit<InstallSettings, 'overwrite'>
 
-/** What `install` does, for a command that ends in its own way. */
+/** The work of `install`, for a command that ends in its own way. */
 export async function applyInstallation(settings: Installation, deps: CommandDeps): Promise<void> {
   const { print } = deps
   const connected = () => clientOf(settings, deps)

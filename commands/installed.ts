@@ -21,7 +21,7 @@ export function helmRelease({ mutating, validating }: Configurations): Release |
   return name === undefined || namespace === undefined ? undefined : { name, namespace }
 }
 
-/** The command that installs anew what Helm has installed. */
+/** The command that installs again what Helm has installed. */
 export function helmUpgrade({ name, namespace }: Release): string {
   return `helm upgrade ${name} manifests/chart --namespace ${namespace} --reset-then-reuse-values`
 }
@@ -46,7 +46,7 @@ type Binding = KubeObject & { subjects?: { kind: string; name: string; namespace
 
 /**
  * The namespace of the installation to which the cluster-wide objects belong; undefined if there is none, or if its
- * namespace is gone. One cluster-wide role has one account, whether the webhooks are called by URL or by Service.
+ * namespace is deleted. Each cluster-wide role has one account, whether the webhooks are called by URL or by Service.
  */
 async function readOwner(client: KubeClient): Promise<string | undefined> {
   const binding = await client.get(clusterRoleBindings, { name: names.serviceAccount })

@@ -122,7 +122,10 @@ function addTakeover(root: Command, deps: ProgramDeps): void {
   addTakeoverUndo(takeover, deps)
 }
 
-/** What `takeover` reads of the environment. Anything else counts as the predecessor's, if that runs outside the cluster. */
+/**
+ * The variables that `takeover` reads of the environment. Anything else counts as the predecessor's, if that runs outside
+ * the cluster.
+ */
 const foundVariables = ['KUBECONFIG', 'POD_NAMESPACE']
 
 function addTakeoverPlan(takeover: Command, { takeoverPlan, env }: ProgramDeps): void {
@@ -164,7 +167,7 @@ function addTakeoverApply(takeover: Command, { takeoverApply, env }: ProgramDeps
   addIgnoredFlags(addSettings(command, sections, { found: foundVariables }))
 }
 
-/** The flags of a table, and those of `serve` beside them. */
+/** The flags of a table, and the flags of `serve` beside them. */
 function separateFlags(given: Record<string, string>, table: SettingsTable) {
   const names = new Set<string | undefined>(Object.values(table).map(({ flag }) => flag))
   const entries = Object.entries(given)

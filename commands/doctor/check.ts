@@ -17,8 +17,8 @@ export const sections = [
 export type Section = (typeof sections)[number]
 
 /**
- * Something that is wrong: what and where, why that matters, and the command that mends it. With `ok` nothing is wrong, and
- * the command shows what `doctor` cannot read. `unknown`: nothing could be seen.
+ * A problem: what and where, why that matters, and the command that fixes it. With `ok` nothing is wrong, and the command
+ * shows what `doctor` cannot read. `unknown`: nothing could be seen.
  */
 export type Finding = { level: Result['level']; what: string; why: string; fix: string; isUnseen?: true }
 
@@ -39,9 +39,9 @@ export type Result = {
 type Declaration<Need extends FactName> = {
   id: string
   section: Section
-  /** What it looks for, for the reference. */
+  /** The subject of the check, for the reference. */
   checks: string
-  /** What the report says if nothing is wrong. */
+  /** The text of the report if nothing is wrong. */
   good: string | ((context: Context) => string)
   needs: readonly Need[]
   /** Where the settings make it meaningless, it is left out. */
@@ -80,7 +80,7 @@ function reasonOf(facts: Facts, name: FactName): string | undefined {
   return 'unread' in fact ? fact.unread : undefined
 }
 
-/** What the report says of checks that lack a fact. */
+/** The text of the report for checks that lack a fact. */
 export function notChecked(ids: string, reason: string): string {
   return `${ids} could not be checked, because ${reason}`
 }

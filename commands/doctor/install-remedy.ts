@@ -34,7 +34,7 @@ export function installRemedy(
   return ['eip-admission install', url, words, doubt(webhooks, namespace)].flat().join(' ')
 }
 
-/** Only the configurations show a URL or the chart. Where both are gone, the person has to know. */
+/** Only the configurations show a URL or the chart. Where both are deleted, the person has to know. */
 function doubt({ mutating, validating }: Configurations, namespace: string): string[] {
   if (mutating ?? validating) return []
   const upgrade = helmUpgrade({ name: 'RELEASE', namespace })

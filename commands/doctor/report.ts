@@ -2,7 +2,7 @@ import { escapeMisleading } from '../../lib/log-text.ts'
 import { plainText } from '../../lib/plain-text.ts'
 import { type Result, notChecked, sections } from './check.ts'
 
-/** What `doctor` prints. */
+/** The output format of `doctor`. */
 export type Format = 'text' | 'json'
 
 const marks = { ok: 'ok     ', warning: 'warning', error: 'ERROR  ', unknown: 'unknown' }
@@ -40,7 +40,7 @@ function asText(results: readonly Result[]): string {
   return [...parts, ...uncheckedText(results), `${summaryText(results)}\n`].join('\n')
 }
 
-/** Three hundred nodes with one fault are one thing to mend. */
+/** Three hundred nodes with one fault are one thing to fix. */
 function ofEachKind(results: readonly Result[]): string {
   const kinds = Map.groupBy(results, ({ check, level, why = '' }) => [check, level, why].join('\n'))
   return [...kinds.values()]
@@ -54,7 +54,7 @@ function ofEachKind(results: readonly Result[]): string {
     .join('')
 }
 
-/** One reason, such as a missing kubeconfig, often keeps many checks from running. */
+/** A single reason, such as a missing kubeconfig, often keeps many checks from running. */
 function uncheckedText(results: readonly Result[]): string[] {
   const byReason = Map.groupBy(
     results.filter((result) => result.unread !== undefined),

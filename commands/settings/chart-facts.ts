@@ -7,7 +7,7 @@ import type { Setting } from '../../settings/setting.ts'
 /** Flags that the chart sets from values of its own. */
 const ofTheChart = ['--kubeconfig', '--namespace', '--only', '--webhook-cert-dir', '--status-page-token-file']
 
-/** What each dialect accepts among the `settings` of the chart, the flags of its tables, and what its Secret has to hold. */
+/** The accepted `settings` of the chart in each dialect, the flags of its tables, and the required contents of its Secret. */
 export function dialectFacts(): DialectFact[] {
   return dialects.map(({ name, providers, rows }) => {
     const settings: Setting<unknown>[] = Object.values({ ...common, ...rows, ...processSettings })

@@ -88,7 +88,7 @@ export const cleanupSettings = {
   },
 } as const satisfies SettingsTable
 
-/** The settings of `doctor`, besides those of `serve`. */
+/** The settings of `doctor`, besides the settings of `serve`. */
 export const doctorSettings = {
   output: {
     title: 'output',
@@ -100,7 +100,7 @@ export const doctorSettings = {
   },
 } as const satisfies SettingsTable
 
-/** The settings of `takeover plan`, besides those of `serve`. */
+/** The settings of `takeover plan`, besides the settings of `serve`. */
 export const takeoverPlanSettings = {
   output: { ...doctorSettings.output, sentence: 'Format of the plan.' },
   announcerRuns: {

@@ -19,7 +19,7 @@ import type { Section, SettingsTable } from '../../settings/setting.ts'
 import { statusPageProblems } from '../../settings/status-page.ts'
 import { webhookClientProblems } from '../../settings/webhook-client.ts'
 
-/** The configuration file of the cloud, which another program may write anew at any time. */
+/** The configuration file of the cloud, which another program may rewrite at any time. */
 export type CloudFile = {
   path: string
   /** The settings of the cloud with the file as it is now; throws a SettingsError with every mistake. */
@@ -31,11 +31,11 @@ export type ServeSettings = {
   /** How this process runs: ports, leases, certificates, nodes, log. */
   process: ProcessSettings
   cluster: ClusterSettings
-  /** The dialect and all of its settings, for the client of its vendor alone. */
+  /** The dialect and all of its settings, only for the client of its vendor. */
   cloud: CloudSettings
   /** Absent without a configuration file. */
   cloudFile: CloudFile | undefined
-  /** What an operator should read in the log at start. */
+  /** The warnings that an operator should read in the log at start. */
   warnings: string[]
 }
 

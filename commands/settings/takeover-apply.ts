@@ -14,7 +14,7 @@ const work = {
   output: doctorSettings.output,
 } as const satisfies SettingsTable
 
-/** The settings of `takeover apply`, besides those of `serve`. */
+/** The settings of `takeover apply`, besides the settings of `serve`. */
 export const takeoverApplySettings = {
   announcerRuns: takeoverPlanSettings.announcerRuns,
   webhookUrl: { ...installSettings.webhookUrl, sentence: `${installSettings.webhookUrl.sentence} As for \`install\`.` },

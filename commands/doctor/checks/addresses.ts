@@ -99,7 +99,7 @@ type Held = Pick<Values, 'services' | 'records' | 'reservations' | 'cluster'>
 
 function notHeld(service: Service, facts: Held, context: Context): Finding[] {
   const { records } = facts
-  // What the controllers let a Service have, a shared address for example, is right here too.
+  // Whatever the controllers let a Service have, for example a shared address, is right here too.
   const wanted = checkOwnAddress(wantOf(service, context), service, ownAddressFacts(facts, context))
   if (!['reserve', 'named', 'own', 'wrong'].includes(wanted.kind)) return []
   const { policy } = context.vendor
@@ -125,7 +125,7 @@ function notHeld(service: Service, facts: Held, context: Context): Finding[] {
   })
 }
 
-/** What the check of own addresses asks, as far as doctor reads it. */
+/** The facts for the check of own addresses, as far as doctor reads them. */
 function ownAddressFacts({ services, records, reservations, cluster }: Held, context: Context): OwnAddressFacts {
   const { settings, vendor } = context
   const covering = (address: IpAddress) => reservations.find((one) => covers(one, address.text))

@@ -120,7 +120,7 @@ function downAtCloud({ node, up, down, seenAt }: NodeSessions, context: Context)
   ]
 }
 
-/** Said once, and no problem: not every cluster has somebody who reports its sessions. */
+/** Said once, and no problem: not every cluster has a reporter of its sessions. */
 function unseen(context: Context): Finding {
   return {
     level: 'ok',
@@ -130,7 +130,7 @@ function unseen(context: Context): Finding {
   }
 }
 
-/** What shows the sessions of the announcing software. */
+/** The command that shows the sessions of the announcing software. */
 function command({ vendor: { loadBalancer } }: Context): string {
   return softwareOf(loadBalancer)?.sessionsCommand?.(loadBalancer) ?? 'ask the BGP program of each node'
 }

@@ -99,7 +99,7 @@ export const cloudPace = defineCheck({
     if (limited === 0) return []
     return [
       {
-        // They are calls of doctor, and a burst. What `serve` is refused, its own metric counts.
+        // They are calls of doctor, and a burst. Refusals of `serve` are counted in its own metric.
         level: 'ok',
         what: `${vendor.cloud.name} refused ${limited} of ${calls} calls of doctor at first, because of its rate limit`,
         why: 'doctor reads everything at once, which `serve` does not',

@@ -151,7 +151,7 @@ export const guardianLease = defineCheck({
   },
 })
 
-/** The time on the clock of the API server: whoever renews a lease should agree with that one, not with this machine. */
+/** The time on the clock of the API server: the holder of a lease should agree with that one, not with this machine. */
 function timeOf({ clockAheadMs }: Pick<Values['server'], 'clockAheadMs'>, now: Date): Date {
   return new Date(now.getTime() + clockAheadMs)
 }

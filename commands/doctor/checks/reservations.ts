@@ -30,7 +30,7 @@ export const leakedReservations = defineCheck({
   },
 })
 
-/** What a sweep would do now. */
+/** The result of a sweep now. */
 export function compareReservations(
   { cluster, services, records, reservations }: ReservationFacts,
   context: Context,
