@@ -4,7 +4,7 @@ import { names } from '../settings/installed-names.ts'
 const apiVersion = 'cert-manager.io/v1'
 const issuers = { selfSigned: 'eip-admission-selfsigned', authority: names.issuingAuthority }
 
-/** An authority that cert-manager makes for us alone, where no other issuer is named. */
+/** An authority that cert-manager makes only for us, where no other issuer is named. */
 export function ownIssuers({ release: { namespace } }: Choices): object[] {
   return [
     { apiVersion, kind: 'Issuer', metadata: { name: issuers.selfSigned, namespace }, spec: { selfSigned: {} } },

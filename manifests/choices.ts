@@ -26,7 +26,7 @@ export type Choices = {
   either: (condition: Condition, then: number, otherwise: number) => unknown
   /** The settings of the process as flags, in the order of their names. */
   flags: (path: string) => unknown[]
-  /** What the installer decides itself. */
+  /** The installer's own decisions. */
   release: Release
   /** The reference of the image. */
   image: string
@@ -34,7 +34,7 @@ export type Choices = {
   pathSecret: string
   /** A text as the data of a Secret. */
   base64: (text: string) => string
-  /** A text in which braces are not Helm's, but those of the program that reads the object. */
+  /** A text in which braces are not Helm's, but belong to the program that reads the object. */
   literal: (text: string) => string
 }
 

@@ -8,8 +8,8 @@ const api = 'rbac.authorization.k8s.io'
 const metadata = { name: names.cleanup }
 
 /**
- * Runs `cleanup` when everything else of the chart is gone. Without it a Service with our finalizer could not be deleted
- * any more. By then the process has lost its rights, so it cannot add a finalizer again.
+ * Runs `cleanup` when everything else of the chart is deleted. Without it a Service with our finalizer could not be
+ * deleted any more. The process has lost its rights then, so it cannot add a finalizer again.
  */
 export function cleanupJob(choices: Choices): object[] {
   const { namespace } = choices.release
@@ -50,7 +50,7 @@ export const cleanupRules = [
     verbs: ['delete'],
   },
   { apiGroups: ['eip-admission.dev'], resources: ['elasticips'], verbs: ['list', 'patch'] },
-  // A list by this name alone is a list of this one.
+  // A list by only this name is a list of this one.
   { apiGroups: [''], resources: ['configmaps'], resourceNames: [names.takeoverConfigMap], verbs: ['list'] },
 ]
 

@@ -52,7 +52,7 @@ function container(choices: Choices): object {
       ...flags('settings'),
       // The Deployment may use the host's ports too.
       `--secure-port=${text('controlPlane.securePort')}`,
-      // Of two flags the last one counts: the API server of the Deployment may be at the address that the guardian moves.
+      // The last of two flags counts: the API server of the Deployment may be at the address that the guardian moves.
       `--api-server=https://$(HOST_IP):${text('controlPlane.apiServerPort')}`,
     ],
     env: [
@@ -63,7 +63,7 @@ function container(choices: Choices): object {
     ],
     envFrom: block('extraEnvFrom'),
     ports: [{ name: 'health', containerPort: scalar('controlPlane.securePort'), protocol: 'TCP' }],
-    // It has no certificate: nobody calls it but the kubelet and Prometheus.
+    // It has no certificate: only the kubelet and Prometheus call it.
     ...probes('HTTP'),
     resources: block('controlPlane.resources'),
     securityContext: block('securityContext'),

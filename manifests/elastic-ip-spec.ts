@@ -74,7 +74,7 @@ export const elasticIPSpec = {
     reclaimPolicy: {
       ...text,
       enum: ['Delete', 'Retain'],
-      // An absent field must never lead to a deletion. The records that we write always have a value.
+      // An absent field must never cause a deletion. The records that we write always have a value.
       default: 'Retain',
       description:
         'What happens to the reservation when its Service is gone or wants no address. ' +

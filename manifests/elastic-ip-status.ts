@@ -32,7 +32,7 @@ const step = {
   },
 }
 
-/** The schema of `status`: what eip-admission knows of the address. */
+/** The schema of `status`: our knowledge about the address. */
 export const elasticIPStatus = {
   description: 'What eip-admission knows of the address. Nothing else writes it.',
   type: 'object',

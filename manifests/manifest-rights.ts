@@ -11,8 +11,8 @@ export type ManifestPart = { object: KubeObject; resource: Pick<Resource<KubeObj
 export type ManifestRights = { objects: KubeObject[]; problems: string[] }
 
 /**
- * The rights to apply an operator's manifest: to create and patch exactly its objects, by name, and those that its own
- * roles give. RBAC lets nobody create a role with rights that he does not have. The verbs `escalate` and `bind` lift
+ * The rights to apply an operator's manifest: to create and patch exactly its objects, by name, and the rights that its
+ * own roles give. RBAC lets no one create a role with rights that they do not have. The verbs `escalate` and `bind` lift
  * this, and would let the process write itself any right. Pure.
  */
 export function manifestRights(parts: ManifestPart[], { namespace }: { namespace: string }): ManifestRights {

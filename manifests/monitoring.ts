@@ -22,7 +22,7 @@ export function metricsService({ release: { namespace }, scalar }: Choices): obj
   }
 }
 
-/** What the Prometheus operator reads. The port has our own certificate, which no client outside knows. */
+/** The object that the Prometheus operator reads. The port has our own certificate, which no client outside knows. */
 export function serviceMonitor({ entries, release: { namespace }, text }: Choices): object {
   return {
     apiVersion,
@@ -78,7 +78,7 @@ export function dashboard({ entries, literal, release: { namespace } }: Choices)
   }
 }
 
-/** Nobody needs more than the two ports. The API server is on the host network of its node, so its address is open. */
+/** No client needs more than the two ports. The API server is on the host network of its node, so its address is open. */
 export function networkPolicy({ block, release: { namespace }, scalar }: Choices): object {
   return {
     apiVersion: 'networking.k8s.io/v1',

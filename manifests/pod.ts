@@ -55,7 +55,7 @@ export function networkOf({ items, text, when }: Choices): object {
   }
 }
 
-/** What every pod of ours has. */
+/** The common part of all our pods. */
 export function sharedSpec({ block }: Choices, serviceAccountName: string): object {
   return {
     serviceAccountName,

@@ -80,7 +80,7 @@ const clusterRules: Rule[] = [
   { apiGroups: [''], resources: ['namespaces'], resourceNames: ['kube-system'], verbs: ['get'] },
   // A Service that a quota refuses after our webhook gets no address.
   { apiGroups: [''], resources: ['resourcequotas'], verbs: ['list'] },
-  // A replaced program that somebody starts again would reserve addresses beside us.
+  // A replaced program that is started again would reserve addresses beside us.
   { apiGroups: ['apps'], resources: ['deployments', 'daemonsets'], verbs: ['list'] },
   // No Service may have an address of the cluster's own networks.
   { apiGroups: ['networking.k8s.io'], resources: ['servicecidrs'], verbs: ['list'] },
@@ -111,7 +111,7 @@ const ownNamespaceRules: Rule[] = [
   { apiGroups: [''], resources: ['configmaps'], resourceNames: [names.ledgerConfigMap], verbs: ['get', 'update'] },
 ]
 
-// Other components keep their leases in the same namespace, and whoever writes a lease decides who leads.
+// Other components keep their leases in the same namespace, and any writer of a lease decides who leads.
 const leaseRules = (name: string): Rule[] => [
   { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] },
   { apiGroups: ['coordination.k8s.io'], resources: ['leases'], resourceNames: [name], verbs: ['get', 'update'] },
@@ -150,8 +150,8 @@ const sliceNames = resourceNames.flatMap((service) => [1, 2, 3].map((n) => `${se
 const slices = { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'] }
 
 /**
- * What the Service of the control-plane address needs in kube-system. RBAC cannot name the object of a create; what exists is
- * named, because whoever changes the endpoints of another Service here takes its traffic.
+ * The rights for the Service of the control-plane address in kube-system. RBAC cannot name the object of a create;
+ * existing objects are named, because the right to change another Service's endpoints here would take its traffic.
  */
 export const mirrorRules: Rule[] = [
   { apiGroups: [''], resources: ['services'], verbs: ['create'] },
@@ -162,7 +162,7 @@ export const mirrorRules: Rule[] = [
   { ...slices, resourceNames: sliceNames, verbs: ['get', 'update', 'delete'] },
 ]
 
-/** What it mirrors, in default: the API servers publish there where they listen. */
+/** The mirrored objects, in default: the API servers publish there where they listen. */
 const apiServerRules: Rule[] = [
   { apiGroups: [''], resources: ['services'], resourceNames: ['kubernetes'], verbs: ['get'] },
   { ...slices, verbs: ['get', 'list', 'watch'] },

@@ -21,7 +21,7 @@ export type WebhookOptions = {
   url?: string | undefined
   /** The classes of Services that are reviewed; without it, those without a class. */
   classes?: readonly string[]
-  /** What an operator decides about the reviews of Services; without it, the defaults. */
+  /** The operator's choices about the reviews of Services; without it, the defaults. */
   policy?: WebhookPolicy
 }
 
@@ -124,7 +124,7 @@ function ofServices(webhook: WebhookFacts, { namespace, policy }: Decided): obje
   }
 }
 
-/** Only our probes match, so a failure blocks nobody: with `Fail` the API server says why it does not reach us. */
+/** Only our probes match, so a failure blocks no one: with `Fail` the API server says why it does not reach us. */
 function ofProbes(label: string, namespace: string): object {
   return {
     failurePolicy: 'Fail',
@@ -165,7 +165,7 @@ const annotationsChange = {
     '(has(object.metadata.annotations) ? object.metadata.annotations : {}) != ' +
     '(has(oldObject.metadata.annotations) ? oldObject.metadata.annotations : {})',
 }
-// A Service in deletion can request an address. Whoever only removes a finalizer does not depend on us.
+// A Service in deletion can request an address. A client that only removes a finalizer does not depend on us.
 const notOnlyDeletion = {
   name: 'not-only-deletion',
   expression: `${notTerminating.expression} || object.spec != oldObject.spec || ${annotationsChange.expression}`,

@@ -158,11 +158,11 @@ function kustomizeFiles(facts: ManifestFacts): GeneratedFile[] {
   ]
 }
 
-/** What Prometheus and Grafana read: as files, and as objects for clusters with their operators. */
+/** The files for Prometheus and Grafana: as files, and as objects for clusters with their operators. */
 function monitoringFiles({ version, webhooks }: ManifestFacts): GeneratedFile[] {
   const folder = 'manifests/monitoring'
   const groups = [ruleGroup(alertGroups, { runbooks, literal: (text) => text })]
-  // All of it, whatever the values say. Nobody knows whether the cluster has guardians: they are read where they are.
+  // All of it, whatever the values say. It is unknown whether the cluster has guardians: they are read where they are.
   const choices = knownChoices(valuesWithoutHelm({}), kustomizeRelease(version), pendingPath)
   const parts = inClusterParts(choices, webhooks, []).filter(({ file }) => monitoringParts.includes(file))
   const objects = parts.flatMap((part) => withoutAbsent(part.objects) as object[])

@@ -21,7 +21,7 @@ const spread = {
   labelSelector: { matchLabels: { 'app.kubernetes.io/name': 'eip-admission' } },
 }
 
-/** What a process of ours needs. */
+/** The resources that our process needs. */
 export const resources = { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '384Mi' } }
 
 /** The values of the image. */

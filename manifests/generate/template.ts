@@ -58,9 +58,9 @@ function isNested(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : isMap(value) && Object.keys(value).length > 0
 }
 
-/** One line of YAML: long texts are not folded, and what could be read as something else is quoted. */
+/** A line of YAML: long texts are not folded, and ambiguous ones are quoted. */
 function scalar(value: unknown): string {
-  // What Helm fills in may need quotes.
+  // A value that Helm fills in may need quotes.
   if (typeof value === 'string' && value.includes('{{')) return JSON.stringify(value)
   return stringify(value, { lineWidth: 0, blockQuote: false }).trimEnd()
 }

@@ -1,4 +1,4 @@
-/** One value of the chart. */
+/** A value of the chart. */
 export type ValueRow = {
   /** Its place in values.yaml, such as `image.tag`. */
   path: string

@@ -5,13 +5,13 @@ export type SettingFact = {
   name: string
   sentence: string
   type: 'boolean' | 'duration' | 'list' | 'number' | 'text'
-  /** What every text matches that the process reads. */
+  /** The pattern of every text that the process reads. */
   pattern?: string
   range?: { from: number; to: number }
   findsControlPlaneAddress?: true
 }
 
-/** What a dialect accepts, and the fields of its configuration file without which it does not start. */
+/** The settings that a dialect accepts, and the fields of its configuration file without which it does not start. */
 export type DialectFact = {
   name: string
   providers: readonly string[]
@@ -29,7 +29,7 @@ const types = {
 
 type Schema = { [name: string]: unknown; properties?: Record<string, Schema> }
 
-/** values.schema.json: Helm refuses values that the process would refuse, and names that nobody knows. */
+/** values.schema.json: Helm refuses values that the process would refuse, and unknown names. */
 export function valuesSchema(dialects: DialectFact[]): string {
   const root: Schema = { $schema: 'http://json-schema.org/draft-07/schema#', ...closed() }
   for (const { path, default: value, sentence, schema } of valueRows) {
@@ -81,7 +81,7 @@ function property(facts: SettingFact[]): object {
     type: types[type],
     ...patternOf(facts),
     ...(range && { minimum: range.from, maximum: range.to }),
-    // Of all numbers without a unit, 0 alone is a duration.
+    // The only number without a unit that is a duration is 0.
     ...(type === 'duration' && { minimum: 0, maximum: 0 }),
   }
 }
@@ -93,7 +93,7 @@ function patternOf(facts: SettingFact[]): { pattern?: string } {
   return { pattern: ['^$', ...patterns].map((pattern) => `(${pattern})`).join('|') }
 }
 
-/** The settings that a dialect has, where it is chosen, and the values that it alone allows. */
+/** The settings that a dialect has, where it is chosen, and the values that only it allows. */
 function byDialect({ providers, settings: own }: DialectFact, known: KnownSettings): object {
   const isChosen = { properties: { cloudProvider: { enum: providers } } }
   const isNarrower = (fact: SettingFact) => patternOf([fact]).pattern !== patternOf(known.get(fact.name) ?? []).pattern
