@@ -16,7 +16,7 @@ export type Authorities = {
   signingSinceMs: number
 }
 
-/** One change of the authorities, and its reason. Each step is complete, so any replica can carry out the next one. */
+/** A change of the authorities, and its reason. Each step is complete, so any replica can carry out the next one. */
 export type AuthorityStep =
   | { do: 'make'; reason: string }
   | { do: 'publish'; reason: string }
@@ -28,7 +28,7 @@ export type RotationFacts = {
   now: number
   lifetimes: Lifetimes
   mayRotate: boolean
-  /** Whether the API server trusts a certificate by now. */
+  /** Whether the API server trusts a certificate now. */
   isTrusted(cert: string): boolean
 }
 

@@ -24,7 +24,7 @@ type Deps = { client: KubeClient; log: Log; at: SecretName; commonName: string }
 
 /** The Secret with the authorities. Every replica reads it, and any replica may write the next step. */
 export type AuthoritySecret = {
-  /** Reads the authorities and carries out the next step if one is due. Of several replicas the first write counts. */
+  /** Reads the authorities and carries out the next step if one is due. The first write of several replicas counts. */
   advance(facts: RotationFacts & { alsoTrusted: string }, signal: AbortSignal): Promise<Authorities>
 }
 

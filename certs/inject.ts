@@ -13,7 +13,7 @@ export type Target = {
   stored: WebhookConfiguration | undefined
 }
 
-/** The authorities to trust, and the subject that distinguishes ours from those of others. */
+/** The authorities to trust, and the subject that distinguishes ours from others. */
 export type Trust = { trusted: string; subject: string }
 
 export type Injector = {
@@ -70,9 +70,9 @@ async function write(
 
 /**
  * The JSON Patch for the outdated caBundles of a configuration; empty if none is. It contains the resourceVersion and so
- * fails if the configuration has changed meanwhile: only then can it name webhooks by their index. Not server-side
- * apply, which would also own the entries of the list. An entry would then stay with our field alone when an installer
- * applies a configuration without that webhook. The API server refuses such an entry.
+ * fails if the configuration has changed meanwhile: only then can it name webhooks by their index. Not server-side apply,
+ * which would also own the entries of the list. An entry would then stay with only our field when an installer applies a
+ * configuration without that webhook. The API server refuses such an entry.
  */
 export function bundlePatch(stored: WebhookConfiguration | undefined, trust: Trust & { now: number }): object[] {
   const changes = (stored?.webhooks ?? []).flatMap(({ clientConfig }, index) => {
@@ -85,7 +85,7 @@ export function bundlePatch(stored: WebhookConfiguration | undefined, trust: Tru
   return [{ op: 'replace', path: '/metadata/resourceVersion', value: stored?.metadata.resourceVersion }, ...changes]
 }
 
-/** The authorities of others stay until they expire. Of ours only those stay that we still trust. */
+/** The authorities of others stay until they expire. Only those of our own stay that we still trust. */
 function wantedBundle(present: string, { trusted, subject, now }: Trust & { now: number }): string {
   const foreign = certificatesIn(present).filter((certificate) => certificate.subject !== subject)
   return mergeBundles([trusted, ...foreign.map(String)], now)

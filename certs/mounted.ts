@@ -11,7 +11,7 @@ import { unusableReason } from './renewal.ts'
 /** Folders that are mounted from a Secret send no notification when they change. */
 const checkMs = 2_000
 
-/** Nobody trusts the temporary certificate, so its life is only longer than any wait. */
+/** The temporary certificate is not trusted, so its life is only longer than any wait. */
 const temporaryMs = 10 * 365 * 24 * 60 * 60 * 1000
 
 /** The files of a Secret of type kubernetes.io/tls. */
@@ -66,8 +66,8 @@ class MountedCertificate implements CertSource {
   }
 
   /**
-   * Without a certificate it serves a temporary one that nobody trusts, and is not ready: the controllers must run before
-   * that. cert-manager may wait for a node that they have to prepare.
+   * Without a certificate it serves a temporary one that is not trusted, and is not ready: the controllers must run
+   * before that. cert-manager may wait for a node that they have to prepare.
    */
   async start(signal: AbortSignal): Promise<void> {
     this.#check()
