@@ -5,7 +5,7 @@ export type CommandDeps = {
   print: (text: string) => void
 }
 
-/** The needs of a command that may end at any moment, because nothing has to be finished. */
+/** The parts that a command uses which may end at any moment, because nothing has to be finished. */
 export type StoppableDeps = CommandDeps & Pick<ServeDeps, 'signal' | 'endAtOnce'>
 
 /** Ends the process with this reason as soon as a signal stops it. */

@@ -10,7 +10,7 @@ import type { Activity } from '../telemetry/activity.ts'
 import type { MachineList } from './facts/machine-list.ts'
 import type { PeerFacts } from './facts/peer-facts.ts'
 
-/** The needs of the controllers' declarations. The webhooks use the same caches and the same ledger. */
+/** The parts that declarations of controllers use. The webhooks use the same caches and the same ledger. */
 export type Dependencies = Context & {
   activity: Activity
   caches: Caches

@@ -47,7 +47,7 @@ type ElectionDeps = Required<Omit<ElectionOptions, 'client' | 'hesitationMs' | '
 }
 
 /**
- * One of several contenders for a lease, of which at most one leads at any time. By hand, because client-node has no
+ * A contender for a lease. At most one of several leads at any time. By hand, because client-node has no
  * lease and no election.
  */
 export function election(options: ElectionOptions): Election {

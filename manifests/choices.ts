@@ -22,7 +22,7 @@ export type Choices = {
   when: (condition: Condition, then: unknown) => unknown
   /** The same where the condition is not met. */
   unless: (condition: Condition, then: unknown) => unknown
-  /** One of two numbers. */
+  /** A choice of two numbers. */
   either: (condition: Condition, then: number, otherwise: number) => unknown
   /** The settings of the process as flags, in the order of their names. */
   flags: (path: string) => unknown[]

@@ -99,7 +99,7 @@ function readReload(metrics: Metrics, reload: SettingsReload): void {
   metrics.read('eip_admission_settings_need_restart', () => reload.needRestart().length)
 }
 
-/** The remedies of a person where the cloud refuses every address, by the fault. */
+/** The remedy where the cloud refuses every address, by the fault. */
 const remedies: Partial<Record<CloudError['fault'], string>> = {
   quota: 'delete reservations that nobody needs, or ask the cloud for a higher quota',
   auth: 'give serve a token that may write',

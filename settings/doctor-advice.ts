@@ -1,5 +1,5 @@
 /**
- * What a person does about an installation that lacks something. Only `doctor` reads how it was installed. `install`
+ * The advice for an installation that lacks something. Only `doctor` reads how it was installed. `install`
  * without the flags of that time would move it to another namespace, and set back what the chart has set.
  */
 export const doctorAdvice =

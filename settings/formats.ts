@@ -105,7 +105,7 @@ export function duration(atLeastMs: number): Format<number> {
   }
 }
 
-/** One of several words; upper and lower case are the same. */
+/** A choice of several words; upper and lower case are the same. */
 export function choice<const Word extends string>(words: readonly Word[]): Format<Word> {
   return {
     placeholder: words.join('|'),

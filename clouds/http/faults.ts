@@ -13,7 +13,7 @@ export type CallFacts = {
   isRead: boolean
   /** Credentials and secrets of this call. No message may contain them, even if the vendor's text does. */
   secrets: string[]
-  /** The remedies of a person for a fault; they follow the vendor's text. */
+  /** The remedy for each fault; it follows the vendor's text. */
   hints: Partial<Record<Fault, string>>
 }
 

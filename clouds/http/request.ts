@@ -37,7 +37,7 @@ export type Sender = {
   headers(signal: AbortSignal): Headers | Promise<Headers>
   /** The cloud answered 401 to a call with these headers. With this, the call is sent once more with new headers. */
   renew?(refused: Headers): void
-  /** The remedies of a person for a fault of any call. */
+  /** The remedy for each fault of any call. */
   hints?: Partial<Record<Fault, string>>
   readTimeoutMs?: number
   writeTimeoutMs?: number

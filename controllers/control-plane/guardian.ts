@@ -54,7 +54,7 @@ const liveMs = 2_000
 /** A write must end before the lease does, timers that fire late included. */
 const leaseMarginMs = 100
 
-/** The needs of a turn of the loop besides the options. */
+/** The state of a turn of the loop, besides the options. */
 type Turn = GuardianOptions & {
   looks: CloudLooks
   reported: ReportedProblem

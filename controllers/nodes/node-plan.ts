@@ -11,7 +11,7 @@ const pairs = [
   { keys: ['failure-domain.beta.kubernetes.io/zone', 'topology.kubernetes.io/zone'], field: 'zone' },
 ] as const
 
-// What a node should say of its machine. The first row that applies decides.
+// The facts that a node should state about its machine. The first row that applies decides.
 //
 //   the node                                      | step
 //   ----------------------------------------------+---------------------------------------------------------

@@ -58,7 +58,7 @@ function otherAddresses(record: ElasticIP, all: ElasticIP[]): ElasticIP[] {
 }
 
 /**
- * One record for each address. A claimed available address counts with its Service's record, not with its source; a
+ * A record for each address. A claimed available address counts with its Service's record, not with its source; a
  * deleted reservation does not count, however long the cloud takes.
  */
 export function countedAddresses(all: readonly ElasticIP[]): ElasticIP[] {

@@ -17,7 +17,7 @@ import { isClaimedBy } from '../record/source.ts'
 import { type Claim, type ClaimResult, busy, namedSource } from './claim-spec.ts'
 
 /**
- * What an existing record means for a claim of its Service: a result, `busy` included. Undefined when the claim may
+ * The meaning of an existing record for a claim of its Service: a result, `busy` included. Undefined when the claim may
  * take the record over: it has no address yet, and no process works on it.
  */
 export async function answerFromRecord(

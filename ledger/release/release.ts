@@ -26,7 +26,7 @@ export type ReleaseDeps = SourceReleaseDeps & {
 }
 
 /**
- * What a release came to. `released`: the deletion is sent and the record is removed. `kept`: its Service wants the address
+ * The result of a release. `released`: the deletion is sent and the record is removed. `kept`: its Service wants the address
  * after all. `found`: the record had no address, and has it now; look again. `request-in-flight`: a request may still buy
  * the address; try again later. `unchecked`: the first sweep has not looked yet whether another cluster uses our id; try
  * again soon. `waiting`: we may be a copy of a cluster that lives; try again later.

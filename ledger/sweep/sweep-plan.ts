@@ -91,7 +91,7 @@ export type SweepPlan = {
  */
 export function planSweep(seen: SweepSeen): SweepPlan {
   const { adopt, orphans, surplus, untagged } = sortOut(seen)
-  // Whatever its marks and the records say, an address that a Service uses is in use. To request one is not enough.
+  // An address that a Service uses is in use, whatever its marks and the records say. To request it is not enough.
   const isUsed = isAmong(seen.services.flatMap(({ service }) => statusAddresses(service)))
   const release = orphans.filter((orphan) => isDue(orphan, seen) && !isUsed(orphan))
   const suspects = new Set(orphans.map(({ id }) => id))

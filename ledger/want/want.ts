@@ -28,7 +28,7 @@ import { closestWord } from '../../lib/closest-word.ts'
 import { isWrittenByUs, serviceAnnotations } from '../record/annotations.ts'
 
 /**
- * What a Service requests of us.
+ * The request of a Service.
  *
  * | kind      | the Service                                        | what we do                                 |
  * | --------- | -------------------------------------------------- | ------------------------------------------ |

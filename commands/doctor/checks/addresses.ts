@@ -99,7 +99,7 @@ type Held = Pick<Values, 'services' | 'records' | 'reservations' | 'cluster'>
 
 function notHeld(service: Service, facts: Held, context: Context): Finding[] {
   const { records } = facts
-  // Whatever the controllers let a Service have, for example a shared address, is right here too.
+  // An address that the controllers let a Service have, a shared one for example, is right here too.
   const wanted = checkOwnAddress(wantOf(service, context), service, ownAddressFacts(facts, context))
   if (!['reserve', 'named', 'own', 'wrong'].includes(wanted.kind)) return []
   const { policy } = context.vendor
