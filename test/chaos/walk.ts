@@ -22,8 +22,8 @@ export type WalkOptions = {
 }
 
 /**
- * How long everything may take to settle: leases, requests in flight and grace periods of killed processes end in it, and
- * two paces of a minute each, at which an address is taken off its machine.
+ * How long everything may take to settle: leases, requests in flight and grace periods of killed processes end in it. So
+ * do two paces of a minute each, at which an address leaves its machine.
  */
 const restMs = 300_000
 
