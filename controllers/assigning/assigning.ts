@@ -204,8 +204,14 @@ async function carryOut(
   signal: AbortSignal,
 ): Promise<ChangeResult> {
   if (step.do === 'unassign') {
-    if (!isReleasing(address)) pace.take(tenancyOf(address))
-    await assignments.unassign(from, { signal, writeMs })
+    // Counted before the write: many addresses of a namespace may leave at the same time.
+    const takeBack = isReleasing(address) ? undefined : pace.take(tenancyOf(address))
+    try {
+      await assignments.unassign(from, { signal, writeMs })
+    } catch (error) {
+      takeBack?.()
+      throw error
+    }
     return 'unclear'
   }
   const result = await memory.entryOf(address).claim.keeper.attempt(step.move, from, writeMs)

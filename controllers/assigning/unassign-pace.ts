@@ -17,8 +17,8 @@ export type Tenancy = { namespace: string | undefined; record: string | undefine
 export type UnassignPace = {
   /** How long an address waits until it may leave its machine. */
   leftMs(tenancy: Tenancy): number
-  /** Counts one that leaves its machine now. */
-  take(tenancy: Tenancy): void
+  /** Counts an address that leaves its machine now. Returns what takes that back, for an address that did not leave. */
+  take(tenancy: Tenancy): () => void
 }
 
 const hourMs = 3_600_000
@@ -37,9 +37,13 @@ export function unassignPace(clock: Pick<Clock, 'now'>): UnassignPace {
       return Math.max(0, due - (burst - 1) * intervalMs - clock.now())
     },
     take({ namespace, record }) {
-      if (taken.has(record))
-        dueAtMs.set(namespace, Math.max(dueAtMs.get(namespace) ?? -Infinity, clock.now()) + intervalMs)
-      else taken.set(record, true)
+      if (!taken.has(record)) {
+        taken.set(record, true)
+        return () => taken.delete(record)
+      }
+      const due = dueAtMs.get(namespace) ?? -Infinity
+      dueAtMs.set(namespace, Math.max(due, clock.now()) + intervalMs)
+      return () => dueAtMs.set(namespace, (dueAtMs.get(namespace) ?? -Infinity) - intervalMs)
     },
   }
 }

@@ -21,11 +21,8 @@ export type WalkOptions = {
   alerts?: boolean
 }
 
-/**
- * How long everything may take to settle: leases, requests in flight and grace periods of killed processes end in it. So
- * do two paces of a minute each, at which an address leaves its machine.
- */
-const restMs = 300_000
+/** How long everything may take to settle: leases, requests in flight and grace periods of killed processes end in it. */
+const restMs = 150_000
 
 /** Does random actions, and checks after each leg that no address is lost and none has two holders. */
 export async function walk(options: WalkOptions): Promise<Tally> {

@@ -44,6 +44,23 @@ test('a leader that loses its lease takes no address from where the next leader 
   assert.equal([allowed, of.at(), of.writes.length], [[true, false], 'B', 2])
 })
 
+test('writes that a lost lease keeps back do not count for the pace at which addresses leave their machines', async () => {
+  const { run, at, shown, free, clock, writes, loseLease, leadAgain } = world()
+  await run()
+  shown.clear()
+  loseLease()
+  for (let seconds = 0; seconds < 20; seconds += 1) {
+    await clock.pass(1_000)
+    free('203.0.113.1')
+    await run().catch(() => undefined)
+  }
+  assert.equal([at(), writes.length], ['A', 1])
+  leadAgain()
+  assert.equal(free('203.0.113.1'), { services: [] }, 'it does not wait')
+  await run()
+  assert.is(at(), '')
+})
+
 test('a leader that stops begins no move', async () => {
   const of = world()
   await of.run()

@@ -151,6 +151,7 @@ export function world(addresses = ['203.0.113.1']) {
     },
     lackEndpoints: (how: boolean) => void (lacksEndpoints = how),
     loseLease: () => void (isLeader = false),
+    leadAgain: () => void (isLeader = true),
     slowDown: (ms: number, pagesOfList: number) => void ([latencyMs, pages] = [ms, pagesOfList]),
     fall: () => void (isDown = true),
     at: (address = '203.0.113.1') => cloud.get(`id-${address}`)?.machines.join(),
