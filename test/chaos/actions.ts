@@ -199,7 +199,7 @@ async function startAgain(replica: Replica, tally: Tally, mistake: Mistake): Pro
   await replica.start(mistake)
 }
 
-/** Where the cloud leads each address to one node, and has both families. */
+/** Where the cloud routes each address to one node, and has both families. */
 const ofNodes: Action[] = [
   {
     often: 8,

@@ -30,7 +30,7 @@ const otherAccount = { project: '7f8b4a06-2c55-4c1f-8d0e-6f2f0a9b1c3e', token: '
 const otherNumber = { ...otherAccount, project: '999' }
 export const otherCaller = 'other'
 
-/** The nodes, where the cloud leads each address to one of them; elsewhere none. */
+/** The nodes, where the cloud routes each address to one of them; elsewhere none. */
 export type ArenaNodes = {
   names: string[]
   /** A node that is well fails, or the other way around. */

@@ -118,7 +118,7 @@ export const ofStrangers: Action[] = [
   },
 ]
 
-/** Where the cloud leads each address to one node. */
+/** Where the cloud routes each address to one node. */
 export const ofStrangeNodes: Action[] = [
   {
     often: 1,
