@@ -60,12 +60,17 @@ function chartFiles({ version, license, webhooks, dialects }: ManifestFacts): Ge
     { file: 'manifests/chart/README.md', text: chartReadme() },
     { file: 'manifests/chart/values.schema.json', text: valuesSchema(dialects) },
     { file: 'manifests/chart/templates/_guarded.tpl', text: made + namedTest('guarded', { anyOf: guardians }) },
-    { file: 'manifests/chart/templates/_cloud-config.tpl', text: made + cloudConfigExample(dialects) },
+    {
+      file: 'manifests/chart/templates/_cloud.tpl',
+      text: made + cloudProviders(dialects) + cloudConfigExample(dialects),
+    },
     ...templates,
   ]
 }
 
 function chart(version: string, license: string): object {
+  const pages = `${repository}/blob/main`
+  const defaults = defaultValues()['image'] as ValueTree
   return {
     apiVersion: 'v2',
     name: 'eip-admission',
@@ -75,6 +80,7 @@ function chart(version: string, license: string): object {
     appVersion: version,
     kubeVersion: '>=1.28.0-0',
     home: repository,
+    icon: `${repository}/raw/main/docs/pictures/icon.svg`,
     sources: [repository],
     keywords: ['loadbalancer', 'elastic-ip', 'floating-ip', 'bare-metal', 'bgp', 'cloud-provider'],
     maintainers: [{ name: 'eip-admission', url: repository }],
@@ -83,6 +89,14 @@ function chart(version: string, license: string): object {
       'artifacthub.io/license': license,
       'artifacthub.io/operator': 'true',
       'artifacthub.io/crds': stringify([definitionOf(elasticIPDefinition)]),
+      'artifacthub.io/images': stringify([
+        { name: 'eip-admission', image: `${String(defaults['repository'])}:${version}` },
+      ]),
+      'artifacthub.io/changes': stringify([{ kind: 'added', description: `All changes: ${pages}/CHANGELOG.md` }]),
+      'artifacthub.io/links': stringify([
+        { name: 'Install', url: `${pages}/docs/guides/install.md` },
+        { name: 'Troubleshooting', url: `${pages}/docs/guides/troubleshooting.md` },
+      ]),
     },
   }
 }
@@ -96,6 +110,12 @@ function definitionOf({ metadata, spec: { names: of, versions } }: typeof elasti
 /** A condition for the templates that are written by hand. They include it, and an empty text means that it is not met. */
 function namedTest(name: string, condition: Condition): string {
   return `{{- define "eip-admission.${name}" -}}\n{{- if ${test(condition)} }}true{{ end -}}\n{{- end }}\n`
+}
+
+/** The names of all clouds, for the message where none is chosen. */
+function cloudProviders(dialects: DialectFact[]): string {
+  const providers = dialects.flatMap((dialect) => dialect.providers).join(', ')
+  return `{{- define "eip-admission.cloudProviders" -}}\n${providers}\n{{- end }}\n`
 }
 
 /** An example of the configuration file in the Secret of the chosen cloud, for the notes that are written by hand. */

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { parse } from 'yaml'
 import { type ValueTree, isMap } from '../../manifests/choices.ts'
 import { announcerRights } from '../../announcers/object-rights.ts'
 import { defaultValues } from '../../manifests/generate/chart-values.ts'
@@ -168,7 +169,7 @@ test('the notes of the chart say that load balancing is off, where it is', async
   const off = /Load balancing is off: no Service gets an address/
   assert.match(await renderNotes({ cloudProvider: 'hetzner' }), off)
   const chosen = await renderNotes({ cloudProvider: 'hetzner', settings: { loadbalancer: 'assign:///' } })
-  assert.match(chosen, /Then each Service of type LoadBalancer gets its address/)
+  assert.match(chosen, /Each Service of type LoadBalancer gets its address/)
   assert.not.match(chosen, off)
   assert.not.match(await renderNotes({ cloudProvider: 'packet' }), off)
 })
@@ -270,8 +271,31 @@ test('the package of the chart has its license, and each link of its README work
   for (const link of links) assert.ok(URL.canParse(link), link)
 })
 
-test('helm lint finds no mistake', async () => {
-  assert.match(await runHelm(['lint', '--strict', chartFolder, '--set', 'cloudProvider=packet']), /0 chart\(s\) failed/)
+for (const values of [[], ['--set', 'cloudProvider=packet']])
+  test(`helm lint finds nothing, not even a recommendation: ${values.join(' ') || 'the defaults'}`, async () => {
+    const linted = await runHelm(['lint', '--strict', chartFolder, ...values])
+    assert.match(linted, /0 chart\(s\) failed/)
+    assert.not.match(linted, /recommended/)
+  })
+
+test('the icon of the chart is a file of the project', () => {
+  const { icon } = parse(readFileSync(join(chartFolder, 'Chart.yaml'), 'utf8')) as { icon: string }
+  const [, file = ''] = icon.split('/raw/main/')
+  assert.match(readFileSync(join(root, file), 'utf8'), /^<svg xmlns=/)
+})
+
+test('the notes of the chart name the next three commands and the pages to read', async () => {
+  const commandsOf = (notes: string) =>
+    [...(notes.split('Next:')[1] ?? '').matchAll(/^ {2}((?:kubectl|helm) .*)$/gm)].map(([, line]) => line)
+  const on = await renderNotes({ cloudProvider: 'hetzner', settings: { loadbalancer: 'assign:///' } })
+  const off = await renderNotes({ cloudProvider: 'hetzner' })
+  for (const notes of [on, off]) {
+    assert.is(commandsOf(notes).length, 3, notes)
+    for (const [, file = '', heading = ''] of notes.matchAll(/\/blob\/main\/([^#\s]+)#?(\S*)/g)) {
+      const page = readFileSync(join(root, file), 'utf8')
+      assert.match(page.toLowerCase(), new RegExp(`^#+ ${heading.replaceAll('-', ' ')}`, 'm'), file)
+    }
+  }
 })
 
 test('a certificate of cert-manager is for the names that the values add', async () => {
@@ -285,7 +309,7 @@ test('a certificate of cert-manager is for the names that the values add', async
 })
 
 const refused: [string, ValueTree, RegExp][] = [
-  ['no cloud', {}, /cloudProvider/],
+  ['no cloud', {}, /cloudProvider is required: set it to one of .*, cherryservers, .*, hetzner, /],
   ['an unknown cloud', { cloudProvider: 'aws' }, /cloudProvider/],
   ['a setting that nobody has', { ...cherry, settings: { regoin: 'LT' } }, /regoin/],
   ['a setting of another cloud', { ...cherry, settings: { metro: 'da' } }, /metro/],

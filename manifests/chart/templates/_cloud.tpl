@@ -1,4 +1,7 @@
 # Made from manifests/*.ts by `make generate`.
+{{- define "eip-admission.cloudProviders" -}}
+equinixmetal, equinix-metal, packet, cherryservers, cherry-servers, hetzner, hcloud, scaleway, phoenixnap
+{{- end }}
 {{- define "eip-admission.cloudConfig" -}}
 {{- if (eq .Values.cloudProvider `equinixmetal`) }}{"apiKey": "...", "projectID": "..."}{{ end -}}
 {{- if (eq .Values.cloudProvider `equinix-metal`) }}{"apiKey": "...", "projectID": "..."}{{ end -}}
