@@ -1,7 +1,8 @@
 import { CloudError, type Fault } from '../clouds/ports/cloud.ts'
+import { isForbidden } from '../kube/errors.ts'
 
 /** A fact that was read, or why it could not be read. An unread one says nothing about the cluster. */
-export type Fact<T> = { value: T } | { unread: string; fault?: Fault }
+export type Fact<T> = { value: T } | { unread: string; fault?: Fault; isForbidden?: true }
 
 /** Reads a fact. It never throws: a read that fails must hide no other fact. */
 export async function readFact<T>(read: () => Promise<T>): Promise<Fact<T>> {
@@ -9,6 +10,7 @@ export async function readFact<T>(read: () => Promise<T>): Promise<Fact<T>> {
     return { value: await read() }
   } catch (error) {
     const unread = error instanceof Error ? error.message : String(error)
-    return error instanceof CloudError ? { unread, fault: error.fault } : { unread }
+    if (error instanceof CloudError) return { unread, fault: error.fault }
+    return { unread, ...(isForbidden(error) && { isForbidden: true }) }
   }
 }

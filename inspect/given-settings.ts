@@ -1,3 +1,4 @@
+import { isForbidden } from '../kube/errors.ts'
 import { configMaps, secrets } from '../kube/resource.ts'
 import type { EnvFrom, EnvVar, Workload } from './facts.ts'
 import type { FoundWorkload } from './find-predecessors.ts'
@@ -34,7 +35,7 @@ export type GivenSettings = {
   /** Its configuration file, if it has one. `text` may hold secrets. */
   file: { ref: KeyedRef; text: string } | undefined
   /** The unread sources, with the reason. */
-  unread: { where: string; what: string }[]
+  unread: { where: string; what: string; isForbidden?: true }[]
 }
 
 /** Reads how a predecessor is set: the flags of its container, its environment, and its configuration file. */
@@ -113,7 +114,8 @@ async function tryRead(
     if (!data) unread?.push({ where, what: 'does not exist' })
     return data
   } catch (error) {
-    unread?.push({ where, what: `cannot be read: ${error instanceof Error ? error.message : String(error)}` })
+    const what = `cannot be read: ${error instanceof Error ? error.message : String(error)}`
+    unread?.push({ where, what, ...(isForbidden(error) && { isForbidden: true }) })
     return undefined
   }
 }

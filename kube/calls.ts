@@ -35,15 +35,16 @@ export function listCall(resource: Any, options: ListOptions): Call {
 
 /** POST to the collection. */
 export function createCall(resource: Any, object: KubeObject, options: WriteOptions): Call {
-  const { namespace } = withName(resource, object.metadata)
+  const { isReview = false } = resource
+  const { namespace } = isReview ? object.metadata : withName(resource, object.metadata)
   return {
-    name: callName('create', resource, object.metadata),
+    name: isReview ? `create ${resource.kind}` : callName('create', resource, object.metadata),
     method: 'POST',
     path: pathOf(resource, { namespace }),
     query: writeQuery(options),
     body: { type: json, value: object },
     onWarning: options.onWarning,
-    idempotent: false,
+    idempotent: isReview,
   }
 }
 

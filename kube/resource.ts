@@ -20,6 +20,8 @@ export type Resource<T extends KubeObject> = {
   kind: T['kind']
   plural: string
   namespaced: boolean
+  /** The API server answers such an object and does not store it. It has no name. */
+  isReview?: true
 }
 
 /** Defines a resource of a type that a room declares itself: the ledger's ElasticIP, MetalLB's pools. */

@@ -23,6 +23,7 @@ import { formatPlan } from './report/plan-report.ts'
 import { applyReport, undoReport } from './report/result-report.ts'
 import { type GivenFlags, carryFlags } from './report/carry-flags.ts'
 import { plainLine } from './report/text.ts'
+import { type Right, lackedRights } from './rights.ts'
 import { undoTakeover } from './undo/undo.ts'
 
 /** Prints what a takeover would do, changes nothing, and returns the exit code: 0 if `apply` may begin, else 1. */
@@ -92,8 +93,9 @@ function planSource(
   const kubeconfig = flags['--kubeconfig'] ?? env['KUBECONFIG']
   const credentials = credentialsOf({ kubeconfig, apiServer: flags['--api-server'] }, env)
   // The plan cannot write.
-  const reader = readerOf(connect(credentials, { userAgent, timeoutMs: 30_000 }))
-  return { reader, credentials, userAgent, env, flags, announcerRuns, signal }
+  const client = connect(credentials, { userAgent, timeoutMs: 30_000 })
+  const asked = (rights: readonly Right[]) => lackedRights(client, rights)
+  return { reader: readerOf(client), lackedRights: asked, credentials, userAgent, env, flags, announcerRuns, signal }
 }
 
 /** The manifest of our Secret. */

@@ -107,7 +107,7 @@ function doubtOf(service: Service, address: IpAddress, facts: OwnAddressFacts): 
   const clash = earlier.flatMap((other) => sharedPorts(service, other).map((port) => ({ other, port })))[0]
   if (clash) {
     const reason = `is used by Service ${keyOf(clash.other)} on port ${clash.port} too: change the port, or delete one of the two Services`
-    return { isDecided: statusAddresses(service).includes(address.text), reason }
+    return { isDecided: statusAddresses(service).includes(address.text), reason, sharesPort: true }
   }
   const holder = facts.reservation(address)?.holder
   if (holder !== undefined) return { isDecided: true, reason: `is assigned to ${holder}: ${advice}` }

@@ -66,8 +66,11 @@ export type Want =
   /** `forbiddenAddress`: an own address that the Service must not keep, even if it shows it. */
   | { kind: 'wrong'; problems: string[]; forbiddenAddress?: string }
 
-/** Why a Service does not simply get its own address; undecided until the reservations of the project were read. */
-export type OwnAddressDoubt = { reason: string; isDecided: boolean }
+/**
+ * Why a Service does not simply get its own address; undecided until the reservations of the project were read.
+ * `sharesPort`: another Service is reached at the same address and port.
+ */
+export type OwnAddressDoubt = { reason: string; isDecided: boolean; sharesPort?: true }
 
 /** Decides what a Service wants. Webhooks and controllers all call this function, so they cannot disagree. */
 export function want(service: Service, policy: Policy, known: Location[] | undefined): Want {

@@ -7,6 +7,7 @@ import { type ReceivedRequest, sendJson, clientFor, errorOf, sendStatus, withSer
 
 const at = { namespace: 'default', name: 'web' }
 const map: ConfigMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: at, data: { key: 'value' } }
+const reviews = { ...configMaps, namespaced: false, isReview: true } as const
 type Client = ReturnType<typeof clientFor>
 
 const calls: {
@@ -44,6 +45,11 @@ const calls: {
       body: map,
       type: 'application/json',
     },
+  },
+  {
+    name: 'create of a review needs no name, because the API server stores none',
+    call: (client) => client.create(reviews, { ...map, metadata: { name: '' } }),
+    requests: { method: 'POST', path: '/api/v1/configmaps', type: 'application/json' },
   },
   {
     name: 'replace puts a status to its subresource',
@@ -208,6 +214,7 @@ test('a call with a missing name or namespace throws and is not sent to the coll
     () => client.remove(services, { name: 'web' }),
     () => client.get(services, { namespace: '', name: 'web' }),
     () => client.create(configMaps, { ...map, metadata: { name: 'web' } }),
+    () => client.create(configMaps, { ...map, metadata: { ...at, name: '' } }),
   ]
   for (const call of wrong) assert.match((await errorOf(call())).message, /has no name/)
 })

@@ -1,6 +1,6 @@
 // What `takeover plan` says about a cluster that a predecessor runs, and that it writes nothing anywhere. What it decides,
 // and what it reads in each dialect, are tables of test/commands/takeover.
-import { readFileSync, statSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -38,7 +38,10 @@ async function plan(...flags: string[]): Promise<Ran> {
   cloud.control.calls.clear()
   const here = [`--kubeconfig=${controlPlane.kubeconfig}`, `--api-server=${apiServer.url}`]
   const ran = await typed(['takeover', 'plan', ...here, ...flags], { PATH: process.env['PATH'] ?? '' })
-  const writes = apiServer.requests.filter((request) => !request.startsWith('GET '))
+  // The API server stores no answer to this question.
+  const writes = apiServer.requests.filter(
+    (request) => !request.startsWith('GET ') && !request.includes('/selfsubjectaccessreviews'),
+  )
   assert.equal(writes, [], 'the plan wrote')
   const atCloud = cloud.control.calls.all().filter(({ method }) => method !== 'GET')
   assert.equal(
@@ -195,6 +198,30 @@ test('the plan for people has each Service, ends with what to type next, and kee
   assert.match(stdout, `\n  helm ${file} install eip-admission manifests/chart `)
   assert.match(stdout, new RegExp(`\\n {2}eip-admission takeover apply ${file} --api-server=\\S+\\n$`))
   assert.match(stdout, `Secret ${secret.namespace}/${secret.name} (cloud-sa.json): apiKey, projectID`)
+})
+
+test('a person who may only read is told which rights apply needs', async () => {
+  const rules = [{ apiGroups: ['*'], resources: ['*'], verbs: ['get', 'list'] }]
+  const at = { apiVersion: 'rbac.authorization.k8s.io/v1', metadata: { name: 'reads-all' } }
+  await stage.create({ ...at, kind: 'ClusterRole', rules })
+  await stage.run('create', 'serviceaccount', 'reader', '-n', 'kube-system')
+  await stage.run(
+    'create',
+    'clusterrolebinding',
+    'reads-all',
+    '--clusterrole=reads-all',
+    '--serviceaccount=kube-system:reader',
+  )
+  const given = (await stage.run('create', 'token', 'reader', '-n', 'kube-system')).trim()
+  const config = parse(readFileSync(controlPlane.kubeconfig, 'utf8')) as { users: { user: object }[] }
+  for (const one of config.users) one.user = { token: given }
+  const kubeconfig = join(stage.dir, 'reader.json')
+  writeFileSync(kubeconfig, JSON.stringify(config))
+  const env = { PATH: process.env['PATH'] ?? '' }
+  const { stdout } = await typed(['takeover', 'plan', '-o', 'json', `--kubeconfig=${kubeconfig}`], env)
+  const { blockers } = JSON.parse(stdout) as TakeoverPlan
+  assert.equal(reasons(blockers), ['rights'], stdout)
+  assert.match(blockers[0]?.what ?? '', `patch deployments.apps in namespace ${workload.namespace}`)
 })
 
 test('a Service whose reservation the cloud does not have stands in the way', async () => {

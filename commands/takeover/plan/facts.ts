@@ -6,6 +6,7 @@ import type { FoundPredecessors } from '../../../inspect/find-predecessors.ts'
 import type { GivenSettings } from '../../../inspect/given-settings.ts'
 import type { Translation } from './translate.ts'
 import type { Progress } from '../progress.ts'
+import type { Right } from '../rights.ts'
 import type { PlanFinding } from './plan.ts'
 
 /** What decides about the addresses of Services. */
@@ -22,6 +23,8 @@ type TakeoverValues = ServiceFacts &
     autoscalers: Autoscaler[]
     /** What a takeover that was begun has written down. */
     progress: Progress | undefined
+    /** What the person who asks may not do, of what `apply` does. */
+    lacked: Right[]
     /** The lease of the run that works on it. */
     lock: Lease | undefined
   }
@@ -65,7 +68,9 @@ export function unreadFindings(facts: TakeoverFacts): PlanFinding[] {
   return Object.entries(facts).flatMap(([name, fact]) => {
     if (!('unread' in fact)) return []
     const what = `it could not be read: ${fact.unread}`
-    const remedy = 'run takeover plan with the rights to read it; to read Secrets, as an administrator of the cluster'
+    const remedy = fact.isForbidden
+      ? 'run takeover plan with the rights to read it; to read Secrets, as an administrator of the cluster'
+      : 'run takeover plan again when that is over'
     return [{ isBlocker: true, reason: 'unread', where: name, what, remedy }]
   })
 }

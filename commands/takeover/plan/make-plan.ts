@@ -1,6 +1,7 @@
 import { nameOfChoice } from '../../../announcers/setting.ts'
 import { compareReservations } from '../../doctor/checks/reservations.ts'
 import { finalizersOf } from '../../../inspect/predecessors.ts'
+import { rightsFindings } from '../rights.ts'
 import { checked } from './checked.ts'
 import { type PlanInput, unreadFindings, valueOf, valuesOf } from './facts.ts'
 import { liveHolder, planLease, planStatus, statusFindings } from './plan-leases.ts'
@@ -23,6 +24,7 @@ export function makePlan(input: PlanInput): TakeoverPlan {
   const findings = [
     ...unreadFindings(facts),
     ...statusFindings(status),
+    ...rightsFindings(valueOf(facts.lacked) ?? [], 'apply'),
     ...programs.findings,
     ...translation.findings,
     ...checked(facts, context, input.announcerRuns),

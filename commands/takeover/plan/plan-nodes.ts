@@ -24,8 +24,9 @@ export function planNodes({ nodes, machines, peers }: NodeFacts, { vendor }: Con
     if (!known || known.length === 0 || machine === undefined) return unchanged(node)
     const privateNetwork = machines.find(({ id }) => id === machine)?.privateNetwork
     const fact = { ...nodePeers(node, known), machine, privateNetwork }
-    const annotations = changedNames(node, wantedAnnotations(fact, scheme), isOwn)
-    return annotations.length === 0 ? unchanged(node) : { name: node.metadata.name, change: 'annotations', annotations }
+    const { written, removed } = changedNames(node, wantedAnnotations(fact, scheme), isOwn)
+    if (written.length + removed.length === 0) return unchanged(node)
+    return { name: node.metadata.name, change: 'annotations', annotations: written, removed }
   })
   return {
     nodes: planned,
@@ -37,7 +38,7 @@ export function planNodes({ nodes, machines, peers }: NodeFacts, { vendor }: Con
 }
 
 function unchanged({ metadata: { name } }: Node): PlannedNode {
-  return { name, change: 'none', annotations: [] }
+  return { name, change: 'none', annotations: [], removed: [] }
 }
 
 function nodePeers({ metadata }: Node, peers: NodePeers['peers']): NodePeers {
@@ -50,10 +51,10 @@ function changedNames(
   { metadata: { annotations = {} } }: Node,
   wanted: Record<string, string>,
   isOwn: (name: string) => boolean,
-): string[] {
+): { written: string[]; removed: string[] } {
   const written = Object.keys(wanted).filter((name) => annotations[name] !== wanted[name])
-  const stale = Object.keys(annotations).filter((name) => isOwn(name) && wanted[name] === undefined)
-  return [...written, ...stale].toSorted()
+  const removed = Object.keys(annotations).filter((name) => isOwn(name) && wanted[name] === undefined)
+  return { written: written.toSorted(), removed: removed.toSorted() }
 }
 
 function withoutPeers({ metadata: { name } }: Node): PlanFinding {

@@ -107,7 +107,8 @@ function describe(object: KubeObject, change: PlannedObject['change'], fields: s
   return { kind, namespace: metadata.namespace ?? '', name: metadata.name, change, fields, interruptsSession: false }
 }
 
-function describeChange(change: ObjectChange): PlannedObject {
+/** What happens to an object, and to which of its fields. */
+export function describeChange(change: ObjectChange): PlannedObject {
   if ('remove' in change) return describe(change.remove, 'removed')
   const { object } = change.write
   if (!change.stored) return describe(object, 'added')

@@ -1,7 +1,7 @@
 import { keyOf } from '../../../kube/objects.ts'
 import type { Pod, Workload } from '../../../inspect/facts.ts'
-import { runningVersion } from '../../../inspect/predecessors.ts'
-import { type FoundWorkload, isRunning } from '../../../inspect/find-predecessors.ts'
+import { type Predecessor, runningVersion } from '../../../inspect/predecessors.ts'
+import { type FoundPredecessors, type FoundWorkload, isRunning } from '../../../inspect/find-predecessors.ts'
 import { type PlanInput, valueOf } from './facts.ts'
 import type { PlanFinding, PredecessorWorkload } from './plan.ts'
 import { autoscalerFinding, helmFinding, helmReleaseOf, managerFinding } from './workload-managers.ts'
@@ -14,7 +14,7 @@ export function planPredecessor(
   workloads: PredecessorWorkload[]
   findings: PlanFinding[]
 } {
-  const own = found.workloads.filter((one) => one.predecessor.dialect === predecessor.dialect)
+  const own = ownWorkloads(found, predecessor)
   const others = found.workloads.filter((one) => !own.includes(one) && isRunning(one.object))
   const running = own.filter(({ object }) => isRunning(object))
   // Where a takeover was begun our program may run already.
@@ -32,6 +32,15 @@ export function planPredecessor(
       ...(valueOf(facts.autoscalers) ?? []).flatMap((one) => autoscalerFinding(one, running)),
     ],
   }
+}
+
+/** The workloads of a predecessor, in the words of the plan. */
+export function workloadsOf(found: FoundPredecessors, predecessor: Predecessor): PredecessorWorkload[] {
+  return ownWorkloads(found, predecessor).map(describeWorkload)
+}
+
+function ownWorkloads({ workloads }: FoundPredecessors, { dialect }: Predecessor): FoundWorkload[] {
+  return workloads.filter((one) => one.predecessor.dialect === dialect)
 }
 
 /** What the plan says of a workload: enough to bring it back. */

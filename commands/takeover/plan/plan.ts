@@ -64,8 +64,8 @@ export type PlannedReservation = {
   action: 'adopt' | 'mark' | 'keep'
 }
 
-/** What happens to one node. `none`: its annotations already say what we would say. */
-export type PlannedNode = { name: string; change: 'none' | 'annotations'; annotations: string[] }
+/** What happens to one node. `none`: its annotations already say what we would say. `removed`: those that are not true any more. */
+export type PlannedNode = { name: string; change: 'none' | 'annotations'; annotations: string[]; removed: string[] }
 
 /** What happens to an object of the announcing software. `adopted`: only labels are added, nothing is announced anew. */
 export type PlannedObject = {

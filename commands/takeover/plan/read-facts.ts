@@ -12,6 +12,7 @@ import type { CloudReader, Reader } from '../../../inspect/reader.ts'
 import type { Autoscaler, TakeoverFacts } from './facts.ts'
 import { lockAt } from '../lock.ts'
 import { readProgress } from '../progress.ts'
+import type { Right } from '../rights.ts'
 import type { ObjectRef } from './plan.ts'
 
 const autoscalers = defineResource<Autoscaler>({
@@ -28,6 +29,8 @@ export async function readPods(reader: Reader, namespaces: readonly string[]): P
 }
 
 export type FactSource = SharedSource & {
+  /** What this person may not do, of what `apply` does. */
+  lacked: () => Promise<Right[]>
   vendor: CloudReader
   /** Deployments, DaemonSets and static pods. */
   workloads: Workload[]
@@ -39,7 +42,7 @@ export type FactSource = SharedSource & {
 
 /** Reads all facts, each by itself: a read that fails hides no other. Nothing is written. */
 export async function readFacts(source: FactSource): Promise<TakeoverFacts> {
-  const { reader, context, vendor, workloads, pace, leasesAt } = source
+  const { reader, context, vendor, workloads, pace, leasesAt, lacked } = source
   const { loadBalancer } = context.vendor
   const { namespace } = context.settings.process
   const cloud = cloudFacts(vendor, { context, pace })
@@ -53,6 +56,7 @@ export async function readFacts(source: FactSource): Promise<TakeoverFacts> {
       return found.filter((lease) => lease !== undefined)
     }),
     progress: readFact(() => readProgress(reader, namespace)),
+    lacked: readFact(lacked),
     lock: readFact(() => reader.get(leases, lockAt(namespace))),
     bgpSecret: readFact(async () =>
       loadBalancer.kind === 'metallb-crd' || loadBalancer.kind === 'metallb'

@@ -23,14 +23,18 @@ import { valueOf } from './facts.ts'
 import { makePlan } from './make-plan.ts'
 import { readProgress } from '../progress.ts'
 import { leaseOf } from './plan-leases.ts'
+import { workloadsOf } from './plan-predecessor.ts'
 import { problemFinding, withoutPredecessor } from './no-plan.ts'
 import type { TakeoverPlan } from './plan.ts'
 import { type Predecessor, predecessors, runningVersion } from '../../../inspect/predecessors.ts'
+import { type Right, applyRights } from '../rights.ts'
 import { readFacts, readPods } from './read-facts.ts'
 import { type Translation, translate } from './translate.ts'
 
 export type PlanSource = {
   reader: Reader
+  /** Which of these rights this person lacks. */
+  lackedRights: (rights: readonly Right[]) => Promise<Right[]>
   credentials: Credentials
   userAgent: string
   env: Readonly<Record<string, string | undefined>>
@@ -51,7 +55,7 @@ export type ReadPlan = {
 
 /** Reads the cluster and the cloud, changes neither, and makes the plan. Throws an End if it cannot know the settings. */
 export async function readPlan(source: PlanSource): Promise<ReadPlan> {
-  const { reader, credentials, userAgent, env, announcerRuns } = source
+  const { reader, credentials, userAgent, env, announcerRuns, lackedRights } = source
   const { found, workloads } = await findAll(reader)
   const { predecessor, given, version } = await chosen(found, source)
   const translation = withGivenFile(translate(predecessor, given, version), source.flags)
@@ -62,10 +66,12 @@ export async function readPlan(source: PlanSource): Promise<ReadPlan> {
     signal: source.signal,
   })
   const context: Context = { now: new Date(), env: Object.keys(env), settings, vendor }
-  const { leaseNamespace, leaseName } = settings.process
+  const { namespace, leaseNamespace, leaseName } = settings.process
   const { at } = leaseOf({ predecessor, given })
-  const leasesAt = [{ namespace: leaseNamespace, name: leaseName }, at]
-  const facts = await readFacts({ reader, credentials, userAgent, context, vendor, workloads, pace, leasesAt })
+  const lease = { namespace: leaseNamespace, name: leaseName }
+  const leasesAt = [lease, at]
+  const lacked = () => lackedRights(applyRights({ namespace, lease, workloads: workloadsOf(found, predecessor) }))
+  const facts = await readFacts({ reader, credentials, userAgent, context, vendor, workloads, pace, leasesAt, lacked })
   const flags = { ...translation.flags, ...withoutPlace(source.flags) }
   const plan = makePlan({ found, predecessor, given, translation, flags, facts, context, announcerRuns })
   return { plan, settings, vendor, secretFile: `${JSON.stringify(translation.file?.fields ?? {}, null, 2)}\n` }

@@ -72,6 +72,8 @@ function doubts(judged: JudgedService, before: string): PlanFinding[] {
   const address = parseIpAddress(before)
   if (problem === undefined || !address) return []
   const finding = { isBlocker: true, where: `Service ${keyOf(service)}` }
+  // The predecessor lived with it: each address stays where it is.
+  if (wanted.kind === 'own' && wanted.doubt?.sharesPort) return [{ ...finding, ...sharedPort, what: problem }]
   const reservation = own.reservation(address)
   if (reservation && namedCluster(own.scheme, reservation.marks) === 'other') {
     const { cluster } = reservation.marks
@@ -81,6 +83,13 @@ function doubts(judged: JudgedService, before: string): PlanFinding[] {
   }
   if (own.isReserved(address) === false && !own.isInRanges(address)) return [missing(judged)]
   return [{ ...finding, reason: 'own-address', what: problem, remedy: 'give it another address before the takeover' }]
+}
+
+const sharedPort = {
+  isBlocker: false,
+  reason: 'shared-port',
+  remedy:
+    'nothing before the takeover: the address stays, and each node delivers that port to one of the two Services as before; `serve` repeats this in an Event',
 }
 
 /** Addresses that several Services show. MetalLB lets those with one sharing key have one address. */

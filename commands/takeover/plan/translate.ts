@@ -183,12 +183,12 @@ function secretProxy(name: string): PlanFinding {
   }
 }
 
-function unreadFinding({ where, what }: GivenSettings['unread'][number]): PlanFinding {
+function unreadFinding({ where, what, isForbidden }: GivenSettings['unread'][number]): PlanFinding {
   return {
     isBlocker: true,
     reason: 'settings-unread',
     where,
     what: `${where} ${what}, and the predecessor's settings are in it`,
-    remedy: 'run takeover plan as somebody who may read it, or give the settings by --cloud-config=FILE and flags',
+    remedy: `${isForbidden ? 'run takeover plan as somebody who may read it' : 'run takeover plan again when it can be read'}, or give the settings by --cloud-config=FILE and flags`,
   }
 }

@@ -160,16 +160,21 @@ function grouped<T>(
 function nodesText({ nodes }: TakeoverPlan): string {
   const changed = nodes.filter(({ change }) => change !== 'none')
   return section(`Nodes (${nodes.length})`, [
-    changed.length === 0 ? 'none changes' : `${changed.length} get other annotations; nothing else of a node changes`,
+    changed.length === 0 ? 'none changes' : `the annotations of ${changed.length} change; nothing else of a node does`,
     ...grouped(changed, {
-      alike: ({ annotations }) => annotations.join(),
-      row: ({ name, annotations: [first = '', ...more] }) => [
+      alike: ({ annotations, removed }) => [...annotations, '-', ...removed].join(),
+      row: ({ name, annotations, removed }) => [
         name,
-        first,
-        more.length > 0 ? `and ${more.length} more` : '',
+        ...namesText('writes', annotations),
+        ...namesText('removes', removed),
       ],
     }),
   ])
+}
+
+/** What is done to annotations, with the first of them. */
+function namesText(verb: string, [first, ...more]: readonly string[]): string[] {
+  return first === undefined ? [] : [`${verb} ${first}${more.length > 0 ? ` and ${more.length} more` : ''}`]
 }
 
 const changeTexts = {

@@ -17,7 +17,7 @@ import {
 import { nothingToAnnounce } from '../../../controllers/announcing/configurator.ts'
 import { configureObjects } from '../../../controllers/announcing/configure-objects.ts'
 import { listAllKnown } from '../../../controllers/announcing/list-known.ts'
-import { planChanges } from '../../../controllers/announcing/plan-changes.ts'
+import { type ObjectChange, planChanges } from '../../../controllers/announcing/plan-changes.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import { KubeError, isAlreadyExists, isUnanswered } from '../../../kube/errors.ts'
 import { listAll } from '../../../kube/list-all.ts'
@@ -26,6 +26,7 @@ import { nodes, secrets, services } from '../../../kube/resource.ts'
 import { names } from '../../../settings/installed-names.ts'
 import { backoffMs } from '../../../lib/backoff.ts'
 import { type FoundBefore, marksOf, newFinalizers, predecessorNamed } from '../found.ts'
+import { describeChange } from '../plan/plan-objects.ts'
 import type { TakeoverStep } from '../steps.ts'
 import { isMarked } from './undo-service.ts'
 import type { UndoWork } from './undo-steps.ts'
@@ -44,7 +45,8 @@ export function metallbStep(deps: UndoWork): TakeoverStep {
       const changes = [...plan.first.flat(), ...plan.waves.flat(2), ...plan.last]
       const waves = plan.waves.length
       if (changes.length === 0) return undefined
-      return { text: `${changes.length} objects are left${waves > 0 ? `, in ${waves} waves of sessions` : ''}` }
+      const inWaves = waves > 0 ? `, in ${waves} waves of sessions` : ''
+      return { text: `${changes.length} objects are left${inWaves}: ${changesText(changes)}` }
     },
     async act() {
       const facts = await undoFacts(client, found)
@@ -66,6 +68,18 @@ export function metallbStep(deps: UndoWork): TakeoverStep {
       }
     },
   }
+}
+
+/** So many changes are named. */
+const maxNamed = 3
+
+function changesText(changes: readonly ObjectChange[]): string {
+  const texts = changes.slice(0, maxNamed).map((one) => {
+    const { kind, name, change, fields } = describeChange(one)
+    return `${kind} ${name} is ${change}${fields.length > 0 ? ` (${fields.join(', ')})` : ''}`
+  })
+  const more = changes.length - texts.length
+  return `${texts.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
 /** Everything that decides about the objects of MetalLB; undefined where neither we nor the predecessor wrote any. */

@@ -4,11 +4,12 @@ import { configMaps } from '../../../kube/resource.ts'
 import { claimKey, type ElasticIP, phaseOf, reservationIdOf } from '../../../ledger/record/elastic-ip.ts'
 import { listedOrphans } from '../../../ledger/sweep/orphan-list.ts'
 import { names } from '../../../settings/installed-names.ts'
-import { type FoundBefore, type LeftReservation, newFinalizers, predecessorNamed } from '../found.ts'
+import { type LeftReservation, newFinalizers, predecessorNamed } from '../found.ts'
 import { holdStep, leadLease } from '../lead-lease.ts'
 import { type Progress, readProgress } from '../progress.ts'
 import { managerFinding } from '../plan/workload-managers.ts'
 import { End, inTheWay } from '../end.ts'
+import { lackedRights, rightsFindings, undoRights } from '../rights.ts'
 import { type Run, type RunDeps, lockedRun } from '../run.ts'
 import type { TakeoverStep, StepResult } from '../steps.ts'
 import { isStopped, ownWorkloads, readWorkloads, stopStep } from '../workloads.ts'
@@ -17,6 +18,7 @@ import { metallbStep } from './metallb-step.ts'
 import { leavesReservation } from './undo-service.ts'
 import {
   type SharedService,
+  type UndoWork,
   knownRecords,
   listServices,
   recordsStep,
@@ -37,8 +39,12 @@ export async function undoTakeover(deps: UndoDeps): Promise<UndoResult> {
   const { found } = recorded(await readProgress(client, namespace), namespace)
   const { title } = predecessorNamed(found.predecessor)
   const running = (await ownWorkloads(client, namespace)).filter((workload) => !isStopped(workload))
-  const managed = running.flatMap((workload) => managerFinding(workload, title))
-  if (managed.length > 0) throw inTheWay(managed)
+  const needed = undoRights({ namespace, ...found, lease: found.ourLease, metallb: found.metallb?.namespace })
+  const blockers = [
+    ...rightsFindings(await lackedRights(client, needed), 'undo'),
+    ...running.flatMap((workload) => managerFinding(workload, title)),
+  ]
+  if (blockers.length > 0) throw inTheWay(blockers)
   return lockedRun(deps, { namespace, command: 'undo' }, (run) => carryOut(deps, run))
 }
 
@@ -51,20 +57,19 @@ function recorded(before: Progress | undefined, namespace: string): Progress {
   )
 }
 
-async function carryOut({ client, namespace, signal }: UndoDeps, run: Run): Promise<UndoResult> {
-  const { clock } = run
+async function carryOut({ client, namespace, signal, tell }: UndoDeps, run: Run): Promise<UndoResult> {
+  const { clock, save } = run
   const before = recorded(run.before, namespace).found
-  const found = { ...before, left: [...(before.left ?? [])] } satisfies FoundBefore
-  const isPredecessorBack = async () => !(await readWorkloads(client, found.workloads)).every(isStopped)
+  const found = { ...before, left: [...(before.left ?? [])] }
   const hold = leadLease({ client, lease: found.ourLease, clock })
   const check = async () => {
     await run.check()
     await hold.check()
   }
   const work = { client, found, signal, check, clock }
-  const { title } = predecessorNamed(found.predecessor)
-  const finalizers = newFinalizers(found)
-  const noting = leftNotes({ client, namespace, finalizers }, { left: found.left, save: run.save })
+  const resetting = resettingSteps(work, { left: found.left, save }, namespace)
+  await tellResets(tell, resetting)
+  const isPredecessorBack = async () => !(await readWorkloads(client, found.workloads)).every(isStopped)
   const steps = [
     webhooksStep(work),
     stopStep(client, {
@@ -74,19 +79,34 @@ async function carryOut({ client, namespace, signal }: UndoDeps, run: Run): Prom
       isOurs: true,
     }),
     holdStep(client, hold, isPredecessorBack),
-    metallbStep(work),
-    ...(found.document ? [documentStep(work)] : []),
-    noting(servicesStep(work)),
-    noting(recordsStep(work)),
+    ...resetting,
     returnStep(client, found, hold.release),
   ]
   try {
     const { steps: results } = await run.carryOut(steps, { state: 'undoing', found, check })
     await run.progress.remove()
-    return { title, steps: results, reservations: found.left }
+    return { title: predecessorNamed(found.predecessor).title, steps: results, reservations: found.left }
   } finally {
     await hold.release()
   }
+}
+
+/** The steps that write or remove what was written since the takeover. */
+function resettingSteps(work: UndoWork, notes: Notes, namespace: string): TakeoverStep[] {
+  const { client, found } = work
+  const noting = leftNotes({ client, namespace, finalizers: newFinalizers(found) }, notes)
+  return [
+    metallbStep(work),
+    ...(found.document ? [documentStep(work)] : []),
+    noting(servicesStep(work)),
+    noting(recordsStep(work)),
+  ]
+}
+
+/** Says what is written or removed, before anything is. */
+async function tellResets(tell: (line: string) => void, steps: readonly TakeoverStep[]): Promise<void> {
+  tell('It resets what was written since the takeover:')
+  for (const step of steps) tell(`  ${step.title}: ${(await step.missing())?.text ?? 'nothing is left'}`)
 }
 
 type Notes = { left: LeftReservation[]; save: () => Promise<void> }

@@ -457,6 +457,29 @@ for (const [command, run, make] of [
     assert.match(lines.join('\n'), 'waiting for the API server: connect ECONNREFUSED')
   })
 
+test('undo says what it resets before its first step', async () => {
+  const of = await taken()
+  const lines: string[] = []
+  await undo(of, lines)
+  const first = lines.findIndex((line) => line.startsWith('[1/'))
+  const before = lines.slice(0, first).join('\n')
+  assert.match(before, 'Give the Services back: 2 Services are left')
+  assert.match(before, 'Remove the ElasticIPs, and leave their reservations: 2 ElasticIPs are left')
+  assert.match(before, /Give the objects of MetalLB back: \d+ objects are left.*: [A-Z]\w+ .+ is \w+/)
+})
+
+test('undo by a person who lacks rights names them, and begins nothing', async () => {
+  const of = await taken()
+  const before = visible(of)
+  of.state.lacks = true
+  const error = await undo(of).catch((one: unknown) => one)
+  assert.instance(error, End)
+  const { state, blockers } = error as End
+  assert.is(state, 'blocked')
+  assert.match(blockers[0]?.what ?? '', 'patch deployments.apps in namespace kube-system')
+  assert.equal(visible(of), before)
+})
+
 test('undo refuses while somebody manages our Deployment, and would bring it back', async () => {
   const of = await taken()
   const own = (annotations: Record<string, string>) =>

@@ -5,7 +5,7 @@ import type { Reservation } from '../../../clouds/ports/cloud.ts'
 import type { KubeObject, Lease, Node, Service } from '../../../kube/objects.ts'
 import { serviceMarks } from '../../../ledger/record/marks.ts'
 import type { Fact } from '../../../inspect/fact.ts'
-import type { TakeoverFacts } from '../../../commands/takeover/plan/facts.ts'
+import { type TakeoverFacts, unreadFindings } from '../../../commands/takeover/plan/facts.ts'
 import { findPredecessors } from '../../../inspect/find-predecessors.ts'
 import { makePlan } from '../../../commands/takeover/plan/make-plan.ts'
 import type { TakeoverPlan } from '../../../commands/takeover/plan/plan.ts'
@@ -82,6 +82,7 @@ function planOf(scene: Scene = {}): TakeoverPlan {
     bgpSecret: undefined,
     autoscalers: [],
     progress: undefined,
+    lacked: [],
     lock: undefined,
     ...values,
   }
@@ -330,6 +331,25 @@ test('nobody is told to delete an address that a Service shows', () => {
   }
 })
 
+test('two Services with one address and port keep it, and the plan says what happens then', () => {
+  const both = ['a', 'b'].map((name) => {
+    const one = served(name, own.address ?? '')
+    return { ...one, spec: { ...one.spec, ports: [{ port: 80 }] } }
+  })
+  const plan = planOf({ services: both, reservations: [own] })
+  assert.equal(reasons(plan), [])
+  const found = plan.warnings.find(({ reason }) => reason === 'shared-port')
+  assert.match(found?.what ?? '', 'is used by Service default/a on port 80/TCP too')
+  assert.match(found?.remedy ?? '', 'the address stays')
+})
+
+test('what could not be read is a lack of rights only where the API server says so', () => {
+  const remedyOf = (fact: object) =>
+    unreadFindings({ services: { unread: 'no', ...fact } } as unknown as TakeoverFacts)[0]?.remedy ?? ''
+  assert.match(remedyOf({ isForbidden: true }), 'with the rights to read it')
+  assert.is(remedyOf({}), 'run takeover plan again when that is over')
+})
+
 test('the remedy of a limit is one that leaves room', () => {
   const [blocker] = planOf({ flags: { '--max-addresses': '1' } }).blockers
   assert.match(blocker?.remedy ?? '', /--max-addresses=\d+/)
@@ -540,6 +560,11 @@ const inTheWay: { name: string; scene: Scene; blockers?: string[]; warnings?: st
   },
   { name: 'an announcer that is there', scene: { env: metallbSettings, workloads: [program(), metallb] } },
   {
+    name: 'a person who lacks rights',
+    scene: { lacked: [{ verb: 'patch', group: 'apps', resource: 'deployments', namespace: 'kube-system' }] },
+    blockers: ['rights'],
+  },
+  {
     name: 'a fact that could not be read',
     scene: { unread: { services: 'you may not list services' } },
     blockers: ['unread'],
@@ -654,9 +679,11 @@ test('a node whose annotations are right does not change; a missing one is named
   )
   const plan = planOf({ ...network, nodes: [node(1, right), node(2, { [`${prefix}-0-bgp-pass`]: 'c2VjcmV0' })] })
   const [first, second] = plan.nodes
-  assert.equal(first, { name: 'node-1', change: 'none', annotations: [] })
+  assert.equal(first, { name: 'node-1', change: 'none', annotations: [], removed: [] })
   assert.is(second?.change, 'annotations')
-  assert.ok(second?.annotations.includes(`${prefix}-0-bgp-pass`), 'a password that kube-vip does not read is removed')
+  assert.equal(second?.removed, [`${prefix}-0-bgp-pass`], 'a password that kube-vip does not read is removed')
+  assert.not(second?.annotations.includes(`${prefix}-0-bgp-pass`))
+  assert.match(formatPlan(plan, 'text', {}), `removes ${prefix}-0-bgp-pass`)
   assert.not.match(JSON.stringify(plan), 'c2VjcmV0')
   assert.equal(
     reasons(planOf({ ...network, peers: new Map([[machineOf(1), []]]) }), 'warnings').includes('node-without-peers'),

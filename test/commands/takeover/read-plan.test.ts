@@ -93,7 +93,16 @@ async function scene(name: Succeeding) {
   cloud.control.calls.clear()
   const { signal } = new AbortController()
   const read = (flags: Record<string, string> = {}) =>
-    readPlan({ reader: client, credentials, userAgent: 'test', env: {}, flags, announcerRuns: false, signal })
+    readPlan({
+      reader: client,
+      lackedRights: async () => [],
+      credentials,
+      userAgent: 'test',
+      env: {},
+      flags,
+      announcerRuns: false,
+      signal,
+    })
   /** Writes what a takeover that was begun has recorded. */
   const record = (data: Record<'state' | 'step' | 'found', string>) =>
     void server.put(configMaps, {

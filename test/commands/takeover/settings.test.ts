@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert'
 import { parse } from 'yaml'
 import { chartValuesOf } from '../../../commands/takeover/plan/planned-settings.ts'
 import { findPredecessors, predecessorIn } from '../../../inspect/find-predecessors.ts'
+import { KubeError } from '../../../kube/errors.ts'
 import { type GivenSettings, readGivenSettings } from '../../../inspect/given-settings.ts'
 import type { Container, Volume, Workload } from '../../../inspect/facts.ts'
 import { type Predecessor, predecessors, runningVersion, versionOf } from '../../../inspect/predecessors.ts'
@@ -73,7 +74,8 @@ async function given(container: Container, volumes?: Volume[]): Promise<GivenSet
   const [found] = findPredecessors([deployment(container, volumes)], []).workloads
   assert.ok(found)
   return readGivenSettings(found, async ({ kind, namespace, name }) => {
-    if (name === 'forbidden') throw new Error('you may not')
+    if (name === 'forbidden') throw new KubeError('you may not', { status: 403, reason: 'Forbidden' })
+    if (name === 'slow') throw new KubeError('no answer', { status: 503, reason: 'ServiceUnavailable' })
     return data[`${kind} ${namespace}/${name}`]
   })
 }
@@ -132,6 +134,18 @@ test('what may not be read, or is not there, is named', async () => {
       'Secret ccm/config has no key none.json',
     ],
   )
+})
+
+test('only where the API server refuses a read, somebody else should read it', async () => {
+  for (const [name, isRight] of [
+    ['forbidden', true],
+    ['slow', false],
+    ['gone', false],
+  ] as const) {
+    const { findings } = translate(equinix, await given({ envFrom: [{ secretRef: { name } }] }))
+    const { remedy } = findings.find(({ where }) => where === `Secret ccm/${name}`) ?? {}
+    assert.is(remedy?.includes('as somebody who may read it'), isRight, name)
+  }
 })
 
 test('flags in every form of Go, with variables of the container', async () => {

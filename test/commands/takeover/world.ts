@@ -50,10 +50,11 @@ export function world({ hasWebhook = false, nodeNames = ['node-a', 'node-b'], el
     },
   })
   const watching: (() => void)[] = []
-  /** `isReady`: our webhooks answer. `overlaps`: how often both programs acted. */
+  /** `isReady`: our webhooks answer. `lacks`: whoever asks may do nothing. `overlaps`: how often both programs acted. */
   const state = {
     isOurs: false,
     isReady: true,
+    lacks: false,
     kills: Infinity,
     writes: 0,
     nowMs: 0,
@@ -232,6 +233,7 @@ export function world({ hasWebhook = false, nodeNames = ['node-a', 'node-b'], el
         return options?.labelSelector && options.labelSelector !== 'app=ccm' ? { ...found, items: [] } : found
       }, false) as KubeClient['list'],
       create: intercepted(async (resource, object, options) => {
+        if (resource.kind === 'SelfSubjectAccessReview') return { ...object, status: { allowed: !state.lacks } }
         const created = await api.client.create(resource, object, options)
         if (!options?.dryRun || !state.isReady) return created
         return { ...created, metadata: { ...created.metadata, annotations: { [probeAnnotation]: 'ours' } } }

@@ -1,0 +1,119 @@
+// Whether the person who runs a command may do what it does, as the API server says.
+import { metallbKinds } from '../../announcers/metallb/resources.ts'
+import { daemonSets, definitionsRead, deployments } from '../../inspect/kinds.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { isForbidden, isNotFound } from '../../kube/errors.ts'
+import type { KubeObject } from '../../kube/objects.ts'
+import {
+  configMaps,
+  defineResource,
+  leases,
+  mutatingWebhookConfigurations,
+  namespaces,
+  services,
+  validatingWebhookConfigurations,
+} from '../../kube/resource.ts'
+import { elasticIPs } from '../../ledger/record/elastic-ip.ts'
+import { mapAll } from '../../lib/map-all.ts'
+import type { ObjectRef, PlanFinding } from './plan/plan.ts'
+import type { WorkloadRef } from './workloads.ts'
+
+/** A right that a command needs. */
+export type Right = { verb: string; group: string; resource: string; namespace?: string }
+
+type Kind = Pick<typeof services, 'apiVersion' | 'plural'>
+
+type Places = { namespace: string; lease: ObjectRef; workloads: readonly WorkloadRef[] }
+
+/** What `apply` needs besides reads: to install, to stop the predecessor, and to start ours. */
+export function applyRights({ namespace, lease, workloads }: Places): Right[] {
+  const installed = [namespaces, definitionsRead, mutatingWebhookConfigurations, validatingWebhookConfigurations]
+  return [
+    ...installed.flatMap((kind) => rights(['create', 'patch'], kind)),
+    ...runRights({ namespace, lease, workloads }),
+    // A dry run that asks whether the webhooks answer.
+    ...rights(['create'], services, namespace),
+  ]
+}
+
+/** What `undo` needs besides reads. */
+export function undoRights(places: Places & { metallb: string | undefined }): Right[] {
+  return [
+    ...[mutatingWebhookConfigurations, validatingWebhookConfigurations].flatMap((kind) => rights(['delete'], kind)),
+    ...runRights(places),
+    ...rights(['delete'], configMaps, places.namespace),
+    ...rights(['patch'], services),
+    ...rights(['patch', 'delete'], elasticIPs),
+    ...(places.metallb === undefined
+      ? []
+      : metallbKinds.flatMap((kind) => rights(['create', 'patch', 'delete'], kind, places.metallb))),
+  ]
+}
+
+/** What both need: the lock, the record, the lease by which programs lead, and workloads. */
+function runRights({ namespace, lease, workloads }: Places): Right[] {
+  return [
+    ...rights(['create', 'update'], leases, namespace),
+    ...rights(['create', 'update'], leases, lease.namespace),
+    ...rights(['create', 'update'], configMaps, namespace),
+    ...rights(['patch'], deployments, namespace),
+    ...workloads.flatMap(({ kind, namespace: of }) =>
+      rights(['patch'], kind === 'DaemonSet' ? daemonSets : deployments, of),
+    ),
+  ]
+}
+
+function rights(verbs: readonly string[], { apiVersion, plural }: Kind, namespace?: string): Right[] {
+  const [group = ''] = apiVersion.includes('/') ? apiVersion.split('/') : []
+  return verbs.map((verb) => ({ verb, group, resource: plural, ...(namespace !== undefined && { namespace }) }))
+}
+
+type AccessReview = KubeObject & { spec: { resourceAttributes: Right }; status?: { allowed?: boolean } }
+
+const accessReviews = defineResource<AccessReview>({
+  apiVersion: 'authorization.k8s.io/v1',
+  kind: 'SelfSubjectAccessReview',
+  plural: 'selfsubjectaccessreviews',
+  namespaced: false,
+  isReview: true,
+})
+
+const asksAtOnce = 8
+
+/** Those of the rights that this person lacks, each once. The question stores nothing. */
+export async function lackedRights(client: Pick<KubeClient, 'create'>, all: readonly Right[]): Promise<Right[]> {
+  const distinct = [...new Map(all.map((right) => [rightText(right), right])).values()]
+  const answers = await mapAll(distinct, (right) => isRefused(client, right), asksAtOnce)
+  return distinct.filter((_right, n) => answers[n])
+}
+
+async function isRefused(client: Pick<KubeClient, 'create'>, right: Right): Promise<boolean> {
+  const { apiVersion, kind } = accessReviews
+  const review: AccessReview = { apiVersion, kind, metadata: { name: '' }, spec: { resourceAttributes: right } }
+  try {
+    return (await client.create(accessReviews, review)).status?.allowed === false
+  } catch (error) {
+    // Where nobody may ask, the command finds out itself.
+    if (isForbidden(error) || isNotFound(error)) return false
+    throw error
+  }
+}
+
+/** What stands in the way of a command whose person lacks rights. */
+export function rightsFindings(lacked: readonly Right[], command: 'apply' | 'undo'): PlanFinding[] {
+  if (lacked.length === 0) return []
+  return [
+    {
+      isBlocker: true,
+      reason: 'rights',
+      where: 'your rights',
+      what: `the API server would refuse you to ${lacked.map(rightText).join(', ')}`,
+      remedy: `run it as an administrator of the cluster; to see who you are: kubectl auth whoami; then: eip-admission takeover ${command}`,
+    },
+  ]
+}
+
+function rightText({ verb, group, resource, namespace }: Right): string {
+  const what = group === '' ? resource : `${resource}.${group}`
+  return `${verb} ${what}${namespace === undefined ? '' : ` in namespace ${namespace}`}`
+}
