@@ -4,7 +4,8 @@ import type { CloudError, Fault, Reservation } from '../../clouds/ports/cloud.ts
 import { isConflict, isNotFound } from '../../kube/errors.ts'
 import type { Condition } from '../../kube/objects.ts'
 import { makeAvailable } from '../available/claim-source.ts'
-import { type ElasticIP, heldAddress, provisionedSourceOf, reservationIdOf } from '../record/elastic-ip.ts'
+import { type ElasticIP, familyOf, heldAddress, provisionedSourceOf, reservationIdOf } from '../record/elastic-ip.ts'
+import { hasFamily } from '../record/find-reservation.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { isRetained, lastingMarks } from '../record/marks.ts'
 import { type StatusChange, assigned, condition } from '../record/records.ts'
@@ -66,7 +67,7 @@ export async function storeReservation(
     return isStored ? { kind: 'pending', reason: message, retryAfterMs: 0 } : lost(deps, record, reservation)
   }
   const problem = await deps.grantedProblem(record, reservation, noDeadline)
-  if (problem !== undefined) return keepUnusable(deps, { record, id }, problem)
+  if (problem !== undefined) return refuseGrant(deps, { record, reservation }, problem)
   const phase = isSource(record) ? 'Available' : 'Reserved'
   const facts = { reason: 'Granted', message: `reservation ${id}`, now: deps.now() }
   const stored = await write(deps, record, { phase, reservationID: id, address, ...granted(facts) })
@@ -79,17 +80,28 @@ function lost({ log }: LedgerDeps, { metadata: { name } }: ElasticIP, { id, addr
   return unrecorded
 }
 
-/** Stores that the cloud's answer cannot be right. The reservation is kept, since its real state is unknown. */
-async function keepUnusable(
+/**
+ * Stores that the cloud's answer cannot be right. The reservation is kept, since its real state is unknown. One that is
+ * older than the record was ordered for another record, and perhaps for another family: then this record orders its own.
+ */
+async function refuseGrant(
   deps: LedgerDeps,
-  { record, id }: { record: ElasticIP; id: string },
+  { record, reservation }: { record: ElasticIP; reservation: Reservation },
   problem: string,
 ): Promise<ClaimResult> {
-  const message = `${deps.cloud.name} says that ${problem}; it stays reserved, and no Service gets it: ask the vendor`
-  deps.log.error({ record: record.metadata.name, reservation: id }, message)
+  const isNamed = record.spec.reservationID !== undefined
+  const isOthers = !isNamed && !hasFamily(reservation, familyOf(record)) && isOlder(reservation, record)
+  const end = isOthers ? 'another one is ordered' : 'it stays reserved, and no Service gets it: ask the vendor'
+  const message = `${deps.cloud.name} says that ${problem}; ${end}`
+  deps.log.error({ record: record.metadata.name, reservation: reservation.id }, message)
   const conditions = notGranted({ reason: 'Unusable', message, now: deps.now() })
-  await write(deps, record, { phase: 'Requested', reservationID: id, requestInFlight: undefined, message, conditions })
+  const reservationID = isOthers ? undefined : reservation.id
+  await write(deps, record, { phase: 'Requested', reservationID, requestInFlight: undefined, message, conditions })
   return { kind: 'pending', reason: message, retryAfterMs: 0 }
+}
+
+function isOlder({ createdAt = '' }: Reservation, { metadata }: ElasticIP): boolean {
+  return Date.parse(createdAt) < Date.parse(metadata.creationTimestamp ?? '')
 }
 
 /** The record's final state: other processes may have changed it while the cloud was slow. */

@@ -1,8 +1,9 @@
 import type { Reservation } from '../../clouds/ports/cloud.ts'
+import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { type ElasticIP, phaseOf, reservationIdOf } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { marksOf, marksText } from '../record/marks.ts'
-import { resetRecord } from '../record/reset-record.ts'
+import { correctRecord, resetRecord } from '../record/reset-record.ts'
 import { hasSource, isSource, isWarm } from '../record/source.ts'
 import { foreignReasonOf, whoseIs } from '../record/whose.ts'
 import { detachFromSource } from '../release/release.ts'
@@ -15,6 +16,9 @@ export const mostOf = (all: number): number => Math.max(1, Math.floor(all * 0.1)
 
 export type WriteOffDeps = LedgerDeps & OwnerDeps & { listRecords: () => ElasticIP[]; loss: LossConfirmation }
 
+/** A record whose reservation or address a list lacks, or has for another one of ours, the rival. */
+type Missing = { record: ElasticIP; rival?: ElasticIP | undefined }
+
 /**
  * Writes off what this sweep and the last one missed. Each one costs a call, so a few are looked at, those first that have
  * waited longest. Returns the ids that wait for their turn; one that was looked at has to be missed twice again.
@@ -26,7 +30,7 @@ export async function writeOffMissing(
 ): Promise<Set<string>> {
   const all = deps.listRecords()
   const records = new Map(
-    recordsMissingFrom(deps, { reservations, records: all }).map((record) => [reservationIdOf(record) ?? '', record]),
+    missingFrom(deps, { reservations, records: all }).map((one) => [reservationIdOf(one.record) ?? '', one]),
   )
   const missedTwice = [...missing].filter((id) => records.has(id))
   const missedOnce = [...records.keys()].filter((id) => !missing.has(id))
@@ -37,7 +41,10 @@ export async function writeOffMissing(
   const isOther = isDoubtful && !(await isAnyInProject(deps, records, signal))
   if (isOther) await deps.loss.warn(signal)
   const due = isOther ? [] : missedTwice.slice(0, mostOf(all.length))
-  for (const record of due.flatMap((id) => records.get(id) ?? [])) await writeOff(deps, record, signal)
+  for (const one of due.flatMap((id) => records.get(id) ?? [])) {
+    if (one.rival) await yieldAddress(deps, { record: one.record, rival: one.rival }, signal)
+    else await writeOff(deps, one.record, signal)
+  }
   return new Set([...missedTwice.slice(due.length), ...missedOnce])
 }
 
@@ -47,7 +54,7 @@ export async function writeOffMissing(
  */
 async function isAnyInProject(
   { cloud }: WriteOffDeps,
-  records: ReadonlyMap<string, ElasticIP>,
+  records: ReadonlyMap<string, Missing>,
   signal: AbortSignal,
 ): Promise<boolean> {
   return (await cloud.reservations({}, signal)).some(({ id }) => records.has(id))
@@ -60,23 +67,58 @@ function isLossLikely(of: { listed: Reservation[]; held: string[]; cluster: stri
 
 /**
  * The records whose reservation is not in a list: it is deleted, or the list is incomplete. The same where the list has
- * its id for another of our records, which waits until this one lets go of it.
+ * its id or its address for another of our records, which waits until this one lets go of it.
  */
-function recordsMissingFrom(
+function missingFrom(
   deps: WriteOffDeps,
   { reservations, records }: { reservations: Reservation[]; records: ElasticIP[] },
-): ElasticIP[] {
+): Missing[] {
   const listed = new Map(reservations.map((one) => [one.id, one]))
   const byId = Map.groupBy(records, reservationIdOf)
-  return records.filter((record) => {
+  return records.flatMap((record): Missing[] => {
     const id = reservationIdOf(record)
     const hasAddress = ['Reserved', 'Bound', 'Released', 'Available'].includes(phaseOf(record))
-    if (!hasAddress || !hasOurMarks(record) || id === undefined) return false
+    if (!hasAddress || !hasOurMarks(record) || id === undefined) return []
     const found = listed.get(id)
+    if (!found) return [{ record }]
     const isAnothers = (other: ElasticIP) =>
-      found && !hasSource(record, other) && !hasSource(other, record) && !whoseIs(deps, other, found).isLost
-    return !found || (whoseIs(deps, record, found).isLost && byId.get(id)?.some(isAnothers) === true)
+      !hasSource(record, other) && !hasSource(other, record) && !whoseIs(deps, other, found).isLost
+    const { whose, isLost } = whoseIs(deps, record, found)
+    if (isLost) return byId.get(id)?.some(isAnothers) ? [{ record }] : []
+    const rival = records.find((other) =>
+      isOfRival(deps, record, { other, found: listed.get(reservationIdOf(other) ?? '') }),
+    )
+    return whose === 'changed' && rival ? [{ record, rival }] : []
   })
+}
+
+/** Whether another record's own reservation has the address of a record. */
+function isOfRival(
+  deps: WriteOffDeps,
+  { status }: ElasticIP,
+  { other, found }: { other: ElasticIP; found: Reservation | undefined },
+): boolean {
+  const isSame = canonicalIpAddress(found?.address ?? '') === canonicalIpAddress(status?.address ?? '')
+  return found !== undefined && isSame && whoseIs(deps, other, found).whose === 'ours'
+}
+
+/**
+ * Gives a record its own reservation's address where the one that it has belongs to another record's reservation by now.
+ * The other Service waits for it, and no node announces this one.
+ */
+async function yieldAddress(
+  deps: WriteOffDeps,
+  { record, rival }: Required<Missing> & { rival: ElasticIP },
+  signal: AbortSignal,
+): Promise<void> {
+  const found = await deps.cloud.reservation(reservationIdOf(rival) ?? '', signal)
+  if (!isOfRival(deps, record, { other: rival, found })) return
+  const address = await correctRecord(deps, record, signal)
+  if (address === undefined) return
+  const message =
+    `${deps.cloud.name} has ${record.status?.address} in reservation ${found?.id} of another ElasticIP, and ${address} in ` +
+    `reservation ${reservationIdOf(record)} of this Service: the Service gets ${address}`
+  warnOwner(deps, record, { reason: 'ContradictoryAddress', message })
 }
 
 /** Whether the reservation carries our marks, as far as the record shows: a provisioned one need not. */

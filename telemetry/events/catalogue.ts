@@ -45,7 +45,7 @@ export const catalogue = {
     types: ['Warning'],
     meaning:
       'The cloud lists the reservation of the Service with another address, or its address twice. It stays as it is. ' +
-      'Or its ElasticIP had the address of another one, and is corrected.',
+      'Or its ElasticIP had the address of another one, and is corrected: then the Service gets the address that the cloud lists.',
     todo: 'Ask the vendor what is right. If the address is not yours, delete the Service and create it again.',
   },
   AddressImpaired: {

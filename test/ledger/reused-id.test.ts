@@ -86,6 +86,65 @@ test('the address of a Service that the cloud gave to another one of ours is wri
   assert.equal([next.kind === 'held' && next.address, address], ['203.0.113.1', '203.0.113.2'])
 })
 
+/** The cloud has granted the address of default/web a second time, for default/next, and then changed the first grant. */
+async function withDoubledAddress(options?: ProcessOptions): Promise<{ harness: Harness; leader: Process }> {
+  const { harness, leader } = await withAddress(options)
+  harness.addService(makeService({ name: 'next', uid: 'next' }))
+  harness.cloud.doubles = () => ['203.0.113.1']
+  harness.cloud.fates.push('doubled')
+  assert.is((await leader.claim({ key: 'default/next' })).kind, 'pending')
+  harness.cloud.put(
+    makeReservation({ id: 'res-1', address: '203.0.113.99', marks: serviceMarks(scheme, 'default/web') }),
+  )
+  return { harness, leader }
+}
+
+/** Reconciles both Services until no reconcile changes anything. */
+async function reconcileBoth(process: Process): Promise<void> {
+  for (let n = 0; n < 8; n += 1) for (const key of ['default/web', 'default/next']) await process.reconcile(key)
+}
+
+test('an address that is in the reservation of another Service of ours by now goes there, and both have one', async () => {
+  const { harness, leader } = await withDoubledAddress()
+  await reconcileBoth(leader)
+  assert.is(harness.record('default/next')?.status?.address, undefined)
+  await sweepTwice(leader)
+  harness.advance(60_000)
+  await reconcileBoth(leader)
+  const shown = harness.api.stored(services).map(({ metadata, spec }) => `${metadata.name} ${spec.loadBalancerIP}`)
+  assert.equal(shown, ['web 203.0.113.99', 'next 203.0.113.1'])
+  const held = ['default/web', 'default/next'].map((key) => harness.record(key)?.status?.address)
+  assert.equal(held, ['203.0.113.99', '203.0.113.1'])
+  assert.match(harness.warnings.join(), 'has 203.0.113.1 in reservation res-2 of another ElasticIP')
+})
+
+const listedOnly: ProcessOptions = {
+  cloud: { before: ({ verb }) => void (verb === 'reservation' && granted?.cloud.put(nextAt('203.0.113.2'))) },
+}
+let granted: Harness | undefined
+const nextAt = (address: string, key = 'default/next') =>
+  makeReservation({ id: 'res-2', address, marks: serviceMarks(scheme, key) })
+
+type Keeping = { name: string; sweeps?: number; options?: ProcessOptions; change?: (harness: Harness) => void }
+const keeping: Keeping[] = [
+  { name: 'for one sweep', sweeps: 1 },
+  { name: 'where the marks name no Service', change: ({ cloud }) => cloud.put(nextAt('203.0.113.1', 'default/else')) },
+  { name: 'where no ElasticIP has that reservation', change: dropNext },
+  { name: 'where only lists say so', options: listedOnly, change: (harness) => void (granted = harness) },
+]
+for (const { name, sweeps = 3, options, change } of keeping)
+  test(`a Service keeps an address that is in another reservation by now ${name}`, async () => {
+    const { harness, leader } = await withDoubledAddress(options)
+    change?.(harness)
+    for (let n = 0; n < sweeps; n += 1) await Promise.allSettled([leader.sweep(neverAborted)])
+    assert.is(harness.record()?.status?.address, '203.0.113.1')
+  })
+
+function dropNext({ api }: Harness): void {
+  api.drop(services, { namespace: 'default', name: 'next' })
+  api.drop(elasticIPs, { name: 'default.next' })
+}
+
 test('a release record is over as soon as its id is nobody of ours', async () => {
   const { harness, leader } = await withAddress()
   harness.cloud.deletesLate = true

@@ -140,12 +140,27 @@ test('an address of another family than the ordered one is kept, and is no Servi
   harness.cloud.fates = ['requested']
   const process = harness.alone('a')
   await process.claim(six)
-  harness.cloud.put(makeReservation({ marks }))
+  harness.cloud.put(makeReservation({ marks, createdAt: harness.now().toISOString() }))
   assert.match(
     verdict(await process.claim(six)),
     /pending: .*203\.0\.113\.40, which is no IPv6 address; it stays reserved/,
   )
   assert.equal([harness.record()?.status?.address, harness.cloud.released], [undefined, []])
+})
+
+test('an address of another family that an earlier record had ordered is left, and the record orders its own', async () => {
+  const harness = makeHarness()
+  harness.cloud.fates = ['requested']
+  const process = harness.alone('a')
+  await process.claim()
+  harness.api.drop(elasticIPs, { name: 'default.web' })
+  harness.advance(60_000)
+  assert.match(verdict(await process.claim(six)), /^pending: .* has not granted the address yet/)
+  assert.is(harness.record()?.status?.reservationID, 'res-1')
+  harness.cloud.grant('res-1')
+  assert.match(verdict(await process.claim(six)), /203\.0\.113\.1, which is no IPv6 address; another one is ordered/)
+  assert.is(verdict(await process.claim(six)), '2001:db8::2')
+  assert.equal([harness.reservationsOf(), harness.cloud.released], [['res-1', 'res-2'], []])
 })
 
 test('a definition of ElasticIP that drops the family leads to no order', async () => {
