@@ -9,7 +9,7 @@ export const assignSoftware: Software<'assign'> = {
     assign: {
       written: 'assign:///[?probe=off]',
       meaning:
-        'The cloud assigns each address to the machine of one node. eip-admission chooses a node that is ready, moves the ' +
+        'The provider assigns each address to the machine of one node. eip-admission chooses a node that is ready, moves the ' +
         'address when the node fails, and writes the status of the Service. It also probes the nodes itself, unless `probe=off`.',
       parameters: ['probe'],
       depth: 0,

@@ -31,7 +31,7 @@ export function announce(): Promise<Row[]> {
       )
     }
     const goal = { of: 'ours', atMost: 1000 } as const
-    const beside = { what: 'one call to the cloud', samples: samples.map(() => latencyMs) }
+    const beside = { what: 'one call to the provider', samples: samples.map(() => latencyMs) }
     return [
       { measure: `create to MetalLB's pool, ${nodes} nodes`, unit: 'ms', ours: samples, beside, goal },
       {

@@ -42,7 +42,7 @@ function burstOf({ count, clients, latencyMs, goal }: Size): Promise<Row[]> {
     const { ms, inCreate } = await createAll(admin, { count, clients })
     const settledMs = ms + (await time(() => bound(admin, count + 1)))
     const name = `burst of ${count}`
-    const beside = { what: 'the cloud alone, 4 calls in flight', samples: [bareMs] }
+    const beside = { what: 'the provider alone, 4 calls in flight', samples: [bareMs] }
     return [
       { measure: `${name}, last answer`, unit: 'ms', ours: [ms], beside, ...(goal && { goal }) },
       { measure: `${name}, until all are settled`, unit: 'ms', ours: [settledMs], beside },

@@ -32,7 +32,7 @@ export const cloudChoice = {
     aliases: ['--provider-config'],
     format: text('file'),
     unset: 'none',
-    sentence: 'JSON file with settings of the cloud, usually mounted from a Secret.',
+    sentence: 'JSON file with settings of the provider, usually mounted from a Secret.',
   },
 } as const satisfies SettingsTable
 

@@ -158,7 +158,7 @@ function balancersLeft(all: Service[]): string {
     return id === undefined ? [] : [`  ${id}  Service ${keyOf({ metadata })}\n`]
   })
   if (balancers.length === 0) return ''
-  return `These managed load balancers stay until you delete them and their pools at the cloud:\n${balancers.join('')}`
+  return `These managed load balancers stay until you delete them and their pools at the provider:\n${balancers.join('')}`
 }
 
 function reservationsLeft(records: ElasticIP[]): string {
@@ -168,9 +168,9 @@ function reservationsLeft(records: ElasticIP[]): string {
       : [],
   )
   if (reserved.length === 0)
-    return 'No ElasticIP names a reservation any more. What the project still pays for, the console of the cloud shows.\n'
+    return 'No ElasticIP names a reservation any more. What the project still pays for, the console of the provider shows.\n'
   return (
-    'These addresses stay reserved, and the project pays for them until you delete their reservations at the cloud ' +
+    'These addresses stay reserved, and the project pays for them until you delete their reservations at the provider ' +
     `(address, ElasticIP, reservation):\n${reserved.join('')}`
   )
 }

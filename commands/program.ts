@@ -115,7 +115,7 @@ function addTakeover(root: Command, deps: ProgramDeps): void {
     .summary('Takes over a cluster from the program that runs it today.')
     .description(
       "Takes over a cluster from Equinix Metal's, Sidero Labs', Packet's or Cherry Servers' cloud controller manager. " +
-        'Every Service keeps its address. Nothing is reserved or deleted at the cloud.',
+        'Every Service keeps its address. Nothing is reserved or deleted at the provider.',
     )
   addTakeoverPlan(takeover, deps)
   addTakeoverApply(takeover, deps)
@@ -134,7 +134,7 @@ function addTakeoverPlan(takeover: Command, { takeoverPlan, env }: ProgramDeps):
     .showHelpAfterError('eip-admission takeover plan --help lists the flags.')
     .summary('Says what a takeover would do, and changes nothing.')
     .description(
-      'Reads the cluster and the cloud, and says what a takeover would do: the settings of the predecessor in our ' +
+      'Reads the cluster and the provider, and says what a takeover would do: the settings of the predecessor in our ' +
         'words, the address of each Service before and after, and what stands in the way. It changes nothing. It ' +
         'finds the settings itself; a flag of `eip-admission serve` takes precedence over them. Variables of ' +
         '`eip-admission serve` count only where the predecessor runs outside the cluster. It exits with 0 if ' +
@@ -184,7 +184,7 @@ function addTakeoverUndo(takeover: Command, { takeoverUndo, env }: ProgramDeps):
     .summary('Brings the predecessor back, from wherever a takeover stands.')
     .description(
       'Stops eip-admission, gives Services and the objects of MetalLB back in the form that the predecessor expects, ' +
-        'and starts it as it was found. No address changes, and nothing is deleted at the cloud. Stop every ' +
+        'and starts it as it was found. No address changes, and nothing is deleted at the provider. Stop every ' +
         '`eip-admission serve` outside of the cluster yourself. It may be stopped and repeated at any time.',
     )
     .action(() => takeoverUndo(resolveSettings(takeoverUndoSettings, { flags: givenFlags(command), env }).values))

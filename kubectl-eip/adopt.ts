@@ -47,7 +47,7 @@ export function newProvisioned(
   if (known) throw new Refusal(`${what} belongs to ElasticIP ${known.metadata.name} already (${phaseOf(known)})`)
   if (address !== undefined) {
     throw new Refusal(
-      `no ElasticIP has ${what}. eip-admission finds a reservation by its id: look that up in the console of the cloud, ` +
+      `no ElasticIP has ${what}. eip-admission finds a reservation by its id: look that up in the console of the provider, ` +
         'and run this command with the id',
     )
   }

@@ -27,7 +27,7 @@ export function balancerText({ id, location }: ShownBalancer): string {
 
 /** Why a balancer has no address to show. */
 export function missingText(balancer: ShownBalancer): string {
-  if (balancer.id !== undefined) return `the cloud has not given its ${balancerText(balancer)} an address`
+  if (balancer.id !== undefined) return `the provider has not given its ${balancerText(balancer)} an address`
   return balancer.isRequested
     ? 'a request for its managed load balancer is under way'
     : 'its managed load balancer is not requested yet'

@@ -232,7 +232,7 @@ function explainUnrecorded({ record, preview }: WhySeen, service: Service, none:
 
 function reasonOf(record: ElasticIP): string {
   const { message, history } = record.status ?? {}
-  return (message ?? history?.at(-1)?.message ?? 'the cloud was asked for it').replace(/\.$/, '')
+  return (message ?? history?.at(-1)?.message ?? 'the provider was asked for it').replace(/\.$/, '')
 }
 
 function because(record: ElasticIP | undefined): string {

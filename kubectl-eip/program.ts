@@ -69,7 +69,7 @@ function program(deps: PluginDeps): Command {
   const root = new Command('kubectl eip')
     .description(
       'Public addresses of Services, as eip-admission keeps them. It uses your kubeconfig and your rights, and never ' +
-        'calls the cloud itself.',
+        'calls the provider itself.',
     )
     .exitOverride()
     .configureOutput({ writeOut: print, writeErr: printError, getOutHelpWidth: () => 100, getErrHelpWidth: () => 100 })
@@ -115,7 +115,7 @@ function addAdopt(root: Command, run: Run): void {
   addTimeout(addCommand(root, 'adopt <reservation>', 'Makes an address available that the project has already.'))
     .description(
       'Makes an address available that the project has already: writes an ElasticIP for RESERVATION, which is the id ' +
-        'that the cloud gave it.',
+        'that the provider gave it.',
     )
     .option('--name <name>', 'The name of the ElasticIP.')
     .option('--service <service>', 'The one Service that may have the address: NAME or NAMESPACE/NAME.')

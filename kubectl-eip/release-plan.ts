@@ -100,11 +100,11 @@ function consequenceOf(record: ElasticIP): string {
   const id = reservationIdOf(record)
   if (id === undefined) return `ElasticIP ${record.metadata.name} has no reservation; nothing but the object goes.`
   const gone =
-    `Its reservation ${id} is deleted at the cloud: the project no longer pays for it, and the cloud may give ` +
+    `Its reservation ${id} is deleted at the provider: the project no longer pays for it, and the provider may give ` +
     `${address} to another customer at once. Nobody can bring it back.`
   if (!mayBeOperators(record)) return gone
   return (
     `Services can no longer claim ${address}. A reservation that you ordered yourself stays, and the project goes on ` +
-    'paying for it. One that eip-admission reserved is deleted at the cloud, and nobody can bring it back.'
+    'paying for it. One that eip-admission reserved is deleted at the provider, and nobody can bring it back.'
   )
 }

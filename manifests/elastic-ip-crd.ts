@@ -33,7 +33,7 @@ const rules = [
       '(self.status.address == oldSelf.status.address && (!has(oldSelf.status.reservationID) || ' +
       '(has(self.status.reservationID) && self.status.reservationID == oldSelf.status.reservationID)))',
     message:
-      'address and reservationID are fixed once the address is known: undo the edit. To have the cloud asked again, ' +
+      'address and reservationID are fixed once the address is known: undo the edit. To have the provider asked again, ' +
       'remove both',
   },
   {
@@ -79,7 +79,7 @@ export const elasticIPDefinition = {
         schema: {
           openAPIV3Schema: {
             description:
-              'A public IP address of the project at the cloud, and the Service that holds it: to an address what a ' +
+              'A public IP address of the project at the provider, and the Service that holds it: to an address what a ' +
               'PersistentVolume is to a disk.',
             type: 'object',
             required: ['spec'],

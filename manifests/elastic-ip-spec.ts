@@ -61,7 +61,7 @@ export const elasticIPSpec = {
       ...text,
       maxLength: 63,
       description:
-        "Where the address is reserved: the cloud's code of a metro, facility or region, such as da or eu_nord_1. " +
+        "Where the address is reserved: the provider's code of a metro, facility or region, such as da or eu_nord_1. " +
         'It cannot change once the address is reserved.',
     },
     ipFamily: {
@@ -78,7 +78,7 @@ export const elasticIPSpec = {
       default: 'Retain',
       description:
         'What happens to the reservation when its Service is gone or wants no address. ' +
-        'Delete: the reservation is deleted at the cloud, and the project no longer pays for it. ' +
+        'Delete: the reservation is deleted at the provider, and the project no longer pays for it. ' +
         'Retain: the project keeps the reservation and pays for it. A provisioned ElasticIP is Available again, any ' +
         'other one is Released.',
     },
@@ -86,7 +86,7 @@ export const elasticIPSpec = {
       ...text,
       maxLength: 128,
       description:
-        "The cloud's id of a reservation that exists. Set it to provision an address that the project already has. " +
+        "The provider's id of a reservation that exists. Set it to provision an address that the project already has. " +
         'It cannot change once status.reservationID is set.',
     },
     allowedNamespaces: {

@@ -9,8 +9,8 @@ const condition = {
       ...text,
       enum: ['Requested', 'Reserved', 'Assigned'],
       description:
-        'Requested: the cloud has accepted the request for the address. ' +
-        'Reserved: the cloud has granted the address. ' +
+        'Requested: the provider has accepted the request for the address. ' +
+        'Reserved: the provider has granted the address. ' +
         'Assigned: a stored Service holds the address.',
     },
     status: { ...text, enum: ['True', 'False', 'Unknown'], description: 'Whether the condition is met.' },
@@ -41,18 +41,18 @@ export const elasticIPStatus = {
       ...text,
       enum: ['Requested', 'Reserved', 'Bound', 'Releasing', 'Released', 'Available'],
       description:
-        'Requested: the cloud has not granted the address yet; message has the reason. ' +
+        'Requested: the provider has not granted the address yet; message has the reason. ' +
         'Reserved: the address is reserved, but no stored Service holds it yet. ' +
         'Bound: a Service holds the address. ' +
         'Releasing: the Service no longer holds the address, and its reservation is about to be deleted. ' +
         'Released: the Service is gone, and reclaimPolicy Retain keeps the reservation. ' +
         'Available: a provisioned or warm address that a Service can claim.',
     },
-    address: { ...text, description: 'The public IP address, once the cloud has granted it.' },
-    reservationID: { ...text, description: "The cloud's id of the reservation, once it is known." },
+    address: { ...text, description: 'The public IP address, once the provider has granted it.' },
+    reservationID: { ...text, description: "The provider's id of the reservation, once it is known." },
     requestInFlight: {
       description:
-        'A request to the cloud that may still be carried out. While it is set, no request is sent that could ' +
+        'A request to the provider that may still be carried out. While it is set, no request is sent that could ' +
         'reserve a second address.',
       type: 'object',
       required: ['sender', 'sentAt'],

@@ -13,7 +13,7 @@ async function failOver(planes: ControlPlanes): Promise<void> {
   const { cloud, client, machine } = planes
   printHeading('The address of the API server moves when its machine fails (a third cluster: three control planes)')
   const [before = ''] = cloud.holders()
-  printDetail(`The cloud assigns ${cloud.address} to ${before}. A client reads through it 20 times a second.`)
+  printDetail(`The provider assigns ${cloud.address} to ${before}. A client reads through it 20 times a second.`)
   await client.untilAnswered(10, 10_000)
 
   const fromMs = Date.now()

@@ -43,7 +43,7 @@ async function listAddresses(sandbox: Sandbox): Promise<void> {
   const mail = new RegExp(`mail\\s+\\S+\\s+${otherLocation?.code ?? '\\S+'}\\s+Bound`)
   check(mail.test(stdout), `three Services hold three addresses${where}`)
   await showKubectl(sandbox.stage, ['get', 'services'])
-  check(countReservations(sandbox) === 3, 'the cloud lists three reservations')
+  check(countReservations(sandbox) === 3, 'the provider lists three reservations')
 }
 
 /** A Service shows its address when MetalLB has announced it. No MetalLB runs here, so this shows what it would read. */
@@ -75,18 +75,18 @@ async function refuseMistakes(sandbox: Sandbox): Promise<void> {
   const rehearsed = await showKubectl(sandbox.stage, ['create', '--dry-run=server', '-f', '-'], wrong)
   check(rehearsed.code !== 0 && rehearsed.stderr.includes(hint), 'the dry run fails with the same error')
   await showKubectl(sandbox.stage, ['create', '--dry-run=server', '-f', '-'], service('blog', {}))
-  check(countReservations(sandbox) === 3, 'the cloud still lists three reservations')
+  check(countReservations(sandbox) === 3, 'the provider still lists three reservations')
 }
 
 async function deleteServices(sandbox: Sandbox): Promise<void> {
-  printHeading('When a Service is deleted, eip-admission deletes its reservation at the cloud')
+  printHeading('When a Service is deleted, eip-admission deletes its reservation at the provider')
   await showKubectl(sandbox.stage, ['delete', 'service', 'web', 'shop', 'mail'])
   await waitUntil(async () => countReservations(sandbox) === 0)
   const { stdout } = await showKubectl(sandbox.stage, ['get', 'eip'])
   check(!stdout.includes('Bound'), 'no Service holds an address')
   const deleting = sandbox.stage.cloud.control.reservations.deleting()
   const stillListed = deleting.length > 0 ? ', although its list shows deleted ones for a short time' : ''
-  check(countReservations(sandbox) === 0, `the cloud has no reservation left${stillListed}`)
+  check(countReservations(sandbox) === 0, `the provider has no reservation left${stillListed}`)
 }
 
 async function addMachine(sandbox: Sandbox): Promise<void> {
@@ -164,7 +164,7 @@ const steps = [createService, listAddresses, showAddressPools, refuseMistakes, d
 
 await runSandbox(async (sandbox, interrupted) => {
   try {
-    console.log('\nThe Kubernetes API server and eip-admission are real. The cloud is simulated.')
+    console.log('\nThe Kubernetes API server and eip-admission are real. The provider is simulated.')
     const rig = sandbox.stage.dialect === 'equinix-metal' ? buildRig(sandbox) : undefined
     for (const step of steps) {
       if (interrupted.aborted) throw new Error('The demo was interrupted.')

@@ -31,17 +31,17 @@ ${bold('4. Make a mistake in an annotation, and read what eip-admission answers:
 
   kubectl annotate service web ${mistake}
 
-${bold('5. Delete the Service. Its reservation at the cloud is deleted too:')}
+${bold('5. Delete the Service. Its reservation at the provider is deleted too:')}
 
   kubectl delete service web
 
-${bold('6. Let it check the cluster and the cloud:')}
+${bold('6. Let it check the cluster and the provider:')}
 
   ${doctorCommand(stage)}
 
 ${bold('The simulated cloud')} serves ${url}. Control it with curl:
   curl ${controlUrl}                                  # list what you can change
-  curl -X PUT ${controlUrl}/latency -d '{"ms":2000}'  # make the cloud slow
+  curl -X PUT ${controlUrl}/latency -d '{"ms":2000}'  # make the provider slow
 ${clientText(stage, examples)}${bold('The logs')} are in ${dir}/logs
 
 Press Ctrl-C to stop everything and to remove its files.`)

@@ -36,7 +36,7 @@ export async function connectCloud(
       observe(exchange)
       const facts = { call, result: fault ?? String(status), status, ms: Math.round(ms), cloudRequest }
       // To ask the vendor about a failure you need the vendor's id of it.
-      log[fault === undefined ? 'debug' : 'info'](facts, 'call to the cloud')
+      log[fault === undefined ? 'debug' : 'info'](facts, 'call to the provider')
     },
   }
   const apiKey = new ReplaceableSecret(settings.cloud.settings.apiKey)
@@ -101,7 +101,7 @@ function readReload(metrics: Metrics, reload: SettingsReload): void {
 
 /** The remedy where the cloud refuses every address, by the fault. */
 const remedies: Partial<Record<CloudError['fault'], string>> = {
-  quota: 'delete reservations that nobody needs, or ask the cloud for a higher quota',
+  quota: 'delete reservations that nobody needs, or ask the provider for a higher quota',
   auth: 'give serve a token that may write',
 }
 

@@ -38,12 +38,13 @@ export type HandoverFacts = {
   reached: string | undefined
 }
 
-export type HandoverStep = 'lead' | 'ask' | 'give up' | 'read the cloud' | 'wait'
+export type HandoverStep = 'lead' | 'ask' | 'give up' | 'read the provider' | 'wait'
 
 /** The action of a replica by the table. Pure. */
 export function planHandover({ identity, holder, question, reached, ...cloud }: HandoverFacts): HandoverStep {
   const answerer = question !== undefined && reached?.startsWith(`${question} `) && reached.slice(question.length + 1)
-  if (holder !== identity) return question?.startsWith(`${holder} `) && holder && !answerer ? 'read the cloud' : 'wait'
+  if (holder !== identity)
+    return question?.startsWith(`${holder} `) && holder && !answerer ? 'read the provider' : 'wait'
   if (cloud.silentMs < patienceMs) return 'lead'
   return answerer && answerer !== identity && !cloud.isFruitless ? 'give up' : 'ask'
 }
@@ -83,12 +84,12 @@ export function handover(options: Options): Handover {
       const facts = { identity, holder, silentMs: activity.silentMs(), isFruitless: isFruitless(), reached }
       const step = planHandover({ ...facts, question: holder === identity ? question : asked })
       if (step === 'ask') question ??= `${identity} ${clock.date().toISOString()}`
-      else if (step === 'read the cloud' && asked !== undefined) answer(asked)
+      else if (step === 'read the provider' && asked !== undefined) answer(asked)
       else question = undefined
       if (step !== 'give up') return
       log.warn(
         { silentMs: facts.silentMs, reached },
-        'giving the lease up: the cloud answers another replica and not this one',
+        'giving the lease up: the provider answers another replica and not this one',
       )
       answersAtYield = activity.answers()
       yielding.abort()
@@ -109,7 +110,7 @@ function answerer({ cloud, leaseClient, lease, identity, log, clock }: Options):
     const stored = await leaseClient.get(leases, lease, { signal })
     if (stored?.metadata.annotations?.[silentAnnotation] !== question) return
     await leaseClient.replace(leases, answered(stored, `${question} ${identity}`), { signal })
-    log.info({ question }, 'the cloud answers this replica; it told the leader')
+    log.info({ question }, 'the provider answers this replica; it told the leader')
   }
   return (question) => {
     if (clock.now() - readAtMs < rereadMs) return
@@ -118,7 +119,7 @@ function answerer({ cloud, leaseClient, lease, identity, log, clock }: Options):
       // The leader has renewed its lease in between.
       if (isConflict(error)) readAtMs = -Infinity
       const reason = error instanceof Error ? error.message : 'no reason given'
-      log.debug({ question, error: reason }, 'could not tell the leader that the cloud answers')
+      log.debug({ question, error: reason }, 'could not tell the leader that the provider answers')
     })
   }
 }

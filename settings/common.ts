@@ -68,7 +68,7 @@ export const common = {
     format: choice(['defer', 'deny']),
     default: 'defer',
     sentence:
-      'What happens to a new Service while the cloud is slow or unavailable: defer assigns its address later, deny refuses it.',
+      'What happens to a new Service while the provider is slow or unavailable: defer assigns its address later, deny refuses it.',
   },
   cloudTimeoutMs: {
     title: 'cloud timeout',
@@ -120,7 +120,7 @@ export const common = {
     format: number(0, 1_000),
     default: '0',
     sentence:
-      'Number of warm addresses in each location that Services use. A Service that gets one does not wait for the cloud.',
+      'Number of warm addresses in each location that Services use. A Service that gets one does not wait for the provider.',
   },
   loadBalancerManifest: {
     title: 'load balancer manifest',
@@ -137,7 +137,7 @@ export const common = {
     env: 'EIP_SWEEP_INTERVAL',
     format: duration(1000),
     default: '5m',
-    sentence: 'How often reservations at the cloud are compared with records and Services.',
+    sentence: 'How often reservations at the provider are compared with records and Services.',
   },
   sweep: {
     title: 'sweep mode',
@@ -163,7 +163,7 @@ export const common = {
     env: 'EIP_PEER_REFRESH_INTERVAL',
     format: duration(1000),
     default: '30m',
-    sentence: 'The BGP peers of a node are read from the cloud at least this often.',
+    sentence: 'The BGP peers of a node are read from the provider at least this often.',
   },
   allowRetain: {
     title: 'allow Retain',

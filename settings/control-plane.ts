@@ -56,7 +56,7 @@ const probes = {
     env: 'EIP_CONTROL_PLANE_READ_INTERVAL',
     format: duration(1000),
     default: '1m',
-    sentence: 'How often the cloud is read for the holder while all is well. Around a move it is read at once.',
+    sentence: 'How often the provider is read for the holder while all is well. Around a move it is read at once.',
   },
 } as const satisfies SettingsTable
 
@@ -122,7 +122,7 @@ export function controlPlaneProblems(sources: Pick<Sources, 'flags' | 'env'>): P
   if (leaseMs < retryMs + leastLeaseLeftMs) {
     problems.push({
       setting: lease.guardianLeaseMs.title,
-      wrong: `${formatDuration(leaseMs)} leaves no time for a write to the cloud between two renewals`,
+      wrong: `${formatDuration(leaseMs)} leaves no time for a write to the provider between two renewals`,
       right: `it must be at least ${formatDuration(retryMs + leastLeaseLeftMs)}: the retry period and ${formatDuration(leastLeaseLeftMs)}`,
     })
   }

@@ -62,7 +62,7 @@ export const nodeSettings = {
     env: 'EIP_NODE_REMOVAL_DELAY',
     format: duration(1000),
     default: '30s',
-    sentence: 'How long the cloud must keep answering that a machine does not exist before its node is deleted.',
+    sentence: 'How long the provider must keep answering that a machine does not exist before its node is deleted.',
   },
   maxNodeRemovals: {
     title: 'maximum number of node removals',

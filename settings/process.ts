@@ -134,7 +134,7 @@ const logging = {
     format: number(0, 10),
     default: '0',
     sentence:
-      'Log level. 0 logs changes. 2 also logs each call to the cloud and each write to the API server with its result. 3 also logs the objects in these answers, without secrets. 5 also logs each read.',
+      'Log level. 0 logs changes. 2 also logs each call to the provider and each write to the API server with its result. 3 also logs the objects in these answers, without secrets. 5 also logs each read.',
   },
   loggingFormat: {
     title: 'logging format',

@@ -72,7 +72,7 @@ function attention({ problems, addresses, nodes, cloud }: PageFacts, nowMs: numb
       .filter((call) => isFailing(call, nowMs))
       .map(({ call, fault = '' }) => ({
         tone: 'warn' as const,
-        text: `the last ${call} at the cloud failed: ${fault}`,
+        text: `the last ${call} at the provider failed: ${fault}`,
       })),
     ...(notReady.length > 0
       ? [

@@ -75,7 +75,7 @@ function unavailableReason(session: Session, { node, hostname, taken }: FirstWit
   if (node !== session.node) return `node ${node} has the same label kubernetes.io/hostname=${session.hostname}`
   if (hostname !== session.hostname) return `the node has two hostnames, ${hostname} and ${session.hostname}`
   if (taken && rank(taken) !== rank(session))
-    return `the cloud lists two different sessions with router ${session.router.text}`
+    return `the provider lists two different sessions with router ${session.router.text}`
   return undefined
 }
 

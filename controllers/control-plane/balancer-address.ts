@@ -24,7 +24,7 @@ export function leasedBalancers(balancers: Balancers, writeMs: () => number): Ba
   const write = <T>(signal: AbortSignal, work: (ends: AbortSignal) => Promise<T>): Promise<T> => {
     const ms = Math.min(writeMs(), longestWriteMs)
     if (ms < leastWriteMs) throw new Error('the lease ends too soon for another write; the next leader goes on')
-    const timeoutError = () => new Error(`the cloud did not answer a write within ${Math.floor(ms)} ms`)
+    const timeoutError = () => new Error(`the provider did not answer a write within ${Math.floor(ms)} ms`)
     return withTimeLimit({ ms, timeoutError, signal }, work)
   }
   return {

@@ -79,7 +79,7 @@ export function balancerGuardian(options: BalancerGuardianOptions): Guardian {
         if (clock.now() >= state.notBeforeMs) await turn({ options, state, signal, writeMs })
         if (shouldYield()) {
           pause.yielded()
-          log.info({ node: ownNode }, 'this guardian cannot read the cloud, so another one should lead')
+          log.info({ node: ownNode }, 'this guardian cannot read the provider, so another one should lead')
           return
         }
         await options.wakeUp.wait(options.probeIntervalMs, signal)

@@ -64,7 +64,7 @@ export function cloudLooks({ known, readIntervalMs, failuresLeft, sight, clock }
         if (signal.aborted) return failure
         failures += 1
         notBeforeMs = clock.now() + Math.max(backoffMs(failures, retry), retryAfterOf(error))
-        failure = `the cloud could not be read: ${errorText(error)}`
+        failure = `the provider could not be read: ${errorText(error)}`
       }
       return failure
     },

@@ -75,7 +75,7 @@ export function guardian(options: GuardianOptions): Guardian {
   const canOthersLead = () => isAnotherGood(options.nodes(), ownNode, rules)
   const yieldReason = () => {
     if (!canOthersLead() || !pause.isOver()) return undefined
-    if (sight.isBlind()) return 'this guardian cannot read the cloud, so another one should lead'
+    if (sight.isBlind()) return 'this guardian cannot read the provider, so another one should lead'
     if (!isHolderHere() || reported.current() !== undefined) return undefined
     return 'this node has the control-plane address, so another guardian should lead'
   }

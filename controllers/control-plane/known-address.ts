@@ -114,7 +114,7 @@ function problemOf(
   if (all.length > 1) return several(port, { all, kept })
   return isListed
     ? undefined
-    : `the cloud's list lacks ${kept?.address}, although it exists; it is guarded all the same`
+    : `the provider's list lacks ${kept?.address}, although it exists; it is guarded all the same`
 }
 
 function missing({ name }: AddressReader): string {

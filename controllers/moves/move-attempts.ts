@@ -35,7 +35,7 @@ export function moveAttempts({ cooldownMs, clock }: { cooldownMs: number; clock:
   return {
     succeeded() {
       tries += 1
-      waitFor(backoffMs(tries, retry), 'the cloud does not show the last move yet')
+      waitFor(backoffMs(tries, retry), 'the provider does not show the last move yet')
     },
     failed(error, retryAfterMs) {
       tries += 1

@@ -252,7 +252,7 @@ function nobody(facts: MoveFacts, no: 'no' | 'no other'): string {
 }
 
 function refusalText(name: string, { error, isCertain }: Refusal): string {
-  return `${isCertain ? `the cloud refused ${name}` : `the last moves to ${name} failed`}: ${error}`
+  return `${isCertain ? `the provider refused ${name}` : `the last moves to ${name} failed`}: ${error}`
 }
 
 function withoutMachine(names: string[]): string {

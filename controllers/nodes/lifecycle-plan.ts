@@ -50,7 +50,7 @@ export type MissingMachine = {
  */
 export function reasonToKeep({ node, id, machines, nodes, ids }: MissingMachine): string | undefined {
   if (machines.length === 0)
-    return `${gone(id)}, but the cloud lists no machine at all, which proves nothing. ${advice(node)}`
+    return `${gone(id)}, but the provider lists no machine at all, which proves nothing. ${advice(node)}`
   const listed = new Set(machines.map((machine) => machine.id))
   const readyIds = nodes.filter(isReady).flatMap((one) => machineIdOf(one, ids) ?? [])
   if (readyIds.length > 0 && !readyIds.some((ready) => listed.has(ready))) {
@@ -85,7 +85,7 @@ export function planMissing({ node, id, goneForMs, graceMs, mode, limit }: Remov
 }
 
 function gone(id: string): string {
-  return `the cloud says that machine ${id} does not exist`
+  return `the provider says that machine ${id} does not exist`
 }
 
 function advice({ metadata }: Node): string {

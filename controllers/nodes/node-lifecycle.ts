@@ -114,7 +114,7 @@ async function planWithoutMachine(
   const { name, uid } = node.metadata
   const machines = await deps.machines.within(deps.monitorMs, signal)
   if (machines.some((machine) => machine.id === id)) {
-    throw new Error(`the cloud says that machine ${id} does not exist, but lists it`)
+    throw new Error(`the provider says that machine ${id} does not exist, but lists it`)
   }
   const nodesNow = deps.cached.nodes()
   const reason = reasonToKeep({ node, id, machines, nodes: nodesNow, ids })

@@ -60,7 +60,7 @@ export function wantedCondition(seen: ConditionSeen): WantedCondition {
   if (isShown(seen, held))
     return { status: 'True', reason: 'AddressShown', message: `The status shows ${shownText(service)}` }
   if (wanted.kind === 'wrong') return no('Refused', wanted.problems.join('; '))
-  if (wanted.kind === 'managed') return no('Pending', 'The cloud creates its managed load balancer')
+  if (wanted.kind === 'managed') return no('Pending', 'The provider creates its managed load balancer')
   if (wanted.kind === 'own' && wanted.doubt) return no('NotAnnounced', wanted.doubt.reason)
   if (held.length === 0)
     return no('Pending', claimReason ?? records[0]?.status?.message ?? 'Its address is being reserved')

@@ -138,10 +138,10 @@ async function correctRecord(
   const wrong = `ElasticIP ${name} had address ${record.status?.address}, which is that of ElasticIP ${rival.metadata.name}`
   if (address === undefined)
     throw new Error(
-      `${wrong}, and the cloud has no address for it. Nothing is changed: remove status.address and ` +
+      `${wrong}, and the provider has no address for it. Nothing is changed: remove status.address and ` +
         `status.reservationID of ElasticIP ${name} (kubectl edit eip ${name} --subresource=status)`,
     )
-  const message = `${wrong}. The cloud says that it is ${address}: the ElasticIP is corrected`
+  const message = `${wrong}. The provider says that it is ${address}: the ElasticIP is corrected`
   if (service) deps.event(service, { type: 'Warning', reason: 'ContradictoryAddress', message })
 }
 
@@ -235,7 +235,7 @@ async function release(
     deps.event(service, {
       type: 'Normal',
       reason: 'DeletingLoadBalancer',
-      message: 'The cloud is still reserving its address. We release it when the cloud has answered',
+      message: 'The provider is still reserving its address. We release it when the provider has answered',
     })
   return { againInMs: pollMs }
 }

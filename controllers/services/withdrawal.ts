@@ -120,7 +120,7 @@ function withdrawalEvent({ metadata, spec }: Service): ServiceEvent {
         reason: 'SyncLoadBalancerFailed',
         message:
           spec.loadBalancerIP === metadata.annotations?.[addressAnnotation]
-            ? `The cloud no longer has address ${spec.loadBalancerIP}; ${remedy}`
+            ? `The provider no longer has address ${spec.loadBalancerIP}; ${remedy}`
             : 'The Service may not have the address that it shows; we withdraw it',
       }
 }

@@ -38,7 +38,7 @@ A required setting without a value keeps the process from starting. The error li
   printed, not even in an error about it.
 - **Durations** are written as in Go: \`30s\`, \`1m30s\`, \`250ms\`.
 - **Lists** are separated by commas.
-- **Proxies.** Calls to the cloud go through the proxy of \`HTTPS_PROXY\`, except to hosts in \`NO_PROXY\` and to the same
+- **Proxies.** Calls to the provider go through the proxy of \`HTTPS_PROXY\`, except to hosts in \`NO_PROXY\` and to the same
   machine. Calls to the API server use the proxy that the kubeconfig names.
 
 The names and meanings of all annotations are in [annotations](annotations.md).

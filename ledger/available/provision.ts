@@ -90,7 +90,7 @@ export async function writeOffProvisioned(
   const { address, reservationID } = source.status ?? {}
   const reason = `${deps.cloud.name} no longer has ${address}, reservation ${reservationID}`
   const facts = { record: source.metadata.name, address, reservation: reservationID }
-  deps.log.error(facts, 'the cloud no longer has this address')
+  deps.log.error(facts, 'the provider no longer has this address')
   if (record && hasReservationOf(record, source)) await resetRecord(deps, record, signal)
   const lost = condition('Reserved', { status: 'False', reason: lostReason, message: address ?? '', now: deps.now() })
   const gone = { address: undefined, reservationID: undefined }

@@ -61,7 +61,7 @@ export async function obtainAddress(deps: ObtainDeps, task: Task, timeLimit: Tim
     if (typeof missed === 'string') return await refuse(deps, task, missed)
     if (missed) return await useReservation(deps, record, missed)
     // 12. When the time is over other processes may have taken over, and only they may send a request.
-    if (timeLimit.isOver()) return { kind: 'pending', reason: 'the cloud was too slow; the controller tries again' }
+    if (timeLimit.isOver()) return { kind: 'pending', reason: 'the provider was too slow; the controller tries again' }
     // 13. Reserve: a single call. It is never repeated blindly, unless the cloud gives all attempts the same address.
     return await reserve(deps, record, timeLimit.signal)
   } catch (error) {

@@ -23,7 +23,10 @@ import type { ClaimResult } from './claim-spec.ts'
 const noDeadline = new AbortController().signal
 
 /** An address was bought, and no record says so: the next claim has to look for it. */
-export const unrecorded: ClaimResult = { kind: 'busy', reason: 'somebody removed its record while the cloud answered' }
+export const unrecorded: ClaimResult = {
+  kind: 'busy',
+  reason: 'somebody removed its record while the provider answered',
+}
 
 /** Stores a reservation that existed already; an earlier request may have made it, in another location. */
 export async function useReservation(deps: LedgerDeps, record: ElasticIP, found: Reservation): Promise<ClaimResult> {
@@ -54,7 +57,7 @@ export async function storeReservation(
   const { id, address, state, marks } = reservation
   if (state === 'denied') {
     await deps.cloud.release({ id, marks: lastingMarks(marks) }, noDeadline)
-    const message = 'the cloud denied the request'
+    const message = 'the provider denied the request'
     const conditions = [notRequested('refused', { message, now: deps.now() })]
     await write(deps, record, { requestInFlight: undefined, reservationID: undefined, message, conditions })
     return { kind: 'refused', reason: `${deps.cloud.name} denied the request for an address`, retryAfterMs: 0 }

@@ -80,7 +80,7 @@ function recentRefusals(now: () => Date) {
       const [oldest] = own.slice(-mostRefusals)
       if (!oldest || own.length < mostRefusals) return undefined
       const next = new Date(oldest.atMs + refusalsMs).toISOString()
-      return `the cloud refused ${mostRefusals} orders of namespace ${namespace} within five minutes; the next one is sent after ${next}`
+      return `the provider refused ${mostRefusals} orders of namespace ${namespace} within five minutes; the next one is sent after ${next}`
     },
   }
 }

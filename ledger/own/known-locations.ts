@@ -46,7 +46,7 @@ export function knownLocations(options: KnownLocationsOptions): KnownLocations {
       accept(read)
       return undefined
     }
-    if (!signal.aborted) log.warn({ error: read.message }, 'cannot read the locations of the cloud; retrying')
+    if (!signal.aborted) log.warn({ error: read.message }, 'cannot read the locations of the provider; retrying')
     return retryMs
   }
 

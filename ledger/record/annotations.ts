@@ -156,14 +156,14 @@ export const leaseAnnotations: readonly Annotation[] = [
     writers: ['eip-admission'],
     values: 'a replica and a time (RFC 3339)',
     sentence:
-      'On the lease of the controllers: the leader that the cloud does not answer, and when it asked the other replicas whether it answers them.',
+      'On the lease of the controllers: the leader that the provider does not answer, and when it asked the other replicas whether it answers them.',
   },
   {
     name: reachedAnnotation,
     on: 'Lease',
     writers: ['eip-admission'],
     values: 'the value of `cloud-silent`, and a replica',
-    sentence: 'On the lease of the controllers: the cloud answered this replica, so the leader gives the lease up.',
+    sentence: 'On the lease of the controllers: the provider answered this replica, so the leader gives the lease up.',
   },
 ]
 
@@ -182,12 +182,12 @@ export const finalizers: readonly WrittenName[] = [
   {
     name: recordFinalizer,
     on: 'ElasticIP',
-    sentence: 'Keeps the record until its reservation is deleted at the cloud or retained.',
+    sentence: 'Keeps the record until its reservation is deleted at the provider or retained.',
   },
   {
     name: balancerFinalizer,
     on: 'Service',
-    sentence: 'Keeps the Service until its managed load balancer is deleted at the cloud.',
+    sentence: 'Keeps the Service until its managed load balancer is deleted at the provider.',
   },
   {
     name: upstreamFinalizer,

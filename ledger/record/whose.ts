@@ -72,13 +72,13 @@ export function foreignReasonOf(rules: WhoseRules, record: ElasticIP | undefined
     case 'ours':
       return undefined
     case 'service':
-      return `the cloud has given it to another Service, as its marks say${isOther}`
+      return `the provider has given it to another Service, as its marks say${isOther}`
     case 'cluster':
       return `its marks name another cluster, ${found.marks['cluster']}${isOther}`
     case 'nobody':
       return `it has no marks of this cluster${isOther}`
     case 'changed':
-      return `the cloud shows another address, ${found.address}, and the record has ${held}`
+      return `the provider shows another address, ${found.address}, and the record has ${held}`
   }
 }
 

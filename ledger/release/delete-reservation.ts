@@ -97,11 +97,11 @@ export async function moveToReleaseRecord(deps: LedgerDeps, record: ElasticIP, s
   const { location } = record.spec
   const moved =
     (await create(deps, { id, location }, signal)) ?? (await deps.records.get(releaseRecordName(id), { signal }))
-  const status = releasing({ id, address, at: deletionRequestedAt, message: 'the cloud is deleting it' })
+  const status = releasing({ id, address, at: deletionRequestedAt, message: 'the provider is deleting it' })
   if (moved && !moved.status?.deletionRequestedAt) await deps.records.writeStatus(moved, status, { signal })
   await deps.records.remove(record, { signal })
   const facts = { record: record.metadata.name, address, reservation: id }
-  deps.log.info(facts, 'address released, the cloud is still deleting it')
+  deps.log.info(facts, 'address released, the provider is still deleting it')
 }
 
 /** Completes a deletion that was begun; `listed` is the reservation, where the cloud still has it in its list. */

@@ -99,5 +99,5 @@ function statusFrom(record: ElasticIP, { id, address, state }: Reservation): Sta
 
 /** Says that a Service may have had the address: if it is to be retained, it stays. */
 function heldBefore(now: Date): StatusChange {
-  return { conditions: [assigned('Unknown', { reason: 'Adopted', message: 'found at the cloud', now })] }
+  return { conditions: [assigned('Unknown', { reason: 'Adopted', message: 'found at the provider', now })] }
 }

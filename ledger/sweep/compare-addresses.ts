@@ -48,7 +48,7 @@ async function readProblems({ cloud, log }: Deps, signal: AbortSignal): Promise<
     return (await cloud.problems?.(signal)) ?? new Map<string, string>()
   } catch (error) {
     if (!(error instanceof CloudError)) throw error
-    log.warn({ reason: error.message }, 'the cloud does not say what is wrong with addresses')
+    log.warn({ reason: error.message }, 'the provider does not say what is wrong with addresses')
     return new Map()
   }
 }

@@ -42,8 +42,8 @@ export function contradictions(
     const texts = [
       problem !== undefined && `reservation ${id} is ${address}, which ${problem}`,
       canonicalIpAddress(reservation.address) !== canonicalIpAddress(address) &&
-        `the cloud lists ${reservation.address} for reservation ${id}, and the record has ${address}`,
-      rival && `the cloud lists ${address} in reservation ${rival.id} as well as in ${id}`,
+        `the provider lists ${reservation.address} for reservation ${id}, and the record has ${address}`,
+      rival && `the provider lists ${address} in reservation ${rival.id} as well as in ${id}`,
       other && `ElasticIP ${other.metadata.name} has reservation ${id} as well`,
     ]
     return texts.filter((text) => typeof text === 'string').map((message) => ({ record, message }))

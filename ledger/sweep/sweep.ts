@@ -197,7 +197,7 @@ function reportOrphan({ log }: SweepDeps, { id, address }: Reservation): void {
 function reportRetained({ log }: SweepDeps, { id, address }: Reservation): void {
   log.warn(
     { reservation: id, address },
-    'retained address without an ElasticIP, it stays: adopt it, or delete it at the cloud',
+    'retained address without an ElasticIP, it stays: adopt it, or delete it at the provider',
   )
 }
 
@@ -229,7 +229,10 @@ function reportSurplus({ cloud, log, warn }: SweepDeps, { service, reservation, 
 /** The cloud names the Service that has the reservation: without the warm record it is adopted for it, or released. */
 async function removeTransferred(deps: SweepDeps, record: ElasticIP, signal: AbortSignal): Promise<void> {
   const { address } = record.status ?? {}
-  deps.log.warn({ record: record.metadata.name, address }, 'warm address removed: the cloud says that a Service has it')
+  deps.log.warn(
+    { record: record.metadata.name, address },
+    'warm address removed: the provider says that a Service has it',
+  )
   await deps.records.remove(record, { signal })
 }
 

@@ -145,7 +145,7 @@ async function writeOff(deps: WriteOffDeps, record: ElasticIP, signal: AbortSign
     deps.log.warn({ ...facts, reason: message }, 'an address has lost its marks')
     return warnOwner(deps, record, { reason: 'ContradictoryAddress', message })
   }
-  deps.log.error(facts, 'the cloud no longer has this address')
+  deps.log.error(facts, 'the provider no longer has this address')
   const isUnused = isWarm(record) ? phaseOf(record) === 'Available' : phaseOf(record) === 'Released'
   const detached = await detachFromSource(deps, record, signal)
   if (isUnused) await deps.records.remove(detached, { signal })

@@ -15,12 +15,12 @@ const cloud: ValueRow[] = [
   {
     path: 'cloudProvider',
     default: '',
-    sentence: 'The cloud: the value of `--cloud-provider`. Required.',
+    sentence: 'The provider: the value of `--cloud-provider`. Required.',
   },
   {
     path: 'cloudConfig.secretName',
     default: 'eip-admission-cloud',
-    sentence: "The Secret with the cloud's configuration file. It is not part of the chart. Empty: there is none.",
+    sentence: "The Secret with the provider's configuration file. It is not part of the chart. Empty: there is none.",
   },
   {
     path: 'cloudConfig.key',

@@ -71,12 +71,12 @@ export function unknownCommands<Q extends BehaviourChoices>(choices: Q, control:
   return [
     {
       route: 'GET /unknowns',
-      help: 'Shows how the cloud behaves where the vendor documents nothing, and the possible values.',
+      help: 'Shows how the provider behaves where the vendor documents nothing, and the possible values.',
       run: () => ({ now: control.unknowns(), possible: choices }),
     },
     {
       route: 'PUT /unknowns',
-      help: 'Changes how the cloud behaves there.',
+      help: 'Changes how the provider behaves there.',
       example: JSON.stringify({ [name]: values.at(-1) }),
       fields: Object.fromEntries(Object.entries(choices).map(([one, known]) => [one, { enum: [...known] }])),
       run({ body }) {

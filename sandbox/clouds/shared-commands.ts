@@ -37,7 +37,7 @@ function faultCommands({ faults }: CloudControl): Command[] {
     { route: 'GET /faults', help: 'Lists the active faults.', run: () => faults.all() },
     {
       route: 'POST /faults',
-      help: `Adds a fault. "answer" is a status, or ${answers.join(', ')}. With "done" the cloud does the work first.`,
+      help: `Adds a fault. "answer" is a status, or ${answers.join(', ')}. With "done" the provider does the work first.`,
       example: '{"on":"POST /projects/*/ips","answer":500,"done":true,"times":1}',
       fields: { on: text, answer, done: flag, message: text, code: text, location: text, address: text, ...numbers },
       required: ['answer'],

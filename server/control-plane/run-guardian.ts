@@ -59,7 +59,7 @@ async function firstLook({ known, credentials, settings, log }: Deps, signal: Ab
       break
     } catch (error) {
       if (signal.aborted) return
-      log.warn({ error: error instanceof Error ? error.message : String(error) }, 'waiting for the cloud')
+      log.warn({ error: error instanceof Error ? error.message : String(error) }, 'waiting for the provider')
       await clock.sleep(backoffMs(failures, { firstMs: 500, maxMs: 10_000 }), signal)
     }
   }

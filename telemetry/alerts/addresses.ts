@@ -57,9 +57,9 @@ export const addressAlerts: AlertGroup = {
       expr: `max ${per('kind')} (${atLeader('eip_admission_unneeded_reservations')}) > 0`,
       summary: 'Reservations that no Service needs are still there.',
       description: `{{ $value }} reservations of the kind {{ $labels.kind }} cost money and are not released, of eip-admission ${where}.`,
-      symptom: 'None for users; the cloud bills them. Sweeps hold back what they are not sure of.',
+      symptom: 'None for users; the provider bills them. Sweeps hold back what they are not sure of.',
       action:
-        'Run `doctor`: `leaked-reservations` lists them. Delete in the console of the cloud what nobody needs; the log of ' +
+        'Run `doctor`: `leaked-reservations` lists them. Delete in the console of the provider what nobody needs; the log of ' +
         'the leader says why it keeps them.',
       guide: { file: 'guides/troubleshooting.md', heading: 'Addresses are reserved that no Service uses' },
     },
@@ -81,7 +81,7 @@ export const addressAlerts: AlertGroup = {
       severity: 'critical',
       for: '5m',
       expr: `max ${perInstall} (eip_admission_other_project) == 1`,
-      summary: 'Another project of the cloud is configured.',
+      summary: 'Another project of the provider is configured.',
       description: `A replica of eip-admission ${where} has the settings of another project than its ledger, and neither reserves nor releases addresses.`,
       symptom:
         'New Services get no address from that replica. If no replica is right, deleted ones stay in `Terminating`.',

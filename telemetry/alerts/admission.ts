@@ -46,7 +46,7 @@ export const admissionAlerts: AlertGroup = {
       symptom: '`kubectl create` takes seconds. Beyond the time-out, Services get their address later.',
       action:
         'Compare with the duration of the `reserve` calls in the row _The cloud_ of the dashboard. Keep a warm pool ' +
-        '(`--warm-pool`) where the cloud is slow.',
+        '(`--warm-pool`) where the provider is slow.',
       guide: { file: 'guides/troubleshooting.md', heading: '`kubectl create` takes long' },
     },
     {

@@ -11,16 +11,16 @@ export const cloudCauses = ['EIPAdmissionCloudRefuses', 'EIPAdmissionCloudSilent
 
 /** A cloud that refuses, fails or is not asked. */
 export const cloudAlerts: AlertGroup = {
-  title: 'The cloud',
+  title: 'The provider',
   alerts: [
     {
       name: 'EIPAdmissionCloudRefuses',
       severity: 'critical',
       for: '5m',
       expr: rises(`${calls}{result=~"quota|auth"}`, { by: per('call', 'result'), window: '15m' }),
-      summary: 'The cloud refuses calls: a quota is used up, or the key lacks a right.',
-      description: `The cloud refused {{ $value | printf "%.0f" }} calls of {{ $labels.call }} with {{ $labels.result }} within 15 minutes, of eip-admission ${where}.`,
-      symptom: '`kubectl create` refuses Services with the words of the cloud, or they stay at `<pending>`.',
+      summary: 'The provider refuses calls: a quota is used up, or the key lacks a right.',
+      description: `The provider refused {{ $value | printf "%.0f" }} calls of {{ $labels.call }} with {{ $labels.result }} within 15 minutes, of eip-admission ${where}.`,
+      symptom: '`kubectl create` refuses Services with the words of the provider, or they stay at `<pending>`.',
       action: 'quota: release addresses or ask for a higher quota. auth: correct the key. `doctor` says which.',
       guide: { file: 'guides/troubleshooting.md', heading: '`kubectl create` or `apply` is refused' },
     },
@@ -30,8 +30,8 @@ export const cloudAlerts: AlertGroup = {
       for: '20m',
       expr: `${rate(noAnswer)}\n/ ${rate('')} > 0.2`,
       quietWhile: cloudCauses,
-      summary: 'More than a fifth of the calls to the cloud fail.',
-      description: `{{ $value | humanizePercentage }} of the calls of eip-admission ${where} to the cloud fail or meet its rate limit.`,
+      summary: 'More than a fifth of the calls to the provider fail.',
+      description: `{{ $value | humanizePercentage }} of the calls of eip-admission ${where} to the provider fail or meet its rate limit.`,
       symptom: 'New Services get their address late, and deleted ones stay in `Terminating` for longer.',
       action:
         "Look at the vendor's status page. Where `result` of the calls is `rate-limit`, other programs use up the calls: give each a token of its own.",
@@ -46,14 +46,14 @@ export const cloudAlerts: AlertGroup = {
         `and on (cluster, namespace) ${rate(noAnswer)} > 0`,
       // A key that is refused is the cause, whatever else fails now and then.
       quietWhile: ['EIPAdmissionCloudRefuses'],
-      summary: 'The cloud is down, or cannot be reached: for more than five minutes it has carried out no call.',
-      description: `The cloud last carried out a call of the leader ${where} {{ $value | humanizeDuration }} ago, and calls since then failed.`,
+      summary: 'The provider is down, or cannot be reached: for more than five minutes it has carried out no call.',
+      description: `The provider last carried out a call of the leader ${where} {{ $value | humanizeDuration }} ago, and calls since then failed.`,
       symptom:
         'New Services stay at `<pending>`, and deleted ones in `Terminating`. Services that have an address keep it.',
       action:
-        "Look at the vendor's status page. If the cloud works, run `doctor`: it says whether the way to the API or the " +
-        'rate limit is the cause. When the cloud is back, all goes on by itself within five minutes.',
-      guide: { file: 'guides/monitoring.md', heading: 'When the cloud is down' },
+        "Look at the vendor's status page. If the provider works, run `doctor`: it says whether the way to the API or the " +
+        'rate limit is the cause. When the provider is back, all goes on by itself within five minutes.',
+      guide: { file: 'guides/monitoring.md', heading: 'When the provider is down' },
     },
     {
       name: 'EIPAdmissionSweepOld',

@@ -46,7 +46,7 @@ export const controlPlaneAlerts: AlertGroup = {
       expr: `max ${perInstall} (max_over_time(eip_admission_control_plane_problem[2m])) == 1`,
       quietWhile: [...cloudCauses, 'EIPAdmissionControlPlaneHolderSilent'],
       summary: 'The control-plane address needs a person.',
-      description: `The guardian ${where} cannot go on alone: no candidate, no reservation with the tag, or no way to the cloud.`,
+      description: `The guardian ${where} cannot go on alone: no candidate, no reservation with the tag, or no way to the provider.`,
       symptom: 'The address does not move when it has to.',
       action: 'Run `doctor`, and read the line `[!] control-plane-address` of `/readyz` of the leading guardian.',
       guide,
@@ -82,11 +82,11 @@ export const controlPlaneAlerts: AlertGroup = {
       severity: 'critical',
       for: '2m',
       expr: rises('eip_admission_control_plane_moves_total{result="error"}', { by: perInstall, window: '15m' }),
-      summary: 'The cloud does not move the control-plane address.',
+      summary: 'The provider does not move the control-plane address.',
       description: `{{ $value | printf "%.0f" }} moves failed within 15 minutes, by the guardians ${where}.`,
       symptom: 'The API server cannot be reached at that address while its holder is bad.',
       action:
-        'Run `kubectl logs` of the leading guardian: it has the answer of the cloud. Move the address in its console.',
+        'Run `kubectl logs` of the leading guardian: it has the answer of the provider. Move the address in its console.',
       guide,
     },
     {
@@ -96,11 +96,11 @@ export const controlPlaneAlerts: AlertGroup = {
       // Guardians that do not lead read nothing, and who leads may change all the time.
       expr: `min ${perInstall} (eip_admission_control_plane_cloud_read_age_seconds) > 600`,
       quietWhile: cloudCauses,
-      summary: 'The cloud was not read for the holder of the control-plane address for ten minutes.',
-      description: `No guardian ${where} has read the cloud for {{ $value | humanizeDuration }}.`,
+      summary: 'The provider was not read for the holder of the control-plane address for ten minutes.',
+      description: `No guardian ${where} has read the provider for {{ $value | humanizeDuration }}.`,
       symptom: 'None yet. What was assigned by hand since then is not noticed.',
       action:
-        'Run `doctor` with the key of the guardians: `cloud-access` says whether it and the way to the cloud are good.',
+        'Run `doctor` with the key of the guardians: `cloud-access` says whether it and the way to the provider are good.',
       guide,
     },
   ],

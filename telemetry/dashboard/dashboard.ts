@@ -12,7 +12,7 @@ export function dashboardModel(): object {
   return {
     uid: 'eip-admission',
     title: 'eip-admission',
-    description: 'Addresses of LoadBalancer Services: who waits, what the cloud answers, and how the processes are.',
+    description: 'Addresses of LoadBalancer Services: who waits, what the provider answers, and how the processes are.',
     tags: ['eip-admission', 'kubernetes'],
     schemaVersion: 39,
     editable: true,

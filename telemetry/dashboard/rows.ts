@@ -149,7 +149,7 @@ const admission: Row = {
 const calls = 'eip_admission_cloud_call_duration_seconds'
 
 const cloud: Row = {
-  title: 'The cloud',
+  title: 'The provider',
   panels: [
     lines({ title: 'Calls', unit: 'ops', description: 'By name.' }, [rateBy('call', `${calls}_count`), '{{call}}']),
     lines(
@@ -275,7 +275,7 @@ const controlPlane: Row = {
       {
         title: 'Ages',
         unit: 's',
-        description: 'Since the holder answered, and since the cloud was read (a minute is normal).',
+        description: 'Since the holder answered, and since the provider was read (a minute is normal).',
       },
       [`max(${guard('silent_seconds')})`, 'holder silent'],
       [`min(${guard('cloud_read_age_seconds')})`, 'cloud read'],

@@ -82,13 +82,13 @@ export const catalogue = {
   },
   eip_admission_cloud_call_duration_seconds: {
     type: 'histogram',
-    help: 'Calls to the cloud, by name and status or fault.',
+    help: 'Calls to the provider, by name and status or fault.',
     labels: ['call', 'result'],
     buckets,
   },
   eip_admission_cloud_last_success_timestamp_seconds: {
     type: 'gauge',
-    help: 'When the cloud last carried out a call, in seconds since 1970.',
+    help: 'When the provider last carried out a call, in seconds since 1970.',
   },
   eip_admission_api_server_call_duration_seconds: {
     type: 'histogram',
@@ -163,7 +163,7 @@ export const catalogue = {
   },
   eip_admission_control_plane_holder: {
     type: 'gauge',
-    help: 'The node that has the control-plane address, as the cloud was last read.',
+    help: 'The node that has the control-plane address, as the provider was last read.',
     labels: ['node'],
   },
   eip_admission_control_plane_leader: {
@@ -176,7 +176,7 @@ export const catalogue = {
   },
   eip_admission_control_plane_cloud_read_age_seconds: {
     type: 'gauge',
-    help: 'How long ago this guardian read the cloud for the holder. Only the one that leads reads often.',
+    help: 'How long ago this guardian read the provider for the holder. Only the one that leads reads often.',
   },
   eip_admission_control_plane_silent_seconds: {
     type: 'gauge',

@@ -92,7 +92,7 @@ for (const [text, hint] of wrong) {
   })
 }
 
-test('a wrong value is answered with managed load balancers where the cloud has them', () => {
+test('a wrong value is answered with managed load balancers where the provider has them', () => {
   const reading = equinixMetal.read('haproxy://')
   assert.match('right' in reading ? reading.right : '', 'emlb:///metro')
 })

@@ -133,7 +133,7 @@ test('a peer of a person for the same session is kept, and none is written besid
   assert.is(edit(document, { addresses: [{ ...web, services: ['default/web'] }] }).document.split('my-asn').length, 2)
 })
 
-test('a password that the cloud no longer has is written empty', () => {
+test('a password that the provider no longer has is written empty', () => {
   const { document } = edit(edit('').document, {
     nodes: nodes.map((node) => ({ ...node, peers: node.peers.map((peer) => ({ ...peer, password: undefined })) })),
   })

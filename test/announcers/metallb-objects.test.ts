@@ -477,7 +477,7 @@ const strange: {
     name: 'two sessions of a node with one router',
     nodes: [{ ...a, peers: [makePeer(), makePeer({ peerAsn: 65531 }), makePeer()] }],
     problems: [
-      'node-a: a BGP session is not configured: the cloud lists two different sessions with router 169.254.255.1',
+      'node-a: a BGP session is not configured: the provider lists two different sessions with router 169.254.255.1',
     ],
   },
   {
@@ -564,7 +564,7 @@ test('a session within one AS is never multi-hop', () => {
   )
 })
 
-test('a password that the cloud no longer has is removed from the peer', () => {
+test('a password that the provider no longer has is removed from the peer', () => {
   const existing = look({ nodes: [a] }).wanted.map(({ object }) => object)
   const now = look({ existing, nodes: [makeNode('node-a')] })
   assert.equal(

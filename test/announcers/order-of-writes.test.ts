@@ -30,7 +30,7 @@ function distinct(kinds: string[]): string[] {
   return [...new Set(kinds)]
 }
 
-test('at Calico no peer is ever without the filter that keeps routes of others from the cloud', () => {
+test('at Calico no peer is ever without the filter that keeps routes of others from the provider', () => {
   const { written, removed } = kindsInOrder(calicoObjects({ namespace: 'calico-system' }))
   assert.equal(written, ['Secret', 'BGPFilter', 'BGPPeer', 'BGPConfiguration'])
   const ofSessions = removed.filter((kind) => kind !== 'BGPConfiguration')

@@ -127,7 +127,7 @@ test('a Service gets its address in the review, and the address goes back when i
   assert.equal([toyProject.reserved(), toyProject.released], [[], [reservation?.id]])
 })
 
-test('a review explains mistakes in the words of the cloud', async () => {
+test('a review explains mistakes in the words of the provider', async () => {
   const { validate } = await cluster()
   const mistaken = makeService({ annotations: { 'toy.example/shelv': 'top' } })
   const decision = await validate(mistaken)

@@ -198,7 +198,7 @@ test("Equinix Metal's managed load balancers are refused in other dialects", () 
   }
 })
 
-test('where the cloud has no BGP, software that needs it is refused with the reason', () => {
+test('where the provider has no BGP, software that needs it is refused with the reason', () => {
   const { rows } = hetznerCloud
   for (const given of ['metallb:///', 'kube-vip://', 'cilium:///']) {
     const sources = { ...none, flags: { '--loadbalancer': given } }

@@ -85,7 +85,7 @@ async function refusal(command: Promise<void>): Promise<string> {
 
 const toTill = { from: 'default.web', to: 'shop/till', yes: true, waitMs: 60_000 }
 
-test('move gives a kept address a provisioned ElasticIP, without a call to the cloud', async () => {
+test('move gives a kept address a provisioned ElasticIP, without a call to the provider', async () => {
   const { cluster, io, eip, harness, address, said } = await kept()
   await move(cluster, toTill, io)
   const provisioned = eip('shop-till')

@@ -77,7 +77,7 @@ const rows: Row[] = [
   {
     name: 'a managed balancer without an address',
     service: makeService({ finalizers: balanced, annotations: { 'equinix.com/loadbalancerID': 'lb-1' } }),
-    is: 'has no address yet: the cloud has not given its managed load balancer lb-1 an address.',
+    is: 'has no address yet: the provider has not given its managed load balancer lb-1 an address.',
   },
   {
     name: 'a request for a managed balancer',
@@ -171,8 +171,8 @@ const rows: Row[] = [
   {
     name: 'a record that has lost its address',
     service: makeService({ annotations: ours }),
-    record: makeRecord({ phase: 'Requested', message: 'the cloud has no address for it' }),
-    is: 'has no address yet: the cloud has no address for it.',
+    record: makeRecord({ phase: 'Requested', message: 'the provider has no address for it' }),
+    is: 'has no address yet: the provider has no address for it.',
   },
   {
     name: 'an address that nobody announces, without the right to see its record',

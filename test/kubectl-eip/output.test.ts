@@ -219,11 +219,11 @@ const statusRows: { name: string; seen: Partial<StatusSeen>; says: string | RegE
           phase: 'Releasing',
           address: '203.0.113.7',
           deletionRequestedAt: '2026-01-31T08:57:00Z',
-          message: 'the cloud refuses it',
+          message: 'the provider refuses it',
         }),
       ],
     },
-    says: /releases +1, the oldest for 8m: default\/web \(203.0.113.7\): the cloud refuses it/,
+    says: /releases +1, the oldest for 8m: default\/web \(203.0.113.7\): the provider refuses it/,
   },
   {
     name: 'kept addresses',

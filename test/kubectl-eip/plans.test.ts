@@ -49,7 +49,7 @@ type Releases = {
 }
 
 const releases: Releases[] = [
-  { name: 'a kept address', record: own('Released'), consequence: 'Its reservation res-1 is deleted at the cloud' },
+  { name: 'a kept address', record: own('Released'), consequence: 'Its reservation res-1 is deleted at the provider' },
   {
     name: 'a provisioned address',
     record: lot('Available'),
@@ -63,7 +63,7 @@ const releases: Releases[] = [
   {
     name: 'a provisioned address with the policy Delete',
     record: lot('Available', { reclaimPolicy: 'Delete' }),
-    consequence: 'is deleted at the cloud: the project no longer pays',
+    consequence: 'is deleted at the provider: the project no longer pays',
   },
   {
     name: 'a bound address',

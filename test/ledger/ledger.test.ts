@@ -81,7 +81,7 @@ const claimOf = (key: string): Claim => ({
   wait: false,
 })
 
-test('while a request of another process may still reach the cloud, nobody sends a second one', async () => {
+test('while a request of another process may still reach the provider, nobody sends a second one', async () => {
   const time = { ms: 1_000 }
   const clock = mock.method(performance, 'now', () => time.ms)
   try {

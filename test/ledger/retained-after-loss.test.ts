@@ -154,7 +154,7 @@ test('both addresses of a Service without a record are retained', async () => {
   assert.equal(harness.api.stored(services), [])
 })
 
-test('an address without a record is no longer ours to retain when the cloud has none: its Service goes', async () => {
+test('an address without a record is no longer ours to retain when the provider has none: its Service goes', async () => {
   const { harness, a } = await unrecorded({ [reclaimAnnotation]: 'Retain' })
   await harness.cloud.cloud.release({ id: 'res-1' }, neverAborted)
   const { reserve } = harness.cloud.calls
@@ -162,7 +162,7 @@ test('an address without a record is no longer ours to retain when the cloud has
   assert.equal([harness.record(), harness.api.stored(services), harness.cloud.calls.reserve], [undefined, [], reserve])
 })
 
-test('a Service whose address is not to be retained goes without a look at the cloud', async () => {
+test('a Service whose address is not to be retained goes without a look at the provider', async () => {
   const { harness, a } = await unrecorded({})
   const { reservations } = harness.cloud.calls
   await a.reconcile(key)

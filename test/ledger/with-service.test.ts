@@ -93,8 +93,8 @@ test('a live Service shows its address all the time while a record without its s
 })
 
 for (const { name, fails, status } of [
-  { name: 'no longer shows an address that the cloud does not have', fails: false, status: undefined },
-  { name: 'shows its address while the cloud cannot be searched', fails: true, status: '203.0.113.1' },
+  { name: 'no longer shows an address that the provider does not have', fails: false, status: undefined },
+  { name: 'shows its address while the provider cannot be searched', fails: true, status: '203.0.113.1' },
 ]) {
   test(`a live Service whose record is lost and whose claim is refused ${name}`, async () => {
     const harness = makeHarness()
@@ -193,7 +193,7 @@ for (const { retryAfterMs, againInMs } of [
   { retryAfterMs: 90_000, againInMs: 90_000 },
   { retryAfterMs: 86_400_000, againInMs: 600_000 },
 ])
-  test(`a Service asks again after ${againInMs} ms where the cloud names ${retryAfterMs} ms`, async () => {
+  test(`a Service asks again after ${againInMs} ms where the provider names ${retryAfterMs} ms`, async () => {
     const harness = makeHarness()
     const a = harness.alone('a')
     harness.setAdoptionMark()
@@ -207,7 +207,7 @@ for (const { name, error } of [
   { name: 'its token has no rights', error: { fault: 'auth' } },
   { name: 'it had too many calls', error: { fault: 'rate-limit', retryAfterMs: 60_000 } },
 ] as const)
-  test(`fifty edits of a Service that the cloud refuses because ${name} are one order`, async () => {
+  test(`fifty edits of a Service that the provider refuses because ${name} are one order`, async () => {
     const harness = makeHarness()
     const a = harness.alone('a')
     harness.setAdoptionMark()

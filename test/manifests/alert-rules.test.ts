@@ -192,11 +192,14 @@ const shortCases: Case[] = [
     { [call('rate-limit')]: from(60, '_', rising(8)) },
     'EIPAdmissionCloudErrors',
   ],
-  ['the cloud is down for five minutes', { [call('unavailable')]: '0x119 0+20x10 200x230' }],
-  ['the cloud is down', { [lastSuccess]: '0+30x119 3570x240' }, 'EIPAdmissionCloudSilent'],
-  ['the cloud never answered the leader', without(/cloud_last_success/), 'EIPAdmissionCloudSilent'],
-  ['the cloud is silent for nine minutes', { [lastSuccess]: '0+30x119 3570x17 4140+30x221' }],
-  ['the cloud is not asked for an hour', { [lastSuccess]: '0+30x59 1770x119 5370+30x180', ...without(/unavailable/) }],
+  ['the provider is down for five minutes', { [call('unavailable')]: '0x119 0+20x10 200x230' }],
+  ['the provider is down', { [lastSuccess]: '0+30x119 3570x240' }, 'EIPAdmissionCloudSilent'],
+  ['the provider never answered the leader', without(/cloud_last_success/), 'EIPAdmissionCloudSilent'],
+  ['the provider is silent for nine minutes', { [lastSuccess]: '0+30x119 3570x17 4140+30x221' }],
+  [
+    'the provider is not asked for an hour',
+    { [lastSuccess]: '0+30x59 1770x119 5370+30x180', ...without(/unavailable/) },
+  ],
   ['all that a cloud brings about that is down', brokenCloud({}), 'EIPAdmissionCloudSilent'],
   ['the same from a key that is refused', brokenCloud(refusedKey), 'EIPAdmissionCloudRefuses'],
   [
@@ -225,13 +228,13 @@ const shortCases: Case[] = [
     'EIPAdmissionControlPlaneCloudReadOld',
   ],
   [
-    'the cloud is down after the quota was used up',
+    'the provider is down after the quota was used up',
     { ...brokenCloud({}), [call('quota')]: from(60, '_', rising(1)) },
     'EIPAdmissionCloudRefuses',
     'EIPAdmissionCloudSilent',
   ],
   [
-    'a cluster id is used twice while the cloud is down',
+    'a cluster id is used twice while the provider is down',
     { ...brokenCloud({}), [of('a', 'eip_admission_cluster_id_in_use')]: from(60, 0, always(1)) },
     'EIPAdmissionCloudSilent',
     'EIPAdmissionClusterIdInUse',
@@ -352,18 +355,18 @@ const shortCases: Case[] = [
   ['the origins of a load balancer change often', { [moves('ok', 'origins')]: '2x119 2+1x20 22x219' }],
   ['a move fails', { [moves('error')]: from(60, '_', always(1)) }, 'EIPAdmissionControlPlaneMovesFail'],
   [
-    'the cloud is not read for the holder',
+    'the provider is not read for the holder',
     { [guardian('n1', 'cloud_read_age_seconds')]: from(60, 59, rising(30)) },
     'EIPAdmissionControlPlaneCloudReadOld',
   ],
   [
-    'no guardian can read the cloud, and they lead in turn',
+    'no guardian can read the provider, and they lead in turn',
     blindGuardians(),
     'EIPAdmissionControlPlaneCloudReadOld',
     'EIPAdmissionControlPlaneProblem',
   ],
   [
-    'another guardian leads and reads the cloud',
+    'another guardian leads and reads the provider',
     {
       [guardian('n1', 'leader')]: from(60, 1, always(0)),
       [guardian('n1', 'cloud_read_age_seconds')]: from(60, 59, rising(30)),

@@ -109,7 +109,7 @@ test('the guardian talks to the API server of its own node, whatever the others 
   assert.is(given?.at(-1), '--api-server=https://$(HOST_IP):6443')
 })
 
-test('the guardian reaches the cloud as the other pods do: by the same environment and files', async () => {
+test('the guardian reaches the provider as the other pods do: by the same environment and files', async () => {
   const { 'extras of pods': values = {} } = cases
   const objects = await renderChart(values)
   for (const { containers, volumes } of ['Deployment', 'DaemonSet'].map((kind) => podOf(objects, kind))) {

@@ -151,7 +151,7 @@ function withoutHelm(object: unknown): string {
 }
 
 for (const { name, providers, rows } of dialects) {
-  test(`the notes of the chart have the fields that the Secret of the cloud needs: ${name}`, async () => {
+  test(`the notes of the chart have the fields that the Secret of the provider needs: ${name}`, async () => {
     const required = Object.values<Setting<unknown>>(rows).filter((row) => 'required' in row)
     assert.ok(required.some(({ flag }) => flag === undefined))
     for (const cloudProvider of providers) {
@@ -318,7 +318,7 @@ const refused: [string, ValueTree, RegExp][] = [
   ['a setting that the chart sets itself', { ...cherry, settings: { namespace: 'x' } }, /namespace/],
   ['a label of ours', { ...cherry, commonLabels: { 'app.kubernetes.io/name': 'x' } }, /app\.kubernetes\.io\/name/],
   [
-    'announcing software that needs what the cloud does not offer',
+    'announcing software that needs what the provider does not offer',
     { cloudProvider: 'hetzner', settings: { loadbalancer: 'cilium:///' } },
     /settings\/loadbalancer/,
   ],

@@ -15,7 +15,8 @@ const exceptions: Record<string, string> = {
   'Ephemeral Storage limit is not set': 'the file system is read-only; the logs that count are those of the kubelet',
   'Ephemeral Storage request is not set': 'the same',
   'does not have a matching NetworkPolicy': 'no policy applies to the host network or to a Job that nobody calls',
-  'does not have a matching egress NetworkPolicy': 'the addresses of the cloud and of the API server are unknown here',
+  'does not have a matching egress NetworkPolicy':
+    'the addresses of the provider and of the API server are unknown here',
   'does not have a host podAntiAffinity set': 'topologySpreadConstraints spread the pods, and block no rollout',
 }
 

@@ -159,7 +159,7 @@ clusterTest('a second reservation with the marks of a live Service is kept, and 
   assert.is(await stage.settled('new'), held)
 })
 
-clusterTest('while the cloud cannot be read nothing is released', async () => {
+clusterTest('while the provider cannot be read nothing is released', async () => {
   await startAfterwards()
   // Without the tags: each good sweep writes a new sign of life.
   const paidFor = () => stage.reserved().map(({ id, address, state }) => ({ id, address, state }))

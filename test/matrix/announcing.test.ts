@@ -78,17 +78,17 @@ test('a node that joins gets its sessions, and a deleted node loses them', async
   await arePeers('node-a')
 })
 
-test('while the cloud refuses the key or does not answer, nothing that MetalLB reads changes, even after a restart', async () => {
+test('while the provider refuses the key or does not answer, nothing that MetalLB reads changes, even after a restart', async () => {
   await announceWeb()
   const before = await unchanging('what MetalLB reads', () => metallb.versions())
   for (const answer of [401, 500, 'reset', 'empty-list'] as const) {
     faults.add({ answer })
     await product?.stop()
     product = await stage.serve({ env: { ...settings, EIP_PEER_REFRESH_INTERVAL: '1s' } })
-    await eventually('the cloud is called', () => faults.all().some(({ struck }) => struck > 2) || undefined)
+    await eventually('the provider is called', () => faults.all().some(({ struck }) => struck > 2) || undefined)
     await sleep(1_500)
     faults.clear()
-    assert.equal(await metallb.versions(), before, `nothing was written while the cloud answered ${answer}`)
+    assert.equal(await metallb.versions(), before, `nothing was written while the provider answered ${answer}`)
   }
 })
 

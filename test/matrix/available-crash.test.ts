@@ -39,8 +39,8 @@ const ofWarm: Moment[] = [
     write: (write) => onOwn(write) && write.operation === 'CREATE',
   },
   { name: 'the warm record names its claimer', write: (write) => onWarm(write) && claimerIn(write) !== undefined },
-  { name: 'the cloud gets the request to change the marks', call: mark, done: false },
-  { name: 'the cloud has changed the marks and not answered', call: mark, done: true },
+  { name: 'the provider gets the request to change the marks', call: mark, done: false },
+  { name: 'the provider has changed the marks and not answered', call: mark, done: true },
   { name: 'the warm record is deleted', write: (write) => onWarm(write) && write.operation === 'DELETE' },
   {
     name: 'the record drops its source',
@@ -50,8 +50,8 @@ const ofWarm: Moment[] = [
     name: 'the next warm record has a request in flight',
     write: (write) => onRecordStatus(write) && isOf('warm')(write) && statusOf(write)?.requestInFlight !== undefined,
   },
-  { name: 'the cloud gets the reserve request of the pool', call: routes.reserve, done: false },
-  { name: 'the cloud has reserved an address for the pool and not answered', call: routes.reserve, done: true },
+  { name: 'the provider gets the reserve request of the pool', call: routes.reserve, done: false },
+  { name: 'the provider has reserved an address for the pool and not answered', call: routes.reserve, done: true },
 ]
 
 const whileClaimingProvisioned: Moment[] = [

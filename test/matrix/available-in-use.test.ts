@@ -196,7 +196,7 @@ test('the deletion of a Service waits while another Service shows its address, a
   await eventually('it is released', () => !isReserved(address) || undefined)
 })
 
-test('a Service whose provisioned address vanished at the cloud shows it no more, and Event and records say why', async () => {
+test('a Service whose provisioned address vanished at the provider shows it no more, and Event and records say why', async () => {
   const { id, address } = await lend('fleeting', 'loses')
   stage.cloud.control.reservations.vanish(id)
   const words = new RegExp(`no longer has (address )?${address}`)

@@ -107,7 +107,7 @@ test('a provisioned ElasticIP becomes Available with its address and location', 
   assert.equal(tags, [], 'the reservation has no marks of ours')
 })
 
-test('a Service that names an ElasticIP gets its address in kubectl create, without a call to the cloud', async () => {
+test('a Service that names an ElasticIP gets its address in kubectl create, without a call to the provider', async () => {
   await provisionOffice()
   await filled(3)
   calls.clear()
@@ -215,7 +215,7 @@ test('a provisioned address with reclaimPolicy Delete is deleted with its Servic
   await eventually('both are gone', async () => (!reserved(lost.address) && !(await eip('once'))) || undefined)
 })
 
-test('the warm pool is filled, and a create takes an address from it without a call to the cloud', createQuick)
+test('the warm pool is filled, and a create takes an address from it without a call to the provider', createQuick)
 
 test('a warm address is transferred to its Service, and the pool is filled again', async () => {
   await createQuick()

@@ -56,12 +56,12 @@ const startProduct = once(async () => {
   assert.match(await stage.run('get', 'eip', 'default.early', '-o', 'wide'), line)
   faults.clear()
   const mark = { namespace: 'eip-admission', name: installed.ledgerConfigMap }
-  await eventually('the cloud is read when it answers', async () => {
+  await eventually('the provider is read when it answers', async () => {
     return (await stage.client.get(configMaps, mark))?.data?.['adopted']
   })
 })
 
-test('the product starts while the cloud is down, and a new Service says why its address is pending', startProduct)
+test('the product starts while the provider is down, and a new Service says why its address is pending', startProduct)
 
 const strike = (fault: Fault) => () => faults.add(fault)
 const troubles: { name: string; begin: () => unknown; end?: () => unknown; output: string }[] = [
@@ -97,7 +97,7 @@ const createInTrouble = troubles.map(({ begin, end = () => faults.clear(), name,
 )
 for (const [n, { name }] of troubles.entries()) {
   clusterTest(
-    `a create during trouble of the cloud (${name}) succeeds with a warning that the address is pending`,
+    `a create during trouble of the provider (${name}) succeeds with a warning that the address is pending`,
     async () => {
       await createInTrouble[n]?.()
     },
@@ -145,7 +145,7 @@ const endOutage = once(async () => {
 })
 
 clusterTest(
-  'no Service gets an address that none can have, and the right one follows when the cloud says it',
+  'no Service gets an address that none can have, and the right one follows when the provider says it',
   async () => {
     await endOutage()
     faults.add({ answer: 'other-address', address: '127.0.0.1' })
@@ -203,7 +203,7 @@ clusterTest('a reserve call that outlasts the webhook time-out ends in one addre
   latency.set(outlasting)
   await createPending('slow')
   const answered = calls.all(routes.reserve).map(({ status }) => status)
-  assert.equal(answered, [undefined], 'the terminal did not wait for the cloud')
+  assert.equal(answered, [undefined], 'the terminal did not wait for the provider')
   await stage.settled('slow')
   assert.is(stage.calls(routes.reserve), 1)
   latency.clear()

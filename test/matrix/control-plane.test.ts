@@ -190,7 +190,7 @@ if (hasOwnApi) {
     assert.ok(writesSoFar() >= writes.length && writesSoFar() <= most, `${writesSoFar()} writes`)
   })
 
-  test('two machines that the cloud refuses for a moment are tried again', async () => {
+  test('two machines that the provider refuses for a moment are tried again', async () => {
     const from = await begin()
     faults.add({ on: lastWrite, answer: 422, times: 3 })
     await moves(from, () => from.gate.set('refuses'))

@@ -16,8 +16,8 @@ const killAt = processKiller({ stage, interceptor, running, product })
 
 const whileClaiming: Moment[] = [
   { name: 'the record is written', write: (write) => onRecord(write) && write.operation === 'CREATE' },
-  { name: 'the cloud gets the reserve request', call: routes.reserve, done: false },
-  { name: 'the cloud has reserved an address and not answered', call: routes.reserve, done: true },
+  { name: 'the provider gets the reserve request', call: routes.reserve, done: false },
+  { name: 'the provider has reserved an address and not answered', call: routes.reserve, done: true },
   { name: 'the record gets the address', write: enters('Reserved') },
   {
     name: 'the Service is stored',
@@ -41,8 +41,8 @@ const whileReleasing: Moment[] = [
     name: 'the record says that the deletion was requested',
     write: (write) => statusOf(write)?.deletionRequestedAt !== undefined,
   },
-  { name: 'the cloud gets the delete request', call: routes.release, done: false },
-  { name: 'the cloud has deleted the reservation and not answered', call: routes.release, done: true },
+  { name: 'the provider gets the delete request', call: routes.release, done: false },
+  { name: 'the provider has deleted the reservation and not answered', call: routes.release, done: true },
   {
     name: 'the record loses its finalizer',
     write: (write) => onRecord(write) && write.operation === 'UPDATE' && !write.object?.metadata.finalizers?.length,

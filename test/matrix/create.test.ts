@@ -18,7 +18,7 @@ function hasAddress(service: Service): void {
   )
   assert.equal(annotations?.[shown], loadBalancerIP)
   assert.equal(finalizers, [finalizer])
-  assert.equal([stage.calls(routes.list), stage.calls(routes.reserve)], [0, 1], 'one call to the cloud, no list')
+  assert.equal([stage.calls(routes.list), stage.calls(routes.reserve)], [0, 1], 'one call to the provider, no list')
 }
 
 const ways = [
@@ -50,7 +50,7 @@ test('kubectl replace to type LoadBalancer returns the Service with its address'
   await stage.settled('replaced')
 })
 
-test('kubectl replace with the original manifest keeps address, annotation and finalizer, and the cloud is not called', async () => {
+test('kubectl replace with the original manifest keeps address, annotation and finalizer, and the provider is not called', async () => {
   const { spec } = await stage.create(loadBalancer('kept'))
   const address = await stage.settled('kept')
   calls.clear()
@@ -102,7 +102,7 @@ test('kubectl get eip shows address, location, phase, Service and age', async ()
   assert.equal(columns.slice(0, -1), [spec.loadBalancerIP, dialect.place, 'Bound', 'default', 'listed'])
 })
 
-test('kubectl create of an existing name fails as usual, and the cloud is not called', async () => {
+test('kubectl create of an existing name fails as usual, and the provider is not called', async () => {
   const address = (await stage.create(loadBalancer('taken'))).spec.loadBalancerIP
   await stage.settled('taken')
   calls.clear()

@@ -10,7 +10,7 @@ const { kubectl } = stage
 const { calls } = stage.cloud.control
 
 const nothingHappened = async (name: string) => {
-  assert.equal(calls.all(), [], 'the cloud was not called')
+  assert.equal(calls.all(), [], 'the provider was not called')
   assert.equal([await stage.service(name), await stage.record(name)], [undefined, undefined])
 }
 

@@ -92,7 +92,7 @@ test('a status write cannot change annotations of ours, and can change others', 
   assert.is((await write({ 'example.com/anything': 'goes' })).code, 0)
 })
 
-test('exchanging the address of a live Service is refused, and the cloud is not called', async () => {
+test('exchanging the address of a live Service is refused, and the provider is not called', async () => {
   const { spec } = await stage.create(loadBalancer('fixed'))
   await stage.settled('fixed')
   stage.cloud.control.calls.clear()

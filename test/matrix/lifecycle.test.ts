@@ -179,7 +179,7 @@ clusterTest('a record that is deleted under a live Service stays until the Servi
   assert.not(holds(spec.loadBalancerIP))
 })
 
-test('while the cloud is down a deleted Service waits, and an Event says why', async () => {
+test('while the provider is down a deleted Service waits, and an Event says why', async () => {
   const { spec } = await stage.create(loadBalancer('stuck'))
   await stage.settled('stuck')
   faults.add({ on: 'DELETE', answer: 500 })

@@ -155,7 +155,7 @@ test('a slice that a person deletes, edits or takes from the Service is right ag
   await soon('it is its own again', isRight)
 })
 
-test('another address at the cloud is followed', async () => {
+test('another address at the provider is followed', async () => {
   const { setAddress } = await settled()
   setAddress('203.0.113.78')
   await soon(

@@ -267,7 +267,7 @@ test('while the reservations of the project are unknown an own address is stored
   product = await stage.serve({ env: dialect.here, flags: [`--own-address-ranges=${listed}/32`] })
   const { code, stderr } = await create(own('early', address))
   assert.is(code, 0, stderr)
-  assert.match(stderr, 'the cloud has not answered yet')
+  assert.match(stderr, 'the provider has not answered yet')
   await create(own('bogus', '8.8.8.9'))
   await showsNothing('early')
   faults.clear()

@@ -69,7 +69,7 @@ const [edited = ''] = Object.keys(bgp.says(''))
 const bgpCalls = () => Object.entries(calls.counts()).filter(([route]) => bgp.isAbout.test(route))
 const waitForCall = (again = '') => {
   calls.clear()
-  return eventually(`the cloud is called${again}`, () => bgpCalls().length > 0 || undefined)
+  return eventually(`the provider is called${again}`, () => bgpCalls().length > 0 || undefined)
 }
 
 test('a replica with --only=webhooks does not enable BGP', async () => {
@@ -111,7 +111,7 @@ test('a field manager of its own applies the peer annotations and nothing else',
   assert.equal(Object.keys(owned['f:metadata']['f:annotations']).toSorted(), names.toSorted())
 })
 
-test('edited and removed annotations are restored and stray ones removed, without a call to the cloud', async () => {
+test('edited and removed annotations are restored and stray ones removed, without a call to the provider', async () => {
   const before = await annotations('first')
   const [last = ''] = Object.keys(sessionsOf('first')).toReversed()
   // Where names are numbered: those of a session that does not exist.
@@ -125,7 +125,7 @@ test('edited and removed annotations are restored and stray ones removed, withou
   assert.equal(bgpCalls(), [])
 })
 
-test('a node that changes its readiness causes no call to the cloud', async () => {
+test('a node that changes its readiness causes no call to the provider', async () => {
   calls.clear()
   for (const ready of ['Unknown', 'True', 'False', 'True'] as const) {
     await say('first', ready)
@@ -181,7 +181,7 @@ test('BGP that another tool disabled on a machine is enabled again', async () =>
 
 const { noRouters } = bgp
 if (noRouters !== undefined) {
-  test('peers that the cloud no longer lists are removed, and added when it lists them again', async () => {
+  test('peers that the provider no longer lists are removed, and added when it lists them again', async () => {
     faults.add(noRouters)
     await waitForAnnotations('first', (actual) => Object.keys(sessionsIn(actual)).length === 0)
     await eventually('no peers are kept', async () => (await kept()).includes('"peers":[]') || undefined)

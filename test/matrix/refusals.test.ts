@@ -192,7 +192,7 @@ test('an own address that is not an IP address is refused', async () => {
   assert.match(output, 'spec.loadBalancerIP: "203.0.113.300" is not an IP address')
 })
 
-test('a Service that requests an IPv6 address of the cloud is refused, and nothing is reserved', async () => {
+test('a Service that requests an IPv6 address of the provider is refused, and nothing is reserved', async () => {
   await running(here)
   assert.match(
     await refusal('six', { spec: { ipFamilies: ['IPv6'] } }),
@@ -218,7 +218,7 @@ test('a Service without name and generateName is refused by the API server, and 
   assert.equal(calls.all(), [])
 })
 
-test("in a project at its limit the create is refused with the cloud's words and what to do", async () => {
+test("in a project at its limit the create is refused with the provider's words and what to do", async () => {
   await running(here)
   quota.set(0)
   calls.clear()
@@ -237,7 +237,7 @@ test("in a project at its limit the create is refused with the cloud's words and
 
 const checkTheKey = `check that the API key is valid and may read and write in project ${stage.project}`
 
-test("with a revoked token the create is refused with the cloud's words and what to do", async () => {
+test("with a revoked token the create is refused with the provider's words and what to do", async () => {
   await running(here)
   faults.add({ answer: 401 })
   const { code, stderr } = await create(loadBalancer('no-rights'))
@@ -277,7 +277,7 @@ test('a misspelt location in the settings refuses each create with the location 
   for (const words of [`setting ${placeSetting.name}: `, ...misspelt.expected]) assert.match(output, words)
 })
 
-test("with a read-only token the create is refused with the cloud's words and what to do", async () => {
+test("with a read-only token the create is refused with the provider's words and what to do", async () => {
   await running({ ...here, [dialect.apiKey]: readOnly })
   calls.clear()
   const { code, stderr } = await create(loadBalancer('no-rights'))

@@ -73,10 +73,10 @@ async function hangUp(name: string): Promise<string> {
   })
   const output = new Promise<string>((resolve) => call.on('error', ({ message }) => resolve(message)))
   call.end(JSON.stringify(loadBalancer(name)))
-  await eventually('the cloud is called', () => calls.count(routes.reserve) > before || undefined)
+  await eventually('the provider is called', () => calls.count(routes.reserve) > before || undefined)
   call.destroy()
   const words = await output
-  await eventually('the cloud has answered', async () => (await stage.record(name))?.status?.address)
+  await eventually('the provider has answered', async () => (await stage.record(name))?.status?.address)
   latency.clear()
   return words
 }

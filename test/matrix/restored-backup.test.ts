@@ -70,7 +70,11 @@ const paidFor = stage.reserved()
 
 /** Restores the backup, and runs the product until it has swept four times without a release. */
 const restoreBackup = once(async () => {
-  assert.equal([comes, returns].toSorted(), [goes, halfway].toSorted(), 'the cloud has given the addresses to others')
+  assert.equal(
+    [comes, returns].toSorted(),
+    [goes, halfway].toSorted(),
+    'the provider has given the addresses to others',
+  )
   await controlPlane.whileDown((data) => {
     rmSync(data, { recursive: true })
     cpSync(backup, data, { recursive: true })

@@ -38,7 +38,7 @@ test('a dry run says where an address would be reserved, and reserves none', asy
   assert.equal([calls.all(), await stage.record('imagined')], [[], undefined])
 })
 
-test('a created Service returns with its address after one call to the cloud, and the reservation has its marks', async () => {
+test('a created Service returns with its address after one call to the provider, and the reservation has its marks', async () => {
   await runWith(here)
   calls.clear()
   const { metadata, spec } = await stage.create(loadBalancer('web'))
@@ -52,7 +52,7 @@ test('a created Service returns with its address after one call to the cloud, an
   assert.match(await stage.run('get', 'eip', 'default.web'), columns)
 })
 
-test('a Service keeps an own address, and the cloud is not called for it', async () => {
+test('a Service keeps an own address, and the provider is not called for it', async () => {
   await runWith(here)
   calls.clear()
   const own = '198.51.100.7'
@@ -90,7 +90,7 @@ test('a misspelt annotation is refused with the one that was meant', async () =>
   }
 })
 
-test("a project at its limit and a revoked token are refused with the cloud's words, and nothing stays behind", async () => {
+test("a project at its limit and a revoked token are refused with the provider's words, and nothing stays behind", async () => {
   await runWith(here)
   const troubles = [
     { words: words.quota, begin: () => quota.set(0), end: () => quota.set(256) },
@@ -107,7 +107,7 @@ test("a project at its limit and a revoked token are refused with the cloud's wo
   }
 })
 
-test('a deleted Service releases its address, and the cloud loses the reservation', async () => {
+test('a deleted Service releases its address, and the provider loses the reservation', async () => {
   await runWith(here)
   const { spec } = await stage.create(loadBalancer('short'))
   await stage.settled('short')

@@ -43,7 +43,7 @@ test('the sweep releases an orphan, and no reservation without our marks', async
   assert.ok(foreign.every(({ id }) => has(id)))
 })
 
-test('a Service whose reservation vanished at the cloud gets another address and an Event', async () => {
+test('a Service whose reservation vanished at the provider gets another address and an Event', async () => {
   await sweeps()
   await stage.create(loadBalancer('unlucky'))
   const lost = await stage.settled('unlucky')
@@ -57,7 +57,7 @@ test('a Service whose reservation vanished at the cloud gets another address and
     )
   })
   await stage.settled('unlucky')
-  await warned(stage, 'default/unlucky', new RegExp(`The cloud no longer has address ${lost}`))
+  await warned(stage, 'default/unlucky', new RegExp(`The provider no longer has address ${lost}`))
 })
 
 test.after(() => stage.close())

@@ -12,7 +12,7 @@ const flags = ['--exclude-namespaces=off-limits', '--own-address-ranges=198.51.1
 let product = await stage.startSwept({ env: settings, flags })
 const { calls } = stage.cloud.control
 
-test('a Service keeps and shows its own address, and the cloud is not called, even when it is deleted', async () => {
+test('a Service keeps and shows its own address, and the provider is not called, even when it is deleted', async () => {
   calls.clear()
   const own = '198.51.100.7'
   const created = await stage.create(loadBalancer('own', { spec: { loadBalancerIP: own } }))

@@ -93,7 +93,7 @@ const rules: Rule[] = [
     },
   },
   {
-    name: 'a call that hangs gets no answer, and does not prevent the cloud from closing',
+    name: 'a call that hangs gets no answer, and does not prevent the provider from closing',
     async check({ call, close, control }, { catalogue }) {
       control.faults.add({ answer: 'hang' })
       const hanging = inVain(call(`GET ${catalogue}`))

@@ -92,7 +92,7 @@ const mistakes: { route: string; body?: string; status: number; says: RegExp }[]
 
 for (const vendor of vendors) {
   for (const { route, body, check } of typed)
-    test(`${vendor.name}: curl -X ${route} -d '${body}' changes the cloud`, () =>
+    test(`${vendor.name}: curl -X ${route} -d '${body}' changes the provider`, () =>
       vendor.start(async (simulator) => {
         const { status, text } = await sendCommand(simulator.controlUrl, route, body)
         assert.is(status, 200, text)

@@ -32,10 +32,10 @@ async function saidOf(fault: Fault | 'reserved'): Promise<{ said: string[]; stat
 }
 
 for (const [fault, remedy] of [
-  ['quota', 'delete reservations that nobody needs, or ask the cloud for a higher quota'],
+  ['quota', 'delete reservations that nobody needs, or ask the provider for a higher quota'],
   ['auth', 'give serve a token that may write'],
 ] as const)
-  test(`an Event about the process says that the cloud refuses an address for ${fault}`, async () => {
+  test(`an Event about the process says that the provider refuses an address for ${fault}`, async () => {
     const { said, status } = await saidOf(fault)
     assert.is(status, 'rejected')
     assert.is(said.length, 1)
@@ -76,10 +76,10 @@ for (const [verbosity, calls, isWhole] of [
   [2, true, false],
   [3, true, true],
 ] as const)
-  test(`with --v=${verbosity} the log has ${calls ? 'calls to the cloud' : 'no call to the cloud'}, and ${isWhole ? 'whole' : 'no'} reservations`, async () => {
+  test(`with --v=${verbosity} the log has ${calls ? 'calls to the provider' : 'no call to the provider'}, and ${isWhole ? 'whole' : 'no'} reservations`, async () => {
     const { lines, address } = await loggedAt(verbosity)
     assert.is(
-      lines.some(({ msg }) => msg === 'call to the cloud'),
+      lines.some(({ msg }) => msg === 'call to the provider'),
       calls,
     )
     const whole = lines.filter(({ reservation }) => String(reservation).includes(`"address":"${address}"`))

@@ -12,7 +12,7 @@ import { scriptedCloud } from '../fakes/scripted-cloud.ts'
 
 const { signal } = new AbortController()
 
-test('no Service gets an address that the cloud grants inside the cluster’s own networks', async () => {
+test('no Service gets an address that the provider grants inside the cluster’s own networks', async () => {
   const api = apiServer()
   const { apiVersion, kind } = serviceCIDRs
   api.put(serviceCIDRs, { apiVersion, kind, metadata: { name: 'kubernetes' }, spec: { cidrs: ['10.96.0.0/16'] } })

@@ -6,7 +6,7 @@ import { guardianMetrics } from '../../server/control-plane/guardian-metrics.ts'
 import { makeMetrics } from '../../telemetry/metrics/metrics.ts'
 
 const { signal } = new AbortController()
-const loop = { holder: () => undefined, problem: () => 'the cloud could not be read' } as Guardian
+const loop = { holder: () => undefined, problem: () => 'the provider could not be read' } as Guardian
 
 function scene() {
   const world = { ms: 0, isReadable: true, isLeader: false }
@@ -34,11 +34,11 @@ function scene() {
   return { world, known, count, value, readAge: () => value('cloud_read_age_seconds') }
 }
 
-test('a guardian that has not read the cloud yet shows no age', async () => {
+test('a guardian that has not read the provider yet shows no age', async () => {
   assert.is(await scene().readAge(), undefined)
 })
 
-test('each guardian shows when it last read the cloud, whoever leads and whatever it forgot', async () => {
+test('each guardian shows when it last read the provider, whoever leads and whatever it forgot', async () => {
   const { world, known, readAge } = scene()
   await known.find(signal)
   world.ms = 90_000

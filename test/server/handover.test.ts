@@ -14,16 +14,20 @@ const silent = { identity: 'us', holder: 'us', silentMs: 15_000, isFruitless: fa
 const asked = { identity: 'other', holder: 'us', silentMs: 0, isFruitless: false, question, reached: undefined }
 
 const table: [HandoverStep, string, HandoverFacts][] = [
-  ['lead', 'the cloud answers', { ...silent, silentMs: 0, reached: `${question} other` }],
-  ['lead', 'the cloud is silent for a moment', { ...silent, silentMs: 14_999, reached: `${question} other` }],
+  ['lead', 'the provider answers', { ...silent, silentMs: 0, reached: `${question} other` }],
+  ['lead', 'the provider is silent for a moment', { ...silent, silentMs: 14_999, reached: `${question} other` }],
   ['ask', 'nobody was asked yet', { ...silent, question: undefined }],
   ['ask', 'nobody has answered', silent],
   ['ask', 'an older question was answered', { ...silent, reached: 'us 2026-11-27T00:00:00.000Z other' }],
   ['ask', 'only this replica answered', { ...silent, reached: `${question} us` }],
   ['ask', 'it gave the lease up before', { ...silent, isFruitless: true, reached: `${question} other` }],
   ['give up', 'another replica answered', { ...silent, reached: `${question} other` }],
-  ['read the cloud', 'the leader asks', asked],
-  ['read the cloud', 'the answer is to an older question', { ...asked, reached: 'us 2026-11-27T00:00:00.000Z other' }],
+  ['read the provider', 'the leader asks', asked],
+  [
+    'read the provider',
+    'the answer is to an older question',
+    { ...asked, reached: 'us 2026-11-27T00:00:00.000Z other' },
+  ],
   ['wait', 'it was answered already', { ...asked, reached: `${question} third` }],
   ['wait', 'nobody asks', { ...asked, question: undefined }],
   ['wait', 'a previous leader asked', { ...asked, holder: 'third' }],
@@ -100,11 +104,11 @@ async function replicas(names: string[]) {
   return { all, pass, leader: () => all.find((one) => one.isLeader())?.name }
 }
 
-test('a leader whom the cloud does not answer gives the lease to a replica that has reached it', async () => {
+test('a leader whom the provider does not answer gives the lease to a replica that has reached it', async () => {
   const { all, pass, leader } = await replicas(['a', 'b'])
   const [a, b] = all as [Replica, Replica]
   await pass(60_000)
-  assert.equal([leader(), a.reads, b.reads], ['a', 0, 0], 'as long as the cloud answers, nobody asks')
+  assert.equal([leader(), a.reads, b.reads], ['a', 0, 0], 'as long as the provider answers, nobody asks')
   a.cloudAnswers = false
   await pass(30_000)
   assert.equal([leader(), b.reads], ['b', 1])
@@ -112,7 +116,7 @@ test('a leader whom the cloud does not answer gives the lease to a replica that 
   assert.equal([leader(), a.terms, b.terms, a.reads], ['b', 1, 1, 0], 'and it stays there')
 })
 
-test('of three replicas the one that reaches the cloud leads in the end', async () => {
+test('of three replicas the one that reaches the provider leads in the end', async () => {
   const { all, pass, leader } = await replicas(['a', 'b', 'c'])
   for (const one of all) one.cloudAnswers = one.name === 'c'
   await pass(120_000)
@@ -121,7 +125,7 @@ test('of three replicas the one that reaches the cloud leads in the end', async 
   assert.is(leader(), 'c')
 })
 
-test('while the cloud is silent for all, the leader leads on, and the others ask the cloud seldom', async () => {
+test('while the provider is silent for all, the leader leads on, and the others ask the provider seldom', async () => {
   const { all, pass, leader } = await replicas(['a', 'b'])
   for (const one of all) one.cloudAnswers = false
   await pass(300_000)
@@ -137,7 +141,7 @@ test('a replica alone leads on', async () => {
   assert.equal([leader(), all[0]?.terms], ['a', 1])
 })
 
-test('nobody gives the lease up twice in a row without an answer of the cloud', async () => {
+test('nobody gives the lease up twice in a row without an answer of the provider', async () => {
   const { all, pass } = await replicas(['a', 'b'])
   const [a, b] = all as [Replica, Replica]
   // The cloud answers the question of the other replica, and nothing that a leader calls.

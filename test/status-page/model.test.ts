@@ -64,7 +64,7 @@ for (const { name, given, shown = [], row } of [
     row: ['quiet none yet', 'busy Requested'],
   },
   {
-    name: 'an old request with the words of the cloud',
+    name: 'an old request with the words of the provider',
     given: { phase: 'Requested' as const, minutes: 6, message: 'no quota' },
     row: ['quiet none yet', 'bad Requested no quota'],
   },
@@ -182,7 +182,7 @@ test('a call that failed last is named until it succeeds again', () => {
   const call = { call: 'reserve', count: 3, failed: 1, failedAtMs: minutesAgo(5), fault: 'quota', status: 422 }
   const cloud = (succeededAtMs: number) => ({ ...facts().cloud, calls: [{ ...call, succeededAtMs }] })
   assert.equal(notesOf(sectionOf({ cloud: cloud(minutesAgo(6)) }, 'summary')), [
-    'warn the last reserve at the cloud failed: quota',
+    'warn the last reserve at the provider failed: quota',
   ])
   assert.match(notesOf(sectionOf({ cloud: cloud(minutesAgo(4)) }, 'summary')).join(), 'All is well')
 })

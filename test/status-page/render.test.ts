@@ -33,7 +33,10 @@ test('a cell has the title of its column only where its value does not say what 
 })
 
 test('a long message stands below its row, over all columns, and leaves them their width', () => {
-  const [short, long] = ['no quota', 'the cloud says so much about it that a column of this would squeeze all others']
+  const [short, long] = [
+    'no quota',
+    'the provider says so much about it that a column of this would squeeze all others',
+  ]
   const rows = [short, long].map((detail) => [{ text: 'Requested', detail }, { text: 'da' }])
   const block = { kind: 'table' as const, columns: clear('phase', 'location'), rows, empty: '' }
   const text = renderSection({ id: 'x', title: 'X', blocks: [block] }, nowMs)
@@ -68,7 +71,7 @@ function hostilePage(): string {
   return renderPage(makeModel(given, nowMs), nowMs)
 }
 
-test('names, Events and errors of the cloud add no element and no attribute to the page', () => {
+test('names, Events and errors of the provider add no element and no attribute to the page', () => {
   const page = hostilePage()
   assert.ok(page.includes('&lt;/td&gt;'))
   assert.not.match(page, /<img|onerror=alert\(1\)>(?!&)|<script>alert/)

@@ -279,7 +279,7 @@ test('a dry run that is denied names a Service with generateName by its prefix',
   assert.match(JSON.stringify(decision), 'Service default/web-* gets no address: the limit is reached')
 })
 
-test('a denial has the message of the cloud', async () => {
+test('a denial has the message of the provider', async () => {
   const { decision } = await mutate({}, { claimed: { kind: 'refused', reason: 'Equinix Metal: quota reached' } })
   assert.equal(decision, {
     verdict: 'deny',
@@ -726,7 +726,7 @@ test('each of several addresses is checked, where no other class serves the Serv
 })
 
 test('an address that a Service copied does not stay while its own is pending', async () => {
-  const claimed: ClaimResult = { kind: 'pending', reason: 'the cloud is slow' }
+  const claimed: ClaimResult = { kind: 'pending', reason: 'the provider is slow' }
   const { after } = await mutate({ object: makeService(shown) }, { claimed })
   assert.is(after.spec.loadBalancerIP, undefined)
 })

@@ -12,8 +12,8 @@ import { makePolicy, makeRecord, makeService } from '../builders.ts'
 
 const address = '203.0.113.40'
 const held: ClaimResult = { kind: 'held', record: makeRecord({ phase: 'Reserved', address }), address }
-const refused: ClaimResult = { kind: 'refused', reason: 'the cloud has no more' }
-const pending: ClaimResult = { kind: 'pending', reason: 'the cloud is slow' }
+const refused: ClaimResult = { kind: 'refused', reason: 'the provider has no more' }
+const pending: ClaimResult = { kind: 'pending', reason: 'the provider is slow' }
 const unreachable = new KubeError('connect ECONNREFUSED', { status: 0, reason: 'Unreachable' })
 const required = { ipFamilyPolicy: 'RequireDualStack' } as const
 const prefers = { ipFamilyPolicy: 'PreferDualStack' } as const
@@ -91,28 +91,28 @@ const cases: { name: string; spec: Parameters<typeof makeService>[0]; facts?: Fa
       spec: required,
       facts: { second: refused },
       verdict: 'deny',
-      text: /^Service default\/web gets no IPv6 address, and spec.ipFamilyPolicy "RequireDualStack" requires two: the cloud has no more$/,
+      text: /^Service default\/web gets no IPv6 address, and spec.ipFamilyPolicy "RequireDualStack" requires two: the provider has no more$/,
     },
     {
       name: 'that prefers two, the second refused',
       spec: prefers,
       facts: { second: refused },
       verdict: 'patch',
-      text: /^no IPv6 address, the controller tries again later: the cloud has no more$/,
+      text: /^no IPv6 address, the controller tries again later: the provider has no more$/,
     },
     {
       name: 'that requires two, the second slow',
       spec: required,
       facts: { second: pending },
       verdict: 'patch',
-      text: /^IPv6 address pending, the controller assigns it later: the cloud is slow$/,
+      text: /^IPv6 address pending, the controller assigns it later: the provider is slow$/,
     },
     {
       name: 'that requires two, the second slow, where nothing may wait',
       spec: required,
       facts: { second: pending, onCloudFailure: 'deny' },
       verdict: 'deny',
-      text: /requires two: the cloud is slow/,
+      text: /requires two: the provider is slow/,
     },
     {
       name: 'that prefers two, the second slow, where nothing may wait',
@@ -126,7 +126,7 @@ const cases: { name: string; spec: Parameters<typeof makeService>[0]; facts?: Fa
       spec: required,
       facts: { first: refused },
       verdict: 'deny',
-      text: /^Service default\/web gets no address: the cloud has no more$/,
+      text: /^Service default\/web gets no address: the provider has no more$/,
     },
     {
       name: 'that requires two, in a dry run',

@@ -29,7 +29,7 @@ const routes = async () => {
 }
 const lease = () => stage.client.get(leases, { namespace: 'kube-system', name: 'cloud-controller-manager' })
 
-test('addresses of a dead node move, for the leader gives its lease to the replica that reaches the cloud', async () => {
+test('addresses of a dead node move, for the leader gives its lease to the replica that reaches the provider', async () => {
   const [a, b] = [await startNode('a'), await startNode('b')]
   await say('b', 'Unknown')
   await Promise.all(names.map((name) => stage.create(loadBalancer(name))))
@@ -46,7 +46,7 @@ test('addresses of a dead node move, for the leader gives its lease to the repli
   })
 })
 
-test('it leads again when the other replica stops, with the cloud or without', async () => {
+test('it leads again when the other replica stops, with the provider or without', async () => {
   await other.stop()
   await eventually('the first leads', async () => (await leads(blind)) || undefined)
   proxy.resume()

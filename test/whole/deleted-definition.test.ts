@@ -17,7 +17,7 @@ const logged = (text: string) => eventually(`the log says: ${text}`, () => log()
 
 const addresses: (string | undefined)[] = []
 
-test('retained addresses stay at the cloud when all records are deleted with their definition', async () => {
+test('retained addresses stay at the provider when all records are deleted with their definition', async () => {
   for (const name of ['first', 'second']) {
     addresses.push((await stage.create(loadBalancer(name, retained))).spec.loadBalancerIP)
     await stage.settled(name)

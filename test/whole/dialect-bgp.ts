@@ -62,7 +62,7 @@ const metal = {
     const { bgp_sessions: sessions } = (await answer.json()) as { bgp_sessions: { id: string }[] }
     for (const { id } of sessions) {
       const { status } = await fetch(`${cloud.url}/bgp/sessions/${id}`, { method: 'DELETE', headers })
-      if (status !== 204) throw new Error(`the cloud answered ${status}`)
+      if (status !== 204) throw new Error(`the provider answered ${status}`)
     }
   },
 } as const satisfies Partial<BgpFacts>

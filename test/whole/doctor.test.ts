@@ -36,7 +36,7 @@ async function doctor({ flags = [], env = {}, kubeconfig = controlPlane.kubeconf
   assert.equal(writes.length - dryRuns.length, 0, `doctor wrote: ${writes.join(', ')}`)
   assert.ok(apiServer.requests.length > 20)
   const ofUs = cloud.control.calls.all().filter(({ method }) => method !== 'GET')
-  assert.equal(isBusy ? [] : ofUs.map(({ route }) => route), [], 'doctor wrote at the cloud')
+  assert.equal(isBusy ? [] : ofUs.map(({ route }) => route), [], 'doctor wrote at the provider')
   assert.not.match(run.stdout + run.stderr, token)
   return run
 }
@@ -77,7 +77,7 @@ test('a healthy cluster has no error and no warning, and doctor says so in words
   assert.not.match(stdout, 'ERROR')
 })
 
-test('a quota that is used up is in the report, in the words of the cloud, although the refused Service is not there', async () => {
+test('a quota that is used up is in the report, in the words of the provider, although the refused Service is not there', async () => {
   cloud.control.quota.set(0)
   const { stderr } = await stage.kubectl(['create', '-f', '-'], loadBalancer('refused'))
   cloud.control.quota.set(200)

@@ -75,7 +75,7 @@ test("a record with the address of another one gets its own back, and says so; t
     'its record has its address',
     async () => (await recorded('one'))?.address === one.address || undefined,
   )
-  const words = `which is that of ElasticIP default.two. The cloud says that it is ${one.address}: the ElasticIP is corrected`
+  const words = `which is that of ElasticIP default.two. The provider says that it is ${one.address}: the ElasticIP is corrected`
   const told = new RegExp(`ContradictoryAddress .*${words}`)
   await eventually('an Event says it', async () => told.test(await eventsOf('one')) || undefined)
   assert.is((await stage.service('two'))?.spec.loadBalancerIP, two.address)

@@ -101,7 +101,7 @@ test('Services that are created at the same moment on two replicas have a balanc
   assert.equal([balancersOf(stage), balancers.pools()], [[], []])
 })
 
-test('the leader is killed while the cloud creates a balancer; the other replica finds it and goes on', async () => {
+test('the leader is killed while the provider creates a balancer; the other replica finds it and goes on', async () => {
   calls.clear()
   faults.add({ on: balancerRoutes.create, answer: 'hang', done: true, times: 1 })
   await stage.create(loadBalancer('taken-over'))

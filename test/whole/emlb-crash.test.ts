@@ -31,7 +31,7 @@ const { balancers } = stage.cloud.control
 const annotationOf = ({ object }: Write, name: string) => object?.metadata.annotations?.[name]
 /** A request that the cloud has carried out and the next process has to find. */
 const unanswered = (name: string, call: string): Moment => ({
-  name: `the cloud has done what was asked, to ${name}, and not answered`,
+  name: `the provider has done what was asked, to ${name}, and not answered`,
   call,
   done: true,
 })
@@ -42,7 +42,7 @@ const atWrite = (name: string, write: (write: Write) => boolean): Moment => ({
 
 const whileCreating: Moment[] = [
   atWrite('the request is noted', (write) => annotationOf(write, balancerRequest) !== undefined),
-  { name: 'the cloud gets the request to create the balancer', call: balancerRoutes.create, done: false },
+  { name: 'the provider gets the request to create the balancer', call: balancerRoutes.create, done: false },
   unanswered('create the balancer', balancerRoutes.create),
   atWrite('the Service gets the id of its balancer', (write) => annotationOf(write, balancerId) !== undefined),
   unanswered('create a pool', balancerRoutes.addPool),
@@ -116,7 +116,7 @@ for (const [n, moment] of whileDeleting.entries()) {
 }
 
 test('deleted while its request has no answer: the Service stays until nothing can be created any more', async () => {
-  const hang: Moment = { name: 'the cloud has created it and not answered', call: balancerRoutes.create, done: true }
+  const hang: Moment = { name: 'the provider has created it and not answered', call: balancerRoutes.create, done: true }
   const { calls } = stage.cloud.control
   const before = calls.count(balancerRoutes.create)
   await killAt(hang, async () => {

@@ -262,7 +262,7 @@ test('a balancer without addresses is shown when it has them', async () => {
   await remove('slow')
 })
 
-test('the limit of the project reaches the user with the words of the cloud, and the Service is served when there is room', async () => {
+test('the limit of the project reaches the user with the words of the provider, and the Service is served when there is room', async () => {
   balancers.set({ limit: 1 })
   await create('sixth')
   await eventually(
@@ -327,7 +327,7 @@ test('a create that was not carried out is sent again when it cannot be carried 
   await remove('again')
 })
 
-test('a create that the cloud carries out late leaves one balancer, with the addresses that the Service shows', async () => {
+test('a create that the provider carries out late leaves one balancer, with the addresses that the Service shows', async () => {
   await create('late')
   const { id, name } = await served('late')
   const late = await vendor.create({ name, location: 'da' }, signal)
@@ -341,7 +341,7 @@ test('a create that the cloud carries out late leaves one balancer, with the add
   await remove('late')
 })
 
-test('while the cloud is down a Service waits, and is served when it is back', async () => {
+test('while the provider is down a Service waits, and is served when it is back', async () => {
   faults.add({ on: '/lb/**', answer: 503 })
   await create('patient')
   await said('patient', 'answered 503')

@@ -89,7 +89,7 @@ test('in a cluster with IPv6 alone a Service that names no family is refused', a
   assert.equal(own.spec.ipFamilies, ['IPv6'])
 })
 
-test('where the cloud has both families a Service gets an address of its own family, which leads to a node', async () => {
+test('where the provider has both families a Service gets an address of its own family, which leads to a node', async () => {
   const { control } = both.cloud
   const device = control.devices.add({ hostname: 'a' }) as { id: number; private_net: { ip: string }[] }
   const { register, settled, say } = simulatedNodes(both)
@@ -196,7 +196,7 @@ test('below it, the second address is there when the update is stored', async ()
   const { stderr: foreseen } = await patchDual(required, '--dry-run=server')
   assert.match(foreseen, 'dry run: an IPv6 address would be reserved as well')
   assert.is((await held('dual'))[1], '')
-  await eventually('the cloud is asked again, a moment after it refused', async (observe) => {
+  await eventually('the provider is asked again, a moment after it refused', async (observe) => {
     const { code, stderr } = await patchDual(required)
     observe(stderr)
     return (code === 0 && stderr === '') || undefined

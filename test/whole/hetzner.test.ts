@@ -69,7 +69,7 @@ test('as soon as a node is ready, the address leads there, and the Service shows
   await eventually('an Event says it', async () => words.test(await eventsOf('first')) || undefined)
 })
 
-test('addresses are spread over the nodes, and at rest nobody calls the cloud', async () => {
+test('addresses are spread over the nodes, and at rest nobody calls the provider', async () => {
   await startNode('b')
   const names = ['s1', 's2', 's3']
   await Promise.all(names.map((name) => stage.create(loadBalancer(name))))
@@ -198,7 +198,7 @@ test('a cloud that is busy, and an action that fails late, delay a move and lose
   await leadsTo(spec.loadBalancerIP)
 })
 
-test('doctor reads where the cloud leads the addresses', async () => {
+test('doctor reads where the provider leads the addresses', async () => {
   const { cloud, project, token, controlPlane } = stage
   const place = ['--cloud-provider=hetzner', `--base-url=${cloud.url}`, `--kubeconfig=${controlPlane.kubeconfig}`]
   const env = { ...dialects.hetzner.env({ url: cloud.url, project, token }), ...settings }

@@ -91,7 +91,7 @@ async function keep(name: string): Promise<string> {
   return address
 }
 
-test('one id leads from the review through the record to the call to the cloud, the controller and the Events', async () => {
+test('one id leads from the review through the record to the call to the provider, the controller and the Events', async () => {
   await stage.create(loadBalancer('web'))
   const address = await stage.settled('web')
   const record = await stage.record('web')
@@ -106,7 +106,7 @@ test('one id leads from the review through the record to the call to the cloud, 
   )
   const own = logLines().filter((line) => line.request === request)
   assert.ok(
-    own.some(({ msg, call, cloudRequest }) => msg === 'call to the cloud' && call === 'reserve' && cloudRequest),
+    own.some(({ msg, call, cloudRequest }) => msg === 'call to the provider' && call === 'reserve' && cloudRequest),
   )
   for (const msg of ['address reserved', 'reviewed', 'call to the API server'])
     assert.ok(
@@ -277,7 +277,7 @@ test('release gives back what is kept, after a confirmation, and nothing that a 
   const address = await keep('former')
   assert.match(await eip('why', 'former'), `${address} is kept for it (reclaim policy Retain)`)
   const before = stage.reserved().length
-  assert.match(await refused('release', address), /is deleted at the cloud[^]*add --yes if you mean it/)
+  assert.match(await refused('release', address), /is deleted at the provider[^]*add --yes if you mean it/)
   assert.is(stage.reserved().length, before)
   assert.match((await typed(['release', address, '--yes'])).stdout, 'ElasticIP default.former is deleted.')
   assert.is(stage.reserved().length, before - 1)
@@ -302,9 +302,9 @@ test('adopt makes an address of the project available, for one Service', async (
   )
   assert.match(await refused('adopt', id), 'belongs to ElasticIP office already (Available)')
   assert.match(await refused('adopt', address), 'belongs to ElasticIP office already')
-  assert.match(await refused('adopt', '203.0.113.254'), 'look that up in the console of the cloud')
+  assert.match(await refused('adopt', '203.0.113.254'), 'look that up in the console of the provider')
   const nobody = ['6d0c1f0e-0000-4000-8000-000000000000', '--name', 'nobody', '--timeout', '3s']
-  await eventually('the command says what the cloud lacks', async (observe) => {
+  await eventually('the command says what the provider lacks', async (observe) => {
     const reason = observe(await refused('adopt', ...nobody))
     await stage.run('delete', 'eip', 'nobody')
     return reason.includes('has no reservation') || undefined

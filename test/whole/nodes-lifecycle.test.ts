@@ -17,7 +17,7 @@ const shutdown = 'node.cloudprovider.kubernetes.io/shutdown'
 async function silence(name: string): Promise<void> {
   const before = calls.all('GET').length
   await say(name, 'Unknown')
-  await eventually('it asks the cloud', () => calls.all('GET').length >= before + 2 || undefined)
+  await eventually('it asks the provider', () => calls.all('GET').length >= before + 2 || undefined)
 }
 const gone = (name: string) => seen('it is deleted', name, (one) => one === undefined)
 
@@ -77,7 +77,7 @@ for (const [n, doubt] of doubts.entries()) {
   })
 }
 
-test('a node stays while the cloud lists its machine, even when a read of the machine is not found', async () => {
+test('a node stays while the provider lists its machine, even when a read of the machine is not found', async () => {
   await startNode('listed')
   faults.add(notFound)
   await silence('listed')

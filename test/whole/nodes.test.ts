@@ -80,7 +80,7 @@ test('a node whose kubelet reports no address is found by its name', async () =>
   ])
 })
 
-test('an address of a VLAN, which the cloud does not know, comes first and once, in both families', async () => {
+test('an address of a VLAN, which the provider does not know, comes first and once, in both families', async () => {
   await startControllers()
   const machine = device('vlan')
   await register('vlan', { nodeIp: '192.168.7.9,fd00:0::9' })

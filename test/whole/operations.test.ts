@@ -29,7 +29,7 @@ test('the secure port serves health at the paths that probes use', async () => {
   for (const check of ['certificates', 'synced-services', 'synced-records']) assert.match(text, `[+] ${check} ok`)
 })
 
-test('metrics count reviews and calls to the cloud, and show the leader and the end of the certificate', async () => {
+test('metrics count reviews and calls to the provider, and show the leader and the end of the certificate', async () => {
   await stage.create(loadBalancer('counted'))
   const { status, text } = await product.health('/metrics')
   assert.is(status, 200)

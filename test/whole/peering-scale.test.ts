@@ -73,7 +73,7 @@ async function atRest() {
   return (await unchanging('the cluster', read)).nodes
 }
 
-test('a settled cluster causes no call to the cloud and no write', async () => {
+test('a settled cluster causes no call to the provider and no write', async () => {
   await startNodes()
   const before = await atRest()
   calls.clear()

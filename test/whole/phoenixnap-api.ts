@@ -23,7 +23,7 @@ export async function callPhoenixnap(
     ...(body !== undefined && { body: JSON.stringify(body) }),
   })
   const text = await answer.text()
-  if (!answer.ok && answer.status !== 409) throw new Error(`the cloud answered ${answer.status}: ${text}`)
+  if (!answer.ok && answer.status !== 409) throw new Error(`the provider answered ${answer.status}: ${text}`)
   return text === '' ? undefined : JSON.parse(text)
 }
 

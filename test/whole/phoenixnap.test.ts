@@ -37,7 +37,7 @@ const peersOf = async (name: string) => {
 }
 let product: Product
 
-test('what the cloud cannot do is refused at the start', async () => {
+test('what the provider cannot do is refused at the start', async () => {
   const { env } = dialects.phoenixnap
   const serve = ['serve', '--cloud-provider=phoenixnap', `--base-url=${cloud.url}`]
   const assigned = await typed(serve, { ...env(account), PNAP_LOAD_BALANCER: 'assign:///' })

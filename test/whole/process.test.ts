@@ -78,7 +78,7 @@ test('the log has each call with its result, and every line a date', async () =>
   await stage.create(loadBalancer('logged'))
   const lines = readFileSync(stage.logOf('eip-admission'), 'utf8').split('\n')
   const has = (...parts: string[]) => lines.some((line) => parts.every((part) => line.includes(part)))
-  assert.ok(has('call to the cloud', '"call":"reserve"', '"result":"201"'), 'a call to the cloud')
+  assert.ok(has('call to the provider', '"call":"reserve"', '"result":"201"'), 'a call to the provider')
   assert.ok(has('call to the API server', 'create ElasticIP default.logged', '"result":"ok"'), 'a write')
   for (const line of lines.filter((one) => / (INFO|WARN|DEBUG)/.test(one))) assert.match(line, /^\[\d{4}-\d\d-\d\dT/)
 })

@@ -28,7 +28,7 @@ const headers = { 'x-auth-token': stage.token }
 const reservationOf = (address: string) => stage.reserved().find((one) => one.address === address)
 /** The tags of a reservation, also while the cloud deletes it. */
 const tagsOf = (id: string) => control.reservations.all().find((one) => one['id'] === id)?.['tags']
-const isDeleted = (id: string) => eventually('the cloud has deleted it', () => tagsOf(id) === undefined || undefined)
+const isDeleted = (id: string) => eventually('the provider has deleted it', () => tagsOf(id) === undefined || undefined)
 const writes = () =>
   control.calls
     .all()

@@ -72,7 +72,7 @@ test('an address moves when its node fails, and the Service shows it meanwhile',
   await say('a', 'True')
 })
 
-test('a change that fails after the cloud accepted it is made again', async () => {
+test('a change that fails after the provider accepted it is made again', async () => {
   control.setChanges({ fail: true })
   const { spec } = await stage.create(loadBalancer('unlucky'))
   await eventually('it failed', () => control.reservations.all().some(({ status }) => status === 'error') || undefined)

@@ -31,7 +31,7 @@ const hasReason = (name: string, reason: string) =>
     return now?.reason === reason ? now : undefined
   })
 
-test('a Service that the cloud refuses says so in its condition', async () => {
+test('a Service that the provider refuses says so in its condition', async () => {
   const { status, message } = await hasReason('web', 'Pending')
   assert.is(status, 'False')
   assert.match(message, words.quota)

@@ -77,13 +77,13 @@ test('a browser that opens the port finds the page, which nothing keeps and nobo
   assert.match(String(headers['content-security-policy']), /default-src 'none'.*frame-ancestors 'none'/)
 })
 
-test('the page shows the cluster, the cloud and the process', async () => {
+test('the page shows the cluster, the provider and the process', async () => {
   const { text } = await read(`${loopback}/status`, { headers: bearer })
   for (const id of ['summary', 'addresses', 'nodes', 'cloud', 'controllers', 'events', 'process'])
     assert.ok(text.includes(`<section id="${id}"`), id)
   assert.match(text, 'this replica')
   assert.match(text, 'service-address')
-  assert.not(text.includes(stage.token), 'the token of the cloud')
+  assert.not(text.includes(stage.token), 'the token of the provider')
   assert.not(text.includes(token), 'the token of the page')
 })
 
@@ -101,7 +101,7 @@ test('a reader is sent the change when a Service gets its address, without a cal
   stream.destroy()
 })
 
-test('views and readers make no calls to the cloud: what there are come from controllers', async () => {
+test('views and readers make no calls to the provider: what there are come from controllers', async () => {
   await stage.settled('watched')
   stage.cloud.control.calls.clear()
   const streams = await Promise.all(

@@ -115,7 +115,7 @@ function starts(stage: Stage<DialectName>): Pick<TestStage, 'start' | 'startSwep
     async startSwept(running) {
       const before = answered(own.list)
       const product = await start(running)
-      await eventually('the first sweep reads the cloud', () => answered(own.list) > before || undefined)
+      await eventually('the first sweep reads the provider', () => answered(own.list) > before || undefined)
       await hasReconciled(product, 'ledger-sweep')
       const isPeered = (running?.env?.[loadBalancer] ?? 'empty://') === 'empty://' && hasBgp(stage.dialect)
       if (isPeered) await hasReconciled(product, 'project-peering')

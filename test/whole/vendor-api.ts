@@ -23,7 +23,7 @@ export async function post(url: string, headers: Record<string, string>, order: 
     await sleep(500)
     return post(url, headers, order)
   }
-  if (!answer.ok) throw new Error(`the cloud answered ${answer.status}: ${await answer.text()}`)
+  if (!answer.ok) throw new Error(`the provider answered ${answer.status}: ${await answer.text()}`)
   return answer.json()
 }
 

@@ -119,7 +119,7 @@ function notHeld(service: Service, facts: Held, context: Context): Finding[] {
     return {
       level: 'error',
       what: `Service ${keyOf(service)} shows ${address} in ${where}, and ${whose}`,
-      why: 'the cloud may give that address to somebody else, or has',
+      why: 'the provider may give that address to somebody else, or has',
       fix: `kubectl describe service -n ${service.metadata.namespace} ${service.metadata.name}   # if \`serve\` runs, remove the address from the Service`,
     }
   })
@@ -166,7 +166,7 @@ function pending(service: Service, records: readonly ElasticIP[], context: Conte
   const why =
     record?.status?.message ??
     said ??
-    'it should have one within seconds: no `serve` leads, or the cloud does not answer'
+    'it should have one within seconds: no `serve` leads, or the provider does not answer'
   if (wanted.kind === 'wrong') {
     const problems = wanted.problems.join('; ')
     return [
@@ -190,7 +190,8 @@ function pending(service: Service, records: readonly ElasticIP[], context: Conte
 export const orphanedRecords = defineCheck({
   id: 'orphaned-records',
   section: 'Addresses',
-  checks: 'Every bound ElasticIP has its Service, and every ElasticIP with a reservation still has that at the cloud.',
+  checks:
+    'Every bound ElasticIP has its Service, and every ElasticIP with a reservation still has that at the provider.',
   good: 'every ElasticIP has its Service and its reservation',
   needs: ['records', 'services', 'reservations'],
   judge({ records, services, reservations }, context) {
@@ -223,7 +224,7 @@ function withoutReservation(record: ElasticIP, ids: ReadonlySet<string>): Findin
     {
       level: 'error',
       what: `ElasticIP ${name} holds ${record.status?.address ?? 'no address'}, but its reservation ${id} is not in the project`,
-      why: 'somebody deleted it at the cloud, which may give the address to another customer; or the token is of another project',
+      why: 'somebody deleted it at the provider, which may give the address to another customer; or the token is of another project',
       fix: `kubectl describe eip ${name}   # the sweep gives its Service a new address`,
     },
   ]

@@ -14,7 +14,7 @@ const fix = (service: string) => `kubectl describe service ${service}   # its Ev
 export const assignedAddresses = defineCheck({
   id: 'assigned-addresses',
   section: 'Announcing',
-  checks: 'Where the cloud routes each address to one machine: that is the machine of a node that is Ready.',
+  checks: 'Where the provider routes each address to one machine: that is the machine of a node that is Ready.',
   good: 'each address leads to a node that is Ready',
   needs: ['assigned', 'services', 'records', 'nodes', 'machines'],
   applies: isAssigning,
@@ -31,7 +31,7 @@ export const answeringNodes = defineCheck({
   id: 'answering-nodes',
   section: 'Announcing',
   checks:
-    'Where the cloud routes each address to one machine: kube-proxy does not keep nodes from answering for it (strictARP). ' +
+    'Where the provider routes each address to one machine: kube-proxy does not keep nodes from answering for it (strictARP). ' +
     'The interfaces of a node are not seen.',
   good: 'kube-proxy lets nodes answer for addresses on any interface, as far as kube-system/kube-proxy says',
   needs: ['kubeProxyConfig'],

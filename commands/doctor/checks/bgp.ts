@@ -11,7 +11,7 @@ const enoughPeers = 2
 export const bgpPeers = defineCheck({
   id: 'bgp-peers',
   section: 'Nodes',
-  checks: 'The cloud has at least two BGP peers for every node that takes part in BGP.',
+  checks: 'The provider has at least two BGP peers for every node that takes part in BGP.',
   good: 'every node that takes part in BGP has at least two BGP peers',
   needs: ['nodes', 'peers'],
   applies: ({ vendor }) => vendor.bgp.isOn,
@@ -34,7 +34,7 @@ export const bgpSessions = defineCheck({
   id: 'bgp-sessions',
   section: 'Nodes',
   checks:
-    'No BGP session of a node is down, as FRR-K8s or the routers of the cloud see it. Without held addresses there may be no session.',
+    'No BGP session of a node is down, as FRR-K8s or the routers of the provider see it. Without held addresses there may be no session.',
   good: 'no BGP session is reported as down',
   needs: ['nodes', 'records', 'sessions', 'seenSessions'],
   applies: ({ vendor }) => vendor.bgp.isOn,
@@ -57,8 +57,9 @@ const speaking = softwares.flatMap(({ kinds, sessions }) => (sessions ? [{ kinds
 export const oneSpeaker = defineCheck({
   id: 'one-speaker',
   section: 'Nodes',
-  checks: "Only the announcing software of the setting has sessions with the cloud's routers, and no other beside it.",
-  good: "no other software has sessions with the cloud's routers",
+  checks:
+    "Only the announcing software of the setting has sessions with the provider's routers, and no other beside it.",
+  good: "no other software has sessions with the provider's routers",
   needs: ['peers', ...speaking.flatMap(({ sessions }) => sessions.needs)],
   applies: ({ vendor }) => vendor.bgp.isOn,
   judge(facts, { vendor: { loadBalancer } }) {

@@ -16,7 +16,7 @@ export const cloudAccess = defineCheck({
   id: 'cloud-access',
   section: 'Cloud',
   checks:
-    'The token may read everything at the cloud that `serve` reads. Its rights to write cannot be seen without a write.',
+    'The token may read everything at the provider that `serve` reads. Its rights to write cannot be seen without a write.',
   good: 'the token may read the project, its reservations, machines and BGP',
   needs: ['cloudReads'],
   judge: ({ cloudReads }, { vendor }) => cloudReads.flatMap((read) => failedRead(read, vendor.cloud.name)),
@@ -48,7 +48,7 @@ function failedRead({ what, problem, fault }: CloudRead, cloud: string): Finding
       level: 'error',
       what: `${cloud} does not give ${what}: ${problem}`,
       why,
-      fix: 'look at the way from here (proxy, firewall, --base-url) and at the status page of the cloud, then run doctor again',
+      fix: 'look at the way from here (proxy, firewall, --base-url) and at the status page of the provider, then run doctor again',
     },
   ]
 }
@@ -57,7 +57,7 @@ export const cloudAbilities = defineCheck({
   id: 'cloud-abilities',
   section: 'Cloud',
   checks:
-    'It finds nothing wrong: it names what the cloud can do, so that you know which load balancer settings it has.',
+    'It finds nothing wrong: it names what the provider can do, so that you know which load balancer settings it has.',
   good: ({ vendor }) => abilities(vendor),
   needs: [],
   judge: () => [],
@@ -76,8 +76,8 @@ function abilities({ cloud, policy, peering, assignments, managedBalancers }: Co
 export const location = defineCheck({
   id: 'location',
   section: 'Cloud',
-  checks: 'The location of the settings is one that the cloud has.',
-  good: 'the cloud has the location of the settings',
+  checks: 'The location of the settings is one that the provider has.',
+  good: 'the provider has the location of the settings',
   needs: ['locations'],
   judge({ locations }, { vendor }) {
     const settings = vendor.policy.locationSources.filter(({ kind }) => kind === 'setting')
@@ -92,8 +92,8 @@ export const location = defineCheck({
 export const cloudPace = defineCheck({
   id: 'rate-limit',
   section: 'Cloud',
-  checks: 'The cloud refused none of these reads because of its rate limit.',
-  good: 'the cloud refused no call because of its rate limit',
+  checks: 'The provider refused none of these reads because of its rate limit.',
+  good: 'the provider refused no call because of its rate limit',
   needs: ['cloudPace'],
   judge({ cloudPace: { calls, limited } }, { vendor }) {
     if (limited === 0) return []
@@ -116,8 +116,8 @@ export const addressLimits = defineCheck({
   id: 'address-limits',
   section: 'Cloud',
   checks:
-    'There is room below --max-addresses and --max-addresses-per-namespace, and the cloud refused no address for its quota.',
-  good: 'there is room for more addresses, as far as the limits and the cloud say',
+    'There is room below --max-addresses and --max-addresses-per-namespace, and the provider refused no address for its quota.',
+  good: 'there is room for more addresses, as far as the limits and the provider say',
   needs: ['records'],
   judge({ records }, { settings: { cluster }, vendor }) {
     const counted = countedAddresses(records)

@@ -61,7 +61,7 @@ function withoutPeers({ metadata: { name } }: Node): PlanFinding {
   return {
     reason: 'node-without-peers',
     where: `node ${name}`,
-    what: 'the cloud has no BGP peers for its machine; `serve` turns BGP on there, as the predecessor would',
+    what: 'the provider has no BGP peers for its machine; `serve` turns BGP on there, as the predecessor would',
     remedy: 'nothing; or exclude the node by --bgp-node-selector',
   }
 }

@@ -59,8 +59,8 @@ function missing({ service, planned, context: { vendor } }: JudgedService): Plan
     isBlocker: true,
     reason: 'reservation-missing',
     where: `Service ${keyOf(service)}`,
-    what: `it shows ${planned.before}, which no reservation of the project at ${vendor.cloud.name} has for it: the cloud may give the address to somebody else`,
-    remedy: 'reserve it again at the cloud, or delete the Service and create it again; then run takeover plan again',
+    what: `it shows ${planned.before}, which no reservation of the project at ${vendor.cloud.name} has for it: the provider may give the address to somebody else`,
+    remedy: 'reserve it again at the provider, or delete the Service and create it again; then run takeover plan again',
   }
 }
 

@@ -16,7 +16,7 @@ export function applyReport({ plan, steps, services, routes }: ApplyResult, form
     '',
     `${counts}. eip-admission leads; ${plan.predecessor.title} is stopped.`,
     ...(plan.announcer.name === 'metallb' ? routesText(routes) : []),
-    'Nothing was reserved or deleted at the cloud. To go back, run `eip-admission takeover undo`.',
+    'Nothing was reserved or deleted at the provider. To go back, run `eip-admission takeover undo`.',
     '',
   ].join('\n')
 }
@@ -44,13 +44,13 @@ export function undoReport({ title, steps, reservations }: UndoResult, format: F
     left.length === 0
       ? []
       : [
-          'These reservations stay at the cloud, and no program will delete them. Delete those that nobody needs:',
+          'These reservations stay at the provider, and no program will delete them. Delete those that nobody needs:',
           ...left,
         ]
   return [
     ...lines,
-    `${title} runs again. Nothing was reserved or deleted at the cloud.`,
-    'A Service that was deleted since the last sweep may have left a reservation that only the tags of the cloud name: compare its list.',
+    `${title} runs again. Nothing was reserved or deleted at the provider.`,
+    'A Service that was deleted since the last sweep may have left a reservation that only the tags of the provider name: compare its list.',
     'What `install` applied stays, without effect; the chart can be uninstalled.',
     '',
   ].join('\n')

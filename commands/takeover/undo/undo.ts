@@ -128,7 +128,7 @@ function leftNotes(of: LeftAt, { left, save }: Notes): (step: TakeoverStep) => T
   })
 }
 
-const deletionText = ', and its deletion was requested: the cloud may not have it any more'
+const deletionText = ', and its deletion was requested: the provider may not have it any more'
 
 /** Why a Service leaves its reservation behind, by its key; nothing if the predecessor or a live Service has it. */
 function leavingReason({ service, sharers }: SharedService, finalizers: readonly string[]): [Key, string][] {

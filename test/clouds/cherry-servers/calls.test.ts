@@ -19,7 +19,7 @@ const calls: Record<string, (cloud: WholeVendor) => Promise<unknown>> = {
 }
 
 for (const [name, call] of Object.entries(calls)) {
-  test(`${name} never repeats the API key, though the cloud does`, async () => {
+  test(`${name} never repeats the API key, though the provider does`, async () => {
     for (const status of [400, 401, 403, 409, 429]) {
       await using server = await startScript(() => ({ status, json: { code: status, message: `${apiKey} is bad` } }))
       const error = await cloudErrorOf(call(cherryAt(server.url)))

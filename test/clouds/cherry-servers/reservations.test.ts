@@ -47,7 +47,7 @@ for (const word of ['EU-Nord-1', 'eu_nord_1', 'Lithuania', 'lt', '1', 'lt-siauli
   })
 
 for (const regions of [list(lithuania), refusal(500, 'Oh'), forbidden, { json: {} }])
-  test(`a region that nobody knows is refused in the words of the cloud (${JSON.stringify(regions).slice(0, 40)})`, async () => {
+  test(`a region that nobody knows is refused in the words of the provider (${JSON.stringify(regions).slice(0, 40)})`, async () => {
     const routes = { [`POST ${ips}`]: refusal(400, 'Given region was not found.'), 'GET /v1/regions': regions }
     const error = await cloudErrorOf(reserve(routes, 'XX-Nowhere'))
     assert.equal([error.fault, error.outcome], ['invalid', 'nothing'])

@@ -47,7 +47,7 @@ test('every page is read', async () => {
   assert.equal([new Set(ids).size, requests.length], [250, 3])
 })
 
-test('a list is whole where the cloud gives fewer than a limit says, and counts those alone', async () => {
+test('a list is whole where the provider gives fewer than a limit says, and counts those alone', async () => {
   const all = many(0, 70)
   await using server = await startScript(({ query }) => {
     const limit = query.get('limit')

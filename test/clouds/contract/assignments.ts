@@ -79,7 +79,7 @@ function finding(on: On<AssignmentStage>): void {
     assert.is(writes(stage), 0)
   })
 
-  on('no address is gone while the cloud fails, or to a key that it does not know', async (stage) => {
+  on('no address is gone while the provider fails, or to a key that it does not know', async (stage) => {
     const { id } = await room(stage)
     await refusalOf(stage, stage.withUnknownKey.assignments.assignedAddress(id, neverAborted))
     await refusalOf(stage, stage.withUnknownKey.assignments.assignedAddresses(tagOf(stage), neverAborted))

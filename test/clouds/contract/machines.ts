@@ -36,7 +36,7 @@ function reading(on: On): void {
   })
 
   on(
-    'a machine has an address outside, and one inside where the cloud has it, and no two texts for one',
+    'a machine has an address outside, and one inside where the provider has it, and no two texts for one',
     async (stage) => {
       const found = await machine(stage, stage.machines.add('node-1'))
       const addresses = found?.addresses ?? []
@@ -116,7 +116,7 @@ function proving(on: On): void {
     else await refusalOf(stage, stage.withForeignKey.machines(neverAborted))
   })
 
-  on('to a key that the cloud does not know no machine is gone', async (stage) => {
+  on('to a key that the provider does not know no machine is gone', async (stage) => {
     const there = stage.machines.add('node-1')
     const { withUnknownKey: cloud } = stage
     const calls = [there, never].map((id) => () => cloud.machine(id, neverAborted))
@@ -137,7 +137,7 @@ function proving(on: On): void {
 
 function failing(on: On): void {
   for (const answer of [401, 429, 500, 502, 'reset'] as const)
-    on(`nothing can be said of machines while the cloud answers ${answer}`, async (stage) => {
+    on(`nothing can be said of machines while the provider answers ${answer}`, async (stage) => {
       const id = stage.machines.add('node-1')
       for (const route of [stage.routes.machine, stage.routes.machines])
         stage.control.faults.add({ on: route, answer, retryAfterSeconds: 0.01 })
@@ -156,7 +156,7 @@ function failing(on: On): void {
       assert.equal(idsOf(await machines(stage)), [id])
     })
 
-  on('reading machines follows a redirect on the host of the cloud, and none to another', async (stage) => {
+  on('reading machines follows a redirect on the host of the provider, and none to another', async (stage) => {
     const id = stage.machines.add('node-1')
     const { machines: route } = stage.routes
     stage.control.faults.add({ on: route, answer: 'redirect', times: 1 })

@@ -27,7 +27,7 @@ export function passwordRules(on: On<PasswordStage>): void {
     assert.equal(await project(stage), { asn, password: stage.password })
   })
 
-  on('a password that the cloud does not take is refused, and the error does not show it', async (stage) => {
+  on('a password that the provider does not take is refused, and the error does not show it', async (stage) => {
     const error = await refusalOf({ keys: [...stage.keys, 'no-good'] }, enable(stage, 'no-good'))
     assert.equal([error.fault, error.outcome], ['invalid', 'nothing'])
     assert.is(await project(stage), undefined)

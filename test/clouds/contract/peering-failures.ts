@@ -26,7 +26,7 @@ const writes = ['enable', 'enableOn'] as const
 const writesOf = ({ peering }: PeeringStage) => writes.filter((name) => name === 'enable' || !peering.isOfAll)
 
 function refusing(on: On<PeeringStage>): void {
-  on('a key that the cloud does not know is refused for all of BGP', async (stage) => {
+  on('a key that the provider does not know is refused for all of BGP', async (stage) => {
     const id = stage.machines.add('node-1')
     for (const call of Object.values(calls)) {
       const error = await refusalOf(stage, call(stage.withUnknownKey, id))
@@ -65,7 +65,7 @@ const faults: { answer: 401 | 403 | 404 | 429 | 500 | 502 | 'reset'; fault: Faul
 
 function failing(on: On<PeeringStage>): void {
   for (const { answer, fault } of faults)
-    on(`no part of BGP is off or empty because the cloud answers ${answer}`, async (stage) => {
+    on(`no part of BGP is off or empty because the provider answers ${answer}`, async (stage) => {
       const id = stage.machines.add('node-1')
       for (const name of [...reads, ...writes]) {
         stage.control.faults.clear()

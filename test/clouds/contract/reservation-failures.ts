@@ -25,7 +25,7 @@ function refusing(on: On): void {
     assert.equal(await list(stage), [])
   })
 
-  on('a key that the cloud does not know is refused for everything', async (stage) => {
+  on('a key that the provider does not know is refused for everything', async (stage) => {
     const { id } = await reserve(stage)
     const { withUnknownKey: cloud, location } = stage
     const calls = [

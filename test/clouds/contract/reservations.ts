@@ -117,7 +117,7 @@ function releasing(on: On): void {
   })
 
   on(
-    'an address that the cloud still shows after its deletion can be given back again, until it is gone',
+    'an address that the provider still shows after its deletion can be given back again, until it is gone',
     async (stage) => {
       stage.control.setDeletion({ reservationsMs: 60_000 })
       const reservation = await reserve(stage)

@@ -24,7 +24,7 @@ const calls: Record<string, (cloud: WholeVendor) => Promise<unknown>> = {
 }
 
 for (const [name, call] of Object.entries(calls)) {
-  test(`${name} never repeats the API key, though the cloud does`, async () => {
+  test(`${name} never repeats the API key, though the provider does`, async () => {
     for (const status of [401, 403, 409, 422, 429]) {
       await using server = await startScript(() => ({ status, json: { error: `token ${apiKey} is bad` } }))
       const error = await cloudErrorOf(call(metalAt(server.url)))

@@ -155,7 +155,7 @@ test('what a machine keeps secret is in no machine and in no error', async () =>
   }
 })
 
-test('a machine without an id to look for asks nothing of the cloud', async () => {
+test('a machine without an id to look for asks nothing of the provider', async () => {
   await withRoutes({}, async (cloud, seen) => {
     for (const wrong of ['', '.', '..'])
       assert.is((await cloudErrorOf(cloud.machine(wrong, neverAborted))).fault, 'invalid')

@@ -195,7 +195,7 @@ test('a release of what a machine still holds is a conflict, to be tried again',
   })
 })
 
-test('a release without an id asks nothing of the cloud', async () => {
+test('a release without an id asks nothing of the provider', async () => {
   await withRoutes({}, async (cloud, seen) => {
     assert.is((await cloudErrorOf(cloud.release({ id: '' }, neverAborted))).fault, 'invalid')
     assert.equal(seen, [])

@@ -144,7 +144,7 @@ test('a move returns when its action has ended, and a hundred moves ask together
   assert.ok(calls.count('GET /actions') <= 6 + 4 * seconds, `${calls.count('GET /actions')} calls in ${seconds} s`)
 })
 
-test('sixty moves take turns where the cloud refuses some as too many', async () => {
+test('sixty moves take turns where the provider refuses some as too many', async () => {
   await using cloud = await startCloud({ lock: 'none' }, 500)
   const client = cloud.cloudWith(key)
   const machines = ['a', 'b', 'c', 'd'].map((hostname) => String(cloud.control.devices.add({ hostname })['id']))
@@ -166,7 +166,7 @@ test('sixty moves take turns where the cloud refuses some as too many', async ()
   await Promise.all(some.map(({ id }, n) => move(id, machines[n % 4] ?? '')))
   const refused = cloud.control.calls.all().filter(({ status }) => status === 429).length
   // The first fifty begin before the first refusal.
-  assert.ok(refused <= 90, `${refused} calls that the cloud refused`)
+  assert.ok(refused <= 90, `${refused} calls that the provider refused`)
 })
 
 test('an action that fails late says so, and nothing has moved', async () => {
@@ -184,7 +184,7 @@ test('an action that fails late says so, and nothing has moved', async () => {
   assert.match(second.value.message, /action \d+ failed: server is locked \(unknown_error\)/)
 })
 
-test('when the cloud has accepted a move and then refuses to say how it ended, nobody knows whether it was carried out', async () => {
+test('when the provider has accepted a move and then refuses to say how it ended, nobody knows whether it was carried out', async () => {
   await using cloud = await startCloud({}, 300)
   const client = cloud.cloudWith(key)
   const { id } = await client.reserve({ location, marks }, neverAborted)
@@ -194,7 +194,7 @@ test('when the cloud has accepted a move and then refuses to say how it ended, n
   assert.equal([error.fault, error.outcome], ['auth', 'unknown'])
 })
 
-test('an address that the cloud has blocked has a problem, until the cloud ends that', async () => {
+test('an address that the provider has blocked has a problem, until the provider ends that', async () => {
   await using cloud = await startCloud()
   const client = cloud.cloudWith(key)
   const { id } = await client.reserve({ location, marks }, neverAborted)
@@ -210,7 +210,7 @@ const serviceError = { answer: 422, code: 'service_error', message: 'service err
 const lockedBySupport = { answer: 423, code: 'resource_locked', message: 'contact support', times: 1 }
 
 for (const done of [true, false])
-  test(`after an error within the cloud nobody knows whether it reserved, and the next attempt gets one address (${done})`, async () => {
+  test(`after an error within the provider nobody knows whether it reserved, and the next attempt gets one address (${done})`, async () => {
     await using cloud = await startCloud()
     const client = cloud.cloudWith(key)
     cloud.control.faults.add({ on: 'POST /floating_ips', ...serviceError, done })
@@ -221,7 +221,7 @@ for (const done of [true, false])
     assert.is(cloud.control.reservations.all().length, 1)
   })
 
-test('an error within the cloud says nothing of the machine, and a lock of the vendor does', async () => {
+test('an error within the provider says nothing of the machine, and a lock of the vendor does', async () => {
   await using cloud = await startCloud()
   const client = cloud.cloudWith(key)
   const { id } = await client.reserve({ location, marks }, neverAborted)

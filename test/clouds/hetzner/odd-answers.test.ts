@@ -67,7 +67,7 @@ for (const { name, reply } of unproven.filter(({ fault }) => fault === 'unavaila
     })
   })
 
-test('a machine of which the cloud does not know whether it runs is neither on nor off', async () => {
+test('a machine of which the provider does not know whether it runs is neither on nor off', async () => {
   const routes = { 'GET /servers/5': { json: { server: { id: 5, name: 'node-1', status: 'unknown' } } } }
   await withRoutes(routes, async (client) => {
     const error = await cloudErrorOf(client.machine('5', neverAborted))

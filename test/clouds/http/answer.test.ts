@@ -20,7 +20,7 @@ const waits: { name: string; headers: Record<string, string>; ms: number | undef
     ms: 2000,
   },
   {
-    name: "the reset on the cloud's own clock",
+    name: "the reset on the provider's own clock",
     headers: { 'x-ratelimit-reset': String(inSeconds(3605)), date: 'Sat, 31 Jan 2026 10:00:00 GMT' },
     ms: 5000,
   },

@@ -217,12 +217,12 @@ for (const { name, headers, ms } of [
     assert.equal([error.fault, error.retryAfterMs], ['unavailable', ms])
   })
 
-test('the error has the wait that the cloud asks for', async () => {
+test('the error has the wait that the provider asks for', async () => {
   const reply: Reply = { status: 429, json: {}, headers: { 'retry-after': '30' } }
   assert.is((await outcomeOf(reply, write)).error.retryAfterMs, 30_000)
 })
 
-test('a read does not wait where the cloud asks for more than its time', async () => {
+test('a read does not wait where the provider asks for more than its time', async () => {
   const reply: Reply = { status: 429, json: {}, headers: { 'retry-after': '30' } }
   const { error, requests } = await outcomeOf(reply, read)
   assert.equal([requests, error.retryAfterMs], [1, 30_000])
@@ -235,7 +235,7 @@ test('a write whose time is over before its turn comes again has done nothing, f
   assert.equal([error.fault, error.outcome, server.seen.length], ['rate-limit', 'nothing', 1])
 })
 
-test('a read waits as long as the cloud asks', async () => {
+test('a read waits as long as the provider asks', async () => {
   await using server = await startScript((_, nth) =>
     nth === 1 ? { status: 429, json: {}, headers: { 'retry-after': '1' } } : { json: {} },
   )
@@ -345,7 +345,7 @@ function everythingIn(error: unknown): string {
   return error instanceof Error ? `${error.message} ${error.stack} ${everythingIn(error.cause)}` : String(error)
 }
 
-test('no message repeats the token, whatever the cloud says', async () => {
+test('no message repeats the token, whatever the provider says', async () => {
   const around = fc.record({
     before: fc.string(),
     after: fc.string({ maxLength: 400 }),
@@ -381,7 +381,7 @@ test('long words of a vendor are cut, line breaks folded', async () => {
 })
 
 for (const prefix of ['', 'x-'])
-  test(`while the cloud says by ${prefix}RateLimit that few calls are left, those that are no moves begin slowly`, async () => {
+  test(`while the provider says by ${prefix}RateLimit that few calls are left, those that are no moves begin slowly`, async () => {
     const few = { [`${prefix}ratelimit-limit`]: '100', [`${prefix}ratelimit-remaining`]: '19' }
     await using server = await startScript(() => ({ status: 200, json: {}, headers: few }))
     const http = callerOf(server.url)

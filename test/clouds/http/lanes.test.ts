@@ -108,7 +108,7 @@ test('work that has begun hears nothing of the queue when its caller gives up', 
   assert.is(await work, 'work')
 })
 
-test('no more calls begin in a span of time than the cloud allows', async () => {
+test('no more calls begin in a span of time than the provider allows', async () => {
   const schedule = makeScheduler({ inFlight: 10, rate: { calls: 2, perMs: 100 } })
   const begunAt: number[] = []
   const note = async () => void begunAt.push(performance.now())
@@ -120,7 +120,7 @@ test('no more calls begin in a span of time than the cloud allows', async () => 
   assert.ok(fifth - fromMs >= 190, `fifth after ${fifth - fromMs} ms`)
 })
 
-test('a move goes first also where calls wait for the cloud', async () => {
+test('a move goes first also where calls wait for the provider', async () => {
   const schedule = makeScheduler({ inFlight: 10, rate: { calls: 1, perMs: 30 } })
   const begun: string[] = []
   const wait = { signal: neverAborted, abortError: () => new Error('left') }
@@ -145,7 +145,7 @@ test('a call that is made once more counts as one', async () => {
   assert.ok(third - fromMs >= 90, `third after ${third - fromMs} ms`)
 })
 
-test('whoever waits for the cloud to be called again can be called off', async () => {
+test('whoever waits for the provider to be called again can be called off', async () => {
   const schedule = makeScheduler({ inFlight: 10, rate: { calls: 1, perMs: 60_000 } })
   const caller = new AbortController()
   const wait = { signal: caller.signal, abortError: (reason: unknown) => new Error(`left: ${String(reason)}`) }

@@ -53,7 +53,7 @@ for (const { name, header, id, isShown } of [
   { name: 'a piece of a page', header: 'x-request-id', id: '<script>', isShown: false },
   { name: 'a text longer than any id', header: 'x-request-id', id: 'x'.repeat(129), isShown: false },
 ])
-  test(`${name} is ${isShown ? '' : 'not '}shown as the cloud's id of an exchange`, async () => {
+  test(`${name} is ${isShown ? '' : 'not '}shown as the provider's id of an exchange`, async () => {
     const { observed } = await outcomeOf({ status: 422, json: {}, headers: { [header]: id } })
     assert.equal(
       observed.map(({ cloudRequest }) => cloudRequest),

@@ -106,7 +106,7 @@ test('the last fifth of the limit is for moves: other calls begin one after the 
   assert.ok(Math.max(...(await waits(throttle, 3))) < 2_000, 'more are left again')
 })
 
-test('the pace of the cloud is kept after a refusal until more calls are left than wait for their turn', async () => {
+test('the pace of the provider is kept after a refusal until more calls are left than wait for their turn', async () => {
   const throttle = makeThrottle()
   throttle.tellLeft({ left: 0, limit: 3_600, paceMs: 300 })
   const fromMs = performance.now()

@@ -49,7 +49,7 @@ for (const unknownTagName of ['400', '404'] as const)
     assert.equal((await cloud.client.reservation(id, neverAborted))?.marks, marks)
   })
 
-test('a reserve that the cloud refuses for another reason is sent once', async () => {
+test('a reserve that the provider refuses for another reason is sent once', async () => {
   await using cloud = await open({}, { location: 'XXX' })
   const { client } = cloud
   const error = await cloudErrorOf(client.reserve({ location: 'XXX', marks }, neverAborted))
@@ -104,7 +104,7 @@ test('a block of the other family is no reservation, and one that an operator na
   await cloudErrorOf(cloud.client.release({ id }, neverAborted))
 })
 
-test('a block that the cloud still creates is requested, and has its address when it is there', async () => {
+test('a block that the provider still creates is requested, and has its address when it is there', async () => {
   await using cloud = await open({ unknowns: { newBlock: 'creating' }, changeMs: 3_600_000 })
   const { id, state, address } = await cloud.reserve()
   assert.equal([state, address], ['requested', undefined])
@@ -125,7 +125,7 @@ for (const status of inUse)
     assert.is(count(cloud, 'release'), 0)
   })
 
-test('a block that a server has is named with the server, and refused by the cloud as well', async () => {
+test('a block that a server has is named with the server, and refused by the provider as well', async () => {
   await using cloud = await open()
   const { id } = await cloud.reserve()
   const server = String(cloud.control.devices.add({ hostname: 'a', networkType: 'PRIVATE_ONLY' })['id'])

@@ -69,7 +69,7 @@ test('an answer about another block is no answer, and nothing is deleted or mark
   })
 })
 
-test('where the cloud refuses to look for a tag, the blocks of the cluster are found in the whole list', async () => {
+test('where the provider refuses to look for a tag, the blocks of the cluster are found in the whole list', async () => {
   const list: Routes[string] = ({ query }) =>
     query.has('tag')
       ? { status: 400, json: { message: 'unknown filter' } }

@@ -167,7 +167,7 @@ test('an address that a server has, or is about to have, stays', async () => {
   assert.is(cloud.control.calls.count(routes.release), 0)
 })
 
-test('a deletion that runs is not asked for with success twice, if the cloud refuses that', async () => {
+test('a deletion that runs is not asked for with success twice, if the provider refuses that', async () => {
   await using cloud = await open({ unknowns: { deleteAgain: '409' } })
   cloud.control.setDeletion({ reservationsMs: 60_000 })
   const { id } = await cloud.reserve()
@@ -175,7 +175,7 @@ test('a deletion that runs is not asked for with success twice, if the cloud ref
   assert.is((await cloudErrorOf(cloud.client.release({ id }, neverAborted))).fault, 'conflict')
 })
 
-test('an address that the cloud hides is not gone while the list has it', async () => {
+test('an address that the provider hides is not gone while the list has it', async () => {
   await using cloud = await open()
   const reserved = await cloud.reserve()
   const { id } = reserved
@@ -198,7 +198,7 @@ test('after a deletion a list that lags says that the address is there, not that
   assert.is(await cloud.client.reservation(id, neverAborted), undefined)
 })
 
-test('a deletion that the cloud refuses says that the key may not do it', async () => {
+test('a deletion that the provider refuses says that the key may not do it', async () => {
   await using cloud = await open()
   const { id } = await cloud.reserve()
   cloud.control.faults.add({ on: routes.release, answer: 403 })

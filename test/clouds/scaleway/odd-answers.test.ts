@@ -98,7 +98,7 @@ for (const status of ['error', 'out_of_stock', 'locked', null])
   })
 
 for (const status of ['locked', 'unknown'])
-  test(`an address in the status ${status} is on the machine that the cloud names, and is not deleted`, async () => {
+  test(`an address in the status ${status} is on the machine that the provider names, and is not deleted`, async () => {
     const shown = address({ status, server_id: 'server', tags: ['eip-admission.dev/usage=u'] })
     const routes: Routes = { [`GET ${fips}/ip`]: { json: shown }, [`DELETE ${fips}/ip`]: { status: 204 } }
     await withRoutes(routes, async (client, seen) => {

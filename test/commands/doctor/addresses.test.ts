@@ -131,9 +131,9 @@ test('a Service that waits, and one that is too young to wait', () => {
     of(misspelt) ?? '',
     /^warning: Service default\/web gets no address: annotation eip-admission.dev\/reclaim/,
   )
-  const waiting = makeRecord({ phase: 'Requested', message: 'the cloud has none left' })
+  const waiting = makeRecord({ phase: 'Requested', message: 'the provider has none left' })
   const [found] = judge(pendingAddresses, { services: [at('2026-02-01T11:00:00Z')], records: [waiting] })
-  assert.is(found?.why, 'the cloud has none left')
+  assert.is(found?.why, 'the provider has none left')
 })
 
 test('a record without its Service, or without its reservation', () => {
@@ -195,7 +195,7 @@ test('a reservation that names no cluster may be that of another one, where a pr
   assert.match(found?.what ?? '', /^reservation res-1 .* names no cluster, and no Service here shows its address$/)
 })
 
-test('where the cloud assigns addresses, each leads to a node that is Ready', () => {
+test('where the provider assigns addresses, each leads to a node that is Ready', () => {
   const given = {
     flags: { '--cloud-provider': 'hetzner' },
     env: { HCLOUD_TOKEN: 'key', HCLOUD_LOCATION: 'fsn1', HCLOUD_LOAD_BALANCER: 'assign:///' },
@@ -221,7 +221,7 @@ test('where the cloud assigns addresses, each leads to a node that is Ready', ()
       given,
     )[0] ?? ''
   assert.match(of(['7']), /^ok/)
-  assert.match(of(undefined), /^ok/, 'other checks say that the cloud does not have it')
+  assert.match(of(undefined), /^ok/, 'other checks say that the provider does not have it')
   assert.is(of([]), `error: address ${address} of Service default/web leads to no machine`)
   assert.match(of(['8']), /^error: .* leads to machine 8, which is no node of this cluster$/)
   assert.match(of(['7'], 'Unknown'), /^warning: .* leads to node a, which is not Ready$/)

@@ -150,7 +150,7 @@ test('a node that --bgp-node-selector leaves out needs neither peers nor session
   assert.equal(of('edge=true'), ['ok', 'ok'])
 })
 
-test('sessions that FRR-K8s, or else the routers of the cloud, see as down', () => {
+test('sessions that FRR-K8s, or else the routers of the provider, see as down', () => {
   const env = { METAL_LOAD_BALANCER: 'metallb:///m' }
   const nodes = [node(`equinixmetal://${id}`)]
   const records = [makeRecord({ phase: 'Bound', address: '192.0.2.1' })]
@@ -167,7 +167,7 @@ test('sessions that FRR-K8s, or else the routers of the cloud, see as down', () 
   const half = { up: 1, down: 1, seenAt: '2026-02-01T10:00:00Z' }
   const ok = ['ok: no BGP session is reported as down']
   assert.equal(text(sessions, half), ['warning: node a: the BGP session with 169.254.255.1 is Active'])
-  assert.equal(text([session('Established')], half), ok, 'FRR-K8s knows it better than the cloud')
+  assert.equal(text([session('Established')], half), ok, 'FRR-K8s knows it better than the provider')
   assert.equal(text([], half), [
     'warning: node a: 1 of 2 BGP sessions are down at Equinix Metal, as it saw them 2026-02-01T10:00:00Z',
   ])

@@ -28,7 +28,7 @@ import type { Configurations } from '../../../webhooks/probe-problem.ts'
 import { makeLot, makeRecord, makeService } from '../../builders.ts'
 import { judge, lines, now } from './context.ts'
 
-test('what the cloud refuses, and how often', () => {
+test('what the provider refuses, and how often', () => {
   const level = (read: Values['cloudReads'][number]) => lines(cloudAccess, { cloudReads: [read] })[0] ?? ''
   assert.match(level({ what: 'the machines' }), /^ok/)
   assert.match(
@@ -49,7 +49,7 @@ test('what the cloud refuses, and how often', () => {
   )
 })
 
-test('limits that are reached or near, and the quota of the cloud', () => {
+test('limits that are reached or near, and the quota of the provider', () => {
   const records = Array.from({ length: 9 }, () => makeRecord({ phase: 'Bound', address: '192.0.2.1' }))
   const of = (max: string, perNamespace: string) =>
     lines(
@@ -74,7 +74,7 @@ test('limits that are reached or near, and the quota of the cloud', () => {
   )
 })
 
-test('a quota that is used up is one by its fault, whatever words the cloud or we have', () => {
+test('a quota that is used up is one by its fault, whatever words the provider or we have', () => {
   const of = (reason: Parameters<typeof notRequested>[0], message: string) => {
     const conditions = [notRequested(reason, { message, now })]
     return lines(addressLimits, { records: [makeRecord({ phase: 'Requested', message, conditions })] })[0] ?? ''
@@ -321,7 +321,7 @@ test('what a cloud can do', () => {
   assert.match(lines(cloudAbilities, {}).join(), `ok: ${text} load balancers`)
 })
 
-test('a location that the cloud does not have', () => {
+test('a location that the provider does not have', () => {
   const known = (code: string) => ({ code, name: code, kind: 'metro' })
   const of = (...codes: string[]) => lines(location, { locations: codes.map(known) })[0] ?? ''
   assert.match(of('da', 'ny'), /^ok/)

@@ -157,7 +157,7 @@ test('the error about an unknown cloud provider names the known ones, together w
   ])
 })
 
-test('one error lists the problems of the cloud, the process and the file', () => {
+test('one error lists the problems of the provider, the process and the file', () => {
   const flags = { ...provider, '--cloud-config': '/nowhere.json', '--local-asn': 'x', '--leader-elect': 'x' }
   const text = linesOf(flags, {}).join('\n')
   for (const part of ['/nowhere.json', 'API key: not set', 'project: not set', '--local-asn', '--leader-elect']) {

@@ -258,7 +258,7 @@ test('undo says of a reservation whose deletion was requested that it may be gon
     of.api.put(elasticIPs, { ...record, status: { ...record.status, phase: 'Releasing', ...more } })
   const { reservations } = await undo(of)
   assert.equal(reservations.map(({ reason }) => reason).toSorted(), [
-    'ElasticIP default.api was Releasing, and its deletion was requested: the cloud may not have it any more',
+    'ElasticIP default.api was Releasing, and its deletion was requested: the provider may not have it any more',
     'ElasticIP default.web was Releasing',
   ])
 })
@@ -287,7 +287,7 @@ for (const phase of ['Requested', 'Reserved'] as const)
     assert.equal(reservations, [{ id: 'r-refused', address, reason: `ElasticIP default.refused was ${phase}` }])
   })
 
-test('undo names a provisioned reservation that the cloud has not granted', async () => {
+test('undo names a provisioned reservation that the provider has not granted', async () => {
   const of = await taken()
   const [web] = of.api.stored(elasticIPs)
   if (!web) return assert.unreachable()

@@ -91,13 +91,13 @@ const rows: [name: string, change: Partial<SeenService>, problems: string[]][] =
     [`its ElasticIP has the address 192.0.2.1, not ${address}`],
   ],
   [
-    'a reservation that the cloud has not granted, as before',
+    'a reservation that the provider has not granted, as before',
     { ...waiting, record: aRecord({ phase: 'Requested', held: undefined }) },
     [],
   ],
-  ['a reservation that the cloud has granted since', waiting, []],
+  ['a reservation that the provider has granted since', waiting, []],
   [
-    'a reservation that the cloud has granted since, and no Service has',
+    'a reservation that the provider has granted since, and no Service has',
     { ...waiting, record: aRecord({ phase: 'Reserved' }) },
     ['its ElasticIP is Reserved'],
   ],

@@ -24,7 +24,7 @@ const freed = { services: [], isLeaving: true, decision: undefined }
 const rows: [what: string, seen: Partial<SeenAddress>, plan: string][] = [
   ['has no reservation of ours', { id: undefined, decision: move }, 'problem'],
   ['has no reservation of ours, and no Service shows it', { id: undefined, ...freed }, '-'],
-  ['is gone at the cloud', { assigned: undefined, decision: move }, '-'],
+  ['is gone at the provider', { assigned: undefined, decision: move }, '-'],
   ['is foreign by now', { assigned: undefined, foreign: 'it is theirs', decision: move }, 'problem'],
   ['is foreign by now, and no Service shows it', { assigned: undefined, foreign: 'it is theirs', ...freed }, '-'],
   ['is not known for certain', { isKnown: false, decision: move }, 'again in 1000 ms'],

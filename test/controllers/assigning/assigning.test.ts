@@ -10,7 +10,7 @@ const lost = (isDone: boolean) => (done: () => void) => {
   throw new CloudError('no answer', { fault: 'unavailable', outcome: 'unknown' })
 }
 
-test('a new address is assigned to a node, its Service learns it, and at rest nobody calls the cloud', async () => {
+test('a new address is assigned to a node, its Service learns it, and at rest nobody calls the provider', async () => {
   const { run, at, isAssigned, arrivals, reads, writes } = world()
   assert.is(isAssigned('203.0.113.1'), false)
   await run()
@@ -45,7 +45,7 @@ async function runLong({ run, clock }: ReturnType<typeof world>): Promise<void> 
   }
 }
 
-test('an address under whose id the cloud has another one is neither moved nor taken from its machine', async () => {
+test('an address under whose id the provider has another one is neither moved nor taken from its machine', async () => {
   const of = world()
   of.cloud.set('id-203.0.113.1', {
     id: 'id-203.0.113.1',
@@ -112,7 +112,7 @@ test('while no node is well the address stays, and the Service says why once', a
   )
 })
 
-test('an address moves although each call to the cloud takes longer than a look counts as live', async () => {
+test('an address moves although each call to the provider takes longer than a look counts as live', async () => {
   for (const [ms, pages, count] of [
     [2_300, 1, 1],
     [3_000, 5, 1],
@@ -160,7 +160,7 @@ for (const isDone of [true, false])
     assert.is(writes.length, isDone ? 1 : 2)
   })
 
-test('a machine that the cloud refuses is passed over', async () => {
+test('a machine that the provider refuses is passed over', async () => {
   const { run, at, fail } = world()
   fail(() => {
     throw new CloudError('no public interface', { fault: 'invalid', outcome: 'nothing' })
@@ -169,7 +169,7 @@ test('a machine that the cloud refuses is passed over', async () => {
   assert.is(at(), 'B')
 })
 
-test('a machine on which moves fail twice is passed over, though the cloud does not say that it is the reason', async () => {
+test('a machine on which moves fail twice is passed over, though the provider does not say that it is the reason', async () => {
   const { run, at, fail, serving, writes, clock } = world()
   serving.add('a')
   // What Hetzner Cloud answers for a server without a public interface.
@@ -221,7 +221,7 @@ test('an address that every machine refuses keeps no other address from a machin
   assert.is.not(at(well), from)
 })
 
-test('after a refusal because of another assignment the cloud is looked at before the next move', async () => {
+test('after a refusal because of another assignment the provider is looked at before the next move', async () => {
   const { run, at, set, failed, fail, reads, writes, clock } = world()
   await run()
   failed.add('a')
@@ -345,7 +345,7 @@ test('a Service that changes its type without end has its address taken from the
     await clock.pass(1_000)
   }
   assert.ok((waiting?.waitMs ?? 0) > 20_000)
-  assert.equal(reads, [], 'nobody asks the cloud meanwhile')
+  assert.equal(reads, [], 'nobody asks the provider meanwhile')
   const before = writes.length
   releasing.add('203.0.113.1')
   await run()
@@ -413,7 +413,7 @@ test('an address that no record has leads nowhere, and its Service says what to 
   assert.equal(writes, [])
 })
 
-test('an address that was deleted at the cloud is looked for once', async () => {
+test('an address that was deleted at the provider is looked for once', async () => {
   const { run, cloud, known, failed, reads, writes, problems, clock } = world()
   await run()
   known.set('203.0.113.1', 'id-203.0.113.1')

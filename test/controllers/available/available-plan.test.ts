@@ -28,7 +28,7 @@ const bound = { phase: 'Bound', ...reserved } as const
 const cases: { name: string; seen: AvailableSeen; step: string | undefined }[] = [
   { name: 'a new record of the pool is asked for', seen: { source: warm(), record: undefined }, step: 'reserve' },
   {
-    name: 'and again when the cloud could not be reached',
+    name: 'and again when the provider could not be reached',
     seen: { source: warm({ phase: 'Requested', message: 'it is down' }), record: undefined },
     step: 'reserve',
   },
@@ -66,7 +66,7 @@ const cases: { name: string; seen: AvailableSeen; step: string | undefined }[] =
     step: 'remove',
   },
   {
-    name: 'deleted while the cloud may be at it, it is looked for',
+    name: 'deleted while the provider may be at it, it is looked for',
     seen: { source: gone(warm({ phase: 'Requested' })), record: undefined },
     step: 'release',
   },
@@ -146,7 +146,7 @@ const cases: { name: string; seen: AvailableSeen; step: string | undefined }[] =
   },
   { name: 'one that nobody has any more is free', seen: { source: lent(bound), record: undefined }, step: 'reclaim' },
   {
-    name: 'one that the cloud has lost is looked for',
+    name: 'one that the provider has lost is looked for',
     seen: { source: lent({ phase: 'Requested' }, taken), record: taker('office', { phase: 'Requested' }) },
     step: 'provision',
   },

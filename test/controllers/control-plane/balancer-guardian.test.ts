@@ -130,7 +130,7 @@ inWorld('a balancer without the port gets it, with every good node at the port o
   assert.is(world.known.current()?.id, world.id)
 })
 
-inWorld('while all is well nothing is written, and the cloud is hardly read', async (world) => {
+inWorld('while all is well nothing is written, and the provider is hardly read', async (world) => {
   void world.lead()
   await world.origins('a', 'b', 'c')
   // The port comes after the origins, and a look after that.
@@ -224,7 +224,7 @@ inWorld('a balancer that does not exist is not created, and a problem says so', 
 })
 
 inWorld(
-  'a guardian that cannot read the cloud lets another one lead, and leaves a free lease to others',
+  'a guardian that cannot read the provider lets another one lead, and leaves a free lease to others',
   async (world) => {
     world.control.faults.add({ on: 'GET /lb/**', answer: 500 })
     await world.lead()
@@ -236,7 +236,7 @@ inWorld(
   },
 )
 
-test('the guardian turns at each interval, whatever the cloud answers', async () => {
+test('the guardian turns at each interval, whatever the provider answers', async () => {
   const [slow, ends] = [fakeClock(), new AbortController()]
   let turns = 0
   const guardian = balancerGuardian({

@@ -43,7 +43,7 @@ const rows: [what: string, failuresLeft: number, ageMs: number, reads: number][]
   ['while it cannot move, for a while', 0, 5_100, 1],
 ]
 for (const [what, failuresLeft, ageMs, expected] of rows)
-  test(`the cloud is ${expected === 0 ? 'not read' : 'read'} ${what}`, async () => {
+  test(`the provider is ${expected === 0 ? 'not read' : 'read'} ${what}`, async () => {
     assert.is(await reads(failuresLeft, ageMs), expected)
   })
 

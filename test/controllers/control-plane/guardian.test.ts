@@ -64,7 +64,7 @@ inWorld('in ten minutes nothing moves while the holder alone fails every other s
   assert.is(world.cloud.writes(), 0)
 })
 
-inWorld('while all is well the cloud is read once a minute', async (world) => {
+inWorld('while all is well the provider is read once a minute', async (world) => {
   await world.clock.pass(600_000)
   assert.ok(world.cloud.calls.length <= 11, `${world.cloud.calls.length} calls`)
   assert.equal([...new Set(world.cloud.calls)], ['read'])
@@ -155,7 +155,7 @@ inWorld('writes that fail are repeated less and less often until one is carried 
   assert.match(world.holders().join(), /^[bc]$/)
 })
 
-inWorld('a machine that the cloud refuses is passed over', async (world) => {
+inWorld('a machine that the provider refuses is passed over', async (world) => {
   world.cloud.faults.assign = ['refused']
   world.servers.a = 'refuses'
   assert.ok((await world.msUntilHeldBy('c')) <= 8_000)
@@ -188,11 +188,11 @@ inWorld('a cloud that asks for a minute gets it, also while the address is on no
 })
 
 inWorld(
-  'machines that the cloud refused for a moment are tried again, and people learn of the refusal',
+  'machines that the provider refused for a moment are tried again, and people learn of the refusal',
   async (world) => {
     world.cloud.faults.assign = Array.from({ length: 6 }, () => 'refused')
     world.servers.a = 'refuses'
-    const expected = /the cloud refused [bc]: it is in another metro; the next move waits/
+    const expected = /the provider refused [bc]: it is in another metro; the next move waits/
     for (let ms = 0; ms < 10_000 && !expected.test(world.guard.problem() ?? ''); ms += 50) await world.clock.pass(50)
     assert.match(world.guard.problem() ?? '', expected)
     await world.clock.pass(40_000)
@@ -202,7 +202,7 @@ inWorld(
 )
 
 inWorld(
-  'machines that the cloud refuses are asked for seldom, and one has the address soon after the cloud agrees',
+  'machines that the provider refuses are asked for seldom, and one has the address soon after the provider agrees',
   async (world) => {
     world.cloud.faults.assign = Array.from({ length: 100 }, () => 'refused')
     world.servers.a = 'refuses'
@@ -221,7 +221,7 @@ inWorld('nothing is decided from a cloud that cannot be read', async (world) => 
   world.servers.a = 'refuses'
   await world.clock.pass(5_000)
   assert.is(world.cloud.writes(), 0)
-  assert.match(world.guard.problem() ?? '', 'the cloud could not be read: the cloud is broken')
+  assert.match(world.guard.problem() ?? '', 'the provider could not be read: the provider is broken')
   assert.ok((await world.msUntilHeldBy('b', 120_000)) < 120_000)
 })
 
@@ -279,7 +279,7 @@ const second = { id: 'r2', address: '203.0.113.2', machines: ['machine-b'] }
 inWorld('a list that lacks the address disables nothing, and is repeated soon', async (world) => {
   world.cloud.setList(() => [])
   await world.clock.pass(61_000)
-  assert.match(world.guard.problem() ?? '', "the cloud's list lacks 203.0.113.1, although it exists")
+  assert.match(world.guard.problem() ?? '', "the provider's list lacks 203.0.113.1, although it exists")
   world.servers.a = 'refuses'
   assert.ok((await world.msUntilHeldBy('b')) <= 2_800)
   world.cloud.setList()
@@ -378,7 +378,7 @@ test('the guardian on the holder lets another one lead, once a minute, and not w
   await world.stop()
 })
 
-test('a guardian that cannot read the cloud lets another one lead, and leaves a free lease to others', async () => {
+test('a guardian that cannot read the provider lets another one lead, and leaves a free lease to others', async () => {
   const world = guardedWorld({ ownNode: 'b' })
   await world.start()
   world.cloud.faults.read = Array.from({ length: 100 }, () => 'fails')
@@ -400,7 +400,7 @@ test('a cloud that nobody can read makes guardians alternate once a minute, and 
     const beganAtMs = world.clock.now()
     while (world.isLeading() && world.clock.now() - beganAtMs < 600_000) await world.clock.pass(1_000)
     leads.push(Math.round((world.clock.now() - beganAtMs) / 1_000))
-    assert.match(world.guard.problem() ?? '', 'the cloud could not be read')
+    assert.match(world.guard.problem() ?? '', 'the provider could not be read')
     // Another one leads meanwhile.
     await world.clock.pass(10_000)
   }
@@ -412,7 +412,7 @@ test('a cloud that nobody can read makes guardians alternate once a minute, and 
   await world.stop()
 })
 
-test('a guardian that reads the cloud again claims a free lease at once', async () => {
+test('a guardian that reads the provider again claims a free lease at once', async () => {
   const world = guardedWorld({ ownNode: 'b' })
   world.cloud.faults.read = Array.from({ length: 100 }, () => 'fails')
   world.lead()
@@ -454,17 +454,17 @@ test('one failed read before a move that is not needed any more is repeated, and
   await world.stop()
 })
 
-test('a guardian that the cloud asks to wait is not blind: the cloud asks the others as well', async () => {
+test('a guardian that the provider asks to wait is not blind: the provider asks the others as well', async () => {
   const world = guardedWorld({ ownNode: 'b' })
   world.cloud.faults.read = ['limited', 'limited']
   world.lead()
   await world.clock.pass(100_000)
   assert.ok(world.isLeading())
-  assert.match(world.guard.problem() ?? '', 'the cloud could not be read: 429')
+  assert.match(world.guard.problem() ?? '', 'the provider could not be read: 429')
   await world.stop()
 })
 
-test('a guardian that cannot read the cloud goes on to lead where no other API server answers', async () => {
+test('a guardian that cannot read the provider goes on to lead where no other API server answers', async () => {
   const world = guardedWorld({ ownNode: 'b' })
   for (const name of ['a', 'c'] as const) world.servers[name] = 'refuses'
   world.cloud.faults.read = Array.from({ length: 100 }, () => 'fails')

@@ -218,7 +218,7 @@ function scriptedCloud(clock: Clock) {
     await call('read', signal)
     const fault = faults.read?.shift()
     if (fault === 'limited') throw limited()
-    if (fault) throw new CloudError('the cloud is broken', { fault: 'unavailable', outcome: 'nothing' })
+    if (fault) throw new CloudError('the provider is broken', { fault: 'unavailable', outcome: 'nothing' })
     return isGone ? [] : [{ id: 'r1', address: '203.0.113.1', machines: [...assigned] }]
   }
   const write = async (what: Write, run: () => void, { signal, writeMs }: Parameters<AddressPort['assign']>[1]) => {

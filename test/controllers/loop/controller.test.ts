@@ -179,14 +179,14 @@ test('a settled key is due again after the resync period, or when its reconcile 
 
 test('an error is reported, logged, counted, and retried with back-off', async () => {
   const { run, results, counts, reported, warnings } = makeController((_key, count) => {
-    if (count === 1) throw new Error('the cloud is down')
+    if (count === 1) throw new Error('the provider is down')
     return {}
   })
   await run(2)
   assert.equal(results, ['test error', 'test ok'])
   assert.equal(counts, { added: 2, retried: 1, waited: 2 })
-  assert.equal(reported, [{ key: 'a', message: 'the cloud is down' }])
-  assert.equal([warnings[0]?.text, warnings[0]?.error], ['reconcile failed', 'the cloud is down'])
+  assert.equal(reported, [{ key: 'a', message: 'the provider is down' }])
+  assert.equal([warnings[0]?.text, warnings[0]?.error], ['reconcile failed', 'the provider is down'])
 })
 
 test('the same failure of a key is logged once a minute, and again after a success or for another reason', async () => {
@@ -216,7 +216,7 @@ test('keys that fail alike are one line a minute with their count, also where th
   const id = (key: string) => `3b241101-e2bb-4255-8caf-${key.length.toString(16).padStart(12, 'a')}`
   const { controller, warnings, reconciled } = makeController(
     (key) => {
-      throw new Error(`Service ${key}: GET /ips/${id(key)} took ${reconciled.length} ms: the cloud is down`)
+      throw new Error(`Service ${key}: GET /ips/${id(key)} took ${reconciled.length} ms: the provider is down`)
     },
     { keys: () => keys, retry: { firstMs: 10_000, maxMs: 10_000 } },
     clock,
@@ -386,7 +386,7 @@ test('an error that asks for a day is retried after ten minutes', async () => {
   await running
 })
 
-const overloaded = new CloudError('the cloud has errors', { fault: 'unavailable', outcome: 'nothing' })
+const overloaded = new CloudError('the provider has errors', { fault: 'unavailable', outcome: 'nothing' })
 const slowRetry = { firstMs: 24_000, maxMs: 24_000 }
 
 // Each key changes every 100 ms, for 12 s.
@@ -401,7 +401,7 @@ const holds: { name: string; first: () => Outcome; more?: Partial<ControllerDecl
   { name: 'a wait that is held holds its key', first: () => ({ againInMs: 12_000, isHeld: true }), isHeld: true },
   { name: 'any other wait holds nothing', first: () => ({ againInMs: 12_000 }), isHeld: false },
   {
-    name: 'an error of the cloud holds its key for the back-off where each reconcile is a call',
+    name: 'an error of the provider holds its key for the back-off where each reconcile is a call',
     first() {
       throw new AggregateError([new Error('another'), overloaded])
     },
@@ -409,7 +409,7 @@ const holds: { name: string; first: () => Outcome; more?: Partial<ControllerDecl
     isHeld: true,
   },
   {
-    name: 'an error of the cloud holds nothing elsewhere',
+    name: 'an error of the provider holds nothing elsewhere',
     first() {
       throw overloaded
     },
@@ -417,7 +417,7 @@ const holds: { name: string; first: () => Outcome; more?: Partial<ControllerDecl
     isHeld: false,
   },
   {
-    name: 'an error that is not of the cloud holds nothing',
+    name: 'an error that is not of the provider holds nothing',
     first() {
       throw new Error('another Service shows the address')
     },

@@ -85,15 +85,15 @@ const rows: [what: string, states: States, facts: Partial<MoveFacts>, decision: 
   ['there is one control plane', { a: bad }, {}, 'problem'],
   ['a candidate that leaves is the last choice', { a: bad, b: [well, cordoned], c: well }, {}, 'failed -> c'],
   ['a candidate that leaves is better than a dead holder', { a: bad, b: [well, deleted] }, {}, 'failed -> b'],
-  ['the cloud refused the first candidate', { a: bad, b: well, c: well }, refusing('B'), 'failed -> c'],
+  ['the provider refused the first candidate', { a: bad, b: well, c: well }, refusing('B'), 'failed -> c'],
   [
-    'the cloud refused all candidates: the last resort',
+    'the provider refused all candidates: the last resort',
     { a: bad, b: well, c: well },
     refusing('C', 'B'),
     'failed -> c',
   ],
   [
-    'the cloud refused the one that answers well enough',
+    'the provider refused the one that answers well enough',
     { a: bad, b: well, c: answers(9) },
     refusing('B'),
     'failed -> b',
@@ -252,9 +252,9 @@ const problems: [what: string, facts: Partial<MoveFacts>, problem: RegExp][] = [
     /^it is assigned to no machine, and no control-plane node can take it; b answers, but its spec.providerID names no/,
   ],
   [
-    'the cloud refused the only candidate a moment ago',
+    'the provider refused the only candidate a moment ago',
     { nodes: nodesOf({ a: bad, b: well }), assigned: [], ...refusing('X', 'B') },
-    /^it was assigned to no machine; the cloud refused b: another metro; the next move waits \(at first 1 s\)$/,
+    /^it was assigned to no machine; the provider refused b: another metro; the next move waits \(at first 1 s\)$/,
   ],
   [
     'moves to the only candidate failed',
@@ -266,9 +266,9 @@ const problems: [what: string, facts: Partial<MoveFacts>, problem: RegExp][] = [
     /^it was assigned to no machine; the last moves to b failed: locked; the next move waits \(at first 1 s\)$/,
   ],
   [
-    'the address answers no more, and the cloud refused the other',
+    'the address answers no more, and the provider refused the other',
     { nodes: nodesOf({ a: well, b: well }), address: failed(3), ...refusing('B') },
-    /; no other control-plane node can take it; the cloud refused b: another metro$/,
+    /; no other control-plane node can take it; the provider refused b: another metro$/,
   ],
   [
     'the address answers no more, and another API server may be the reason',

@@ -53,7 +53,7 @@ for (const [result, refused] of twice)
     assert.equal(names(), refused)
   })
 
-test('a machine that the cloud refuses for good is passed over at once, and the next one need not wait', async () => {
+test('a machine that the provider refuses for good is passed over at once, and the next one need not wait', async () => {
   const moving = moverOf('invalid')
   await moving.attempt('A')
   assert.equal([moving.names(), moving.pause('failed')], [['A'], undefined])

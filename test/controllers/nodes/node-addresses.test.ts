@@ -32,7 +32,7 @@ const cases: { name: string; node: Node; machine?: Machine; addresses: NodeAddre
     addresses: [internal('10.66.1.3'), name, ...usual.slice(2)],
   },
   {
-    name: 'and is of the type that the cloud says',
+    name: 'and is of the type that the provider says',
     node: makeNode({ nodeIp: '203.0.113.2' }),
     addresses: [external('203.0.113.2'), name, internal('10.66.1.3'), external('2001:db8::2')],
   },
@@ -47,7 +47,7 @@ const cases: { name: string; node: Node; machine?: Machine; addresses: NodeAddre
     addresses: [internal('fd00::3'), internal('10.66.1.3'), name, external('2001:db8::2'), external('203.0.113.2')],
   },
   {
-    name: 'an address of a VLAN takes the place of the private one that the cloud knows, once',
+    name: 'an address of a VLAN takes the place of the private one that the provider knows, once',
     node: makeNode({ nodeIp: '192.168.7.9', addresses: [internal('192.168.7.9'), name] }),
     addresses: [internal('192.168.7.9'), name, ...usual.slice(2)],
   },
@@ -77,7 +77,7 @@ const cases: { name: string; node: Node; machine?: Machine; addresses: NodeAddre
     addresses: usual,
   },
   {
-    name: 'where the cloud knows no private address, what the kubelet found stays',
+    name: 'where the provider knows no private address, what the kubelet found stays',
     node: makeNode({ addresses: [internal('192.168.7.9'), name] }),
     machine: makeMachine({ addresses: [own('203.0.113.2', true)] }),
     addresses: [name, internal('192.168.7.9'), external('203.0.113.2')],

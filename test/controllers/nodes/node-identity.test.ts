@@ -244,7 +244,7 @@ test('a taint that others write while the node waits for us stays', async () => 
   assert.equal(find('worker-1')?.spec, { taints: [mine], providerID: 'equinixmetal://m-1' })
 })
 
-test('while the cloud is down a new node waits, and an Event says why', async () => {
+test('while the provider is down a new node waits, and an Event says why', async () => {
   const { register, look, cloud, time, find } = makeCluster(makeMachine())
   cloud.trouble = new Error('down')
   register({ taints: [waiting] })

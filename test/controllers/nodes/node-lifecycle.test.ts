@@ -86,7 +86,7 @@ const lies = [
   },
 ]
 for (const { what, listed, says } of lies)
-  test(`no node goes where the cloud ${what}`, async () => {
+  test(`no node goes where the provider ${what}`, async () => {
     const { look, cloud, is, isGone, node, said, time } = makeCluster(4)
     isGone(1)
     cloud.listed = listed
@@ -100,7 +100,7 @@ for (const { what, listed, says } of lies)
     assert.is(said.length, 3)
   })
 
-test('a node stays if the cloud says that its machine is gone but lists it', async () => {
+test('a node stays if the provider says that its machine is gone but lists it', async () => {
   const { look, cloud, is, isGone, node } = makeCluster(4)
   cloud.listed = cloud.all
   isGone(1)

@@ -59,7 +59,7 @@ const cases: { name: string; node: Node; machine?: Machine; step: NodeStep | und
     step: { do: 'identify', labels: { 'topology.kubernetes.io/zone': 'rack-7' } },
   },
   {
-    name: 'a place that the cloud does not say, or that is no label, is left out',
+    name: 'a place that the provider does not say, or that is no label, is left out',
     node: makeNode({ addresses, taints: [waiting] }),
     machine: makeMachine({ region: 'Dallas, Texas', zone: undefined, type: undefined }),
     step: { do: 'identify', labels: {}, providerID, taints: [] },

@@ -42,12 +42,12 @@ const cases: { name: string; ends: Ends; isReady: boolean }[] = [
   { name: 'every node was answered for', ends: { a: 'peers', b: 'peers' }, isReady: true },
   { name: 'there was nothing to ask', ends: { a: 'nothing' }, isReady: true },
   { name: 'some take no part', ends: { a: 'peers', b: 'nothing' }, isReady: true },
-  { name: 'the cloud is broken for one', ends: { a: 'peers', b: 'unavailable' }, isReady: false },
-  { name: 'the cloud has enough of us', ends: { a: 'peers', b: 'rate-limit' }, isReady: false },
-  { name: 'the cloud refuses all', ends: { a: 'auth', b: 'auth' }, isReady: false },
-  { name: 'the cloud does not know any', ends: { a: 'invalid', b: 'invalid' }, isReady: false },
-  { name: 'the cloud refuses one of several', ends: { a: 'peers', b: 'invalid' }, isReady: true },
-  { name: 'the cloud refuses the first of several', ends: { a: 'auth', b: 'peers' }, isReady: true },
+  { name: 'the provider is broken for one', ends: { a: 'peers', b: 'unavailable' }, isReady: false },
+  { name: 'the provider has enough of us', ends: { a: 'peers', b: 'rate-limit' }, isReady: false },
+  { name: 'the provider refuses all', ends: { a: 'auth', b: 'auth' }, isReady: false },
+  { name: 'the provider does not know any', ends: { a: 'invalid', b: 'invalid' }, isReady: false },
+  { name: 'the provider refuses one of several', ends: { a: 'peers', b: 'invalid' }, isReady: true },
+  { name: 'the provider refuses the first of several', ends: { a: 'auth', b: 'peers' }, isReady: true },
   { name: 'the API server fails', ends: { a: 'peers', b: new Error('no') }, isReady: false },
 ]
 for (const { name, ends, isReady } of cases)

@@ -25,7 +25,7 @@ const renamed = node(annotated, { 'kubernetes.io/hostname': 'rack-7' })
 
 const cases: { name: string; seen: Partial<PeeringSeen>; step: PeeringStep | undefined }[] = [
   { name: 'a settled node needs nothing', seen: {}, step: undefined },
-  { name: 'of a new node the cloud is asked', seen: { node: bare, fact: undefined, isDue: true }, step: ask },
+  { name: 'of a new node the provider is asked', seen: { node: bare, fact: undefined, isDue: true }, step: ask },
   { name: 'a settled node is asked about again when it is time', seen: { isDue: true }, step: ask },
   {
     name: 'what is known is said before more is asked',
@@ -43,7 +43,7 @@ const cases: { name: string; seen: Partial<PeeringSeen>; step: PeeringStep | und
     step: { do: 'annotate', node: longer, wanted: annotated, stale: [third] },
   },
   {
-    name: "a predecessor's annotations stay while the cloud has not said anything",
+    name: "a predecessor's annotations stay while the provider has not said anything",
     seen: { node: longer, fact: undefined, isDue: true },
     step: ask,
   },

@@ -64,7 +64,7 @@ async function settled(cluster: Cluster): Promise<Cluster> {
   return cluster
 }
 
-const broken = new CloudError('the cloud is broken', { fault: 'unavailable', outcome: 'nothing' })
+const broken = new CloudError('the provider is broken', { fault: 'unavailable', outcome: 'nothing' })
 
 test('while machines cannot be read a node keeps the network that it says, although nobody remembers why', async () => {
   const cluster = await settled(makeCluster())
@@ -148,7 +148,7 @@ test('a node that is not ready for a while costs nothing', async () => {
   assert.equal([cloud.asked, nodes.writes], [[], []])
 })
 
-test('what a person does to our annotations is put right without a call, also while the cloud is broken', async () => {
+test('what a person does to our annotations is put right without a call, also while the provider is broken', async () => {
   const { cloud, look, nodes } = await settled(makeCluster())
   cloud.trouble = broken
   nodes.annotate('worker-1', { 'metal.equinix.com/bgp-peers-0-peer-ip': '192.0.2.1', mine: 'kept' })
@@ -158,7 +158,7 @@ test('what a person does to our annotations is put right without a call, also wh
   assert.equal([cloud.asked, nodes.writes], [[], ['apply worker-1']])
 })
 
-test('peers that changed in the cloud are reported, and so are peers that are gone', async () => {
+test('peers that changed in the provider are reported, and so are peers that are gone', async () => {
   const { cloud, facts, look, nodes, time } = await settled(makeCluster())
   cloud.peers = [makePeer({ peerAddress: '169.254.255.9' })]
   time.ms += 30 * minute
@@ -187,7 +187,7 @@ for (const fault of ['auth', 'unavailable', 'rate-limit', 'invalid'] as const) {
   })
 }
 
-test('a session that was taken away in the cloud is made again, and nothing is taken back meanwhile', async () => {
+test('a session that was taken away in the provider is made again, and nothing is taken back meanwhile', async () => {
   const { cloud, facts, look, nodes, time } = await settled(makeCluster())
   cloud.on.clear()
   // The list of all machines is not yet too old to be believed.
@@ -198,7 +198,7 @@ test('a session that was taken away in the cloud is made again, and nothing is t
   assert.equal([facts.get('worker-1')?.peers, nodes.writes], [twoPeers, []])
 })
 
-test('while the cloud has not decided, it is asked again soon, and more and more rarely', async () => {
+test('while the provider has not decided, it is asked again soon, and more and more rarely', async () => {
   const { cloud, look, register, time } = makeCluster()
   cloud.peers = []
   register()

@@ -87,7 +87,7 @@ for (const [what, data] of Object.entries(damages)) {
   })
 }
 
-test('what was stored is cleared with the password when BGP is off; the next start with BGP reads the cloud', async () => {
+test('what was stored is cleared with the password when BGP is off; the next start with BGP reads the provider', async () => {
   const cluster = makeCluster()
   const { facts, store, clear } = cluster.start()
   await clear()

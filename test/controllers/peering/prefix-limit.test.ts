@@ -34,7 +34,7 @@ test('too many addresses are warned of once, and again after the number was belo
     await limit.reconcile(prefixLimitKey, signal)
     assert.is(warnings.length, expected, `${addresses} addresses`)
   }
-  assert.match(warnings[0] ?? '', /^11 addresses are announced, but the routers of the cloud accept 10 from a node/)
+  assert.match(warnings[0] ?? '', /^11 addresses are announced, but the routers of the provider accept 10 from a node/)
 })
 
 type Deps = Parameters<typeof prefixLimitController>[0]
@@ -81,7 +81,7 @@ for (const [addresses, warned] of [
     for (const { reconciler } of prefixLimitController(deps)) await reconciler.reconcile(prefixLimitKey, signal)
     await recorders.written()
     const message =
-      '2 addresses are announced, but the routers of the cloud accept 1 from a node, and end its session for good if it ' +
+      '2 addresses are announced, but the routers of the provider accept 1 from a node, and end its session for good if it ' +
       'sends more: delete some Services, or have the vendor raise the limit'
     assert.equal(
       api.stored(events).map((one) => [one.involvedObject.kind, one.involvedObject.name, one.type, one.reason]),
@@ -97,7 +97,7 @@ for (const [addresses, warned] of [
 for (const [what, vendor] of [
   ['without BGP', { bgp: { isOn: false, maxPrefixes: 1 }, peering: {} }],
   ['without a known limit', { bgp: { isOn: true, maxPrefixes: undefined }, peering: {} }],
-  ['where the cloud has no peering', { bgp: { isOn: true, maxPrefixes: 1 }, peering: undefined }],
+  ['where the provider has no peering', { bgp: { isOn: true, maxPrefixes: 1 }, peering: undefined }],
 ] as const)
   test(`nothing is counted ${what}`, () =>
     assert.equal(prefixLimitController({ ...makeCluster(2).deps, vendor: vendor as unknown as Deps['vendor'] }), []))

@@ -58,7 +58,7 @@ const cases: { name: string; wanted: ProjectPeering; found: ProjectPeering; said
   { name: 'another ASN', wanted: { ...usual, asn: 65_001 }, found: usual, said: /65000 and not 65001/ },
   { name: 'no ASN', wanted: { ...usual, asn: undefined }, found: usual, said: undefined },
   {
-    name: 'an ASN, and the cloud none yet',
+    name: 'an ASN, and the provider none yet',
     wanted: { ...usual, asn: 65_001 },
     found: { ...usual, asn: undefined },
     said: undefined,

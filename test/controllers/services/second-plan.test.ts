@@ -89,7 +89,7 @@ const cases: Case[] = [
   { name: 'one without a first record', seen: { service: plain, others: [] }, plan: {} },
   { name: 'the other family', seen: { service: plain, key: 'default/web.ipv4' }, plan: {} },
   {
-    name: 'one that shows an address that the cloud lost',
+    name: 'one that shows an address that the provider lost',
     seen: { service: both, record: lost },
     plan: { step: hide },
   },
@@ -284,7 +284,7 @@ const ofFirst: Case[] = [
     plan: { step: alone },
   },
   {
-    name: 'does not keep a second that the cloud lost',
+    name: 'does not keep a second that the provider lost',
     seen: { service: both, others: [lost] },
     plan: { step: alone },
   },

@@ -76,7 +76,7 @@ const rows: [name: string, seen: Partial<ConditionSeen>, wanted: WantedCondition
   [
     'its balancer is being created',
     { records: [], wanted: { kind: 'managed', location: 'da', warnings: [] } },
-    no('Pending', 'The cloud creates its managed load balancer'),
+    no('Pending', 'The provider creates its managed load balancer'),
   ],
   [
     'its balancer has a name',

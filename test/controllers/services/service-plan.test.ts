@@ -157,7 +157,7 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
     plan: { step: { do: 'claim', location: 'da', family: 'ipv4', reclaim: 'Delete' } },
   },
   {
-    name: 'an address that the cloud has lost is shown no more',
+    name: 'an address that the provider has lost is shown no more',
     seen: { service: settledService, record: lost },
     plan: { step: { do: 'clear-status', isOverdue: false } },
   },
@@ -390,7 +390,7 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
     plan: { step: { do: 'report-shared', address, services: ['default/other'] } },
   },
   {
-    name: 'unless its deletion was requested: the cloud may have given it to that one since',
+    name: 'unless its deletion was requested: the provider may have given it to that one since',
     seen: { service: withdrawn, record: deleting, announcement: { services: ['default/web', 'default/other'] } },
     plan: { step: { do: 'release', record: deleting } },
   },

@@ -28,7 +28,7 @@ const available = makeLot('lot', { location: 'da', reclaimPolicy: 'Delete' }, { 
 const cases: [name: string, previous: ElasticIP | undefined, current: ElasticIP | undefined, clears: number][] = [
   ['a retained address loses its record', makeRecord(held), undefined, 1],
   ['an address in use loses it', makeRecord({ ...held, phase: 'Bound' }), undefined, 1],
-  ['a release that has not begun at the cloud loses it', makeRecord({ ...held, phase: 'Releasing' }), undefined, 1],
+  ['a release that has not begun at the provider loses it', makeRecord({ ...held, phase: 'Releasing' }), undefined, 1],
   ['an adopted one without a status loses it', makeRecord(undefined, { reservationID: 'res-8' }), undefined, 1],
   ['one that was warm loses it', makeRecord(held, source('WarmPool')), undefined, 1],
   [

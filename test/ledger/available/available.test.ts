@@ -59,7 +59,7 @@ test('the warm pool reserves each address once, with our marks and without a Ser
   }
 })
 
-test('a claim takes a warm address without a call to the cloud', async () => {
+test('a claim takes a warm address without a call to the provider', async () => {
   const { harness, process } = await warmHarness(1)
   const before = { ...harness.cloud.calls }
   assert.is(addressOf(await process.claim()), '203.0.113.1')
@@ -125,7 +125,7 @@ test('when three replicas serve fifty Services from ten warm addresses, no two S
   assert.is(sources(harness).filter(isAvailable).length, 10)
 })
 
-test('while a warm address cannot be marked at the cloud, its Service has it and no other Service gets it', async () => {
+test('while a warm address cannot be marked at the provider, its Service has it and no other Service gets it', async () => {
   const { harness, process } = await warmHarness(1)
   harness.cloud.refusesMark = 'unavailable'
   await process.claim()
@@ -156,7 +156,7 @@ test('the warm address of a Service that was never stored is released once, afte
 })
 
 for (const fate of ['quota', 'unavailable'] as const) {
-  test(`while the cloud answers ${fate}, one warm address at a time is requested, and the record shows the reason`, async () => {
+  test(`while the provider answers ${fate}, one warm address at a time is requested, and the record shows the reason`, async () => {
     const harness = makeHarness()
     harness.cloud.otherwise = fate
     const process = harness.alone('a', { warmPool: 5 })
@@ -237,7 +237,7 @@ test('a warm address whose record is deleted is released and replaced', async ()
   assert.equal(sources(harness).map(isAvailable), [true])
 })
 
-test('a warm address that the cloud lost is written off when two sweeps miss it', async () => {
+test('a warm address that the provider lost is written off when two sweeps miss it', async () => {
   const { harness, process } = await warmHarness(1)
   await harness.cloud.cloud.release({ id: 'res-1' }, neverAborted)
   for (let n = 0; n < 2; n += 1) await process.sweep(neverAborted)
@@ -413,7 +413,7 @@ for (const policy of ['Retain', 'Delete'] as const) {
 
 const wrong: { name: string; reservation: Partial<typeof own>; spec?: Partial<ElasticIP['spec']>; says: string }[] = [
   {
-    name: 'the cloud does not have its reservation',
+    name: 'the provider does not have its reservation',
     reservation: { id: 'other' },
     says: 'Scripted Cloud has no reservation own-1',
   },
@@ -468,7 +468,7 @@ test('a second ElasticIP with the same reservation is not provisioned, and its d
   assert.equal(harness.cloud.released, [])
 })
 
-test('a provisioned address that the cloud lost is written off after two checks, and its Service loses it', async () => {
+test('a provisioned address that the provider lost is written off after two checks, and its Service loses it', async () => {
   const { harness, process } = await officeHarness()
   await process.claim({ elasticIP: 'office' })
   await harness.cloud.cloud.release(own, neverAborted)
@@ -489,7 +489,7 @@ const falseAbsences: { name: string; answer: (cloud: ScriptedCloud) => void }[] 
   },
 ]
 for (const { name, answer } of falseAbsences) {
-  test(`a provisioned address that the cloud does not find by its id stays with its Service when ${name}`, async () => {
+  test(`a provisioned address that the provider does not find by its id stays with its Service when ${name}`, async () => {
     const { harness, process } = await officeHarness()
     await process.claim({ elasticIP: 'office' })
     harness.cloud.idsLate = true

@@ -151,7 +151,7 @@ test('an ElasticIP for an address that no Service can have is never available', 
   assert.is(stored(harness, 'office')?.status?.address, undefined)
 })
 
-test('a provisioned address without marks is deleted in the end, although the cloud says once that it is gone', async () => {
+test('a provisioned address without marks is deleted in the end, although the provider says once that it is gone', async () => {
   const { harness } = await provisionedOffice()
   let lies = 2
   const lying = harness.alone('b', {
@@ -335,7 +335,7 @@ test("a reservation with another Service's marks that a person wrote into a reco
   assert.equal(found && whoseIs(rules, harness.record() as ElasticIP, found), { whose: 'ours', isLost: false })
 })
 
-test('an address that the cloud did not find is checked again soon, and then its records say that it is lost', async () => {
+test('an address that the provider did not find is checked again soon, and then its records say that it is lost', async () => {
   const { harness, process } = await lentOffice()
   await harness.cloud.cloud.release({ id: 'own-1' }, neverAborted)
   harness.advance(300_000)

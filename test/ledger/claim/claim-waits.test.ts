@@ -28,9 +28,9 @@ const seconds = 1_000
 
 // `elsewhere`: the wait of the same Service when it requests an address in another location.
 const cases: { name: string; results: ClaimResult[]; fromMs: number; toMs: number; elsewhere: boolean }[] = [
-  { name: 'refused by the cloud', results: [refused], fromMs: 250, toMs: 500, elsewhere: false },
+  { name: 'refused by the provider', results: [refused], fromMs: 250, toMs: 500, elsewhere: false },
   {
-    name: 'refused by the cloud three times',
+    name: 'refused by the provider three times',
     results: [refused, refused, refused],
     fromMs: 1_000,
     toMs: 2_000,
@@ -45,7 +45,7 @@ const cases: { name: string; results: ClaimResult[]; fromMs: number; toMs: numbe
   },
   { name: 'not granted yet', results: [pending(0)], fromMs: 5 * seconds, toMs: 5 * seconds, elsewhere: false },
   {
-    name: 'one too many, by the words of the cloud',
+    name: 'one too many, by the words of the provider',
     results: [pending(60 * seconds)],
     fromMs: 60 * seconds,
     toMs: 60 * seconds,
@@ -111,7 +111,7 @@ test('another Service waits for nothing: one of another name, its successor, and
   assert.is(waits.leftMs(claimOf({ key: 'shop/new', uid: undefined })), 0)
 })
 
-test('a review says when the cloud is asked again, and asks what needs no cloud at once', () => {
+test('a review says when the provider is asked again, and asks what needs no cloud at once', () => {
   const { waits } = memory()
   for (const result of [busy, limited]) {
     waits.note(claimOf(), result)

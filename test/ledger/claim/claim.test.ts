@@ -109,7 +109,7 @@ test("of several reservations with the Service's marks the oldest is used, but n
   assert.is(harness.record()?.status?.reservationID, 'res-9')
 })
 
-test('a Service that has an address gets it again, without a call to the cloud', async () => {
+test('a Service that has an address gets it again, without a call to the provider', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   await harness.process('a').claim()
@@ -235,7 +235,7 @@ test('at its deadline a claim is busy, and the reservation still reaches the rec
   assert.is(harness.cloud.calls.reserve, 1)
 })
 
-test('a controller that stops does not wait for the cloud, and the reservation still reaches the record', async () => {
+test('a controller that stops does not wait for the provider, and the reservation still reaches the record', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   const answer = Promise.withResolvers<void>()
@@ -256,7 +256,7 @@ test('a controller that stops does not wait for the cloud, and the reservation s
 })
 
 for (const fault of ['quota', 'auth', 'invalid'] as const) {
-  test(`a refusal (${fault}) carries the cloud's words, and no new record stays`, async () => {
+  test(`a refusal (${fault}) carries the provider's words, and no new record stays`, async () => {
     const harness = makeHarness()
     harness.setAdoptionMark()
     harness.cloud.fates.push(fault)
@@ -315,7 +315,7 @@ test('a claim that cannot list reservations does not reserve', async () => {
   assert.is(harness.cloud.calls.reserve, 0)
 })
 
-test('a claim is pending until the cloud grants the address', async () => {
+test('a claim is pending until the provider grants the address', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   harness.cloud.fates.push('requested')

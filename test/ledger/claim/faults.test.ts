@@ -111,7 +111,7 @@ for (const moment of ['before', 'after'] as const) {
     }
   })
 
-  test(`a release leaves nothing behind, whichever call to the cloud the process dies at (${moment} it)`, async () => {
+  test(`a release leaves nothing behind, whichever call to the provider the process dies at (${moment} it)`, async () => {
     for (let nth = 1; ; nth += 1) {
       const harness = makeHarness()
       harness.setAdoptionMark()
@@ -191,7 +191,7 @@ test('a reservation reaches its record after a short absence of the API server',
 })
 
 for (const fate of ['reserved', 'requested'] as const) {
-  test(`when somebody removes the record while the cloud answers ${fate}, the next claim finds what was bought`, async () => {
+  test(`when somebody removes the record while the provider answers ${fate}, the next claim finds what was bought`, async () => {
     const harness = makeHarness()
     harness.setAdoptionMark()
     harness.cloud.fates.push(fate)

@@ -65,13 +65,13 @@ const cases: [name: string, granted: string, facts: Facts, problem: string | und
     'ElasticIP default.other holds already',
   ],
   [
-    'the address of a reservation that the cloud was asked to delete, and has deleted',
+    'the address of a reservation that the provider was asked to delete, and has deleted',
     address,
     { records: [releasing] },
     undefined,
   ],
   [
-    'the address of a reservation that the cloud was asked to delete, and has still',
+    'the address of a reservation that the provider was asked to delete, and has still',
     address,
     { records: [releasing], cloud: [makeReservation({ id: 'res-1', address })] },
     'reservation res-9 is 203.0.113.7, which reservation res-1 has until it is deleted',
@@ -106,7 +106,7 @@ test('a new warm record does not get the address that went from an older one of 
   assert.is(await check({ records: [holder] })(warm, { id: 'res-1', address }, neverAborted), undefined)
 })
 
-test('of two claims at the same time one gets a reservation that the cloud grants twice', async () => {
+test('of two claims at the same time one gets a reservation that the provider grants twice', async () => {
   const [web, other] = [makeRecord(), held({ phase: 'Requested' })]
   const records = new Map([web, other].map((record) => [record.metadata.name, record]))
   const grantedProblem = grantedCheck({

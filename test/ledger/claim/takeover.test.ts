@@ -24,7 +24,7 @@ test('a reservation whose answer was lost is found by its marks at once', async 
   assert.is(harness.cloud.calls.reserve, 1)
 })
 
-test('a refusal that leaves open whether the cloud reserved an address is no refusal', async () => {
+test('a refusal that leaves open whether the provider reserved an address is no refusal', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   const cloud = {

@@ -47,7 +47,10 @@ const passing: {
   },
   { name: 'one of a namespace that may have two', limit: 2 },
   { name: 'one after an hour', act: ({ clock }) => (clock.ms = start + 60 * minuteMs) },
-  { name: 'one after the cloud has reserved nothing for another', act: ({ counted }) => counted.giveBack(record('c')) },
+  {
+    name: 'one after the provider has reserved nothing for another',
+    act: ({ counted }) => counted.giveBack(record('c')),
+  },
   { name: 'one after the clock was set back', act: ({ clock }) => (clock.ms = start - minuteMs) },
 ]
 for (const { name, record: wanted = record('d'), limit = 1, act } of passing) {
@@ -81,7 +84,7 @@ test('without a limit nothing is counted', () => {
   for (let n = 0; n < 100; n += 1) assert.is(counted.take(record(String(n))), undefined)
 })
 
-test('a loop that claims and releases ends, and requests that the cloud refused do not count', async () => {
+test('a loop that claims and releases ends, and requests that the provider refused do not count', async () => {
   const harness = makeHarness()
   const process = harness.alone('a', { limits: { cluster: undefined, namespace: 1 } })
   harness.setAdoptionMark()
@@ -95,7 +98,7 @@ test('a loop that claims and releases ends, and requests that the cloud refused 
   assert.equal(results, ['pending', 'pending', 'held', 'held', 'held', 'refused'])
 })
 
-test('addresses that the cloud denies in the end do not count', async () => {
+test('addresses that the provider denies in the end do not count', async () => {
   const harness = makeHarness()
   const process = harness.alone('a', { limits: { cluster: undefined, namespace: 1 } })
   harness.setAdoptionMark()
@@ -128,7 +131,7 @@ function afterRefusals(count = 30) {
 test('after thirty orders in vain within five minutes a namespace waits, with or without a limit', () => {
   const { counted, clock } = afterRefusals()
   const reason =
-    'the cloud refused 30 orders of namespace shop within five minutes; ' +
+    'the provider refused 30 orders of namespace shop within five minutes; ' +
     'the next one is sent after 2026-01-31T09:05:00.000Z'
   assert.is(counted.take(record('next')), reason)
   clock.ms = start + 5 * minuteMs - 1
@@ -151,7 +154,7 @@ for (const { name, refusals, wanted = record('next'), ms } of unaffected) {
   })
 }
 
-test('creates in a loop that the cloud refuses are thirty orders, and then none', async () => {
+test('creates in a loop that the provider refuses are thirty orders, and then none', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   const a = harness.alone('a')

@@ -75,7 +75,7 @@ const fates: { fate: ReserveFate; is: string }[] = [
   { fate: 'unavailable', is: 'pending' },
 ]
 for (const { fate, is } of fates) {
-  test(`when the cloud answers the second with ${fate}, the first is held and the second ${is}`, async () => {
+  test(`when the provider answers the second with ${fate}, the first is held and the second ${is}`, async () => {
     const { harness, claimBoth, process } = stage()
     harness.cloud.fates = ['reserved', fate]
     assert.equal(await claimBoth(), ['203.0.113.1', is])

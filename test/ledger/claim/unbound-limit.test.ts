@@ -18,7 +18,7 @@ function limited(options: Partial<UnboundLimitOptions>) {
   return limitUnbound({ claim, unbound: () => [], max: 100, quotas, readAhead: nothing, ...options })
 }
 
-const never = () => Promise.reject(new Error('the cloud was asked'))
+const never = () => Promise.reject(new Error('the provider was asked'))
 
 test('a claim passes while fewer addresses than the maximum are unbound', async () => {
   assert.is(await limited({ unbound: () => ['a/a', 'b/b'], max: 3 })(wanted, signal), held)

@@ -204,7 +204,7 @@ test('after a disaster the copy takes over once the sign has not changed for thr
   assert.is(copy.events.at(-1), 'ClusterTakenOver')
 })
 
-test('a cluster that takes over does so although another process changes the ConfigMap while the cloud is signed', async () => {
+test('a cluster that takes over does so although another process changes the ConfigMap while the provider is signed', async () => {
   const { check, cloud, copy, copySigns } = await restoreCopy()
   for (let n = 0; n < 3; n += 1) await check(copySigns)
   const sign = cloud.cloud.mark.bind(cloud.cloud)
@@ -236,7 +236,7 @@ async function signedBy(machine: string) {
   return { ...drill, backup, originalSigns: signs }
 }
 
-test('no cluster takes over while the cloud refuses its sign: perhaps the other one cannot write either', async () => {
+test('no cluster takes over while the provider refuses its sign: perhaps the other one cannot write either', async () => {
   const { check, cloud, copy, copySigns } = await restoreCopy()
   for (let n = 0; n < 3; n += 1) assert.is(await check(copySigns), 'nothing')
   cloud.refusesMark = 'unavailable'
@@ -273,7 +273,7 @@ test('a copy that has other machines stops, and the original goes on', async () 
   assert.is(await check(copySigns), 'nothing')
 })
 
-test('time in which the cloud could not be read does not say that the other cluster is gone', async () => {
+test('time in which the provider could not be read does not say that the other cluster is gone', async () => {
   const { check, copySigns, time } = await restoreCopy()
   assert.is(await check(copySigns), 'nothing')
   time.ms += 4 * intervalMs

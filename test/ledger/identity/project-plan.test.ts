@@ -15,7 +15,7 @@ const of = (cluster: string, id = 'res-9') => makeReservation({ id, marks: { usa
 
 const cases: [name: string, seen: Partial<ProjectSeen>, expected: string | RegExp][] = [
   ['the project that the ledger remembers', { map: map({ project: 'now' }) }, 'ours'],
-  ['it, while the cloud lists nothing', { map: map({ project: 'now' }), held: ['res-1'], listed: [] }, 'ours'],
+  ['it, while the provider lists nothing', { map: map({ project: 'now' }), held: ['res-1'], listed: [] }, 'ours'],
   ['the project that an earlier version swept', { map: map({ adopted: 'now' }), held: ['res-1'] }, 'remember'],
   [
     'another one',
@@ -31,7 +31,7 @@ const cases: [name: string, seen: Partial<ProjectSeen>, expected: string | RegEx
   ['another one that a person confirmed', { map: map({ project: 'former' }, 'now') }, 'remember'],
   ['a confirmation of a third one', { map: map({ project: 'former' }, 'third') }, /belongs to project former/],
   ['the first start', { listed: [] }, 'remember'],
-  ['the first start, and the cloud has no such project', {}, 'ours'],
+  ['the first start, and the provider has no such project', {}, 'ours'],
   ['the first start after the id was set', { map: map({ cluster: 'us' }), listed: [] }, 'remember'],
   ['no memory, and a reservation of a record', { held: ['res-1'], listed: [of('other', 'res-1')] }, 'remember'],
   ['no memory, and a reservation with our mark', { held: ['res-1'], listed: [of('us')] }, 'remember'],
@@ -52,7 +52,7 @@ for (const [name, seen, expected] of cases) {
 const ofToken: [name: string, seen: Partial<ProjectSeen>, expected: string | RegExp][] = [
   ['the first start', { listed: [] }, 'remember'],
   ['a start without any reservation', { map: map({ project: 'now' }), listed: [] }, 'remember'],
-  ['a token that the cloud refuses', {}, 'ours'],
+  ['a token that the provider refuses', {}, 'ours'],
   [
     'a reservation of a record',
     { map: map({ project: 'now' }), held: ['res-1'], listed: [of('x', 'res-1')] },

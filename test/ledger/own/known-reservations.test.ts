@@ -67,7 +67,7 @@ test('a reservation is found by its address, and a change of the cluster that it
   }
 })
 
-test('a reservation that is being deleted is nobody’s, however long the cloud lists it', async () => {
+test('a reservation that is being deleted is nobody’s, however long the provider lists it', async () => {
   const { state, known, refresh } = project(makeReservation())
   await refresh('203.0.113.40')
   known.forget('res-1')

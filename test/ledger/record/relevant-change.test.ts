@@ -17,7 +17,7 @@ const cases: { name: string; now?: ElasticIP; before?: ElasticIP; isRelevant: bo
   { name: 'a record is created for a request', now: makeRecord(), isRelevant: false },
   { name: 'a request is sent', before: makeRecord(), now: requested, isRelevant: false },
   {
-    name: 'the cloud refuses the request',
+    name: 'the provider refuses the request',
     before: requested,
     now: makeRecord({ phase: 'Requested', message: 'no' }),
     isRelevant: false,
@@ -33,7 +33,7 @@ const cases: { name: string; now?: ElasticIP; before?: ElasticIP; isRelevant: bo
     isRelevant: true,
   },
   {
-    name: 'the cloud has a reservation that is not granted yet',
+    name: 'the provider has a reservation that is not granted yet',
     before: requested,
     now: makeRecord({ phase: 'Requested', reservationID: 'res-1' }),
     isRelevant: true,

@@ -69,7 +69,7 @@ const cases: Case[] = [
     plan: { keep: 'an operator provisioned it' },
   },
   {
-    name: 'whose id the cloud gave to an order of another Service',
+    name: 'whose id the provider gave to an order of another Service',
     record: requested,
     found: makeReservation({ marks: serviceMarks(scheme, 'default/next') }),
     services: [showing],
@@ -82,13 +82,13 @@ const cases: Case[] = [
     plan: 'delete',
   },
   {
-    name: 'that was adopted, and whose id the cloud gave to another Service',
+    name: 'that was adopted, and whose id the provider gave to another Service',
     record: makeRecord({ ...held, phase: 'Releasing' }, { reservationID: 'res-1' }),
     found: makeReservation({ marks: serviceMarks(scheme, 'default/next') }),
     plan: { keep: 'given it to another Service' },
   },
   {
-    name: 'of a warm address on its way, whose id the cloud gave to another Service',
+    name: 'of a warm address on its way, whose id the provider gave to another Service',
     record: makeRecord({ ...held, phase: 'Releasing' }, { source: { name: 'warm-da-1', type: 'WarmPool' } }),
     found: makeReservation({ marks: serviceMarks(scheme, 'default/next') }),
     plan: { keep: 'given it to another Service' },
@@ -169,7 +169,7 @@ const cases: Case[] = [
   {
     name: 'with our marks, and another address than the record',
     found: makeReservation({ marks: clusterMarks(scheme), address: '203.0.113.99' }),
-    plan: { keep: 'the cloud shows another address, 203.0.113.99' },
+    plan: { keep: 'the provider shows another address, 203.0.113.99' },
   },
   {
     name: 'that an operator provisioned to go, and that has no marks after its deletion was sent',

@@ -116,7 +116,7 @@ test('a deletion that is tried again keeps the time at which it was first reques
   }
 })
 
-test('a reservation that the cloud deleted without an answer is done with, although its address has a new holder', async () => {
+test('a reservation that the provider deleted without an answer is done with, although its address has a new holder', async () => {
   const harness = await reserved()
   const silent = {
     after: ({ verb }: HeardCall) => {
@@ -136,7 +136,7 @@ test('a reservation that the cloud deleted without an answer is done with, altho
   )
 })
 
-test('a reservation that the cloud deleted without an answer, and whose id it gave to another Service, stays there', async () => {
+test('a reservation that the provider deleted without an answer, and whose id it gave to another Service, stays there', async () => {
   const harness = await reserved()
   harness.cloud.recycles = true
   const silent = {
@@ -267,7 +267,7 @@ test('a release does not wait for a cloud that still lists the reservation, and 
   assert.equal(harness.reservationsOf(), ['res-2'])
 })
 
-test('a reservation that a release found by its marks is not adopted while the cloud still lists it', async () => {
+test('a reservation that a release found by its marks is not adopted while the provider still lists it', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   harness.cloud.fates.push('lost')
@@ -478,7 +478,7 @@ for (const nth of [1, 2, 3, 4])
     assert.equal([phase, address, harness.cloud.released], ['Released', '203.0.113.1', []])
   })
 
-test('a Service that is created again after the deletion gets another address, although the cloud still lists the first', async () => {
+test('a Service that is created again after the deletion gets another address, although the provider still lists the first', async () => {
   const harness = await reserved()
   harness.cloud.deletesLate = true
   await harness.alone('b').release()

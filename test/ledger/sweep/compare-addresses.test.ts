@@ -14,7 +14,7 @@ async function holding(harness: Harness, options: ProcessOptions = {}) {
   return { process, id: harness.reservationsOf()[0] ?? '' }
 }
 
-test('the owner of an address learns what the cloud says is wrong with it, at each sweep, and keeps the address', async () => {
+test('the owner of an address learns what the provider says is wrong with it, at each sweep, and keeps the address', async () => {
   const harness = makeHarness()
   const { process, id } = await holding(harness)
   await process.sweep(neverAborted)
@@ -31,7 +31,7 @@ test('the owner of an address learns what the cloud says is wrong with it, at ea
   assert.is(harness.warnings.length, 2)
 })
 
-test('a sweep is whole although the cloud does not say what is wrong with addresses', async () => {
+test('a sweep is whole although the provider does not say what is wrong with addresses', async () => {
   const harness = makeHarness()
   const before = ({ verb }: { verb: string }) => {
     if (verb === 'problems') throw new CloudError('no answer', { fault: 'unavailable', outcome: 'nothing' })

@@ -45,13 +45,13 @@ const cases: [name: string, list: Reservation[], records: (typeof record)[], say
     'another address',
     [makeReservation({ ...one, address: '203.0.113.9' })],
     [record],
-    ['default.web: the cloud lists 203.0.113.9 for reservation res-1, and the record has 203.0.113.1'],
+    ['default.web: the provider lists 203.0.113.9 for reservation res-1, and the record has 203.0.113.1'],
   ],
   [
     'an address in two reservations',
     [one, makeReservation({ ...one, id: 'res-2' })],
     [record],
-    ['default.web: the cloud lists 203.0.113.1 in reservation res-2 as well as in res-1'],
+    ['default.web: the provider lists 203.0.113.1 in reservation res-2 as well as in res-1'],
   ],
   [
     'a reservation in two records',
@@ -85,7 +85,7 @@ for (const [name, list, records, says] of cases)
     )
   })
 
-test('only a free warm address is read anew when the cloud lists another one', () => {
+test('only a free warm address is read anew when the provider lists another one', () => {
   const moved = [makeReservation({ ...one, address: '203.0.113.9' })]
   const lot = makeLot(
     'warm-da-1',

@@ -22,7 +22,7 @@ test('errors of single objects are thrown together at the end, with every reason
 
 test('an error that concerns more than one object is thrown at once', async () => {
   const failed = failures('sweep')
-  const unavailable = new CloudError('the cloud is away', { fault: 'unavailable', outcome: 'nothing' })
+  const unavailable = new CloudError('the provider is away', { fault: 'unavailable', outcome: 'nothing' })
   const [work] = await Promise.allSettled([failed.isolate(() => Promise.reject(unavailable))])
   assert.is(work.status === 'rejected' && work.reason, unavailable)
   failed.throwAny()

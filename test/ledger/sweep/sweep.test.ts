@@ -269,7 +269,7 @@ test('one sweep releases at most a tenth of all reservations', async () => {
   assert.is(harness.cloud.released.length, 7, 'a tenth of the 36 that are left')
 })
 
-test('orphans that the cloud does not delete do not count to that tenth', async () => {
+test('orphans that the provider does not delete do not count to that tenth', async () => {
   const harness = makeHarness()
   for (let n = 0; n < 20; n += 1) harness.cloud.put({ ...old, id: `old-${n}`, marks: of(`gone-${n}`) })
   const refused = new Set(['old-0', 'old-1'])
@@ -331,7 +331,7 @@ test('where etcd was put back to an earlier time of this leader, its next term b
   harness.cloud.unreadable = true
   const [unread] = await Promise.allSettled([harness.process('leader').sweep(neverAborted)])
   assert.is(unread.status, 'rejected')
-  assert.not(await isAdopted(harness), 'also before it could read the cloud')
+  assert.not(await isAdopted(harness), 'also before it could read the provider')
   harness.cloud.unreadable = false
   const claimed = await harness.process('webhook').claim()
   assert.equal([claimed.kind === 'held' && claimed.address, harness.cloud.calls.reserve], ['203.0.113.8', 0])
@@ -446,7 +446,7 @@ test('an orphan that a claim uses during the sweep is not released', async () =>
   assert.equal(harness.cloud.released, ['gone'])
 })
 
-test('no Service gets an orphan that is being deleted, however long the cloud lists it', async () => {
+test('no Service gets an orphan that is being deleted, however long the provider lists it', async () => {
   const harness = makeHarness()
   harness.cloud.put(old)
   harness.cloud.deletesLate = true
@@ -545,7 +545,7 @@ test('a release that a process began is completed by the sweep of the next proce
   }
 })
 
-test('an adopted address without a location is written off when the cloud lost it', async () => {
+test('an adopted address without a location is written off when the provider lost it', async () => {
   const harness = makeHarness()
   harness.cloud.put({ ...old, location: undefined })
   harness.addService(makeService())
@@ -558,7 +558,7 @@ test('an adopted address without a location is written off when the cloud lost i
   assert.is(harness.record()?.spec.location, 'da')
 })
 
-test('a release that the cloud refuses is repeated by the next sweep', async () => {
+test('a release that the provider refuses is repeated by the next sweep', async () => {
   const harness = makeHarness()
   harness.cloud.put(old)
   const process = await sweepTimes(harness, 1)
@@ -593,7 +593,7 @@ test('an aborted sweep releases nothing more', async () => {
 
 const held = { phase: 'Bound', address: '203.0.113.8', reservationID: 'res-8' } as const
 
-test('an address that the cloud lost is written off when two sweeps miss it, and the Service gets another', async () => {
+test('an address that the provider lost is written off when two sweeps miss it, and the Service gets another', async () => {
   const harness = makeHarness()
   harness.addService(makeService())
   harness.api.put(elasticIPs, makeRecord(held))
@@ -608,7 +608,7 @@ test('an address that the cloud lost is written off when two sweeps miss it, and
   assert.is(harness.cloud.calls.reserve, 1)
 })
 
-test('when the cloud lists none of several reservations, nothing is written off until a person confirms it', async () => {
+test('when the provider lists none of several reservations, nothing is written off until a person confirms it', async () => {
   const harness = makeHarness()
   const phases = () => ['default/web', 'default/db'].map((key) => harness.record(key)?.status?.phase)
   for (const [n, name] of ['web', 'db'].entries()) {
@@ -654,7 +654,7 @@ test('after a change of the cluster id no sweep says that the project is another
   }
 })
 
-test('after a change of the cluster id an older address that the cloud lost is written off', async () => {
+test('after a change of the cluster id an older address that the provider lost is written off', async () => {
   const { harness, phases } = withFormerId()
   await harness.cloud.cloud.release({ id: 'res-1' }, neverAborted)
   await sweepTimes(harness, 3)
@@ -753,7 +753,7 @@ test('an address to be retained stays when its record is restored without a stat
   assert.equal([harness.record()?.status?.phase, harness.cloud.released], ['Released', []])
 })
 
-test('the record of a retained address that the cloud lost is removed', async () => {
+test('the record of a retained address that the provider lost is removed', async () => {
   const harness = makeHarness()
   harness.api.put(elasticIPs, makeRecord({ ...held, phase: 'Released' }))
   await sweepTimes(harness, 2)

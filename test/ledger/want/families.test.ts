@@ -110,14 +110,24 @@ const wants: {
   problem?: RegExp
 }[] = [
   { name: 'IPv4', facts: { ipFamilies: ['IPv4'] }, families: ipv4Alone, family: 'ipv4' },
-  { name: 'IPv4, where the cloud has both', facts: { ipFamilies: ['IPv4'] }, families: bothFamilies, family: 'ipv4' },
+  {
+    name: 'IPv4, where the provider has both',
+    facts: { ipFamilies: ['IPv4'] },
+    families: bothFamilies,
+    family: 'ipv4',
+  },
   {
     name: 'IPv6',
     facts: { ipFamilies: ['IPv6'] },
     families: ipv4Alone,
     problem: /: "IPv6" requests an IPv6 address.*IPv4/,
   },
-  { name: 'IPv6, where the cloud has both', facts: { ipFamilies: ['IPv6'] }, families: bothFamilies, family: 'ipv6' },
+  {
+    name: 'IPv6, where the provider has both',
+    facts: { ipFamilies: ['IPv6'] },
+    families: bothFamilies,
+    family: 'ipv6',
+  },
   {
     name: 'IPv6, of any software',
     facts: { ...prefers, ipFamilies: ['IPv6'] },
@@ -129,13 +139,13 @@ const wants: {
     name: 'both',
     facts: { ipFamilyPolicy: 'RequireDualStack' },
     families: ipv4Alone,
-    problem: /"RequireDualStack" requests an IPv4 and an IPv6.* one IPv4 address from the cloud.*to \["IPv4"\],/,
+    problem: /"RequireDualStack" requests an IPv4 and an IPv6.* one IPv4 address from the provider.*to \["IPv4"\],/,
   },
   {
-    name: 'both, where the cloud has both',
+    name: 'both, where the provider has both',
     facts: { ipFamilyPolicy: 'RequireDualStack' },
     families: bothFamilies,
-    problem: /one address from the cloud.*\["IPv4"\] or \["IPv6"\]/,
+    problem: /one address from the provider.*\["IPv4"\] or \["IPv6"\]/,
   },
   {
     name: 'both if possible, and has both',

@@ -111,7 +111,7 @@ const kept: Kept[] = [
   { name: 'of one that has one family', families: { ipFamilies: ['IPv4'] }, isKept: false },
   { name: 'that an earlier Service of the name left', uid: 'uid-0', isKept: false },
   { name: 'that no stored Service had', uid: undefined, isKept: false },
-  { name: 'that the cloud lost', status: { phase: 'Requested', conditions }, isKept: false },
+  { name: 'that the provider lost', status: { phase: 'Requested', conditions }, isKept: false },
 ]
 for (const { name, families, isKept, ...facts } of kept) {
   test(`where a setting gives one address, the second ${name} ${isKept ? 'stays' : 'does not stay'}`, () => {

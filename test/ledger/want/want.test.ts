@@ -349,7 +349,7 @@ for (const { name, service, problems } of mistakes) {
   test(name, () => assert.equal(want(service, makePolicy({}), metros), { kind: 'wrong', problems }))
 }
 
-test("a location passes while the cloud's locations are not known", () => {
+test("a location passes while the provider's locations are not known", () => {
   const service = makeService({ annotations: { 'metal.equinix.com/eip-metro': 'xx' } })
   assert.is(want(service, makePolicy({}), undefined).kind, 'reserve')
 })

@@ -67,6 +67,6 @@ export function senderOf({ 'base-url': base }: SettingsFile, headers: Record<str
 
 /** The body of an answer; throws for any that is no success. */
 export function bodyOf({ status, body }: { status: number; body: unknown }): unknown {
-  if (status >= 300) throw new Error(`the cloud answered ${status}: ${JSON.stringify(body)}`)
+  if (status >= 300) throw new Error(`the provider answered ${status}: ${JSON.stringify(body)}`)
   return body
 }

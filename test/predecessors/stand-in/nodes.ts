@@ -13,7 +13,7 @@ export async function initialize(client: KubeClient, cloud: PredecessorCloud, no
   const taints = node.spec.taints ?? []
   if (!taints.some(({ key }) => key === uninitialized)) return
   const machine = await cloud.machineNamed(name)
-  if (!machine) throw new Error(`the cloud has no machine ${name}`)
+  if (!machine) throw new Error(`the provider has no machine ${name}`)
   const spec = { providerID: machine.providerID, taints: taints.filter(({ key }) => key !== uninitialized) }
   const status = { addresses: machine.addresses }
   await client.patch(nodes, { name, patch: { merge: { status } } }, { subresource: 'status' })

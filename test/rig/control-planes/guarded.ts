@@ -110,7 +110,7 @@ export async function guardControlPlanes(options: Omit<ControlPlanesOptions, 'di
         'two machines had the address at once',
       )
       // On a busy machine the rig itself is late; what tests measure includes it.
-      assert.ok(assignment.lagMs() < 10_000, `the network followed the cloud after ${assignment.lagMs()} ms`)
+      assert.ok(assignment.lagMs() < 10_000, `the network followed the provider after ${assignment.lagMs()} ms`)
       if (!hasFailed) rmSync(dir, { recursive: true, force: true })
     },
   }

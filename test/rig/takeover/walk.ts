@@ -42,7 +42,7 @@ export async function walk(scene: Scene, { there, back }: Way, rounds: 1 | 2): P
 /** A predecessor takes up a reservation with the tags of its Service even while the cloud deletes it. */
 async function listsNoDeleted({ cloud: { control } }: Scene): Promise<void> {
   await eventually(
-    'the cloud lists no deleted reservation',
+    'the provider lists no deleted reservation',
     () => control.reservations.deleting().length === 0 || undefined,
   )
 }

@@ -116,7 +116,7 @@ test('a file that does not change causes no call and no line', () =>
     assert.is(reload.problem(), undefined)
   }))
 
-test('a token that the cloud accepts is taken up, and neither its line nor its Event shows it', () =>
+test('a token that the provider accepts is taken up, and neither its line nor its Event shows it', () =>
   play(async ({ write, token, trials, lines, events, pass }) => {
     write({ ...first, apiKey: 'second-token' })
     await pass()
@@ -146,7 +146,7 @@ test('what was taken up is told when it counts, and what was refused is not', ()
     assert.equal(told, ['ny'])
   }))
 
-test('a token that the cloud refuses is not taken up, and tried again every 30 s until the cloud accepts it', () =>
+test('a token that the provider refuses is not taken up, and tried again every 30 s until the provider accepts it', () =>
   play(async ({ write, cloud, token, trials, lines, reload, pass }) => {
     cloud.answer = () => {
       throw refusal
@@ -239,7 +239,7 @@ test('an error of ours is reported by its name alone: its text might quote the t
     assert.equal(events, [`${refused}unexpected TypeError`])
   }))
 
-test('a location that the cloud has is taken up', () =>
+test('a location that the provider has is taken up', () =>
   play(async ({ write, metro, pass }) => {
     write({ ...first, metro: 'ny' })
     await pass()
@@ -249,7 +249,7 @@ test('a location that the cloud has is taken up', () =>
     assert.is(metro(), undefined)
   }))
 
-test('a location that the cloud does not have is refused with those that it has', () =>
+test('a location that the provider does not have is refused with those that it has', () =>
   play(async ({ write, metro, reload, pass }) => {
     write({ ...first, metro: 'nyc' })
     await pass()

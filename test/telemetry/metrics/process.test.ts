@@ -18,7 +18,7 @@ async function valueOf(metrics: Metrics, name: string): Promise<number | undefin
 const succeeded: Exchange = { call: 'reserve', ms: 5, status: 201, fault: undefined, cloudRequest: undefined }
 const failed: Exchange = { ...succeeded, status: 503, fault: 'unavailable' }
 
-test('only an answer of the cloud without a fault renews the time of the last success', async () => {
+test('only an answer of the provider without a fault renews the time of the last success', async () => {
   const time = { ms: 1_800_000_000_000 }
   const clock = mock.method(Date, 'now', () => time.ms)
   try {
