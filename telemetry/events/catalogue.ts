@@ -20,7 +20,7 @@ export const catalogue = {
     about: 'Service',
     types: ['Warning'],
     meaning: 'A step for the Service failed, for the reason in the text. It is retried.',
-    todo: 'Correct what the text names. If that is the cloud, wait.',
+    todo: 'Correct what the text names. If that is the provider, wait.',
   },
   DeletingLoadBalancer: {
     about: 'Service',
@@ -38,21 +38,21 @@ export const catalogue = {
     about: 'Service',
     types: ['Warning'],
     meaning: 'Another reservation has the marks of the Service too. It is kept.',
-    todo: 'Decide which one is needed, and delete the other one at the cloud.',
+    todo: 'Decide which one is needed, and delete the other one at the provider.',
   },
   ContradictoryAddress: {
     about: 'Service',
     types: ['Warning'],
     meaning:
-      'The cloud lists the reservation of the Service with another address, or its address twice. It stays as it is. ' +
-      'Or its ElasticIP had the address of another one, and is corrected: then the Service gets the address that the cloud lists.',
+      'The provider lists the reservation of the Service with another address, or its address twice. It stays as it is. ' +
+      'Or its ElasticIP had the address of another one, and is corrected: then the Service gets the address that the provider lists.',
     todo: 'Ask the vendor what is right. If the address is not yours, delete the Service and create it again.',
   },
   AddressImpaired: {
     about: 'Service',
     types: ['Warning'],
     meaning:
-      'The cloud says that the address of the Service may not work: it is blocked, or its routers have a problem with it. It stays as it is.',
+      'The provider says that the address of the Service may not work: it is blocked, or its routers have a problem with it. It stays as it is.',
     todo: 'Ask the vendor why, with the text.',
   },
   NotAvailable: {
@@ -113,7 +113,7 @@ export const catalogue = {
     about: 'Node',
     types: ['Warning'],
     meaning: 'More addresses are announced than the routers accept from one node.',
-    todo: 'Ask the cloud for a higher limit, or delete Services.',
+    todo: 'Ask the provider for a higher limit, or delete Services.',
   },
   AdmissionNotWorking: {
     about: 'MutatingWebhookConfiguration',
@@ -135,7 +135,7 @@ export const catalogue = {
   ReserveRefused: {
     about: 'Pod, Namespace',
     types: ['Warning'],
-    meaning: 'The cloud refuses to reserve an address: its quota is used up, or the token lacks a right.',
+    meaning: 'The provider refuses to reserve an address: its quota is used up, or the token lacks a right.',
     todo: 'Delete reservations that nobody needs, ask for a higher quota, or correct the token.',
   },
   SettingsTakenUp: {
@@ -181,7 +181,7 @@ export const catalogue = {
   AddressAssigned: {
     about: 'Service',
     types: ['Normal'],
-    meaning: 'With `assign:///`, the cloud leads the address to another node, with the reason.',
+    meaning: 'With `assign:///`, the provider leads the address to another node, with the reason.',
   },
   MirrorServiceContested: {
     about: 'Service',

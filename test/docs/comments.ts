@@ -1,15 +1,18 @@
-// The comments of a TypeScript file, found by TypeScript's own scanner: a `//` in a string, a template or a regular
-// expression is none.
+// The comments and the strings of a TypeScript file, found by TypeScript's own scanner. So a `//` in a string, a template
+// or a regular expression is no comment.
 import { SyntaxKind } from 'typescript/unstable/ast'
 import { createScanner } from 'typescript/unstable/ast/scanner'
 import type { Paragraph } from './sentences.ts'
 
 type Found = { line: number; column: number; ownLine: boolean; text: string }
 
+type Scanned = { kind: SyntaxKind; start: number; end: number }
+
 /** The comments of a source text. Lines of `//` below each other are one comment. */
 export function commentsOf(source: string): Paragraph[] {
   const joined: (Found & { next: number })[] = []
-  for (const comment of scannedComments(source)) {
+  const found = scan(source).filter(({ kind }) => isComment(kind))
+  for (const comment of found.map((token) => commentAt(source, token))) {
     const before = joined.at(-1)
     const isLine = comment.text.startsWith('//')
     const continues =
@@ -21,6 +24,22 @@ export function commentsOf(source: string): Paragraph[] {
   return joined.map(({ line, text }) => ({ line, text: proseOf(text) }))
 }
 
+/** The literals and the parts of templates of a source text: what a program may print. */
+export function stringsOf(source: string): Paragraph[] {
+  return scan(source)
+    .filter(({ kind }) => stringKinds.has(kind))
+    .map(({ start, end }) => ({ line: source.slice(0, start).split('\n').length, text: source.slice(start + 1, end) }))
+    .map(({ line, text }) => ({ line, text: text.replace(/(?:\$\{|.)$/s, '') }))
+}
+
+const stringKinds = new Set([
+  SyntaxKind.StringLiteral,
+  SyntaxKind.NoSubstitutionTemplateLiteral,
+  SyntaxKind.TemplateHead,
+  SyntaxKind.TemplateMiddle,
+  SyntaxKind.TemplateTail,
+])
+
 function proseOf(comment: string): string {
   if (comment.startsWith('//')) return comment.replaceAll(/^\/\/+ ?/gm, '')
   return comment
@@ -29,9 +48,9 @@ function proseOf(comment: string): string {
     .replaceAll(/^[ \t]*\* ?/gm, '')
 }
 
-function scannedComments(source: string): Found[] {
+function scan(source: string): Scanned[] {
   const scanner = createScanner(false, undefined, source)
-  const found: Found[] = []
+  const found: Scanned[] = []
   /** For each template that is open, how many braces of its expression are. */
   const templates: number[] = []
   let before = SyntaxKind.Unknown
@@ -44,13 +63,13 @@ function scannedComments(source: string): Found[] {
     } else if (kind === SyntaxKind.TemplateHead) templates.push(0)
     else if (kind === SyntaxKind.OpenBraceToken) count(templates, 1)
     else if (kind === SyntaxKind.CloseBraceToken) count(templates, -1)
-    if (isComment(kind)) found.push(commentAt(source, scanner.getTokenStart(), scanner.getTokenEnd()))
-    else if (!isSpace(kind)) before = kind
+    found.push({ kind, start: scanner.getTokenStart(), end: scanner.getTokenEnd() })
+    if (!isComment(kind) && !isSpace(kind)) before = kind
   }
   return found
 }
 
-function commentAt(source: string, start: number, end: number): Found {
+function commentAt(source: string, { start, end }: Scanned): Found {
   const head = source.slice(0, start)
   const column = start - (head.lastIndexOf('\n') + 1)
   const ownLine = head.slice(head.length - column).trim() === ''

@@ -47,7 +47,7 @@ async function plan(...flags: string[]): Promise<Ran> {
   assert.equal(
     atCloud.map(({ route }) => route),
     [],
-    'the plan wrote at the cloud',
+    'the plan wrote at the provider',
   )
   assert.not.match(ran.stdout + ran.stderr, token)
   return ran
@@ -224,7 +224,7 @@ test('a person who may only read is told which rights apply needs', async () => 
   assert.match(blockers[0]?.what ?? '', `patch deployments.apps in namespace ${workload.namespace}`)
 })
 
-test('a Service whose reservation the cloud does not have stands in the way', async () => {
+test('a Service whose reservation the provider does not have stands in the way', async () => {
   await serve('lost', '203.0.113.250')
   const { plan: made, code } = await planned()
   assert.is(code, 1)
