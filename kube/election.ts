@@ -1,4 +1,4 @@
-import { repeatLater } from '../lib/repeat.ts'
+import { repeat, repeatLater } from '../lib/repeat.ts'
 import { withJitter } from '../lib/backoff.ts'
 import { type ClockReading, readClocks } from '../lib/clock-reading.ts'
 import { type Clock, systemClock } from './clock.ts'
@@ -36,8 +36,8 @@ export type Election = {
   /** The holder of the lease when we last saw it; empty if it had none, undefined before the first look. */
   holder(): string | undefined
   /**
-   * Claims the lease until the signal aborts and `lead` has returned. Ends earlier if `lead` returns by itself, and
-   * rejects if `lead` rejects while we hold the lease.
+   * Claims the lease again and again until the signal aborts and `lead` has returned. Rejects if `lead` rejects while we
+   * hold the lease.
    */
   run(signal: AbortSignal): Promise<void>
 }
@@ -62,19 +62,17 @@ export function election(options: ElectionOptions): Election {
     leaseLeftMs: () => (heldLease ? leaseLeftMs(deps, heldLease) : 0),
     holder: () => record.holder(),
     async run(signal) {
-      while (!signal.aborted) {
+      const claimAndLead = async () => {
         const sentAt = readClocks(clock)
         const isOurs = await attempt({ name: 'claim the lease', isRepeated }, deps, () => record.claim())
         isRepeated = isOurs === undefined
         if (isOurs) {
           heldLease = newHeldLease(sentAt, deps)
-          const isDone = await leadWhileHeld(deps, heldLease, signal)
-          if (isDone) return
-        } else {
-          const periodMs = isOurs === undefined ? retryPeriodMs : lookPeriodMs
-          await clock.sleep(withJitter(periodMs), signal)
+          await leadWhileHeld(deps, heldLease, signal)
         }
+        return withJitter(isOurs === false ? lookPeriodMs : retryPeriodMs)
       }
+      await repeat(claimAndLead, { everyMs: retryPeriodMs, signal, clock })
     },
   }
 }
@@ -83,8 +81,8 @@ function newHeldLease(sentAt: ClockReading, { clock, renewDeadlineMs, log, lease
   return holdLease(sentAt, { clock, renewDeadlineMs, onLoss: (reason) => log.warn({ lease, reason }, 'lease lost') })
 }
 
-/** Leads until the lease is lost or the signal aborts. Returns true if `lead` returned by itself before. */
-async function leadWhileHeld(deps: ElectionDeps, heldLease: HeldLease, signal: AbortSignal): Promise<boolean> {
+/** Leads until `lead` returns: by itself, or because the lease is lost or the signal aborts. */
+async function leadWhileHeld(deps: ElectionDeps, heldLease: HeldLease, signal: AbortSignal): Promise<void> {
   const { log, lease, identity, record } = deps
   const over = new AbortController()
   const upkeep = Promise.all([renew(deps, heldLease, over.signal), expire(deps, heldLease, over.signal)])
@@ -94,10 +92,8 @@ async function leadWhileHeld(deps: ElectionDeps, heldLease: HeldLease, signal: A
   log.info({ lease, identity }, 'leading')
   try {
     if (!heldLease.signal.aborted) await deps.lead(heldLease.signal, record.silentMs())
-    return !heldLease.signal.aborted
   } catch (error) {
     if (!heldLease.signal.aborted) throw error
-    return false
   } finally {
     // Renewals end only here: the leader still needs the lease for its work while it stops.
     over.abort()

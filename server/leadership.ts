@@ -56,10 +56,6 @@ export function leadership({ settings, leaseClient, identity, vendor, activity, 
   return {
     ...elected,
     writeMs: () => elected.leaseLeftMs() - leaseMarginMs,
-    async run(signal) {
-      // It ends by itself when this replica gives the lease up.
-      while (!signal.aborted) await elected.run(signal)
-    },
   }
 }
 

@@ -12,7 +12,6 @@ const rooms =
 /** How often each file may have one, and the test that notices the loss of its pause. */
 const others: Record<string, [count: number, why: string]> = {
   'lib/repeat.ts': [1, 'lib/repeat.test.ts'],
-  'kube/election.ts': [1, 'kube/election.test.ts: two pauses, for a claim that failed and for a lease of another'],
   'kube/list-watch.ts': [1, 'kube/reflector.test.ts: no pause after a watch that lasted'],
   'kube/reflector.ts': [1, 'waits for an event'],
   'controllers/moves/probers.ts': [
@@ -24,8 +23,6 @@ const others: Record<string, [count: number, why: string]> = {
     1,
     'controllers/control-plane/balancer-guardian.test.ts: a wake-up ends its pause',
   ],
-  'server/leadership.ts': [1, 'kube/election.test.ts: who gives the lease up hesitates'],
-  'server/control-plane/run-guardian.ts': [1, 'kube/election.test.ts: who gives the lease up hesitates'],
   'ledger/available/claim-source.ts': [1, 'ends with the last candidate'],
   'clouds/scaleway/assignments.ts': [1, 'clouds/scaleway: ends after 20 seconds'],
   'commands/takeover/steps.ts': [1, 'commands/takeover: ends with its patience'],

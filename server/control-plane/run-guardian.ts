@@ -27,7 +27,7 @@ export async function runGuardian(parts: Parts, elected: Election): Promise<void
   const { base, caches, targets, watchdog, awake, signal } = parts
   const lead = async () => {
     await Promise.all([caches.synced(signal), firstLook({ ...base, known: parts.known }, signal)])
-    while (!signal.aborted) await elected.run(signal)
+    await elected.run(signal)
   }
   caches.onChange(() => {
     targets.refresh()

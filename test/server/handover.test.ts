@@ -79,9 +79,7 @@ function replica(name: string, { shared, clock }: { shared: StoredLease; clock: 
       }, signal),
   })
   const self: Replica = { name, isLeader: () => elected.isLeader(), terms: 0, cloudAnswers: true, reads: 0 }
-  void (async () => {
-    for (;;) await elected.run(new AbortController().signal)
-  })()
+  void elected.run(new AbortController().signal)
   return self
 }
 
