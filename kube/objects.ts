@@ -37,6 +37,7 @@ export type Condition = {
   reason: string
   message: string
   lastTransitionTime: string
+  observedGeneration?: number
 }
 
 export type ServicePort = {

@@ -47,22 +47,13 @@ function momentsOfRecord({ metadata, status = {} }: ElasticIP): Moment[] {
   const { annotations = {}, creationTimestamp: time = '', name } = metadata
   const writer = annotations[requestedByAnnotation] ?? 'a person'
   const created = { time, who: writer, what: `ElasticIP ${name} created`, request: annotations[requestIdAnnotation] }
-  const history = status.history?.map((step): Moment => ({
+  const history = (status.history ?? []).map((step): Moment => ({
     time: step.time,
     who: step.writer,
     what: step.message === undefined ? step.phase : `${step.phase}: ${step.message}`,
     request: step.request,
   }))
-  return [created, ...(history ?? momentsOfConditions(status))]
-}
-
-/** Of a record that was written before it had a history. */
-function momentsOfConditions({ conditions = [] }: NonNullable<ElasticIP['status']>): Moment[] {
-  return conditions.map(({ lastTransitionTime, type, status, message }) => ({
-    time: lastTransitionTime,
-    who: 'eip-admission',
-    what: `${status === 'True' ? type : `not ${type}`}: ${message}`,
-  }))
+  return [created, ...history]
 }
 
 function momentOfEvent(event: AnyEvent): Moment {

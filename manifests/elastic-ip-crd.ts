@@ -48,10 +48,22 @@ const columns = [
   { name: 'Address', type: 'string', jsonPath: '.status.address' },
   { name: 'Location', type: 'string', jsonPath: '.spec.location' },
   { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
+  { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+  { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason' },
+  { name: 'Reclaim', type: 'string', jsonPath: '.spec.reclaimPolicy' },
   { name: 'Namespace', type: 'string', jsonPath: '.spec.claimRef.namespace' },
   { name: 'Service', type: 'string', jsonPath: '.spec.claimRef.name' },
   { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
   { name: 'Message', type: 'string', jsonPath: '.status.message', priority: 1 },
+]
+
+/** The fields by which `kubectl get --field-selector` selects; API servers offer them from 1.31 on. */
+const selectable = [
+  '.status.phase',
+  '.status.address',
+  '.spec.claimRef.namespace',
+  '.spec.claimRef.name',
+  '.spec.location',
 ]
 
 /** The CustomResourceDefinition of ElasticIP. */
@@ -76,6 +88,7 @@ export const elasticIPDefinition = {
         storage: true,
         subresources: { status: {} },
         additionalPrinterColumns: columns,
+        selectableFields: selectable.map((jsonPath) => ({ jsonPath })),
         schema: {
           openAPIV3Schema: {
             description:

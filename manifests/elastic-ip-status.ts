@@ -1,15 +1,28 @@
 const text = { type: 'string' }
 const time = { type: 'string', format: 'date-time' }
 
+const generation = { type: 'integer', format: 'int64', minimum: 0 }
+
+/** The status of a record that nothing has looked at yet: without it, tools take a new object for a finished one. */
+const pending = {
+  type: 'Ready',
+  status: 'Unknown',
+  reason: 'Pending',
+  message: 'eip-admission has not looked at it yet',
+  lastTransitionTime: '1970-01-01T00:00:00Z',
+}
+
 const condition = {
   type: 'object',
   required: ['type', 'status', 'reason', 'message', 'lastTransitionTime'],
   properties: {
     type: {
       ...text,
-      enum: ['Requested', 'Reserved', 'Assigned'],
+      maxLength: 316,
       description:
-        'Requested: the provider has accepted the request for the address. ' +
+        'Ready: the address is in use, can be claimed, or is retained. ' +
+        'Stalled: a person must change something; it is absent otherwise. ' +
+        'Accepted: the provider has accepted the request for the address. ' +
         'Reserved: the provider has granted the address. ' +
         'Assigned: a stored Service holds the address.',
     },
@@ -17,6 +30,7 @@ const condition = {
     reason: { ...text, description: 'Why, in one word.' },
     message: { ...text, description: 'Why, in a sentence.' },
     lastTransitionTime: { ...time, description: 'When status last changed.' },
+    observedGeneration: { ...generation, description: 'The `metadata.generation` that the condition is about.' },
   },
 }
 
@@ -36,7 +50,9 @@ const step = {
 export const elasticIPStatus = {
   description: 'What eip-admission knows of the address. Nothing else writes it.',
   type: 'object',
+  default: { conditions: [pending] },
   properties: {
+    observedGeneration: { ...generation, description: 'The `metadata.generation` that this status is about.' },
     phase: {
       ...text,
       enum: ['Requested', 'Reserved', 'Bound', 'Releasing', 'Released', 'Available'],

@@ -21,10 +21,12 @@
 //   unclaimed, no address yet       | it is warm                                         | reserve
 //   unclaimed, no address yet       | otherwise                                          | provision
 //   none of these, with an address  | it has no finalizer of ours                        | add-finalizer
+//   none of these, settled          | its status is about an earlier spec                | observe
 //   otherwise                       |                                                    | -
 //
 // An address with a claimRef that an operator wrote is unclaimed: only that Service may claim it.
 import { type ElasticIP, phaseOf } from '../../ledger/record/elastic-ip.ts'
+import { isUnobserved } from '../../ledger/record/readiness.ts'
 import { lacksFinalizer } from '../../ledger/record/records.ts'
 import { hasSource, hasReservationOf, isClaimed, isClaimedBy, isSource, isWarm } from '../../ledger/record/source.ts'
 
@@ -35,6 +37,7 @@ export type AvailableStep =
   | { do: 'transfer'; source: ElasticIP; record: ElasticIP }
   | { do: 'bind'; source: ElasticIP }
   | { do: 'add-finalizer'; source: ElasticIP }
+  | { do: 'observe'; source: ElasticIP }
   | { do: 'restore-claim'; source: ElasticIP; record: ElasticIP }
   | { do: 'reclaim'; source: ElasticIP }
   | { do: 'release'; source: ElasticIP }
@@ -54,7 +57,11 @@ export function planAvailable({ source, record }: AvailableSeen): AvailableStep 
   if (record && isClaimLost(source, record)) return { do: 'restore-claim', source, record }
   if (phaseOf(source) === 'Releasing') return { do: 'release', source }
   const step = isClaimed(source) ? planClaimed(source, record) : planUnclaimed(source, record)
-  return step ?? (lacksFinalizer(source) ? { do: 'add-finalizer', source } : undefined)
+  if (step) return step
+  if (lacksFinalizer(source)) return { do: 'add-finalizer', source }
+  // The status that ends a claim is about its spec too.
+  const isSettled = isClaimed(source) === (phaseOf(source) === 'Bound')
+  return isSettled && isUnobserved(source) ? { do: 'observe', source } : undefined
 }
 
 /** Whether a record holds the reservation, but another writer took its claim away: a person, or a restored backup. */

@@ -2,7 +2,7 @@ import { bindSource } from '../../ledger/claim/bind.ts'
 import type { Claims, ClaimDeps } from '../../ledger/claim/claim.ts'
 import { clearSource, reclaimSource, restoreClaim, transferWarm } from '../../ledger/available/settle-source.ts'
 import { provision } from '../../ledger/available/provision.ts'
-import { holdRecord } from '../../ledger/record/records.ts'
+import { holdRecord, observeRecord } from '../../ledger/record/records.ts'
 import { releaseSource, type SourceReleaseDeps } from '../../ledger/release/release.ts'
 import { reserveWarm } from '../../ledger/claim/reserve-warm.ts'
 import { untilAborted } from '../../lib/until-aborted.ts'
@@ -34,6 +34,9 @@ export function availableSteps(
         return undefined
       case 'add-finalizer':
         await holdRecord(deps.records, step.source, signal)
+        return undefined
+      case 'observe':
+        await observeRecord(deps.records, step.source, signal)
         return undefined
       case 'restore-claim':
         await restoreClaim(deps, step, signal)

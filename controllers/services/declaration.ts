@@ -20,7 +20,7 @@ import {
 import { lastingMarks } from '../../ledger/record/marks.ts'
 import { addressAnnotation, elasticIPAnnotation } from '../../ledger/record/names.ts'
 import { correctRecord } from '../../ledger/record/reset-record.ts'
-import { holdRecord } from '../../ledger/record/records.ts'
+import { holdRecord, observeRecord } from '../../ledger/record/records.ts'
 import { isRelevantChange } from '../../ledger/record/relevant-change.ts'
 import { isAvailableFor, isClaimed, isSource } from '../../ledger/record/source.ts'
 import { type ReleaseDeps, postponeRelease, release, retain } from '../../ledger/release/release.ts'
@@ -230,6 +230,7 @@ function ledgerWrites({ deps, claims }: Deps['ledger'], unassign: ReleaseDeps['u
     setReclaimPolicy: (of, signal) => setReclaimPolicy(deps, of, signal),
     noteProtection: (of, signal) => noteProtection(deps, of, signal),
     holdRecord: (record, signal) => holdRecord(deps.records, record, signal),
+    observeRecord: (record, signal) => observeRecord(deps.records, record, signal),
     release: (record, signal) => release({ ...deps, unassign }, record, signal),
     recoverRecords: (of, signal) => recoverRecords(deps, of, signal),
     postponeRelease: (of, signal) => postponeRelease(deps, of, signal),

@@ -18,7 +18,8 @@
 //   any             | exists          | an address of its own         | address-plan.ts
 //   any             | exists          | an address, new or named      | address-plan.ts
 //
-// Where none of these plans has a step, a record with an address that lacks our finalizer gets it: hold-record.
+// Where none of these plans has a step, a record with an address that lacks our finalizer gets it: hold-record. Then the
+// status is written for the newest spec: observe-record.
 //
 // A step that frees an address waits until the network can no longer learn it:
 //
@@ -31,6 +32,7 @@
 //   release                               | is carried out once the deletion was requested
 import type { Service } from '../../kube/objects.ts'
 import { heldAddress, isSecondKey, phaseOf, serviceOfAddress } from '../../ledger/record/elastic-ip.ts'
+import { isUnobserved } from '../../ledger/record/readiness.ts'
 import { lacksFinalizer } from '../../ledger/record/records.ts'
 import { statusAddresses } from '../../ledger/record/address-use.ts'
 import { type Want, isWanted } from '../../ledger/want/want.ts'
@@ -96,7 +98,9 @@ function planWithoutNetwork(seen: ServiceSeen): ServicePlan {
   if (seen.record && seen.rival) return { step: { do: 'correct-record', record: seen.record, rival: seen.rival } }
   const plan = isSecondKey(seen.key) ? planSecond(seen) : postponeUntilDeletion(planByWant(seen), seen)
   const { record } = seen
-  return !plan.step && record && lacksFinalizer(record) ? { step: { do: 'hold-record', record } } : plan
+  if (plan.step || !record) return plan
+  if (lacksFinalizer(record)) return { step: { do: 'hold-record', record } }
+  return isUnobserved(record) ? { step: { do: 'observe-record', record } } : plan
 }
 
 function planByWant(seen: ServiceSeen): ServicePlan {

@@ -22,6 +22,8 @@ export type ServiceStep =
   | { do: 'set-reclaim-policy'; record: ElasticIP; reclaim: ReclaimPolicy }
   /** Adds our finalizer to a record: `cleanup` removed it. */
   | { do: 'hold-record'; record: ElasticIP }
+  /** Writes the status of a record for its newest spec. */
+  | { do: 'observe-record'; record: ElasticIP }
   | { do: 'note-protection'; record: ElasticIP; isProtected: boolean }
   /** `isShared`: the plan of the second address may write the status at the same time. */
   | { do: 'announce'; request: AnnouncementRequest; isShared?: true }

@@ -29,6 +29,7 @@ export type StepDeps = PostponeDeps &
     setReclaimPolicy: (of: { record: ElasticIP; reclaim: ReclaimPolicy }, signal: AbortSignal) => Promise<void>
     noteProtection: (of: { record: ElasticIP; isProtected: boolean }, signal: AbortSignal) => Promise<void>
     holdRecord: (record: ElasticIP, signal: AbortSignal) => Promise<void>
+    observeRecord: (record: ElasticIP, signal: AbortSignal) => Promise<void>
     release: (record: ElasticIP, signal: AbortSignal) => Promise<ReleaseResult>
     recoverRecords: (of: { service: Key; address: string }, signal: AbortSignal) => Promise<boolean>
     retain: (record: ElasticIP, signal: AbortSignal) => Promise<void>
@@ -66,6 +67,7 @@ export function serviceSteps(deps: StepDeps): CarryOut {
     if (step.do === 'correct-record') return correctRecord(deps, { step, service }, signal)
     if (step.do === 'retain') await deps.retain(step.record, signal)
     else if (step.do === 'hold-record') await deps.holdRecord(step.record, signal)
+    else if (step.do === 'observe-record') await deps.observeRecord(step.record, signal)
     else if (step.do === 'bind') await bind(deps, { ...step, service }, signal)
     else if (step.do === 'set-reclaim-policy') await deps.setReclaimPolicy(step, signal)
     else if (step.do === 'note-protection') await deps.noteProtection(step, signal)
@@ -80,6 +82,7 @@ type StepOnRecord =
   | 'correct-record'
   | 'retain'
   | 'hold-record'
+  | 'observe-record'
   | 'bind'
   | 'set-reclaim-policy'
   | 'note-protection'

@@ -6,7 +6,7 @@ type Schema = {
   format?: string
   description?: string
   enum?: readonly string[]
-  default?: string
+  default?: unknown
   required?: readonly string[]
   properties?: Record<string, Schema>
   items?: Schema
@@ -29,8 +29,14 @@ to a disk. eip-admission writes one for each Service; an operator can write one 
 
 \`\`\`sh run
 kubectl get eip -o wide
+kubectl get eip -l eip-admission.dev/service-namespace=default
+kubectl get eip --field-selector status.phase=Requested
 kubectl explain eip.spec
 \`\`\`
+
+Field selectors need Kubernetes 1.31. Its conditions keep the conventions of the Kubernetes API: \`kubectl wait
+--for=condition=Ready\`, Flux and Helm 4 understand them. \`Ready\` is true while the address is in use, can be
+claimed, or is retained. \`Stalled\` is there only while a person must change something; its reason and message say what.
 `
 
 /** The reference page of ElasticIP, in Markdown, from the schema that the API server has. */
@@ -58,7 +64,7 @@ function fieldRows({ properties = {}, required = [] }: Schema, path: string): st
     const place = `${path}.${name}${isList ? '[]' : ''}`
     const facts = [
       ...(field.enum ? [`One of ${field.enum.map((value) => `\`${value}\``).join(', ')}.`] : []),
-      ...(field.default === undefined ? [] : [`Default: \`${field.default}\`.`]),
+      ...(typeof field.default === 'string' ? [`Default: \`${field.default}\`.`] : []),
       ...(required.includes(name) ? ['Required.'] : []),
     ]
     const cells = [`\`${place}\``, typeName(field), [field.description ?? '', ...facts].join(' ').trim()]

@@ -13,7 +13,7 @@ import { takeNamed, unusableReason } from '../record/unusable-reservation.ts'
 export async function provision(deps: LedgerDeps, source: ElasticIP, signal: AbortSignal): Promise<string | undefined> {
   const found = await findNamedReservation(deps, source, signal)
   if (typeof found !== 'string') return accept(deps, { source, reservation: found }, signal)
-  if (source.status?.message !== found)
+  if (source.status?.message !== found || source.status.observedGeneration !== source.metadata.generation)
     await deps.records.writeStatus(source, notProvisioned(deps, source, found), { signal })
   return found
 }

@@ -14,6 +14,7 @@ import {
   familyOf,
   heldAddress,
   isSecondKey,
+  isUnwritten,
   provisionedSourceOf,
   recordName,
   serviceOfAddress,
@@ -162,7 +163,7 @@ async function chooseSource(
   if (elasticIP === undefined) return { source: isFresh ? deps.warmCandidates.pick({ location, family }) : undefined }
   const source = await deps.records.get(elasticIP)
   // It was created a moment ago, perhaps together with the Service: a controller is about to provision it.
-  const isNew = source && isSource(source) && source.status === undefined && !source.metadata.deletionTimestamp
+  const isNew = source && isSource(source) && isUnwritten(source) && !source.metadata.deletionTimestamp
   if (isNew) return { source, obstacle: busy }
   const reason = await findObstacle(deps, source, { name: elasticIP, key, family, signal })
   return reason === undefined ? { source } : { source, obstacle: { kind: 'refused', reason } }

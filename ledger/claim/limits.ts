@@ -8,6 +8,7 @@ import {
   familyOf,
   isSecond,
   phaseOf,
+  isUnwritten,
   reservationIdOf,
   serviceOfAddress,
 } from '../record/elastic-ip.ts'
@@ -77,7 +78,7 @@ export function countedAddresses(all: readonly ElasticIP[]): ElasticIP[] {
  * room.
  */
 function isCountedLater(other: ElasticIP, record: ElasticIP): boolean {
-  const isNew = record.status === undefined
+  const isNew = isUnwritten(record)
   if (reservationIdOf(other) !== undefined || (isNew && !isFirstOf(record, other))) return false
   const ageOrder = ({ metadata }: ElasticIP) => `${metadata.creationTimestamp} ${metadata.name}`
   return ageOrder(other) > ageOrder(record)

@@ -1,5 +1,5 @@
 import { isAlreadyExists } from '../../kube/errors.ts'
-import { type ElasticIP, recordFinalizer } from '../record/elastic-ip.ts'
+import { type ElasticIP, isUnwritten, recordFinalizer } from '../record/elastic-ip.ts'
 import { warmLabel } from '../record/names.ts'
 import type { ClaimDeps } from './claim.ts'
 import { type ClaimResult, busy } from './claim-spec.ts'
@@ -21,9 +21,9 @@ export async function reserveWarm(deps: ClaimDeps, source: ElasticIP): Promise<C
 }
 
 /** Its status is written at once, before the first request. If an old record has none, its status was emptied. */
-function isFresh({ metadata, status }: ElasticIP, now: Date): boolean {
-  const ageMs = now.getTime() - Date.parse(metadata.creationTimestamp ?? '')
-  return status === undefined && ageMs < 60_000
+function isFresh(record: ElasticIP, now: Date): boolean {
+  const ageMs = now.getTime() - Date.parse(record.metadata.creationTimestamp ?? '')
+  return isUnwritten(record) && ageMs < 60_000
 }
 
 /** Creates one more record of the warm pool; returns why not, if it would exceed a limit. */

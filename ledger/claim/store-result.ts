@@ -133,15 +133,15 @@ export async function holdSource(deps: LedgerDeps, record: ElasticIP, source: El
 }
 
 function granted(facts: { reason: string; message: string; now: Date }): StatusChange {
-  const types = ['Requested', 'Reserved'] as const
+  const types = ['Accepted', 'Reserved'] as const
   const conditions = types.map((type) => condition(type, { status: 'True', ...facts }))
   return { requestInFlight: undefined, message: undefined, conditions }
 }
 
 /** The cloud has a reservation for the record, which has no address from it. */
 function notGranted(facts: { reason: string; message: string; now: Date }): Condition[] {
-  const requested = condition('Requested', { ...facts, status: 'True', reason: 'Accepted' })
-  return [requested, condition('Reserved', { ...facts, status: 'False' })]
+  const accepted = condition('Accepted', { ...facts, status: 'True', reason: 'Accepted' })
+  return [accepted, condition('Reserved', { ...facts, status: 'False' })]
 }
 
 /** `isAbsent`: the cloud was searched, and has no reservation for the record. `fault`: by which the cloud refused. */

@@ -15,6 +15,8 @@ import {
   reachedAnnotation,
   reclaimAnnotation,
   serviceFinalizer,
+  serviceNameLabel,
+  serviceNamespaceLabel,
   silentAnnotation,
   transferAnnotation,
   upstreamFinalizer,
@@ -170,6 +172,12 @@ export const leaseAnnotations: readonly Annotation[] = [
 /** Labels that the ledger writes. */
 export const recordLabels: readonly WrittenName[] = [
   { name: warmLabel, on: 'ElasticIP', sentence: 'Marks a warm address: reserved before any Service requested it.' },
+  {
+    name: serviceNamespaceLabel,
+    on: 'ElasticIP',
+    sentence: 'The namespace of the Service in `spec.claimRef`, for selectors.',
+  },
+  { name: serviceNameLabel, on: 'ElasticIP', sentence: 'The name of the Service in `spec.claimRef`, for selectors.' },
 ]
 
 /** Finalizers that the ledger writes or removes. */

@@ -48,6 +48,8 @@ export type ElasticIP = KubeObject & {
 export type HistoryStep = { time: string; phase: string; message?: string; writer: string; request?: string }
 
 export type ElasticIPStatus = {
+  /** The generation of the record that this status is about. */
+  observedGeneration?: number
   phase?: Phase
   address?: string
   reservationID?: string
@@ -129,6 +131,11 @@ export function claimKey(record: ElasticIP): Key | undefined {
 /** The phase of a record; one without a status was created a moment ago. */
 export function phaseOf(record: ElasticIP): Phase {
   return record.status?.phase ?? 'Requested'
+}
+
+/** Whether nothing has written the status of a record yet: the API server fills in one condition. */
+export function isUnwritten({ status }: ElasticIP): boolean {
+  return status === undefined || Object.keys(status).join() === 'conditions'
 }
 
 /** The reservation behind a record, as far as it is known. */

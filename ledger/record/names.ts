@@ -66,5 +66,9 @@ export const ownPrefix = 'eip-admission.dev/'
 /** The label of warm addresses: reserved before any Service requested them, and for any Service. */
 export const warmLabel = 'eip-admission.dev/warm-pool'
 
+/** The Service of an ElasticIP, for selectors. */
+export const serviceNamespaceLabel = 'eip-admission.dev/service-namespace'
+export const serviceNameLabel = 'eip-admission.dev/service-name'
+
 /** The name under which the controllers write Services: by it and by our user the webhooks know our own writes. */
 export const serviceFieldManager = 'eip-admission'

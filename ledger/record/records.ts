@@ -19,6 +19,8 @@ import {
 } from './elastic-ip.ts'
 import { currentRequestId, requestIdAnnotation } from '../../lib/request-id.ts'
 import { isRetained } from './marks.ts'
+import { serviceNameLabel, serviceNamespaceLabel } from './names.ts'
+import { summaryOf } from './readiness.ts'
 import { requestedByAnnotation } from './requests-in-flight.ts'
 
 /**
@@ -51,12 +53,13 @@ export function records(client: KubeClient, writer: Writer): Records {
   return {
     get: (key, options) => client.get(elasticIPs, { name: recordName(key) }, options),
     list: (options) => listAll(client, elasticIPs, options),
-    create: (record, options) => client.create(elasticIPs, record, options),
-    writeSpec: (record, spec, options) => client.replace(elasticIPs, { ...withFinalizer(record), spec }, options),
+    create: (record, options) => client.create(elasticIPs, withServiceLabels(record), options),
+    writeSpec: (record, spec, options) =>
+      client.replace(elasticIPs, withServiceLabels({ ...withFinalizer(record), spec }), options),
     writeStatus: (record, change, options) =>
       client.replace(
         elasticIPs,
-        { ...record, status: mergeStatus(record.status, change, writer) },
+        { ...record, status: mergeStatus(record, change, writer) },
         { ...options, subresource: 'status' },
       ),
     async areDeleted(options) {
@@ -116,6 +119,11 @@ export async function holdRecord(records: Records, record: ElasticIP, signal: Ab
   await records.writeSpec(record, record.spec, { signal })
 }
 
+/** Writes the status of a record for its newest spec, and changes nothing else. */
+export async function observeRecord(records: Records, record: ElasticIP, signal: AbortSignal): Promise<void> {
+  await records.writeStatus(record, {}, { signal })
+}
+
 /**
  * Whether a deleted record has left a reservation: the next claim of its Service has to find that. A deletion that was
  * requested goes on without it.
@@ -130,6 +138,14 @@ function withFinalizer(record: ElasticIP): ElasticIP {
   const { finalizers = [] } = record.metadata
   if (finalizers.includes(recordFinalizer) || isBeingRemoved(record)) return record
   return { ...record, metadata: { ...record.metadata, finalizers: [...finalizers, recordFinalizer] } }
+}
+
+/** The Service of a record as labels, for selectors. */
+function withServiceLabels(record: ElasticIP): ElasticIP {
+  const { [serviceNamespaceLabel]: _namespace, [serviceNameLabel]: _name, ...others } = record.metadata.labels ?? {}
+  const { claimRef } = record.spec
+  const ofService = claimRef && { [serviceNamespaceLabel]: claimRef.namespace, [serviceNameLabel]: claimRef.name }
+  return { ...record, metadata: { ...record.metadata, labels: { ...others, ...ofService } } }
 }
 
 /** Who creates a record, and for which review, if it was one. */
@@ -159,9 +175,9 @@ export function newRecord(
 type ConditionFacts = { status: Condition['status']; reason: string; message: string; now: Date }
 
 /** A condition of a record; people read `message` beside it. */
-export function condition(type: 'Requested' | 'Reserved' | 'Assigned', facts: ConditionFacts): Condition {
+export function condition(type: 'Accepted' | 'Reserved' | 'Assigned', facts: ConditionFacts): Condition {
   const { status, reason, message, now } = facts
-  return { type, status, reason, message, lastTransitionTime: now.toISOString().replace(/\.\d+Z$/, 'Z') }
+  return { type, status, reason, message, lastTransitionTime: timeText(now) }
 }
 
 /** Whether a live Service holds the address. Written at every change of phase: its time tells when the phase began. */
@@ -190,17 +206,37 @@ export function mayFindShown(record: ElasticIP): boolean {
   return record.status?.address === undefined && !hasBeenHeld(record)
 }
 
+/** The status of a record after a change, with the conditions that follow from it. */
+function mergeStatus(record: ElasticIP, change: StatusChange, writer: Writer): ElasticIPStatus {
+  const { status: before = {}, metadata } = record
+  const observed = metadata.generation === undefined ? {} : { observedGeneration: metadata.generation }
+  const steps = mergeConditions(before.conditions, change.conditions ?? [])
+  const history = nextHistory(before, change, writer)
+  const merged = definedFields({ ...before, ...change, ...observed, history, conditions: steps })
+  const summary = summaryOf(merged).map((one) => ({ ...one, lastTransitionTime: timeText(writer.now()) }))
+  const isStalled = summary.some(({ type }) => type === 'Stalled')
+  const conditions = mergeConditions(steps, summary).filter(({ type }) => isStalled || type !== 'Stalled')
+  return { ...merged, conditions: conditions.map((one) => ({ ...one, ...observed })) }
+}
+
 /** Merges conditions by type; one whose status stays keeps the time of its last transition. */
-function mergeStatus(before: ElasticIPStatus = {}, change: StatusChange, writer: Writer): ElasticIPStatus {
-  const conditions = new Map((before.conditions ?? []).map((known) => [known.type, known]))
-  for (const next of change.conditions ?? []) {
+function mergeConditions(before: readonly Condition[] = [], changed: readonly Condition[]): Condition[] {
+  const conditions = new Map(before.map((known) => [known.type, known]))
+  for (const next of changed) {
     const known = conditions.get(next.type)
     const isSame = known?.status === next.status
     conditions.set(next.type, isSame ? { ...next, lastTransitionTime: known.lastTransitionTime } : next)
   }
-  const history = nextHistory(before, change, writer)
-  const after = { ...before, ...change, conditions: [...conditions.values()], history }
-  return Object.fromEntries(Object.entries(after).filter(([, value]) => value !== undefined))
+  return [...conditions.values()]
+}
+
+function definedFields(status: StatusChange): ElasticIPStatus {
+  return Object.fromEntries(Object.entries(status).filter(([, value]) => value !== undefined))
+}
+
+/** A time of the Kubernetes API, which has no fraction. */
+function timeText(now: Date): string {
+  return now.toISOString().replace(/\.\d+Z$/, 'Z')
 }
 
 /** The CRD has the same limit. */

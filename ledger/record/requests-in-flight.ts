@@ -1,5 +1,5 @@
 import { shortMemory } from '../../lib/short-memory.ts'
-import type { ElasticIP } from './elastic-ip.ts'
+import { type ElasticIP, isUnwritten } from './elastic-ip.ts'
 
 /** The process that wrote a record; it has a request in flight until the record has a status. */
 export const requestedByAnnotation = 'eip-admission.dev/requested-by'
@@ -30,7 +30,7 @@ export function requestsInFlight(of: Options): RequestsInFlight {
     isInFlight(record) {
       const { name } = record.metadata
       const request = requestIdOf(record)
-      if (record.status) own.forget(record)
+      if (!isUnwritten(record)) own.forget(record)
       if (request === undefined || own.isUnsent(record)) {
         seen.delete(name)
         return false
@@ -57,11 +57,11 @@ function ownCreates({ identity, timeoutMs, monotonicMs }: Options) {
   return {
     /** From its first status on a record itself says who has a request in flight. */
     forget: ({ metadata }: ElasticIP) => created.delete(metadata.uid),
-    isUnsent: ({ metadata, status }: ElasticIP) =>
-      status === undefined &&
-      metadata.annotations?.[requestedByAnnotation] === identity &&
-      !pending.has(metadata.name) &&
-      !created.has(metadata.uid),
+    isUnsent: (record: ElasticIP) => {
+      const { annotations, name, uid } = record.metadata
+      const isOwn = annotations?.[requestedByAnnotation] === identity
+      return isOwn && isUnwritten(record) && !pending.has(name) && !created.has(uid)
+    },
     async createRecord(name: string, create: () => Promise<ElasticIP>): Promise<ElasticIP> {
       count(name, 1)
       try {
@@ -76,8 +76,9 @@ function ownCreates({ identity, timeoutMs, monotonicMs }: Options) {
 }
 
 /** Tells one request to the cloud from another; undefined when a record waits for no answer. */
-export function requestIdOf({ metadata, status }: ElasticIP): string | undefined {
+export function requestIdOf(record: ElasticIP): string | undefined {
+  const { metadata, status } = record
   const created = { sender: metadata.annotations?.[requestedByAnnotation], sentAt: metadata.creationTimestamp }
-  const { sender, sentAt } = (status ? status.requestInFlight : created) ?? {}
+  const { sender, sentAt } = (isUnwritten(record) ? created : status?.requestInFlight) ?? {}
   return sender === undefined ? undefined : `${metadata.uid} ${sender} ${sentAt}`
 }

@@ -78,7 +78,7 @@ function chart(version: string, license: string): object {
     type: 'application',
     version,
     appVersion: version,
-    kubeVersion: '>=1.28.0-0',
+    kubeVersion: '>=1.30.0-0',
     home: repository,
     icon: `${repository}/raw/main/docs/pictures/icon.svg`,
     sources: [repository],

@@ -88,15 +88,6 @@ test('the timeline is in the order of time, whoever saw it', () => {
   )
 })
 
-test('a record from before there was a history shows its conditions', () => {
-  const lastTransitionTime = '2026-01-31T09:00:01Z'
-  const conditions = [
-    { type: 'Reserved', status: 'False', reason: 'NotGranted', message: 'wait', lastTransitionTime } as const,
-  ]
-  const [, moment] = timelineOf({ service: undefined, record: makeRecord({ conditions }), events: [] })
-  assert.is(moment?.what, 'not Reserved: wait')
-})
-
 test('the text of why ends with what to do, and offers a command only for a harmless id', () => {
   const of = (request: string) =>
     formatWhy({

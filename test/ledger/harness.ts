@@ -35,7 +35,7 @@ import { grantedCheck } from '../../ledger/claim/granted-address.ts'
 import { type Limits, overLimit } from '../../ledger/claim/limits.ts'
 import { turnover } from '../../ledger/claim/turnover.ts'
 import { ownerMarks, serviceMarks } from '../../ledger/record/marks.ts'
-import { holdRecord, records } from '../../ledger/record/records.ts'
+import { holdRecord, observeRecord, records } from '../../ledger/record/records.ts'
 import { type ReleaseDeps, type ReleaseResult, postponeRelease, release, retain } from '../../ledger/release/release.ts'
 import { warmCandidates } from '../../ledger/available/claim-source.ts'
 import { isAvailable, isWarm } from '../../ledger/record/source.ts'
@@ -299,6 +299,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
       setReclaimPolicy: (of, signal) => setReclaimPolicy(deps, of, signal),
       noteProtection: (of, signal) => noteProtection(deps, of, signal),
       holdRecord: (record, signal) => holdRecord(deps.records, record, signal),
+      observeRecord: (record, signal) => observeRecord(deps.records, record, signal),
       release: (record, signal) => release(deps, record, signal),
       recoverRecords: (of, signal) => recoverRecords(deps, of, signal),
       postponeRelease: (of, signal) => postponeRelease(deps, of, signal),

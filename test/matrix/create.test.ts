@@ -97,9 +97,11 @@ test('kubectl get eip shows address, location, phase, Service and age', async ()
   const { spec } = await stage.create(loadBalancer('listed'))
   await stage.settled('listed')
   const [header = '', line = ''] = (await stage.run('get', 'eip', 'default.listed')).trim().split('\n')
-  assert.equal(header.split(/\s{2,}/), ['NAME', 'ADDRESS', 'LOCATION', 'PHASE', 'NAMESPACE', 'SERVICE', 'AGE'])
+  const names = ['NAME', 'ADDRESS', 'LOCATION', 'PHASE', 'READY', 'REASON', 'RECLAIM', 'NAMESPACE', 'SERVICE', 'AGE']
+  assert.equal(header.split(/\s{2,}/), names)
   const [, ...columns] = line.split(/\s{2,}/)
-  assert.equal(columns.slice(0, -1), [spec.loadBalancerIP, dialect.place, 'Bound', 'default', 'listed'])
+  const { loadBalancerIP: address } = spec
+  assert.equal(columns.slice(0, -1), [address, dialect.place, 'Bound', 'True', 'Bound', 'Delete', 'default', 'listed'])
 })
 
 test('kubectl create of an existing name fails as usual, and the provider is not called', async () => {

@@ -2,8 +2,8 @@ import { backdateMs, defaultLifetimes } from '../../../certs/lifetimes.ts'
 import { type Finding, defineCheck } from '../check.ts'
 import type { Pod } from '../../../inspect/facts.ts'
 
-/** The oldest API server that evaluates the match conditions of webhooks. */
-const oldestMinor = 28
+/** The oldest API server that knows every field of the definition of ElasticIP. */
+const oldestMinor = 30
 
 /** How far two clocks may differ before times in leases and logs mislead. */
 const tolerableMs = 60_000
@@ -14,7 +14,7 @@ const harmfulMs = backdateMs(defaultLifetimes.leafMs)
 export const apiServerVersion = defineCheck({
   id: 'api-server-version',
   section: 'API server',
-  checks: 'The API server answers, and its version evaluates the match conditions of webhooks.',
+  checks: 'The API server answers, and its version knows every field of the definition of ElasticIP.',
   good: 'the API server answers, and its version is new enough',
   needs: ['server'],
   judge({ server: { version, major, minor } }) {
@@ -23,7 +23,7 @@ export const apiServerVersion = defineCheck({
       {
         level: 'warning',
         what: `the API server is ${version}`,
-        why: `before 1.${oldestMinor} it sends every change of every Service to the webhooks, and they are tested on 1.36`,
+        why: `before 1.${oldestMinor} it may refuse the definition of ElasticIP, and eip-admission is tested on 1.36`,
         fix: 'upgrade Kubernetes',
       },
     ]

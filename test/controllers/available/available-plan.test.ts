@@ -18,6 +18,7 @@ const warm = (status?: ElasticIPStatus, spec: Partial<ElasticIP['spec']> = {}) =
 }
 const lent = (status?: ElasticIPStatus, spec: Partial<ElasticIP['spec']> = {}) =>
   held(makeLot('office', { ...office, ...spec }, status))
+const edited = (source: ElasticIP) => ({ ...source, metadata: { ...source.metadata, generation: 3 } })
 const gone = (source: ElasticIP) => ({ ...source, metadata: { ...source.metadata, deletionTimestamp: deleted } })
 const taker = (name: string, facts: ElasticIPStatus = { phase: 'Reserved', ...reserved }) =>
   makeRecord(facts, { source: { name, type: name === 'office' ? 'Provisioned' : 'WarmPool' } })
@@ -40,6 +41,16 @@ const cases: { name: string; seen: AvailableSeen; step: string | undefined }[] =
   },
   { name: 'what a person wrote is looked up', seen: { source: lent(), record: undefined }, step: 'provision' },
   { name: 'what is provisioned waits', seen: { source: lent(available), record: undefined }, step: undefined },
+  {
+    name: 'a status that is about an earlier spec is written again',
+    seen: { source: edited(lent(available)), record: undefined },
+    step: 'observe',
+  },
+  {
+    name: 'but not while a claim is on its way: its last status is about the newest spec',
+    seen: { source: edited(lent(available, taken)), record: taker('office') },
+    step: undefined,
+  },
   {
     name: 'what cleanup left without our finalizer gets it',
     seen: { source: makeLot('office', office, available), record: undefined },

@@ -46,6 +46,7 @@ const guardedAndDeleted: ElasticIP = { ...guarded, metadata: { ...guarded.metada
 const { status: _gone, ...guardedUnwritten } = guarded
 const { finalizers: _held, ...others } = bound.metadata
 const unheld = { ...bound, metadata: others }
+const unobserved = { ...bound, metadata: { ...bound.metadata, generation: 3 } }
 /** As a backup leaves it that keeps no status. */
 const { status: _lost, ...unwritten } = bound
 const provisioned = { ...bound, spec: { ...bound.spec, source: { name: 'office', type: 'Provisioned' as const } } }
@@ -778,6 +779,19 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
     name: 'a record that cleanup left without our finalizer gets it',
     seen: { service: settledService, record: unheld },
     plan: { step: { do: 'hold-record', record: unheld } },
+  },
+  {
+    name: 'a status that is about an earlier spec is written again',
+    seen: { service: settledService, record: unobserved },
+    plan: { step: { do: 'observe-record', record: unobserved } },
+  },
+  {
+    name: 'but not of a record that is deleted',
+    seen: {
+      service: settledService,
+      record: { ...unobserved, metadata: { ...unobserved.metadata, deletionTimestamp: 'now' } },
+    },
+    plan: {},
   },
   {
     name: 'also where its Service is gone',

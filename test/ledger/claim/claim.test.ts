@@ -22,7 +22,7 @@ const addresses = (claimed: ClaimResult[]) =>
   claimed.map((one) => (one.kind === 'held' ? one.address : one.kind)).join()
 
 const requestReason = (record: ElasticIP | undefined) =>
-  record?.status?.conditions?.find(({ type }) => type === 'Requested')?.reason
+  record?.status?.conditions?.find(({ type }) => type === 'Accepted')?.reason
 
 test('after the adoption mark a new record needs one reserve and no list', async () => {
   const harness = makeHarness()
