@@ -26,6 +26,7 @@
 //
 // An address with a claimRef that an operator wrote is unclaimed: only that Service may claim it.
 import { type ElasticIP, phaseOf } from '../../ledger/record/elastic-ip.ts'
+import { allowedBeforeMoveAnnotation } from '../../ledger/record/names.ts'
 import { isUnobserved } from '../../ledger/record/readiness.ts'
 import { lacksFinalizer } from '../../ledger/record/records.ts'
 import { hasSource, hasReservationOf, isClaimed, isClaimedBy, isSource, isWarm } from '../../ledger/record/source.ts'
@@ -59,9 +60,13 @@ export function planAvailable({ source, record }: AvailableSeen): AvailableStep 
   const step = isClaimed(source) ? planClaimed(source, record) : planUnclaimed(source, record)
   if (step) return step
   if (lacksFinalizer(source)) return { do: 'add-finalizer', source }
-  // The status that ends a claim is about its spec too.
-  const isSettled = isClaimed(source) === (phaseOf(source) === 'Bound')
-  return isSettled && isUnobserved(source) ? { do: 'observe', source } : undefined
+  return isSettled(source) && isUnobserved(source) ? { do: 'observe', source } : undefined
+}
+
+/** Whether no other write follows: a claim ends with a status, and `kubectl eip move` writes the spec twice. */
+function isSettled(source: ElasticIP): boolean {
+  const isMoving = source.metadata.annotations?.[allowedBeforeMoveAnnotation] !== undefined
+  return !isMoving && isClaimed(source) === (phaseOf(source) === 'Bound')
 }
 
 /** Whether a record holds the reservation, but another writer took its claim away: a person, or a restored backup. */

@@ -119,7 +119,7 @@ test('a Service that names an ElasticIP gets its address in kubectl create, with
   const writes = calls.all().filter(({ method }) => method !== 'GET')
   assert.equal(writes, [], 'the sweep may have read')
   await eventually('it is Bound', async () => (await eip('office'))?.status?.phase === 'Bound' || undefined)
-  const line = new RegExp(`^office +${own.address} +${dialect.place} +Bound +default +web `, 'm')
+  const line = new RegExp(`^office +${own.address} +${dialect.place} +Bound +True +Bound +Retain +default +web `, 'm')
   assert.match(await stage.run('get', 'eip', 'office'), line)
 })
 

@@ -48,7 +48,7 @@ test('a created Service returns with its address after one call to the provider,
   const held = stage.reserved().find(({ address }) => address === spec.loadBalancerIP)
   assert.is(held?.place, place)
   for (const tag of [dialect.usage, serviceTag(dialect, 'default/web')]) assert.ok(held?.tags.includes(tag), tag)
-  const columns = new RegExp(`${spec.loadBalancerIP} +${place} +Bound +default +web `)
+  const columns = new RegExp(`${spec.loadBalancerIP} +${place} +Bound +True +Bound +Delete +default +web `)
   assert.match(await stage.run('get', 'eip', 'default.web'), columns)
 })
 

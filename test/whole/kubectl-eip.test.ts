@@ -323,10 +323,10 @@ test('move refuses an address that a Service has, and its steps in the printed o
   assert.match(await refused('move', 'office', '--to', 'web', '--yes'), 'a Service cannot exchange its address')
   await stage.run('delete', 'service', 'desk')
   await gone('default.desk')
-  await eventually(
-    'it is available',
-    async () => (await client.get(elasticIPs, { name: 'office' }))?.status?.phase === 'Available' || undefined,
-  )
+  await eventually('it is available, and the last write of its return is done', async () => {
+    const { metadata, status } = (await client.get(elasticIPs, { name: 'office' })) ?? {}
+    return (status?.phase === 'Available' && status.observedGeneration === metadata?.generation) || undefined
+  })
   assert.match((await typed(['move', 'office', '--to', 'shop/till', '--yes'])).stdout, 'Service shop/till gets it')
   const { stderr } = await stage.kubectl(
     ['create', '-f', '-'],

@@ -19,6 +19,10 @@ const warm = (status?: ElasticIPStatus, spec: Partial<ElasticIP['spec']> = {}) =
 const lent = (status?: ElasticIPStatus, spec: Partial<ElasticIP['spec']> = {}) =>
   held(makeLot('office', { ...office, ...spec }, status))
 const edited = (source: ElasticIP) => ({ ...source, metadata: { ...source.metadata, generation: 3 } })
+const moving = (source: ElasticIP) => ({
+  ...source,
+  metadata: { ...source.metadata, annotations: { 'eip-admission.dev/allowed-before-move': '*' } },
+})
 const gone = (source: ElasticIP) => ({ ...source, metadata: { ...source.metadata, deletionTimestamp: deleted } })
 const taker = (name: string, facts: ElasticIPStatus = { phase: 'Reserved', ...reserved }) =>
   makeRecord(facts, { source: { name, type: name === 'office' ? 'Provisioned' : 'WarmPool' } })
@@ -47,7 +51,12 @@ const cases: { name: string; seen: AvailableSeen; step: string | undefined }[] =
     step: 'observe',
   },
   {
-    name: 'but not while a claim is on its way: its last status is about the newest spec',
+    name: 'but not between the two writes of a move: the second one would meet a conflict',
+    seen: { source: moving(edited(lent(available))), record: undefined },
+    step: undefined,
+  },
+  {
+    name: 'nor while a claim is on its way: its last status is about the newest spec',
     seen: { source: edited(lent(available, taken)), record: taker('office') },
     step: undefined,
   },
