@@ -2,6 +2,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { announcerOf } from '../../announcers/announcers.ts'
 import { makeControllers } from '../../controllers/controllers.ts'
+import { serviceControllers } from '../../controllers/services/declaration.ts'
 import { dialects } from '../../sandbox/dialects.ts'
 import { makeDependencies } from '../../server/dependencies.ts'
 import { makeService } from '../builders.ts'
@@ -12,6 +13,22 @@ import { eventually } from '../whole/eventually.ts'
 const kubeconfig = kubeconfigs()
 const { cloud, project, token } = await dialects['cherry-servers'].open()
 
+/** What the controllers of a process depend on, with the simulated cloud and a scripted API server. */
+async function dependenciesAt(url: string, signal: AbortSignal) {
+  const base = await baseWith({
+    flags: { '--cloud-provider': 'cherryservers', '--kubeconfig': kubeconfig.for(url), '--base-url': cloud.url },
+    env: { CHERRY_API_KEY: token, CHERRY_PROJECT_ID: project },
+    signal,
+  })
+  const deps = makeDependencies({
+    ...base,
+    announcer: announcerOf(base.vendor.loadBalancer, base.vendor.announcerMarks),
+    cluster: 'cluster-1',
+    pathSecret: 'secret',
+  })
+  return { base, deps }
+}
+
 test('keys that wait for a worker show in the depth of their queue', () => {
   const quiet = quietServer({ services: ['web', 'api'].map((name) => makeService({ name })) })
   // No controller of Services begins before the records are known.
@@ -20,17 +37,7 @@ test('keys that wait for a worker show in the depth of their queue', () => {
   return withServer(respond, async ({ url }) => {
     const stop = new AbortController()
     const { signal } = stop
-    const base = await baseWith({
-      flags: { '--cloud-provider': 'cherryservers', '--kubeconfig': kubeconfig.for(url), '--base-url': cloud.url },
-      env: { CHERRY_API_KEY: token, CHERRY_PROJECT_ID: project },
-      signal,
-    })
-    const deps = makeDependencies({
-      ...base,
-      announcer: announcerOf(base.vendor.loadBalancer, base.vendor.announcerMarks),
-      cluster: 'cluster-1',
-      pathSecret: 'secret',
-    })
+    const { base, deps } = await dependenciesAt(url, signal)
     const controllers = makeControllers(deps, {
       isLeader: () => true,
       writeMs: () => Infinity,
@@ -54,6 +61,21 @@ test('keys that wait for a worker show in the depth of their queue', () => {
     }
   })
 })
+
+test('an error of the provider holds the key of a release, whatever changes; a claim has waits of its own', () =>
+  withServer(quietServer().respond, async ({ url }) => {
+    const stop = new AbortController()
+    const { deps } = await dependenciesAt(url, stop.signal)
+    const declared = serviceControllers(deps, { announcing: undefined, assigning: undefined, writeMs: () => Infinity })
+    stop.abort()
+    const holding = declared.map(({ reconciler, holdsFailedCalls = false }) => `${reconciler.name} ${holdsFailedCalls}`)
+    assert.equal(holding, [
+      'service-address false',
+      'service-claim false',
+      'service-release true',
+      'service-condition false',
+    ])
+  }))
 
 test.after(async () => {
   await cloud.close()

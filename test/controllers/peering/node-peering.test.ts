@@ -217,6 +217,19 @@ test('while the provider has not decided, it is asked again soon, and more and m
   assert.ok(againInMs >= 15 * minute)
 })
 
+test('a node that is forgotten and selected again is asked again soon, whatever was answered before', async () => {
+  const { cloud, look, time, nodes } = makeCluster({ selector: edge })
+  const register = (role: string) => nodes.put(makeNode({ providerID: 'equinixmetal://m-1', labels: { role } }))
+  cloud.peers = []
+  register('edge')
+  for (let n = 0; n < 8; n += 1) time.ms += (await look()).againInMs ?? 0
+  register('core')
+  await look()
+  register('edge')
+  const { againInMs = Infinity } = await look()
+  assert.ok(againInMs <= 2_000, `${againInMs} ms`)
+})
+
 test('a node that the selector does not match any more says nothing, and is forgotten', async () => {
   const { cloud, facts, look, nodes, register } = makeCluster({ selector: edge })
   register(1, { role: 'edge' })

@@ -1,15 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { KubeError } from '../../../kube/errors.ts'
 import { provisionedCheck } from '../../../ledger/available/provisioned-check.ts'
 import { transferWarm } from '../../../ledger/available/settle-source.ts'
 import type { ClaimResult } from '../../../ledger/claim/claim-spec.ts'
 import { type ElasticIP, elasticIPs } from '../../../ledger/record/elastic-ip.ts'
 import { serviceMarks, sourceMarks } from '../../../ledger/record/marks.ts'
 import { warmLabel } from '../../../ledger/record/names.ts'
-import { isAvailable, isWarm } from '../../../ledger/record/source.ts'
+import { isAvailable, isSource, isWarm } from '../../../ledger/record/source.ts'
 import { makeLot, makeReservation, makeService } from '../../builders.ts'
-import type { HeardCall } from '../../fakes/interposed.ts'
+import type { HeardCall, Hooks } from '../../fakes/interposed.ts'
 import type { ScriptedCloud } from '../../fakes/scripted-cloud.ts'
 import { type Process, type ProcessOptions, type Harness, makeHarness, neverAborted, scheme } from '../harness.ts'
 
@@ -294,6 +295,23 @@ test('a Service whose namespace has reached its limit gets no warm address, and 
   assert.equal(sources(harness).map(isAvailable), [true])
 })
 
+for (const { error, what } of [
+  { error: new KubeError('busy', { status: 500, reason: 'InternalError' }), what: 'fails, and keeps its record' },
+  { error: new KubeError('changed', { status: 409, reason: 'Conflict' }), what: 'is refused' },
+])
+  test(`a claim over the limit whose warm address cannot be made available (${error.reason}) ${what}`, async () => {
+    const kube: Hooks = {}
+    const { process, harness } = await warmHarness(1, { limits: { cluster: undefined, namespace: 0 }, kube })
+    const isReturned = ({ values: [, changed] }: HeardCall) =>
+      isSource(changed as ElasticIP) && isAvailable(changed as ElasticIP)
+    kube.before = (call) => {
+      if (call.verb === 'replace' && isReturned(call)) throw error
+    }
+    const isRefused = error.reason === 'Conflict'
+    const [claimed] = await Promise.allSettled([process.claim()])
+    assert.equal([claimed.status, harness.record() === undefined], [isRefused ? 'fulfilled' : 'rejected', isRefused])
+  })
+
 test('a claim that died before the limits were checked is checked when it is taken over, and its record stays', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
@@ -517,7 +535,7 @@ test('a leader that begins anew does not count what its former term missed', asy
   assert.is(source(harness, 'office')?.status?.reservationID, undefined)
 })
 
-test('a provisioned address is read once in its interval', async () => {
+test('a provisioned address is read once in its interval, and at once where a leader begins anew', async () => {
   const { harness, process } = await officeHarness()
   let nowMs = 0
   const checks = provisionedCheck(process.deps, { everyMs: 300_000, monotonicMs: () => nowMs })
@@ -531,6 +549,8 @@ test('a provisioned address is read once in its interval', async () => {
   assert.equal(await readsAt(0), [1, 300_000])
   assert.equal(await readsAt(200_000), [0, 100_000])
   assert.equal(await readsAt(300_000), [1, 300_000])
+  checks.forget()
+  assert.equal(await readsAt(300_001), [1, 300_000])
 })
 
 test('a claimRef that another writer overwrites on a provisioned ElasticIP is restored', async () => {

@@ -296,10 +296,27 @@ test('a copy of a backup that is younger than a sweep observes first, and stops 
   assert.is(await check(copySigns), 'nothing')
 })
 
-test('a new leader of the same cluster observes, then goes on', async () => {
-  const { check, original } = await restoreCopy()
+test('a new leader of the same cluster observes, then goes on, and so it does in its next term', async () => {
+  const { check, original, originalSigns } = await restoreCopy()
   const next = original.makeSigns()
   assert.equal([await check(next), await check(next), await check(next)], ['no-release', 'no-release', 'all'])
+  await check(originalSigns)
+  next.reset(0)
+  assert.is(next.state().kind, 'unchecked')
+  assert.equal([await check(next), await check(next), await check(next)], ['no-release', 'no-release', 'all'])
+})
+
+test('a copy that had to wait waits no longer once a person has confirmed it', async () => {
+  const { cloud, cluster, check, original, originalSigns } = await restoreCopy()
+  const look = (signs: ClusterSigns) => signs.check(cloud.reserved(), neverAborted)
+  const copy = cluster(original.stored())
+  const signs = copy.makeSigns({ silentMs: undefined })
+  assert.is(await check(signs), 'no-release')
+  await look(originalSigns)
+  assert.is(await look(signs), 'nothing')
+  copy.confirm()
+  assert.is(await look(signs), 'all')
+  assert.equal([signs.state().kind, signs.waitMs()], ['ours', undefined])
 })
 
 const minute = 60_000

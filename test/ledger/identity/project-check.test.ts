@@ -169,4 +169,16 @@ test('the confirmed project works, and the process with the former one ends its 
   assert.is(working.size, 0)
 })
 
+test('while the project is another one, no work begins', async () => {
+  const { check } = makeCluster()
+  await check('right').check(neverAborted)
+  const stop = new AbortController()
+  const began: string[] = []
+  const running = check('wrong').run(async () => void began.push('work'), stop.signal)
+  for (let n = 0; n < 100; n += 1) await setImmediate()
+  stop.abort()
+  await running
+  assert.equal(began, [])
+})
+
 test.run()
