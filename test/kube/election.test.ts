@@ -257,7 +257,7 @@ test('a leader whose work throws releases the lease and rejects with the error',
 function shortWork() {
   const work = {
     count: 0,
-    async lead() {
+    lead: async () => {
       work.count += 1
       if (work.count > 1_000) throw new Error('the loop has no pause')
     },
