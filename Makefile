@@ -12,7 +12,7 @@ help: ## lists these targets
 
 options = $(if $(CLOUD),--cloud $(CLOUD)) $(if $(INSTALL),--install $(INSTALL))
 
-demo: $(installed) ## runs the product on a real API server with a simulated cloud, and ends by itself; CLOUD=cherry-servers
+demo: $(installed) ## runs the product on a real API server with a simulated cloud, and ends automatically; CLOUD=cherry-servers
 	@npm run --silent demo -- $(options)
 
 sandbox: $(installed) ## the same, but it runs until you stop it; INSTALL=helm installs the chart
@@ -27,7 +27,7 @@ test-slow: $(installed) control-plane rig chart-tools cert-manager cilium ## the
 test-cluster: $(installed) control-plane chart-tools ## three real nodes: kubelet, containerd, the chart as pods, a client outside; needs root
 	@npm run --silent test -- --cluster
 
-alert-recordings: $(installed) control-plane chart-tools ## makes the recordings of the alerts' tests anew, by real runs
+alert-recordings: $(installed) control-plane chart-tools ## makes the recordings of the alerts' tests again, by real runs
 	@node test/whole/alerts/record.ts
 
 test-control-plane: $(installed) control-plane ## keeps an API server up, so that one test starts at once

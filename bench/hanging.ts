@@ -80,5 +80,5 @@ async function showOwn(admin: Admin, name: string, address: string): Promise<voi
 
 async function remove(admin: Admin, name: string): Promise<void> {
   await admin.remove(services, at(name))
-  await until(`${name} is gone`, async () => (await admin.get(services, at(name))) === undefined, 10)
+  await until(`${name} no longer exists`, async () => (await admin.get(services, at(name))) === undefined, 10)
 }

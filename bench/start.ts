@@ -62,7 +62,7 @@ async function comeUp(at: At, launch: (at: At) => Promise<Product>, seen: Figure
   seen.address.push(addressMs - startedMs)
   const name = { namespace: 'default', name: 'waiting' }
   await admin.remove(services, name)
-  await until('the Service is gone', async () => (await admin.get(services, name)) === undefined)
+  await until('the Service no longer exists', async () => (await admin.get(services, name)) === undefined)
   await product.stop()
 }
 

@@ -28,7 +28,7 @@ export function webhook(): Promise<Row[]> {
       await createWithAddress(admin, 'web')
       await bound(admin, 1)
       const stored = await admin.get(services, { namespace: 'default', name: 'web' })
-      if (!stored) throw new Error('Service default/web is gone')
+      if (!stored) throw new Error('Service default/web no longer exists')
       const reviews = reviewsOf(stored)
       return [
         ...(await compare({ ours, bare, body: reviews['no-op'] }, 'update that changes nothing', true)),

@@ -98,7 +98,7 @@ function addDoctor(root: Command, { doctor, env }: ProgramDeps): void {
   const command = addCommand(root, 'doctor')
     .summary('Checks a live cluster and its cloud, and changes nothing.')
     .description(
-      'Checks a live cluster and its cloud, and says what is wrong, why, and which command mends it. It changes nothing. ' +
+      'Checks a live cluster and its cloud, and says what is wrong, why, and which command fixes it. It changes nothing. ' +
         'Give it the settings of `eip-admission serve`. It exits with 1 for errors, and with 2 if it could not check ' +
         `everything.\n\n${describeSecrets(serveSections)}`,
     )
@@ -154,7 +154,7 @@ function addTakeoverApply(takeover: Command, { takeoverApply, env }: ProgramDeps
     .showHelpAfterError('eip-admission takeover apply --help lists the flags.')
     .summary('Takes over, step by step; it may be repeated until it is done.')
     .description(
-      'Makes the plan anew, and refuses if something stands in its way. Then it stops the predecessor, frees its lease, ' +
+      'Makes the plan again, and refuses if something stands in its way. Then it stops the predecessor, frees its lease, ' +
         'waits until eip-admission leads and has adopted every reservation, and verifies each Service. It may be ' +
         'stopped and repeated at any time: every step looks at the cluster for itself. It needs the flags of ' +
         '`takeover plan`, and the rights of an administrator of the cluster.',

@@ -86,7 +86,10 @@ function explainAbsent(key: Key, records: readonly ElasticIP[]): Verdict {
   const is = isNew
     ? `${absent}, but ${address} was reserved for it: the API server refused the Service after that, or it is being created.`
     : `${absent} any more, and ${address} is being given back${because(record)}.`
-  return { is, todo: 'Wait: eip-admission gives it back by itself, a new address after a grace period of 15 minutes.' }
+  return {
+    is,
+    todo: 'Wait: eip-admission gives it back automatically, a new address after a grace period of 15 minutes.',
+  }
 }
 
 /** The address of a record, for a message. */
@@ -149,7 +152,7 @@ function explainMissing(seen: WhySeen, service: Service, record: ElasticIP | und
   const none = `Service ${key} has no address`
   const balancer = balancerOf(service)
   if (balancer) {
-    const todo = 'eip-admission tries again by itself. The Events above say what it waits for.'
+    const todo = 'eip-admission tries again automatically. The Events above say what it waits for.'
     return { is: `${none} yet: ${missingText(balancer)}.`, todo }
   }
   const unheld = record && explainUnheld(record, none)
@@ -158,7 +161,7 @@ function explainMissing(seen: WhySeen, service: Service, record: ElasticIP | und
   const condition = addressConditionOf(service)
   if (held !== undefined && condition?.reason === 'NotAnnounced') {
     const is = `${none}: ${condition.message.replace(/\.$/, '')}.`
-    return { is, todo: 'Change what this names. The announcing software looks again by itself.' }
+    return { is, todo: 'Change what this names. The announcing software looks again automatically.' }
   }
   if (held !== undefined) {
     return {
@@ -169,7 +172,7 @@ function explainMissing(seen: WhySeen, service: Service, record: ElasticIP | und
   if (record) {
     return {
       is: `${none} yet: ${reasonOf(record)}.`,
-      todo: 'eip-admission tries again by itself. Do what the message says, if it names something.',
+      todo: 'eip-admission tries again automatically. Do what the message says, if it names something.',
     }
   }
   return explainUnrecorded(seen, service, none)

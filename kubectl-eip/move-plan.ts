@@ -65,7 +65,7 @@ function targetProblem({ to, target, record, all }: MoveSeen): string | undefine
   const has = shown ?? kept?.status?.address
   if (has === undefined) return undefined
   const how = target
-    ? `a Service cannot exchange its address. Delete it: ${deletion(to)}; then run this again, and create it anew`
+    ? `a Service cannot exchange its address. Delete it: ${deletion(to)}; then run this again, and create it again`
     : `give that back first: kubectl eip release ${kept?.metadata.name}`
   return `Service ${to} has ${has}, and ${how}`
 }

@@ -27,7 +27,7 @@ export async function move(cluster: Cluster, options: MoveOptions, io: Io): Prom
   const plan = planMove({ record, to, target, all })
   if ('refusal' in plan) throw new Refusal(plan.refusal)
   const address = record.status?.address ?? record.metadata.name
-  const text = `From now on only Service ${to} may have ${address}. The project goes on paying for it.`
+  const text = `From now on only Service ${to} may have ${address}. The project continues paying for it.`
   await confirm(io, { text, what: address, yes: options.yes })
   const moved = await carryOut(cluster, { plan, record, name: options.name ?? to.replace('/', '-') })
   const found = await awaitAvailable(cluster, moved, options.waitMs)
@@ -39,14 +39,14 @@ export async function move(cluster: Cluster, options: MoveOptions, io: Io): Prom
 function pendingText({ metadata: { name }, status }: ElasticIP, { address, to }: { address: string; to: Key }): string {
   const message = status?.message ?? 'eip-admission has not acted on it yet'
   return (
-    `The move of ${address} to Service ${to} is requested, and goes on without this command: ${message}.\n` +
+    `The move of ${address} to Service ${to} is requested, and continues without this command: ${message}.\n` +
     `Do not delete ElasticIP ${name}: it keeps the reservation. To see when it is Available: kubectl get eip ${name}\n`
   )
 }
 
 function lostText({ metadata: { name } }: ElasticIP, reservationID: string | undefined): string {
   return (
-    `ElasticIP ${name} is gone: somebody has deleted it, and it kept reservation ${reservationID}. ` +
+    `ElasticIP ${name} no longer exists: somebody has deleted it, and it kept reservation ${reservationID}. ` +
     'To keep that, create an ElasticIP with this spec.reservationID at once'
   )
 }

@@ -41,7 +41,7 @@ function refusalOf(record: ElasticIP, all: PossibleUsers): string | undefined {
   if (metadata.deletionTimestamp) {
     return `ElasticIP ${name} is being deleted already${status?.message === undefined ? '' : `: ${status.message}`}`
   }
-  if (phaseOf(record) === 'Releasing') return `ElasticIP ${name} is being released already; it goes by itself`
+  if (phaseOf(record) === 'Releasing') return `ElasticIP ${name} is being released already; it is deleted automatically`
   return isSource(record) ? refusalOfSource(record, all) : refusalOfOwn(record, all)
 }
 
@@ -53,7 +53,7 @@ function refusalOfOwn(record: ElasticIP, all: PossibleUsers): string | undefined
   if (phaseOf(record) === 'Released') return undefined
   return (
     `${address} is for Service ${key}, which is about to have it. Delete the Service if it exists; ` +
-    'an address without one is given back by itself after 15 minutes'
+    'an address without one is given back automatically after 15 minutes'
   )
 }
 
@@ -104,7 +104,7 @@ function consequenceOf(record: ElasticIP): string {
     `${address} to another customer at once. Nobody can bring it back.`
   if (!mayBeOperators(record)) return gone
   return (
-    `Services can no longer claim ${address}. A reservation that you ordered yourself stays, and the project goes on ` +
+    `Services can no longer claim ${address}. A reservation that you ordered yourself stays, and the project continues ` +
     'paying for it. One that eip-admission reserved is deleted at the provider, and nobody can bring it back.'
   )
 }

@@ -25,7 +25,7 @@ export async function release(
   })
   if (left?.metadata.uid !== uid) return io.print(`ElasticIP ${name} is deleted.\n`)
   const message = left?.status?.message ?? 'eip-admission has not acted on it yet'
-  io.print(`The deletion of ElasticIP ${name} is requested, and goes on without this command: ${message}.\n`)
+  io.print(`The deletion of ElasticIP ${name} is requested, and continues without this command: ${message}.\n`)
 }
 
 /** Deletes a record as it was read: whoever changed it since may use the address. */
@@ -45,6 +45,6 @@ export async function confirm(io: Io, of: { text: string; what: string; yes: boo
   io.printError(`${of.text}\n`)
   if (of.yes) return
   if (!io.ask) throw new Refusal('nobody can be asked here; add --yes if you mean it')
-  const answer = await io.ask(`Type ${of.what} to go on: `)
+  const answer = await io.ask(`Type ${of.what} to continue: `)
   if (answer.trim() !== of.what) throw new Refusal('nothing was changed')
 }

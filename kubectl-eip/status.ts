@@ -76,7 +76,7 @@ export function formatStatus(seen: StatusSeen): string {
 function addressesText({ records }: StatusSeen): string {
   const count = countedAddresses(records).length
   const kept = records.filter((record) => phaseOf(record) === 'Released').length
-  return `${count}${kept > 0 ? `, ${kept} of them kept for Services that are gone` : ''}`
+  return `${count}${kept > 0 ? `, ${kept} of them kept for Services that no longer exist` : ''}`
 }
 
 function phasesText(records: readonly ElasticIP[]): string {

@@ -19,7 +19,7 @@ const claimRef = {
     setByOperator: {
       type: 'boolean',
       description:
-        'On a provisioned ElasticIP: an operator named the Service, and the claimRef stays when the Service is gone. ' +
+        'On a provisioned ElasticIP: an operator named the Service, and the claimRef stays when the Service no longer exists. ' +
         'eip-admission sets it.',
     },
   },
@@ -45,7 +45,7 @@ const source = {
       ...text,
       enum: ['Provisioned', 'WarmPool'],
       description:
-        'Provisioned: that ElasticIP keeps the reservation, and is Available again when the Service is gone. ' +
+        'Provisioned: that ElasticIP keeps the reservation, and is Available again when the Service no longer exists. ' +
         'WarmPool: this ElasticIP takes over the reservation, and that one is deleted.',
     },
   },
@@ -77,7 +77,7 @@ export const elasticIPSpec = {
       // An absent field must never cause a deletion. The records that we write always have a value.
       default: 'Retain',
       description:
-        'What happens to the reservation when its Service is gone or wants no address. ' +
+        'What happens to the reservation when its Service no longer exists or wants no address. ' +
         'Delete: the reservation is deleted at the provider, and the project no longer pays for it. ' +
         'Retain: the project keeps the reservation and pays for it. A provisioned ElasticIP is Available again, any ' +
         'other one is Released.',

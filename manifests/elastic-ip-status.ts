@@ -61,14 +61,14 @@ export const elasticIPStatus = {
         'Reserved: the address is reserved, but no stored Service holds it yet. ' +
         'Bound: a Service holds the address. ' +
         'Releasing: the Service no longer holds the address, and its reservation is about to be deleted. ' +
-        'Released: the Service is gone, and reclaimPolicy Retain keeps the reservation. ' +
+        'Released: the Service no longer exists, and reclaimPolicy Retain keeps the reservation. ' +
         'Available: a provisioned or warm address that a Service can claim.',
     },
     address: { ...text, description: 'The public IP address, once the provider has granted it.' },
     reservationID: { ...text, description: "The provider's id of the reservation, once it is known." },
     requestInFlight: {
       description:
-        'A request to the provider that may still be carried out. While it is set, no request is sent that could ' +
+        'A request to the provider that may still succeed. While it is set, no request is sent that could ' +
         'reserve a second address.',
       type: 'object',
       required: ['sender', 'sentAt'],

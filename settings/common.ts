@@ -49,7 +49,7 @@ export const common = {
     default: withoutClass,
     sentence:
       'Classes of Services (`spec.loadBalancerClass`) that get addresses from eip-admission; `none` stands for Services without a class. ' +
-      'The announcing software has to serve the same classes.',
+      'The announcing software must serve the same classes.',
   },
   ownAddressRanges: {
     title: 'own address ranges',

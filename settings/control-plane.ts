@@ -39,7 +39,7 @@ const probes = {
     format: number(1, 1000),
     default: '10',
     sentence:
-      'Good answers in a row that make a node a candidate. While the holder goes on to fail, fewer are enough, at least two.',
+      'Good answers in a row that make a node a candidate. While the holder continues to fail, fewer are enough, at least two.',
   },
   controlPlaneCooldownMs: {
     title: 'control-plane cool-down',

@@ -93,7 +93,7 @@ function calicoLeft(objects: readonly KubeObject[]): string[] {
   const counts = countsOf([peers, filters, configurations], [...ours, ...created])
   return [
     ...(deletions.length > 0
-      ? [`Calico goes on announcing: ${counts} stay. To end all announcements, run ${deletions.join(', then ')}.`]
+      ? [`Calico continues announcing: ${counts} stay. To end all announcements, run ${deletions.join(', then ')}.`]
       : []),
     ...shared.map(
       (one) =>

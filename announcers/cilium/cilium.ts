@@ -126,7 +126,7 @@ function ciliumLeft(objects: readonly KubeObject[]): string[] {
     ...secretNamespaces(ours, ofSecret).map(secretDeletion),
   ]
   return [
-    `Cilium goes on announcing: ${countsOf(ownKinds(), ours)} stay. To end all announcements, run ${deletions.join(', then ')}.`,
+    `Cilium continues announcing: ${countsOf(ownKinds(), ours)} stay. To end all announcements, run ${deletions.join(', then ')}.`,
   ]
 }
 

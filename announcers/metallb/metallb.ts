@@ -174,7 +174,7 @@ function metallbLeft(objects: readonly KubeObject[]): string[] {
   const byNamespace = Map.groupBy(objects.filter(isWritten), ({ metadata }) => metadata.namespace ?? '')
   return [...byNamespace].map(
     ([namespace, ours]) =>
-      `MetalLB goes on announcing: ${countsOf(metallbKinds, ours)} stay in namespace ${namespace}. The program that ` +
+      `MetalLB continues announcing: ${countsOf(metallbKinds, ours)} stay in namespace ${namespace}. The program that ` +
       'wrote them before eip-admission finds its own under their old names. To end all announcements, run ' +
       `\`kubectl delete ${kubectlNames(metallbKinds)} -n ${namespace} -l ${ownSelector}\`, then ` +
       `${secretDeletion(namespace)}.`,

@@ -85,5 +85,5 @@ async function target(
 }
 
 function goneError(id: string): Error {
-  return refusal(`address ${id} cannot be moved: its reservation is gone`, 'invalid')
+  return refusal(`address ${id} cannot be moved: its reservation no longer exists`, 'invalid')
 }

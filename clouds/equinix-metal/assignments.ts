@@ -79,7 +79,7 @@ type Target = Parameters<Assignments['move']>[0]
 async function move(project: Project, target: Target, options: MoveOptions): Promise<void> {
   const found = await find(project, target.id, options.signal)
   if (!found || !isStill(shown(found), target))
-    throw refusal(`address ${target.id} cannot be moved: its reservation is gone`, 'invalid')
+    throw refusal(`address ${target.id} cannot be moved: its reservation no longer exists`, 'invalid')
   const others = found.assignments.filter(({ machine }) => machine !== target.machine)
   const freed: Assignment[] = []
   try {

@@ -48,7 +48,7 @@ async function findForbidden(project: Project, id: string, signal: AbortSignal):
   const found = machines.find((machine) => machine?.id === id)
   if (found) return found
   if (machines.length > 0 && !machines.includes(undefined)) return undefined
-  const text = `machine ${id} cannot be read, and the list of machines does not prove that it is gone`
+  const text = `machine ${id} cannot be read, and the list of machines does not prove that it no longer exists`
   throw refusal(`${text}; check that the API key may read project ${project.id}`, 'auth')
 }
 

@@ -43,7 +43,7 @@ type Target = Parameters<Assignments['move']>[0]
 async function move(project: Project, target: Target, options: MoveOptions): Promise<void> {
   const { id, machine, from } = target
   const machines = from ?? (await find(project, target, options.signal))?.machines
-  if (!machines) throw refusal(`address ${id} cannot be moved: its reservation is gone`, 'invalid')
+  if (!machines) throw refusal(`address ${id} cannot be moved: its reservation no longer exists`, 'invalid')
   if (machines.includes(machine)) return
   try {
     await assign(project, { id, machine }, options)

@@ -136,7 +136,7 @@ function lostOutcome({ isRead }: CallFacts): 'nothing' | 'unknown' {
 }
 
 function doubtText(outcome: 'nothing' | 'unknown'): string {
-  return outcome === 'unknown' ? '; it may have been carried out' : ''
+  return outcome === 'unknown' ? '; it may have succeeded' : ''
 }
 
 function vendorText(text: string | undefined, facts: CallFacts): string | undefined {

@@ -94,7 +94,7 @@ async function listPeers(account: Peered, machine: string, signal: AbortSignal):
   const own = read?.addresses.find(({ address, isPublic, isElastic }) => isPublic && !isElastic && isIPv4(address))
   if (!own)
     throw refusal(
-      `server ${machine} has no public IPv4 address, from which its BGP sessions have to come; give it one, or exclude its node`,
+      `server ${machine} has no public IPv4 address, from which its BGP sessions must come; give it one, or exclude its node`,
       'invalid',
     )
   const { localAsn, isMultihop, password } = group

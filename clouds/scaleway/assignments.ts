@@ -174,7 +174,7 @@ async function settledAfterWrite(project: Project, target: Movable, signal: Abor
 }
 
 function goneError(id: string): CloudError {
-  return refusal(`address ${id} cannot be moved: its reservation is gone`, 'invalid')
+  return refusal(`address ${id} cannot be moved: its reservation no longer exists`, 'invalid')
 }
 
 function betweenError({ reservation }: FlexibleIp, server: string, outcome: CloudError['outcome']): CloudError {

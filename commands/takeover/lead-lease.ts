@@ -77,7 +77,7 @@ export function holdStep(client: KubeClient, lead: LeadLease, isPredecessorBack:
       if (holder === '' || isOfTakeover(holder)) return { text: `claiming the ${place}` }
       return {
         text: `${holder} holds the ${place}`,
-        hint: 'stop every `eip-admission serve` that runs outside the cluster; a lease of a dead process expires by itself',
+        hint: 'stop every `eip-admission serve` that runs outside the cluster; a lease of a dead process expires automatically',
       }
     },
     act: async () => void (await lead.claim()),

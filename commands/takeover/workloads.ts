@@ -138,7 +138,7 @@ async function stillRunning(
     if (length > 0)
       return {
         text: `${workloadText(workload)} still has ${length} ${length === 1 ? 'pod' : 'pods'}`,
-        hint: `if its node is gone: kubectl get pods -n ${workload.metadata.namespace} -l ${selectorOf(workload)}`,
+        hint: `if its node no longer exists: kubectl get pods -n ${workload.metadata.namespace} -l ${selectorOf(workload)}`,
       }
   }
   return undefined

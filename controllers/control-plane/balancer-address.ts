@@ -23,7 +23,7 @@ export function balancerAddress(balancers: Pick<Balancers, 'get'>, id: string): 
 export function leasedBalancers(balancers: Balancers, writeMs: () => number): Balancers {
   const write = <T>(signal: AbortSignal, work: (ends: AbortSignal) => Promise<T>): Promise<T> => {
     const ms = Math.min(writeMs(), longestWriteMs)
-    if (ms < leastWriteMs) throw new Error('the lease ends too soon for another write; the next leader goes on')
+    if (ms < leastWriteMs) throw new Error('the lease ends too soon for another write; the next leader continues')
     const timeoutError = () => new Error(`the provider did not answer a write within ${Math.floor(ms)} ms`)
     return withTimeLimit({ ms, timeoutError, signal }, work)
   }

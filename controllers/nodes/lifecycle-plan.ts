@@ -89,5 +89,5 @@ function gone(id: string): string {
 }
 
 function advice({ metadata }: Node): string {
-  return `Check the API key and the project; if the machine is gone, kubectl delete node ${metadata.name}`
+  return `Check the API key and the project; if the machine no longer exists, kubectl delete node ${metadata.name}`
 }

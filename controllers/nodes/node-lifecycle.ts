@@ -179,5 +179,5 @@ async function remove({ client, limit, event, log }: NodeLifecycleDeps, node: No
     throw error
   }
   limit.recordRemoval(name)
-  log.info({ node: name, providerID: live.spec.providerID }, 'node deleted: its machine is gone')
+  log.info({ node: name, providerID: live.spec.providerID }, 'node deleted: its machine no longer exists')
 }

@@ -191,7 +191,7 @@ function notFound(node: Node, holders: Machine[], ids: ProviderIds): string {
   return (
     `no machine has ${known}the name ${node.metadata.name}${holders.length > 0 ? doubt : ''}. ` +
     `Give the machine that name, or ${remedy(ids, 'start')}. ` +
-    'If the node runs elsewhere, the cloud provider of that place has to initialize it'
+    'If the node runs elsewhere, the cloud provider of that place must initialize it'
   )
 }
 

@@ -12,7 +12,7 @@ run whether it calls the webhooks. Give it the settings of \`serve\` and a kubec
 METAL_API_KEY=... METAL_PROJECT_ID=... eip-admission doctor --cloud-provider=equinixmetal
 \`\`\`
 
-For each check it prints \`ok\`, \`warning\` or \`ERROR\`, with the reason and the command that mends it. \`unknown\` means that
+For each check it prints \`ok\`, \`warning\` or \`ERROR\`, with the reason and the command that fixes it. \`unknown\` means that
 a fact could not be read; the reason names the missing right. An \`ok\` with \`run\` gives a command that shows what nobody
 reports to \`doctor\`. \`-o json\` prints the same for programs.
 

@@ -12,7 +12,7 @@ kubectl get events -A --field-selector type=Warning
 
 The API server keeps an Event for an hour. A problem that lasts is written once, and again each half hour: retries that
 change nothing write no Event. Beyond 25 Events an object gets one each five minutes, as with client-go. Events about objects without a namespace, such as nodes, are in \`default\`.
-The reasons of Services and nodes are those of the cloud controller manager of Kubernetes, so that dashboards go on.
+The reasons of Services and nodes are those of the cloud controller manager of Kubernetes, so that dashboards continue.
 `
 
 /** The reference page of all Events, in Markdown, from the catalogue that the recorders take their reasons from. */

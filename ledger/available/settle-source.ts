@@ -33,7 +33,7 @@ export async function reclaimSource(
   const used = { address: source.status?.address, reservationID: source.status?.reservationID }
   const error = await inUseBy(deps, { used, key, names: [name] }, signal)
   if (!error) {
-    await deps.records.writeStatus(source, { phase: 'Releasing', message: 'its Service is gone' }, { signal })
+    await deps.records.writeStatus(source, { phase: 'Releasing', message: 'its Service no longer exists' }, { signal })
   } else if (error.users.some(({ service }) => service?.metadata.annotations?.[elasticIPAnnotation] === name)) {
     await makeAvailable(deps, source, signal)
   } else await stayInUse(deps, { record: source, error }, signal)

@@ -57,7 +57,7 @@ export function planProject(seen: ProjectSeen): ProjectPlan {
     return { kind: 'unread', what: `${owner}, and whether they are in ${named} could not be read yet: ${nothing}` }
   }
   if (hasOneOfOurs(listed, { held, cluster })) return { kind: 'remember' }
-  const remedy = remedyOf({ project, at }, 'the former project')
+  const remedy = remedyOf({ project, at }, 'the previous project')
   return { kind: 'other', what: `${owner}, and ${named} has none of them: ${nothing}`, remedy }
 }
 

@@ -47,7 +47,7 @@ export async function writeSign(deps: WriteSignDeps, writing: Known & Writing, s
   const known = await map.change(stored, { cluster, signs: next['signs'] }, signal)
   await markCarrier(deps, writing, signal)
   const changed = await changeAnyway(map, { known, next }, signal)
-  const message = `This cluster goes on with the cluster id ${cluster}: ${reasons[plan.why]}`
+  const message = `This cluster continues with the cluster id ${cluster}: ${reasons[plan.why]}`
   log.warn({ cluster, signs: plan.signs }, message)
   event(changed, { type: 'Normal', reason: 'ClusterTakenOver', message })
 }

@@ -126,7 +126,7 @@ export const recordAnnotations: readonly Annotation[] = [
     values: ['true'],
     default: 'the Service was not protected',
     sentence:
-      'The Service was protected when eip-admission last saw it. If it is gone when eip-admission runs again, as after an uninstall, the reservation is retained.',
+      'The Service was protected when eip-admission last saw it. If it no longer exists when eip-admission runs again, as after an uninstall, the reservation is retained.',
   },
 ]
 

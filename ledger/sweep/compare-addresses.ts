@@ -38,7 +38,7 @@ function reportContradiction(deps: Deps, { record, message }: Contradiction): vo
 async function readAnew({ records, cloud, log }: Deps, record: ElasticIP, signal: AbortSignal): Promise<void> {
   const { address, reservationID } = record.status ?? {}
   const message = `${cloud.name} lists another address than ${address} for reservation ${reservationID}`
-  log.warn({ record: record.metadata.name, reason: message }, 'warm address is read anew')
+  log.warn({ record: record.metadata.name, reason: message }, 'warm address is read again')
   await records.writeStatus(record, { phase: 'Requested', address: undefined, message }, { signal })
 }
 

@@ -42,7 +42,7 @@ export function formerName(
   { value, known }: { value: string | undefined; known: Location[] | undefined },
 ): string | undefined {
   const place = known?.find((one) => one.kind === word && one.formerNames?.some(isWrittenAs(value ?? '')))
-  return place && `${kind} ${name}: "${value}" is a former name of ${word} ${place.code}, write "${place.code}"`
+  return place && `${kind} ${name}: "${value}" is a previous name of ${word} ${place.code}, write "${place.code}"`
 }
 
 function codeOf(source: LocationSource, { value, known }: { value: string; known: Location[] | undefined }) {

@@ -73,7 +73,7 @@ export const addressAlerts: AlertGroup = {
       symptom: 'New Services get no address, and deleted ones stay in `Terminating`.',
       action:
         'Find the copy of this cluster, such as a restored backup, and stop eip-admission there. ' +
-        '`kubectl get events -n eip-admission` names the id, and the command for the case that the other one is gone.',
+        '`kubectl get events -n eip-admission` names the id, and the command for the case that the other one no longer exists.',
       guide: { file: 'guides/troubleshooting.md', heading: 'Addresses are reserved that no Service uses' },
     },
     {

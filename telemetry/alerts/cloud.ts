@@ -52,7 +52,7 @@ export const cloudAlerts: AlertGroup = {
         'New Services stay at `<pending>`, and deleted ones in `Terminating`. Services that have an address keep it.',
       action:
         "Look at the vendor's status page. If the provider works, run `doctor`: it says whether the way to the API or the " +
-        'rate limit is the cause. When the provider is back, all goes on by itself within five minutes.',
+        'rate limit is the cause. When the provider is back, all continues automatically within five minutes.',
       guide: { file: 'guides/monitoring.md', heading: 'When the provider is down' },
     },
     {

@@ -71,7 +71,7 @@ export const processAlerts: AlertGroup = {
       for: '15m',
       expr: `min ${perInstall} (eip_admission_settings_last_reload_successful) == 0`,
       summary: 'A changed configuration file is not taken up.',
-      description: `A process ${where} has kept its former settings for a quarter of an hour: it refuses the configuration file.`,
+      description: `A process ${where} has kept its previous settings for a quarter of an hour: it refuses the configuration file.`,
       symptom: 'None yet. If the file has a new token and the old one is revoked, no Service gets an address.',
       action:
         'Run `kubectl get events -A --field-selector reportingComponent=settings-reload`: an Event says what is wrong. Correct ' +

@@ -78,7 +78,11 @@ export const catalogue = {
     meaning: 'The node has the address of a Service as its own, and loses it when that moves or is released.',
     todo: 'Set --node-ip of its kubelet to an address of the machine.',
   },
-  DeletingNode: { about: 'Node', types: ['Normal'], meaning: 'The controller deletes the node: its machine is gone.' },
+  DeletingNode: {
+    about: 'Node',
+    types: ['Normal'],
+    meaning: 'The controller deletes the node: its machine no longer exists.',
+  },
   DeletingNodeFailed: {
     about: 'Node',
     types: ['Warning'],
@@ -88,8 +92,8 @@ export const catalogue = {
   NodeNotDeleted: {
     about: 'Node',
     types: ['Warning'],
-    meaning: 'The machine of the node is gone, and the node is kept, for the reason in the text.',
-    todo: 'Delete the node if you are sure that its machine is gone.',
+    meaning: 'The machine of the node no longer exists, and the node is kept, for the reason in the text.',
+    todo: 'Delete the node if you are sure that its machine no longer exists.',
   },
   PeeringFailed: {
     about: 'Node',
@@ -171,12 +175,13 @@ export const catalogue = {
   ProjectConfirmed: {
     about: 'ConfigMap',
     types: ['Normal'],
-    meaning: 'An administrator confirmed another project. The addresses in the former one are no longer looked after.',
+    meaning:
+      'An administrator confirmed another project. The addresses in the previous one are no longer looked after.',
   },
   ClusterTakenOver: {
     about: 'ConfigMap',
     types: ['Normal'],
-    meaning: 'The other cluster with this id is gone, or an operator overruled it.',
+    meaning: 'The other cluster with this id no longer exists, or an operator overruled it.',
   },
   AddressAssigned: {
     about: 'Service',

@@ -210,7 +210,7 @@ test('a node gets its new router before it loses the old one, whose session goes
   assert.equal(then.wave.flat().map(textOf), ['remove node-0-0', 'remove node-1-1'])
 })
 
-test('the sessions of a node that is gone end at once', () => {
+test('the sessions of a node that no longer exists end at once', () => {
   const { existing, state, configuration } = takeover('Cherry main')
   const { wanted } = configuration.objects({ ...state, nodes: state.nodes.slice(1) }, existing)
   const { first } = planChanges(configuration, existing, wanted)

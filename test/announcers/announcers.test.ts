@@ -64,7 +64,7 @@ for (const software of softwares) {
   }
 }
 
-test('the namespace of other software says nothing of the ConfigMap of a former MetalLB', () => {
+test('the namespace of other software says nothing of the ConfigMap of a previous MetalLB', () => {
   const of = { ...marks, counting: 'nomatch.metal.equinix.com' }
   const placeUnder = (setting: string) => {
     const reading = read(setting)

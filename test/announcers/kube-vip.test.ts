@@ -115,7 +115,7 @@ for (const release of releases) {
     assert.not(givesUp(shown, release))
   })
 
-  test(`kube-vip ${release}, already running, announces a new Service and goes on while we look on`, async () => {
+  test(`kube-vip ${release}, already running, announces a new Service and continues while we look on`, async () => {
     const { settle, announced, service } = await served()
     const { loadBalancerIP } = service.spec
     assert.equal(announced(release), [loadBalancerIP])
@@ -124,14 +124,14 @@ for (const release of releases) {
   })
 
   for (const [where, annotations] of Object.entries({ spec: {}, 'spec and annotation': { [name]: other } }))
-    test(`kube-vip ${release}, already running, goes on with a Service whose own address is in ${where}`, async () => {
+    test(`kube-vip ${release}, already running, continues with a Service whose own address is in ${where}`, async () => {
       const { settle, announced } = await served()
       await settle(() => makeService({ uid: 'own', loadBalancerIP: other, annotations }))
       await settle((stored) => shownBy(stored, release))
       assert.equal(announced(release), [other])
     })
 
-  test(`kube-vip ${release} forgets the address of a Service that is no LoadBalancer any more, or is gone`, async () => {
+  test(`kube-vip ${release} forgets the address of a Service that is no LoadBalancer any more, or no longer exists`, async () => {
     const { settle } = await served()
     const changed = await settle((stored) => {
       const { spec, ...rest } = shownBy(stored, release)
@@ -179,7 +179,7 @@ function afterLettingGo({ metadata, spec, ...rest }: Service): Service {
 
 for (const release of releases) {
   const readsStatus = rulesOf(release).sources.includes('status')
-  test(`kube-vip ${release} ${readsStatus ? 'goes by its own status' : 'stops'} when it has to let go`, async () => {
+  test(`kube-vip ${release} ${readsStatus ? 'goes by its own status' : 'stops'} when it must let go`, async () => {
     const { service } = await served()
     const { status = {} } = shownBy(service, release)
     const left = afterLettingGo({ ...service, status })

@@ -331,7 +331,7 @@ const [oldChoice, newChoice] = ['metallb.universe.tf/address-pool', 'metallb.io/
 const choices: { name: string; annotations: Record<string, string>; visible?: (typeof web)[]; refused?: string }[] = [
   { name: 'none', annotations: { 'a.test/b': 'mailserver' } },
   { name: 'another pool', annotations: { [newChoice]: 'mailserver' }, refused: newChoice },
-  { name: 'another pool, by the former name', annotations: { [oldChoice]: 'mailserver' }, refused: oldChoice },
+  { name: 'another pool, by the previous name', annotations: { [oldChoice]: 'mailserver' }, refused: oldChoice },
   { name: 'the pool of the address', annotations: { [oldChoice]: 'mailserver', [newChoice]: '198.51.100.7' } },
   { name: 'no pool', annotations: { [newChoice]: '' } },
   { name: 'another pool, and MetalLB gave it the address', annotations: { [newChoice]: 'mailserver' }, visible: [web] },
@@ -342,7 +342,7 @@ for (const { name, annotations, visible = [], refused } of choices) {
     const { problems, pools } = look({ addresses: [web, api], facts, visible })
     const says = `MetalLB refuses address 198.51.100.7: annotation ${refused}: "mailserver" chooses another pool, and the address is in IPAddressPool 198.51.100.7; remove the annotation`
     assert.equal(problems, refused ? [`default/web: ${says}`] : [])
-    assert.is(pools.length, 2, 'it gets the address when the annotation is gone')
+    assert.is(pools.length, 2, 'it gets the address when the annotation no longer exists')
   })
 }
 
@@ -427,7 +427,7 @@ for (const { name, existing, peerMode = 'native', nodes = [a], isInWay } of toge
   })
 }
 
-test('what would leave MetalLB without a session holds the former announcer, unless people write the peers', () => {
+test('what would leave MetalLB without a session holds the previous announcer, unless people write the peers', () => {
   const taken = ['node-a.169.254.255.1', 'node-a.169.254.255.2'].map((name) =>
     aPeer({ name, myASN: 65000, peerASN: 64512, peerAddress: '10.9.9.9' }),
   )

@@ -181,7 +181,7 @@ function sorted(selector: { matchLabels?: object }): object {
   return labels.toSorted()
 }
 
-test('a Service that is gone is counted no more, and the advertisement keeps the order of its names', () => {
+test('a Service that no longer exists is counted no more, and the advertisement keeps the order of its names', () => {
   const { theirs, takenOver, facts } = setUp(worlds[1] as World)
   const [, web] = services
   if (!web) throw new Error('no Service')

@@ -106,7 +106,7 @@ const wrong: [string, (folder: string) => void, RegExp][] = [
   ['that is half written', (folder) => write(folder, { cert: second.cert.slice(0, 400) }), /malformed/],
   ['that is empty', (folder) => write(folder, { cert: '' }), /there is no certificate/],
   ['with an empty key', (folder) => write(folder, { ...second, key: '' }), /there is no private key/],
-  ['that is gone', (folder) => unlinkSync(join(folder, 'tls.crt')), /cannot be read \(ENOENT\)/],
+  ['that no longer exists', (folder) => unlinkSync(join(folder, 'tls.crt')), /cannot be read \(ENOENT\)/],
   ['that has expired', (folder) => write(folder, expired), /expired at/],
 ]
 

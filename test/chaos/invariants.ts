@@ -115,8 +115,8 @@ function wrongInCloud(seen: Seen): string[] {
     if (!shown.has(address ?? '')) wrong.push(`reservation ${id} (${address}; ${tags.join(' ')}) has no Service`)
   }
   const ids = new Set(reserved.map(({ id }) => id))
-  for (const id of warm) if (!ids.has(id ?? '')) wrong.push(`the warm reservation ${id} is gone`)
-  for (const id of arena.ordered) if (!ids.has(id)) wrong.push(`reservation ${id}, which is not ours, is gone`)
+  for (const id of warm) if (!ids.has(id ?? '')) wrong.push(`the warm reservation ${id} no longer exists`)
+  for (const id of arena.ordered) if (!ids.has(id)) wrong.push(`reservation ${id}, which is not ours, no longer exists`)
   const { reserve, release } = dialectOf(arena.stage.dialect).routes
   for (const { caller, route } of [reserve, release].flatMap((on) => arena.stage.cloud.control.calls.all(on)))
     if (caller === otherCaller) wrong.push(`${route} was called for another account`)

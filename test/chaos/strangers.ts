@@ -156,7 +156,7 @@ export async function lostByStrangers({ client, stage, strangers, nodes: { names
   const wrong: string[] = []
   for (const [id, address] of strangers.held) {
     const holders = facts.holdersOf(control, address)
-    if (byId.get(id)?.address !== address) wrong.push(`address ${address} (${id}) of another program is gone`)
+    if (byId.get(id)?.address !== address) wrong.push(`address ${address} (${id}) of another program no longer exists`)
     else if (holders.join() !== strangers.machine)
       wrong.push(`address ${address} of another program was taken from its server (${holders.join() || 'no machine'})`)
   }

@@ -32,7 +32,7 @@ test("MetalLB's objects that we wrote or took over are counted in each namespace
   const [here = '', there = ''] = whatIsLeft({ ...nothing, announcing }).split('\n')
   assert.match(
     here,
-    'goes on announcing: 1 BGPAdvertisement, 1 IPAddressPool, 2 BGPPeer stay in namespace metallb-system',
+    'continues announcing: 1 BGPAdvertisement, 1 IPAddressPool, 2 BGPPeer stay in namespace metallb-system',
   )
   assert.match(
     here,
@@ -46,7 +46,7 @@ function made(apiVersion: string, kind: string, { name, ...more }: { name: strin
   return { apiVersion, kind, metadata: { name, labels: name.startsWith('eip-admission') ? labels : {} }, ...more }
 }
 
-test('what Cilium goes on announcing is counted, and the commands remove just that, with the password', () => {
+test('what Cilium continues announcing is counted, and the commands remove just that, with the password', () => {
   const config = made('cilium.io/v2', 'CiliumBGPPeerConfig', { name: 'eip-admission-multihop' })
   config.metadata.annotations = { 'eip-admission.dev/bgp-secrets-namespace': 'cilium-secrets' }
   const announcing = [
@@ -58,7 +58,7 @@ test('what Cilium goes on announcing is counted, and the commands remove just th
     made('cilium.io/v2', 'CiliumLoadBalancerIPPool', { name: 'lan' }),
   ]
   const text = whatIsLeft({ ...nothing, announcing })
-  assert.match(text, 'Cilium goes on announcing: 1 CiliumBGPPeerConfig, 2 CiliumBGPClusterConfig stay. To end')
+  assert.match(text, 'Cilium continues announcing: 1 CiliumBGPPeerConfig, 2 CiliumBGPClusterConfig stay. To end')
   assert.match(
     text,
     /`kubectl delete .*ciliumloadbalancerippools.cilium.io -l app.kubernetes.io\/managed-by=eip-admission`/,
@@ -67,7 +67,7 @@ test('what Cilium goes on announcing is counted, and the commands remove just th
     assert.match(text, `\`kubectl delete secret eip-admission-bgp -n ${namespace} --ignore-not-found\``)
 })
 
-test('so is what Calico goes on announcing, with our entries in a list that people share', () => {
+test('so is what Calico continues announcing, with our entries in a list that people share', () => {
   const calico = 'projectcalico.org/v3'
   const peer = made(calico, 'BGPPeer', { name: 'eip-admission-node-a-169.254.255.1' })
   peer.metadata.annotations = { 'eip-admission.dev/calico-namespace': 'calico-system' }
@@ -81,7 +81,7 @@ test('so is what Calico goes on announcing, with our entries in a list that peop
   const [objects = '', entries = '', ...others] = whatIsLeft({ ...nothing, announcing: [peer, shared] })
     .trim()
     .split('\n')
-  assert.match(objects, 'Calico goes on announcing: 1 BGPPeer stay. To end')
+  assert.match(objects, 'Calico continues announcing: 1 BGPPeer stay. To end')
   assert.match(objects, /`kubectl delete bgppeers.projectcalico.org,bgpfilters.projectcalico.org -l [^`]*`/)
   assert.match(objects, '`kubectl delete secret eip-admission-bgp -n calico-system --ignore-not-found`')
   assert.match(entries, /of BGPConfiguration default has 198.51.100.7\/32\..* `kubectl edit bgpconfigurations/)
@@ -90,7 +90,7 @@ test('so is what Calico goes on announcing, with our entries in a list that peop
   created.metadata.labels = labels
   assert.match(
     whatIsLeft({ ...nothing, announcing: [created] }),
-    /^Calico goes on .*: 1 BGPConfiguration stay.*`kubectl delete bgpconfigurations.projectcalico.org default`\.\n$/,
+    /^Calico continues .*: 1 BGPConfiguration stay.*`kubectl delete bgpconfigurations.projectcalico.org default`\.\n$/,
   )
   const foreign = made(calico, 'BGPPeer', { name: 'tor', spec: {} })
   assert.is(
@@ -112,7 +112,7 @@ test('kinds whose API server does not answer are named in one line, and hide not
   })
     .trim()
     .split('\n')
-  assert.match(metallb, 'MetalLB goes on announcing: 1 IPAddressPool stay')
+  assert.match(metallb, 'MetalLB continues announcing: 1 IPAddressPool stay')
   assert.match(
     calico,
     /^What stays of bgppeers\.projectcalico\.org,bgpfilters\.projectcalico\.org,bgpconfigurations\.projectcalico\.org is not shown: list BGPPeer: no endpoints\. When their API answers, run `eip-admission cleanup` again, as an administrator\.$/,

@@ -56,7 +56,7 @@ test('install into a second namespace names the first one, and how to reach it',
   assert.is(refusal(configuration(byService), { ...inTwo, '--overwrite': 'true' }, 'one'), undefined)
 })
 
-test('install goes on with a URL, where it is wanted, and where it is the first', () => {
+test('install continues with a URL, where it is wanted, and where it is the first', () => {
   assert.equal(
     [
       refusal(undefined),

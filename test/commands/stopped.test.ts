@@ -52,7 +52,7 @@ for (const [name, args] of Object.entries({
   })
 }
 
-test('a command goes on to its end when nobody reads what it prints', async () => {
+test('a command continues to its end when nobody reads what it prints', async () => {
   const child = spawn(program, [...first, 'help', 'serve'], { stdio: ['ignore', 'pipe', 'pipe'] })
   const text = textOf(child)
   child.stdout?.destroy()
@@ -61,7 +61,7 @@ test('a command goes on to its end when nobody reads what it prints', async () =
 
 // Writing to the first byte of a process gives the error that a closed terminal gives. Only Linux shows memory as a file.
 if (process.platform === 'linux')
-  test('a command goes on to its end when its terminal was closed', async () => {
+  test('a command continues to its end when its terminal was closed', async () => {
     const closed = openSync('/proc/self/mem', 'r+')
     const child = spawn(program, [...first, 'help', 'serve'], { stdio: ['ignore', closed, 'pipe'] })
     closeSync(closed)

@@ -58,7 +58,7 @@ const leftBehind = {
   ],
 }
 
-test('objects, held deletions, definitions, webhooks and changes of what was there are gone for the next stage', async () => {
+test('objects, held deletions, definitions, webhooks and changes of what was there no longer exist for the next stage', async () => {
   const first = await borrowed()
   const before = await readState(first.controlPlane.etcdUrl)
   await install(first.controlPlane)

@@ -40,7 +40,7 @@ test('it gives a Service its address, and has less than 50 MiB of its own', asyn
   assert.ok(own <= 50, `${own} MiB`)
 })
 
-test('it goes on with a new token when the API server no longer accepts the old one', async () => {
+test('it continues with a new token when the API server no longer accepts the old one', async () => {
   const account = ['serviceaccount', 'eip-admission', '-n', 'eip-admission']
   await stage.run('delete', ...account)
   await stage.run('create', ...account)
@@ -56,7 +56,7 @@ test('it goes on with a new token when the API server no longer accepts the old 
   assert.ok(pod.isRunning())
 })
 
-test('as the first process it ends by itself at SIGTERM', async () => {
+test('as the first process it ends automatically at SIGTERM', async () => {
   assert.is(await pod.stop('SIGTERM', 60_000), 0)
 })
 

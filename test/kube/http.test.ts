@@ -249,7 +249,7 @@ test('a read is repeated when its kept-alive connection was closed', () => {
   )
 })
 
-test('a create is not repeated when its kept-alive connection was closed, because it may have been carried out', () => {
+test('a create is not repeated when its kept-alive connection was closed, because it may have succeeded', () => {
   let sent = 0
   return withServer(
     (_, response) => {

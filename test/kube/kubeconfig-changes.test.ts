@@ -53,7 +53,7 @@ test("a plugin's token stays in use when the file is written again with the same
   }))
 
 const unusable: { name: string; change: (file: string, text: string) => void }[] = [
-  { name: 'is gone', change: (file) => rmSync(file) },
+  { name: 'no longer exists', change: (file) => rmSync(file) },
   { name: 'is empty', change: (file) => writeFileSync(file, '') },
   { name: 'is no YAML', change: (file) => writeFileSync(file, 'users:\n- {token: x\n  x') },
   {

@@ -308,7 +308,7 @@ test('a silent watch is ended, and the next one begins with a list', () =>
     { pace: { ...quick, silenceMs: 40 } },
   ))
 
-test('an API server that comes back with an older etcd is listed anew', () =>
+test('an API server that comes back with an older etcd is listed again', () =>
   withReflector(
     [list('90', service('lost')), resets, resets, list('9', service('z', '8')), open()],
     async ({ services, server }) => {
@@ -334,15 +334,15 @@ test('so is one that first refuses what it does not know yet', () =>
 test('deletions during an outage are reported after it', () =>
   withReflector(
     [
-      list('1', service('stays'), service('goes'), service('changes'), service('is-made-anew')),
+      list('1', service('stays'), service('goes'), service('changes'), service('is-made-again')),
       resets,
       failsWith(410),
-      list('9', service('stays'), service('changes', '8'), service('is-made-anew', '1', { uid: 'another' })),
+      list('9', service('stays'), service('changes', '8'), service('is-made-again', '1', { uid: 'another' })),
       open(),
     ],
     async ({ services, changes, server }) => {
       await until(() => server.requests.length === 5)
-      assert.equal(changes.slice(4), ['default/goes 1 > -', 'default/changes 1 > 8', 'default/is-made-anew 1 > 1'])
+      assert.equal(changes.slice(4), ['default/goes 1 > -', 'default/changes 1 > 8', 'default/is-made-again 1 > 1'])
       assert.equal(services.list().length, 3)
     },
   ))
@@ -452,7 +452,7 @@ function late(...items: Service[]): { respond: Respond; send: () => void } {
   }
 }
 
-test('a refresh lists anew although the watch says nothing; until then all stays, and synced waits', () => {
+test('a refresh lists again although the watch says nothing; until then all stays, and synced waits', () => {
   const second = late(service('b'))
   return withReflector(
     [list('1', service('a')), open(), failsWith(500), second.respond, open(['ADDED', service('c', '10')])],
@@ -477,8 +477,8 @@ test('a refresh lists anew although the watch says nothing; until then all stays
 
 for (const [what, pass, isAnew] of [
   ['less than two seconds after the last list began, a refresh lists nothing', 'pass', false],
-  ['two seconds after the last list began, a refresh lists anew', 'pass', true],
-  ['after a suspend of two seconds, a refresh lists anew', 'suspend', true],
+  ['two seconds after the last list began, a refresh lists again', 'pass', true],
+  ['after a suspend of two seconds, a refresh lists again', 'suspend', true],
 ] as const) {
   test(what, () => {
     const clock = fakeClock()

@@ -110,12 +110,12 @@ test('a move that is killed between its writes loses nothing, and is completed b
   assert.is(harness.cloud.calls.release, 0)
 })
 
-test('a move that no leader completes in time says that it goes on, and what must stay for it', async () => {
+test('a move that no leader completes in time says that it continues, and what must stay for it', async () => {
   const { cluster, io, eip, harness, leader, said, address } = await kept()
   leader.acts = false
   await move(cluster, { ...toTill, waitMs: 0 }, io)
   const text = said.at(-1) ?? ''
-  assert.match(text, `The move of ${address} to Service shop/till is requested, and goes on without this command`)
+  assert.match(text, `The move of ${address} to Service shop/till is requested, and continues without this command`)
   assert.match(text, 'Do not delete ElasticIP shop-till: it keeps the reservation')
   assert.not.match(said.join(''), 'kubectl delete')
   leader.acts = true
@@ -136,11 +136,14 @@ test('a move whose Service claims the address at once is complete', async () => 
   assert.match(said.at(-1) ?? '', `ElasticIP shop-till has ${address}. Service shop/till gets it`)
 })
 
-test('a move whose new ElasticIP another person deletes does not say that it goes on', async () => {
+test('a move whose new ElasticIP another person deletes does not say that it continues', async () => {
   const { cluster, io, eip, leader, before } = await kept()
   leader.acts = false
   before.remove = () => cluster.client.remove(elasticIPs, { name: 'shop-till' })
-  assert.match(await refusal(move(cluster, toTill, io)), 'ElasticIP shop-till is gone: somebody has deleted it')
+  assert.match(
+    await refusal(move(cluster, toTill, io)),
+    'ElasticIP shop-till no longer exists: somebody has deleted it',
+  )
   assert.is(eip('shop-till'), undefined)
 })
 

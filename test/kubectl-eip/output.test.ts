@@ -57,7 +57,7 @@ test('a wide list has the reservation, the request and the message', () => {
   assert.match(row ?? '', /^default\.web +Requested +default\/web +da +Delete +5m +res-1 +not granted$/)
 })
 
-test('the timeline is in the order of time, whoever saw it', () => {
+test('the timeline is in the order of time, anyone who saw it', () => {
   const history = [
     { time: '2026-01-31T09:00:01.500Z', phase: 'Reserved', message: 'reservation 7', writer: 'a', request: 'r' },
     { time: '2026-01-31T09:00:02.000Z', phase: 'Bound', writer: 'b' },
@@ -219,7 +219,7 @@ const statusRows: { name: string; seen: Partial<StatusSeen>; says: string | RegE
   {
     name: 'kept addresses',
     seen: { records: [makeRecord({ phase: 'Released' })] },
-    says: '1, 1 of them kept for Services that are gone',
+    says: '1, 1 of them kept for Services that no longer exist',
   },
   { name: 'limits by default', seen: { deployments: withArgs({}) }, says: '100 in the cluster, 20 in a namespace' },
   {

@@ -83,7 +83,7 @@ const releases: Releases[] = [
   { name: 'a kept second address', record: second('Released'), consequence: '2001:db8::1 to another customer' },
   { name: 'a reserved address', record: own('Reserved'), refusal: 'which is about to have it' },
   { name: 'a requested address', record: own('Requested'), refusal: 'which is about to have it' },
-  { name: 'an address on its way', record: own('Releasing'), refusal: 'it goes by itself' },
+  { name: 'an address on its way', record: own('Releasing'), refusal: 'it is deleted automatically' },
   { name: 'a deleted record', record: deleted(own('Released')), refusal: 'is being deleted already' },
   {
     name: 'a claimed provisioned address',

@@ -122,7 +122,7 @@ test('while a request of another process may still reach the provider, nobody se
   }
 })
 
-test('a copy that has stopped reserves nothing when its ConfigMap is deleted, also once that is made anew', async () => {
+test('a copy that has stopped reserves nothing when its ConfigMap is deleted, also once that is made again', async () => {
   const time = { ms: 1_000 }
   const clock = mock.method(performance, 'now', () => time.ms)
   try {
@@ -157,7 +157,7 @@ const record = makeRecord(
 const cases: [name: string, service: Service | undefined, isKept: boolean][] = [
   ['that was created again', makeService({ uid: 'uid-2' }), true],
   ['that has a mistake', makeService({ annotations: { 'metal.equinix.com/eip-metro': 'xx' } }), true],
-  ['that is gone', undefined, false],
+  ['that no longer exists', undefined, false],
   ['that is being deleted', makeService({ deletionTimestamp: 'now', finalizers: ['example.com/theirs'] }), false],
   ['that has another type', makeService({ type: 'ClusterIP' }), false],
 ]

@@ -80,7 +80,7 @@ for (const [what, annotations] of [
     assert.equal(found(harness), kept)
   })
 
-  test(`the same where the software withdraws only when the Service that ${what} is gone`, async () => {
+  test(`the same where the software withdraws only when the Service that ${what} no longer exists`, async () => {
     const { harness, a } = await settled({ announcer: lasting })
     await annotate(harness, annotations)
     loseStatus(harness)

@@ -31,7 +31,7 @@ async function sweepTwice({ sweep }: Process): Promise<void> {
 }
 
 for (const address of ['203.0.113.1', '203.0.113.99'])
-  test(`a deletion whose answer is lost does not go on with the next order of that id, ${address}`, async () => {
+  test(`a deletion whose answer is lost does not continue with the next order of that id, ${address}`, async () => {
     const taken: string[] = []
     let isLost = true
     const { harness, leader } = await withAddress({

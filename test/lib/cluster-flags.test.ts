@@ -26,7 +26,7 @@ test('each command uses the kubeconfig, wherever it begins in a text, and no oth
     ['`eip-admission cleanup --yes`', '`eip-admission cleanup --kubeconfig=/k --yes`'],
     ['run `eip-admission takeover undo` instead', 'run `eip-admission takeover undo --kubeconfig=/k` instead'],
     ['To end it, `kubectl delete a`, then', 'To end it, `kubectl --kubeconfig=/k delete a`, then'],
-    ['go on: eip-admission takeover apply; or', 'go on: eip-admission takeover apply --kubeconfig=/k; or'],
+    ['continue: eip-admission takeover apply; or', 'continue: eip-admission takeover apply --kubeconfig=/k; or'],
     ['gone: run eip-admission install', 'gone: run eip-admission install --kubeconfig=/k'],
     ['  log          kubectl logs -n a', '  log          kubectl --kubeconfig=/k logs -n a'],
     ['A list:\n  kubectl delete a\n', 'A list:\n  kubectl --kubeconfig=/k delete a\n'],

@@ -21,7 +21,7 @@ test('what was set is there until it is deleted, or was set too long ago', () =>
   assert.equal([kept.get('a'), kept.get('c'), kept.size], [undefined, 3, 2])
 })
 
-test('what is set again is kept anew', () => {
+test('what is set again is kept again', () => {
   const { kept, clock } = memory(100)
   kept.set('a', 1)
   kept.set('b', 1)

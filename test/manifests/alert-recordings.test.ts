@@ -7,7 +7,7 @@ import { namedIn } from './expressions.ts'
 import { testAlerts } from './promtool.ts'
 
 const recordings = Object.entries(alertRecordings())
-const command = 'make the recordings anew: `make alert-recordings`'
+const command = 'make the recordings again: `make alert-recordings`'
 
 test('each recording fires its alerts and no other', async () => {
   assert.ok(recordings.length > 0)

@@ -323,7 +323,7 @@ const shortCases: Case[] = [
   ['there is no control-plane address', without(/control_plane/)],
   ['no guardian leads', { [guardian('n1', 'leader')]: from(60, 1, always(0)) }, 'EIPAdmissionControlPlaneUnguarded'],
   [
-    'all guardians are gone',
+    'all guardians no longer exist',
     Object.fromEntries(['n1', 'n2', 'n3'].map((node) => [guardian(node, 'leader'), end(60, node === 'n1' ? 1 : 0)])),
     'EIPAdmissionControlPlaneUnguarded',
   ],
@@ -383,7 +383,7 @@ const shortCases: Case[] = [
     ),
   ],
   [
-    'a replica is gone',
+    'a replica no longer exists',
     { [of('b', 'eip_admission_build_info', info)]: end(60, 1), [of('b', 'eip_admission_leader')]: end(60, 0) },
   ],
 ]

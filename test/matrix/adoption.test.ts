@@ -79,7 +79,7 @@ clusterTest('a Service with an own address is not adopted', async () => {
 })
 
 test('the sweep releases the reservation of a Service that was deleted meanwhile, and changes no reservation of others', async () => {
-  await eventually('the orphan is gone', () => !found(deletedMeanwhile.id) || undefined)
+  await eventually('the orphan no longer exists', () => !found(deletedMeanwhile.id) || undefined)
   const swept = stage.calls(routes.list)
   await eventually('two more sweeps', () => stage.calls(routes.list) > swept + 2 || undefined)
   assert.equal(tagsOfOthers(), before)

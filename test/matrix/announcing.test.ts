@@ -125,7 +125,7 @@ if (metallb.hasObjects) {
   })
 }
 
-test('pools that a broken webhook of MetalLB blocks are written when the webhook is gone', async () => {
+test('pools that a broken webhook of MetalLB blocks are written when the webhook no longer exists', async () => {
   await announceWeb()
   const webhook = {
     name: 'guard.metallb.io',
@@ -160,7 +160,7 @@ test('an address is released only when no pool has it', async () => {
   latency.set({ ms: 300 })
   calls.clear()
   await stage.run('delete', 'service', 'gone', '--wait=false')
-  await eventually('its pool is gone', async () => {
+  await eventually('its pool no longer exists', async () => {
     const wasAsked = stage.calls(routes.release) > 0
     const has = (await metallb.pools()).includes(`${spec.loadBalancerIP}/32`)
     assert.not(has && wasAsked, 'the address was given back while a pool had it')

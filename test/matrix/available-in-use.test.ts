@@ -24,7 +24,8 @@ let product = await stage.startSwept(running(2))
 const eip = (name: string) => stage.client.get(elasticIPs, { name })
 const isReserved = (address: string | undefined) => stage.reserved().some((one) => one.address === address)
 const named = (name: string, elasticIP: string) => loadBalancer(name, { annotations: { [chosen]: elasticIP } })
-const isGone = (name: string) => eventually(`${name} is gone`, async () => (await eip(name)) === undefined || undefined)
+const isGone = (name: string) =>
+  eventually(`${name} no longer exists`, async () => (await eip(name)) === undefined || undefined)
 const available = (name: string) =>
   eventually(`${name} is Available`, async (observe) => {
     return observe(await eip(name))?.status?.phase === 'Available' || undefined
@@ -95,7 +96,7 @@ async function endWithTheirServices(lent: Lent): Promise<void> {
   await stage.run('delete', 'service', ...lent.keys())
   for (const [name, address] of lent) {
     await isGone(name)
-    assert.not(isReserved(address), 'the policy Delete applies when the Service is gone')
+    assert.not(isReserved(address), 'the policy Delete applies when the Service no longer exists')
   }
 }
 
@@ -192,7 +193,11 @@ test('the deletion of a Service waits while another Service shows its address, a
   assert.ok(isReserved(address))
   await stage.run('delete', 'service', 'guest')
   const soonMs = 3_000
-  await eventually('its Service is gone', async () => (await stage.service('owner')) === undefined || undefined, soonMs)
+  await eventually(
+    'its Service no longer exists',
+    async () => (await stage.service('owner')) === undefined || undefined,
+    soonMs,
+  )
   await eventually('it is released', () => !isReserved(address) || undefined)
 })
 

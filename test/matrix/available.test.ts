@@ -160,7 +160,7 @@ test('an ElasticIP that is deleted under its Service stays until the Service is 
   assert.is(await stage.settled('web'), own.address)
   await stage.run('delete', 'service', 'web')
   await stage.gone('web')
-  await eventually('it is gone', async () => (await eip('office')) === undefined || undefined)
+  await eventually('it no longer exists', async () => (await eip('office')) === undefined || undefined)
   assert.ok(reserved(own.address), 'the reservation stays with the administrator')
 })
 
@@ -212,7 +212,7 @@ test('a provisioned address with reclaimPolicy Delete is deleted with its Servic
   await stage.create(named('uses', 'once'))
   assert.is(await stage.settled('uses'), lost.address)
   await stage.run('delete', 'service', 'uses')
-  await eventually('both are gone', async () => (!reserved(lost.address) && !(await eip('once'))) || undefined)
+  await eventually('both no longer exist', async () => (!reserved(lost.address) && !(await eip('once'))) || undefined)
 })
 
 test('the warm pool is filled, and a create takes an address from it without a call to the provider', createQuick)

@@ -83,7 +83,7 @@ test('the copy reserves and releases nothing, whatever happens in it', async () 
   assert.equal([original.calls(routes.reserve), original.calls(routes.release)], [0, 0])
 })
 
-test('the original goes on meanwhile', async () => {
+test('the original continues meanwhile', async () => {
   await disturb()
   assert.not.match((await product.health('/readyz')).text, 'another cluster')
   const more = await create('more')
@@ -110,7 +110,7 @@ test('after a disaster a person confirms the copy, which takes over and works of
   const sign = await copy.run('get', ...ledger, '-o', 'jsonpath={.data.foreign-sign}')
   await copy.run('annotate', ...ledger, `eip-admission.dev/confirm-cluster=${sign}`)
   await eventually(
-    'the copy says that it goes on',
+    'the copy says that it continues',
     async (observe) =>
       observe(await copy.run('get', 'events', '-n', 'eip-admission')).includes('ClusterTakenOver') || undefined,
   )

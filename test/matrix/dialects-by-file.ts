@@ -38,7 +38,7 @@ export const dialectsByFile: Record<string, DialectsOfFile> = {
   },
   create: { complete: ['equinix-metal'] },
   'dry-run': { complete: ['packet'] },
-  'former-services': { complete: ['equinix-metal'] },
+  'previous-services': { complete: ['equinix-metal'] },
   guards: { complete: ['cherry-servers'] },
   'handed-over': { complete: ['equinix-metal'] },
   hostile: { complete: ['packet'] },

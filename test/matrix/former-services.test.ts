@@ -23,8 +23,8 @@ async function leave(name: string, ordered: { address: string }): Promise<void> 
 }
 
 const orderFor = (name: string) => stage.order([dialect.usage, serviceTag(dialect, `default/${name}`), cluster])
-const [former, deleted] = [await orderFor('former'), await orderFor('deleted')]
-await leave('former', former)
+const [former, deleted] = [await orderFor('previous'), await orderFor('deleted')]
+await leave('previous', former)
 await leave('deleted', deleted)
 const theirs = await stage.order(['cluster-api'])
 await leave('own', theirs)
@@ -33,17 +33,17 @@ await stage.start({ env: dialect.here, flags: ['--sweep-interval=1s', '--unbound
 test("a Service that is no LoadBalancer loses the predecessor's finalizer, and can be deleted", async () => {
   await stage.run('delete', 'service', 'deleted', '--timeout=120s')
   await eventually('the finalizer is off', async (observe) => {
-    return !observe(await stage.service('former'))?.metadata.finalizers?.length || undefined
+    return !observe(await stage.service('previous'))?.metadata.finalizers?.length || undefined
   })
-  await eventually('the reservation is gone', () => !has(deleted.id) || undefined)
+  await eventually('the reservation no longer exists', () => !has(deleted.id) || undefined)
 })
 
 test('after the sweep its old address does not pass for an own one', async () => {
-  await eventually('the reservation is gone', () => !has(former.id) || undefined)
-  assert.is((await stage.service('former'))?.spec.loadBalancerIP, undefined)
-  await patch('former', { spec: { type: 'LoadBalancer' } })
-  const address = await stage.settled('former')
-  const service = await stage.service('former')
+  await eventually('the reservation no longer exists', () => !has(former.id) || undefined)
+  assert.is((await stage.service('previous'))?.spec.loadBalancerIP, undefined)
+  await patch('previous', { spec: { type: 'LoadBalancer' } })
+  const address = await stage.settled('previous')
+  const service = await stage.service('previous')
   assert.is(service?.metadata.annotations?.[shown], address)
   assert.ok(stage.reserved().some((one) => one.address === address))
 })

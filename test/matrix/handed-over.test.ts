@@ -29,7 +29,7 @@ async function holds(name: string): Promise<string> {
 }
 
 async function isReleased(name: string, address: string): Promise<void> {
-  await eventually('our record and our finalizer are gone', async (observe) => {
+  await eventually('our record and our finalizer no longer exist', async (observe) => {
     const [service, record] = observe([await stage.service(name), await stage.record(name)])
     return (!record && !service?.metadata.finalizers?.includes(finalizer)) || undefined
   })

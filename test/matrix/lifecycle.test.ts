@@ -154,7 +154,7 @@ clusterTest('an annotation Retain on a stored Service keeps its address after th
   await stage.settled('later')
   await stage.run('annotate', 'service', 'later', `${reclaim}=Retain`)
   await stage.run('delete', 'service', 'later')
-  await eventually('the Service is gone', async () => ((await stage.service('later')) ? undefined : true))
+  await eventually('the Service no longer exists', async () => ((await stage.service('later')) ? undefined : true))
   assert.ok(holds(spec.loadBalancerIP), 'the address is still ours')
   assert.is((await stage.record('later'))?.status?.phase, 'Released')
   await stage.run('delete', 'eip', 'default.later', '--timeout=120s')
@@ -218,7 +218,9 @@ clusterTest(
     for (const name of ['orphaned', 'dear']) assert.ok((await stage.service(name))?.metadata.deletionTimestamp)
     product = await stage.startSwept({ env: dialect.here })
     await stage.gone('orphaned')
-    await eventually('the protected Service is gone', async () => ((await stage.service('dear')) ? undefined : true))
+    await eventually('the protected Service no longer exists', async () =>
+      (await stage.service('dear')) ? undefined : true,
+    )
     assert.equal(
       [spec, dear.spec].map(({ loadBalancerIP }) => holds(loadBalancerIP)),
       [false, true],

@@ -131,7 +131,7 @@ test('with a program that wipes the status again and again we do not fight, and 
   const passedMs = () => performance.now() - startedMs
   const advice = /the address in its status again and again.*delete this Service: we create it again at once/
   let wiped = 0
-  await eventually('an Event says what to do, and the program goes on', async (observe) => {
+  await eventually('an Event says what to do, and the program continues', async (observe) => {
     if (await shownIs(address)) {
       await patch({ status: { loadBalancer: { ingress: [] } } }, 'status')
       wiped += 1

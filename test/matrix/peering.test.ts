@@ -222,7 +222,7 @@ test('a damaged Secret is written again, and no annotation is removed meanwhile'
     await product?.stop()
     await damage(data)
     await run()
-    await eventually('it is made anew', async () => ((await kept().catch(() => '')) === before[1] ? true : undefined))
+    await eventually('it is made again', async () => ((await kept().catch(() => '')) === before[1] ? true : undefined))
     assert.equal(await annotations('first'), before[0])
   }
 })

@@ -65,7 +65,7 @@ const eventOf = (reason: string, text: string) =>
   })
 const isTakenUp = () => eventually('the file is taken up', async () => !(await readyz()).includes(file) || undefined)
 
-test('a token that the provider refuses is not taken up, and the process goes on with the old one', async () => {
+test('a token that the provider refuses is not taken up, and the process continues with the old one', async () => {
   mount({ ...before, apiKey: 'no-token-of-anybody' })
   await says(`${file} was not taken up: `)
   assert.not.match(await eventOf('Warning  SettingsRefused', 'stay as they were'), 'no-token-of-anybody')

@@ -39,7 +39,7 @@ const sweeps = once(async () => {
 
 test('the sweep releases an orphan, and no reservation without our marks', async () => {
   await sweeps()
-  await eventually('the orphan is gone', () => !has(orphan.id) || undefined)
+  await eventually('the orphan no longer exists', () => !has(orphan.id) || undefined)
   assert.ok(foreign.every(({ id }) => has(id)))
 })
 

@@ -72,7 +72,7 @@ async function answered(client: { answers: () => Answer[] }, is: (answer: Answer
 }
 
 for (const mode of ['nftables', 'iptables'] as const)
-  test(`with ${mode}, packets for an address that no interface has reach pods, and follow it when its node is gone`, () =>
+  test(`with ${mode}, packets for an address that no interface has reach pods, and follow it when its node no longer exists`, () =>
     onScene(mode, async (scene) => {
       const { rig, leadsTo, stage } = scene
       const cluster = await create(scene, 'cluster', { pods: names, policy: 'Cluster' })

@@ -56,7 +56,7 @@ function isEmpty(software: keyof typeof kinds): Promise<true> {
   })
 }
 
-test('existing Services have a way again after a change, and what was before is gone', async () => {
+test('existing Services have a way again after a change, and what was before no longer exists', async () => {
   let product = await stage.startSwept({ env: settingOf(urls.metallb) })
   for (const name of ['node-a', 'node-b']) {
     const machine = { name, address: ipOf(await startNode(name), 4, 'private') }

@@ -39,7 +39,7 @@ test('a token has the scopes that were asked for and its client has', async () =
   assert.is((await cloud.callWith(reader, `POST ${tags}`, { name: 'a', isBillingTag: false })).code, 403)
 })
 
-test('an object of another account is as one that is gone', async () => {
+test('an object of another account is as one that no longer exists', async () => {
   await using cloud = await open()
   const { id } = await cloud.order()
   const { access_token: theirs } = await cloud.grant('theirs', {}, 'other')

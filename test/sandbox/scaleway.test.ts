@@ -50,7 +50,7 @@ test('a server attaches one address after another, and two servers do so at once
 
 for (const { movingShows, shown } of [
   { movingShows: 'nothing', shown: null },
-  { movingShows: 'former', shown: 'former' },
+  { movingShows: 'previous', shown: 'previous' },
 ] as const)
   test(`while an address moves it shows ${movingShows}, and every other change is refused`, async () => {
     await using cloud = await open({ unknowns: { movingShows } })
@@ -70,7 +70,7 @@ for (const { movingShows, shown } of [
     assert.is((await cloud.call('GET', `/${id}`)).server_id, two)
   })
 
-test('a deleted address is gone with 403, and the next one has its id, its number and its time', async () => {
+test('a deleted address no longer exists with 403, and the next one has its id, its number and its time', async () => {
   await using cloud = await open()
   const former = await cloud.order()
   assert.is((await cloud.call('DELETE', `/${former.id}`)).code, 204)

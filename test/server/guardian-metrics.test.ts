@@ -38,7 +38,7 @@ test('a guardian that has not read the provider yet shows no age', async () => {
   assert.is(await scene().readAge(), undefined)
 })
 
-test('each guardian shows when it last read the provider, whoever leads and whatever it forgot', async () => {
+test('each guardian shows when it last read the provider, anyone who leads and whatever it forgot', async () => {
   const { world, known, readAge } = scene()
   await known.find(signal)
   world.ms = 90_000

@@ -46,7 +46,7 @@ for (const { host, status } of [
     assert.is(statusOf(pageAccess({ isToken: undefined, now: () => 0 }), { host }), status))
 }
 
-test('a caller with many wrong tokens has to wait, and nobody else', () => {
+test('a caller with many wrong tokens must wait, and nobody else', () => {
   let nowMs = 0
   const access = pageAccess({ isToken: (given) => given === token, now: () => nowMs })
   const wrong = { authorization: 'Bearer wrong' }

@@ -226,13 +226,13 @@ test('the control-plane address: its holder, and each API server', () => {
         leader: 'us',
         nodes: [one('a', 'm-1', { failures: 2, reason: 'refused' }), one('b', 'm-2')],
         probes: undefined,
-        problem: 'somebody has to look',
+        problem: 'somebody must look',
         dateOf: (ms) => ms,
       },
     },
     'control-plane',
   )
-  assert.equal(notesOf(section), ['bad somebody has to look'])
+  assert.equal(notesOf(section), ['bad somebody must look'])
   assert.equal(
     rowsOf(section).map((row) => row.slice(0, 3)),
     [

@@ -114,7 +114,7 @@ test('a facts error ends neither the process nor the streams', async () => {
     isBroken = true
     const late = await page.read()
     isBroken = false
-    await eventually('it goes on', () => late.text().includes('well') || undefined)
+    await eventually('it continues', () => late.text().includes('well') || undefined)
     assert.not(reader.socket.destroyed)
   } finally {
     await page.close()

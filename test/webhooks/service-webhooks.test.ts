@@ -649,7 +649,7 @@ test('a Service that is as wrong as before keeps an own address that an update c
   }
 })
 
-test('an address that a Service in deletion requests anew is checked, and nothing else of it', async () => {
+test('an address that a Service in deletion requests again is checked, and nothing else of it', async () => {
   const going = { deletionTimestamp: 'now', finalizers: ['example.com/held'] }
   const annotations = { 'eip-admission.dev/address': taken }
   const cases: [now: Service, before: Service][] = [

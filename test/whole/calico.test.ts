@@ -82,7 +82,7 @@ test('no entry is lost while a person and we edit the list at the same time', as
   const all = [...ours, ...theirs, `${address}/32`].toSorted().join()
   await hasEntries('all are listed', (cidrs) => cidrs.toSorted().join() === all)
   await stage.run('delete', 'service', ...names)
-  await hasEntries('ours are gone', (cidrs) => cidrs.length === theirs.length + 1)
+  await hasEntries('ours no longer exist', (cidrs) => cidrs.length === theirs.length + 1)
 })
 
 test('an address leaves the list before its reservation is deleted', async () => {

@@ -138,7 +138,10 @@ test('with bgp-peer-mode=none our peers are removed, and the pools stay', async 
   await joinNetherlands()
   const before = await metallb.pools()
   await run('metallb:///metallb-system/?bgp-peer-mode=none')
-  await eventually('the peers are gone', async (observe) => observe(await metallb.sessions()).length === 0 || undefined)
+  await eventually(
+    'the peers no longer exist',
+    async (observe) => observe(await metallb.sessions()).length === 0 || undefined,
+  )
   assert.equal(await metallb.pools(), before)
 })
 

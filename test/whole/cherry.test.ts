@@ -15,7 +15,7 @@ const managed = 'cherryservers.com/loadbalancer-managed'
 const placeOf = (address: string | undefined) => stage.reserved().find((one) => one.address === address)?.place
 
 test('the old name of a region in the settings is accepted, and the log says what to write', async () => {
-  const output = 'setting CHERRY_REGION_NAME: \\"EU-Nord-1\\" is a former name of region LT-Siauliai'
+  const output = 'setting CHERRY_REGION_NAME: \\"EU-Nord-1\\" is a previous name of region LT-Siauliai'
   await eventually('the log says it', () => {
     return readFileSync(stage.logOf('eip-admission'), 'utf8').includes(output) || undefined
   })

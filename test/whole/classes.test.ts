@@ -29,7 +29,7 @@ async function reviewedClasses(): Promise<Result[]> {
   return results.filter(({ check }) => check === 'reviewed-classes')
 }
 
-test('webhooks that were installed for other classes are an error of doctor, and its command mends them', async () => {
+test('webhooks that were installed for other classes are an error of doctor, and its command fixes them', async () => {
   const [found] = await reviewedClasses()
   assert.is(found?.level, 'error')
   assert.match(

@@ -90,7 +90,7 @@ test('a quota that is used up is in the report, in the words of the provider, al
   assert.match(said, dialectOf('equinix-metal').words.quota)
 })
 
-test('whoever may read little learns which rights are missing', async () => {
+test('anyone who may read little learns which rights are missing', async () => {
   const kubeconfig = controlPlane.kubeconfigFor('system:serviceaccount:eip-admission:eip-admission')
   const { exitCode, results: all, texts } = await results({ kubeconfig })
   assert.is(exitCode, 2)
@@ -148,7 +148,7 @@ test('a BGP session that the routers see as down is named with its node, and whi
   assert.equal((await results()).texts('bgp-sessions'), ['ok: no BGP session is reported as down'])
 })
 
-test('what is broken is named with its reason and the command that mends it', async () => {
+test('what is broken is named with its reason and the command that fixes it', async () => {
   await product.stop()
   await breakThings()
   const { exitCode, of, texts, summary } = await results()

@@ -101,7 +101,7 @@ test('Services that are created at the same moment on two replicas have a balanc
   assert.equal([balancersOf(stage), balancers.pools()], [[], []])
 })
 
-test('the leader is killed while the provider creates a balancer; the other replica finds it and goes on', async () => {
+test('the leader is killed while the provider creates a balancer; the other replica finds it and continues', async () => {
   calls.clear()
   faults.add({ on: balancerRoutes.create, answer: 'hang', done: true, times: 1 })
   await stage.create(loadBalancer('taken-over'))
@@ -134,7 +134,7 @@ test('another setting deletes the balancers of the Services, which get addresses
   leader = await stage.startSwept(emlb(first, 'empty://'))
   const address = await stage.settled('taken-over')
   await eventually('the balancer is deleted', () => balancersOf(stage).length === 0 || undefined)
-  const service = await eventually('its finalizer is gone', async (observe) => {
+  const service = await eventually('its finalizer no longer exists', async (observe) => {
     const seen = observe(await stage.service('taken-over'))
     return seen?.metadata.finalizers?.includes(balancerFinalizer) ? undefined : seen
   })
@@ -146,7 +146,7 @@ test('another setting deletes the balancers of the Services, which get addresses
   leader = await stage.start(emlb(first))
   const { ips } = await balanced(stage, 'taken-over', addresses)
   await eventually('the address is released', () => stage.reserved().length === 0 || undefined)
-  const back = await eventually('the address and its finalizer are gone from the Service', async (observe) => {
+  const back = await eventually('the address and its finalizer no longer exist from the Service', async (observe) => {
     const seen = observe(await stage.service('taken-over'))
     const hasNone = seen?.spec.loadBalancerIP === undefined && seen?.metadata.finalizers?.join() === balancerFinalizer
     return hasNone ? seen : undefined

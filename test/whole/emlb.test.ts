@@ -274,7 +274,7 @@ test('the limit of the project reaches the user with the words of the provider, 
   await remove('sixth')
 })
 
-test('a balancer that somebody deletes is created anew', async () => {
+test('a balancer that somebody deletes is created again', async () => {
   const before = await create('fragile').then(() => served('fragile'))
   balancers.vanish(before.id)
   await stage.run('annotate', 'service', 'fragile', 'example.com/look=again')
@@ -318,7 +318,7 @@ for (const answer of [500, 'reset'] as const)
     assert.equal([balancersOf(stage).length, balancers.pools().length], before)
   })
 
-test('a create that was not carried out is sent again when it cannot be carried out any more', async () => {
+test('a create that was not carried out is sent again when it cannot succeed any more', async () => {
   faults.add({ on: balancerRoutes.create, answer: 500, times: 1 })
   calls.clear()
   await create('again')
@@ -332,7 +332,7 @@ test('a create that the provider carries out late leaves one balancer, with the 
   const { id, name } = await served('late')
   const late = await vendor.create({ name, location: 'da' }, signal)
   await stage.run('annotate', 'service', 'late', 'example.com/look=again')
-  await eventually('the second balancer is gone', (observe) => {
+  await eventually('the second balancer no longer exists', (observe) => {
     const ids = observe(balancersOf(stage)).filter((one) => one.name === name)
     return ids.every((one) => one.id !== late) || undefined
   })
@@ -354,7 +354,7 @@ test('a Service that leaves the type loses its balancer, and nothing else', asyn
   await create('typed')
   await served('typed')
   await stage.run('patch', 'service', 'typed', '--type=merge', '-p', '{"spec":{"type":"ClusterIP"}}')
-  const cleared = await eventually('the balancer is gone', async (observe) => {
+  const cleared = await eventually('the balancer no longer exists', async (observe) => {
     const service = observe(await stage.service('typed'))
     return service && !service.metadata.finalizers?.length ? service : undefined
   })

@@ -81,7 +81,7 @@ test('a Node that claims the address of a Service holds up no deletion', async (
   await stage.run('delete', 'service', 'short', '-n', 'owner', '--timeout=60s')
 })
 
-test('what a Node claims in the operator’s ranges is refused until the Node is gone, and no longer', async () => {
+test('what a Node claims in the operator’s ranges is refused until the Node no longer exists, and no longer', async () => {
   await stage.create(own('stays', '198.51.100.30'))
   await isShown('stays', '198.51.100.30')
   await claimAddresses('198.51.100.30', '198.51.100.31')

@@ -77,7 +77,7 @@ const logLines = (): Line[] =>
     .map((line) => JSON.parse(line) as Line)
 
 const gone = (name: string) =>
-  eventually(`ElasticIP ${name} is gone`, async () => !(await client.get(elasticIPs, { name })) || undefined)
+  eventually(`ElasticIP ${name} no longer exists`, async () => !(await client.get(elasticIPs, { name })) || undefined)
 
 /** A Service that is gone, and whose address is kept. */
 async function keep(name: string): Promise<string> {
@@ -274,12 +274,12 @@ test('who may only look sees everything and changes nothing', async () => {
 test('release gives back what is kept, after a confirmation, and nothing that a Service has', async () => {
   assert.match(await refused('release', 'default.web', '--yes'), `kubectl ${here} delete service -n default web`)
   assert.match(await refused('release', 'nothing', '--yes'), 'there is no ElasticIP nothing')
-  const address = await keep('former')
-  assert.match(await eip('why', 'former'), `${address} is kept for it (reclaim policy Retain)`)
+  const address = await keep('previous')
+  assert.match(await eip('why', 'previous'), `${address} is kept for it (reclaim policy Retain)`)
   const before = stage.reserved().length
   assert.match(await refused('release', address), /is deleted at the provider[^]*add --yes if you mean it/)
   assert.is(stage.reserved().length, before)
-  assert.match((await typed(['release', address, '--yes'])).stdout, 'ElasticIP default.former is deleted.')
+  assert.match((await typed(['release', address, '--yes'])).stdout, 'ElasticIP default.previous is deleted.')
   assert.is(stage.reserved().length, before - 1)
 })
 

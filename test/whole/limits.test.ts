@@ -95,7 +95,7 @@ test('a loop that creates a Service and deletes it ends, and says when the next 
     await stage.create(loadBalancer(name, { namespace: 'loop' }))
     await stage.settled(name, 'loop')
     await run('delete', 'service', name, '-n', 'loop')
-    await eventually('its record is gone', async () => ((await stage.record(name, 'loop')) ? undefined : true))
+    await eventually('its record no longer exists', async () => ((await stage.record(name, 'loop')) ? undefined : true))
   }
   const refused = await create('turn-3', { namespace: 'loop' })
   assert.is(refused.code, 1)

@@ -63,7 +63,7 @@ test('a new leader with silent watches keeps the pool of a Service and the sessi
   await stage.create(loadBalancer('later'))
   await eventually('the new leader announces', async (observe) => {
     const now = observe(await announced())
-    for (const one of before) assert.ok(now.includes(one), `${one} is gone`)
+    for (const one of before) assert.ok(now.includes(one), `${one} no longer exists`)
     const { spec } = (await stage.service('later')) ?? {}
     return (await metallb.pools()).includes(`${spec?.loadBalancerIP}/32`) || undefined
   })

@@ -31,14 +31,14 @@ test('a node has the shutdown taint while its machine is off', async () => {
   await say('sleeper', 'Unknown')
   await seen('it is marked', 'sleeper', (one) => cloudTaints(one).includes(`${shutdown}:NoSchedule`))
   devices.powerOn(id)
-  await seen('the mark is gone', 'sleeper', (one) => cloudTaints(one).length === 0)
+  await seen('the mark no longer exists', 'sleeper', (one) => cloudTaints(one).length === 0)
   devices.powerOff(id)
   await seen('it is marked again', 'sleeper', (one) => cloudTaints(one).length === 1)
   await say('sleeper', 'True')
-  await seen('the mark is gone for who is ready', 'sleeper', (one) => cloudTaints(one).length === 0)
+  await seen('the mark no longer exists for who is ready', 'sleeper', (one) => cloudTaints(one).length === 0)
 })
 
-test('a node is deleted after its machine is gone, but not while the node is ready', async () => {
+test('a node is deleted after its machine no longer exists, but not while the node is ready', async () => {
   const { id } = await startNode('mortal')
   devices.remove(id)
   // Two periods in which it would go.
@@ -59,7 +59,7 @@ const doubts: { what: string; faults: Fault[] }[] = [
   { what: 'the list of the machines is empty', faults: [{ on: '/projects/*/devices', answer: 'empty-list' }] },
 ]
 for (const [n, doubt] of doubts.entries()) {
-  test(`no node is deleted while ${doubt.what}, even if its machine is gone`, async () => {
+  test(`no node is deleted while ${doubt.what}, even if its machine no longer exists`, async () => {
     const name = `doubted-${n}`
     const { id } = await startNode(name)
     for (const fault of doubt.faults) faults.add(fault)
@@ -71,7 +71,7 @@ for (const [n, doubt] of doubts.entries()) {
     // A change of the node makes the controller look again at once, but perhaps at a list from before.
     let changes = 0
     await eventually('it is deleted', async () => {
-      await stage.kubectl(['annotate', '--overwrite', 'node', name, `example.com/mended=${(changes += 1)}`])
+      await stage.kubectl(['annotate', '--overwrite', 'node', name, `example.com/fixed=${(changes += 1)}`])
       return (await node(name)) === undefined || undefined
     })
   })

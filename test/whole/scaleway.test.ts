@@ -127,7 +127,7 @@ test('a Service of two families has an address of each on one node; both move wh
   await eventually('neither is reserved', () => control.reservations.all().length === before || undefined)
 })
 
-test('an address that a former assign:/// left on a machine stays there until its Service is deleted, and is freed then', async () => {
+test('an address that a previous assign:/// left on a machine stays there until its Service is deleted, and is freed then', async () => {
   await stage.create(loadBalancer('left'))
   const address = await shows('left')
   await leadsTo(address)

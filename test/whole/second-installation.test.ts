@@ -25,7 +25,7 @@ test('install into a second namespace changes nothing and names the first one', 
   assert.is((await stage.kubectl(['get', 'namespace', 'two'])).code, 1)
 })
 
-test('install into the same namespace goes on, and the process misses no right', async () => {
+test('install into the same namespace continues, and the process misses no right', async () => {
   await runProduct(install)
   await stage.create(loadBalancer('web'))
   await stage.settled('web')

@@ -32,7 +32,7 @@ export function stored(client: KubeClient): Stored {
         return bound && held.status?.address === address && seen?.spec.loadBalancerIP === address ? address : undefined
       }),
     gone: (name, namespace = 'default') =>
-      eventually(`${namespace}/${name} and its record are gone`, async (observe) => {
+      eventually(`${namespace}/${name} and its record no longer exist`, async (observe) => {
         return observe(await both(name, namespace)).every((object) => object === undefined) || undefined
       }).then(() => undefined),
   }

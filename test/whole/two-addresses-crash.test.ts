@@ -39,7 +39,7 @@ const settled = (name: string) =>
   })
 
 const gone = (name: string) =>
-  eventually(`${name} and its records are gone`, async () => {
+  eventually(`${name} and its records no longer exist`, async () => {
     const all = await Promise.all([stage.service(name), stage.record(name), stage.record(`${name}.ipv6`)])
     return all.every((one) => one === undefined) || undefined
   })

@@ -20,7 +20,7 @@ export const metallbReports = defineSoftwareCheck({
       .map((state) => ({
         level: 'error',
         what: `ConfigurationState ${keyOf(state)}: ${state.status?.errorSummary ?? 'the configuration is invalid'}`,
-        why: 'MetalLB goes on with its last valid configuration, and announces nothing new',
+        why: 'MetalLB continues with its last valid configuration, and announces nothing new',
         fix: describeCommand(state),
       })),
 })

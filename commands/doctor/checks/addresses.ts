@@ -170,7 +170,7 @@ function pending(service: Service, records: readonly ElasticIP[], context: Conte
   if (wanted.kind === 'wrong') {
     const problems = wanted.problems.join('; ')
     return [
-      { level: 'warning', what: `Service ${key} gets no address: ${problems}`, why: 'its user has to correct it', fix },
+      { level: 'warning', what: `Service ${key} gets no address: ${problems}`, why: 'its user must correct it', fix },
     ]
   }
   const isWaiting =

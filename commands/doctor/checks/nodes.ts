@@ -107,7 +107,7 @@ export const nodeMachines = defineCheck({
 function missingMachine({ node, id }: { node: Node; id: string }, { cloud, project }: Context['vendor']): Finding {
   const { name } = node.metadata
   const found = { level: 'warning', what: `node ${name}: machine ${id} is not in the project` } as const
-  const needed = `the machines of this cluster have to be in ${projectText(project)}`
+  const needed = `the machines of this cluster must be in ${projectText(project)}`
   if (isReady(node))
     return {
       ...found,
@@ -116,7 +116,7 @@ function missingMachine({ node, id }: { node: Node; id: string }, { cloud, proje
     }
   return {
     ...found,
-    why: 'the machine is gone, and `serve` deletes the node once that is certain; or it is in another project',
+    why: 'the machine no longer exists, and `serve` deletes the node once that is certain; or it is in another project',
     fix: `kubectl describe node ${name}   # the Events say what \`serve\` does; ${needed}`,
   }
 }

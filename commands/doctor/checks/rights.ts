@@ -29,7 +29,7 @@ function roleFindings({ wanted, found }: Values['roles'][number], install: strin
           {
             level: 'warning' as const,
             what: `${where} gives more rights than this version needs: ${rightsText(surplus)}`,
-            why: 'whoever has the token of the process has these rights too',
+            why: 'anyone who has the token of the process has these rights too',
             fix: install,
           },
         ]

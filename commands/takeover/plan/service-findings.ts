@@ -31,7 +31,7 @@ export function serviceFindings(judged: JudgedService): PlanFinding[] {
   const where = `Service ${keyOf(service)}`
   if (service.metadata.deletionTimestamp !== undefined && held !== 'ignored') {
     const what = 'it is being deleted, and the predecessor gives its address back'
-    const remedy = `wait until it is gone: kubectl wait --for=delete service ${at} --timeout=5m`
+    const remedy = `wait until it no longer exists: kubectl wait --for=delete service ${at} --timeout=5m`
     return [{ isBlocker: true, reason: 'service-being-deleted', where, what, remedy }]
   }
   if (held === 'pending') return before === undefined ? pendingFindings(judged, { where, at }) : [missing(judged)]
@@ -78,7 +78,7 @@ function doubts(judged: JudgedService, before: string): PlanFinding[] {
   if (reservation && namedCluster(own.scheme, reservation.marks) === 'other') {
     const { cluster } = reservation.marks
     const what = `it shows ${before}, whose reservation names another cluster (cluster=${cluster})`
-    const remedy = `if that is this cluster by a former id, as after a restore from a backup: takeover plan --cluster-id=${cluster}`
+    const remedy = `if that is this cluster by a previous id, as after a restore from a backup: takeover plan --cluster-id=${cluster}`
     return [{ ...finding, reason: 'other-cluster', what, remedy }]
   }
   if (own.isReserved(address) === false && !own.isInRanges(address)) return [missing(judged)]

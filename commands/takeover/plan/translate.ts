@@ -161,7 +161,7 @@ function unknown(what: 'flag' | 'variable', name: string): PlanFinding {
     reason: `unknown-${what}`,
     where: name,
     what: `the predecessor has the ${what} ${name}, which eip-admission does not know in this dialect`,
-    remedy: 'nothing has to be done if its effect is not needed; docs/reference/settings.md lists all settings',
+    remedy: 'nothing needs to be done if its effect is not needed; docs/reference/settings.md lists all settings',
   }
 }
 

@@ -19,13 +19,13 @@ export function nextText(plan: TakeoverPlan, written: Written): string {
 
 function blockedText({ blockers: { length } }: TakeoverPlan): string {
   const count = length === 1 ? '1 thing stands' : `${length} things stand`
-  return `Blocked: ${count} in the way. Nothing was changed. Type next, when that is gone:\n\n  eip-admission takeover plan\n`
+  return `Blocked: ${count} in the way. Nothing was changed. Type next, when that no longer exists:\n\n  eip-admission takeover plan\n`
 }
 
 function continueText(status: TakeoverStatus): string {
   const [first, second] = status.recorded === 'undoing' ? (['undo', 'apply'] as const) : (['apply', 'undo'] as const)
   const other = second === 'undo' ? 'go back' : 'take over'
-  const onward = `Begun: ${plainText(statusText(status))}. Nothing was changed now. To go on:\n\n  eip-admission takeover ${first}`
+  const onward = `Begun: ${plainText(statusText(status))}. Nothing was changed now. To continue:\n\n  eip-admission takeover ${first}`
   return `${onward}\n\nTo ${other} instead:\n\n  eip-admission takeover ${second}\n`
 }
 
@@ -35,7 +35,7 @@ function doneText({ predecessor: { workloads, title }, target: { namespace } }: 
   return [
     `Complete: eip-admission leads, ${title} is stopped, and nothing is left to do. Nothing was changed now. To go back:\n`,
     '  eip-admission takeover undo',
-    `\nIt starts the predecessor again, so that has to stay installed. If you stay, remove it and the record of the takeover:\n`,
+    `\nIt starts the predecessor again, so that must stay installed. If you stay, remove it and the record of the takeover:\n`,
     ...removals,
     `  kubectl delete configmap -n ${namespace} ${names.takeoverConfigMap}\n`,
   ].join('\n')

@@ -9,7 +9,7 @@ export const behaviourChoices = {
   /** Attaching or detaching an address that is gone. */
   unknownAddress: ['404', '403'],
   /** What `server_id` shows while an address moves: nothing, or the former server. */
-  movingShows: ['nothing', 'former'],
+  movingShows: ['nothing', 'previous'],
   /** Deleting an address once more while its deletion runs. */
   deleteAgain: ['204', '409'],
   /** How an IPv4 address is written. */

@@ -49,7 +49,7 @@ for (const deleteTargeted of ['refused', 'detaches'] as const)
     assert.is(await cloud.reservation(id, neverAborted), undefined)
   })
 
-test('the addresses of a server are never given back, whoever asks', async () => {
+test('the addresses of a server are never given back, anyone who asks', async () => {
   await using cherry = await startCherry()
   const { ip_addresses } = cherry.control.devices.add({ hostname: 'node-1' }) as { ip_addresses: { id: string }[] }
   const cloud = cherry.cloudWith(key)

@@ -2,7 +2,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { firstSeen } from '../../../clouds/cherry-servers/reservations.ts'
 
-test('things are as old as they are known to be, and what is gone is forgotten', () => {
+test('things are as old as they are known to be, and what no longer exists is forgotten', () => {
   let hour = 0
   const seen = firstSeen(() => new Date(Date.UTC(2026, 0, 1, hour)))
   assert.is(seen.of('a'), '2026-01-01T00:00:00.000Z')

@@ -52,7 +52,7 @@ test('machines are listed in one call, which does not say which of them are off'
   })
 })
 
-test('a machine that is gone was looked for by a key that sees its project', async () => {
+test('a machine that no longer exists was looked for by a key that sees its project', async () => {
   const routes = { [`GET ${server}`]: refusal(404, 'Not there'), [`GET ${servers}`]: list() }
   await withRoutes(routes, async (cloud, seen) => {
     assert.is(await cloud.machine(id, neverAborted), undefined)

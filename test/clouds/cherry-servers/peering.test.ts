@@ -136,7 +136,7 @@ test('what was read before BGP was enabled on a machine is not what its peers ar
   })
 })
 
-test('BGP that was enabled although the answer was lost is looked at anew as well', async () => {
+test('BGP that was enabled although the answer was lost is looked at again as well', async () => {
   let enabled = false
   const routes: Routes = {
     [`GET ${servers}`]: () => list(cherryServer({ bgp: { enabled } })),

@@ -101,11 +101,11 @@ test('an address is as old as it is known to be', async () => {
   })
 })
 
-test('an address that is gone is undefined', async () => {
+test('an address that no longer exists is undefined', async () => {
   assert.is(await find({ [`GET ${ip}`]: refusal(404, 'Not there') }), undefined)
 })
 
-test('an address that cannot be read is gone when a good list does not have it', async () => {
+test('an address that cannot be read no longer exists when a good list does not have it', async () => {
   assert.is(await find({ [`GET ${ip}`]: forbidden, [`GET ${ips}`]: list(cherryIp({ id: 'other' })) }), undefined)
   assert.is(await find({ [`GET ${ip}`]: forbidden, [`GET ${ips}`]: list() }), undefined)
 })
@@ -136,7 +136,7 @@ test('a release looks first and then deletes', async () => {
   assert.equal(await release(routes), [`GET ${ip}`, `DELETE ${ip}`])
 })
 
-test('a release of what is gone is done', async () => {
+test('a release of what no longer exists is done', async () => {
   assert.equal(await release({ [`GET ${ip}`]: refusal(404, 'Not there') }), [`GET ${ip}`])
   const routes = { [`GET ${ip}`]: { json: cherryIp() }, [`DELETE ${ip}`]: refusal(404, 'Not there') }
   assert.equal(await release(routes), [`GET ${ip}`, `DELETE ${ip}`])

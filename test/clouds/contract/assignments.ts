@@ -68,18 +68,18 @@ function finding(on: On<AssignmentStage>): void {
     assert.equal(found.map(({ id }) => id).toSorted(), both.map(({ id }) => id).toSorted())
   })
 
-  on('an address that is gone is gone, and cannot be moved', async (stage) => {
+  on('an address that no longer exists no longer exists, and cannot be moved', async (stage) => {
     const { id, one } = await room(stage)
     stage.control.reservations.vanish(id)
     assert.is(await stage.cloud.assignments.assignedAddress(id, neverAborted), undefined)
     assert.equal(await stage.cloud.assignments.assignedAddresses(tagOf(stage), neverAborted), [])
     const error = await refusalOf(stage, move(stage, { id, machine: one }))
     assert.equal([error.fault, error.outcome], ['invalid', 'nothing'])
-    assert.match(error.message, `address ${id} cannot be moved: its reservation is gone`)
+    assert.match(error.message, `address ${id} cannot be moved: its reservation no longer exists`)
     assert.is(writes(stage), 0)
   })
 
-  on('no address is gone while the provider fails, or to a key that it does not know', async (stage) => {
+  on('no address no longer exists while the provider fails, or to a key that it does not know', async (stage) => {
     const { id } = await room(stage)
     await refusalOf(stage, stage.withUnknownKey.assignments.assignedAddress(id, neverAborted))
     await refusalOf(stage, stage.withUnknownKey.assignments.assignedAddresses(tagOf(stage), neverAborted))

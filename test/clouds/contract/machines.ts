@@ -93,7 +93,7 @@ function listing(on: On): void {
 }
 
 function proving(on: On): void {
-  on('a machine that was removed is gone, and so is one that never was', async (stage) => {
+  on('a machine that was removed no longer exists, and so is one that never was', async (stage) => {
     const kept = stage.machines.add('node-1')
     const id = stage.machines.add('node-2')
     stage.machines.remove(id)
@@ -109,14 +109,14 @@ function proving(on: On): void {
     assert.is(await machine(stage, id), undefined)
   })
 
-  on('to a key that lost the project no machine is gone', async (stage) => {
+  on('to a key that lost the project no machine no longer exists', async (stage) => {
     const there = stage.machines.add('node-1')
     for (const id of [there, never]) await refusalOf(stage, stage.withForeignKey.machine(id, neverAborted))
     if (stage.refusesForeignKey === false) assert.equal(await stage.withForeignKey.machines(neverAborted), [])
     else await refusalOf(stage, stage.withForeignKey.machines(neverAborted))
   })
 
-  on('to a key that the provider does not know no machine is gone', async (stage) => {
+  on('to a key that the provider does not know no machine no longer exists', async (stage) => {
     const there = stage.machines.add('node-1')
     const { withUnknownKey: cloud } = stage
     const calls = [there, never].map((id) => () => cloud.machine(id, neverAborted))

@@ -7,7 +7,7 @@ import { type On, type PasswordStage, refusalOf } from './stage.ts'
 
 /** The password of BGP, which a project gets when BGP is enabled and keeps for good. */
 export function passwordRules(on: On<PasswordStage>): void {
-  on('a project has the password that BGP was enabled with, and shows it to nobody by itself', async (stage) => {
+  on('a project has the password that BGP was enabled with, and shows it to nobody automatically', async (stage) => {
     await enable(stage, stage.password)
     assert.equal(await project(stage), { asn, password: stage.password })
     const shown = await stage.cloud.peering.project(neverAborted)

@@ -17,7 +17,7 @@ function ofProjects(on: On<PeeringStage>): void {
     assert.ok(await project(stage))
   })
 
-  on('a project has a number of its own once a machine speaks BGP, and no password by itself', async (stage) => {
+  on('a project has a number of its own once a machine speaks BGP, and no password automatically', async (stage) => {
     await enable(stage)
     await enableOn(stage, stage.machines.add('node-1'))
     assertOwn(stage, await project(stage))
@@ -67,7 +67,7 @@ function ofMachines(on: On<PeeringStage>): void {
     assert.equal([...(await machines(stage))], [id])
   })
 
-  on('a machine that is gone has BGP no more', async (stage) => {
+  on('a machine that no longer exists has BGP no more', async (stage) => {
     const id = stage.machines.add('node-1')
     await enable(stage)
     await enableOn(stage, id)

@@ -80,7 +80,7 @@ function marking(on: On): void {
     assert.equal(idsOf(await list(stage, { service: 'other==' })), [id])
   })
 
-  on('marks that are there already need no second write, and what is gone none at all', async (stage) => {
+  on('marks that are there already need no second write, and what no longer exists none at all', async (stage) => {
     const { id } = await reserve(stage)
     stage.control.calls.clear()
     await stage.cloud.mark({ id }, marks, neverAborted)
@@ -92,7 +92,7 @@ function marking(on: On): void {
 }
 
 function releasing(on: On): void {
-  on('an address that is given back is gone, and giving it back again is fine', async (stage) => {
+  on('an address that is given back no longer exists, and giving it back again is fine', async (stage) => {
     const kept = await reserve(stage, { service: 'kept' })
     const { id } = await reserve(stage)
     await stage.cloud.release({ id }, neverAborted)
@@ -110,14 +110,14 @@ function releasing(on: On): void {
     assert.is(await stage.cloud.reservation(id, neverAborted), undefined)
   })
 
-  on('an address that never was is gone', async (stage) => {
+  on('an address that never was no longer exists', async (stage) => {
     const id = '00000000-0000-4000-8000-000000000000'
     assert.is(await stage.cloud.reservation(id, neverAborted), undefined)
     await stage.cloud.release({ id }, neverAborted)
   })
 
   on(
-    'an address that the provider still shows after its deletion can be given back again, until it is gone',
+    'an address that the provider still shows after its deletion can be given back again, until it no longer exists',
     async (stage) => {
       stage.control.setDeletion({ reservationsMs: 60_000 })
       const reservation = await reserve(stage)
@@ -132,7 +132,7 @@ function releasing(on: On): void {
     },
   )
 
-  on('an address that somebody else gave back is gone', async (stage) => {
+  on('an address that somebody else gave back no longer exists', async (stage) => {
     const { id } = await reserve(stage)
     stage.control.reservations.vanish(id)
     assert.is(await stage.cloud.reservation(id, neverAborted), undefined)

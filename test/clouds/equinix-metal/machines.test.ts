@@ -48,7 +48,7 @@ test('a machine without an id keeps nobody from the others', async () => {
   assert.equal(machines, [machine])
 })
 
-test('a machine that is gone was looked for by a key that sees its project', async () => {
+test('a machine that no longer exists was looked for by a key that sees its project', async () => {
   const routes = { [`GET /devices/${id}`]: errors(404, 'Not found'), [`GET ${devices}`]: list() }
   await withRoutes(routes, async (cloud, seen) => {
     assert.is(await cloud.machine(id, neverAborted), undefined)
@@ -57,7 +57,7 @@ test('a machine that is gone was looked for by a key that sees its project', asy
   })
 })
 
-test('a machine that cannot be read is gone when the list has others, and not it', async () => {
+test('a machine that cannot be read no longer exists when the list has others, and not it', async () => {
   const routes = { [`GET /devices/${id}`]: errors(403, 'Denied'), [`GET ${devices}`]: list(metalDevice({ id: 'b' })) }
   assert.is(await find(routes), undefined)
 })
@@ -103,7 +103,7 @@ const doubts: { name: string; device: Reply; list: Reply; fault: Fault; says: st
     device: errors(403, 'Denied'),
     list: list(),
     fault: 'auth',
-    says: 'does not prove that it is gone; check that the API key may read',
+    says: 'does not prove that it no longer exists; check that the API key may read',
   },
   {
     name: 'a 403 beside a list with a machine that has no id',

@@ -189,7 +189,7 @@ const notOn: { name: string; post: Reply; get: Reply; fault: Fault; says: string
     says: 'ipv6',
   },
   {
-    name: 'the machine is gone',
+    name: 'the machine no longer exists',
     post: errors(404, 'Not found'),
     get: errors(404, 'Not found'),
     fault: 'invalid',

@@ -108,7 +108,7 @@ test('a reservation is found by its id', async () => {
   })
 })
 
-test('a reservation that is gone is undefined', async () => {
+test('a reservation that no longer exists is undefined', async () => {
   await withRoutes({ [`GET /ips/${id}`]: errors(404, 'Not found') }, async (cloud) => {
     assert.is(await cloud.reservation(id, neverAborted), undefined)
   })
@@ -139,7 +139,7 @@ test('a release looks first and then deletes', async () => {
   })
 })
 
-test('a release of what is gone is done', async () => {
+test('a release of what no longer exists is done', async () => {
   await withRoutes({ [`GET /ips/${id}`]: errors(404, 'Not found') }, async (cloud, seen) => {
     await cloud.release({ id }, neverAborted)
     assert.equal(asked(seen), [`GET /ips/${id}`])

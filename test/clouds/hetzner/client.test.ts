@@ -36,7 +36,7 @@ test('two processes that reserve for one Service at once get one address', async
   assert.is(cloud.control.reservations.all().length, 1)
 })
 
-test('a Service whose former address is retained gets another one', async () => {
+test('a Service whose previous address is retained gets another one', async () => {
   await using cloud = await startCloud()
   const client = cloud.cloudWith(key)
   const former = await client.reserve({ location, marks }, neverAborted)
@@ -216,7 +216,7 @@ for (const done of [true, false])
     cloud.control.faults.add({ on: 'POST /floating_ips', ...serviceError, done })
     const error = await cloudErrorOf(client.reserve({ location, marks }, neverAborted))
     assert.equal([error.fault, error.outcome], ['unavailable', 'unknown'])
-    assert.match(error.message, 'service error (service_error); it may have been carried out')
+    assert.match(error.message, 'service error (service_error); it may have succeeded')
     await client.reserve({ location, marks }, neverAborted)
     assert.is(cloud.control.reservations.all().length, 1)
   })

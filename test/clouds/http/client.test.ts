@@ -53,14 +53,14 @@ test('a call carries path, query, body and headers', async () => {
 })
 
 test('a call that waited for its turn carries the token of now', async () => {
-  let current = 'former'
+  let current = 'previous'
   await using server = await startScript(() => ((current = 'rotated'), { status: 204 }))
   const headers = () => ({ authorization: `Bearer ${current}` })
   const http = callerOf(server.url, { headers, inFlight: 1 })
   await Promise.all([http.call(read, neverAborted), http.call(read, neverAborted)])
   assert.equal(
     server.seen.map((seen) => seen.headers.authorization),
-    ['Bearer former', 'Bearer rotated'],
+    ['Bearer previous', 'Bearer rotated'],
   )
 })
 
@@ -130,7 +130,7 @@ for (const { reply, fault, outcome, says } of refusals) {
     assert.is(error.outcome, outcome)
     assert.match(error.message, says)
     assert.not.match(error.message, /<h1>|oops/)
-    assert.is(error.message.includes('may have been carried out'), outcome === 'unknown')
+    assert.is(error.message.includes('may have succeeded'), outcome === 'unknown')
     assert.is(requests, tries)
   })
 }
@@ -288,7 +288,7 @@ test('a caller who gives up while the call is under way does not know how it end
   await using server = await startScript(() => 'silence')
   const error = await cloudErrorOf(callerOf(server.url).call(write, AbortSignal.timeout(50)))
   assert.equal([error.fault, error.outcome], ['unavailable', 'unknown'])
-  assert.match(error.message, 'canceled while it was in flight; it may have been carried out')
+  assert.match(error.message, 'canceled while it was in flight; it may have succeeded')
 })
 
 test('a caller who gives up in the queue knows that nothing was done', async () => {

@@ -145,7 +145,7 @@ test('a call that is made once more counts as one', async () => {
   assert.ok(third - fromMs >= 90, `third after ${third - fromMs} ms`)
 })
 
-test('whoever waits for the provider to be called again can be called off', async () => {
+test('anyone who waits for the provider to be called again can be called off', async () => {
   const schedule = makeScheduler({ inFlight: 10, rate: { calls: 1, perMs: 60_000 } })
   const caller = new AbortController()
   const wait = { signal: caller.signal, abortError: (reason: unknown) => new Error(`left: ${String(reason)}`) }

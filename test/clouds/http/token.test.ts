@@ -128,7 +128,7 @@ test('a second 401 is an error of the credentials that shows none, and no third 
   })
 })
 
-test('a secret that is rotated gets a token of its own, also while one for the former is on its way', () => {
+test('a secret that is rotated gets a token of its own, also while one for the previous is on its way', () => {
   const { promise: isAsked, resolve } = Promise.withResolvers<void>()
   const grant = (nth: number): Reply => {
     resolve()

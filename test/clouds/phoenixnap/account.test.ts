@@ -36,7 +36,7 @@ test('two processes that create the names at the same time both succeed', async 
 })
 
 for (const unknownTagName of ['400', '404'] as const)
-  test(`a name that a person deleted is created anew, and the reserve is sent once more after ${unknownTagName}`, async () => {
+  test(`a name that a person deleted is created again, and the reserve is sent once more after ${unknownTagName}`, async () => {
     await using cloud = await open({ unknowns: { unknownTagName } })
     const { id } = await cloud.reserve()
     const { tags } = cloud.block(id) as { tags: { id: string }[] }

@@ -40,7 +40,7 @@ const names = tagsOf(marks).map(({ name }, n) => ({ id: `t${n}`, name }))
 const getBlock = 'GET /ips/v1/ip-blocks/a'
 const getServer = 'GET /bmc/v1/servers/a'
 
-test('a list with an item that has no id proves of nothing that it is gone', async () => {
+test('a list with an item that has no id proves of nothing that it no longer exists', async () => {
   const list = { json: [block({ id: 'b' }), { status: 'assigned' }] }
   const gone: Reply = { status: 404, json: { message: 'not found' } }
   const given = { [routes.list]: list, [routes.machines]: list, [getBlock]: gone, [getServer]: gone }

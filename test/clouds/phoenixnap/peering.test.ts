@@ -30,7 +30,7 @@ test('a peer group gets the number of the settings, or that of the vendor', asyn
   }
 })
 
-test('while a peer group is pending, its machines have no peers, and a change keeps the former number', async () => {
+test('while a peer group is pending, its machines have no peers, and a change keeps the previous number', async () => {
   await using cloud = await startCloud({ changeMs: 3_600_000 })
   const { peering } = cloud.cloudWith(secret)
   const id = String(cloud.control.devices.add({ hostname: 'a' })['id'])

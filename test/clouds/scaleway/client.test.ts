@@ -10,7 +10,7 @@ const otherwise: Partial<UnknownBehaviour> = {
   attachElsewhere: 'precondition',
   unknownServer: '404',
   unknownAddress: '403',
-  movingShows: 'former',
+  movingShows: 'previous',
   mask: '/32',
   serverShowsAddresses: 'at-once',
   quotaStatus: '400',
@@ -130,7 +130,7 @@ for (const attachElsewhere of ['accept', 'precondition'] as const)
     cloud.control.calls.clear()
     const target = { id, ...(seen && { marks: seen }), ...(from && { from }) }
     const error = await cloudErrorOf(assignments.move({ ...target, machine: ours }, options))
-    assert.match(error.message, 'cannot be moved: its reservation is gone')
+    assert.match(error.message, 'cannot be moved: its reservation no longer exists')
     await assignments.unassign(target, options)
     assert.is(cloud.control.calls.count('POST'), 0)
     assert.equal(await cloud.machinesOf(id), [theirs])
@@ -150,7 +150,7 @@ test('an id that is given away while a refused move looks again is not detached'
   const moving = cloudErrorOf(cloud.client.assignments.move({ ...first, machine: ours }, options))
   while (cloud.control.calls.count(routes.attach) === 0) await new Promise((soon) => setTimeout(soon, 5))
   await give()
-  assert.match((await moving).message, 'cannot be moved: its reservation is gone')
+  assert.match((await moving).message, 'cannot be moved: its reservation no longer exists')
   assert.equal([await cloud.machinesOf(id), cloud.control.calls.count(routes.detach)], [[theirs], 0])
 })
 
@@ -252,8 +252,8 @@ test('an address that gets a virtual MAC stays on its server, and a move there o
   }
 })
 
-test('an address that moves away and still shows its former server is brought back there', async () => {
-  await using cloud = await open({ changeMs: 1_000, unknowns: { movingShows: 'former' } })
+test('an address that moves away and still shows its previous server is brought back there', async () => {
+  await using cloud = await open({ changeMs: 1_000, unknowns: { movingShows: 'previous' } })
   const { id } = await cloud.reserve()
   const [one, two] = [cloud.add('one'), cloud.add('two')]
   cloud.control.reservations.assign(id, one)

@@ -66,7 +66,7 @@ test('a providerID of this cloud, of another, none, and one that names no machin
   assert.match(of('equinixmetal://x y'), /^error/)
 })
 
-test('a node that waits, and one whose machine is gone', () => {
+test('a node that waits, and one whose machine no longer exists', () => {
   const taint = { key: 'node.cloudprovider.kubernetes.io/uninitialized', effect: 'NoSchedule' as const }
   assert.match(
     lines(uninitializedNodes, { nodes: [node(undefined, { taints: [taint] })] })[0] ?? '',

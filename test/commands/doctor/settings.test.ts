@@ -90,20 +90,20 @@ test('a quota that is used up is one by its fault, whatever words the provider o
 
 test('a cluster id that would change', () => {
   const metadata = { name: 'l', namespace: 'n' }
-  const map = { apiVersion: 'v1' as const, kind: 'ConfigMap' as const, metadata, data: { cluster: 'former' } }
+  const map = { apiVersion: 'v1' as const, kind: 'ConfigMap' as const, metadata, data: { cluster: 'previous' } }
   const of = (ledger: ConfigMap | undefined) => lines(clusterId, { cluster: { id: 'u', uid: 'u', ledger } })[0] ?? ''
-  assert.match(of(map), /^error: cluster id: .* have the id former$/)
+  assert.match(of(map), /^error: cluster id: .* have the id previous$/)
   assert.match(of(undefined), /^ok/)
 })
 
 test('a project that is not the one of the ledger', () => {
   const metadata = { name: 'l', namespace: 'n' }
-  const map = { apiVersion: 'v1' as const, kind: 'ConfigMap' as const, metadata, data: { project: 'former' } }
+  const map = { apiVersion: 'v1' as const, kind: 'ConfigMap' as const, metadata, data: { project: 'previous' } }
   const of = (ledger: ConfigMap | undefined) =>
     lines(project, { cluster: { id: 'u', uid: 'u', ledger }, records: [], reservations: [] })[0] ?? ''
   assert.match(
     of(map),
-    /^error: the ledger of this cluster belongs to project former, .* name project p \(.*METAL_PROJECT_ID/,
+    /^error: the ledger of this cluster belongs to project previous, .* name project p \(.*METAL_PROJECT_ID/,
   )
   assert.match(of(undefined), /^ok/)
 })

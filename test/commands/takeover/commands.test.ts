@@ -89,7 +89,7 @@ const inNet = [
   { name: 'the environment', given: { env: { POD_NAMESPACE: 'net' } } },
 ]
 for (const { name, given } of inNet)
-  test(`a takeover whose namespace ${name} names says how to go on with that one`, async () => {
+  test(`a takeover whose namespace ${name} names says how to continue with that one`, async () => {
     assert.is(
       await endOf('apply', given),
       'No step was begun. Run `eip-admission takeover apply --namespace=net` again.',

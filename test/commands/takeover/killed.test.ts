@@ -177,7 +177,7 @@ test('undo starts every workload of a predecessor that had been stopped before a
   assert.equal(Object.values(of.replicas()), [1])
 })
 
-test('apply that goes on refuses what was installed since: undo would not know which version to start', async () => {
+test('apply that continues refuses what was installed since: undo would not know which version to start', async () => {
   const of = await taken()
   of.addProgram('newer', 2)
   const before = of.replicas()
@@ -263,7 +263,7 @@ test('undo says of a reservation whose deletion was requested that it may be gon
   ])
 })
 
-test('undo names the reservation of a Service that is gone, as after a run that was killed', async () => {
+test('undo names the reservation of a Service that no longer exists, as after a run that was killed', async () => {
   const of = await taken()
   of.api.drop(services, { namespace: 'default', name: 'web' })
   const { reservations } = await undo(of)

@@ -223,14 +223,14 @@ const holdings: { name: string; scene: Scene; service: string; is: unknown[]; bl
     is: ['203.0.113.7', '203.0.113.7', 'control-plane'],
   },
   {
-    name: 'a reservation that is gone, with the address in the spec',
+    name: 'a reservation that no longer exists, with the address in the spec',
     scene: { services: [web], reservations: [] },
     service: 'web',
     is: ['203.0.113.1', '203.0.113.1', 'own'],
     blockers: ['reservation-missing'],
   },
   {
-    name: 'a reservation that is gone, with the address in the status alone',
+    name: 'a reservation that no longer exists, with the address in the status alone',
     scene: { services: [makeService({ status: show('203.0.113.1') })], reservations: [] },
     service: 'web',
     is: ['203.0.113.1', undefined, 'pending'],
@@ -778,19 +778,19 @@ const begun: { name: string; scene: Scene; says: RegExp[]; not?: RegExp[] }[] = 
     scene: { ...complete, progress },
     says: [
       /`takeover apply` stopped at step 4 of 6: Let eip-admission lead/,
-      /To go on:\n\n {2}eip-admission takeover apply\n\nTo go back instead:\n\n {2}eip-admission takeover undo\n$/,
+      /To continue:\n\n {2}eip-admission takeover apply\n\nTo go back instead:\n\n {2}eip-admission takeover undo\n$/,
     ],
   },
   {
     name: 'stopped in undo',
     scene: { ...complete, progress: { ...progress, state: 'undoing' } },
-    says: [/`takeover undo` stopped at step 4 of 6/, /To go on:\n\n {2}eip-admission takeover undo\n/],
+    says: [/`takeover undo` stopped at step 4 of 6/, /To continue:\n\n {2}eip-admission takeover undo\n/],
   },
   {
     name: 'at work',
     scene: { ...complete, progress, lock: lockOf('anna@laptop_takeover-apply_0123-4', 2_000) },
     says: [/^Wait: `takeover apply` of anna@laptop works on it since 2026-01-01T11:00:00Z/m],
-    not: [/To go on/],
+    not: [/To continue/],
   },
   {
     name: 'killed a while ago',

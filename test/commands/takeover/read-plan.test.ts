@@ -193,7 +193,7 @@ test('wrong settings are named without their values, and a file of the person ta
 })
 
 for (const image of [images['equinix-metal'], images['cherry-servers']])
-  test(`a takeover that goes on reads its settings from what ran, not from a stopped ${image}`, async () => {
+  test(`a takeover that continues reads its settings from what ran, not from a stopped ${image}`, async () => {
     const { cloud, read, record, server, predecessor } = await scene('equinix-metal')
     try {
       const [ran] = server.stored(deployments)

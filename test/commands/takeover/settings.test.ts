@@ -305,7 +305,7 @@ const formerNames: {
 ]
 
 for (const { name, of, version, env = {}, file = {}, flag, field } of formerNames)
-  test(`a former name of the load balancer setting: ${name}`, () => {
+  test(`a previous name of the load balancer setting: ${name}`, () => {
     const predecessor = predecessors.find(({ id }) => id === of)
     assert.ok(predecessor)
     const variables = Object.entries(env).map(([key, value]) => ({ name: key, value, isSecret: false }))

@@ -110,7 +110,7 @@ test('a pool stays where another than MetalLB refuses its new name', async () =>
   assert.equal(poolNames(of), renamed)
 })
 
-test('an API server that fails after the old pool is gone has the new one when it is back', async () => {
+test('an API server that fails after the old pool no longer exists has the new one when it is back', async () => {
   const of = await toRename()
   const client = meets(of, (_pool, attempt) => {
     const statuses = [undefined, 500, 0, 429]
@@ -152,15 +152,15 @@ test('the old pool comes back where the answer to its removal is lost, and the n
   assert.ok(poolNames(of).includes('198.51.100.20'))
 })
 
-test('a pool that somebody wrote anew under the old name meanwhile stays', async () => {
+test('a pool that somebody wrote again under the old name meanwhile stays', async () => {
   const of = await toRename()
   const client = meets(of, (_pool, attempt) => {
     const stored = of.api.stored(ipAddressPools).find(({ metadata }) => metadata.name === '198.51.100.20')
     if (attempt === 1 && stored)
-      of.api.put(ipAddressPools, { ...stored, metadata: { ...stored.metadata, uid: 'anew' } })
+      of.api.put(ipAddressPools, { ...stored, metadata: { ...stored.metadata, uid: 'again' } })
   })
   assert.match(await failure(undo(of, [], { client })), 'Conflict')
-  assert.is(pool(of, '198.51.100.20').uid, 'anew')
+  assert.is(pool(of, '198.51.100.20').uid, 'again')
 })
 
 test('a run that was asleep between two pools renames no more when another one works', async () => {

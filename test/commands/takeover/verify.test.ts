@@ -155,7 +155,7 @@ for (const [name, change, problems] of rows) {
   test(`verified: ${name}`, () => assert.equal(serviceProblems({ ...seen, ...change }), problems))
 }
 
-test('a Service that was deleted, or created anew, is no problem', () => {
+test('a Service that was deleted, or created again, is no problem', () => {
   assert.is(isThere(seen), true)
   assert.is(isThere({ ...seen, service: undefined }), false)
   assert.is(isThere({ ...seen, service: aService({ uid: 'u2' }) }), false)

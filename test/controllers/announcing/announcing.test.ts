@@ -66,7 +66,7 @@ test('after a failed reconcile only what is written counts', async () => {
   assert.is(await findAnnouncement(), undefined)
 })
 
-test('a problem is reported once, and again after it was gone', async () => {
+test('a problem is reported once, and again after it no longer exists', async () => {
   const problem = { subject: { service: 'default/web' }, message: 'refused: [wrong name, wrong port]' }
   const otherwise = { ...problem, message: 'refused: [wrong port, wrong name]' }
   const answers = [[problem], [otherwise], [], [problem]]
@@ -89,7 +89,7 @@ test('a problem that lasts is reported again every ten minutes', async () => {
   assert.equal(counts, [1, 1, 2, 2, 3])
 })
 
-test('a problem that may pass by itself is reported when it stays, and looked at again until then', async () => {
+test('a problem that may pass automatically is reported when it stays, and looked at again until then', async () => {
   const problem = { subject: { node: 'node-a' }, message: 'sync state error', mayPass: true } as const
   const answers = [[problem], [], [problem], [problem], [problem]]
   const { pass, reported, world } = scene(() => Promise.resolve({ ...settled, problems: answers.shift() ?? [] }))
@@ -108,7 +108,7 @@ test('a problem that may pass by itself is reported when it stays, and looked at
   ])
 })
 
-test('a problem that a former term saw has to stay in this one before it is reported', async () => {
+test('a problem that a previous term saw must stay in this one before it is reported', async () => {
   const problem = { subject: { node: 'node-a' }, message: 'sync state error', mayPass: true } as const
   const { pass, begin, reported, world } = scene(() => Promise.resolve({ ...settled, problems: [problem] }))
   await pass()

@@ -91,7 +91,7 @@ for (const late of ['services', 'records', 'nodes', 'peerFacts'] as const) {
   })
 }
 
-test('each term of a leader begins anew: another one may have written in between', async () => {
+test('each term of a leader begins again: another one may have written in between', async () => {
   const { begin, begins, end, looks } = await running()
   await end()
   await begin()
@@ -275,7 +275,7 @@ const settings = {
   MetalLB: { kind: 'metallb', namespace: 'metallb-system', name: 'config', peerMode: 'native' },
 } as const
 for (const [software, setting] of Object.entries(settings)) {
-  test(`before ${software}: what a leader with the former setting wrote again is emptied in the next term`, async () => {
+  test(`before ${software}: what a leader with the previous setting wrote again is emptied in the next term`, async () => {
     const api = apiServer()
     const put = () =>
       api.put(ciliumResources.pools, {

@@ -43,7 +43,7 @@ function configuration(name: string, calls: string[], has: string[] = []) {
   return { world, configurator }
 }
 
-test('the configuration of now is written first, then a former one is emptied, and looked at until it is empty', async () => {
+test('the configuration of now is written first, then a previous one is emptied, and looked at until it is empty', async () => {
   const calls: string[] = []
   const [now, before] = [configuration('now', calls), configuration('before', calls, [address])]
   const both = emptyFormer({ current: now.configurator, former: [before.configurator] })
@@ -60,7 +60,7 @@ test('the configuration of now is written first, then a former one is emptied, a
   ])
 })
 
-test('a former configuration that another leader wrote again is emptied again', async () => {
+test('a previous configuration that another leader wrote again is emptied again', async () => {
   const [now, before] = [configuration('now', []), configuration('before', [], [address])]
   const both = emptyFormer({ current: now.configurator, former: [before.configurator] })
   for (let passes = 0; passes < 3; passes += 1) await both.carryOut(shown, signal)
@@ -71,7 +71,7 @@ test('a former configuration that another leader wrote again is emptied again', 
   assert.equal(before.world.has, [])
 })
 
-test('while the software of now has not all that it needs, a former configuration stays', async () => {
+test('while the software of now has not all that it needs, a previous configuration stays', async () => {
   const calls: string[] = []
   const [now, before] = [configuration('now', calls), configuration('before', calls, [address])]
   const both = emptyFormer({ current: now.configurator, former: [before.configurator] })
@@ -98,7 +98,7 @@ test('meanwhile it loses the address of a Service that is deleted, which its rel
   assert.equal(before.world.has, [], 'it is emptied as ever')
 })
 
-test('meanwhile an API of a former software that does not answer hides neither problems nor another former one', async () => {
+test('meanwhile an API of a previous software that does not answer hides neither problems nor another previous one', async () => {
   const problems = [{ subject: { service: 'default/web' }, message: 'it is held' }]
   const broken: FormerConfigurator = {
     carryOut: () => Promise.reject(new Error('it is not emptied')),
@@ -146,7 +146,7 @@ test('objects that we have no right to read were not ours; any other failure is 
     }
     const client = { list: fails, get: fails } as unknown as KubeClient
     const [former] = announcerOf({ kind: 'kube-vip' }, marks).former ?? []
-    if (!former) throw new Error('there is a former configuration')
+    if (!former) throw new Error('there is a previous configuration')
     return formerObjects({ client, former, current: undefined })
   }
   const forbidden = failing(new KubeError('no', { status: 403, reason: 'Forbidden' }))
@@ -167,7 +167,7 @@ async function withdrawn(kind: 'metallb' | 'cilium' | 'calico', put: (api: Retur
   const formers = announcerOf({ kind: 'kube-vip' }, marks).former ?? []
   const of = { metallb: 'IPAddressPool', cilium: 'CiliumLoadBalancerIPPool', calico: 'BGPFilter' }[kind]
   const former = formers.find(({ kinds }) => kinds.some((one) => one.kind === of))
-  if (!former) throw new Error('there is a former configuration')
+  if (!former) throw new Error('there is a previous configuration')
   const configurator = formerObjects({ client: api.client, former, current: undefined })
   const other = { address: '203.0.113.42', services: ['default/new'] }
   const state = { addresses: [...shown.addresses, other], nodes: [], undecided: [{ address: v6, services: ['a/b'] }] }
@@ -181,7 +181,7 @@ async function withdrawn(kind: 'metallb' | 'cilium' | 'calico', put: (api: Retur
 const gone = '203.0.113.41'
 const v6 = '2001:db8::7'
 
-test('of former objects only the pool of an address that no Service shows is removed: sessions stay', async () => {
+test('of previous objects only the pool of an address that no Service shows is removed: sessions stay', async () => {
   const metadata = (name: string, more: Record<string, string> = { ...labels, 'example.com/by': 'us' }) => {
     return { name, namespace: 'metallb-system', labels: more }
   }

@@ -24,7 +24,7 @@ function scene(chosen: LoadBalancer, pools: { namespace: string; spec: IPAddress
   const { configuration, former = [] } = announcerOf(chosen, marks)
   const current: ObjectConfiguration | undefined = configuration?.kind === 'objects' ? configuration : undefined
   const metallb = former.find(({ kinds }) => kinds.some(({ kind }) => kind === ipAddressPools.kind))
-  if (!metallb) throw new Error('MetalLB may be a former one')
+  if (!metallb) throw new Error('MetalLB may be a previous one')
   const left = () => api.stored(ipAddressPools)
   return { ...formerObjects({ client: api.client, former: metallb, current }), left }
 }
@@ -44,7 +44,7 @@ test('a MetalLB in another namespace loses what we wrote there, and the one of n
   assert.is(await before.announces(address, signal), false)
 })
 
-test('while a former pool stays it is for every Service that shows its address, as before', async () => {
+test('while a previous pool stays it is for every Service that shows its address, as before', async () => {
   const serviceAllocation = { namespaces: ['default', 'shop'] }
   const pool = { addresses: [`${address}/32`], autoAssign: false, serviceAllocation }
   const before = scene({ kind: 'kube-vip' }, [{ namespace: 'metallb-system', spec: pool }])

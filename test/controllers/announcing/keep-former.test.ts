@@ -24,7 +24,7 @@ function former(has: string[]) {
   return { world, configurator }
 }
 
-test('while load balancing is off nothing is taken out of former software before a release waits for it', async () => {
+test('while load balancing is off nothing is taken out of previous software before a release waits for it', async () => {
   const [{ world, configurator }, other] = [former([living, gone]), former(['203.0.113.42'])]
   let requests = 0
   const kept = keepFormer({ former: [other.configurator, configurator], request: () => (requests += 1) })
@@ -38,7 +38,7 @@ test('while load balancing is off nothing is taken out of former software before
   assert.is((await kept.carryOut(state, signal)).isChanged, false)
 })
 
-test('a former API that does not answer is asked again by the release that waits', async () => {
+test('a previous API that does not answer is asked again by the release that waits', async () => {
   const { world, configurator } = former([living, gone])
   const kept = keepFormer({ former: [configurator], request: () => {} })
   await kept.announces(gone, signal)

@@ -24,15 +24,11 @@ const freed = { services: [], isLeaving: true, decision: undefined }
 const rows: [what: string, seen: Partial<SeenAddress>, plan: string][] = [
   ['has no reservation of ours', { id: undefined, decision: move }, 'problem'],
   ['has no reservation of ours, and no Service shows it', { id: undefined, ...freed }, '-'],
-  ['is gone at the provider', { assigned: undefined, decision: move }, '-'],
+  ['no longer exists at the provider', { assigned: undefined, decision: move }, '-'],
   ['is foreign by now', { assigned: undefined, foreign: 'it is theirs', decision: move }, 'problem'],
   ['is foreign by now, and no Service shows it', { assigned: undefined, foreign: 'it is theirs', ...freed }, '-'],
   ['is not known for certain', { isKnown: false, decision: move }, 'again in 1000 ms'],
-  [
-    'is to be moved, and a person has to come',
-    { decision: move, halt: { problem: 'two' } },
-    'problem again in 10000 ms',
-  ],
+  ['is to be moved, and a person must come', { decision: move, halt: { problem: 'two' } }, 'problem again in 10000 ms'],
   ['is to be moved, and the leader has not looked yet', { decision: move, halt: {} }, 'again in 200 ms'],
   ['is to be freed, and the leader has not looked yet', { ...freed, halt: {} }, 'again in 200 ms'],
   ['stays, whatever halts moves', { halt: { problem: 'two' } }, '-'],
@@ -43,7 +39,7 @@ const rows: [what: string, seen: Partial<SeenAddress>, plan: string][] = [
   ['waits for its first endpoint', { assigned: at(), decision: move, awaitsEndpointsMs: 700 }, 'again in 700 ms'],
   ['is somewhere already, and lacks endpoints', { decision: move, awaitsEndpointsMs: 700 }, 'move B'],
   ['is to be moved', { decision: move }, 'move B'],
-  ['has to wait', { decision: { do: 'wait', problem: 'no node' } }, 'problem again in 1000 ms'],
+  ['must wait', { decision: { do: 'wait', problem: 'no node' } }, 'problem again in 1000 ms'],
   ['stays', {}, '-'],
 ]
 for (const [what, seen, expected] of rows)

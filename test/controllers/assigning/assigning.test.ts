@@ -459,7 +459,7 @@ test('a new Service inherits neither the moves nor the refusals of the one that 
   assert.is(writes.length, 2)
 })
 
-test('a process that leads again remembers neither the machines nor the refusals of its former term', async () => {
+test('a process that leads again remembers neither the machines nor the refusals of its previous term', async () => {
   const { run, at, fail, begin, set, isAssigned, writes } = world()
   fail(() => {
     throw new CloudError('no public interface', { fault: 'invalid', outcome: 'nothing' })

@@ -119,7 +119,7 @@ const cases: { name: string; seen: AvailableSeen; step: string | undefined }[] =
     step: 'transfer',
   },
   {
-    name: 'what a record took that is gone is put back',
+    name: 'what a record took that no longer exists is put back',
     seen: { source: warm(available, taken), record: undefined },
     step: 'reclaim',
   },
@@ -155,7 +155,7 @@ const cases: { name: string; seen: AvailableSeen; step: string | undefined }[] =
     step: undefined,
   },
   {
-    name: 'it is put back when the record is gone',
+    name: 'it is put back when the record no longer exists',
     seen: { source: lent(bound, taken), record: undefined },
     step: 'reclaim',
   },
@@ -171,7 +171,7 @@ const cases: { name: string; seen: AvailableSeen; step: string | undefined }[] =
     step: 'provision',
   },
   {
-    name: 'a record forgets the stock that is gone',
+    name: 'a record forgets the stock that no longer exists',
     seen: { source: undefined, record: taker('warm-da-1') },
     step: 'clear-source',
   },

@@ -68,7 +68,7 @@ test('a cloud that lists no location of a kind accepts its codes', async () => {
   assert.equal(addedIn(), ['da'])
 })
 
-test('in a new term an unused location is unused since its first look, not since one of a former term', async () => {
+test('in a new term an unused location is unused since its first look, not since one of a previous term', async () => {
   const graceMs = 900_000
   let nowMs = 0
   const clock = mock.method(performance, 'now', () => nowMs)

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { balancerNames, originName } from '../../../controllers/balancers/balancer-names.ts'
 import { balancerRequests } from '../../../controllers/balancers/requests-in-flight.ts'
 
-const namesOf = (key: string, cluster = 'cluster-1') => balancerNames({ key, cluster, former: 'former-name' })
+const namesOf = (key: string, cluster = 'cluster-1') => balancerNames({ key, cluster, former: 'previous-name' })
 const longest = `${'n'.repeat(63)}/${'s'.repeat(63)}`
 
 test('a name shows its Service, and has at most 64 characters with everything behind it', () => {
@@ -25,7 +25,7 @@ test('Services, namespaces and clusters have different names, also where the cut
 
 test('a balancer is known by our name and by that of the predecessor, and by no other', () => {
   const { isBalancer, balancer, pool } = namesOf('default/web')
-  assert.equal([balancer, 'former-name', pool(80), `${balancer}x`, ''].map(isBalancer), [
+  assert.equal([balancer, 'previous-name', pool(80), `${balancer}x`, ''].map(isBalancer), [
     true,
     true,
     false,
@@ -47,7 +47,7 @@ test('a pool is known by its name and port', () => {
   }
 })
 
-test('a request is in flight for so long since we saw it first, and another one anew', () => {
+test('a request is in flight for so long since we saw it first, and another one again', () => {
   let nowMs = 0
   const requests = balancerRequests({ timeoutMs: 1000, monotonicMs: () => nowMs })
   assert.is(requests.isInFlight('a', 'first'), true)

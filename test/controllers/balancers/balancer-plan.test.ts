@@ -81,7 +81,7 @@ const cases: { name: string; seen: Partial<BalancerSeen>; plan: BalancerPlan }[]
     },
   },
   {
-    name: 'addresses of a balancer that is gone are not shown any more',
+    name: 'addresses of a balancer that no longer exists are not shown any more',
     seen: { ...bare, service: makeService({ finalizers, ports, annotations: named, status }) },
     plan: { step: { do: 'clear-status' } },
   },
@@ -104,7 +104,7 @@ const cases: { name: string; seen: Partial<BalancerSeen>; plan: BalancerPlan }[]
   },
   {
     name: 'a second balancer that a predecessor created stays',
-    seen: { found: [makeBalancer(), { ...late, name: 'former-name' }] },
+    seen: { found: [makeBalancer(), { ...late, name: 'previous-name' }] },
     plan: {},
   },
   {
@@ -178,7 +178,7 @@ const cases: { name: string; seen: Partial<BalancerSeen>; plan: BalancerPlan }[]
   },
   {
     name: 'a deleted Service loses a second balancer too, a predecessor’s included',
-    seen: { service: deleted, found: [{ ...late, name: 'former-name' }], pools: [] },
+    seen: { service: deleted, found: [{ ...late, name: 'previous-name' }], pools: [] },
     plan: { step: { do: 'remove-balancer', id: 'loadbal-2', pools: ['pool-80', 'pool-x'] } },
   },
   {

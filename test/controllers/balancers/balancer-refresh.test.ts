@@ -10,8 +10,13 @@ const naming = (name: string, id?: string): Service =>
 
 const cases: [what: string, services: Service[], listed: string[], keys: string[]][] = [
   ['each Service has its balancer', [naming('one', 'b1'), naming('two', 'b2')], ['b1', 'b2', 'b3'], []],
-  ['one balancer is gone', [naming('one', 'b1'), naming('two', 'b2')], ['b1'], ['default/two']],
-  ['two Services name one that is gone', [naming('one', 'b'), naming('two', 'b')], [], ['default/one', 'default/two']],
+  ['one balancer no longer exists', [naming('one', 'b1'), naming('two', 'b2')], ['b1'], ['default/two']],
+  [
+    'two Services name one that no longer exists',
+    [naming('one', 'b'), naming('two', 'b')],
+    [],
+    ['default/one', 'default/two'],
+  ],
   ['a Service has none yet', [naming('one')], [], []],
   ['a Service names nothing', [naming('one', '')], [], []],
 ]

@@ -6,7 +6,7 @@ import { makeService } from '../../builders.ts'
 
 export const annotations = { id: 'equinix.com/loadbalancerID', location: 'equinix.com/loadbalancerMetro' }
 export const finalizers = ['eip-admission.dev/balancer-cleanup']
-export const names = balancerNames({ key: 'default/web', cluster: 'cluster-1', former: 'former-name' })
+export const names = balancerNames({ key: 'default/web', cluster: 'cluster-1', former: 'previous-name' })
 export const address = '203.0.113.90'
 export const worker = { node: 'worker-1', address: '198.51.100.11' }
 export const other = { node: 'worker-2', address: '198.51.100.12' }

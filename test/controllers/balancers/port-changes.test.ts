@@ -92,7 +92,7 @@ const cases: { name: string; seen: Partial<PortsSeen>; changes: Partial<PortChan
     changes: { removePorts: [{ id: 'port-81', number: 81, pools: ['pool-81'] }] },
   },
   {
-    name: 'a port whose pool somebody deleted is made anew',
+    name: 'a port whose pool somebody deleted is made again',
     seen: { origins: new Map(), pools: [] },
     changes: {
       removePorts: [{ id: 'port-80', number: 80, pools: ['pool-80'] }],

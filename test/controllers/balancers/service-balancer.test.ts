@@ -50,7 +50,7 @@ async function openWorld(service: Service = makeService({ ports: [{ port: 80, no
       cached: stored,
       want: () => wanted,
       isOn: true,
-      namesOf: () => balancerNames({ key, cluster: 'cluster-1', former: 'former-name' }),
+      namesOf: () => balancerNames({ key, cluster: 'cluster-1', former: 'previous-name' }),
       nodes: () => [worker],
       requests: balancerRequests({ timeoutMs: 2_000, monotonicMs: () => clock.now }),
       haltReason: () => reason,
@@ -204,13 +204,16 @@ inWorld(
   },
 )
 
-inWorld('a deleted Service goes when its balancer is gone', async ({ process, count, api, at, stored, events }) => {
-  await process().reconcile(key, signal)
-  await api.client.remove(services, at)
-  await process().reconcile(key, signal)
-  assert.equal([stored(), count()], [undefined, [0, 0]])
-  assert.equal(events.slice(-2), ['Deleting load balancer', 'Deleted load balancer'])
-})
+inWorld(
+  'a deleted Service goes when its balancer no longer exists',
+  async ({ process, count, api, at, stored, events }) => {
+    await process().reconcile(key, signal)
+    await api.client.remove(services, at)
+    await process().reconcile(key, signal)
+    assert.equal([stored(), count()], [undefined, [0, 0]])
+    assert.equal(events.slice(-2), ['Deleting load balancer', 'Deleted load balancer'])
+  },
+)
 
 inWorld('while another cluster has our id, nothing is changed', async ({ process, halt, metal, count, api, at }) => {
   await process().reconcile(key, signal)

@@ -141,7 +141,7 @@ inWorld('while all is well nothing is written, and the provider is hardly read',
   assert.equal(world.control.calls.all(), [])
 })
 
-inWorld('an API server that fails leaves, and comes back when it is well; no pool is made anew', async (world) => {
+inWorld('an API server that fails leaves, and comes back when it is well; no pool is made again', async (world) => {
   void world.lead()
   await world.origins('a', 'b', 'c')
   world.probes.b = bad

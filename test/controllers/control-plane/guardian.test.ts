@@ -253,18 +253,18 @@ inWorld('what a person moved to a machine that is no control plane comes back', 
   assert.ok((await world.msUntilHeldBy('a', 120_000)) <= 75_000)
 })
 
-inWorld('what a person assigned to two machines is mended', async (world) => {
+inWorld('what a person assigned to two machines is fixed', async (world) => {
   world.cloud.byHand('b', 'a')
   assert.ok((await world.msUntilHeldBy('a', 120_000)) <= 65_000)
   assert.equal(world.moves, ['several -> a'])
 })
 
-inWorld('what a person took from every machine gets its former holder back', async (world) => {
+inWorld('what a person took from every machine gets its previous holder back', async (world) => {
   world.cloud.byHand()
   assert.ok((await world.msUntilHeldBy('a', 120_000)) <= 65_000)
 })
 
-inWorld('an address that is gone is reported, and never made', async (world) => {
+inWorld('an address that no longer exists is reported, and never made', async (world) => {
   world.cloud.setGone(true)
   await world.clock.pass(130_000)
   assert.match(world.guard.problem() ?? '', 'no reservation of the project has the tag cp')
@@ -425,7 +425,7 @@ test('a guardian that reads the provider again claims a free lease at once', asy
   await world.stop()
 })
 
-test('a guardian whose failed reads are long ago claims a free lease at once, and a failure begins anew', async () => {
+test('a guardian whose failed reads are long ago claims a free lease at once, and a failure begins again', async () => {
   const world = guardedWorld({ ownNode: 'b' })
   world.cloud.faults.read = Array.from({ length: 100 }, () => 'fails')
   world.lead()
@@ -464,7 +464,7 @@ test('a guardian that the provider asks to wait is not blind: the provider asks 
   await world.stop()
 })
 
-test('a guardian that cannot read the provider goes on to lead where no other API server answers', async () => {
+test('a guardian that cannot read the provider continues to lead where no other API server answers', async () => {
   const world = guardedWorld({ ownNode: 'b' })
   for (const name of ['a', 'c'] as const) world.servers[name] = 'refuses'
   world.cloud.faults.read = Array.from({ length: 100 }, () => 'fails')

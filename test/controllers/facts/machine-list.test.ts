@@ -11,7 +11,7 @@ function makeList() {
   return { time, cloud, list: machineList({ machines: port, now: () => time.ms }) }
 }
 
-test('whoever asks at the same time, or a little later, gets the same list', async () => {
+test('anyone who asks at the same time, or a little later, gets the same list', async () => {
   const { list, cloud, time } = makeList()
   assert.is(list.latest(), undefined)
   await Promise.all(Array.from({ length: 50 }, () => list.within(0, signal)))

@@ -91,7 +91,7 @@ const damages: Record<string, string> = {
 for (const [what, text] of Object.entries(damages))
   test(`${what} is not taken for facts`, () => assert.is(parseFacts(text), undefined))
 
-test('whoever waits for the facts waits until they are ready, and no longer than it wants to', async () => {
+test('anyone who waits for the facts waits until they are ready, and no longer than it wants to', async () => {
   const facts = peerFacts()
   const synced: string[] = []
   const wait = (who: string) => facts.synced().then(() => void synced.push(who))

@@ -98,7 +98,7 @@ const rows: [what: string, states: States, facts: Partial<MoveFacts>, decision: 
     refusing('B'),
     'failed -> b',
   ],
-  ['the former holder is well again: no move back', { a: well, b: well }, { former: 'B' }, 'stay'],
+  ['the previous holder is well again: no move back', { a: well, b: well }, { former: 'B' }, 'stay'],
   [
     'the holder failed and a copy of its Node is well: a move there changes nothing',
     {},
@@ -138,9 +138,9 @@ const rows: [what: string, states: States, facts: Partial<MoveFacts>, decision: 
 
   ['nobody has it', { a: well, b: well }, { assigned: [] }, 'unassigned -> a'],
   ['nobody has it, and there was a holder', { a: well, b: well }, { assigned: [], former: 'B' }, 'unassigned -> b'],
-  ['nobody has it, the former holder is bad', { a: well, b: bad }, { assigned: [], former: 'B' }, 'unassigned -> a'],
+  ['nobody has it, the previous holder is bad', { a: well, b: bad }, { assigned: [], former: 'B' }, 'unassigned -> a'],
   [
-    'nobody has it, the former holder leaves',
+    'nobody has it, the previous holder leaves',
     { a: well, b: [well, cordoned] },
     { assigned: [], former: 'B' },
     'unassigned -> a',
@@ -150,12 +150,7 @@ const rows: [what: string, states: States, facts: Partial<MoveFacts>, decision: 
   ['nobody has it: the next try waits', { a: well }, { assigned: [], ...pausing }, 'problem'],
   ['nobody has it, one was refused', { a: well, b: well }, { assigned: [], ...refusing('A') }, 'unassigned -> b'],
   ['nobody has it, all were refused', { a: well, b: well }, { assigned: [], ...refusing('B', 'A') }, 'unassigned -> b'],
-  [
-    'nobody has it, the refused one has to wait',
-    { a: bad, b: well },
-    { assigned: [], ...refusing('X', 'B') },
-    'problem',
-  ],
+  ['nobody has it, the refused one must wait', { a: bad, b: well }, { assigned: [], ...refusing('X', 'B') }, 'problem'],
 
   ['two have it, both are well', { a: well, b: well }, { assigned: ['B', 'A'] }, 'several -> a'],
   ['two have it, one is well', { a: bad, b: well }, { assigned: ['A', 'B'] }, 'several -> b'],
@@ -206,7 +201,7 @@ const rows: [what: string, states: States, facts: Partial<MoveFacts>, decision: 
     'problem',
   ],
   [
-    'the address answers no more, and an API server is gone for long',
+    'the address answers no more, and an API server no longer exists for long',
     {},
     { address: failed(9), ...published({ a: well, b: well, c: failed(60) }, 'a', 'b') },
     'unreachable -> b',

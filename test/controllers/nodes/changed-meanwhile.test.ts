@@ -35,7 +35,7 @@ test('a node that is ready again stays, although the cache still shows it as it 
   assert.equal(said, [])
 })
 
-test('a node that has registered anew stays, although the cache still shows the one before', async () => {
+test('a node that has registered again stays, although the cache still shows the one before', async () => {
   const { isUnseen, look, node, said } = await makeDue()
   isUnseen(1, { ready: 'Unknown', uid: 'uid-new' })
   await look(1)

@@ -15,7 +15,7 @@ test('a node is known since it came, and another one of its name since that came
   assert.is(seen.at('worker-1'), 2)
   seen.observe('worker-1', undefined, other)
   time.ms = 3
-  assert.is(seen.at('worker-1'), 3, 'whoever is not known is new')
+  assert.is(seen.at('worker-1'), 3, 'anyone who is not known is new')
 })
 
 test.run()

@@ -190,7 +190,7 @@ test('a machine that was replaced under its name: the Event says what to do', as
   assert.match(await problemOf(look()), /m-1 does not exist any more, but m-2 has the name worker-1 too/)
 })
 
-test('a machine that is gone: said of a node that is ready, left to others where it is not', async () => {
+test('a machine that no longer exists: said of a node that is ready, left to others where it is not', async () => {
   const { register, look, list } = makeCluster(makeMachine({ id: 'm-2', name: 'other' }))
   await list.within(0, signal)
   register({ providerID: 'equinixmetal://m-1' })
@@ -216,7 +216,7 @@ for (const { what, facts } of [
   })
 }
 
-test('a node that has registered anew gets no machine of the one before, which the cache still shows', async () => {
+test('a node that has registered again gets no machine of the one before, which the cache still shows', async () => {
   const { register, look, cloud, list, time, find, late, written } = makeCluster(makeMachine())
   late.set('worker-1', makeNode({ taints: [waiting] }))
   register({ uid: 'uid-new', taints: [waiting] })

@@ -14,7 +14,7 @@ test('a node that is ready costs no call, whatever became of its machine', async
   assert.ok(node(1))
 })
 
-test('a node goes when its machine is gone at two looks, some time apart', async () => {
+test('a node goes when its machine no longer exists at two looks, some time apart', async () => {
   const { look, isGone, is, node, said, time } = makeCluster(4)
   isGone(1)
   is(1, { ready: 'Unknown' })
@@ -42,7 +42,7 @@ test('a node that the API server does not delete stays, and an Event says why', 
   assert.is(said.at(-1), 'worker-1 DeletingNodeFailed Deleting node worker-1: remove Node worker-1: no (403)')
 })
 
-test('a machine that is seen in between starts the time anew', async () => {
+test('a machine that is seen in between starts the time again', async () => {
   const { look, cloud, is, isGone, node, time } = makeCluster(4)
   const [machine] = cloud.all
   isGone(1)
@@ -100,7 +100,7 @@ for (const { what, listed, says } of lies)
     assert.is(said.length, 3)
   })
 
-test('a node stays if the provider says that its machine is gone but lists it', async () => {
+test('a node stays if the provider says that its machine no longer exists but lists it', async () => {
   const { look, cloud, is, isGone, node } = makeCluster(4)
   cloud.listed = cloud.all
   isGone(1)
@@ -180,7 +180,7 @@ test('with --node-removal=report it is only reported', async () => {
   assert.match(said[0] ?? '', /--node-removal=report/)
 })
 
-test('a node that registers anew while it is judged stays', async () => {
+test('a node that registers again while it is judged stays', async () => {
   const { look, is, isGone, node, time } = makeCluster(4)
   isGone(1)
   is(1, { ready: 'Unknown' })

@@ -67,7 +67,7 @@ test('deleted nodes count for ten minutes', () => {
   assert.ok(limit.canRemove(18))
 })
 
-test('once exceeded, the limit stays until every missing node is gone or well', () => {
+test('once exceeded, the limit stays until every missing node no longer exists or well', () => {
   const { limit, time } = makeLimit(1)
   addMissing(limit, 'a', 'b')
   assert.not(limit.canRemove(20))

@@ -66,7 +66,7 @@ function makeLifecycle(count = 3) {
   }
 }
 
-test('whoever leads again counts the time of a missing machine anew', async () => {
+test('anyone who leads again counts the time of a missing machine again', async () => {
   const { time, find, lead, check, lose } = makeLifecycle()
   lose(1)
   await lead()
@@ -80,7 +80,7 @@ test('whoever leads again counts the time of a missing machine anew', async () =
   assert.not(find('worker-1'))
 })
 
-test('whoever leads again still deletes no node after a refusal, although a ready node is well', async () => {
+test('anyone who leads again still deletes no node after a refusal, although a ready node is well', async () => {
   const { time, find, lead, check, lose } = makeLifecycle()
   lose(1)
   lose(2)
@@ -131,7 +131,7 @@ test('the metric counts the nodes without a machine, in a second term too, until
   assert.is(await missing(), '0')
 })
 
-test('whoever leads again still counts the nodes that it has deleted', async () => {
+test('anyone who leads again still counts the nodes that it has deleted', async () => {
   const { time, find, lead, check, lose } = makeLifecycle()
   lose(1)
   await lead()
@@ -147,7 +147,7 @@ test('whoever leads again still counts the nodes that it has deleted', async () 
   assert.ok(find('worker-2'))
 })
 
-test('whoever leads again writes no addresses from a list of the time before', async () => {
+test('anyone who leads again writes no addresses from a list of the time before', async () => {
   const { deps, cloud, list, find } = makeProcess(3)
   const refresh = machineRefresh({ machines: list, hasNodes: () => true })
   const { prepare, reconciler } = nodeIdentityController(deps, refresh)

@@ -128,7 +128,7 @@ for (const release of releases) {
     assert.is(after['example.com/kept'], 'yes')
   })
 
-  test(`kube-vip ${release} reads no more of a peer and a password that are gone`, () =>
+  test(`kube-vip ${release} reads no more of a peer and a password that no longer exist`, () =>
     assert.equal(readNode(annotated(annotate(withPassword), [makePeer()]), { release, prefix }), {
       ...spoken,
       peers: ['169.254.255.1'],

@@ -52,9 +52,13 @@ const cases: { name: string; seen: Partial<PeeringSeen>; step: PeeringStep | und
     seen: { node: renamed },
     step: { do: 'rename', fact: makeFact(), hostname: 'rack-7' },
   },
-  { name: 'what was known of a node that is gone is forgotten', seen: { node: undefined }, step: { do: 'forget' } },
   {
-    name: 'a node that is gone and forgotten needs nothing',
+    name: 'what was known of a node that no longer exists is forgotten',
+    seen: { node: undefined },
+    step: { do: 'forget' },
+  },
+  {
+    name: 'a node that no longer exists and forgotten needs nothing',
     seen: { node: undefined, fact: undefined },
     step: undefined,
   },
@@ -70,7 +74,7 @@ const cases: { name: string; seen: Partial<PeeringSeen>; step: PeeringStep | und
     step: undefined,
   },
   {
-    name: 'a node on another machine than the one that is known is asked about anew',
+    name: 'a node on another machine than the one that is known is asked about again',
     seen: { providerId: { kind: 'machine', id: 'm-2' } },
     step: { do: 'forget' },
   },
@@ -80,7 +84,7 @@ const cases: { name: string; seen: Partial<PeeringSeen>; step: PeeringStep | und
     step: undefined,
   },
   {
-    name: 'a node that registers anew keeps what is known until its machine is',
+    name: 'a node that registers again keeps what is known until its machine is',
     seen: { node: bare, providerId: { kind: 'absent' }, isDue: true },
     step: undefined,
   },

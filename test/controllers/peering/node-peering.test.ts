@@ -158,7 +158,7 @@ test('what a person does to our annotations is put right without a call, also wh
   assert.equal([cloud.asked, nodes.writes], [[], ['apply worker-1']])
 })
 
-test('peers that changed in the provider are reported, and so are peers that are gone', async () => {
+test('peers that changed in the provider are reported, and so are peers that no longer exist', async () => {
   const { cloud, facts, look, nodes, time } = await settled(makeCluster())
   cloud.peers = [makePeer({ peerAddress: '169.254.255.9' })]
   time.ms += 30 * minute
@@ -268,7 +268,7 @@ test('a password that was shown goes from the node when the settings change to M
   assert.is(hidden.nodes.annotationsOf('worker-1')['metal.equinix.com/bgp-peers-0-bgp-pass'], undefined)
 })
 
-test('a node is not made anew by the write that is too late for it', async () => {
+test('a node is not made again by the write that is too late for it', async () => {
   const { cloud, look, nodes, register, facts } = makeCluster()
   register()
   cloud.on.add('m-1')

@@ -76,7 +76,7 @@ const damages: Record<string, NonNullable<Secret['data']>> = {
   'with half a fact': { 'peers.json.gz': gzipSync('[{"node":"worker-1"}]').toString('base64') },
 }
 for (const [what, data] of Object.entries(damages)) {
-  test(`a Secret ${what} is reported, and made anew`, async () => {
+  test(`a Secret ${what} is reported, and made again`, async () => {
     const cluster = makeCluster()
     cluster.stored.secret = { apiVersion: 'v1', kind: 'Secret', metadata: at, data }
     const { facts, store, load, said } = cluster.start()

@@ -83,7 +83,7 @@ const cases: { name: string; stored: State; cached?: State; quick: string[]; cla
     release: ['> claim default/web'],
   },
   {
-    name: 'the record of a Service that is gone',
+    name: 'the record of a Service that no longer exists',
     stored: { record: bound },
     quick: ['> release default/web'],
     claim: ['> release default/web'],
@@ -125,21 +125,21 @@ for (const { name, stored, cached = stored, ...expected } of cases) {
   }
 }
 
-test('what a former term saw of a Service is forgotten: nothing is old when a term begins', () => {
+test('what a previous term saw of a Service is forgotten: nothing is old when a term begins', () => {
   const { deps, queues, forgotten } = stage({})
   quickSteps(deps, queues).keepOnly?.(new Set())
   assert.equal(forgotten, ['all'])
 })
 
 for (const kind of ['quick', 'claim'] as const)
-  test(`a claim that has to wait is not made by the controller of ${kind} steps, which looks again then`, async () => {
+  test(`a claim that must wait is not made by the controller of ${kind} steps, which looks again then`, async () => {
     const { deps, queues, done, taken } = stage({ service: waiting }, undefined, 42_000)
     const reconciler = kind === 'quick' ? quickSteps(deps, queues) : cloudSteps(kind, deps, queues)
     assert.equal(await reconciler.reconcile(key, signal), { againInMs: 42_000 })
     assert.equal([...done, ...taken], [])
   })
 
-test('of a Service that is gone nobody remembers since when it waits', async () => {
+test('of a Service that no longer exists nobody remembers since when it waits', async () => {
   const { deps, queues, forgotten } = stage({})
   await quickSteps(deps, queues).reconcile(key, signal)
   assert.equal(forgotten, ['unbound default/web', 'withdrawal default/web'])

@@ -51,7 +51,7 @@ test('a late write of a status does not reach a later Service of the name', asyn
   assert.equal(now()?.status, shown('203.0.113.40'))
 })
 
-test('a Service that is gone needs no change', async () => {
+test('a Service that no longer exists needs no change', async () => {
   const { api, client, planned } = changedSince({})
   api.drop(services, { namespace: 'default', name: 'web' })
   await patch(client, planned, { metadata: { finalizers: [] } })

@@ -240,7 +240,7 @@ const cases: Case[] = [
     plan: { step: hide },
   },
   {
-    name: 'a Service that is gone',
+    name: 'a Service that no longer exists',
     seen: { service: undefined, wanted: undefined, record: bound },
     plan: { step: { do: 'release', record: bound } },
   },

@@ -205,7 +205,7 @@ for (const [reason, status, isThrown] of [
   ['Conflict', 409, false],
   ['Forbidden', 403, true],
 ] as const)
-  test(`a condition that the API server refuses with ${reason} is ${isThrown ? 'written later' : 'of a Service that is gone'}`, async () => {
+  test(`a condition that the API server refuses with ${reason} is ${isThrown ? 'written later' : 'of a Service that no longer exists'}`, async () => {
     const { look, show, refuse } = play()
     show(address)
     const refusal = new KubeError(reason, { status, reason })

@@ -201,12 +201,12 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
     plan: { step: { do: 'bind', record: reserved, uid: 'uid-1' } },
   },
   {
-    name: 'a Service made anew takes the record over from the one before',
+    name: 'a Service made again takes the record over from the one before',
     seen: { service: makeService({ ...shown, uid: 'uid-2' }), record: bound },
     plan: { step: { do: 'bind', record: bound, uid: 'uid-2' } },
   },
   {
-    name: 'a Service made anew that names an ElasticIP withdraws the address of the one before',
+    name: 'a Service made again that names an ElasticIP withdraws the address of the one before',
     seen: { service: makeService({ ...shown, uid: 'uid-2', status: ingress }), record: bound, wanted: office },
     plan: { step: { do: 'clear-status', isOverdue: false } },
   },
@@ -435,7 +435,7 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
     plan: { step: { do: 'release', record: bound } },
   },
   {
-    name: 'an address that is announced until its Service is gone is not released before',
+    name: 'an address that is announced until its Service no longer exists is not released before',
     seen: { service: plain, wanted: nothing, record: bound, announcer: lasting },
     plan: { step: { do: 'postpone-release', record: bound } },
   },
@@ -450,7 +450,7 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
     plan: {},
   },
   {
-    name: 'the Service does not go on to show it',
+    name: 'the Service does not continue to show it',
     seen: {
       service: makeService({ finalizers, annotations, type: 'ClusterIP' }),
       wanted: nothing,

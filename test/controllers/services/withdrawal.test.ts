@@ -176,7 +176,7 @@ for (const [how, change] of Object.entries({
     spec: { ...service.spec, type: 'ClusterIP' },
   }),
 })) {
-  test(`kube-vip goes on with a Service of another type, so its address stays until it is gone: ${how}`, async () => {
+  test(`kube-vip continues with a Service of another type, so its address stays until it no longer exists: ${how}`, async () => {
     const play = await announced(kubeVip())
     const phase = () => play.record()?.status?.phase
     play.network.clear()
@@ -226,7 +226,7 @@ test('a Service that is a LoadBalancer again has its old address, and a warning 
   }
 })
 
-test('the address of a Service that a finalizer of somebody else keeps is not released before it is gone', async () => {
+test('the address of a Service that a finalizer of somebody else keeps is not released before it no longer exists', async () => {
   const play = await announced(kubeVip())
   play.network.clear()
   play.change((service) =>

@@ -93,7 +93,7 @@ test('a transfer leaves no name of the warm record in that of the Service', asyn
   assert.is(source(harness, 'warm-da-1'), undefined)
 })
 
-test('a restored record whose warm address is gone finds the address that the Service had, and buys no other', async () => {
+test('a restored record whose warm address no longer exists finds the address that the Service had, and buys no other', async () => {
   const { harness, process } = await warmHarness(0)
   harness.cloud.put(makeReservation({ marks: serviceMarks(scheme, 'default/web') }))
   const claimRef = { namespace: 'default', name: 'web' }
@@ -521,7 +521,7 @@ for (const { name, answer } of falseAbsences) {
   })
 }
 
-test('a leader that begins anew does not count what its former term missed', async () => {
+test('a leader that begins again does not count what its previous term missed', async () => {
   const { harness, process } = await officeHarness()
   await harness.cloud.cloud.release(own, neverAborted)
   let nowMs = 0

@@ -91,9 +91,9 @@ const changes: [string, (harness: Harness, office: ElasticIP) => void][] = [
       harness.api.put(elasticIPs, { ...office, status: { ...office.status, phase: 'Releasing' } })
     },
   ],
-  ['whose record is gone', (harness) => harness.api.drop(elasticIPs, { name: 'default.web' })],
+  ['whose record no longer exists', (harness) => harness.api.drop(elasticIPs, { name: 'default.web' })],
   [
-    'whose claimRef and record are gone',
+    'whose claimRef and record no longer exist',
     (harness, office) => {
       const { claimRef: _cleared, ...spec } = office.spec
       harness.api.put(elasticIPs, { ...office, spec })
@@ -116,7 +116,7 @@ for (const [how, change] of changes) {
   })
 }
 
-test('an address whose record is gone stays claimed while a Service shows it as its own, and is deleted afterwards', async () => {
+test('an address whose record no longer exists stays claimed while a Service shows it as its own, and is deleted afterwards', async () => {
   const { harness, process } = await lentOffice()
   harness.api.drop(elasticIPs, { name: 'default.web' })
   harness.api.drop(services, { namespace: 'default', name: 'web' })
@@ -151,7 +151,7 @@ test('an ElasticIP for an address that no Service can have is never available', 
   assert.is(stored(harness, 'office')?.status?.address, undefined)
 })
 
-test('a provisioned address without marks is deleted in the end, although the provider says once that it is gone', async () => {
+test('a provisioned address without marks is deleted in the end, although the provider says once that it no longer exists', async () => {
   const { harness } = await provisionedOffice()
   let lies = 2
   const lying = harness.alone('b', {

@@ -39,7 +39,7 @@ test('one that is being deleted itself is no reason to keep it', async () => {
   assert.is(harness.cloud.calls.release, 1)
 })
 
-test('a new Service of the former name does not find the address by the marks that it keeps', async () => {
+test('a new Service of the previous name does not find the address by the marks that it keeps', async () => {
   const { harness, process, reservationID, address } = await kept()
   harness.api.put(elasticIPs, provisioned(reservationID))
   await process.release()

@@ -122,7 +122,7 @@ test('a review says when the provider is asked again, and asks what needs no clo
   assert.is(standing?.kind === 'pending' && standing.reason, 'later; it is asked again after 2026-01-31T09:01:00.000Z')
 })
 
-test('what is forgotten after twenty minutes begins anew', () => {
+test('what is forgotten after twenty minutes begins again', () => {
   const { waits, clock } = memory()
   for (let refusals = 0; refusals < 9; refusals++) waits.note(claimOf(), refused)
   clock.ms = 20 * 60 * seconds

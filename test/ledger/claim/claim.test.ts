@@ -328,7 +328,7 @@ test('a claim is pending until the provider grants the address', async () => {
   assert.is(harness.cloud.calls.reserve, 1)
 })
 
-test('a denied reservation is deleted, its claim is refused, and the next claim reserves anew', async () => {
+test('a denied reservation is deleted, its claim is refused, and the next claim reserves again', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   harness.cloud.fates.push('requested')
@@ -352,7 +352,7 @@ test('a reservation that a read by id does not show yet is found by its marks, n
   assert.is(harness.cloud.calls.reserve, 1)
 })
 
-test('an address without a stored Service is held by a write each time: no release that read its record before goes on', async () => {
+test('an address without a stored Service is held by a write each time: no release that read its record before continues', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   await harness.process('a').claim({ wait: true })

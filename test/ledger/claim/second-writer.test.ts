@@ -21,7 +21,7 @@ test('a late "requested" does not take the address from a record that another pr
   assert.equal([phase, address], ['Reserved', '203.0.113.40'])
 })
 
-test('a claim whose warm address is changed or removed by another process goes on with the next one', async () => {
+test('a claim whose warm address is changed or removed by another process continues with the next one', async () => {
   for (const change of ['changed', 'removed'] as const) {
     const harness = makeHarness()
     harness.setProject()

@@ -284,7 +284,7 @@ test('a default is no reclaim policy that a Service requests: the unanswered rec
   assert.equal([harness.record()?.status?.phase, harness.record()?.spec.reclaimPolicy], ['Reserved', 'Retain'])
 })
 
-test('a reservation in the former location whose answer was lost is used, and the record names its location', async () => {
+test('a reservation in the previous location whose answer was lost is used, and the record names its location', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   harness.cloud.fates.push('lost')

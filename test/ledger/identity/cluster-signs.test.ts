@@ -103,7 +103,7 @@ test('a cluster whose ConfigMap is deleted or restored from a backup knows the s
   }
 })
 
-test('a copy stops when it sees the sign of the original, for as long as that lives; the original goes on', async () => {
+test('a copy stops when it sees the sign of the original, for as long as that lives; the original continues', async () => {
   const { check, copy, copySigns, originalSigns, original } = await restoreCopy()
   for (let n = 0; n < 6; n += 1) {
     assert.is(await check(copySigns), 'nothing')
@@ -154,7 +154,7 @@ for (const [name, change] of [
     assert.is(await check(copySigns), 'all', 'the process that knew the halt reads that it is over')
   })
 
-  test(`a replica of a copy whose ConfigMap ${name} buys nothing before a leader goes on`, async () => {
+  test(`a replica of a copy whose ConfigMap ${name} buys nothing before a leader continues`, async () => {
     const { check, copy, copySigns } = await restoreCopy()
     await check(copySigns)
     const replica = copy.makeMap()
@@ -166,7 +166,7 @@ for (const [name, change] of [
       assert.is(await check(copySigns), 'nothing')
       assert.match((await reason()) ?? '', /another cluster uses/)
     }
-    assert.is(await check(copySigns), 'all', 'the original is gone')
+    assert.is(await check(copySigns), 'all', 'the original no longer exists')
     assert.is(await reason(), undefined)
     // Without the map it is over all the same.
     copy.api.drop(configMaps, at)
@@ -174,7 +174,7 @@ for (const [name, change] of [
   })
 }
 
-test('a map that is made anew has the halt, and what a person writes on it counts', async () => {
+test('a map that is made again has the halt, and what a person writes on it counts', async () => {
   const { check, copy, copySigns } = await restoreCopy()
   await check(copySigns)
   const { map } = copy.makeMap()
@@ -257,7 +257,7 @@ test('what a person confirms needs no sign', async () => {
   assert.is(await check(copySigns), 'all')
 })
 
-test('a cluster that is put back to an older backup goes on at once where its kubelets serve it', async () => {
+test('a cluster that is put back to an older backup continues at once where its kubelets serve it', async () => {
   const { check, cluster, backup } = await signedBy('machine-1')
   const restored = cluster(backup, kubelets('machine-1'))
   assert.is(await check(restored.makeSigns()), 'all')
@@ -265,7 +265,7 @@ test('a cluster that is put back to an older backup goes on at once where its ku
   assert.is(restored.reason(), undefined)
 })
 
-test('a copy that has other machines stops, and the original goes on', async () => {
+test('a copy that has other machines stops, and the original continues', async () => {
   const { check, cluster, backup, originalSigns } = await signedBy('machine-1')
   const copySigns = cluster(backup, kubelets('machine-2')).makeSigns()
   assert.is(await check(copySigns), 'nothing')
@@ -273,7 +273,7 @@ test('a copy that has other machines stops, and the original goes on', async () 
   assert.is(await check(copySigns), 'nothing')
 })
 
-test('time in which the provider could not be read does not say that the other cluster is gone', async () => {
+test('time in which the provider could not be read does not say that the other cluster no longer exists', async () => {
   const { check, copySigns, time } = await restoreCopy()
   assert.is(await check(copySigns), 'nothing')
   time.ms += 4 * intervalMs
@@ -379,7 +379,7 @@ test('two processes of one cluster that sweep at once do not take each other for
   }
 })
 
-test('while marks cannot be written the sweep goes on', async () => {
+test('while marks cannot be written the sweep continues', async () => {
   const { cloud, check, originalSigns } = await restoreCopy()
   cloud.refusesMark = 'auth'
   for (let n = 0; n < 12; n += 1) assert.is(await check(originalSigns), 'all')

@@ -78,7 +78,7 @@ test('where the token decides the project, its reservations are compared at each
   assert.equal([right.problem(), right.haltReason(stored()), lists() - before], [undefined, undefined, 0])
 })
 
-test('a ledger that remembers a former id belongs to the part of the project that has its reservations', async () => {
+test('a ledger that remembers a previous id belongs to the part of the project that has its reservations', async () => {
   const { check, facts, stored, lists } = makeCluster()
   await check('p').check(neverAborted)
   facts.held = ['res-1']
@@ -144,9 +144,9 @@ test('a project that has none of the reservations gets a ConfigMap, for a person
   assert.equal(stored().metadata.annotations, {})
 })
 
-test('the confirmed project works, and the process with the former one ends its work', async () => {
+test('the confirmed project works, and the process with the previous one ends its work', async () => {
   const { check, confirm, events } = makeCluster()
-  const [former, next] = [check('former'), check('next')]
+  const [former, next] = [check('previous'), check('next')]
   await former.check(neverAborted)
   await next.check(neverAborted)
   const stop = new AbortController()
@@ -157,11 +157,11 @@ test('the confirmed project works, and the process with the former one ends its 
       while (!signal.aborted) await setImmediate()
       working.delete(name)
     }, stop.signal)
-  const runs = Promise.all([run('former', former), run('next', next)])
-  while (!working.has('former')) await setImmediate()
+  const runs = Promise.all([run('previous', former), run('next', next)])
+  while (!working.has('previous')) await setImmediate()
   assert.not(working.has('next'))
   confirm('next')
-  while (working.has('former') || !working.has('next')) await setImmediate()
+  while (working.has('previous') || !working.has('next')) await setImmediate()
   assert.match(former.problem() ?? '', /belongs to project next/)
   assert.ok(events.includes('ProjectConfirmed'))
   stop.abort()

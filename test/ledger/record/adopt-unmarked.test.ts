@@ -142,7 +142,7 @@ for (const [name, loadBalancerIP, adopted] of shows) {
   })
 }
 
-test('a sweep reports a reservation without a cluster whose Service is gone, and is complete without it', () => {
+test('a sweep reports a reservation without a cluster whose Service no longer exists, and is complete without it', () => {
   const plan = planSweep({ ...base, services: [] })
   assert.equal([plan.adopt, plan.release, [...plan.suspects], plan.isComplete], [[], [], [], true])
   assert.equal(

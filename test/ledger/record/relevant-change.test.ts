@@ -38,12 +38,12 @@ const cases: { name: string; now?: ElasticIP; before?: ElasticIP; isRelevant: bo
     now: makeRecord({ phase: 'Requested', reservationID: 'res-1' }),
     isRelevant: true,
   },
-  { name: 'a record with an address is gone', before: reserved, isRelevant: true },
+  { name: 'a record with an address no longer exists', before: reserved, isRelevant: true },
   { name: 'a record with an address is listed at the start', now: bound, isRelevant: true },
 ]
 
 for (const { name, now, before, isRelevant } of cases) {
-  test(`${name}: ${isRelevant ? 'the controller has to look' : 'no look is needed'}`, () =>
+  test(`${name}: ${isRelevant ? 'the controller must look' : 'no look is needed'}`, () =>
     assert.is(isRelevantChange(now, before), isRelevant))
 }
 

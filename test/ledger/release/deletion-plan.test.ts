@@ -36,15 +36,20 @@ type Case = {
 
 const cases: Case[] = [
   { name: 'with our marks, which nobody uses', plan: 'delete' },
-  { name: 'that is gone, after a deletion that lost its answer', record: requested, found: undefined, plan: 'delete' },
   {
-    name: 'that is gone so, while a Service shows its address from another one',
+    name: 'that no longer exists, after a deletion that lost its answer',
+    record: requested,
+    found: undefined,
+    plan: 'delete',
+  },
+  {
+    name: 'that no longer exists so, while a Service shows its address from another one',
     record: requested,
     found: undefined,
     services: [showing],
     plan: 'delete',
   },
-  { name: 'that is gone, although nobody requested that', found: undefined, plan: 'delete' },
+  { name: 'that no longer exists, although nobody requested that', found: undefined, plan: 'delete' },
   { name: 'of another cluster, by its marks', found: theirs, plan: { keep: 'its marks name another cluster, there' } },
   {
     name: 'that an operator provisioned',

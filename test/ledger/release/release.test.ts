@@ -215,7 +215,7 @@ test('a deletion that was begun is over once another Service has the id, or orde
   assert.equal(harness.reservationsOf('default/next'), ['res-1'])
 })
 
-test('it is over too if the other Service is deleted meanwhile, and its address has to stay for now', async () => {
+test('it is over too if the other Service is deleted meanwhile, and its address must stay for now', async () => {
   const harness = await reserved()
   Object.assign(harness.cloud, { recycles: true, deletesLate: true })
   const b = harness.alone('b')
@@ -535,7 +535,7 @@ for (const phase of ['Requested', 'Reserved', 'Bound', 'Released'] satisfies Pha
   })
 }
 
-test('a record that a user deleted during its release is removed, and the next claim reserves anew', async () => {
+test('a record that a user deleted during its release is removed, and the next claim reserves again', async () => {
   const harness = await reserved()
   harness.cloud.refusesRelease = 'unavailable'
   const b = harness.alone('b')

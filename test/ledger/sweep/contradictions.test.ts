@@ -85,7 +85,7 @@ for (const [name, list, records, says] of cases)
     )
   })
 
-test('only a free warm address is read anew when the provider lists another one', () => {
+test('only a free warm address is read again when the provider lists another one', () => {
   const moved = [makeReservation({ ...one, address: '203.0.113.9' })]
   const lot = makeLot(
     'warm-da-1',

@@ -145,7 +145,7 @@ for (const [name, seen, adopt] of [
     { services: [{ service: makeService(), wanted: own }] },
     ['default/web res-1 into its record'],
   ],
-  ['goes on with no other reservation', { reservations: [makeReservation({ id: 'res-3', marks })] }, []],
+  ['continues with no other reservation', { reservations: [makeReservation({ id: 'res-3', marks })] }, []],
   ['leaves alone what another cluster may have', { reservations: unmarked, sweepsUntagged: true }, []],
 ] as const)
   test(`an interrupted adoption ${name}`, () => {

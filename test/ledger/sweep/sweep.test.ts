@@ -170,7 +170,7 @@ test('an orphan is released when a second sweep agrees and the grace period is o
   await sweepTimes(harness, 1)
   assert.equal(harness.cloud.released, [])
   const process = await sweepTimes(harness, 1)
-  assert.equal(harness.cloud.released, [], 'a process that began anew has seen it once')
+  assert.equal(harness.cloud.released, [], 'a process that began again has seen it once')
   await process.sweep(neverAborted)
   assert.equal(harness.cloud.released, ['res-8'])
   assert.not(await isAdopted(harness))
@@ -178,7 +178,7 @@ test('an orphan is released when a second sweep agrees and the grace period is o
   assert.ok(await isAdopted(harness))
 })
 
-test('what a leader suspected in a former term is suspected anew', async () => {
+test('what a leader suspected in a previous term is suspected again', async () => {
   const harness = makeHarness()
   harness.cloud.put(old)
   const process = await sweepTimes(harness, 1)
@@ -710,7 +710,7 @@ test('of many that only the lists miss, a tenth is looked up in one sweep, and e
 
 for (const { name, marks, phase } of [
   { name: 'another cluster has for another Service is written off', marks: marksOfOther('db'), phase: 'Requested' },
-  { name: 'this cluster reserved under a former id is kept', marks: marksOfOther('web'), phase: 'Bound' },
+  { name: 'this cluster reserved under a previous id is kept', marks: marksOfOther('web'), phase: 'Bound' },
 ]) {
   test(`an address whose id ${name}`, async () => {
     const harness = makeHarness()
@@ -725,7 +725,7 @@ for (const { name, marks, phase } of [
 for (const { name, owner, stays } of [
   { name: 'another cluster has by now is written off', owner: { service: 'one-of-theirs' }, stays: [] },
   { name: 'another cluster has in its pool is written off', owner: { 'elastic-ip': 'theirs' }, stays: [] },
-  { name: 'this cluster reserved under a former id is kept', owner: { 'elastic-ip': 'warm' }, stays: ['warm-da-1'] },
+  { name: 'this cluster reserved under a previous id is kept', owner: { 'elastic-ip': 'warm' }, stays: ['warm-da-1'] },
 ]) {
   test(`a warm address whose id ${name}`, async () => {
     const harness = makeHarness()

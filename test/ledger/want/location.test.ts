@@ -30,9 +30,9 @@ for (const word of ['LT-Siauliai', 'lt-siauliai', 'Lithuania', 'lt', '1', ' LT '
   })
 }
 
-test('a former name is understood, with a warning that names the new one', () => {
+test('a previous name is understood, with a warning that names the new one', () => {
   const warning =
-    'annotation cherryservers.com/fip-region: "EU-Nord-1" is a former name of region LT-Siauliai, write "LT-Siauliai"'
+    'annotation cherryservers.com/fip-region: "EU-Nord-1" is a previous name of region LT-Siauliai, write "LT-Siauliai"'
   assert.equal(locate(of('EU-Nord-1'), [annotation], known), { location: 'LT-Siauliai', warnings: [warning] })
   // Who creates a Service cannot mend the settings.
   assert.equal(locate({}, [setting('eu_nord_1')], known), { location: 'LT-Siauliai', warnings: [] })

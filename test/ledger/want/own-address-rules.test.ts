@@ -73,7 +73,7 @@ const cases: { name: string; verdict: Verdict; text?: string; service?: Service;
     says: 'is no reservation',
   },
   {
-    name: 'the same, while the former reservation of the address is given back',
+    name: 'the same, while the previous reservation of the address is given back',
     verdict: 'refused',
     facts: {
       records: () => [recordOf('other', { deletionRequestedAt: older }), lot({ allowedNamespaces: ['team-a'] })],

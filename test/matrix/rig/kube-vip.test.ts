@@ -95,7 +95,7 @@ test(`${what}: routers have a route to a Service over its node as long as the Se
         async () => (await stage.record('later'))?.status?.phase === 'Releasing' || undefined,
       )
       await sleep(2_000)
-      assert.is(await ways(later), everyRouter(machine), 'kube-vip goes on')
+      assert.is(await ways(later), everyRouter(machine), 'kube-vip continues')
       assert.ok(stage.reserved().some(({ address }) => address === later))
       await eventually(
         'the owner reads how to end it',

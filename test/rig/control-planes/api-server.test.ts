@@ -46,7 +46,7 @@ planes.test('a machine that loses its link is left', async () => {
   await holder.linkUp()
 })
 
-planes.test('a machine that is gone with the lease and the address is left', async () => {
+planes.test('a machine that no longer exists with the lease and the address is left', async () => {
   await planes.rest()
   const leader = await planes.leader()
   await planes.cloud.assign(leader.name)
@@ -56,7 +56,7 @@ planes.test('a machine that is gone with the lease and the address is left', asy
   assert.ok(loss.longestGapMs < goalMs.gone + loadMs, `${loss.longestGapMs} ms without an answer`)
   await leader.back()
   await planes.rest()
-  assert.is.not(planes.holder().name, leader.name, 'nothing moves back by itself')
+  assert.is.not(planes.holder().name, leader.name, 'nothing moves back automatically')
 })
 
 test.run()

@@ -31,7 +31,7 @@ planes.test('a node that is cordoned gives the address away, and no user who tri
   assert.is(loss.lost, 0, JSON.stringify(loss))
   await kubectl('uncordon', holder.name)
   await sleep(3000)
-  assert.is.not(planes.holder().name, holder.name, 'nothing moves back by itself')
+  assert.is.not(planes.holder().name, holder.name, 'nothing moves back automatically')
 })
 
 planes.test('an address that a person assigns to nobody is missed, and goes back to its holder', async () => {

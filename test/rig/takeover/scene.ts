@@ -176,7 +176,7 @@ function sceneOf({ stage, rig, provider, source, predecessor, metallb }: Parts):
     async deleteService(name) {
       const address = addresses.get(name)
       await stage.run('delete', 'service', name, '--wait=false')
-      await eventually(`${name} is gone, its reservation and its pool too`, async (observe) => {
+      await eventually(`${name} no longer exists, its reservation and its pool too`, async (observe) => {
         const seen = observe([
           await stage.service(name),
           (await metallb.pools()).filter((range) => range === `${address}/32`),

@@ -12,7 +12,7 @@ test('health and metrics are served over plain HTTP, and nothing else', async ()
     {
       live: [{ name: 'watch', problem: () => undefined }],
       ready: [{ name: 'synced', problem: () => problem }],
-      details: [{ name: 'control-plane-address', problem: () => 'somebody has to look' }],
+      details: [{ name: 'control-plane-address', problem: () => 'somebody must look' }],
       metrics: async () => 'metrics 1\n',
       log: silentLog,
     },
@@ -25,7 +25,7 @@ test('health and metrics are served over plain HTTP, and nothing else', async ()
     assert.equal(await ask('/livez'), [200, '[+] watch ok\nok\n'])
     assert.equal(await ask('/readyz?verbose'), [
       200,
-      '[+] synced ok\n[!] control-plane-address: somebody has to look\nok\n',
+      '[+] synced ok\n[!] control-plane-address: somebody must look\nok\n',
     ])
     problem = 'no list yet'
     assert.equal((await ask('/readyz'))[0], 503)

@@ -92,7 +92,7 @@ test('the address counts that its Service does not show for the longest time, un
     shown['default/web'] = [{ ip: '203.0.113.1' }]
     assert.is(await oldest(), '30')
     shown['default/web'] = []
-    assert.is(await oldest(), '30', 'its time begins anew')
+    assert.is(await oldest(), '30', 'its time begins again')
   } finally {
     clock.mock.restore()
   }

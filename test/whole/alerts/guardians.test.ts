@@ -31,7 +31,7 @@ test('API servers that all fail call a person once', async () => {
   })
 })
 
-test('guardians that all are gone are noticed', async () => {
+test('guardians that all no longer exist are noticed', async () => {
   const scraper = scraperOf()
   await pass(scraper, 3)
   await Promise.all(stage.guardians.map((guardian) => guardian.stop()))

@@ -81,7 +81,7 @@ test(
 )
 
 test(
-  'a node whose machine is gone, and that is only reported',
+  'a node whose machine no longer exists, and that is only reported',
   inHours(stage, 'node-removal-held', async ({ start, pass, expect }) => {
     await start('a', ['--node-removal=report', '--node-monitor-period=1s', '--node-removal-delay=1s'])
     // A cloud that lists no machine proves nothing.

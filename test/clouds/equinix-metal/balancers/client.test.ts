@@ -50,7 +50,7 @@ test('a balancer, its port, pool and origin are created, read and deleted', () =
     assert.equal([control.balancers.all(), control.balancers.pools()], [[], []])
   }))
 
-test('what is gone is undefined when it is read, and deleted when it is deleted', () =>
+test('what no longer exists is undefined when it is read, and deleted when it is deleted', () =>
   withClient(async ({ client }) => {
     assert.is(await client.get('loadbal-gone', signal), undefined)
     assert.is(await client.origins('loadpol-gone', signal), undefined)
