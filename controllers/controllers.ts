@@ -49,9 +49,6 @@ export function makeControllers(deps: Dependencies, options: Options): Controlle
   const controllers = declarations(deps, { ...options, assigning }).map((declaration) =>
     defineController(declaration, { log, observer }),
   )
-  const ofServices = controllers.filter(({ name }) => name.startsWith('service-'))
-  const queueLength = () => ofServices.reduce((sum, controller) => sum + controller.queueLength, 0)
-  metrics.read('eip_admission_queue_length', queueLength)
   metrics.readEach('workqueue_depth', () =>
     controllers.map((controller) => ({ labels: { name: controller.name }, value: controller.queueLength })),
   )

@@ -42,8 +42,9 @@ function stdout(): LogOutput {
   return { write: (text) => void destination.write(text), isTTY: process.stdout.isTTY }
 }
 
+/** In colours on a terminal, unless its user wants none (https://no-color.org). */
 async function textFormat({ isTTY = false }: LogOutput): Promise<(line: string) => string> {
-  return (await import('./log-text-format.ts')).textFormat(isTTY)
+  return (await import('./log-text-format.ts')).textFormat(isTTY && !process.env['NO_COLOR'])
 }
 
 /**

@@ -57,7 +57,9 @@ async function review(
 ): Promise<object> {
   const { request } = call.body
   const started = performance.now()
-  const facts = { webhook: webhook.name, namespace: request.namespace, name: request.name, request: request.uid }
+  // `name` is the logger's own name to readers of the log.
+  const object = [request.namespace, request.name].filter(Boolean).join('/')
+  const facts = { webhook: webhook.name, object, request: request.uid }
   try {
     const ms = deadlineMs(call.query.timeout)
     const timeoutError = () => new Error(`no decision within ${ms} ms`)

@@ -33,7 +33,8 @@ export type ControllerDeclaration = {
 
 /** Counts what controllers do, by their names. */
 export type ControllerObserver = {
-  reconciled(controller: string, result: Result, ms: number): void
+  /** A reconcile begins; the returned function is called with its result. */
+  begun(controller: string): (result: Result) => void
   /** A key was added to the queue. */
   added(controller: string): void
   /** A key is due again after a failure. */
@@ -57,7 +58,6 @@ export function defineController(
 ): Controller {
   const { reconciler, watches = [], concurrency = 1, retry = {} } = declaration
   const { name } = reconciler
-  const observe = (result: Result, ms: number) => observer.reconciled(name, result, ms)
   const pending = queue({
     concurrency,
     ...retry,
@@ -79,7 +79,7 @@ export function defineController(
     run(signal) {
       // The memory of an earlier term is not true of the objects of today.
       const memory = { repeats: repeatedSteps(clock), news: failureNews(clock) }
-      const judged = reconcileKey({ ...declaration, ...memory, queue: pending, observe, log })
+      const judged = reconcileKey({ ...declaration, ...memory, queue: pending, begun: () => observer.begun(name), log })
       return pending.run(judged, signal, () => beginTerm(declaration, (key) => pending.add(key), signal))
     },
   }

@@ -22,7 +22,7 @@ export type ReconcileOptions = {
   /** Which failures are worth a line of the log. */
   news: FailureNews
   log: Log
-  observe: (result: Result, ms: number) => void
+  begun: () => (result: Result) => void
   resyncMs?: number | undefined
   holdsFailedCalls?: boolean | undefined
   report?: Report | undefined
@@ -36,12 +36,11 @@ const maxAskedMs = 10 * 60_000
 
 /** Reconciles a key and decides when it is due again. No other place decides that. */
 export function reconcileKey(options: ReconcileOptions): Process {
-  const { observe } = options
   return async (key, signal) => {
-    const started = performance.now()
+    const ended = options.begun()
     const request = options.reconciler.requestOf?.(key)
     const result = await forRequest(request, () => tryToReconcile(options, key, signal))
-    observe(result, performance.now() - started)
+    ended(result)
   }
 }
 

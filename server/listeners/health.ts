@@ -14,17 +14,15 @@ export type HealthOptions = {
   metrics: () => Promise<string>
 }
 
-/** Serves health and metrics on upstream's paths, and on two that upstream lacks: /livez and /readyz. */
+/** Serves health and metrics on upstream's paths, and on those that upstream lacks: /livez, /readyz, and single checks. */
 export function addHealth(app: FastifyInstance, options: HealthOptions): void {
-  for (const path of healthPaths) {
-    app.get(path, async (_request, reply) => {
-      const { status, type, text } = await answerHealth(path, options)
+  for (const path of ['/healthz', '/livez', '/readyz', '/metrics', '/livez/:check', '/readyz/:check']) {
+    app.get(path, async (request, reply) => {
+      const { status, type, text } = await answerHealth(request.url.split('?')[0] ?? '', options)
       return reply.code(status).type(type).send(text)
     })
   }
 }
-
-const healthPaths = ['/healthz', '/livez', '/readyz', '/metrics'] as const
 
 export type HealthAnswer = { status: number; type: string; text: string }
 
@@ -42,8 +40,15 @@ export async function answerHealth(
     case '/metrics':
       return { status: 200, type: 'text/plain; version=0.0.4; charset=utf-8', text: await metrics() }
     default:
-      return { status: 404, type: 'text/plain', text: 'not found\n' }
+      return answerCheck(path, { live, ready: [...ready, ...details] })
   }
+}
+
+/** One check of /livez or /readyz, by its name: there a problem of a detail fails too. */
+function answerCheck(path: string, checks: Pick<HealthOptions, 'live' | 'ready'>): HealthAnswer {
+  const [, kind, name] = /^\/(live|ready)z\/([^/]+)$/.exec(path) ?? []
+  const check = checks[kind === 'live' ? 'live' : 'ready'].find((one) => one.name === name)
+  return check ? answerChecks([check], []) : { status: 404, type: 'text/plain', text: 'not found\n' }
 }
 
 function answerChecks(checks: Check[], details: Check[]): HealthAnswer {

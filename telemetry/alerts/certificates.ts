@@ -12,7 +12,7 @@ export const certificateAlerts: AlertGroup = {
       name: 'EIPAdmissionCertificateEndsSoon',
       severity: 'critical',
       for: '15m',
-      expr: `min ${per('instance')} (eip_admission_cert_not_after_seconds) - time() < 6 * 3600`,
+      expr: `min ${per('instance')} (eip_admission_cert_not_after_timestamp_seconds) - time() < 6 * 3600`,
       summary: 'The serving certificate of the webhooks ends within six hours.',
       description:
         'The certificate of {{ $labels.instance }} in namespace {{ $labels.namespace }} ends in {{ $value | humanizeDuration }} and was not renewed.',
@@ -26,7 +26,7 @@ export const certificateAlerts: AlertGroup = {
       name: 'EIPAdmissionAuthorityEndsSoon',
       severity: 'warning',
       for: '15m',
-      expr: `min ${perInstall} (eip_admission_ca_not_after_seconds) - time() < 7 * 86400`,
+      expr: `min ${perInstall} (eip_admission_ca_not_after_timestamp_seconds) - time() < 7 * 86400`,
       summary: 'The certificate authority of the webhooks ends within a week.',
       description:
         'The authority that the API server trusts eip-admission in namespace {{ $labels.namespace }} by ends in {{ $value | humanizeDuration }}.',

@@ -345,7 +345,7 @@ const certificates: Row = {
   panels: [
     lines(
       { title: 'Serving certificate ends in', unit: 's', description: 'Renewed when a third is left.', width: 12 },
-      [`min by (instance) (${series('eip_admission_cert_not_after_seconds')}) - time()`, '{{instance}}'],
+      [`min by (instance) (${series('eip_admission_cert_not_after_timestamp_seconds')}) - time()`, '{{instance}}'],
     ),
     lines(
       {
@@ -354,7 +354,7 @@ const certificates: Row = {
         description: 'The first of those that the API server trusts.',
         width: 12,
       },
-      [`min(${series('eip_admission_ca_not_after_seconds')}) - time()`, 'authority'],
+      [`min(${series('eip_admission_ca_not_after_timestamp_seconds')}) - time()`, 'authority'],
     ),
   ],
 }

@@ -107,10 +107,6 @@ export const catalogue = {
     labels: ['controller', 'result'],
     buckets,
   },
-  eip_admission_queue_length: {
-    type: 'gauge',
-    help: 'Services that wait for a reconcile.',
-  },
   workqueue_depth: {
     type: 'gauge',
     help: 'Keys that wait for a worker, by controller.',
@@ -131,6 +127,17 @@ export const catalogue = {
     help: 'How long a key waited for a worker, by controller.',
     labels: ['name'],
     buckets,
+  },
+  workqueue_work_duration_seconds: {
+    type: 'histogram',
+    help: 'How long the work on a key took, by controller.',
+    labels: ['name'],
+    buckets,
+  },
+  workqueue_unfinished_work_seconds: {
+    type: 'gauge',
+    help: 'How long the work in progress has taken so far, all keys together, by controller.',
+    labels: ['name'],
   },
   leader_election_master_status: {
     type: 'gauge',
@@ -153,11 +160,11 @@ export const catalogue = {
     type: 'gauge',
     help: 'Nodes that are not ready and have lost their machines.',
   },
-  eip_admission_cert_not_after_seconds: {
+  eip_admission_cert_not_after_timestamp_seconds: {
     type: 'gauge',
     help: 'When the serving certificate expires, in seconds since 1970.',
   },
-  eip_admission_ca_not_after_seconds: {
+  eip_admission_ca_not_after_timestamp_seconds: {
     type: 'gauge',
     help: 'When the first certificate authority that the API server trusts us by expires, in seconds since 1970.',
   },
@@ -206,6 +213,7 @@ export const catalogue = {
   },
   process_cpu_seconds_total: { type: 'counter', help: 'CPU time of the process since its start.' },
   process_resident_memory_bytes: { type: 'gauge', help: 'Resident memory of the process.' },
+  process_open_fds: { type: 'gauge', help: 'Open file descriptors. Absent where the system does not tell.' },
   process_start_time_seconds: { type: 'gauge', help: 'When the process started, in seconds since 1970.' },
   nodejs_heap_size_used_bytes: { type: 'gauge', help: 'JavaScript heap in use.' },
   nodejs_eventloop_lag_seconds: { type: 'gauge', help: 'How late the event loop ran a callback just now.' },

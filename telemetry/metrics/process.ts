@@ -1,3 +1,4 @@
+import { existsSync, readdirSync } from 'node:fs'
 import { performance } from 'node:perf_hooks'
 import type { Metrics } from './metrics.ts'
 import { certificatesIn } from '../../certs/bundle.ts'
@@ -19,6 +20,7 @@ export function readProcess(metrics: Metrics): void {
   let utilization = performance.eventLoopUtilization()
   metrics.readTotal('process_cpu_seconds_total', cpuS)
   metrics.read('process_resident_memory_bytes', () => process.memoryUsage.rss())
+  metrics.read('process_open_fds', openFiles)
   metrics.read('process_start_time_seconds', () => startedAtS)
   metrics.read('nodejs_heap_size_used_bytes', () => process.memoryUsage().heapUsed)
   metrics.read('nodejs_eventloop_lag_seconds', eventLoopLagS)
@@ -27,6 +29,12 @@ export function readProcess(metrics: Metrics): void {
     utilization = performance.eventLoopUtilization()
     return performance.eventLoopUtilization(utilization, before).utilization
   })
+}
+
+/** The folder itself is open while it is read. */
+function openFiles(): number | undefined {
+  const folder = '/proc/self/fd'
+  return existsSync(folder) ? readdirSync(folder).length - 1 : undefined
 }
 
 /** Which version runs, for which cloud. */
@@ -44,8 +52,8 @@ async function eventLoopLagS(): Promise<number> {
 
 /** When the certificates of the webhooks expire. */
 export function readCertificates(metrics: Metrics, certs: CertSource): void {
-  metrics.read('eip_admission_cert_not_after_seconds', () => inSeconds(certs.notAfterMs()))
-  metrics.read('eip_admission_ca_not_after_seconds', () => {
+  metrics.read('eip_admission_cert_not_after_timestamp_seconds', () => inSeconds(certs.notAfterMs()))
+  metrics.read('eip_admission_ca_not_after_timestamp_seconds', () => {
     const ends = certificatesIn(certs.caBundle()).map(({ validToDate }) => validToDate.getTime())
     return ends.length === 0 ? undefined : inSeconds(Math.min(...ends))
   })

@@ -11,12 +11,14 @@ import { fakeClock } from '../kube/fake-clock.ts'
 test('reconciles are counted by their results, and the keys that wait, that are added and that are retried', async () => {
   const metrics = makeMetrics()
   const clock = fakeClock()
+  let unfinished = ''
   const ends: Record<string, Error | undefined> = { fails: new Error('down'), wrong: new Terminal('wrong location') }
   const controller = defineController(
     {
       reconciler: {
         name: 'service-address',
         async reconcile(key) {
+          unfinished = await metrics.text()
           const error = ends[key]
           delete ends[key]
           if (error) throw error
@@ -42,8 +44,11 @@ test('reconciles are counted by their results, and the keys that wait, that are 
     'workqueue_adds_total{name="service-address"} 4',
     'workqueue_retries_total{name="service-address"} 1',
     'workqueue_queue_duration_seconds_count{name="service-address"} 4',
+    'workqueue_work_duration_seconds_count{name="service-address"} 4',
+    'workqueue_unfinished_work_seconds{name="service-address"} 0',
   ])
     assert.ok(lines.includes(line), line)
+  assert.match(unfinished, /^workqueue_unfinished_work_seconds\{name="service-address"\} (0\.\d*[1-9]|\d+e-)/m)
 })
 
 test.run()

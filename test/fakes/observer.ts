@@ -2,7 +2,7 @@ import type { ControllerObserver } from '../../controllers/loop/controller.ts'
 
 /** Counts nothing. */
 export const noObserver: ControllerObserver = {
-  reconciled() {},
+  begun: () => () => {},
   added() {},
   retried() {},
   waited() {},

@@ -307,16 +307,16 @@ const shortCases: Case[] = [
 
   [
     'a certificate of a day is renewed when a third is left',
-    { [of('a', 'eip_admission_cert_not_after_seconds')]: '86400x119 90000x240' },
+    { [of('a', 'eip_admission_cert_not_after_timestamp_seconds')]: '86400x119 90000x240' },
   ],
   [
     'nobody renews the certificate',
-    { [of('a', 'eip_admission_cert_not_after_seconds')]: always(7 * 3_600) },
+    { [of('a', 'eip_admission_cert_not_after_timestamp_seconds')]: always(7 * 3_600) },
     'EIPAdmissionCertificateEndsSoon',
   ],
   [
     'nobody renews the authority',
-    { [of('b', 'eip_admission_ca_not_after_seconds')]: always(6 * 86_400) },
+    { [of('b', 'eip_admission_ca_not_after_timestamp_seconds')]: always(6 * 86_400) },
     'EIPAdmissionAuthorityEndsSoon',
   ],
 

@@ -69,8 +69,8 @@ function replica(name: string): Series {
     [of(name, 'eip_admission_addresses_counted', { scope: 'namespace' })]: always(18),
     [of(name, 'eip_admission_addresses_limit', { scope: 'namespace' })]: always(20),
     [of(name, 'eip_admission_watch_silent_seconds', { kind: 'services' })]: always(300),
-    [of(name, 'eip_admission_cert_not_after_seconds')]: always(7 * 86_400),
-    [of(name, 'eip_admission_ca_not_after_seconds')]: always(120 * 86_400),
+    [of(name, 'eip_admission_cert_not_after_timestamp_seconds')]: always(7 * 86_400),
+    [of(name, 'eip_admission_ca_not_after_timestamp_seconds')]: always(120 * 86_400),
     [of(name, 'eip_admission_announcer_problems_total')]: always(0),
   }
 }
@@ -141,7 +141,7 @@ export function rollingUpdate(): Series {
 
 /** The values of a new pod: its counters begin at 0, its times at its start. */
 function later(name: string, values: string): string {
-  const isTime = name.startsWith('process_start') || name.includes('timestamp')
+  const isTime = name.startsWith('process_start') || name.includes('_last_')
   const shifted = isTime ? values.replace(/^\d+/, '3720') : values
   return `_x123 ${shifted.replace(`x${samples}`, `x${samples - 124}`)}`
 }

@@ -45,7 +45,7 @@ test('metrics count reviews and calls to the provider, and show the leader and t
   assert.is(valueOf(reviews), 1)
   assert.is(valueOf('eip_admission_cloud_call_duration_seconds_count{call="reserve",result="201"}'), 1)
   assert.is(valueOf('eip_admission_leader'), 1)
-  assert.ok(valueOf('eip_admission_cert_not_after_seconds') > Date.now() / 1000)
+  assert.ok(valueOf('eip_admission_cert_not_after_timestamp_seconds') > Date.now() / 1000)
 })
 
 test('a second install keeps URL and caBundle', async () => {

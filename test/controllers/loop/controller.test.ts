@@ -7,6 +7,7 @@ import { failureNews } from '../../../controllers/loop/failure-news.ts'
 import { watch } from '../../../controllers/loop/watch.ts'
 import { fakeClock } from '../../kube/fake-clock.ts'
 import { silentLog } from '../../fakes/log.ts'
+import { noObserver } from '../../fakes/observer.ts'
 import type { Clock } from '../../../kube/clock.ts'
 import { KubeError } from '../../../kube/errors.ts'
 import { responseError } from '../../../kube/response.ts'
@@ -50,7 +51,7 @@ function makeController(
       log,
       ...(clock && { clock }),
       observer: {
-        reconciled(name, result) {
+        begun: (name) => (result) => {
           results.push(`${name} ${result}`)
           arrived.resolve()
         },
@@ -111,7 +112,7 @@ test('each term begins with what exists, and without the back-off and the disput
   const clock = fakeClock()
   const waits: unknown[] = []
   const warned = (fields: object) => void waits.push('againInMs' in fields && fields.againInMs)
-  const observer = { reconciled() {}, added() {}, retried() {}, waited() {} }
+  const observer = noObserver
   const controller = defineController(
     { reconciler, keys: () => ['a', 'b'].slice(terms.length), retry: { firstMs: 1_000, maxMs: 60_000 } },
     { log: { ...silentLog, warn: warned, debug: warned }, observer, clock },

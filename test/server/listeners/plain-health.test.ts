@@ -29,6 +29,11 @@ test('health and metrics are served over plain HTTP, and nothing else', async ()
     ])
     problem = 'no list yet'
     assert.equal((await ask('/readyz'))[0], 503)
+    assert.equal(await ask('/readyz/synced'), [503, '[-] synced: no list yet\nnot ok\n'])
+    assert.equal(await ask('/livez/watch?verbose'), [200, '[+] watch ok\nok\n'])
+    // Alone, a detail is a check like any other.
+    assert.equal((await ask('/readyz/control-plane-address'))[0], 503)
+    assert.equal((await ask('/livez/synced'))[0], 404)
     assert.equal(await ask('/metrics'), [200, 'metrics 1\n'])
     assert.equal(await ask('/livez', 'HEAD'), [200, ''])
     for (const [path, method] of [

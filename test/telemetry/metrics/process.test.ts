@@ -66,7 +66,7 @@ test('of several authorities the one that ends first counts', async () => {
     caBundle: () => bundle.pem,
     notAfterMs: () => undefined,
   } as CertSource)
-  const endsAt = () => valueOf(metrics, 'eip_admission_ca_not_after_seconds')
+  const endsAt = () => valueOf(metrics, 'eip_admission_ca_not_after_timestamp_seconds')
   assert.is(await endsAt(), undefined, 'before the first one')
   bundle.pem = authorities.map(({ cert }) => cert).join('')
   assert.is(await endsAt(), Math.floor((now + 10 * hourMs) / 1000))

@@ -35,7 +35,7 @@ test('labels may hold commas and braces, and values exponents', () => {
 
 test('what no rule uses is left out', () => {
   const recording = begin()
-  recording.add({ a: 'eip_admission_queue_length 3\nup 1\n' }, 0)
+  recording.add({ a: 'workqueue_adds_total 3\nup 1\n' }, 0)
   assert.equal(recording.series(), {})
 })
 
@@ -58,7 +58,7 @@ test('an age counts the intervals since then, and 0 stays 0', () => {
 })
 
 test('a certificate ends as long after the scrape as it really does', () => {
-  const end = 'eip_admission_cert_not_after_seconds'
+  const end = 'eip_admission_cert_not_after_timestamp_seconds'
   assert.is(valuesOf(end, [[50, 3_650], [52, 3_650]]), '3600 3628') // prettier-ignore
 })
 

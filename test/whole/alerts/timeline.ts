@@ -11,8 +11,8 @@ const times = new Set([
   'process_start_time_seconds',
   'eip_admission_last_sweep_timestamp_seconds',
   'eip_admission_cloud_last_success_timestamp_seconds',
-  'eip_admission_cert_not_after_seconds',
-  'eip_admission_ca_not_after_seconds',
+  'eip_admission_cert_not_after_timestamp_seconds',
+  'eip_admission_ca_not_after_timestamp_seconds',
 ])
 
 /** How long ago something was. Watches are not among them: a quiet one is silent for a minute of real time. */
