@@ -1,4 +1,5 @@
-import { Command, Option } from 'commander'
+import { Argument, Command, Option } from 'commander'
+import { type Shell, completionScript, shells } from './completion.ts'
 import {
   cleanupSettings,
   doctorSettings,
@@ -54,6 +55,15 @@ export function program(deps: ProgramDeps): Command {
     .command('version')
     .description('Prints the version.')
     .action(() => print(`${version}\n`))
+  root
+    .command('completion')
+    .summary('Prints the completion of a shell.')
+    .description(
+      'Prints the script by which a shell completes commands and flags. In bash, for this session: ' +
+        '`source <(eip-admission completion bash)`.',
+    )
+    .addArgument(new Argument('<shell>', 'The shell.').choices(shells))
+    .action((shell: Shell) => print(completionScript(root, shell)))
   return root
 }
 

@@ -107,7 +107,23 @@ function authoritiesOf(config: KubeConfig): string[] {
   return text.match(/-BEGINCERTIFICATE-.*?-ENDCERTIFICATE-/g) ?? []
 }
 
-async function load({ file, context, root = '/' }: KubeconfigOptions): Promise<KubeConfig> {
+/** The names of the contexts, also where the current one is wrong. */
+export async function contextNames({ file }: Pick<KubeconfigOptions, 'file'>): Promise<string[]> {
+  return (await loadFiles({ file })).getContexts().map(({ name }) => name)
+}
+
+async function load({ context, ...options }: KubeconfigOptions): Promise<KubeConfig> {
+  const config = await loadFiles(options)
+  if (context !== undefined) config.setCurrentContext(context)
+  if (config.getCurrentCluster() === null) {
+    const names = config.getContexts().map(({ name }) => name)
+    const contexts = names.length > 0 ? `the contexts are ${names.join(', ')}` : 'the file has no contexts'
+    throw new Error(`context "${config.getCurrentContext()}" has no cluster; ${contexts}`)
+  }
+  return config
+}
+
+async function loadFiles({ file, root = '/' }: KubeconfigOptions): Promise<KubeConfig> {
   const { KubeConfig } = await import('./kubeconfig-library.ts')
   const config = new KubeConfig()
   const [first, ...others] = pathsIn(file)
@@ -118,12 +134,6 @@ async function load({ file, context, root = '/' }: KubeconfigOptions): Promise<K
     const part = new KubeConfig()
     part.loadFromFile(path)
     config.mergeConfig(part, true)
-  }
-  if (context !== undefined) config.setCurrentContext(context)
-  if (config.getCurrentCluster() === null) {
-    const names = config.getContexts().map(({ name }) => name)
-    const contexts = names.length > 0 ? `the contexts are ${names.join(', ')}` : 'the file has no contexts'
-    throw new Error(`context "${config.getCurrentContext()}" has no cluster; ${contexts}`)
   }
   return config
 }

@@ -1,30 +1,43 @@
 import { listAll } from '../kube/list-all.ts'
-import { services } from '../kube/resource.ts'
+import { contextNames } from '../kube/kubeconfig.ts'
+import { namespaces, services } from '../kube/resource.ts'
 import { elasticIPs } from '../ledger/record/elastic-ip.ts'
+import { formats } from './list.ts'
+import { outputFormats } from './output.ts'
 import type { Cluster } from './reader.ts'
-
-const commands = ['adopt', 'list', 'move', 'release', 'status', 'why']
 
 /** The shell shall not offer files where we have nothing. */
 const noFiles = ':4\n'
 
 type Place = { kubeconfig?: string; context?: string; namespace?: string }
 
-type Deps = { cluster: (place: Place) => Promise<Cluster>; print: (text: string) => void }
+type Deps = {
+  /** The flags of each command. */
+  commands: Readonly<Record<string, readonly string[]>>
+  cluster: (place: Place) => Promise<Cluster>
+  print: (text: string) => void
+}
 
 /** Prints what the last word may become, as kubectl asks a plugin's completion for it. Errors offer nothing. */
-export async function complete(words: readonly string[], { cluster, print }: Deps): Promise<void> {
-  const offers = await offersFor(words, cluster).catch(() => [])
+export async function complete(words: readonly string[], { print, ...deps }: Deps): Promise<void> {
+  const offers = await offersFor(words, deps).catch(() => [])
   print([...offers.filter((offer) => offer.startsWith(words.at(-1) ?? '')), noFiles].join('\n'))
 }
 
-async function offersFor(words: readonly string[], cluster: Deps['cluster']): Promise<string[]> {
-  const [command, ...more] = words
-  if (words.length <= 1) return commands
+async function offersFor(
+  words: readonly string[],
+  { commands, cluster }: Omit<Deps, 'print'>,
+): Promise<readonly string[]> {
+  const [command = '', ...more] = words
+  if (words.length <= 1) return Object.keys(commands).toSorted()
   const before = more.at(-2)
-  if (command === 'list' && (before === '-o' || before === '--output')) return ['wide', 'json', 'yaml']
+  if (before === '-o' || before === '--output') return command === 'list' ? formats : outputFormats
+  if (before === '--context') return contextNames({ file: placeOf(words).kubeconfig })
+  if (words.at(-1)?.startsWith('-')) return commands[command] ?? []
   const isService = command === 'why' || before === '--to' || before === '--service'
   const at = await cluster(placeOf(words))
+  if (before === '-n' || before === '--namespace' || before === '--allow')
+    return (await listAll(at.client, namespaces)).map(({ metadata }) => metadata.name)
   if (isService) {
     const all = await listAll(at.client, services, { namespace: at.namespace })
     return all.filter(({ spec }) => spec.type === 'LoadBalancer').map(({ metadata }) => metadata.name)

@@ -7,9 +7,10 @@ import { parseDuration } from '../lib/duration.ts'
 import { plainText } from '../lib/plain-text.ts'
 import { adopt } from './adopt.ts'
 import { complete } from './complete.ts'
-import { type Io, Refusal } from './io.ts'
+import { type Io, Refusal, exitCodes } from './io.ts'
 import { type ListOptions, formats, list } from './list.ts'
 import { move } from './move.ts'
+import { type OutputFormat, outputFormats } from './output.ts'
 import type { Cluster } from './reader.ts'
 import { release } from './release.ts'
 import { status } from './status.ts'
@@ -18,23 +19,34 @@ import { why } from './why.ts'
 export type PluginDeps = Io & { version: string }
 
 type Place = { kubeconfig?: string; context?: string; namespace?: string }
+type WithOutput = { output?: OutputFormat }
 type Waiting = { yes?: true; timeout: number }
 
 /** Runs a command line of `kubectl eip`, without the name of the program, and returns the exit code. */
 export async function runPlugin(args: readonly string[], deps: PluginDeps): Promise<number> {
   try {
-    if (args[0] === '__complete') {
-      await complete(args.slice(1), { cluster: (place) => clusterOf(place, deps.version), print: deps.print })
-      return 0
-    }
-    await program(deps).parseAsync([...args], { from: 'user' })
-    return 0
+    const ended: { code: number } = { code: exitCodes.done }
+    const root = program(deps, ended)
+    if (args[0] === '__complete')
+      await complete(args.slice(1), {
+        commands: commandsOf(root),
+        cluster: (place) => clusterOf(place, deps.version),
+        print: deps.print,
+      })
+    else await root.parseAsync([...args], { from: 'user' })
+    return ended.code
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode
     const message = error instanceof Error ? error.message : String(error)
     deps.printError(`${error instanceof Refusal ? 'refused' : 'error'}: ${plainText(message)}\n`)
     return 1
   }
+}
+
+/** The commands with their flags, for the completion. */
+function commandsOf(root: Command): Record<string, string[]> {
+  const flagsOf = ({ options }: Command) => options.flatMap(({ long }) => long ?? []).concat('--help')
+  return Object.fromEntries(root.commands.map((command) => [command.name(), flagsOf(command)]))
 }
 
 /** The cluster and namespace that a person means, as kubectl would find them. */
@@ -44,10 +56,13 @@ async function clusterOf({ kubeconfig: file, context, namespace }: Place, versio
   return { client, namespace: namespace ?? (await credentials.current()).namespace ?? 'default', now: new Date() }
 }
 
-type Run = (place: Place, work: (cluster: Cluster, io: Io) => Promise<void>) => Promise<void>
+/** The work returns an exit code where it has one of its own. */
+type Work = (cluster: Cluster, io: Io) => Promise<number | void>
+
+type Run = (place: Place, work: Work) => Promise<void>
 
 /** Runs the work of a command on the cluster that a person means. What it tells that person to type is for this cluster too. */
-function commandRunner(deps: PluginDeps): Run {
+function commandRunner(deps: PluginDeps, ended: { code: number }): Run {
   return async (place, work) => {
     const carry = (text: string) => carryClusterFlags(text, place)
     const { print, printError, ask } = deps
@@ -57,14 +72,14 @@ function commandRunner(deps: PluginDeps): Run {
       ask,
     }
     try {
-      await work(await clusterOf(place, deps.version), io)
+      ended.code = (await work(await clusterOf(place, deps.version), io)) ?? exitCodes.done
     } catch (error) {
       throw error instanceof Refusal ? new Refusal(carry(error.message)) : error
     }
   }
 }
 
-function program(deps: PluginDeps): Command {
+function program(deps: PluginDeps, ended: { code: number }): Command {
   const { print, printError, version } = deps
   const root = new Command('kubectl eip')
     .description(
@@ -77,38 +92,61 @@ function program(deps: PluginDeps): Command {
     .helpOption('-h, --help', 'Prints this help text.')
     .helpCommand('help [command]', 'Prints the help text of a command.')
     .showHelpAfterError('kubectl eip --help lists the commands.')
-  const run = commandRunner(deps)
+    .addHelpText('after', exitText)
+  const run = commandRunner(deps, ended)
 
-  addCommand(
-    root,
-    'why <service>',
-    'Shows where the address of a Service is and how it came there, or why it has none.',
-  ).action((service: string, place: Place) => run(place, (cluster, io) => why(cluster, service, io)))
+  addWhy(root, run)
+  addList(root, run, deps)
+  addStatus(root, run)
+  addRelease(root, run)
+  addAdopt(root, run)
+  addMove(root, run)
+  return root
+}
 
+function addWhy(root: Command, run: Run): void {
+  addOutput(
+    addCommand(
+      root,
+      'why <service>',
+      'Shows where the address of a Service is and how it came there, or why it has none.',
+    ),
+  )
+    .addHelpText('after', examples('why web', 'why shop/web -o json'))
+    .action((service: string, { output, ...place }: Place & WithOutput) =>
+      run(place, (cluster, io) => why(cluster, { service, output }, io)),
+    )
+}
+
+function addList(root: Command, run: Run, deps: PluginDeps): void {
   addCommand(root, 'list', 'Lists the addresses of a namespace, and those that its Services may claim.')
     .option('-A, --all-namespaces', 'Lists the addresses of the whole cluster.')
     .addOption(new Option('-o, --output <format>', 'How to print them.').choices(formats))
+    .addHelpText('after', examples('list -n shop', 'list -A -o wide'))
     .action(({ allNamespaces = false, output, ...place }: Place & Partial<ListOptions>) =>
       // It prints what is stored, and that as it is.
       run(place, (cluster) => list(cluster, { allNamespaces, output }, deps)),
     )
+}
 
-  addCommand(root, 'status', 'Shows how many addresses there are, what waits, and whether eip-admission works.').action(
-    (place: Place) => run(place, status),
+function addStatus(root: Command, run: Run): void {
+  addOutput(
+    addCommand(root, 'status', 'Shows how many addresses there are, what waits, and whether eip-admission works.'),
   )
+    .addHelpText('after', examples('status', 'status -o json', 'status -o name   # the ElasticIPs that are not ready'))
+    .action(({ output, ...place }: Place & WithOutput) => run(place, (cluster, io) => status(cluster, { output }, io)))
+}
 
+function addRelease(root: Command, run: Run): void {
   addWaiting(addCommand(root, 'release <name>', 'Gives a kept address back.'))
     .description(
       'Gives a kept address back. NAME is its ElasticIP, the address, or the Service that it is kept for, also as ' +
         'NAMESPACE/NAME. It refuses an address that a Service has.',
     )
+    .addHelpText('after', examples('release shop/web', 'release 203.0.113.99 --yes'))
     .action((name: string, { yes, timeout, ...place }: Place & Waiting) =>
       run(place, (cluster, io) => release(cluster, { name, yes: yes ?? false, waitMs: timeout }, io)),
     )
-
-  addAdopt(root, run)
-  addMove(root, run)
-  return root
 }
 
 function addAdopt(root: Command, run: Run): void {
@@ -119,6 +157,7 @@ function addAdopt(root: Command, run: Run): void {
     )
     .option('--name <name>', 'The name of the ElasticIP.')
     .option('--service <service>', 'The one Service that may have the address: NAME or NAMESPACE/NAME.')
+    .addHelpText('after', examples('adopt 4a239171-e254-434b-991f-701540be5e36 --name office --service shop/web'))
     .option('--allow <namespace...>', 'The namespaces whose Services may have the address; without it, all.')
     .action(
       (
@@ -144,6 +183,7 @@ function addMove(root: Command, run: Run): void {
     )
     .requiredOption('--to <service>', 'The Service that may have the address: NAME or NAMESPACE/NAME.')
     .option('--name <name>', 'The name of a new ElasticIP, where one is needed.')
+    .addHelpText('after', examples('move shop/old --to shop/new'))
     .action((from: string, { to, name, yes, timeout, ...place }: Place & Waiting & { to: string; name?: string }) =>
       run(place, (cluster, io) => move(cluster, { from, to, name, yes: yes ?? false, waitMs: timeout }, io)),
     )
@@ -158,6 +198,22 @@ function addCommand(root: Command, name: string, summary: string): Command {
     .option('--context <name>', 'The context of the kubeconfig.')
     .option('--kubeconfig <file>', 'The kubeconfig; without it, KUBECONFIG or ~/.kube/config.')
 }
+
+function addOutput(command: Command): Command {
+  return command.addOption(new Option('-o, --output <format>', 'How to print it, for scripts.').choices(outputFormats))
+}
+
+function examples(...lines: string[]): string {
+  return `\nExamples:\n${lines.map((line) => `  kubectl eip ${line}\n`).join('')}`
+}
+
+const exitText = `
+Exit codes:
+  0  done; why: the Service has its address, or needs none
+  1  an error, a refusal, or a missing right
+  2  why: the Service waits for its address; status: nobody leads, or the webhooks are not called
+  3  why: there is no such Service
+`
 
 function addWaiting(command: Command): Command {
   return addTimeout(command).option('-y, --yes', 'Does not ask.')

@@ -10,7 +10,8 @@ import { type ProbeResult, missText } from '../webhooks/probe-problem.ts'
 import { probeOnce } from '../webhooks/webhook-probe.ts'
 import { shownAddress } from './explain.ts'
 import { leaseOf, namespaceOf, readDeployments } from './installation.ts'
-import type { Io } from './io.ts'
+import { type Io, exitCodes } from './io.ts'
+import { type OutputFormat, formatData } from './output.ts'
 import { type Environments, limitsText, readEnvironments } from './limits.ts'
 import { type Cluster, type Readable, listRecords, readable } from './reader.ts'
 import { formatAge, formatFacts } from './table.ts'
@@ -26,8 +27,12 @@ export type StatusSeen = {
   now: Date
 }
 
-/** Prints how eip-admission and its addresses are. */
-export async function status(cluster: Cluster, io: Io): Promise<void> {
+/** Prints how eip-admission and its addresses are. Returns the exit code. */
+export async function status(
+  cluster: Cluster,
+  { output }: { output?: OutputFormat | undefined },
+  io: Io,
+): Promise<number> {
   const { client, now } = cluster
   const ofDeployments = await readDeployments(client)
   const { namespace, name } = leaseOf(ofDeployments)
@@ -54,13 +59,42 @@ export async function status(cluster: Cluster, io: Io): Promise<void> {
     webhooks,
     now,
   }
-  io.print(formatStatus(seen))
+  const waiting = records.filter(({ status: of }) => !of?.conditions?.some(isReady))
+  io.print(output === undefined ? formatStatus(seen) : formatData(statusData(seen), output, waiting))
+  return isWorking(seen) ? exitCodes.done : exitCodes.problem
+}
+
+function isReady({ type, status: is }: { type: string; status: string }): boolean {
+  return type === 'Ready' && is === 'True'
+}
+
+/** Whether a program leads and admission reaches it, as far as a person may see that. */
+function isWorking({ webhooks, lease, now }: StatusSeen): boolean {
+  const isLed = 'missing' in lease || (lease.value !== undefined && isHeld(lease.value, now))
+  return isLed && webhooks.outcome !== 'missed'
+}
+
+/** What the text says, for scripts. */
+function statusData(seen: StatusSeen): object {
+  const { records, webhooks } = seen
+  const phases = [...Map.groupBy(records, phaseOf)].map(([phase, all]) => [phase, all.length] as const)
+  return {
+    working: isWorking(seen),
+    addresses: countedAddresses(records).length,
+    phases: Object.fromEntries(phases.toSorted(([a], [b]) => (a < b ? -1 : 1))),
+    webhooks: webhooks.outcome,
+    facts: Object.fromEntries(factsOf(seen)),
+  }
 }
 
 /** The text about a cluster. Pure. */
 export function formatStatus(seen: StatusSeen): string {
+  return formatFacts(factsOf(seen))
+}
+
+function factsOf(seen: StatusSeen): (readonly [string, string])[] {
   const guardian = holderText(seen.guardianLease, seen.now)
-  return formatFacts([
+  return [
     ['addresses', addressesText(seen)],
     ['phases', phasesText(seen.records)],
     ['pending', pendingText(seen)],
@@ -70,7 +104,7 @@ export function formatStatus(seen: StatusSeen): string {
     ['webhooks', webhooksText(seen.webhooks)],
     ['control plane', mirrorText(seen.mirrors)],
     ...(guardian === undefined ? [] : [['guardian', guardian] as const]),
-  ])
+  ]
 }
 
 function addressesText({ records }: StatusSeen): string {

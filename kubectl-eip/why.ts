@@ -8,16 +8,49 @@ import { shortRequestId } from '../lib/request-id.ts'
 import { balancerOf, balancerText } from './balancer.ts'
 import { type WhySeen, explain, shownAddress } from './explain.ts'
 import { namespaceOf, readDeployments } from './installation.ts'
-import { type Io, Refusal } from './io.ts'
+import { type Io, Refusal, exitCodes } from './io.ts'
+import { type OutputFormat, formatData } from './output.ts'
 import { preview } from './preview.ts'
 import { type Cluster, type Readable, readable, valueOf } from './reader.ts'
 import { formatFacts, formatTable } from './table.ts'
-import { timelineOf } from './timeline.ts'
+import { type Moment, timelineOf } from './timeline.ts'
 import { plainText } from '../lib/plain-text.ts'
 
-/** Prints where the address of a Service is and how it came there, or why there is none, and what to do. */
-export async function why(cluster: Cluster, name: string, io: Io): Promise<void> {
-  io.print(formatWhy(await look(cluster, keyOfService(name, cluster.namespace))))
+/**
+ * Prints where the address of a Service is and how it came there, or why there is none, and what to do. Returns the exit
+ * code.
+ */
+export async function why(
+  cluster: Cluster,
+  { service, output }: { service: string; output?: OutputFormat | undefined },
+  io: Io,
+): Promise<number> {
+  const seen = await look(cluster, keyOfService(service, cluster.namespace))
+  io.print(output === undefined ? formatWhy(seen) : formatData(dataOf(seen), output, recordsOf(seen)))
+  return { absent: exitCodes.notFound, waiting: exitCodes.problem, ready: 0, unneeded: 0 }[stateOf(seen)]
+}
+
+/** The state of the address of a Service, in a word for scripts. */
+function stateOf({ service }: WhySeen): 'absent' | 'unneeded' | 'ready' | 'waiting' {
+  if (!service) return 'absent'
+  if (service.spec.type !== 'LoadBalancer' || service.metadata.deletionTimestamp) return 'unneeded'
+  return shownAddress(service) === undefined ? 'waiting' : 'ready'
+}
+
+/** What the text says, for scripts. */
+function dataOf(seen: WhySeen): object {
+  const { is, todo } = explain(seen)
+  const elasticIPs = recordsOf(seen).map(({ metadata }) => metadata.name)
+  const address = seen.service && shownAddress(seen.service)
+  return { service: seen.key, state: stateOf(seen), address, is, todo, elasticIPs, timeline: momentsOf(seen) }
+}
+
+function recordsOf({ record, seconds }: WhySeen): ElasticIP[] {
+  return [valueOf(record) ?? [], ...seconds].flat()
+}
+
+function momentsOf({ service, record, events: read }: WhySeen): Moment[] {
+  return timelineOf({ service, record: valueOf(record), events: valueOf(read) ?? [] })
 }
 
 /** The Service that a person names: `NAME`, or `NAMESPACE/NAME`. */
@@ -70,12 +103,9 @@ function isUnexplained(service: Service, record: Readable<ElasticIP | undefined>
 
 /** The text about one Service. Pure. */
 export function formatWhy(seen: WhySeen): string {
-  const record = valueOf(seen.record)
   const { is, todo } = explain(seen)
-  const records = [...(record ? [record] : []), ...seen.seconds]
-  const facts = [...balancerFacts(seen), ...records.flatMap((one) => factsOf(one, seen))]
-  const moments = timelineOf({ service: seen.service, record, events: valueOf(seen.events) ?? [] })
-  const rows = moments.map(({ time, who, what, request }) => [
+  const facts = [...balancerFacts(seen), ...recordsOf(seen).flatMap((one) => factsOf(one, seen))]
+  const rows = momentsOf(seen).map(({ time, who, what, request }) => [
     time.replace(/\.\d+Z$/, 'Z'),
     request === undefined ? '' : shortRequestId(request),
     who,

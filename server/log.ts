@@ -7,7 +7,7 @@ import { SourceMap, type SourceMapPayload } from 'node:module'
 export type LogOptions = { loggingFormat: 'text' | 'json'; verbosity: number }
 
 /** Where the lines go; stdout if absent. */
-export type LogOutput = { write(text: string): void; isTTY?: boolean }
+export type LogOutput = { write(text: string): void; hasColors?: boolean }
 
 /** Logs each entry as a line of JSON, or as a line of text with the same facts. */
 export async function makeLog(options: LogOptions, output: LogOutput = stdout()): Promise<Logger> {
@@ -39,12 +39,13 @@ function serialized(error: Error): object {
 /** Lines are written at once, so that none is lost when the process ends. */
 function stdout(): LogOutput {
   const destination = pino.destination({ dest: process.stdout.fd, sync: true })
-  return { write: (text) => void destination.write(text), isTTY: process.stdout.isTTY }
+  // Node obeys NO_COLOR there.
+  const hasColors = process.stdout.isTTY && process.stdout.hasColors()
+  return { write: (text) => void destination.write(text), hasColors }
 }
 
-/** In colours on a terminal, unless its user wants none (https://no-color.org). */
-async function textFormat({ isTTY = false }: LogOutput): Promise<(line: string) => string> {
-  return (await import('./log-text-format.ts')).textFormat(isTTY && !process.env['NO_COLOR'])
+async function textFormat({ hasColors = false }: LogOutput): Promise<(line: string) => string> {
+  return (await import('./log-text-format.ts')).textFormat(hasColors)
 }
 
 /**

@@ -61,6 +61,13 @@ async function eip(...args: string[]): Promise<string> {
   return stdout
 }
 
+/** Runs a command that finds something wrong, and returns what it prints. */
+async function found(wanted: number, ...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await admin(...args)
+  assert.is(code, wanted, `kubectl eip ${args.join(' ')}: ${stdout}${stderr}`)
+  return stdout
+}
+
 /** Runs a command that has to be refused, and returns why. */
 async function refused(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await admin(...args)
@@ -153,14 +160,14 @@ test('a person sees the id of a denied request, finds it in the log, and a progr
 })
 
 test('why says what is wrong with a Service that has no address', async () => {
-  assert.match(await eip('why', 'absent'), 'There is no Service default/absent.')
+  assert.match(await found(3, 'why', 'absent'), 'There is no Service default/absent.')
   await stage.create(loadBalancer('inner', { spec: { type: 'ClusterIP' } }))
   assert.match(await eip('why', 'inner'), 'wants no address: its type is ClusterIP')
   await stage.create(loadBalancer('classed', { spec: { loadBalancerClass: 'other.example/lb' } }))
-  assert.match(await eip('why', 'default/classed'), 'for software of class other.example/lb')
+  assert.match(await found(2, 'why', 'default/classed'), 'for software of class other.example/lb')
   cloud.control.faults.add({ on: routes.reserve, answer: 503 })
   await stage.create(loadBalancer('waits'))
-  assert.match(await eip('why', 'waits'), /Service default\/waits has no address yet: Equinix Metal answered 503/)
+  assert.match(await found(2, 'why', 'waits'), /Service default\/waits has no address yet: Equinix Metal answered 503/)
   assert.match(await eip('status'), /pending +1, the oldest for \d+s: default\/waits: Equinix Metal answered 503/)
   cloud.control.faults.clear()
   await stage.run('delete', 'service', 'waits')
@@ -173,7 +180,7 @@ test('why asks the running eip-admission about a Service that was stored without
   })
   assert.ok(mutating)
   await eventually('it is denied', async (observe) => {
-    const text = observe(await eip('why', 'late'))
+    const text = observe((await admin('why', 'late')).stdout)
     return text.includes('has no address: ') && text.includes('ElasticIP nowhere is not a provisioned address')
       ? true
       : undefined
@@ -275,7 +282,7 @@ test('release gives back what is kept, after a confirmation, and nothing that a 
   assert.match(await refused('release', 'default.web', '--yes'), `kubectl ${here} delete service -n default web`)
   assert.match(await refused('release', 'nothing', '--yes'), 'there is no ElasticIP nothing')
   const address = await keep('previous')
-  assert.match(await eip('why', 'previous'), `${address} is kept for it (reclaim policy Retain)`)
+  assert.match(await found(3, 'why', 'previous'), `${address} is kept for it (reclaim policy Retain)`)
   const before = stage.reserved().length
   assert.match(await refused('release', address), /is deleted at the provider[^]*add --yes if you mean it/)
   assert.is(stage.reserved().length, before)
@@ -369,6 +376,25 @@ test('kubectl completes commands, Services and ElasticIPs', async () => {
   assert.match(await complete('why', '-n', 'shop', ''), /^cart\ntill\n/)
   assert.match(await complete('release', 'off'), /^office\n/)
   assert.match(await complete('list', '-o', ''), /^wide\njson\nyaml\n/)
+  assert.match(await complete('status', '-o', ''), /^json\nyaml\nname\n/)
+  assert.match(await complete('why', '-n', 'sh'), /^shop\n/)
+  assert.match(await complete('why', '--context', ''), /^\S+\n:/)
+  assert.match(await complete('release', '--t'), /^--timeout\n/)
+})
+
+test('scripts read the same facts, and names for kubectl', async () => {
+  const why = JSON.parse(await eip('why', 'web', '-o', 'json')) as {
+    state: string
+    address: string
+    timeline: object[]
+  }
+  assert.equal([why.state, why.address], ['ready', (await stage.record('web'))?.status?.address])
+  assert.ok(why.timeline.length > 2)
+  assert.is(await eip('why', 'web', '-o', 'name'), 'elasticip.eip-admission.dev/default.web\n')
+  const status = JSON.parse(await eip('status', '-o', 'json')) as { working: boolean; webhooks: string }
+  assert.equal([status.working, status.webhooks], [true, 'answered'])
+  assert.match(await eip('status', '-o', 'yaml'), /^working: true$/m)
+  assert.is((JSON.parse(await found(3, 'why', 'absent', '-o', 'json')) as { state: string }).state, 'absent')
 })
 
 test('an unknown command and a wrong flag have errors of their own', async () => {
