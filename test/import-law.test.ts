@@ -187,7 +187,7 @@ const floors: Record<string, (string | string[])[]> = {
   ],
   commands: [
     ['command-deps.ts', 'settings'],
-    ['options.ts', 'cleanup-left.ts', 'installed.ts'],
+    ['options.ts', 'completion.ts', 'cleanup-left.ts', 'installed.ts'],
     ['cleanup-changes.ts', 'cleanup-returned.ts'],
     ['install.ts', 'cleanup.ts'],
     'doctor',

@@ -180,7 +180,9 @@ test('authority and certificates are renewed repeatedly, and no review fails mea
   assert.ok(sizes.has(2), 'old and new are trusted while both live')
   assert.ok(leaves.size >= 4, `${leaves.size} certificates were shown`)
   const [, metric = ''] =
-    /^eip_admission_cert_not_after_timestamp_seconds (\S+)$/m.exec((await replicas[0]?.health('/metrics'))?.text ?? '') ?? []
+    /^eip_admission_cert_not_after_timestamp_seconds (\S+)$/m.exec(
+      (await replicas[0]?.health('/metrics'))?.text ?? '',
+    ) ?? []
   assert.ok(Number(metric) * 1000 < Date.now() + 21_000)
 })
 
