@@ -4,16 +4,8 @@ import { systemClock } from '../../kube/clock.ts'
 import { type EndpointSlice, type Key, type Node, type Service, keyOf } from '../../kube/objects.ts'
 import { type Reflector, reflector } from '../../kube/reflector.ts'
 import { endpointSlices } from '../../kube/resource.ts'
-import {
-  claimKey,
-  decidingRecords,
-  isSecond,
-  phaseOf,
-  recordName,
-  reservationIdOf,
-  secondKeys,
-} from '../../ledger/record/elastic-ip.ts'
-import { showsAddress } from '../../ledger/record/address-use.ts'
+import { claimKey, isSecond, phaseOf, recordName, reservationIdOf, secondKeys } from '../../ledger/record/elastic-ip.ts'
+import { decidingRecord } from '../../ledger/record/address-use.ts'
 import { isSource } from '../../ledger/record/source.ts'
 import { repeatLater } from '../../lib/repeat.ts'
 import type { ClusterState } from '../../ledger/identity/cluster-signs.ts'
@@ -150,11 +142,8 @@ function recordedIn({
   caches,
   ledger,
 }: Deps): Pick<AssigningDeps, 'reservationOf' | 'isReleasing' | 'foreignReason' | 'tenancyOf'> {
-  const recordOf = (address: string) => {
-    const all = decidingRecords(caches.records.list().filter(({ status }) => status?.address === address))
-    // A record into which a person wrote the address of another does not decide about it.
-    return all.find((record) => showsAddress(caches.services.get(claimKey(record) ?? ''), address)) ?? all[0]
-  }
+  const recordOf = (address: string) =>
+    decidingRecord(address, caches.records.list(), (key) => caches.services.get(key))
   return {
     reservationOf(address) {
       const record = recordOf(address)

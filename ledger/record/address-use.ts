@@ -1,6 +1,6 @@
 import { type Condition, type Key, type Service, keyOf, splitKey, ingressOf } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
-import { type ElasticIP, claimKey, heldAddress, phaseOf } from './elastic-ip.ts'
+import { type ElasticIP, claimKey, decidingRecords, heldAddress, phaseOf } from './elastic-ip.ts'
 import { addressAnnotation, addressCondition } from './names.ts'
 
 /*
@@ -126,6 +126,19 @@ export function rivalOf(
     const isOther = other.status?.reservationID !== record.status?.reservationID
     return isOther && heldAddress(other) === address && isShownBy(other)
   })
+}
+
+/**
+ * The record that decides about an address: one whose Service shows the address, else any live one, else one whose
+ * reservation is being deleted. Pure.
+ */
+export function decidingRecord(
+  address: string,
+  records: readonly ElasticIP[],
+  service: (key: string) => Shown | undefined,
+): ElasticIP | undefined {
+  const all = decidingRecords(records.filter(({ status }) => status?.address === address))
+  return all.find((record) => showsAddress(service(claimKey(record) ?? ''), address)) ?? all[0]
 }
 
 /** Everybody who shows or holds an address or its reservation, besides those who may. Pure. */

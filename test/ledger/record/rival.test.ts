@@ -2,7 +2,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Service } from '../../../kube/objects.ts'
-import { rivalOf } from '../../../ledger/record/address-use.ts'
+import { decidingRecord, rivalOf } from '../../../ledger/record/address-use.ts'
 import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
 import { makeLot, makeRecord, makeService } from '../../builders.ts'
 
@@ -57,6 +57,22 @@ for (const [name, of, others, shownBy, isRival] of cases)
   test(`${name}: ${isRival ? 'a rival' : 'none'}`, () => {
     const service = (key: string) => shownBy[key.replace('default/', '')]
     assert.is(rivalOf(of, [of, ...others], service), isRival ? others[0] : undefined)
+  })
+
+const deleted = recordOf('gone', { ...held, phase: 'Releasing', deletionRequestedAt: '2026-01-31T09:00:00Z' })
+const elsewhere = recordOf('else', { ...held, address: '203.0.113.8' })
+const deciding: [name: string, records: ElasticIP[], shownBy: string[], expected: ElasticIP | undefined][] = [
+  ['no record has it', [elsewhere], ['else'], undefined],
+  ['a live record hides one whose reservation is being deleted', [deleted, record], [], record],
+  ['the same where the old Service shows it still', [deleted, record], ['gone'], record],
+  ['one whose reservation is being deleted decides alone', [deleted, elsewhere], ['else'], deleted],
+  ['of two live records the one whose Service shows it', [record, other], ['next'], other],
+  ['of two that no Service shows, any', [record, other], [], record],
+]
+for (const [name, records, shownBy, expected] of deciding)
+  test(`which record decides about an address: ${name}`, () => {
+    const service = (key: string) => (shownBy.includes(key.replace('default/', '')) ? showing(address) : undefined)
+    assert.is(decidingRecord(address, records, service), expected)
   })
 
 test.run()
