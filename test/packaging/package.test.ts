@@ -1,10 +1,13 @@
 import { execFile } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { parse } from 'yaml'
+import manifest from '../../package.json' with { type: 'json' }
 
 const root = join(import.meta.dirname, '..', '..')
 const dir = mkdtempSync(join(tmpdir(), 'eip-admission-package-'))
@@ -54,6 +57,18 @@ test('npx runs it from an empty folder, without a compiler and without other pac
   )
   for (const kind of ['CustomResourceDefinition', 'ClusterRole', 'MutatingWebhookConfiguration'])
     assert.match(objects, `kind: ${kind}\n`)
+})
+
+test('the manifest for krew names the package, its checksum, and a program that it has', async () => {
+  const file = join(dir, packed?.filename ?? '')
+  const { spec } = parse(await run(process.execPath, [join(root, 'packaging', 'krew-manifest.ts'), file], root)) as {
+    spec: { platforms: { uri: string; sha256: string; bin: string }[] }
+  }
+  const [platform] = spec.platforms
+  assert.match(platform?.uri ?? '', `/${packed?.filename}`)
+  assert.is(platform?.sha256, createHash('sha256').update(readFileSync(file)).digest('hex'))
+  await run('tar', ['-xzf', file], dir)
+  assert.match(await run(join(dir, platform?.bin ?? ''), ['--version'], dir), manifest.version)
 })
 
 test.after(() => rmSync(dir, { recursive: true, force: true }))
