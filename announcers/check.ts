@@ -2,6 +2,7 @@ import type { ConfigMap, KubeObject, Node, Service } from '../kube/objects.ts'
 import type { ServerFacts } from '../kube/server-facts.ts'
 import type { IpAddress } from '../lib/ip-address.ts'
 import type { LoadBalancer } from './setting.ts'
+import type { Remedy } from '../lib/remedy.ts'
 
 /** A Deployment, a DaemonSet or a static pod, as far as a check looks at it. */
 export type RunningProgram = KubeObject & {
@@ -64,7 +65,7 @@ export type SoftwareFinding = {
   level: 'error' | 'warning'
   what: string
   why: string
-  fix: string
+  fix: Remedy
   /** A missing program may run where the cluster does not show it: a person may know better. */
   isUnseen?: true
 }

@@ -6,6 +6,7 @@ import type { RequestAnnotations } from '../settings/service-policy.ts'
 import type { Announcer, FormerConfiguration } from './announcer.ts'
 import type { ConfiguredSessions, KindDefinition, SoftwareCheck, SoftwareFacts } from './check.ts'
 import type { LoadBalancer, LoadBalancerScheme, Reach } from './setting.ts'
+import type { Remedy } from '../lib/remedy.ts'
 
 /** How MetalLB's objects of a dialect were marked by its predecessor. */
 export type AnnouncerMarks = {
@@ -48,7 +49,7 @@ export type Software<Kind extends LoadBalancer['kind'] = LoadBalancer['kind']> =
   /** Whether it reads BGP peers, with their passwords, from the annotations of nodes. */
   readsNodePeers: boolean
   /** The command that shows which BGP sessions are up. */
-  sessionsCommand?(loadBalancer: LoadBalancer & { kind: Kind }): string
+  sessionsCommand?(loadBalancer: LoadBalancer & { kind: Kind }): Remedy
   /** Whether it reads a document and none of its objects, as the definitions in the cluster say. */
   readsDocument?(loadBalancer: LoadBalancer, definitions: readonly KindDefinition[]): boolean
   /** The checks of `doctor` for it. */

@@ -9,6 +9,7 @@ import { annotationsOf } from '../kube/managed-fields.ts'
 import type { KubeObject, Service } from '../kube/objects.ts'
 import type { Resource } from '../kube/resource.ts'
 import { addressAnnotation, withdrawingAnnotation } from '../ledger/record/names.ts'
+import { counted } from '../lib/plain-text.ts'
 
 /** Everything in which cleanup looks for what we wrote and it leaves. */
 export type LeftBehind = {
@@ -77,7 +78,7 @@ function mirrorLeft(slices: readonly KubeObject[]): string[] {
 
 function serviceText(count: number): string {
   return (
-    `The annotation ${addressAnnotation} stays on ${count} Services: by it a later eip-admission knows which addresses ` +
+    `The annotation ${addressAnnotation} stays on ${counted(count, 'Services')}: by it a later eip-admission knows which addresses ` +
     'are not own ones of users. If none will come, run ' +
     `\`kubectl annotate services --all --all-namespaces ${addressAnnotation}- ${withdrawingAnnotation}-\`.`
   )
@@ -86,7 +87,7 @@ function serviceText(count: number): string {
 function nodeText(annotations: readonly string[][]): string {
   const all = [...new Set(annotations.flat())].toSorted()
   return (
-    `Annotations with BGP peers stay on ${annotations.length} nodes: kube-vip reads them when it starts. If no program ` +
+    `Annotations with BGP peers stay on ${counted(annotations.length, 'nodes')}: kube-vip reads them when it starts. If no program ` +
     `needs them, run \`kubectl annotate nodes --all ${all.map((name) => `${name}-`).join(' ')}\`.`
   )
 }

@@ -8,7 +8,7 @@ import { type Clock, systemClock } from '../kube/clock.ts'
 import { configMaps, endpointSlices, nodes, services } from '../kube/resource.ts'
 import type { ElasticIP } from '../ledger/record/elastic-ip.ts'
 import { upstreamFinalizer } from '../ledger/record/names.ts'
-import { carryClusterFlags, kubeconfigFlags } from '../lib/cluster-flags.ts'
+import { type CommandFlags, kubeconfigFlags, withFlags } from '../lib/remedy.ts'
 import { names } from '../settings/installed-names.ts'
 import { credentialsOf } from '../ledger/cluster.ts'
 import type { CleanupSettings } from './settings/commands.ts'
@@ -40,16 +40,15 @@ export async function cleanup(settings: CleanupSettings, given: CleanupDeps): Pr
   const client = connect(credentialsOf({ kubeconfig: file, apiServer }, env), {
     userAgent: `eip-admission/${version}`,
   })
-  const carried = (text: string) => carryClusterFlags(text, flags)
-  await cleanUp(client, { yes, carried }, given)
+  await cleanUp(client, { yes, flags }, given)
 }
 
-type Cleaning = { yes: boolean; carried: (text: string) => string }
+type Cleaning = { yes: boolean; flags: CommandFlags }
 
 /** The work of `cleanup`, by a client. */
-export async function cleanUp(client: KubeClient, { yes, carried }: Cleaning, deps: CleanupDeps): Promise<void> {
+export async function cleanUp(client: KubeClient, { yes, flags }: Cleaning, deps: CleanupDeps): Promise<void> {
   const { clock = systemClock } = deps
-  const print = (text: string) => deps.print(carried(text))
+  const print = (text: string) => deps.print(withFlags(text, flags))
   endWhenStopped(deps, 'stopped before it was done; run the command again')
   const [all, records, takeover, renewals] = await Promise.all([
     listAll(client, services),
@@ -73,7 +72,7 @@ export async function cleanUp(client: KubeClient, { yes, carried }: Cleaning, de
   print(await leftBehind(client, all))
   if (!yes) return print(instructions)
   const returned = await returnedText(client, { renewals, clock })
-  if (returned !== undefined) throw new Error(carried(returned))
+  if (returned !== undefined) throw new Error(withFlags(returned, flags))
   print(afterwards)
 }
 

@@ -6,7 +6,7 @@ import { kubeconfig } from '../kube/kubeconfig.ts'
 import { type KubeObject, keyOf } from '../kube/objects.ts'
 import { namespaces } from '../kube/resource.ts'
 import { type ObjectRights, announcerRights, givenWhere } from '../announcers/object-rights.ts'
-import { carryClusterFlags, kubeconfigFlags } from '../lib/cluster-flags.ts'
+import { kubeconfigFlags, withFlags } from '../lib/remedy.ts'
 import { installObjects } from '../manifests/install.ts'
 import { names } from '../settings/installed-names.ts'
 import { customResourceDefinitions, resourceOf } from '../manifests/resources.ts'
@@ -27,7 +27,7 @@ const fieldManager = 'eip-admission-install'
 export async function install(settings: InstallSettings, deps: StoppableDeps): Promise<void> {
   endWhenStopped(deps, 'stopped before everything was applied; run the command again')
   const refusal = settings.dryRun ? undefined : installRefusal(await readInstalled(clientOf(settings, deps)), settings)
-  if (refusal !== undefined) throw new Error(carryClusterFlags(refusal, kubeconfigFlags(settings.kubeconfig, deps.env)))
+  if (refusal !== undefined) throw new Error(withFlags(refusal, kubeconfigFlags(settings.kubeconfig, deps.env)))
   await applyInstallation(settings, deps)
 }
 
@@ -97,7 +97,7 @@ async function waitUntilEstablished(client: KubeClient, { metadata: { name } }: 
     await sleep(200)
   }
   throw new Error(
-    `CustomResourceDefinition ${name} is not established after 30 s; to see why, run: kubectl describe crd ${name}`,
+    `CustomResourceDefinition ${name} is not established after 30 s; to see why, run \`kubectl describe crd ${name}\``,
   )
 }
 

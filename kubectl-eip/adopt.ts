@@ -27,9 +27,9 @@ export async function adopt(cluster: Cluster, options: AdoptOptions, io: Io): Pr
   const found = await awaitAvailable(cluster, record, options.waitMs)
   if (found && isClaimable(found)) return io.print(availableText(found))
   const { name: created } = record.metadata
-  const reason = found?.status?.message ?? 'eip-admission has not looked at it yet; is it running? kubectl eip status'
+  const reason = found?.status?.message ?? 'eip-admission has not looked at it yet; is it running? `kubectl eip status`'
   throw new Refusal(
-    `ElasticIP ${created} is created, but not available: ${reason}\nIf the id or the name is wrong, remove it: kubectl delete eip ${created}`,
+    `ElasticIP ${created} is created, but not available: ${reason}\nIf the id or the name is wrong, remove it: \`kubectl delete eip ${created}\``,
   )
 }
 

@@ -24,7 +24,7 @@ export function findRecord(text: string, { records, namespace }: Among): Elastic
   )
   const found = named.filter((record) => !named.some((source) => isClaimedBy(source, record)))
   const [first, ...others] = found
-  if (!first) throw new Refusal(`${absence(text, { address, namespace })}; list all with: kubectl eip list -A`)
+  if (!first) throw new Refusal(`${absence(text, { address, namespace })}; list all with \`kubectl eip list -A\``)
   if (others.length === 0) return first
   const ways = found.map((record) => wayToName(record, address)).join(' and ')
   const problem = address === undefined ? `${text} names several ElasticIPs` : `several ElasticIPs have ${text}`

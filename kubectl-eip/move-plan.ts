@@ -65,8 +65,8 @@ function targetProblem({ to, target, record, all }: MoveSeen): string | undefine
   const has = shown ?? kept?.status?.address
   if (has === undefined) return undefined
   const how = target
-    ? `a Service cannot exchange its address. Delete it: ${deletion(to)}; then run this again, and create it again`
-    : `give that back first: kubectl eip release ${kept?.metadata.name}`
+    ? `a Service cannot exchange its address. Delete it: \`${deletion(to)}\`; then run this again, and create it again`
+    : `give that back first: \`kubectl eip release ${kept?.metadata.name}\``
   return `Service ${to} has ${has}, and ${how}`
 }
 
@@ -91,7 +91,7 @@ function sourceProblem({ record, to, all }: MoveSeen): string | undefined {
 function allowFirst({ metadata: { name }, spec }: ElasticIP, to: Key): string {
   const { namespace } = splitKey(to)
   const patch = JSON.stringify({ spec: { allowedNamespaces: [...(spec.allowedNamespaces ?? []), namespace] } })
-  return `Allow namespace ${namespace} first: kubectl patch eip ${name} --type=merge -p '${patch}'`
+  return `Allow namespace ${namespace} first: \`kubectl patch eip ${name} --type=merge -p '${patch}'\``
 }
 
 function ownProblem(seen: MoveSeen): string | undefined {
@@ -111,7 +111,7 @@ function lentProblem(seen: MoveSeen, lender: string): string {
   const { record, to, all } = seen
   const source = all.records.find(({ metadata }) => metadata.name === lender)
   const problem = source && isClaimedBy(source, record) ? sourceProblem({ ...seen, record: source }) : undefined
-  const advice = source && `. To move that one: kubectl eip move ${typedName(source, all.records)} --to ${to}`
+  const advice = source && `. To move that one: \`kubectl eip move ${typedName(source, all.records)} --to ${to}\``
   return (
     problem ?? `Service ${claimKey(record)} requests ElasticIP ${lender}, and does not have its address${advice ?? ''}`
   )
@@ -121,9 +121,9 @@ function lentProblem(seen: MoveSeen, lender: string): string {
 function safeOrder(record: ElasticIP, { retain, move, to }: { retain: string; move: string; to: Key }): string {
   const from = claimKey(record) ?? ''
   const steps = [
-    ...(record.spec.reclaimPolicy === 'Retain' ? [] : [retain]),
-    deletion(from),
-    `kubectl eip move ${move} --to ${to}`,
+    ...(record.spec.reclaimPolicy === 'Retain' ? [] : [`\`${retain}\``]),
+    `\`${deletion(from)}\``,
+    `\`kubectl eip move ${move} --to ${to}\``,
     `create Service ${to}`,
   ]
   return (

@@ -40,7 +40,7 @@ function pendingText({ metadata: { name }, status }: ElasticIP, { address, to }:
   const message = status?.message ?? 'eip-admission has not acted on it yet'
   return (
     `The move of ${address} to Service ${to} is requested, and continues without this command: ${message}.\n` +
-    `Do not delete ElasticIP ${name}: it keeps the reservation. To see when it is Available: kubectl get eip ${name}\n`
+    `Do not delete ElasticIP ${name}: it keeps the reservation. To see when it is Available: \`kubectl get eip ${name}\`\n`
   )
 }
 

@@ -1,7 +1,7 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { connect } from '../kube/connect.ts'
 import { kubeconfig } from '../kube/kubeconfig.ts'
-import { carryClusterFlags } from '../lib/cluster-flags.ts'
+import { withFlags } from '../lib/remedy.ts'
 import { isDnsLabel } from '../lib/names.ts'
 import { parseDuration } from '../lib/duration.ts'
 import { plainText } from '../lib/plain-text.ts'
@@ -64,7 +64,7 @@ type Run = (place: Place, work: Work) => Promise<void>
 /** Runs the work of a command on the cluster that a person means. What it tells that person to type is for this cluster too. */
 function commandRunner(deps: PluginDeps, ended: { code: number }): Run {
   return async (place, work) => {
-    const carry = (text: string) => carryClusterFlags(text, place)
+    const carry = (text: string) => withFlags(text, place)
     const { print, printError, ask } = deps
     const io = {
       print: (text: string) => print(carry(text)),

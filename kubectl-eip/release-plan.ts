@@ -73,10 +73,10 @@ function lenderOf(record: ElasticIP, { records }: PossibleUsers): ElasticIP | un
 function deleteFirst(record: ElasticIP, { records }: PossibleUsers): string {
   const { namespace, name } = record.spec.claimRef ?? {}
   const remove = `kubectl delete service -n ${namespace} ${name}`
-  if (record.spec.reclaimPolicy === 'Delete') return `Delete the Service: ${remove}; that gives the address back`
+  if (record.spec.reclaimPolicy === 'Delete') return `Delete the Service: \`${remove}\`; that gives the address back`
   if (isSource(record))
-    return `Delete the Service first: ${remove}; then run: kubectl eip release ${typedName(record, records)}`
-  return `Delete the Service first: ${remove}; then run this again. With annotation ${reclaimAnnotation}: Delete one step is enough`
+    return `Delete the Service first: \`${remove}\`; then run \`kubectl eip release ${typedName(record, records)}\``
+  return `Delete the Service first: \`${remove}\`; then run this again. With annotation ${reclaimAnnotation}: Delete one step is enough`
 }
 
 /** A second address goes without its Service too. */
@@ -84,7 +84,7 @@ function orSingleStack(record: ElasticIP): string {
   if (!isSecond(record)) return ''
   const { namespace, name } = record.spec.claimRef ?? {}
   const patch = `kubectl patch service -n ${namespace} ${name} -p '{"spec":{"ipFamilyPolicy":"SingleStack"}}'`
-  return `. To keep the Service with its other address alone, take this one from it: ${patch}`
+  return `. To keep the Service with its other address alone, take this one from it: \`${patch}\``
 }
 
 function inUse(record: ElasticIP, all: PossibleUsers): string | undefined {

@@ -148,5 +148,5 @@ function factsOf(record: ElasticIP, { installedIn }: WhySeen): [string, string][
 
 /** Every call to the cloud and to the API server for the request is there, in each replica's log. */
 function logCommand(namespace: string, text: string): string {
-  return `kubectl logs -n ${namespace} -l app.kubernetes.io/name=eip-admission --tail=-1 | grep ${text}`
+  return `\`kubectl logs -n ${namespace} -l app.kubernetes.io/name=eip-admission --tail=-1 | grep ${text}\``
 }

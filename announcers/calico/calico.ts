@@ -10,6 +10,7 @@ import { calicoObjects } from './objects.ts'
 import { configurationName, isOnlyOurs, ownEntries } from './configuration.ts'
 import { entriesAnnotation, isCreated, namespaceAnnotation, ownSelector, secretName } from './ownership.ts'
 import { calicoResources, isConfiguration } from './resources.ts'
+import { shell } from '../../lib/remedy.ts'
 
 const { peers, filters, configurations } = calicoResources
 
@@ -37,7 +38,7 @@ export const calicoSoftware: Software<'calico'> = {
   silencing: {},
   matchesFamilies: false,
   readsNodePeers: false,
-  sessionsCommand: () => 'calicoctl node status   # on each node',
+  sessionsCommand: () => shell`calicoctl node status   # on each node`,
   checks: [calicoStatuses],
   rules: [
     {

@@ -1,6 +1,7 @@
 import { classText } from '../../settings/service-policy.ts'
 import { defineSoftwareCheck } from '../check.ts'
 import { isClassOfCalico, poolOfStatuses } from './status-writer.ts'
+import { shell } from '../../lib/remedy.ts'
 
 /** Whether Calico itself gives addresses to the Services that eip-admission serves, also before it serves any. */
 export const calicoStatuses = defineSoftwareCheck({
@@ -17,7 +18,7 @@ export const calicoStatuses = defineSoftwareCheck({
         level: 'error',
         what: `IPPool ${pool} is for load balancers, so Calico writes the status of ${disputed.map(classText).join(' and ')}`,
         why: 'eip-admission writes it too, so each undoes what the other writes, and nothing new is announced',
-        fix: `kubectl delete ippools.projectcalico.org ${pool}   # or set --load-balancer-class of \`serve\` and \`install\` to other classes`,
+        fix: shell`kubectl delete ippools.projectcalico.org ${pool}   # or set --load-balancer-class of \`serve\` and \`install\` to other classes`,
       },
     ]
   },

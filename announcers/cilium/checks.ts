@@ -2,6 +2,7 @@ import { keyOf } from '../../kube/objects.ts'
 import { withoutClass } from '../../settings/service-policy.ts'
 import { type RunningProgram, type SoftwareFinding, defineSoftwareCheck } from '../check.ts'
 import { containersOf } from '../shared/programs.ts'
+import type { Remedy } from '../../lib/remedy.ts'
 
 /** A key of Cilium's ConfigMap: its default in Cilium, the value that we need, and the chart's value for it. */
 type Needed = { key: string; otherwise: string; right: string; value: string; why: string; isFor?: string }
@@ -49,7 +50,7 @@ export const ciliumSettings = defineSoftwareCheck({
             level: 'error',
             what: `ConfigMap ${keyOf({ metadata })} has ${found === undefined ? `no ${key}` : `${key}=${found}`}`,
             why,
-            fix: upgradeCommand(`${value}=${right}`, { namespace: metadata.namespace ?? '', workloads }),
+            fix: upgrade(`${value}=${right}`, { namespace: metadata.namespace ?? '', workloads }),
           },
         ]
       }),
@@ -58,16 +59,15 @@ export const ciliumSettings = defineSoftwareCheck({
 })
 
 /** Without a version Helm would take the newest chart, and upgrade the network of the cluster. */
-function upgradeCommand(
+function upgrade(
   set: string,
   { namespace, workloads }: { namespace: string; workloads: readonly RunningProgram[] },
-): string {
+): Remedy {
   const version = agentVersion(workloads.filter(({ metadata }) => metadata.namespace === namespace))
-  return [
-    `helm upgrade cilium cilium/cilium -n ${namespace} --version ${version ?? 'VERSION'} --reuse-values --set ${set}`,
-    `&& kubectl rollout restart -n ${namespace} daemonset/cilium deployment/cilium-operator`,
-    ...(version === undefined ? [`  # VERSION is that of: helm list -n ${namespace}`] : []),
-  ].join(' ')
+  const command =
+    `helm upgrade cilium cilium/cilium -n ${namespace} --version ${version ?? 'VERSION'} --reuse-values --set ${set} ` +
+    `&& kubectl rollout restart -n ${namespace} daemonset/cilium deployment/cilium-operator`
+  return version === undefined ? { command, text: `VERSION is that of: \`helm list -n ${namespace}\`` } : { command }
 }
 
 /** The version in the name of the agents' image, which is also the chart's. */

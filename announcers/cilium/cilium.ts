@@ -11,6 +11,7 @@ import { ciliumObjects } from './objects.ts'
 import { type CiliumOptions, isOurs, ownSelector, secretName, secretsAnnotation } from './ownership.ts'
 import { ciliumResources } from './resources.ts'
 import { bgpClass } from './waking.ts'
+import { shell } from '../../lib/remedy.ts'
 
 /** By these a Service requests addresses; the second one is the name until 1.15, and counts without the first. */
 const [request, oldRequest] = ['lbipam.cilium.io/ips', 'io.cilium/lb-ipam-ips']
@@ -46,7 +47,7 @@ export const ciliumSoftware: Software<'cilium'> = {
   classes: [withoutClass, bgpClass],
   matchesFamilies: true,
   readsNodePeers: false,
-  sessionsCommand: () => 'kubectl get ciliumbgpnodeconfigs -o yaml   # status.bgpInstances[].peers[].peeringState',
+  sessionsCommand: () => shell`kubectl get ciliumbgpnodeconfigs -o yaml   # status.bgpInstances[].peers[].peeringState`,
   checks: [ciliumSettings],
   sessions: {
     needs: ['ciliumSessions'],

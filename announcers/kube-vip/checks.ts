@@ -1,6 +1,7 @@
 import { keyOf } from '../../kube/objects.ts'
 import { type ProgramContainer, type RunningProgram, type SoftwareFinding, defineSoftwareCheck } from '../check.ts'
 import { containersOf, notReady } from '../shared/programs.ts'
+import { type Remedy, shell } from '../../lib/remedy.ts'
 
 /** Whether kube-vip runs, with the settings that it needs. */
 export const kubeVipCheck = defineSoftwareCheck({
@@ -18,7 +19,7 @@ export const kubeVipCheck = defineSoftwareCheck({
           isUnseen: true,
           what: 'no DaemonSet, Deployment or static pod of kube-system runs an image of kube-vip',
           why: 'nothing announces the addresses, unless it runs under another image name or outside the cluster',
-          fix: 'kubectl get pods -A -o wide | grep -i kube-vip   # if there is none, install kube-vip',
+          fix: shell`kubectl get pods -A -o wide | grep -i kube-vip   # if there is none, install kube-vip`,
         },
       ]
     return found.flatMap(({ workload, container }) => [
@@ -32,7 +33,7 @@ export const kubeVipCheck = defineSoftwareCheck({
 function brokenVersion(workload: RunningProgram, { name, image = '' }: ProgramContainer): SoftwareFinding[] {
   if (!/:v?1\.(0\.\d+|1\.[0-2])(?!\d)/.test(image)) return []
   const good = image.replace(/:v?1\..*$/, ':v1.2.3')
-  const command = `kubectl set image ${placeOf(workload)} ${name}=${good}   # or a later version`
+  const command = shell`kubectl set image ${placeOf(workload)} ${name}=${good}   # or a later version`
   return [
     {
       level: 'error',
@@ -59,7 +60,7 @@ function unfitSettings(
         what: `${workload.kind} ${keyOf(workload)}: ${name} is ${value === undefined ? 'not set' : JSON.stringify(value)}`,
         why: 'kube-vip then announces no Service by the BGP peers in the annotations of its node',
         fix: fixOf(workload, {
-          command: `kubectl set env ${placeOf(workload)} -c ${container} ${name}=${right}`,
+          command: shell`kubectl set env ${placeOf(workload)} -c ${container} ${name}=${right}`,
           change: `the variable ${name} to ${right}`,
         }),
       },
@@ -68,7 +69,7 @@ function unfitSettings(
 }
 
 /** Nothing changes a static pod but the file on its node. */
-function fixOf({ kind, metadata }: RunningProgram, { command, change }: { command: string; change: string }): string {
+function fixOf({ kind, metadata }: RunningProgram, { command, change }: { command: Remedy; change: string }): Remedy {
   if (kind !== 'Pod') return command
   const node = metadata.ownerReferences?.[0]?.name ?? 'its node'
   return `set ${change} in the manifest of ${metadata.name} on ${node}, in the folder of static pods`

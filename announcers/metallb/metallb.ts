@@ -20,6 +20,7 @@ import { metallbObjects, type ObjectOptions } from './objects.ts'
 import { isPeer, metallbKinds } from './resources.ts'
 import { metallbConfigMapOf, metallbScheme } from './scheme.ts'
 import { isWritten, ownSelector } from './ownership.ts'
+import { type Remedy, shell } from '../../lib/remedy.ts'
 
 const silencing = Object.fromEntries(metallbPoolAnnotations.map((name) => [name, unusedPoolName]))
 
@@ -94,12 +95,9 @@ export const metallbSoftware: Software<'metallb' | 'metallb-crd' | 'metallb-conf
 }
 
 /** Speakers show their sessions only in their metrics; that takes more than the right to read objects. */
-function sessionsCommand({ namespace }: { namespace: string }): string {
+function sessionsCommand({ namespace }: { namespace: string }): Remedy {
   const metrics = `/api/v1/namespaces/${namespace}/pods/$pod:7472/proxy/metrics`
-  return (
-    `for pod in $(kubectl get pods -n ${namespace} -o name | grep speaker | cut -d/ -f2); ` +
-    `do echo $pod; kubectl get --raw ${metrics} | grep ^metallb_bgp_session_up; done`
-  )
+  return shell`for pod in $(kubectl get pods -n ${namespace} -o name | grep speaker | cut -d/ -f2); do echo $pod; kubectl get --raw ${metrics} | grep ^metallb_bgp_session_up; done`
 }
 
 /** The MetalLB objects that we may have written under another setting: in another namespace, or in the other form. */

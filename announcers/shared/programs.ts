@@ -25,7 +25,7 @@ export function notReady(workload: RunningProgram): SoftwareFinding[] {
       level: 'error',
       what: `${kind} ${keyOf(workload)} has ${ready} of ${wanted} pods ready`,
       why: 'nothing announces the addresses',
-      fix: describeCommand(workload),
+      fix: { command: describeCommand(workload) },
     },
   ]
 }

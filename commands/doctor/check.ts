@@ -1,4 +1,5 @@
 import type { Context, FactName, Facts, Values } from '../../inspect/facts.ts'
+import type { Remedy } from '../../lib/remedy.ts'
 
 /** The parts of the report, in its order. */
 export const sections = [
@@ -20,7 +21,7 @@ export type Section = (typeof sections)[number]
  * A problem: what and where, why that matters, and the command that fixes it. With `ok` nothing is wrong, and the command
  * shows what `doctor` cannot read. `unknown`: nothing could be seen.
  */
-export type Finding = { level: Result['level']; what: string; why: string; fix: string; isUnseen?: true }
+export type Finding = { level: Result['level']; what: string; why: string; fix: Remedy; isUnseen?: true }
 
 /** A line of the report. `unknown`: a fact could not be read, so nothing was checked. */
 export type Result = {
@@ -29,7 +30,7 @@ export type Result = {
   level: 'ok' | 'warning' | 'error' | 'unknown'
   what: string
   why?: string
-  fix?: string
+  fix?: Remedy
   /** A missing program may run where the cluster does not show it. */
   isUnseen?: true
   /** Why a fact could not be read, if it is `unknown`. */

@@ -10,7 +10,7 @@ import { clusterFacts } from '../../inspect/cluster.ts'
 import { countedProvider } from '../../inspect/provider.ts'
 import { clusterReader } from '../../inspect/reader.ts'
 import { type Format, exitCodeOf, formatReport } from './report.ts'
-import { carryClusterFlags, kubeconfigFlags } from '../../lib/cluster-flags.ts'
+import { kubeconfigFlags, remedyText } from '../../lib/remedy.ts'
 
 export type DoctorSettings = ServeSettings & { output: Format }
 
@@ -33,7 +33,7 @@ export async function doctor(settings: DoctorSettings, deps: StoppableDeps): Pro
   ])
   const flags = kubeconfigFlags(settings.process.kubeconfig, env)
   const results = checkAll({ ...ofCluster, ...ofCloud }, context).map((result) =>
-    result.fix === undefined ? result : { ...result, fix: carryClusterFlags(result.fix, flags) },
+    result.fix === undefined ? result : { ...result, fix: remedyText(result.fix, flags) },
   )
   print(formatReport(results, settings.output))
   return exitCodeOf(results)

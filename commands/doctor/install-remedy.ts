@@ -7,15 +7,17 @@ import { installSettings } from '../settings/commands.ts'
 import { helmRelease, helmUpgrade, urlFlag } from '../installed.ts'
 import { placedText } from '../../announcers/setting.ts'
 import { shellWord } from '../../lib/shell-word.ts'
+import type { Command } from '../../lib/remedy.ts'
 import type { Context } from '../../inspect/facts.ts'
 
 /** The command that installs what is missing, as this cluster was installed: by the chart, or with these settings. */
 export function installRemedy(
   webhooks: Configurations,
   { settings, vendor }: Pick<Context, 'settings' | 'vendor'>,
-): string {
+): Command {
   const release = helmRelease(webhooks)
-  if (release) return [helmUpgrade(release), ...chartValuesOf(vendor).map((value) => `--set ${value}`)].join(' ')
+  if (release)
+    return { command: [helmUpgrade(release), ...chartValuesOf(vendor).map((value) => `--set ${value}`)].join(' ') }
   const { namespace, leaseName, leaseNamespace } = settings.process
   const flags = [
     [common.loadBalancerClasses, settings.cluster.loadBalancerClasses.join(',')],
@@ -31,13 +33,14 @@ export function installRemedy(
   const words = given.map(([{ flag }, value]) => shellWord(`${flag}=${value}`))
   // Without the URL of an installation outside the cluster, `install` refuses.
   const url = urlFlag(webhooks) ?? []
-  return ['eip-admission install', url, words, doubt(webhooks, namespace)].flat().join(' ')
+  const command = ['eip-admission install', url, words].flat().join(' ')
+  return { command, ...doubt(webhooks, namespace) }
 }
 
 /** Only the configurations show a URL or the chart. Where both are deleted, the person has to know. */
-function doubt({ mutating, validating }: Configurations, namespace: string): string[] {
-  if (mutating ?? validating) return []
+function doubt({ mutating, validating }: Configurations, namespace: string): { text?: string } {
+  if (mutating ?? validating) return {}
   const upgrade = helmUpgrade({ name: 'RELEASE', namespace })
   const { flag } = installSettings.webhookUrl
-  return [`  # with ${flag} where serve runs outside the cluster; if Helm installed it, instead: ${upgrade}`]
+  return { text: `with ${flag} where serve runs outside the cluster; if Helm installed it, instead: \`${upgrade}\`` }
 }

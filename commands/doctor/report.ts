@@ -1,6 +1,7 @@
 import { escapeMisleading } from '../../lib/log-text.ts'
 import { plainText } from '../../lib/plain-text.ts'
 import { type Result, notChecked, sections } from './check.ts'
+import { remedyText } from '../../lib/remedy.ts'
 
 /** The output format of `doctor`. */
 export type Format = 'text' | 'json'
@@ -68,7 +69,7 @@ function uncheckedText(results: readonly Result[]): string[] {
 }
 
 function lines({ level, what: given, ...more }: Result): string {
-  const [what, why, fix] = [given, more.why, more.fix].map((text) => text && plainText(text))
+  const [what, why, fix] = [given, more.why, more.fix && remedyText(more.fix)].map((text) => text && plainText(text))
   const first = `  ${marks[level]}  ${what}\n`
   const label = level === 'ok' ? 'run' : 'fix'
   const margin = ' '.repeat(11)

@@ -7,7 +7,7 @@ import { connect } from '../../kube/connect.ts'
 import type { Credentials } from '../../kube/credentials.ts'
 import { kubeconfig } from '../../kube/kubeconfig.ts'
 import { credentialsOf } from '../../ledger/cluster.ts'
-import { carryClusterFlags, kubeconfigFlags } from '../../lib/cluster-flags.ts'
+import { kubeconfigFlags, withFlags } from '../../lib/remedy.ts'
 import { type CommandDeps, type ServeDeps, type StoppableDeps, endWhenStopped } from '../command-deps.ts'
 import { type Installation, applyInstallation } from '../install.ts'
 import type { Format } from '../doctor/report.ts'
@@ -21,7 +21,6 @@ import { type PlanSource, type ReadPlan, readPlan } from './plan/read-plan.ts'
 import { type Ending, reportEnd } from './report/end-report.ts'
 import { formatPlan } from './report/plan-report.ts'
 import { applyReport, undoReport } from './report/result-report.ts'
-import { type GivenFlags, carryFlags } from './report/carry-flags.ts'
 import { plainLine } from './report/text.ts'
 import { type Right, lackedRights } from './rights.ts'
 import { undoTakeover } from './undo/undo.ts'
@@ -49,15 +48,21 @@ export async function takeoverPlan(settings: TakeoverPlanSettings, deps: Stoppab
 }
 
 type Printer = (text: string) => void
+
+/** The flags that a person gave: those of `serve`, and those that only `apply` takes. */
+type GivenFlags = { flags: Record<string, string>; ofApply?: Record<string, string> }
 type Printed = GivenFlags & { output: Format }
 type Env = Pick<CommandDeps, 'env'>
 
 /** Prints texts with commands for the same cluster and the same takeover. A document for programs stays as it is. */
 function commandsCarried(print: Printer, { flags, ofApply = {}, output }: Printed, { env }: Env): Printer {
   const { '--kubeconfig': kubeconfig, ...others } = flags
-  const cluster = kubeconfigFlags(kubeconfig, env)
-  const carried = (text: string) => carryClusterFlags(carryFlags(text, { flags: others, ofApply }), cluster)
-  return output === 'json' ? print : (text) => print(carried(text))
+  const { '--namespace': namespace } = flags
+  // `undo` takes no other flag of `serve`.
+  const undo: Record<string, string> = namespace === undefined ? {} : { '--namespace': namespace }
+  const takeover = { plan: others, apply: { ...others, ...ofApply }, undo }
+  const given = { ...kubeconfigFlags(kubeconfig, env), takeover }
+  return output === 'json' ? print : (text) => print(withFlags(text, given))
 }
 
 /** What a command says while it works, and in the end. */

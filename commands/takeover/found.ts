@@ -10,7 +10,7 @@ import type { ObjectRef, PlannedLease, PredecessorWorkload, TakeoverPlan } from 
 import { type Routes, readRoutes } from './routes.ts'
 import { type Predecessor, finalizersOf, predecessors } from '../../inspect/predecessors.ts'
 
-/** What `undo` brings back. It holds no secret: a ConfigMap keeps it. */
+/** The state that `undo` restores. It contains no secret: a ConfigMap keeps it. */
 export type FoundBefore = {
   predecessor: Predecessor['id']
   workloads: PredecessorWorkload[]
@@ -20,13 +20,13 @@ export type FoundBefore = {
   ourLease: ObjectRef
   /** The address that each Service had, and which finalizers of the predecessor. */
   services: Record<Key, { address: string | undefined; finalizers: string[] }>
-  /** What of routes was seen. */
+  /** The routes that were seen. */
   routes?: Routes
   /** The ConfigMap by which MetalLB is configured; absent where objects do. */
   document?: { namespace: string; name: string }
   /** Absent where MetalLB was not configured by objects. */
   metallb?: { namespace: string; objects: FoundObject[] }
-  /** What `undo` leaves: a run of it that goes on cannot see it any more. */
+  /** The reservations that `undo` leaves: a run that continues it cannot see them any more. */
   left?: LeftReservation[]
 }
 
@@ -53,12 +53,12 @@ export function newFinalizers({ predecessor, workloads }: FoundBefore): string[]
   return finalizersOf(predecessorNamed(predecessor), version)
 }
 
-/** By what MetalLB's objects of a predecessor are known. */
+/** The marks of a predecessor's MetalLB objects. */
 export function marksOf({ metallb }: Predecessor, namespace: string): Marks & AnnouncerMarks {
   return { ...metallb, namespace, passwordSecret: names.bgpSecret }
 }
 
-/** Reads what a later `undo` needs to know of the predecessor, before anything of it is changed. */
+/** Reads the state that a later `undo` restores, before anything changes. */
 export async function readFound(client: KubeClient, plan: TakeoverPlan): Promise<FoundBefore> {
   const { id, workloads, lease } = plan.predecessor
   const [routes, ...lists] = await Promise.all([

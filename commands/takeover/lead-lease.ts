@@ -16,7 +16,7 @@ export function isOfTakeover(identity: string): boolean {
   return identity.includes(infix)
 }
 
-/** How long no `serve` leads after a run that was killed: a predecessor may run, and the next run goes on at once. */
+/** The time without a leading `serve` after a killed run: a predecessor may run, and the next run continues at once. */
 const holdMs = 24 * 3_600_000
 
 /** A program that lives renews its lease every two seconds. */

@@ -64,7 +64,7 @@ async function takeLock({ client, namespace, command, tell, signal, clock, ...mo
   const taken = () =>
     new End(
       'refused',
-      'another run took over while this one could not reach the API server; to see where it stands: eip-admission takeover plan',
+      'another run took over while this one could not reach the API server; to see where it stands: `eip-admission takeover plan`',
     )
   const lock = keptLease(record, { clock, taken, durationMs })
   let first: Lease | undefined

@@ -5,7 +5,7 @@ import { names } from '../../settings/installed-names.ts'
 import type { FoundBefore } from './found.ts'
 import type { BegunStep, TakeoverState } from './takeover-status.ts'
 
-/** What `apply` and `undo` know of an earlier run: what was found at the beginning, and the step that began last. */
+/** The record of a takeover: the state at its start, and the step that started last. */
 export type Progress = { state: TakeoverState; step: BegunStep; found: FoundBefore }
 
 export type ProgressStore = {
@@ -17,7 +17,7 @@ export type ProgressStore = {
 
 const formatVersion = 1
 
-/** Reads what an earlier run recorded. */
+/** Reads the record of an earlier run. */
 export async function readProgress(reader: Pick<KubeClient, 'get'>, namespace: string): Promise<Progress | undefined> {
   const stored = await reader.get(configMaps, { namespace, name: names.takeoverConfigMap })
   return stored && progressIn(stored)

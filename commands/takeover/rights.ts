@@ -15,7 +15,7 @@ import {
 } from '../../kube/resource.ts'
 import { elasticIPs } from '../../ledger/record/elastic-ip.ts'
 import { mapAll } from '../../lib/map-all.ts'
-import type { ObjectRef, PlanFinding } from './plan/plan.ts'
+import { type ObjectRef, type PlanFinding, blocker } from './plan/plan.ts'
 import type { WorkloadRef } from './workloads.ts'
 
 /** A right that a command needs. */
@@ -25,7 +25,7 @@ type Kind = Pick<typeof services, 'apiVersion' | 'plural'>
 
 type Places = { namespace: string; lease: ObjectRef; workloads: readonly WorkloadRef[] }
 
-/** What `apply` needs besides reads: to install, to stop the predecessor, and to start ours. */
+/** The rights of `apply` besides reads: to install, to stop the predecessor, and to start ours. */
 export function applyRights({ namespace, lease, workloads }: Places): Right[] {
   const installed = [namespaces, definitionsRead, mutatingWebhookConfigurations, validatingWebhookConfigurations]
   return [
@@ -36,7 +36,7 @@ export function applyRights({ namespace, lease, workloads }: Places): Right[] {
   ]
 }
 
-/** What `undo` needs besides reads. */
+/** The rights of `undo` besides reads. */
 export function undoRights(places: Places & { metallb: string | undefined }): Right[] {
   return [
     ...[mutatingWebhookConfigurations, validatingWebhookConfigurations].flatMap((kind) => rights(['delete'], kind)),
@@ -50,7 +50,7 @@ export function undoRights(places: Places & { metallb: string | undefined }): Ri
   ]
 }
 
-/** What both need: the lock, the record, the lease by which programs lead, and workloads. */
+/** The rights of both: to the lock, the record, the lease by which programs lead, and workloads. */
 function runRights({ namespace, lease, workloads }: Places): Right[] {
   return [
     ...rights(['create', 'update'], leases, namespace),
@@ -80,7 +80,7 @@ const accessReviews = defineResource<AccessReview>({
 
 const asksAtOnce = 8
 
-/** Those of the rights that this person lacks, each once. The question stores nothing. */
+/** Returns the rights that this person lacks, each once. The question stores nothing. */
 export async function lackedRights(client: Pick<KubeClient, 'create'>, all: readonly Right[]): Promise<Right[]> {
   const distinct = [...new Map(all.map((right) => [rightText(right), right])).values()]
   const answers = await mapAll(distinct, (right) => isRefused(client, right), asksAtOnce)
@@ -99,17 +99,14 @@ async function isRefused(client: Pick<KubeClient, 'create'>, right: Right): Prom
   }
 }
 
-/** What stands in the way of a command whose person lacks rights. */
+/** The blocker of a command whose person lacks rights. */
 export function rightsFindings(lacked: readonly Right[], command: 'apply' | 'undo'): PlanFinding[] {
   if (lacked.length === 0) return []
   return [
-    {
-      isBlocker: true,
-      reason: 'rights',
-      where: 'your rights',
+    blocker('rights', 'your rights', {
       what: `the API server would refuse you to ${lacked.map(rightText).join(', ')}`,
-      remedy: `run it as an administrator of the cluster; to see who you are: kubectl auth whoami; then: eip-admission takeover ${command}`,
-    },
+      remedy: `run it as an administrator of the cluster; to see who you are: \`kubectl auth whoami\`; then: \`eip-admission takeover ${command}\``,
+    }),
   ]
 }
 

@@ -4,16 +4,17 @@ import { listAll } from '../../kube/list-all.ts'
 import type { Key } from '../../kube/objects.ts'
 import type { AnnouncementState } from '../../inspect/facts.ts'
 import { announcementStates, sessionStates } from '../../inspect/kinds.ts'
+import { counted } from '../../lib/plain-text.ts'
 
-/** What the cluster itself knows of routes. A router of the cloud can be asked by nobody. */
+/** The routes that the cluster itself knows. The cloud's routers cannot be asked. */
 export type Routes = {
-  /** How many nodes announce each Service; undefined where MetalLB does not say. */
+  /** The number of nodes that announce each Service; undefined where MetalLB does not report it. */
   announcingNodes: Record<Key, number> | undefined
   /** The BGP sessions, where FRR-K8s holds them. */
   sessions: { up: number; all: number } | undefined
 }
 
-/** Reads what MetalLB and FRR-K8s say of routes. */
+/** Reads the routes that MetalLB and FRR-K8s report. */
 export async function readRoutes(client: Pick<KubeClient, 'list'>): Promise<Routes> {
   const [statuses, sessions] = await Promise.all([
     ifKnown(undefined, () => listAll(client, announcementStates)),
@@ -35,9 +36,9 @@ function countNodes(statuses: readonly AnnouncementState[]): Record<Key, number>
   return Object.fromEntries(counts)
 }
 
-/** Why the routes of a Service are not as before the takeover. A Service without endpoints was announced by nobody. */
+/** The differences of a Service's routes from those before the takeover. Without endpoints it had none. */
 export function routeProblems(key: Key, before: Routes | undefined, now: Routes): string[] {
   const earlier = before?.announcingNodes?.[key] ?? 0
   if (earlier === 0 || !now.announcingNodes || (now.announcingNodes[key] ?? 0) > 0) return []
-  return [`${earlier} ${earlier === 1 ? 'node' : 'nodes'} announced it before the takeover, and none does now`]
+  return [`${counted(earlier, 'nodes')} announced it before the takeover, and none does now`]
 }

@@ -7,13 +7,13 @@ import type { BegunStep, TakeoverState } from './takeover-status.ts'
 import { endOf } from './end.ts'
 import { type TakeoverStep, type StepResult, runSteps } from './steps.ts'
 
-/** What `apply` and `undo` need to run. */
+/** The dependencies of a run of `apply` or `undo`. */
 export type RunDeps = {
   client: KubeClient
   tell: (line: string) => void
   signal: AbortSignal
   patienceMs: number
-  /** How long the lock of a dead run counts. */
+  /** The time for which the lock of a dead run counts. */
   lockMs?: number | undefined
   clock?: Clock
 }
@@ -21,7 +21,7 @@ export type RunDeps = {
 /** A run of `apply` or `undo` that has the lock. */
 export type Run = {
   clock: Clock
-  /** What an earlier run recorded. */
+  /** The record of an earlier run. */
   before: Progress | undefined
   progress: ProgressStore
   /** Throws if another run works by now. */

@@ -4,19 +4,19 @@ import { formatDuration } from '../../lib/duration.ts'
 import { End } from './end.ts'
 import type { BegunStep } from './takeover-status.ts'
 
-/** What a step waits for: a text for people, whose change is progress. */
+/** The part of a step that is left: a text for people, whose change is progress. */
 export type Missing = { text: string; hint?: string }
 
-/** One step of a takeover. Everything is read from the cluster, so a step may be repeated after any end of an earlier run. */
+/** A step of a takeover. It reads everything from the cluster, so it may be repeated after any end of an earlier run. */
 export type TakeoverStep = {
   name: string
-  /** What the step does, as people read it. */
+  /** The name of the step for people. */
   title: string
-  /** What is left to do; undefined if the step is done. */
+  /** The part that is left; undefined if the step is done. */
   missing(): Promise<Missing | undefined>
   /** Does what can be done now. Absent where another program acts, and the step only waits. */
   act?(): Promise<void>
-  /** Who has started again what the step ended; undefined if it stays ended. Each later step looks again. */
+  /** The writer who started again what this step stopped; undefined if it is still stopped. Each later step looks again. */
   returned?(): Promise<string | undefined>
 }
 
@@ -36,7 +36,7 @@ export type RunDeps = {
 
 const lookMs = 500
 
-/** How long what was stopped has to stay so before the run ends: most pipelines apply a manifest again by then. */
+/** The time for which stopped programs must not return before the run ends: most pipelines apply a manifest again by then. */
 const settleMs = { first: 15_000, again: 30_000 }
 
 /** Carries out steps one after the other, until each sees that it is done. Throws when one makes no progress for too long. */
@@ -98,9 +98,9 @@ async function turn(
 
 type EndedSteps = {
   add(step: TakeoverStep): void
-  /** What is left to stop again. */
+  /** The part that is left to stop again. */
   missing(): Promise<Missing | undefined>
-  /** What the last step waits for, when it is done. */
+  /** The wait of the last step when it is done. */
   settling(): Missing | undefined
 }
 

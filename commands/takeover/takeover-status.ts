@@ -1,17 +1,17 @@
-/** How far a takeover is. `applied`: every step of `apply` is done. `undoing`: `undo` has begun. */
+/** The state of a takeover. `applied`: every step of `apply` is done. `undoing`: `undo` has started. */
 export type TakeoverState = 'applying' | 'applied' | 'undoing'
 
-/** The step that a run began last: where it goes on. */
+/** The step that a run started last: the next run continues there. */
 export type BegunStep = { name: string; title: string; number: number; of: number }
 
-/** A run that works on a takeover: whose it is, since when, and its last sign of life. */
+/** A run that works on a takeover: its person, its start, and its last renewal. */
 export type Worker = { who: string; command: string; since: string | undefined; renewed: string | undefined }
 
 /** A takeover that was begun. */
 export type TakeoverStatus = {
   recorded: TakeoverState
   step: BegunStep
-  /** Why one that was applied is not complete any more. */
+  /** The reasons why an applied takeover is not complete any more. */
   lacking: string[]
   worker: Worker | undefined
 }
@@ -31,7 +31,7 @@ export function workerText({ who, command, since, renewed }: Worker): string {
   return `\`takeover ${command}\` of ${who} works on it since ${since ?? 'an unknown time'} (last sign of life ${renewed ?? 'unknown'})`
 }
 
-/** How far a takeover is, for people. */
+/** The state of a takeover, for people. */
 export function statusText(status: TakeoverStatus): string {
   const { recorded, step, lacking, worker } = status
   const at = `step ${step.number} of ${step.of}: ${step.title}`

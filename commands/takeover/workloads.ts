@@ -8,6 +8,7 @@ import type { Pod } from '../../inspect/facts.ts'
 import { daemonSets, deployments, pods } from '../../inspect/kinds.ts'
 import type { ObjectRef } from './plan/plan.ts'
 import type { Missing, TakeoverStep } from './steps.ts'
+import { counted } from '../../lib/plain-text.ts'
 
 /** A Deployment or a DaemonSet, as far as a takeover stops and starts it. */
 export type StoppableWorkload = inspect.Workload & { kind: 'Deployment' | 'DaemonSet' }
@@ -19,7 +20,7 @@ const resources: Record<StoppableWorkload['kind'], Resource<inspect.Workload>> =
   DaemonSet: daemonSets,
 }
 
-/** How many replicas a Deployment of ours had when `undo` stopped it. */
+/** The number of replicas that a Deployment of ours had when `undo` stopped it. */
 export const replicasAnnotation = 'eip-admission.dev/replicas-before-undo'
 
 /** Reads a workload; undefined if it does not exist. */
@@ -78,7 +79,7 @@ async function patchWorkload(client: KubeClient, { kind, metadata }: StoppableWo
   await client.patch(resources[kind], { namespace: metadata.namespace, name: metadata.name, patch: { merge } })
 }
 
-/** How many pods of a workload are ready. */
+/** The number of a workload's ready pods. */
 export function readyPods({ kind, status }: StoppableWorkload): number {
   return (kind === 'Deployment' ? status?.readyReplicas : status?.numberReady) ?? 0
 }
@@ -112,7 +113,7 @@ export function stopStep(client: KubeClient, { name, title, workloads, isOurs, n
   }
 }
 
-/** Who wrote the spec of a workload last, besides us, in the words of the API server. */
+/** The last writer of a workload's spec besides us, as the API server names it. */
 function writerOf({ metadata }: StoppableWorkload): string {
   const writers = (metadata.managedFields ?? [])
     .filter(({ subresource, manager = '' }) => !subresource && !manager.startsWith(ownManager))
@@ -121,10 +122,10 @@ function writerOf({ metadata }: StoppableWorkload): string {
   return last ? `${last.manager} (${last.operation} at ${last.time})` : 'an unknown writer'
 }
 
-/** How the field managers of all our writes begin. */
+/** The prefix of our field managers. */
 const ownManager = 'eip-admission'
 
-/** What is left until workloads have no pod. A pod that is ending may still act, so it counts until it is gone. */
+/** The wait until workloads have no pod. A pod that is ending may still act, so it counts until it is deleted. */
 async function stillRunning(
   client: KubeClient,
   workloads: readonly StoppableWorkload[],
@@ -137,8 +138,8 @@ async function stillRunning(
     const { length } = left
     if (length > 0)
       return {
-        text: `${workloadText(workload)} still has ${length} ${length === 1 ? 'pod' : 'pods'}`,
-        hint: `if its node no longer exists: kubectl get pods -n ${workload.metadata.namespace} -l ${selectorOf(workload)}`,
+        text: `${workloadText(workload)} still has ${counted(length, 'pods')}`,
+        hint: `if its node no longer exists: \`kubectl get pods -n ${workload.metadata.namespace} -l ${selectorOf(workload)}\``,
       }
   }
   return undefined
@@ -159,7 +160,7 @@ async function podsOf(client: KubeClient, workload: StoppableWorkload): Promise<
   return found.filter(({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed')
 }
 
-/** Why a pod of a workload does not start, in the words of its kubelet; undefined if none says so. */
+/** The kubelet's reason why a pod of a workload does not start; undefined if it reports none. */
 export async function waitingReason(client: KubeClient, workload: StoppableWorkload): Promise<string | undefined> {
   const all = await podsOf(client, workload)
   const waiting = all.flatMap(

@@ -142,7 +142,7 @@ async function correctRecord(
   if (address === undefined)
     throw new Error(
       `${wrong}, and the provider has no address for it. Nothing is changed: remove status.address and ` +
-        `status.reservationID of ElasticIP ${name} (kubectl edit eip ${name} --subresource=status)`,
+        `status.reservationID of ElasticIP ${name} (\`kubectl edit eip ${name} --subresource=status\`)`,
     )
   const message = `${wrong}. The provider says that it is ${address}: the ElasticIP is corrected`
   if (service) deps.event(service, { type: 'Warning', reason: 'ContradictoryAddress', message })
@@ -306,6 +306,6 @@ function warnOfReturn(
   if (!service || !announcer.withdrawsOnlyOnDeletion) return
   const message =
     `The Service has its address again, but ${announcer.name} may announce nothing for it: kube-vip 1.2 does so until it ` +
-    'is restarted. Restart it (kubectl rollout restart its DaemonSet), or delete the Service and create it again'
+    'is restarted. Restart it (`kubectl rollout restart` its DaemonSet), or delete the Service and create it again'
   event(service, { type: 'Warning', reason: 'SyncLoadBalancerFailed', message })
 }

@@ -15,6 +15,7 @@ import {
 import { familyNames } from '../../lib/ip-address.ts'
 import { type ResourceQuota, type Service, splitKey } from '../../kube/objects.ts'
 import { busy, type Claim, type ClaimResult } from './claim-spec.ts'
+import { counted } from '../../lib/plain-text.ts'
 
 /** How many addresses there may be; undefined is no limit. */
 export type Limits = { cluster: number | undefined; namespace: number | undefined }
@@ -99,7 +100,7 @@ function limitReason(
   const rest = named.length > names.length ? ` and ${named.length - names.length} more` : ''
   const share = named.length < holders.length ? `${named.length} of them` : 'they'
   const holdersText = named.length > 0 ? `; ${share} are held by ${names.join(', ')}${rest}` : ''
-  return `the limit of ${limit} addresses ${where} is reached (${flag})${holdersText}`
+  return `the limit of ${counted(limit, 'addresses')} ${where} is reached (${flag})${holdersText}`
 }
 
 function holderName(record: ElasticIP): string {

@@ -131,7 +131,7 @@ function locationMismatch(record: ElasticIP, { location: requested }: Claim): st
 }
 
 function releaseHint({ metadata }: ElasticIP): string {
-  return `release the address: kubectl delete eip ${metadata.name}`
+  return `release the address: \`kubectl delete eip ${metadata.name}\``
 }
 
 /** Whether no stored Service uses the record's address. */

@@ -70,7 +70,7 @@ function conflictReason({ sign, isAlive, cluster, at }: Halt & HaltMemoryOptions
     : 'If it no longer exists, this ends automatically once its sign has not changed for three of its sweep intervals. '
   return (
     `another cluster uses the cluster id ${cluster}: nothing is reserved, released or adopted. ${end}` +
-    `If this cluster is a copy, stop it, or give it another --cluster-id. If it is the original, stop the copy, then run: ${confirm}`
+    `If this cluster is a copy, stop it, or give it another --cluster-id. If it is the original, stop the copy, then run \`${confirm}\``
   )
 }
 

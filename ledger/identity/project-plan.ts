@@ -2,6 +2,7 @@ import type { CloudProject } from '../../clouds/ports/cloud-provider.ts'
 import type { Reservation } from '../../clouds/ports/cloud.ts'
 import type { ConfigMap } from '../../kube/objects.ts'
 import { confirmProjectAnnotation } from '../record/names.ts'
+import { counted } from '../../lib/plain-text.ts'
 
 export type ProjectSeen = {
   project: CloudProject
@@ -51,7 +52,7 @@ export function planProject(seen: ProjectSeen): ProjectPlan {
   if (isSure) return { kind: 'remember' }
   if (remembered !== undefined && match === 'other') return otherProject({ project, at, remembered })
   if (held.length === 0) return { kind: listed === undefined ? 'ours' : 'remember' }
-  const owner = `the ledger of this cluster has ${held.length} reservations`
+  const owner = `the ledger of this cluster has ${counted(held.length, 'reservations')}`
   const named = `${projectText(project)} (${project.setting})`
   if (listed === undefined) {
     return { kind: 'unread', what: `${owner}, and whether they are in ${named} could not be read yet: ${nothing}` }
@@ -92,7 +93,7 @@ export function otherProject(of: { project: CloudProject; at: ProjectSeen['at'];
 
 function remedyOf({ project, at }: Pick<ProjectSeen, 'project' | 'at'>, former: string): string {
   const confirm = confirmProjectCommand({ at, project: project.id })
-  return `restore ${former} and its token in the settings; or, to use ${projectText(project)} from now on, run: ${confirm}`
+  return `restore ${former} and its token in the settings; or, to use ${projectText(project)} from now on, run \`${confirm}\``
 }
 
 /** A project, for a sentence. */

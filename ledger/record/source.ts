@@ -122,7 +122,7 @@ export function unavailableReason(
 ): string | undefined {
   // A record has the name of its Service: a tenant does not learn which Services other namespaces have.
   if (!source || !isSource(source))
-    return `ElasticIP ${name} is not a provisioned address; list them with: kubectl get eip`
+    return `ElasticIP ${name} is not a provisioned address; list them with \`kubectl get eip\``
   const excluded = exclusionReason(source, key)
   if (excluded !== undefined) return `ElasticIP ${name} ${excluded}; name another one`
   const { address } = source.status ?? {}
@@ -137,7 +137,7 @@ function problemOf(source: ElasticIP, key: Key): string {
   const holder = claimKey(source)
   if (isWarm(source)) {
     const how = `kubectl label eip ${name} ${warmLabel}-`
-    return `is in the warm pool, for Services that name no ElasticIP; to use it by name, remove it from the pool: ${how}`
+    return `is in the warm pool, for Services that name no ElasticIP; to use it by name, remove it from the pool: \`${how}\``
   }
   if (holder !== undefined && holder !== key && !isClaimed(source)) {
     return `${keptText(source)}; name another one`
@@ -146,5 +146,5 @@ function problemOf(source: ElasticIP, key: Key): string {
     return `is held by Service ${holder}; delete that Service first, or name another ElasticIP`
   }
   if (source.metadata.deletionTimestamp) return 'is being deleted; name another one'
-  return `is not Available: ${source.status?.message ?? `it is ${phaseOf(source)}`}; for details: kubectl describe eip ${name}`
+  return `is not Available: ${source.status?.message ?? `it is ${phaseOf(source)}`}; for details: \`kubectl describe eip ${name}\``
 }

@@ -146,8 +146,8 @@ test('annotations of Services and nodes are counted, and named in the command th
     services: [makeService({ annotations }), makeService()],
     nodes,
   }).split('\n')
-  assert.match(ofServices, 'The annotation eip-admission.dev/address stays on 1 Services')
-  assert.match(ofNodes, 'stay on 1 nodes')
+  assert.match(ofServices, 'The annotation eip-admission.dev/address stays on 1 Service:')
+  assert.match(ofNodes, 'stay on 1 node:')
   assert.match(
     ofNodes,
     '`kubectl annotate nodes --all example.com/bgp-peers-0-node-asn- example.com/bgp-peers-0-peer-ip-`',

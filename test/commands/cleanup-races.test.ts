@@ -32,7 +32,7 @@ async function cleaned(api: ApiServer, { hooks = {}, meanwhile }: { hooks?: Hook
     clock: { sleep: () => Promise.resolve(meanwhile?.()) },
   }
   try {
-    await cleanUp(interposed(api.client, hooks), { yes: true, carried: (text) => text }, deps)
+    await cleanUp(interposed(api.client, hooks), { yes: true, flags: {} }, deps)
     return { output, error: undefined }
   } catch (error) {
     return { output, error: (error as Error).message }

@@ -101,7 +101,7 @@ test('the text of why ends with what to do, and offers a command only for a harm
       seconds: [],
     })
   assert.match(of('1b2c3d4e-1'), 'kubectl logs -n networking -l')
-  assert.match(of('1b2c3d4e-1'), '| grep 1b2c3d4e-1\n')
+  assert.match(of('1b2c3d4e-1'), '| grep 1b2c3d4e-1`\n')
   assert.match(of('1b2c3d4e-1'), 'Not everything is shown: you may not list Events in namespace default.')
   assert.match(of('1b2c3d4e-1'), /\nNothing is to be done\.\n$/)
   assert.not.match(of('x; rm -rf'), 'grep')
@@ -195,7 +195,7 @@ const statusRows: { name: string; seen: Partial<StatusSeen>; says: string | RegE
   {
     name: 'webhooks that are not called',
     seen: { webhooks: { outcome: 'missed', reason: 'gone' } },
-    says: 'NOT CALLED: gone; run eip-admission doctor with the settings and the namespace of serve, which says',
+    says: 'NOT CALLED: gone; run `eip-admission doctor` with the settings and the namespace of serve, which says',
   },
   {
     name: 'the oldest pending address',

@@ -68,7 +68,7 @@ const releases: Releases[] = [
   {
     name: 'a bound address',
     record: own('Bound'),
-    refusal: 'kubectl delete service -n default web; that gives the address back',
+    refusal: '`kubectl delete service -n default web`; that gives the address back',
   },
   {
     name: 'a bound address that is retained',
@@ -78,7 +78,7 @@ const releases: Releases[] = [
   {
     name: 'a second address',
     record: second('Bound'),
-    refusal: `kubectl patch service -n default web -p '{"spec":{"ipFamilyPolicy":"SingleStack"}}'`,
+    refusal: '`kubectl patch service -n default web -p \'{"spec":{"ipFamilyPolicy":"SingleStack"}}\'`',
   },
   { name: 'a kept second address', record: second('Released'), consequence: '2001:db8::1 to another customer' },
   { name: 'a reserved address', record: own('Reserved'), refusal: 'which is about to have it' },
@@ -88,30 +88,30 @@ const releases: Releases[] = [
   {
     name: 'a claimed provisioned address',
     record: lot('Bound', { claimRef: claimedBy }),
-    refusal: 'Delete the Service first: kubectl delete service -n default web; then run: kubectl eip release office',
+    refusal: 'Delete the Service first: `kubectl delete service -n default web`; then run `kubectl eip release office`',
   },
   {
     name: 'a claimed provisioned address with the policy Delete',
     record: lending('Delete'),
-    refusal: 'Delete the Service: kubectl delete service -n default web; that gives the address back',
+    refusal: 'Delete the Service: `kubectl delete service -n default web`; that gives the address back',
   },
   {
     name: 'a lent address whose ElasticIP keeps it',
     record: lent,
     others: [lending('Retain')],
-    refusal: 'Delete the Service first: kubectl delete service -n default web; then run: kubectl eip release office',
+    refusal: 'Delete the Service first: `kubectl delete service -n default web`; then run `kubectl eip release office`',
   },
   {
     name: 'a lent address whose ElasticIP has the policy Delete',
     record: lent,
     others: [lending('Delete')],
-    refusal: 'Delete the Service: kubectl delete service -n default web; that gives the address back',
+    refusal: 'Delete the Service: `kubectl delete service -n default web`; that gives the address back',
   },
   {
     name: 'a claimed provisioned address whose name is that of a Service too',
     record: lot('Bound', { claimRef: claimedBy }),
     others: [ofService('shop', 'office')],
-    refusal: `then run: kubectl eip release ${address}`,
+    refusal: `then run \`kubectl eip release ${address}\``,
   },
   { name: 'a warm address', record: warm(lot('Available')), refusal: 'Lower --warm-pool' },
   {
@@ -154,13 +154,13 @@ const moves: Moves[] = [
     name: 'a bound address',
     record: own('Bound'),
     plan:
-      '1. kubectl annotate service -n default web --overwrite eip-admission.dev/reclaim-policy=Retain ' +
-      '2. kubectl delete service -n default web 3. kubectl eip move default/web --to shop/till 4. create Service shop/till',
+      '1. `kubectl annotate service -n default web --overwrite eip-admission.dev/reclaim-policy=Retain` ' +
+      '2. `kubectl delete service -n default web` 3. `kubectl eip move default/web --to shop/till` 4. create Service shop/till',
   },
   {
     name: 'a bound second address',
     record: second('Bound'),
-    plan: '3. kubectl eip move default/web.ipv6 --to shop/till',
+    plan: '3. `kubectl eip move default/web.ipv6 --to shop/till`',
   },
   {
     name: 'a kept second address',
@@ -170,24 +170,24 @@ const moves: Moves[] = [
   {
     name: 'a claimed provisioned address',
     record: lot('Bound', { claimRef: claimedBy }),
-    plan: '1. kubectl delete service -n default web 2. kubectl eip move office --to shop/till',
+    plan: '1. `kubectl delete service -n default web` 2. `kubectl eip move office --to shop/till`',
   },
   {
     name: 'a claimed provisioned address that would go with its Service',
     record: lending('Delete'),
-    plan: `1. ${retainOffice} 2. kubectl delete service -n default web 3. kubectl eip move office --to shop/till`,
+    plan: `1. \`${retainOffice}\` 2. \`kubectl delete service -n default web\` 3. \`kubectl eip move office --to shop/till\``,
   },
   {
     name: 'a lent address',
     record: lent,
     others: [lending('Retain')],
-    plan: '1. kubectl delete service -n default web 2. kubectl eip move office --to shop/till 3. create Service shop/till',
+    plan: '1. `kubectl delete service -n default web` 2. `kubectl eip move office --to shop/till` 3. create Service shop/till',
   },
   {
     name: 'a lent address that would go with its Service',
     record: lent,
     others: [lending('Delete')],
-    plan: `1. ${retainOffice} 2. kubectl delete service -n default web 3. kubectl eip move office --to shop/till`,
+    plan: `1. \`${retainOffice}\` 2. \`kubectl delete service -n default web\` 3. \`kubectl eip move office --to shop/till\``,
   },
   {
     name: 'a lent address whose ElasticIP is being deleted',
@@ -199,13 +199,13 @@ const moves: Moves[] = [
     name: 'an address that the Service requests by name and does not have',
     record: own('Requested', { source: { name: 'office', type: 'Provisioned' } }),
     others: [lot('Bound', { claimRef: { ...claimedBy, name: 'other', elasticIPUID: 'record-2' } })],
-    plan: 'kubectl eip move office --to shop/till',
+    plan: '`kubectl eip move office --to shop/till`',
   },
   {
     name: 'an address that a Service of the same name requests and does not have',
     record: ofService('default', 'office', { source: { name: 'office', type: 'Provisioned' } }),
     others: [lot('Bound', { claimRef: { ...claimedBy, name: 'other', elasticIPUID: 'record-2' } })],
-    plan: `To move that one: kubectl eip move ${address} --to shop/till`,
+    plan: `To move that one: \`kubectl eip move ${address} --to shop/till\``,
   },
   {
     name: 'an address that a Service requests of an ElasticIP that does not exist',
@@ -216,14 +216,14 @@ const moves: Moves[] = [
     name: 'a claimed provisioned address whose name is that of a Service too',
     record: lot('Bound', { claimRef: claimedBy }),
     others: [ofService('shop', 'office')],
-    plan: `2. kubectl eip move ${address} --to shop/till`,
+    plan: `2. \`kubectl eip move ${address} --to shop/till\``,
   },
   {
     name: 'an available address to a namespace that may not have it',
     record: lot('Available', { allowedNamespaces: ['default', 'desk'] }),
     plan:
       'ElasticIP office is for Services of other namespaces (spec.allowedNamespaces: default, desk). Allow namespace ' +
-      `shop first: kubectl patch eip office --type=merge -p '{"spec":{"allowedNamespaces":["default","desk","shop"]}}'`,
+      `shop first: \`kubectl patch eip office --type=merge -p '{"spec":{"allowedNamespaces":["default","desk","shop"]}}'\``,
   },
   {
     name: 'an available address to a namespace that may have it',
@@ -255,7 +255,7 @@ const moves: Moves[] = [
     name: 'an address for a Service that is kept another',
     record: own('Released'),
     others: [target],
-    plan: 'kubectl eip release shop.till',
+    plan: '`kubectl eip release shop.till`',
   },
   {
     name: 'an address for a Service that shows another',

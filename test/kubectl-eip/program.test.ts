@@ -15,17 +15,17 @@ async function printed(...args: string[]): Promise<string> {
 test('the commands that a person shall type are for the cluster that the person means', () =>
   withCluster({}, async (file) => {
     const here = `--kubeconfig=${file}`
-    assert.match(await printed('release', 'gone', here), `list all with: kubectl eip list ${here} -A`)
+    assert.match(await printed('release', 'gone', here), `list all with \`kubectl eip list ${here} -A\``)
     const there = ['--context', 'elsewhere']
     assert.match(
       await printed('release', 'gone', here, ...there),
-      `list all with: kubectl eip list ${here} --context=elsewhere -A`,
+      `list all with \`kubectl eip list ${here} --context=elsewhere -A\``,
     )
-    assert.match(await printed('status', here), `run eip-admission doctor ${here}`)
+    assert.match(await printed('status', here), `run \`eip-admission doctor ${here}\``)
   }))
 
 test('what is stored is printed as it is', () => {
-  const record = makeRecord({ message: 'wait; or run: kubectl get nodes' })
+  const record = makeRecord({ message: 'wait; or run `kubectl get nodes`' })
   return withCluster({ elasticips: [record] }, async (file) => {
     const { items } = JSON.parse(await printed('list', '-A', '-o', 'json', `--kubeconfig=${file}`)) as {
       items: object[]

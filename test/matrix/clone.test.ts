@@ -60,7 +60,7 @@ test('the copy finds the sign of the original and says so', async () => {
   const drill = await restore()
   const { status, text } = await drill.health('/readyz')
   assert.is(status, 200)
-  assert.match(text, /cluster-id: another cluster uses the cluster id .* kubectl annotate configmap/)
+  assert.match(text, /cluster-id: another cluster uses the cluster id .*`kubectl annotate configmap/)
   assert.match((await drill.health('/metrics')).text, 'eip_admission_cluster_id_in_use 1')
 })
 

@@ -165,7 +165,7 @@ for (const { by, from, to } of moves) {
       assert.is(code, 1)
       assert.match(stderr, `${address} is kept for it in ${place}, but it requests one in ${placeSetting.other}`)
       // The command in the message helps.
-      const [, ...command] = /kubectl delete eip \S+/.exec(stderr)?.[0].split(' ') ?? []
+      const [, ...command] = /kubectl delete eip [^\s`]+/.exec(stderr)?.[0].split(' ') ?? []
       await stage.run(...command, '--timeout=120s')
       const { spec } = await stage.create(manifest)
       assert.is(stage.reserved().find((one) => one.address === spec.loadBalancerIP)?.place, placeSetting.other)

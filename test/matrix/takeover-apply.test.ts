@@ -146,7 +146,7 @@ test('apply, killed after its record and while it waits for our process', async 
     }
     const { code, output } = await runTakeover(stage, 'apply', { plan: await planFor(stage) })
     assert.is(code, 0, output)
-    assert.match(output, '3 Services were taken over')
+    assert.match(output, 'Taken over: 3 Services')
   })
   await isTakenOver()
   nothingBought()

@@ -70,7 +70,7 @@ for (const { name, found, problem } of cases) {
 test('no command is advised that would install elsewhere or in another way: doctor sees how it was installed', () => {
   assert.is(
     missText({ reason: 'gone' }),
-    'gone; run eip-admission doctor with the settings and the namespace of serve, which says how to fix it',
+    'gone; run `eip-admission doctor` with the settings and the namespace of serve, which says how to fix it',
   )
 })
 

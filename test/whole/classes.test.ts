@@ -7,6 +7,7 @@ import { typed } from './command-line.ts'
 import { eventually } from './eventually.ts'
 import { finalizer, loadBalancer, shown } from './manifests.ts'
 import { openStage } from './test-stage.ts'
+import { remedyText } from '../../lib/remedy.ts'
 
 const stage = await openStage()
 const { cloud, project, token, controlPlane } = stage
@@ -36,9 +37,11 @@ test('webhooks that were installed for other classes are an error of doctor, and
     found?.what ?? '',
     /^reserve\.eip-admission\.dev, .*: the condition no-other-class is not the one of this version for --load/,
   )
-  assert.match(found?.fix ?? '', `--load-balancer-class=${ours}`)
+  assert.match(remedyText(found?.fix ?? ''), `--load-balancer-class=${ours}`)
   const { code, stderr } = await typed([
-    ...(found?.fix ?? '').split(' ').slice(1),
+    ...remedyText(found?.fix ?? '')
+      .split(' ')
+      .slice(1),
     `--kubeconfig=${controlPlane.kubeconfig}`,
   ])
   assert.is(code, 0, stderr)

@@ -12,6 +12,7 @@ import { recordRequests } from './recorded-api-server.ts'
 import { follow, isWrong, remedyOf, shellOf } from './remedies.ts'
 import { simulatedNodes } from './simulated-nodes.ts'
 import { openStage } from './test-stage.ts'
+import { remedyText } from '../../lib/remedy.ts'
 
 const stage = await openStage()
 const { cloud, project, token, controlPlane } = stage
@@ -124,7 +125,7 @@ test('an API server that does not answer, and a token that is refused, hide no o
     refused?.what ?? '',
     /^Equinix Metal refuses the token for the reservations of the project: .*Invalid authentication token/,
   )
-  assert.match(refused?.fix ?? '', 'make a token with read and write rights')
+  assert.match(remedyText(refused?.fix ?? ''), 'make a token with read and write rights')
   assert.match(texts('leaked-reservations').join(), 'unknown: leaked-reservations could not be checked')
   assert.match(texts('webhooks-reached').join(), 'ok: ')
 })

@@ -325,7 +325,7 @@ test('move refuses an address that a Service has, and its steps in the printed o
   const address = (await stage.record('desk'))?.status?.address
   assert.match(
     await refused('move', 'office', '--to', 'shop/till', '--yes'),
-    `1. kubectl ${here} delete service -n default desk 2. kubectl eip move ${here} office --to shop/till`,
+    `1. \`kubectl ${here} delete service -n default desk\` 2. \`kubectl eip move ${here} office --to shop/till\``,
   )
   assert.match(await refused('move', 'office', '--to', 'web', '--yes'), 'a Service cannot exchange its address')
   await stage.run('delete', 'service', 'desk')
@@ -350,7 +350,7 @@ test('a kept address moves to a Service of another name, and the reservation out
   const address = await stage.settled('old')
   assert.match(
     await refused('move', 'old', '--to', 'new', '--yes'),
-    `1. kubectl ${here} delete service -n default old 2. kubectl eip move ${here} default/old --to default/new`,
+    `1. \`kubectl ${here} delete service -n default old\` 2. \`kubectl eip move ${here} default/old --to default/new\``,
   )
   await stage.run('delete', 'service', 'old')
   await eventually('it is kept', async () => (await stage.record('old'))?.status?.phase === 'Released' || undefined)

@@ -9,6 +9,7 @@ import type { KubectlResult } from '../../sandbox/kubectl.ts'
 import { productCommand } from '../../sandbox/product-command.ts'
 import { root } from '../docs/pages.ts'
 import { eventually } from './eventually.ts'
+import { remedyText } from '../../lib/remedy.ts'
 
 /** How a person follows the remedies of one check. */
 export type Remedy = {
@@ -60,7 +61,7 @@ function fixesOf({ check, found, words, act }: Remedy, results: readonly Result[
   const text = own.map(({ what }) => what).join('\n')
   assert.is(own.length, found.length, `${check} found:\n${text}`)
   for (const one of found) assert.ok(one.test(text), `${check}: no ${one} in:\n${text}`)
-  const fixes = own.map(({ fix = '' }) => fix)
+  const fixes = own.map(({ fix = '' }) => remedyText(fix))
   for (const fix of fixes)
     assert.ok(words?.test(fix) || (act === undefined && commandsIn(fix).length > 0), `${check}: ${fix}`)
   return fixes
@@ -73,9 +74,9 @@ export function isWrong({ level }: Result): boolean {
 
 /** The commands in a remedy, as a person copies them from the terminal. */
 function commandsIn(fix = ''): string[] {
-  return [...fix.matchAll(/(?:^|: )((?:kubectl|eip-admission|helm|for pod in) [^#]*[^#\s])/g)].map(
-    ([, command = '']) => command,
-  )
+  const [command = ''] = fix.split('   # ')
+  const spans = [...fix.matchAll(/`([^`]+)`/g)].map(([, span = '']) => span)
+  return [command, ...spans].filter((line) => /^(kubectl|eip-admission|helm|for) /.test(line))
 }
 
 function isLook(command: string): boolean {

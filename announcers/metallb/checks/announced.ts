@@ -7,6 +7,8 @@ import { editCommand } from '../../shared/programs.ts'
 import { announcingPool, otherPoolChoice } from '../pools.ts'
 import { type DocumentPool, readMetallbDocument } from '../read-document.ts'
 import { isPeer } from '../resources.ts'
+import { shell } from '../../../lib/remedy.ts'
+import { counted } from '../../../lib/plain-text.ts'
 
 export const announcedAddresses = defineSoftwareCheck({
   id: 'announced-addresses',
@@ -37,9 +39,9 @@ export function readsObjects(definitions: readonly KindDefinition[], { kind }: L
 function noPeers(what: string, count: number): SoftwareFinding {
   return {
     level: 'error',
-    what: `MetalLB has ${what}, and ${count} addresses to announce`,
+    what: `MetalLB has ${what}, and ${counted(count, 'addresses')} to announce`,
     why: 'no router learns an address',
-    fix: 'kubectl get events -A --field-selector=reason=PeeringFailed   # why no node has peers',
+    fix: shell`kubectl get events -A --field-selector=reason=PeeringFailed   # why no node has peers`,
   }
 }
 
@@ -58,8 +60,8 @@ function notInDocument(
       what: `address ${text} of Service ${keyOf(service)} ${where} of ConfigMap ${keyOf(document)}`,
       why: 'MetalLB does not announce it to the routers, so nobody reaches the Service',
       fix: pool
-        ? `${editCommand(document)}   # take the address out of that pool; \`serve\` writes another one`
-        : `kubectl get configmap -n ${namespace} ${name} -o yaml   # \`serve\` writes its pool; its log says what was refused`,
+        ? shell`${editCommand(document)}   # take the address out of that pool; \`serve\` writes another one`
+        : shell`kubectl get configmap -n ${namespace} ${name} -o yaml   # \`serve\` writes its pool; its log says what was refused`,
     },
   ]
 }
@@ -68,14 +70,14 @@ function notInPool({ service, address, text }: HeldAddress, metallb: readonly Ku
   const pool = announcingPool(metallb, address)
   const what = `address ${text} of Service ${keyOf(service)}`
   const why = 'MetalLB does not announce it, so nobody reaches the Service'
-  const fix = 'kubectl get ipaddresspools,bgpadvertisements -A   # `serve` writes them; its log says what was refused'
+  const fix = shell`kubectl get ipaddresspools,bgpadvertisements -A   # \`serve\` writes them; its log says what was refused`
   if (!pool) return [{ level: 'error', what: `${what} is in no IPAddressPool`, why, fix }]
   const choice =
     ingressOf(service).length > 0 ? undefined : otherPoolChoice(service.metadata.annotations ?? {}, pool.name)
   if (choice !== undefined) {
     const { namespace, name, annotations = {} } = service.metadata
     const where = `is in IPAddressPool ${pool.name}, and annotation ${choice}: ${quote(annotations[choice] ?? '')} chooses another`
-    const remove = `kubectl annotate service -n ${namespace} ${name} ${choice}-`
+    const remove = shell`kubectl annotate service -n ${namespace} ${name} ${choice}-`
     return [
       {
         level: 'error',
@@ -107,7 +109,7 @@ export const speakers = defineSoftwareCheck({
         level: 'warning',
         what: `no speaker of MetalLB announces ${text} of Service ${keyOf(service)}`,
         why: 'it has no ready endpoint, or no node may announce it: nobody reaches the Service',
-        fix: `kubectl get endpointslices -n ${service.metadata.namespace} -l kubernetes.io/service-name=${service.metadata.name}   # a ready endpoint is needed; if there is one, the log of the speakers says why`,
+        fix: shell`kubectl get endpointslices -n ${service.metadata.namespace} -l kubernetes.io/service-name=${service.metadata.name}   # a ready endpoint is needed; if there is one, the log of the speakers says why`,
       }))
   },
 })

@@ -7,6 +7,7 @@ import { readMetallbDocument } from '../read-document.ts'
 import { type ConfigurationState, configurationStates, isPool } from '../resources.ts'
 import { isWritten } from '../ownership.ts'
 import { metallbContainers } from './programs.ts'
+import { shell } from '../../../lib/remedy.ts'
 
 export const metallbReports = defineSoftwareCheck({
   id: 'metallb-reports',
@@ -21,7 +22,7 @@ export const metallbReports = defineSoftwareCheck({
         level: 'error',
         what: `ConfigurationState ${keyOf(state)}: ${state.status?.errorSummary ?? 'the configuration is invalid'}`,
         why: 'MetalLB continues with its last valid configuration, and announces nothing new',
-        fix: describeCommand(state),
+        fix: { command: describeCommand(state) },
       })),
 })
 
@@ -45,7 +46,7 @@ export const metallbDocumentCheck = defineSoftwareCheck({
         level: 'error',
         what: `ConfigMap ${namespace}/${name} does not exist`,
         why: 'MetalLB has no configuration, and `serve` changes it only where there is one',
-        fix: `kubectl create configmap -n ${namespace} ${name} --from-literal=config='address-pools: []'`,
+        fix: shell`kubectl create configmap -n ${namespace} ${name} --from-literal=config='address-pools: []'`,
       },
     ]
   },
@@ -56,7 +57,7 @@ function refusals(document: NonNullable<SoftwareFacts['document']>): SoftwareFin
     level: 'error',
     what: `ConfigMap ${keyOf(document)}, config: ${problem}`,
     why: 'MetalLB refuses its whole configuration, and announces nothing new',
-    fix: editCommand(document),
+    fix: { command: editCommand(document) },
   }))
 }
 
@@ -104,7 +105,7 @@ function overlaps(pools: readonly Pool[]): SoftwareFinding[] {
           level: 'error',
           what: `${one.what} and ${other.what} share addresses: ${shared}`,
           why: 'MetalLB refuses its whole configuration, and announces nothing new',
-          fix: `${edit}   # take the range out of ${whose}, or delete that pool`,
+          fix: shell`${edit}   # take the range out of ${whose}, or delete that pool`,
         },
       ]
     }),

@@ -2,6 +2,7 @@ import { type Node, excludeLabel, keyOf } from '../../../kube/objects.ts'
 import { type RunningProgram, type SoftwareFinding, defineSoftwareCheck } from '../../check.ts'
 import { containersOf } from '../../shared/programs.ts'
 import { versionOf } from './programs.ts'
+import { shell } from '../../../lib/remedy.ts'
 
 const speakerImage = /(^|\/)metallb\/speaker(?=[:@]|$)|metallb-speaker/
 
@@ -47,7 +48,7 @@ function excludedFinding(workload: RunningProgram, nodes: readonly Node[]): Soft
       level: 'error',
       what: `every node of ${workload.kind} ${keyOf(workload)} has the label ${excludeLabel}`,
       why: 'MetalLB announces nothing from such a node, so nobody reaches a Service; kubeadm sets it on control-plane nodes',
-      fix: `kubectl label nodes -l ${excludeLabel} ${excludeLabel}-   # or, from MetalLB 0.14.4 on, start its speakers with --ignore-exclude-lb`,
+      fix: shell`kubectl label nodes -l ${excludeLabel} ${excludeLabel}-   # or, from MetalLB 0.14.4 on, start its speakers with --ignore-exclude-lb`,
     },
   ]
 }

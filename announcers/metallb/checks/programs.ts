@@ -10,6 +10,7 @@ import {
 } from '../../check.ts'
 import { type LoadBalancer, placedText } from '../../setting.ts'
 import { containersOf, notReady } from '../../shared/programs.ts'
+import { shell } from '../../../lib/remedy.ts'
 
 const metallbImage = /(^|\/)metallb\/(controller|speaker)(?=[:@]|$)|metallb-(controller|speaker)/
 
@@ -33,7 +34,7 @@ export const metallbPrograms = defineSoftwareCheck({
           isUnseen: true,
           what: 'no Deployment or DaemonSet runs an image of MetalLB',
           why: 'nothing announces the addresses; if it runs under another image name, this cannot be seen',
-          fix: 'kubectl get daemonsets,deployments -A -o wide | grep -i metallb   # if there is none, install MetalLB',
+          fix: shell`kubectl get daemonsets,deployments -A -o wide | grep -i metallb   # if there is none, install MetalLB`,
         },
       ]
     const seen = { loadBalancer, hasObjects: definitions.some(({ metadata }) => metadata.name === objectsKind) }
@@ -189,7 +190,7 @@ function trapFindings(
       level: 'error',
       what: `CustomResourceDefinition ${name}: ${fields.join(', ')} has format int32 and a maximum beyond it`,
       why: `the API server ${version} refuses every such object, so MetalLB gets no BGPPeer`,
-      fix: `kubectl get crd ${name} -o yaml | grep -v 'format: int32' | kubectl replace -f -   # or upgrade MetalLB to 0.16.1`,
+      fix: shell`kubectl get crd ${name} -o yaml | grep -v 'format: int32' | kubectl replace -f -   # or upgrade MetalLB to 0.16.1`,
     },
   ]
 }

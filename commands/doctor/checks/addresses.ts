@@ -16,6 +16,7 @@ import { allRequestAnnotations } from '../../../ledger/users/possible-users.ts'
 import { type Finding, defineCheck } from '../check.ts'
 import type { Context, Values } from '../../../inspect/facts.ts'
 import { covers, holdersOf, isOf, isOverdue, schemeOf, wantOf } from '../../../inspect/wanted.ts'
+import { shell } from '../../../lib/remedy.ts'
 
 export const doubledAddresses = defineCheck({
   id: 'doubled-addresses',
@@ -50,7 +51,7 @@ function doubledRecords(records: readonly ElasticIP[]): Finding[] {
         level: 'error',
         what: `${held} is held by ${names.length} ElasticIPs: ${names.join(', ')}`,
         why: 'traffic of one Service reaches the other, and the release of one ends both',
-        fix: `kubectl get eip ${names.join(' ')} -o yaml   # then give the last one's Service another address: ${forget}`,
+        fix: shell`kubectl get eip ${names.join(' ')} -o yaml   # then give the last one's Service another address: \`${forget}\``,
       },
     ]
   })
@@ -80,7 +81,7 @@ function doubledServices(services: readonly Service[]): Finding[] {
         level: 'error',
         what: `address ${address} is shown by Services of several namespaces: ${all.map(({ service }) => keyOf(service)).join(', ')}`,
         why: 'traffic of one reaches the other',
-        fix: `kubectl get eip -o wide | grep ${address}   # delete and create again the Service that it does not name`,
+        fix: shell`kubectl get eip -o wide | grep ${address}   # delete and create again the Service that it does not name`,
       },
     ]
   })
@@ -120,7 +121,7 @@ function notHeld(service: Service, facts: Held, context: Context): Finding[] {
       level: 'error',
       what: `Service ${keyOf(service)} shows ${address} in ${where}, and ${whose}`,
       why: 'the provider may give that address to somebody else, or has',
-      fix: `kubectl describe service -n ${service.metadata.namespace} ${service.metadata.name}   # if \`serve\` runs, remove the address from the Service`,
+      fix: shell`kubectl describe service -n ${service.metadata.namespace} ${service.metadata.name}   # if \`serve\` runs, remove the address from the Service`,
     }
   })
 }
@@ -154,7 +155,7 @@ function pending(service: Service, records: readonly ElasticIP[], context: Conte
   const { metadata } = service
   const wanted = wantOf(service, context)
   const key = keyOf(service)
-  const fix = `kubectl describe service -n ${metadata.namespace} ${metadata.name}   # the Events say what is tried`
+  const fix = shell`kubectl describe service -n ${metadata.namespace} ${metadata.name}   # the Events say what is tried`
   const own = records.filter((record) => isOf(record, service))
   const held = own.filter(({ status }) => status?.address !== undefined)
   const lacksSecond = wanted.kind === 'reserve' && wanted.second?.isRequired === true && !held.some(isSecond)
@@ -211,7 +212,7 @@ function withoutService(record: ElasticIP, keys: ReadonlySet<string>, context: C
       level: 'warning',
       what: `ElasticIP ${name} holds ${record.status?.address} for Service ${key}, which does not exist`,
       why: 'the project pays for it; the leader releases it within minutes if it runs',
-      fix: `kubectl describe eip ${name}   # to release it: kubectl delete eip ${name}`,
+      fix: shell`kubectl describe eip ${name}   # to release it: \`kubectl delete eip ${name}\``,
     },
   ]
 }
@@ -225,7 +226,7 @@ function withoutReservation(record: ElasticIP, ids: ReadonlySet<string>): Findin
       level: 'error',
       what: `ElasticIP ${name} holds ${record.status?.address ?? 'no address'}, but its reservation ${id} is not in the project`,
       why: 'somebody deleted it at the provider, which may give the address to another customer; or the token is of another project',
-      fix: `kubectl describe eip ${name}   # the sweep gives its Service a new address`,
+      fix: shell`kubectl describe eip ${name}   # the sweep gives its Service a new address`,
     },
   ]
 }

@@ -10,6 +10,7 @@ import { type Finding, defineCheck } from '../check.ts'
 import type { Context } from '../../../inspect/facts.ts'
 import { heldByServices } from '../../../inspect/held.ts'
 import { isOf, wantOf } from '../../../inspect/wanted.ts'
+import { shell } from '../../../lib/remedy.ts'
 
 export const announcerConfiguration = defineCheck({
   id: 'announcer-configuration',
@@ -44,10 +45,10 @@ function consequence(subject: Subject): Pick<Finding, 'why' | 'fix'> {
   if ('node' in subject)
     return {
       why: 'no router learns an address of this node by the session',
-      fix: `kubectl describe node ${subject.node}`,
+      fix: shell`kubectl describe node ${subject.node}`,
     }
   const { namespace, name } = splitKey(subject.service)
-  return { why: 'nobody announces its address', fix: `kubectl describe service -n ${namespace} ${name}` }
+  return { why: 'nobody announces its address', fix: shell`kubectl describe service -n ${namespace} ${name}` }
 }
 
 export const silentAnnouncer = defineCheck({
@@ -69,7 +70,7 @@ export const silentAnnouncer = defineCheck({
           why:
             refusalOf(service, context) ??
             'the announcing software has not taken it: it does not run, or refuses the address',
-          fix: `kubectl describe service -n ${namespace} ${name}   # its Events, and those of the announcing software`,
+          fix: shell`kubectl describe service -n ${namespace} ${name}   # its Events, and those of the announcing software`,
         },
       ]
     }),

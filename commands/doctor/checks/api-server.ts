@@ -1,6 +1,7 @@
 import { backdateMs, defaultLifetimes } from '../../../certs/lifetimes.ts'
 import { type Finding, defineCheck } from '../check.ts'
 import type { Pod } from '../../../inspect/facts.ts'
+import { shell } from '../../../lib/remedy.ts'
 
 /** The oldest API server that knows every field of the definition of ElasticIP. */
 const oldestMinor = 30
@@ -72,7 +73,7 @@ export const clock = defineCheck({
         level: differenceMs >= harmfulMs ? 'error' : 'warning',
         what: `the clock of the API server is ${Math.round(differenceMs / 1000)} s ${side} the clock of this machine`,
         why: 'with wrong clocks certificates are refused as expired or not yet valid, and ages are wrong',
-        fix: 'timedatectl set-ntp true   # on the machine whose clock is wrong',
+        fix: shell`timedatectl set-ntp true   # on the machine whose clock is wrong`,
       },
     ]
   },

@@ -6,10 +6,11 @@ import type { AssignedAddress } from '../../../clouds/ports/assignments.ts'
 import type { Context } from '../../../inspect/facts.ts'
 import { type Held, heldByServices } from '../../../inspect/held.ts'
 import { type Finding, defineCheck } from '../check.ts'
+import { shell } from '../../../lib/remedy.ts'
 
 const isAssigning = ({ vendor }: Context) => softwareOf(vendor.loadBalancer)?.needs === 'assignment'
 
-const fix = (service: string) => `kubectl describe service ${service}   # its Events say why`
+const fix = (service: string) => shell`kubectl describe service ${service}   # its Events say why`
 
 export const assignedAddresses = defineCheck({
   id: 'assigned-addresses',
@@ -43,7 +44,7 @@ export const answeringNodes = defineCheck({
             level: 'warning',
             what: 'ConfigMap kube-system/kube-proxy has strictARP: true',
             why: 'a node then answers no ARP request for an address on lo or kube-ipvs0, where the network asks',
-            fix: 'kubectl -n kube-system edit configmap kube-proxy   # strictARP: false; or put the addresses on the public interface',
+            fix: shell`kubectl -n kube-system edit configmap kube-proxy   # strictARP: false; or put the addresses on the public interface`,
           },
         ]
       : [],

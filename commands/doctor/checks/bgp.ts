@@ -4,6 +4,7 @@ import { heldAddress } from '../../../ledger/record/elastic-ip.ts'
 import { matchesRequirements } from '../../../lib/label-selector.ts'
 import { type Finding, defineCheck } from '../check.ts'
 import type { Context, SessionState, Values } from '../../../inspect/facts.ts'
+import { type Remedy, shell } from '../../../lib/remedy.ts'
 
 /** With one router a reboot of it takes every address away. */
 const enoughPeers = 2
@@ -24,7 +25,7 @@ export const bgpPeers = defineCheck({
           level: count === 0 ? 'error' : 'warning',
           what: `node ${node} has ${count} BGP peers at ${vendor.cloud.name}`,
           why: count === 0 ? 'it can announce no address' : 'if that one fails, the node announces no address',
-          fix: `kubectl describe node ${node}   # the Events say why; BGP must be on for the machine`,
+          fix: shell`kubectl describe node ${node}   # the Events say why; BGP must be on for the machine`,
         },
       ]
     }),
@@ -75,7 +76,7 @@ export const oneSpeaker = defineCheck({
           level: 'error',
           what: `${where} has a session with router ${shared}, and the load balancer setting chooses ${loadBalancer.kind}`,
           why: 'a router has one session with a node: the two programs end the sessions of each other',
-          fix: `${removal}   # or let --loadbalancer of \`serve\` choose that software`,
+          fix: shell`${removal}   # or let --loadbalancer of \`serve\` choose that software`,
         },
       ]
     })
@@ -103,7 +104,7 @@ function downInFrr({ metadata, status }: SessionState): Finding[] {
       level: 'warning',
       what: `node ${status?.node}: the BGP session with ${status?.peer} is ${status?.bgpStatus ?? 'in no known state'}`,
       why: 'the router learns no address of this node by it',
-      fix: `kubectl get bgpsessionstates.frrk8s.metallb.io -n ${metadata.namespace} ${metadata.name} -o yaml`,
+      fix: shell`kubectl get bgpsessionstates.frrk8s.metallb.io -n ${metadata.namespace} ${metadata.name} -o yaml`,
     },
   ]
 }
@@ -132,6 +133,6 @@ function unseen(context: Context): Finding {
 }
 
 /** The command that shows the sessions of the announcing software. */
-function command({ vendor: { loadBalancer } }: Context): string {
+function command({ vendor: { loadBalancer } }: Context): Remedy {
   return softwareOf(loadBalancer)?.sessionsCommand?.(loadBalancer) ?? 'ask the BGP program of each node'
 }

@@ -11,6 +11,7 @@ import { type Finding, defineCheck } from '../check.ts'
 import { familyNames } from '../../../lib/ip-address.ts'
 import { oneOf } from '../../../settings/words.ts'
 import type { CloudRead, Context } from '../../../inspect/facts.ts'
+import { shell } from '../../../lib/remedy.ts'
 
 export const cloudAccess = defineCheck({
   id: 'cloud-access',
@@ -103,7 +104,7 @@ export const cloudPace = defineCheck({
         level: 'ok',
         what: `${vendor.cloud.name} refused ${limited} of ${calls} calls of doctor at first, because of its rate limit`,
         why: 'doctor reads everything at once, which `serve` does not',
-        fix: 'sum(eip_admission_cloud_call_duration_seconds_count{result="rate-limit"})   # in Prometheus: refused calls of `serve`',
+        fix: shell`sum(eip_admission_cloud_call_duration_seconds_count{result="rate-limit"})   # in Prometheus: refused calls of \`serve\``,
       },
     ]
   },
@@ -144,7 +145,7 @@ function limitFinding(count: number, limit: number | undefined, { flag, of }: { 
       level: isFull ? 'error' : 'warning',
       what: `${of} has ${count} of ${limit} addresses`,
       why: `${isFull ? 'new' : 'at the maximum new'} Services are refused; ${flag} sets the maximum`,
-      fix: `kubectl get eip -o wide   # delete Services that nobody needs, or set a higher ${flag} of \`serve\``,
+      fix: shell`kubectl get eip -o wide   # delete Services that nobody needs, or set a higher ${flag} of \`serve\``,
     },
   ]
 }
@@ -206,7 +207,7 @@ export const recentErrors = defineCheck({
         level: 'warning',
         what: `${reason} on ${kind} ${namespace && kind !== 'Node' ? `${namespace}/` : ''}${name}, ${count} times: ${message}`,
         why: 'it happened in the last hour, and may be over',
-        fix: `kubectl get event -n ${metadata.namespace} ${metadata.name} -o yaml`,
+        fix: shell`kubectl get event -n ${metadata.namespace} ${metadata.name} -o yaml`,
       })),
 })
 

@@ -4,6 +4,7 @@ import { canonicalIpAddress } from '../../../lib/ip-address.ts'
 import { shownAddresses } from '../../../ledger/record/address-use.ts'
 import { type Finding, defineCheck } from '../check.ts'
 import type { Context } from '../../../inspect/facts.ts'
+import { shell } from '../../../lib/remedy.ts'
 
 const isGuarded = ({ vendor }: Context) => vendor.controlPlane !== undefined
 const why = 'no guardian can keep the address at an API server that answers'
@@ -42,7 +43,7 @@ export const controlPlaneHolder = defineCheck({
     if (!found || others.length > 0) return []
     const { address, machines } = found
     const [holder] = machines
-    const fix = 'kubectl get nodes -l node-role.kubernetes.io/control-plane -o wide   # a running guardian repairs it'
+    const fix = shell`kubectl get nodes -l node-role.kubernetes.io/control-plane -o wide   # a running guardian repairs it`
     if (holder === undefined || machines.length > 1)
       return [
         {
@@ -73,7 +74,7 @@ export const mirrorService = defineCheck({
   judge({ controlPlane, mirror }, { vendor }): Finding[] {
     const [found] = controlPlane
     const key = vendor.policy.controlPlaneService
-    const fix = `kubectl describe service -n ${key.replace('/', ' ')}   # a running guardian writes it`
+    const fix = shell`kubectl describe service -n ${key.replace('/', ' ')}   # a running guardian writes it`
     const reason = 'who looks up the control-plane address in the cluster finds a wrong one or none'
     if (!found || controlPlane.length > 1) return []
     if (!mirror) return [{ level: 'warning', what: `Service ${key} does not exist`, why: reason, fix }]

@@ -5,6 +5,7 @@ import { isReady, isUninitialized } from '../../../controllers/nodes/taints.ts'
 import type { Node } from '../../../kube/objects.ts'
 import { type Finding, defineCheck } from '../check.ts'
 import type { Context } from '../../../inspect/facts.ts'
+import { shell } from '../../../lib/remedy.ts'
 
 type ProviderIds = Context['vendor']['providerIds']
 
@@ -28,7 +29,7 @@ function providerIdFinding({ metadata: { name }, spec }: Node, ids: ProviderIds)
         level: 'error',
         what: `node ${name} has no providerID`,
         why: 'its machine is not known, so it gets no addresses, labels or BGP peers',
-        fix: `kubectl describe node ${name}   # the Events say why; the name of the node must be that of its machine`,
+        fix: shell`kubectl describe node ${name}   # the Events say why; the name of the node must be that of its machine`,
       },
     ]
   const isForeign = kind === 'foreign'
@@ -39,7 +40,7 @@ function providerIdFinding({ metadata: { name }, spec }: Node, ids: ProviderIds)
       why: isForeign
         ? 'the kubelet, or another program, wrote it for another cloud, and it cannot be changed'
         : 'it names no machine of this cloud, and it cannot be changed',
-      fix: `start the kubelet with --cloud-provider=external and no --provider-id, then: kubectl delete node ${name}`,
+      fix: `start the kubelet with --cloud-provider=external and no --provider-id, then: \`kubectl delete node ${name}\``,
     },
   ]
 }
@@ -63,7 +64,7 @@ export const sharedMachines = defineCheck({
           level: 'error',
           what: `nodes ${names} have the providerID of one machine, ${id}`,
           why: `they share its addresses and BGP peers, are deleted together with it, and only the state of ${speaker} counts`,
-          fix: `kubectl delete node ${silent.join(' ')}   # or another of them: the one that is not on that machine`,
+          fix: shell`kubectl delete node ${silent.join(' ')}   # or another of them: the one that is not on that machine`,
         },
       ]
     })
@@ -81,7 +82,7 @@ export const uninitializedNodes = defineCheck({
       level: 'error',
       what: `node ${name} has the taint node.cloudprovider.kubernetes.io/uninitialized`,
       why: 'no pod runs there until the cloud provider has found its machine',
-      fix: `kubectl describe node ${name}   # the Events say why; look also whether \`serve\` runs`,
+      fix: shell`kubectl describe node ${name}   # the Events say why; look also whether \`serve\` runs`,
     })),
 })
 
@@ -117,7 +118,7 @@ function missingMachine({ node, id }: { node: Node; id: string }, { cloud, proje
   return {
     ...found,
     why: 'the machine no longer exists, and `serve` deletes the node once that is certain; or it is in another project',
-    fix: `kubectl describe node ${name}   # the Events say what \`serve\` does; ${needed}`,
+    fix: shell`kubectl describe node ${name}   # the Events say what \`serve\` does; ${needed}`,
   }
 }
 

@@ -12,6 +12,7 @@ import { isRunning, predecessorIn } from '../../../inspect/find-predecessors.ts'
 import { replacedPrograms } from '../../../inspect/predecessors.ts'
 import { type Finding, defineCheck } from '../check.ts'
 import type { Values, Workload } from '../../../inspect/facts.ts'
+import { shell } from '../../../lib/remedy.ts'
 
 export const runningPredecessor = defineCheck({
   id: 'predecessor',
@@ -35,9 +36,9 @@ function predecessorFinding(workload: Workload): Finding[] {
       why: 'both write the same Services, nodes and MetalLB objects; without leader election both at the same time',
       fix:
         {
-          Deployment: `kubectl scale deployment ${at} ${metadata.name} --replicas=0`,
+          Deployment: shell`kubectl scale deployment ${at} ${metadata.name} --replicas=0`,
           Pod: `move its manifest out of the folder of static pods on ${metadata.ownerReferences?.[0]?.name}`,
-        }[kind] ?? `kubectl delete daemonset ${at} ${metadata.name}`,
+        }[kind] ?? shell`kubectl delete daemonset ${at} ${metadata.name}`,
     },
   ]
 }
@@ -67,7 +68,7 @@ function overlapFinding(workload: Workload, served: Served): Finding[] {
       level: 'error',
       what: `${workload.kind} ${keyOf(workload)} runs ${overlap.image}, and both programs write ${both}`,
       why: 'each undoes what the other one writes, and a Service may be paid for twice',
-      fix: `kubectl edit ${workload.kind.toLowerCase()} -n ${workload.metadata.namespace} ${workload.metadata.name}   # ${overlapRemedy(overlap)}`,
+      fix: shell`kubectl edit ${workload.kind.toLowerCase()} -n ${workload.metadata.namespace} ${workload.metadata.name}   # ${overlapRemedy(overlap)}`,
     },
   ]
 }
@@ -83,7 +84,7 @@ function addressWriterFinding(nodes: readonly Node[]): Finding[] {
       level: 'warning',
       what: `${first.manager} has written the addresses of node ${first.name}`,
       why: 'if it still runs, it and eip-admission write them in turn',
-      fix: `kubectl get node ${first.name} -o yaml --show-managed-fields   # ${overlapRemedy({ image: first.manager, both: ['nodes'] })}`,
+      fix: shell`kubectl get node ${first.name} -o yaml --show-managed-fields   # ${overlapRemedy({ image: first.manager, both: ['nodes'] })}`,
     },
   ]
 }
@@ -113,7 +114,7 @@ export const leader = defineCheck({
           level: 'error',
           what: lease ? `nobody renews the ${place}` : `the ${place} does not exist`,
           why: 'no `serve` runs the controllers: nothing is repaired, announced or released',
-          fix: `kubectl get pods -n ${process.namespace} -o wide   # start \`serve\`, or read its log`,
+          fix: shell`kubectl get pods -n ${process.namespace} -o wide   # start \`serve\`, or read its log`,
         },
       ]
     const { holderIdentity = '' } = lease.spec ?? {}
@@ -123,7 +124,7 @@ export const leader = defineCheck({
         level: 'error',
         what: `the ${place} is held by ${holderIdentity}, which is not eip-admission`,
         why: '`serve` waits for the lease, and runs no controller until that program stops',
-        fix: `kubectl get lease -n ${leaseNamespace} ${leaseName} -o yaml   # stop its holder`,
+        fix: shell`kubectl get lease -n ${leaseNamespace} ${leaseName} -o yaml   # stop its holder`,
       },
     ]
   },
@@ -145,7 +146,7 @@ export const guardianLease = defineCheck({
         level: 'error',
         what: lease ? `nobody renews the lease ${key}` : `the lease ${key} does not exist`,
         why: 'if the machine of the control-plane address fails, nobody moves it',
-        fix: `kubectl get pods -n ${process.namespace} -o wide   # run a guardian on each control-plane node`,
+        fix: shell`kubectl get pods -n ${process.namespace} -o wide   # run a guardian on each control-plane node`,
       },
     ]
   },

@@ -8,6 +8,7 @@ import { allRequestAnnotations } from '../../../ledger/users/possible-users.ts'
 import { type Finding, defineCheck } from '../check.ts'
 import type { Context, Values } from '../../../inspect/facts.ts'
 import { schemeOf, wantOf } from '../../../inspect/wanted.ts'
+import { shell } from '../../../lib/remedy.ts'
 
 type ReservationFacts = Pick<Values, 'cluster' | 'services' | 'records' | 'reservations'>
 
@@ -74,7 +75,7 @@ function retainedFinding(reservation: Reservation, cloud: string): Finding {
     level: 'warning',
     what: `${reservationText(reservation)} was retained, and its ElasticIP is lost`,
     why: 'the project pays for it; a Service of the previous name gets it again, and no sweep releases it',
-    fix: `kubectl eip adopt ${reservation.id} --name NAME   # or delete it at ${cloud} if nobody needs it`,
+    fix: shell`kubectl eip adopt ${reservation.id} --name NAME   # or delete it at ${cloud} if nobody needs it`,
   }
 }
 
@@ -84,7 +85,7 @@ function adoptionFinding(key: string, reservation: Reservation, { settings }: Co
     level: 'warning',
     what: `${reservationText(reservation)} is for Service ${key}, but no ElasticIP holds it`,
     why: 'the next sweep of the leader adopts it; if this stays, no `serve` leads',
-    fix: `kubectl get lease -n ${leaseNamespace} ${leaseName} -o yaml   # who leads, and since when`,
+    fix: shell`kubectl get lease -n ${leaseNamespace} ${leaseName} -o yaml   # who leads, and since when`,
   }
 }
 
@@ -96,7 +97,7 @@ function surplusFinding({ service, reservation }: Surplus, context: Context): Fi
       level: 'warning',
       what: `${what}, which shows its address but has no ElasticIP for it`,
       why: 'load balancing is off, or the Service has another ElasticIP: the reservation is kept until a person decides',
-      fix: `kubectl describe service -n ${service.metadata.namespace} ${service.metadata.name}   # the address is in use: do not delete it at ${cloud.name}`,
+      fix: shell`kubectl describe service -n ${service.metadata.namespace} ${service.metadata.name}   # the address is in use: do not delete it at ${cloud.name}`,
     }
   return {
     level: 'warning',

@@ -3,6 +3,7 @@ import type { Rule } from '../../../kube/rbac-rule.ts'
 import { type Finding, defineCheck } from '../check.ts'
 import { installRemedy } from '../install-remedy.ts'
 import type { RoleObject, Values } from '../../../inspect/facts.ts'
+import type { Remedy } from '../../../lib/remedy.ts'
 
 export const roles = defineCheck({
   id: 'roles',
@@ -13,7 +14,7 @@ export const roles = defineCheck({
   judge: (facts, context) => facts.roles.flatMap((role) => roleFindings(role, installRemedy(facts.webhooks, context))),
 })
 
-function roleFindings({ wanted, found }: Values['roles'][number], install: string): Finding[] {
+function roleFindings({ wanted, found }: Values['roles'][number], install: Remedy): Finding[] {
   const where = `${wanted.kind} ${keyOf(wanted)}`
   const why = '`serve` lacks rights, and fails where it needs them'
   if (!found) return [{ level: 'error', what: `${where} does not exist`, why, fix: install }]
@@ -37,7 +38,7 @@ function roleFindings({ wanted, found }: Values['roles'][number], install: strin
   ]
 }
 
-function subjectFindings(wanted: RoleObject, found: RoleObject, install: string): Finding[] {
+function subjectFindings(wanted: RoleObject, found: RoleObject, install: Remedy): Finding[] {
   const keyOfSubject = ({ kind, name, namespace = '' }: NonNullable<RoleObject['subjects']>[number]) =>
     `${kind} ${namespace}/${name}`
   const bound = (found.subjects ?? []).map(keyOfSubject)

@@ -4,6 +4,7 @@ import { serveSections } from '../../settings/serve.ts'
 import type { Setting } from '../../../settings/setting.ts'
 import { type Finding, defineCheck } from '../check.ts'
 import type { Context } from '../../../inspect/facts.ts'
+import { shell } from '../../../lib/remedy.ts'
 
 export const settingsWithoutEffect = defineCheck({
   id: 'settings-without-effect',
@@ -23,7 +24,7 @@ function withoutEffect(what: string): Finding {
     level: 'warning',
     what,
     why: '`serve` starts and does not do what was meant',
-    fix: 'eip-admission serve --help   # has every setting: correct this one, or remove it',
+    fix: shell`eip-admission serve --help   # has every setting: correct this one, or remove it`,
   }
 }
 

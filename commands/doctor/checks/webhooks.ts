@@ -5,11 +5,12 @@ import type { WebhookConfiguration } from '../../../kube/objects.ts'
 import { webhookIdentities } from '../../../webhooks/identities.ts'
 import { configurationProblem } from '../../../webhooks/probe-problem.ts'
 import { type Finding, defineCheck } from '../check.ts'
-import type { Context, Definition, Schema } from '../../../inspect/facts.ts'
+import type { Context, Definition, Schema, Values } from '../../../inspect/facts.ts'
 import { installRemedy } from '../install-remedy.ts'
+import { type Command, shell } from '../../../lib/remedy.ts'
 
-function logs({ settings }: Context): string {
-  return `kubectl logs -n ${settings.process.namespace} -l app.kubernetes.io/name=eip-admission   # or the log of \`serve\``
+function logs({ settings }: Context): Command {
+  return shell`kubectl logs -n ${settings.process.namespace} -l app.kubernetes.io/name=eip-admission   # or the log of \`serve\``
 }
 const later = 'Services are created without an address, and get it only later'
 
@@ -60,13 +61,17 @@ export const webhooksReached = defineCheck({
         level: 'error',
         what,
         why: later,
-        fix: isTrust
-          ? logs(context)
-          : `${installRemedy(webhooks, context)}   # and look whether \`serve\` runs: ${logs(context)}`,
+        fix: isTrust ? logs(context) : installAndLook(webhooks, context),
       },
     ]
   },
 })
+
+function installAndLook(webhooks: Values['webhooks'], context: Context): Command {
+  const { command, text } = installRemedy(webhooks, context)
+  const look = `and look whether \`serve\` runs: \`${logs(context).command}\``
+  return { command, text: text === undefined ? look : `${text}; ${look}` }
+}
 
 const dayMs = 86_400_000
 

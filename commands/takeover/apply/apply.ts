@@ -16,14 +16,14 @@ import { type Verified, verifyStep } from './verify-step.ts'
 import { leadStep, standbyStep } from './lead-step.ts'
 
 export type ApplyDeps = RunDeps & {
-  /** Reads the cluster and the cloud anew. */
+  /** Reads the cluster and the cloud again. */
   makePlan: () => Promise<TakeoverPlan>
   install: (plan: TakeoverPlan) => Promise<void>
 }
 
 export type ApplyResult = Verified & { plan: TakeoverPlan; steps: StepResult[] }
 
-/** Carries out a takeover, or what an earlier run left of it. Each step sees for itself what is done already. */
+/** Carries out a takeover, or the rest of one. Each step finds out which part is done already. */
 export async function applyTakeover(deps: ApplyDeps): Promise<ApplyResult> {
   const plan = await freePlan(deps)
   const { namespace } = plan.target
@@ -50,7 +50,7 @@ function isAsPlanned(before: Progress | undefined, { status }: TakeoverPlan): bo
 async function carryOut(deps: ApplyDeps, plan: TakeoverPlan, run: Run): Promise<ApplyResult> {
   const { before, progress, check, clock } = run
   // A later run sees a cluster that the first one has changed already.
-  // What an `undo` that was interrupted had left, the next one reads anew.
+  // The next `undo` reads again the reservations that an interrupted one noted.
   const found = before ? { ...before.found, left: [] } : await readFound(deps.client, plan)
   const late = lateWorkloads(found, plan)
   if (late.length > 0)

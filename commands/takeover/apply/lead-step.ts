@@ -15,8 +15,9 @@ import {
   waitingReason,
   workloadText,
 } from '../workloads.ts'
+import { counted } from '../../../lib/plain-text.ts'
 
-/** As many as the chart runs by default. */
+/** The replicas of the chart by default. */
 const usualReplicas = 2
 
 type Leading = { client: KubeClient; namespace: string; lead: LeadLease }
@@ -40,7 +41,7 @@ export function standbyStep({ client, namespace, lead, signal, isElecting }: Sta
   /** The guardians of the control-plane address are not on standby: they act without a lease. */
   const deployment = async () => (await ownWorkloads(client, namespace)).filter(({ kind }) => kind === 'Deployment')
   let first: Lease | undefined
-  /** Who has the lease; undefined where ours cannot lead beside the predecessor, or leads already since an earlier run. */
+  /** The holder of the lease; undefined where ours cannot lead beside the predecessor, or leads since an earlier run. */
   const holderLeft = async () => {
     if (isElecting || lead.isOurs()) return undefined
     const stored = await client.get(leases, lead.at)
@@ -69,7 +70,7 @@ export function standbyStep({ client, namespace, lead, signal, isElecting }: Sta
   }
 }
 
-/** Why the webhooks of a `serve` on standby do not answer, and what a person should do about it. */
+/** The reason why the webhooks of a `serve` on standby do not answer, and the remedy. */
 async function notReady(client: KubeClient, own: readonly StoppableWorkload[], reason: string): Promise<Missing> {
   const [workload] = own
   if (!workload)
@@ -80,8 +81,8 @@ async function notReady(client: KubeClient, own: readonly StoppableWorkload[], r
   const waiting = await waitingReason(client, workload)
   const why = waiting === undefined ? reason : `a pod waits: ${waiting}`
   return {
-    text: `${workloadText(workload)} has ${readyPods(workload)} ready pods (${why})`,
-    hint: `kubectl describe pods -n ${workload.metadata.namespace}`,
+    text: `${workloadText(workload)} has ${counted(readyPods(workload), 'ready pods')} (${why})`,
+    hint: `\`kubectl describe pods -n ${workload.metadata.namespace}\``,
   }
 }
 
@@ -109,19 +110,19 @@ export function leadStep({ client, namespace, lead }: Omit<Leading, 'signal'>): 
   }
 }
 
-/** What is left until a process of ours leads, and what a person should do if none comes. */
+/** The wait for a leader of ours, and the remedy if none comes. */
 function leaderMissing(holder: string, { own, lead }: { own: readonly StoppableWorkload[]; lead: LeadLease }): Missing {
   const place = placeOf(lead.at)
   if (holder !== '' && !isOwnIdentity(holder) && !isOfTakeover(holder))
     return {
       text: `the ${place} is held by ${holder}, which does not act for us`,
-      hint: `stop that program: kubectl get pods -A -o wide | grep ${holder.split('_')[0]}`,
+      hint: `stop that program: \`kubectl get pods -A -o wide | grep ${holder.split('_')[0]}\` finds it`,
     }
   const text = holder === '' ? `nobody holds the ${place}` : `freeing the ${place} of ${holder}`
   const deployment = own.find(({ kind }) => kind === 'Deployment')
   if (!deployment) return { text, hint: 'start `eip-admission serve` with the settings that the plan prints' }
   return {
-    text: `${text}; ${workloadText(deployment)} has ${readyPods(deployment)} ready pods`,
-    hint: `kubectl get pods -n ${deployment.metadata.namespace}`,
+    text: `${text}; ${workloadText(deployment)} has ${counted(readyPods(deployment), 'ready pods')}`,
+    hint: `\`kubectl get pods -n ${deployment.metadata.namespace}\``,
   }
 }

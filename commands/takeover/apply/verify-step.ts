@@ -10,8 +10,9 @@ import type { PlannedService } from '../plan/plan.ts'
 import { type Routes, readRoutes } from '../routes.ts'
 import type { Missing, TakeoverStep } from '../steps.ts'
 import { type SeenService, isThere, leftToTakeOver, serviceProblems } from './verify.ts'
+import { counted } from '../../../lib/plain-text.ts'
 
-/** What was seen after a takeover. */
+/** The state after a takeover. */
 export type Verified = { services: ServiceResult[]; routes: Routes }
 
 /** One Service in the report of a takeover. */
@@ -25,7 +26,7 @@ export function verifyStep(deps: Deps): TakeoverStep & { results(): Verified } {
   let last: Look | undefined
   return {
     name: 'verify',
-    title: `Adopt and verify ${deps.planned.length} Services`,
+    title: `Adopt and verify ${counted(deps.planned.length, 'Services')}`,
     async missing() {
       const { seen, metallb } = (last = await look(deps))
       const open = openOf(seen)
@@ -47,7 +48,7 @@ export function verifyStep(deps: Deps): TakeoverStep & { results(): Verified } {
   }
 }
 
-/** How many of the Services that are still there have no problem, and the problems of the next one. */
+/** The count of remaining Services without a problem, and the problems of the next one. */
 function openOf(seen: readonly SeenService[]): Missing | undefined {
   const there = seen.filter(isThere)
   const [first, ...more] = there.filter((one) => serviceProblems(one).length > 0)
@@ -56,7 +57,7 @@ function openOf(seen: readonly SeenService[]): Missing | undefined {
   const count = `${there.length - more.length - 1} of ${there.length}`
   return {
     text: `${count} Services are as planned; Service ${namespace}/${name}: ${serviceProblems(first).join('; ')}`,
-    hint: `if it stays so: kubectl describe service -n ${namespace} ${name}`,
+    hint: `if it stays so: \`kubectl describe service -n ${namespace} ${name}\``,
   }
 }
 

@@ -1,4 +1,4 @@
-// What still differs between a Service after the takeover and what the plan says. Nothing: it was taken over.
+// The differences between a Service after the takeover and its plan. Without any it was taken over.
 import { canonicalIpAddress } from '../../../lib/ip-address.ts'
 import { parseAddress } from '../../../announcers/shared/address.ts'
 import { announcingPool } from '../../../announcers/metallb/pools.ts'

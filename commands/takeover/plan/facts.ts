@@ -9,10 +9,10 @@ import type { Progress } from '../progress.ts'
 import type { Right } from '../rights.ts'
 import type { PlanFinding } from './plan.ts'
 
-/** What decides about the addresses of Services. */
+/** The facts that decide about the addresses of Services. */
 export type ServiceFacts = Pick<Values, 'cluster' | 'services' | 'records' | 'reservations' | 'controlPlane'>
 
-/** What of the cluster and the cloud `takeover plan` looks at: what `doctor` reads too, and some of its own. */
+/** The facts of `takeover plan`: those that `doctor` reads too, and some of its own. */
 type TakeoverValues = ServiceFacts &
   Pick<Values, 'server' | 'nodes' | 'workloads' | 'definitions' | 'metallb' | 'document' | 'sessions'> &
   Pick<Values, 'cloudReads' | 'cloudPace' | 'machines' | 'peers' | 'seenSessions'> & {
@@ -21,9 +21,9 @@ type TakeoverValues = ServiceFacts &
     /** The Secret with the password of MetalLB's sessions, which we may have written. */
     bgpSecret: Secret | undefined
     autoscalers: Autoscaler[]
-    /** What a takeover that was begun has written down. */
+    /** The record of a takeover that was started. */
     progress: Progress | undefined
-    /** What the person who asks may not do, of what `apply` does. */
+    /** The rights that `apply` needs and the person lacks. */
     lacked: Right[]
     /** The lease of the run that works on it. */
     lock: Lease | undefined
@@ -63,7 +63,7 @@ export function valuesOf<Name extends keyof TakeoverValues>(
   return Object.fromEntries(entries) as Pick<TakeoverValues, Name>
 }
 
-/** What could not be read: a plan that does not know it would promise too much. */
+/** Blockers for unread facts: a plan without them would promise too much. */
 export function unreadFindings(facts: TakeoverFacts): PlanFinding[] {
   return Object.entries(facts).flatMap(([name, fact]) => {
     if (!('unread' in fact)) return []

@@ -1,9 +1,16 @@
+import type { Check } from '../../doctor/check.ts'
+import { softwareCheck } from '../../doctor/checks/announcers.ts'
+import { apiServerVersion } from '../../doctor/checks/api-server.ts'
+import { cloudAccess, cloudPace, clusterId, project } from '../../doctor/checks/cloud.ts'
+import { controlPlaneReservation } from '../../doctor/checks/control-plane.ts'
+import { nodeMachines, providerIds, uninitializedNodes } from '../../doctor/checks/nodes.ts'
+import type { Context, Facts } from '../../../inspect/facts.ts'
+import { remedyText, shell } from '../../../lib/remedy.ts'
 import { nameOfChoice } from '../../../announcers/setting.ts'
 import { compareReservations } from '../../doctor/checks/reservations.ts'
 import { finalizersOf } from '../../../inspect/predecessors.ts'
 import { rightsFindings } from '../rights.ts'
-import { checked } from './checked.ts'
-import { type PlanInput, unreadFindings, valueOf, valuesOf } from './facts.ts'
+import { type PlanInput, type TakeoverFacts, unreadFindings, valueOf, valuesOf } from './facts.ts'
 import { liveHolder, planLease, planStatus, statusFindings } from './plan-leases.ts'
 import { planNodes } from './plan-nodes.ts'
 import { planObjects } from './plan-objects.ts'
@@ -13,7 +20,7 @@ import { planServices } from './plan-services.ts'
 import type { Finding, PlanFinding, TakeoverPlan } from './plan.ts'
 import { plannedSettings, settingsWarnings } from './planned-settings.ts'
 
-/** What a takeover does, and what is in its way. Pure: facts in, plan out. */
+/** Makes the plan of a takeover, with everything that blocks it. Pure: facts in, plan out. */
 export function makePlan(input: PlanInput): TakeoverPlan {
   const { translation, facts, context } = input
   const { namespace, leaseNamespace, leaseName } = context.settings.process
@@ -83,7 +90,7 @@ function planNetwork({ facts, context }: PlanInput, services: TakeoverPlan['serv
   return { nodes, announcer, findings: [...findings, ...more] }
 }
 
-/** Until a person has seen what the predecessor left, nothing of it is given back. */
+/** The predecessor's leftovers are not released before a person has seen them. */
 function flagsAfter({ flags }: PlanInput, reservations: TakeoverPlan['reservations']): Record<string, string> {
   return reservations.some(({ whose }) => whose === 'orphan') ? { '--sweep': 'report', ...flags } : flags
 }
@@ -100,3 +107,43 @@ function distinct(findings: readonly PlanFinding[]): Finding[] {
   const seen = findings.map(({ isBlocker: _level, ...one }) => [`${one.reason} ${one.where} ${one.what}`, one] as const)
   return [...new Map(seen).values()]
 }
+
+/** Errors of these checks do not block: the predecessor runs with the same, and a takeover does not touch it. */
+const known: readonly Check[] = [
+  providerIds,
+  uninitializedNodes,
+  nodeMachines,
+  softwareCheck('metallb-reports'),
+  cloudPace,
+]
+
+/** The checks of `doctor` that make sense before we run. */
+const checks: readonly Check[] = [
+  apiServerVersion,
+  cloudAccess,
+  clusterId,
+  project,
+  ...['metallb-programs', 'metallb-definitions', 'overlapping-pools', 'kube-vip'].map(softwareCheck),
+  controlPlaneReservation,
+  ...known,
+]
+
+/** Findings of `doctor`: its errors block, unless the predecessor runs with them. */
+function checked(facts: TakeoverFacts, context: Context, announcerRuns: boolean): PlanFinding[] {
+  return checks.flatMap((check) => {
+    // The checks that we run need no other facts.
+    const results = check.run(facts as unknown as Facts, context)
+    const problems = results.filter(({ level }) => level === 'error' || level === 'warning')
+    return problems.map(
+      ({ check: reason, level, section, what, why, fix = shell`eip-admission doctor`, isUnseen }) => ({
+        isBlocker: level === 'error' && !known.includes(check) && !(isUnseen && announcerRuns),
+        reason,
+        where: section,
+        what: why === undefined ? what : `${what}: ${why}`,
+        remedy: isUnseen ? `${remedyText(fix)}; if you know that it runs: ${confirmedPlan}` : fix,
+      }),
+    )
+  })
+}
+
+const confirmedPlan = '`eip-admission takeover plan --announcer-runs`'

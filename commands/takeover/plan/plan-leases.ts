@@ -5,9 +5,9 @@ import { isOfTakeover } from '../lead-lease.ts'
 import { livingWorker } from '../lock.ts'
 import { type TakeoverStatus, isComplete, nextCommand, statusText } from '../takeover-status.ts'
 import { type PlanInput, valueOf } from './facts.ts'
-import type { ObjectRef, PlanFinding, PlannedLease, TakeoverPlan } from './plan.ts'
+import { type ObjectRef, type PlanFinding, type PlannedLease, type TakeoverPlan, blocker, warning } from './plan.ts'
 
-/** Where the predecessor's lease is, and whether it elects a leader. */
+/** The place of the predecessor's lease, and whether it elects a leader. */
 export function leaseOf({ predecessor, given: { flags } }: Pick<PlanInput, 'predecessor' | 'given'>): {
   at: ObjectRef
   isUsed: boolean
@@ -21,7 +21,7 @@ export function leaseOf({ predecessor, given: { flags } }: Pick<PlanInput, 'pred
   }
 }
 
-/** The lease of the predecessor, and what of the leases is in the way. Pure. */
+/** The lease of the predecessor, and the findings about leases. Pure. */
 export function planLease(input: PlanInput): { lease: PlannedLease; findings: PlanFinding[] } {
   const { at, isUsed } = leaseOf(input)
   const { at: ours, leader } = ownLeader(input)
@@ -37,7 +37,7 @@ export function planLease(input: PlanInput): { lease: PlannedLease; findings: Pl
   }
 }
 
-/** Who holds the predecessor's lease now and is none of ours; a lease that nobody renews expires in a minute or two. */
+/** The holder of the predecessor's lease, if it is not ours. A lease without renewals expires in a minute or two. */
 export function liveHolder(input: PlanInput): string | undefined {
   const { at, isUsed } = leaseOf(input)
   const stored = storedLease(input, at)
@@ -60,25 +60,20 @@ function ownLeader(input: PlanInput): { at: ObjectRef; leader: string | undefine
 }
 
 function alreadyLed({ namespace, name }: ObjectRef, leader: string): PlanFinding {
-  return {
-    isBlocker: true,
-    reason: 'already-running',
-    where: `Lease ${namespace}/${name}`,
+  return blocker('already-running', `Lease ${namespace}/${name}`, {
     what: `a \`serve\` of eip-admission holds it (${leader})`,
-    remedy: 'stop it, or continue the takeover that was begun: eip-admission takeover apply',
-  }
+    remedy: 'stop it, or continue the takeover that was begun: `eip-admission takeover apply`',
+  })
 }
 
 function otherLease(at: ObjectRef, ours: ObjectRef): PlanFinding {
-  return {
-    reason: 'other-lease',
-    where: `Lease ${ours.namespace}/${ours.name}`,
+  return warning('other-lease', `Lease ${ours.namespace}/${ours.name}`, {
     what: `the predecessor leads by ${at.namespace}/${at.name}: the two leases do not exclude both programs from running`,
     remedy: `--leader-elect-resource-name=${at.name} --leader-elect-resource-namespace=${at.namespace}`,
-  }
+  })
 }
 
-/** How far a takeover is that was begun; undefined if none was. Pure. */
+/** The state of a takeover that was started; undefined if none was. Pure. */
 export function planStatus(
   input: PlanInput,
   { predecessor: { workloads }, services }: Pick<TakeoverPlan, 'predecessor' | 'services'>,
@@ -100,18 +95,19 @@ export function planStatus(
   return { recorded, step, lacking: recorded === 'applied' ? lacking : [], worker }
 }
 
-/** What a person should know of a takeover that is not complete. */
+/** The warning of a takeover that is not complete. */
 export function statusFindings(status: TakeoverStatus | undefined): PlanFinding[] {
   if (!status || isComplete(status)) return []
-  const other = status.recorded === 'undoing' ? 'apply takes over again' : 'undo goes back'
+  const other =
+    status.recorded === 'undoing'
+      ? '`eip-admission takeover apply` takes over again'
+      : '`eip-admission takeover undo` goes back'
   return [
-    {
-      reason: 'takeover-begun',
-      where: 'the cluster',
+    warning('takeover-begun', 'the cluster', {
       what: `${statusText(status)}; the plan shows what is left`,
       remedy: status.worker
         ? 'wait until that run has ended, then run takeover plan again'
-        : `${nextCommand(status)} continues it, eip-admission takeover ${other}`,
-    },
+        : `\`${nextCommand(status)}\` continues it, ${other}`,
+    }),
   ]
 }

@@ -4,13 +4,13 @@ import { machineIdOf } from '../../../controllers/nodes/node-machine.ts'
 import type { Node } from '../../../kube/objects.ts'
 import { matchesRequirements } from '../../../lib/label-selector.ts'
 import type { Context, Values } from '../../../inspect/facts.ts'
-import type { PlanFinding, PlannedNode } from './plan.ts'
+import { type PlanFinding, type PlannedNode, warning } from './plan.ts'
 
 export type NodesPlan = { nodes: PlannedNode[]; peers: NodePeers[]; findings: PlanFinding[] }
 
 type NodeFacts = Pick<Values, 'nodes' | 'machines' | 'peers'>
 
-/** What changes on nodes: nothing but annotations about BGP peers that are missing or not right any more. Pure. */
+/** Plans the changes of nodes: only annotations about BGP peers that are missing or wrong. Pure. */
 export function planNodes({ nodes, machines, peers }: NodeFacts, { vendor }: Context): NodesPlan {
   const { isOn, annotations: scheme, selector } = vendor.bgp
   const isOwn = ownNames(scheme)
@@ -58,10 +58,8 @@ function changedNames(
 }
 
 function withoutPeers({ metadata: { name } }: Node): PlanFinding {
-  return {
-    reason: 'node-without-peers',
-    where: `node ${name}`,
+  return warning('node-without-peers', `node ${name}`, {
     what: 'the provider has no BGP peers for its machine; `serve` turns BGP on there, as the predecessor would',
     remedy: 'nothing; or exclude the node by --bgp-node-selector',
-  }
+  })
 }

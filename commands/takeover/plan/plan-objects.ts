@@ -13,6 +13,7 @@ import { announcerOf } from '../../../announcers/announcers.ts'
 import type { CloudProvider } from '../../../clouds/ports/cloud-provider.ts'
 import type { Definition } from '../../../inspect/facts.ts'
 import type { PlanFinding, PlannedObject, PlannedService, TakeoverPlan } from './plan.ts'
+import { shell } from '../../../lib/remedy.ts'
 
 type ObjectFacts = {
   vendor: Pick<CloudProvider, 'loadBalancer' | 'announcerMarks'>
@@ -24,7 +25,7 @@ type ObjectFacts = {
   definitions: readonly Definition[]
 }
 
-/** What happens to each object of the announcing software, as the announcing controller would plan it. Pure. */
+/** Plans each object of the announcing software as the announcing controller would. Pure. */
 export function planObjects(seen: ObjectFacts): { announcer: TakeoverPlan['announcer']; findings: PlanFinding[] } {
   const announcer = announcerOf(seen.vendor.loadBalancer, seen.vendor.announcerMarks)
   const state: Announcements = { addresses: announcedIn(seen.services), nodes: seen.peers }
@@ -66,7 +67,7 @@ function announcedIn(services: readonly PlannedService[]): Announced[] {
   }))
 }
 
-/** As `serve` chooses: custom resources where the cluster knows them, else the ConfigMap. */
+/** The choice of `serve`: custom resources where the cluster knows them, else the ConfigMap. */
 function chosen(
   configuration: ReturnType<typeof announcerOf>['configuration'],
   { definitions }: ObjectFacts,
@@ -107,7 +108,7 @@ function describe(object: KubeObject, change: PlannedObject['change'], fields: s
   return { kind, namespace: metadata.namespace ?? '', name: metadata.name, change, fields, interruptsSession: false }
 }
 
-/** What happens to an object, and to which of its fields. */
+/** The change of an object, with the fields that change. */
 export function describeChange(change: ObjectChange): PlannedObject {
   if ('remove' in change) return describe(change.remove, 'removed')
   const { object } = change.write
@@ -152,7 +153,7 @@ function documentOf(
     }
   } catch (error) {
     const what = error instanceof Error ? error.message : 'it cannot be read'
-    const remedy = `kubectl edit configmap -n ${namespace} ${name}`
+    const remedy = shell`kubectl edit configmap -n ${namespace} ${name}`
     return { objects: [], problems: [], blockers: [{ reason: 'announcer-document', where, what, remedy }] }
   }
 }
@@ -163,7 +164,7 @@ function warningOf(announcer: string, { subject, message }: Problem): PlanFindin
     reason: 'announcer',
     where,
     what: `${announcer}: ${message}`,
-    remedy: `kubectl get events -A | grep ${where.split(' ')[1]}`,
+    remedy: shell`kubectl get events -A | grep ${where.split(' ')[1]}`,
   }
 }
 

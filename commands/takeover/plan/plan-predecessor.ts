@@ -3,10 +3,11 @@ import type { Pod, Workload } from '../../../inspect/facts.ts'
 import { type Predecessor, runningVersion } from '../../../inspect/predecessors.ts'
 import { type FoundPredecessors, type FoundWorkload, isRunning } from '../../../inspect/find-predecessors.ts'
 import { type PlanInput, valueOf } from './facts.ts'
-import type { PlanFinding, PredecessorWorkload } from './plan.ts'
+import { type PlanFinding, type PredecessorWorkload, blocker, warning } from './plan.ts'
 import { autoscalerFinding, helmFinding, helmReleaseOf, managerFinding } from './workload-managers.ts'
+import { shell } from '../../../lib/remedy.ts'
 
-/** The workloads of the predecessor, and what of them is in the way. Pure. */
+/** The workloads of the predecessor, and their findings. Pure. */
 export function planPredecessor(
   { found, predecessor, facts }: PlanInput,
   liveHolder: string | undefined,
@@ -17,7 +18,7 @@ export function planPredecessor(
   const own = ownWorkloads(found, predecessor)
   const others = found.workloads.filter((one) => !own.includes(one) && isRunning(one.object))
   const running = own.filter(({ object }) => isRunning(object))
-  // Where a takeover was begun our program may run already.
+  // After the start of a takeover our program may run already.
   const isBegun = valueOf(facts.progress) !== undefined
   return {
     workloads: own.map(describeWorkload),
@@ -43,7 +44,7 @@ function ownWorkloads({ workloads }: FoundPredecessors, { dialect }: Predecessor
   return workloads.filter((one) => one.predecessor.dialect === dialect)
 }
 
-/** What the plan says of a workload: enough to bring it back. */
+/** A workload in the plan: enough to restore it. */
 function describeWorkload({ object, image, predecessor }: FoundWorkload): PredecessorWorkload {
   const { kind, metadata, spec } = object
   const selector = spec?.template?.spec?.nodeSelector
@@ -63,13 +64,10 @@ function describeWorkload({ object, image, predecessor }: FoundWorkload): Predec
 }
 
 function otherPredecessor({ object, image }: FoundWorkload): PlanFinding {
-  return {
-    isBlocker: true,
-    reason: 'several-predecessors',
-    where: `${object.kind} ${keyOf(object)}`,
+  return blocker('several-predecessors', `${object.kind} ${keyOf(object)}`, {
     what: `it runs ${image}: another program that serves the same Services`,
     remedy: 'stop the one that does not belong to this cloud, then run takeover plan again',
-  }
+  })
 }
 
 function loosePod({ metadata }: Pod): PlanFinding {
@@ -82,7 +80,7 @@ function loosePod({ metadata }: Pod): PlanFinding {
     what: `it runs the predecessor, and no Deployment or DaemonSet made it${owner ? ` but ${owner.kind} ${owner.name}` : ''}: apply cannot stop it`,
     remedy: isStatic
       ? `move its manifest out of the folder of static pods on node ${owner.name}`
-      : `kubectl delete pod -n ${metadata.namespace} ${metadata.name}   # and whatever makes it again`,
+      : shell`kubectl delete pod -n ${metadata.namespace} ${metadata.name}   # and whatever makes it again`,
   }
 }
 
@@ -111,21 +109,16 @@ function versionFinding({ object, image, predecessor }: FoundWorkload): PlanFind
 function notRunning(own: readonly FoundWorkload[], liveHolder: string | undefined): PlanFinding {
   const [first] = own
   if (!first && liveHolder !== undefined)
-    return {
-      isBlocker: true,
-      reason: 'runs-unseen',
-      where: 'the lease of the predecessor',
+    return blocker('runs-unseen', 'the lease of the predecessor', {
       what: `${liveHolder} holds it and renews it, so the predecessor runs, but no workload with it was found`,
-      remedy: `stop it yourself, then run takeover plan again; to find its pod: kubectl get pods -A -o wide | grep ${liveHolder.split('_')[0]}`,
-    }
-  return {
-    reason: 'not-running',
-    where: first ? `${first.object.kind} ${keyOf(first.object)}` : 'the cluster',
+      remedy: shell`kubectl get pods -A -o wide | grep ${liveHolder.split('_')[0]}   # finds its pod: stop it, then run takeover plan again`,
+    })
+  return warning('not-running', first ? `${first.object.kind} ${keyOf(first.object)}` : 'the cluster', {
     what: first
       ? 'it has no replica: the predecessor is stopped already'
       : 'no workload runs a predecessor. If it runs outside of the cluster, takeover cannot stop it',
     remedy: first ? 'nothing' : 'make sure yourself that it is stopped before takeover apply',
-  }
+  })
 }
 
 function isOurs(object: Workload): boolean {
@@ -134,11 +127,8 @@ function isOurs(object: Workload): boolean {
 }
 
 function ownProgram({ kind, metadata }: Workload): PlanFinding {
-  return {
-    isBlocker: true,
-    reason: 'already-running',
-    where: `${kind} ${metadata.namespace}/${metadata.name}`,
+  return blocker('already-running', `${kind} ${metadata.namespace}/${metadata.name}`, {
     what: 'eip-admission runs in this cluster already',
-    remedy: 'if a takeover was begun, continue it: eip-admission takeover apply; else look: eip-admission doctor',
-  }
+    remedy: 'if a takeover was begun, continue it: `eip-admission takeover apply`; else look: `eip-admission doctor`',
+  })
 }

@@ -6,14 +6,16 @@ import { namedCluster } from '../../../ledger/record/marks.ts'
 import type { SweepPlan } from '../../../ledger/sweep/sweep-plan.ts'
 import type { Context } from '../../../inspect/facts.ts'
 import { schemeOf } from '../../../inspect/wanted.ts'
-import type { PlanFinding, PlannedReservation, PlannedService } from './plan.ts'
+import { type PlanFinding, type PlannedReservation, type PlannedService, blocker } from './plan.ts'
 import type { ServiceFacts } from './facts.ts'
+import { shell } from '../../../lib/remedy.ts'
+import { counted } from '../../../lib/plain-text.ts'
 
 export type ReservationsPlan = { reservations: PlannedReservation[]; findings: PlanFinding[] }
 
 type ReservationFacts = { facts: ServiceFacts; services: readonly PlannedService[]; sweep: SweepPlan; context: Context }
 
-/** Whose each reservation will be. It lists those with the marks of the predecessor and those that Services show. Pure. */
+/** Plans the owner of each reservation with the predecessor's marks, and of each that a Service shows. Pure. */
 export function planReservations(seen: ReservationFacts): ReservationsPlan {
   const reservations = seen.facts.reservations.flatMap((one) => planned(one, seen) ?? [])
   const warnings = reservations.flatMap((one) => warningOf(one, seen) ?? [])
@@ -74,8 +76,7 @@ function loadBalancingOff(
         .map(({ address }) => address)
         .slice(0, 5)
         .join(', ')}`,
-      remedy:
-        'name the announcing software: eip-admission takeover plan --loadbalancer=..., as docs/reference/settings.md says',
+      remedy: shell`eip-admission takeover plan --loadbalancer=...   # names the announcing software, as docs/reference/settings.md says`,
     },
   ]
 }
@@ -141,17 +142,14 @@ function limitFinding(
 ): PlanFinding[] {
   if (limit === undefined || count <= limit) return []
   return [
-    {
-      isBlocker: true,
-      reason: 'limit',
-      where: of,
-      what: `it holds ${count} addresses, and ${flag} is ${limit}: new Services would be refused`,
+    blocker('limit', of, {
+      what: `it holds ${counted(count, 'addresses')}, and ${flag} is ${limit}: new Services would be refused`,
       remedy: `run takeover plan again with ${flag}=${roundUp(count)}; takeover apply needs the same flag`,
-    },
+    }),
   ]
 }
 
-/** With room for new ones. */
+/** A limit with room for new addresses. */
 function roundUp(count: number): number {
   return Math.ceil((count * 1.5) / 10) * 10
 }

@@ -102,7 +102,7 @@ function endOf({ service, before, record, reservation, wanted, facts, context }:
   }
 }
 
-/** What decides about own addresses, from what was read. */
+/** The facts that decide about own addresses. */
 function ownFacts({ cluster, services, records, reservations }: ServiceFacts, context: Context): OwnAddressFacts {
   const { policy } = context.vendor
   const of = (address: string) => reservations.find((one) => covers(one, address))

@@ -1,9 +1,10 @@
 import type { Predecessor } from '../../../inspect/predecessors.ts'
 import { type TakeoverStatus, isComplete } from '../takeover-status.ts'
+import type { Remedy } from '../../../lib/remedy.ts'
 
 /*
- * What `takeover plan` prints and `takeover apply` carries out. Plain data: it can be written as JSON and read back. No
- * value in it is a secret.
+ * The plan that `takeover plan` prints and `takeover apply` carries out. Plain data: it can be written as JSON and read back.
+ * It contains no secret.
  */
 
 export type ObjectRef = { namespace: string; name: string }
@@ -15,9 +16,9 @@ export type PredecessorWorkload = ObjectRef & {
   image: string
   /** The version in the tag of the image; undefined if it is none that we know. */
   version: string | undefined
-  /** Of a Deployment. */
+  /** The replicas of a Deployment. */
   replicas?: number
-  /** Of a DaemonSet: it is stopped by a selector that no node fits. */
+  /** The selector of a DaemonSet: one that no node fits stops it. */
   nodeSelector?: Record<string, string>
   /** Whether it has a replica, or a pod that should run. */
   isRunning: boolean
@@ -36,7 +37,7 @@ export type PlannedLease = ObjectRef & {
 /** A Service and its address. The two addresses are equal in every plan without blockers. */
 export type PlannedService = ObjectRef & {
   uid: string
-  /** What the network knows, or else what the spec says. Undefined: the Service waits for an address. */
+  /** The address of the status, or else of the spec. Undefined: the Service waits for an address. */
   before: string | undefined
   after: string | undefined
   reservationID?: string
@@ -48,7 +49,7 @@ export type PlannedService = ObjectRef & {
   held: 'reserved' | 'record' | 'own' | 'balancer' | 'control-plane' | 'pending' | 'ignored'
   /** Finalizers of the predecessor on it, which stay. */
   finalizers: string[]
-  /** Where an address of it is written: `status.loadBalancer`, `spec.loadBalancerIP`, or an annotation. */
+  /** The places that show its address: `status.loadBalancer`, `spec.loadBalancerIP`, or an annotation. */
   shownIn: string[]
 }
 
@@ -64,10 +65,10 @@ export type PlannedReservation = {
   action: 'adopt' | 'mark' | 'keep'
 }
 
-/** What happens to one node. `none`: its annotations already say what we would say. `removed`: those that are not true any more. */
+/** The change of one node. `none`: its annotations are right already. `removed`: annotations that are no longer true. */
 export type PlannedNode = { name: string; change: 'none' | 'annotations'; annotations: string[]; removed: string[] }
 
-/** What happens to an object of the announcing software. `adopted`: only labels are added, nothing is announced anew. */
+/** The change of an object of the announcing software. `adopted`: only labels are added, and no route changes. */
 export type PlannedObject = {
   kind: string
   namespace: string
@@ -79,18 +80,30 @@ export type PlannedObject = {
   interruptsSession: boolean
 }
 
-/** Something that `apply` must not start with, or that a person should know before. */
+/** A fact that blocks `apply`, or that a person should know before. */
 export type Finding = {
   /** Stable, for programs. */
   reason: string
-  /** What is wrong, with the object. */
+  /** The object. */
   where: string
   what: string
-  remedy: string
+  remedy: Remedy
 }
 
-/** What a part of the plan has to say. A blocker is in the way; the rest is a warning. */
+/** A finding of a part of the plan: a blocker or a warning. */
 export type PlanFinding = Finding & { isBlocker?: boolean }
+
+type Said = Pick<Finding, 'what' | 'remedy'>
+
+/** A finding that blocks `apply`. */
+export function blocker(reason: string, where: string, said: Said): PlanFinding {
+  return { isBlocker: true, reason, where, ...said }
+}
+
+/** A finding that a person should know before. */
+export function warning(reason: string, where: string, said: Said): PlanFinding {
+  return { reason, where, ...said }
+}
 
 /** The predecessor's settings, translated. */
 export type PlannedSettings = {
@@ -110,7 +123,7 @@ export type PlannedSettings = {
   }
   /** The values file of the chart, as YAML. It holds no secret. */
   values: string
-  /** What of the predecessor's settings has no effect any more, or another one. */
+  /** The predecessor's settings that have no effect any more, or another one. */
   notes: string[]
 }
 
@@ -126,7 +139,7 @@ export type TakeoverPlan = {
     usage: string
     finalizers: string[]
   }
-  /** Where our program will run. */
+  /** The place of our program. */
   target: { namespace: string; leaseNamespace: string; leaseName: string }
   /** A takeover that was begun; undefined if none was. */
   status?: TakeoverStatus | undefined
@@ -138,11 +151,11 @@ export type TakeoverPlan = {
   announcer: { name: string; objects: PlannedObject[]; interruptedSessions: number; waves: number }
   blockers: Finding[]
   warnings: Finding[]
-  /** What the project pays for. The difference is what Services wait for already. */
+  /** The reservations that the project pays for. The difference is those that Services wait for already. */
   cost: { addressesBefore: number; addressesAfter: number }
 }
 
-/** Whether a takeover was carried out to its end, and nothing is in the way of staying so. */
+/** Whether a takeover is complete, and nothing blocks it. */
 export function isDone({ status, blockers }: Pick<TakeoverPlan, 'status' | 'blockers'>): boolean {
   return isComplete(status) && blockers.length === 0
 }

@@ -3,7 +3,7 @@ import type { LoadBalancer } from '../../../announcers/setting.ts'
 import { dialectFacts } from '../../settings/chart-facts.ts'
 import type { Context } from '../../../inspect/facts.ts'
 import type { PlanInput } from './facts.ts'
-import type { PlanFinding, PlannedSettings } from './plan.ts'
+import { type PlanFinding, type PlannedSettings, warning } from './plan.ts'
 
 /** The Secret that the chart reads by default: it is in our own namespace. */
 const secretName = 'eip-admission-cloud'
@@ -36,7 +36,7 @@ export function plannedSettings({ predecessor, given, translation, flags, contex
   }
 }
 
-/** What `serve` would warn of with these settings. */
+/** The warnings that `serve` would log with these settings. */
 export function settingsWarnings({ settings, vendor }: Context): PlanFinding[] {
   const location = vendor.policy.locationSources.some((one) => one.kind === 'setting' && one.value !== undefined)
   const texts = [...settings.warnings, ...vendor.unsupported]
@@ -45,12 +45,10 @@ export function settingsWarnings({ settings, vendor }: Context): PlanFinding[] {
     ...(location || vendor.loadBalancer.kind === 'none' || vendor.loadBalancer.kind === 'managed'
       ? []
       : [
-          {
-            reason: 'no-location',
-            where: 'settings',
+          warning('no-location', 'settings', {
             what: 'no location is set: a new Service gets an address only if its annotation names one',
             remedy: `set ${vendor.policy.locationSources.map(({ name }) => name).join(' or ')}, as --metro, --facility or --region`,
-          },
+          }),
         ]),
   ]
 }

@@ -11,7 +11,6 @@ import { pods } from '../../../inspect/kinds.ts'
 import type { CloudReader, Reader } from '../../../inspect/reader.ts'
 import type { Autoscaler, TakeoverFacts } from './facts.ts'
 import { lockAt } from '../lock.ts'
-import { readProgress } from '../progress.ts'
 import type { Right } from '../rights.ts'
 import type { ObjectRef } from './plan.ts'
 
@@ -29,7 +28,7 @@ export async function readPods(reader: Reader, namespaces: readonly string[]): P
 }
 
 export type FactSource = SharedSource & {
-  /** What this person may not do, of what `apply` does. */
+  /** The rights that `apply` needs and this person lacks. */
   lacked: () => Promise<Right[]>
   vendor: CloudReader
   /** Deployments, DaemonSets and static pods. */
@@ -38,11 +37,12 @@ export type FactSource = SharedSource & {
   pace: Values['cloudPace']
   /** The leases of the predecessor and of ours. */
   leasesAt: readonly ObjectRef[]
+  progress: TakeoverFacts['progress']
 }
 
 /** Reads all facts, each by itself: a read that fails hides no other. Nothing is written. */
 export async function readFacts(source: FactSource): Promise<TakeoverFacts> {
-  const { reader, context, vendor, workloads, pace, leasesAt, lacked } = source
+  const { reader, context, vendor, workloads, pace, leasesAt, lacked, progress } = source
   const { loadBalancer } = context.vendor
   const { namespace } = context.settings.process
   const cloud = cloudFacts(vendor, { context, pace })
@@ -55,7 +55,7 @@ export async function readFacts(source: FactSource): Promise<TakeoverFacts> {
       const found = await Promise.all(leasesAt.map((at) => reader.get(leases, at)))
       return found.filter((lease) => lease !== undefined)
     }),
-    progress: readFact(() => readProgress(reader, namespace)),
+    progress: Promise.resolve(progress),
     lacked: readFact(lacked),
     lock: readFact(() => reader.get(leases, lockAt(namespace))),
     bgpSecret: readFact(async () =>

@@ -7,10 +7,11 @@ import { readWorkloads, staticPods } from '../../../inspect/cluster.ts'
 import { countedProvider } from '../../../inspect/provider.ts'
 import type { Reader } from '../../../inspect/reader.ts'
 import { readSettingsFile } from '../../../settings/file.ts'
-import { SettingsError } from '../../../settings/problems.ts'
+import { names } from '../../../settings/installed-names.ts'
+import { type Problem, SettingsError } from '../../../settings/problems.ts'
 import { ownNamespace } from '../../../settings/process.ts'
 import { type ServeSettings, serveSettings } from '../../settings/serve.ts'
-import { readFact } from '../../../inspect/fact.ts'
+import { type Fact, readFact } from '../../../inspect/fact.ts'
 import {
   type FoundPredecessors,
   type FoundWorkload,
@@ -21,12 +22,12 @@ import { type GivenSettings, dataReader, readGivenSettings } from '../../../insp
 import { End } from '../end.ts'
 import { valueOf } from './facts.ts'
 import { makePlan } from './make-plan.ts'
-import { readProgress } from '../progress.ts'
+import { predecessorNamed } from '../found.ts'
+import { type Progress, readProgress } from '../progress.ts'
 import { leaseOf } from './plan-leases.ts'
 import { workloadsOf } from './plan-predecessor.ts'
-import { problemFinding, withoutPredecessor } from './no-plan.ts'
-import type { TakeoverPlan } from './plan.ts'
-import { type Predecessor, predecessors, runningVersion } from '../../../inspect/predecessors.ts'
+import type { Finding, TakeoverPlan } from './plan.ts'
+import { type Predecessor, predecessors, replacedPrograms, runningVersion } from '../../../inspect/predecessors.ts'
 import { type Right, applyRights } from '../rights.ts'
 import { readFacts, readPods } from './read-facts.ts'
 import { type Translation, translate } from './translate.ts'
@@ -57,7 +58,8 @@ export type ReadPlan = {
 export async function readPlan(source: PlanSource): Promise<ReadPlan> {
   const { reader, credentials, userAgent, env, announcerRuns, lackedRights } = source
   const { found, workloads } = await findAll(reader)
-  const { predecessor, given, version } = await chosen(found, source)
+  const progress = await readFact(() => readProgress(reader, source.flags['--namespace'] ?? ownNamespace.default))
+  const { predecessor, given, version } = await chosen({ found, progress }, source)
   const translation = withGivenFile(translate(predecessor, given, version), source.flags)
   const settings = resolved({ predecessor, flags: { ...translation.flags, ...source.flags }, translation, env })
   const { vendor, pace } = await countedProvider(settings.cloud, {
@@ -71,7 +73,8 @@ export async function readPlan(source: PlanSource): Promise<ReadPlan> {
   const lease = { namespace: leaseNamespace, name: leaseName }
   const leasesAt = [lease, at]
   const lacked = () => lackedRights(applyRights({ namespace, lease, workloads: workloadsOf(found, predecessor) }))
-  const facts = await readFacts({ reader, credentials, userAgent, context, vendor, workloads, pace, leasesAt, lacked })
+  const reads = { reader, credentials, userAgent, context, vendor, workloads, pace, leasesAt, lacked, progress }
+  const facts = await readFacts(reads)
   const flags = { ...translation.flags, ...withoutPlace(source.flags) }
   const plan = makePlan({ found, predecessor, given, translation, flags, facts, context, announcerRuns })
   return { plan, settings, vendor, secretFile: `${JSON.stringify(translation.file?.fields ?? {}, null, 2)}\n` }
@@ -94,12 +97,11 @@ function withoutPlace(flags: Record<string, string>): Record<string, string> {
 
 /** The predecessor whose settings count, and how it is set; the person may name one that runs outside of the cluster. */
 async function chosen(
-  found: FoundPredecessors,
-  source: PlanSource,
+  { found, progress }: { found: FoundPredecessors; progress: Fact<Progress | undefined> },
+  { reader, flags, env }: PlanSource,
 ): Promise<{ predecessor: Predecessor; given: GivenSettings; version?: string | undefined }> {
-  const { reader, flags, env } = source
   const named = flags['--cloud-provider']?.toLowerCase()
-  const workload = await chosenWorkload(found, source)
+  const workload = chosenWorkload(found, valueOf(progress))
   if (workload) {
     const given = await readGivenSettings(workload, dataReader(reader))
     return { predecessor: workload.predecessor, given, version: runningVersion(workload) }
@@ -107,25 +109,17 @@ async function chosen(
   const predecessor = predecessors.find(
     ({ provider, dialect, id }) => id === dialect && (provider === named || dialect === named),
   )
-  if (!predecessor) {
-    const namespace = namespaceOf(source)
-    throw withoutPredecessor(await readProgress(reader, namespace), namespace)
-  }
+  if (!predecessor) throw withoutPredecessor(progress, flags['--namespace'] ?? ownNamespace.default)
   const own = Object.entries(env).flatMap(([name, value]) =>
     value === undefined ? [] : [{ name, value, isSecret: false }],
   )
   return { predecessor, given: { flags: {}, secretFlags: [], env: own, file: undefined, unread: [] } }
 }
 
-/** What runs, or else what ran when a takeover began: a workload that was stopped before may have other settings. */
-async function chosenWorkload(
-  { workloads }: FoundPredecessors,
-  source: PlanSource,
-): Promise<FoundWorkload | undefined> {
+/** The workload that runs, or else ran when the takeover started: one that was stopped before may have other settings. */
+function chosenWorkload({ workloads }: FoundPredecessors, progress: Progress | undefined): FoundWorkload | undefined {
   const [first] = workloads
   if (!first || isRunning(first.object)) return first
-  // Of a record that cannot be read the plan says so itself.
-  const progress = valueOf(await readFact(() => readProgress(source.reader, namespaceOf(source))))
   const ran = progress?.found.workloads.filter((one) => one.isRunning) ?? []
   const [found] = ran.flatMap(({ kind, namespace, name }) =>
     workloads.filter(({ object }) => object.kind === kind && keyOf(object) === `${namespace}/${name}`),
@@ -133,11 +127,7 @@ async function chosenWorkload(
   return found ?? first
 }
 
-function namespaceOf({ flags }: PlanSource): string {
-  return flags['--namespace'] ?? ownNamespace.default
-}
-
-/** With the configuration file that the person gave, in place of the predecessor's. */
+/** The translation with the configuration file that the person gave, in place of the predecessor's. */
 function withGivenFile(translation: Translation, flags: Record<string, string>): Translation {
   const path = flags['--cloud-config'] ?? flags['--provider-config']
   if (path === undefined) return translation
@@ -168,4 +158,44 @@ function resolved({ predecessor, flags, translation, env }: Resolving): ServeSet
       blockers: [...translation.findings.filter(({ isBlocker }) => isBlocker), ...error.problems.map(problemFinding)],
     })
   }
+}
+
+/** The end without a plan: no workload runs a predecessor, and the person named none. */
+function withoutPredecessor(recorded: Fact<Progress | undefined>, namespace: string): Error {
+  if ('unread' in recorded) return new Error(recorded.unread)
+  const { value: progress } = recorded
+  if (!progress) return new End('blocked', 'no predecessor was found', { blockers: [absent] })
+  const { title } = predecessorNamed(progress.found.predecessor)
+  const removal = `\`kubectl delete configmap -n ${namespace} ${names.takeoverConfigMap}\``
+  if (progress.state === 'applied')
+    return new End(
+      'nothing',
+      `The takeover is complete, and ${title} is removed: nothing is left to plan, and \`undo\` has no way back. ` +
+        `Remove the record of the takeover: ${removal}`,
+    )
+  const where = progress.found.workloads.map(({ kind, namespace: of, name }) => `${kind} ${of}/${name}`).join(', ')
+  const gone = {
+    reason: 'predecessor-gone',
+    where,
+    what: 'it does not exist, so the settings cannot be read from it',
+    remedy: `install it again as it was, then run the command again; if it is never to run again: ${removal}`,
+  }
+  return new End('blocked', 'a takeover was begun, and its predecessor is not in the cluster any more', {
+    blockers: [gone],
+  })
+}
+
+const absent: Finding = {
+  reason: 'no-predecessor',
+  where: 'Deployments and DaemonSets of all namespaces',
+  what: `none runs ${replacedPrograms}`,
+  remedy:
+    'if it runs outside of the cluster, say which with --cloud-provider and --cloud-config=FILE; if there is none, install eip-admission',
+}
+
+/** The finding of a problem, without a value of the file: a person may have written the token into the wrong field. */
+function problemFinding({ setting, source, wrong, right }: Problem): Finding {
+  const isOfFile = source?.startsWith('the field ') === true
+  const shown = isOfFile ? wrong.replace(/^is ".*"$/s, 'cannot be used (its value is not shown)') : wrong
+  return { reason: 'setting', where: setting, what: source === undefined ? shown : `${source} ${shown}`, remedy: right }
 }

@@ -7,7 +7,8 @@ import type { OwnAddressFacts } from '../../../ledger/want/own-address-rules.ts'
 import type { Want } from '../../../ledger/want/want.ts'
 import { parseIpAddress } from '../../../lib/ip-address.ts'
 import type { ServiceFacts } from './facts.ts'
-import type { PlanFinding, PlannedService } from './plan.ts'
+import { type PlanFinding, type PlannedService, blocker } from './plan.ts'
+import { shell } from '../../../lib/remedy.ts'
 
 /** A Service, and what decides about its address. */
 export type SeenService = {
@@ -23,7 +24,7 @@ export type SeenService = {
 /** A Service with what the plan says of it. */
 export type JudgedService = SeenService & { planned: PlannedService }
 
-/** What of a Service is in the way, or should be known before. */
+/** The findings of a Service. */
 export function serviceFindings(judged: JudgedService): PlanFinding[] {
   const { service, reservation, planned } = judged
   const { before, after, held } = planned
@@ -31,15 +32,15 @@ export function serviceFindings(judged: JudgedService): PlanFinding[] {
   const where = `Service ${keyOf(service)}`
   if (service.metadata.deletionTimestamp !== undefined && held !== 'ignored') {
     const what = 'it is being deleted, and the predecessor gives its address back'
-    const remedy = `wait until it no longer exists: kubectl wait --for=delete service ${at} --timeout=5m`
-    return [{ isBlocker: true, reason: 'service-being-deleted', where, what, remedy }]
+    const remedy = shell`kubectl wait --for=delete service ${at} --timeout=5m   # waits until it no longer exists`
+    return [blocker('service-being-deleted', where, { what, remedy })]
   }
   if (held === 'pending') return before === undefined ? pendingFindings(judged, { where, at }) : [missing(judged)]
   if (before !== undefined && before !== after) {
     const holder = reservation ? `reservation ${reservation.id}` : 'its record'
     const what = `it shows ${before}, but ${holder} has ${after ?? 'no address yet'}`
-    const remedy = `make both the same before: kubectl describe service ${at}`
-    return [{ isBlocker: true, reason: 'address-differs', where, what, remedy }]
+    const remedy = shell`kubectl describe service ${at}   # make both the same before`
+    return [blocker('address-differs', where, { what, remedy })]
   }
   return held === 'own' && before !== undefined ? doubts(judged, before) : []
 }
@@ -47,24 +48,21 @@ export function serviceFindings(judged: JudgedService): PlanFinding[] {
 function pendingFindings({ wanted }: JudgedService, { where, at }: { where: string; at: string }): PlanFinding[] {
   if (wanted.kind === 'wrong') {
     const what = wanted.problems.join('; ')
-    return [{ reason: 'contradictory-service', where, what, remedy: `correct it: kubectl edit service ${at}` }]
+    return [{ reason: 'contradictory-service', where, what, remedy: shell`kubectl edit service ${at}   # correct it` }]
   }
   const what = 'it has no address yet; `serve` reserves one for it, as the predecessor would'
-  const remedy = `nothing, or delete it before: kubectl delete service ${at}`
+  const remedy = `nothing, or delete it before: \`kubectl delete service ${at}\``
   return [{ reason: 'service-pending', where, what, remedy }]
 }
 
 function missing({ service, planned, context: { vendor } }: JudgedService): PlanFinding {
-  return {
-    isBlocker: true,
-    reason: 'reservation-missing',
-    where: `Service ${keyOf(service)}`,
+  return blocker('reservation-missing', `Service ${keyOf(service)}`, {
     what: `it shows ${planned.before}, which no reservation of the project at ${vendor.cloud.name} has for it: the provider may give the address to somebody else`,
     remedy: 'reserve it again at the provider, or delete the Service and create it again; then run takeover plan again',
-  }
+  })
 }
 
-/** Why an own address would not stay for certain. */
+/** The doubts whether an own address is kept. */
 function doubts(judged: JudgedService, before: string): PlanFinding[] {
   const { service, wanted, own } = judged
   const problem =

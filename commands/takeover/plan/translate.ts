@@ -6,7 +6,7 @@ import { fixedFlags, ignoredFlags } from '../../settings/ignored-flags.ts'
 import { processSettings } from '../../../settings/process.ts'
 import { type Places, type Setting, placesOf } from '../../../settings/setting.ts'
 import { type GivenSettings, type GivenVariable, isFalse } from '../../../inspect/given-settings.ts'
-import type { PlanFinding } from './plan.ts'
+import { type PlanFinding, warning } from './plan.ts'
 import { type Predecessor, isBefore } from '../../../inspect/predecessors.ts'
 
 /** The settings of a predecessor, as `serve` takes them. The file may hold secrets: neither it nor `merged` is printed. */
@@ -18,7 +18,7 @@ export type Translation = {
   /** Variables that the pods of `serve` need too: the proxies. */
   extraEnv: { name: string; value: string }[]
   notes: string[]
-  /** What has no counterpart, and what could not be read. */
+  /** The settings without a counterpart, and the unread ones. */
   findings: PlanFinding[]
 }
 
@@ -87,7 +87,7 @@ function dialectOf({ dialect: name }: Predecessor): Dialect {
   return found
 }
 
-/** What a person calls a Secret or ConfigMap and its key. */
+/** A Secret or ConfigMap and its key, for people. */
 function refText({ kind, namespace, name, key }: { kind: string } & Record<'namespace' | 'name' | 'key', string>) {
   return `${kind} ${namespace}/${name} (${key})`
 }
@@ -157,30 +157,24 @@ function withoutFields(fields: SettingsFile['fields'], names: readonly string[])
 }
 
 function unknown(what: 'flag' | 'variable', name: string): PlanFinding {
-  return {
-    reason: `unknown-${what}`,
-    where: name,
+  return warning(`unknown-${what}`, name, {
     what: `the predecessor has the ${what} ${name}, which eip-admission does not know in this dialect`,
     remedy: 'nothing needs to be done if its effect is not needed; docs/reference/settings.md lists all settings',
-  }
+  })
 }
 
 function untranslated(name: string, row: Places): PlanFinding {
-  return {
-    reason: 'untranslated-setting',
-    where: name,
+  return warning('untranslated-setting', name, {
     what: `the predecessor reads ${name} from a Secret, and the configuration file has no field for it`,
     remedy: `set it yourself: ${placesOf(row).join(' or ')}`,
-  }
+  })
 }
 
 function secretProxy(name: string): PlanFinding {
-  return {
-    reason: 'secret-proxy',
-    where: name,
+  return warning('secret-proxy', name, {
     what: `the predecessor's ${name} comes from a Secret or holds a password, and the values of the chart hold no secret`,
     remedy: `put ${name} into a Secret of the namespace, and name that in extraEnvFrom of the values`,
-  }
+  })
 }
 
 function unreadFinding({ where, what, isForbidden }: GivenSettings['unread'][number]): PlanFinding {

@@ -3,9 +3,9 @@ import { suspendedAnnotation } from '../annotations.ts'
 import type { Workload } from '../../../inspect/facts.ts'
 import type { FoundWorkload } from '../../../inspect/find-predecessors.ts'
 import type { Autoscaler } from './facts.ts'
-import type { PlanFinding } from './plan.ts'
+import { type PlanFinding, blocker, warning } from './plan.ts'
 
-/** Who would undo it when a workload is stopped: by a label or annotation that they write, or as its owner. */
+/** Managers that would start a stopped workload again, by the labels or annotations that they write. */
 const managers: { name: string; writes: readonly string[]; remedy: string }[] = [
   {
     name: 'Argo CD',
@@ -31,7 +31,7 @@ const managers: { name: string; writes: readonly string[]; remedy: string }[] = 
   },
 ]
 
-/** Somebody who would start a workload again while the other program runs. */
+/** The manager that would start a workload again while the other program runs. */
 export function managerFinding(object: Workload, other = 'eip-admission'): PlanFinding[] {
   const { labels = {}, annotations = {}, ownerReferences = [] } = object.metadata
   if (annotations[suspendedAnnotation] === 'true') return []
@@ -42,13 +42,10 @@ export function managerFinding(object: Workload, other = 'eip-admission'): PlanF
   const name = found?.name ?? `${owner?.kind} ${owner?.name}`
   const at = `${object.kind.toLowerCase()} -n ${object.metadata.namespace} ${object.metadata.name}`
   return [
-    {
-      isBlocker: true,
-      reason: 'managed-workload',
-      where: `${object.kind} ${keyOf(object)}`,
+    blocker('managed-workload', `${object.kind} ${keyOf(object)}`, {
       what: `${name} manages it, and would start it again while ${other} runs`,
-      remedy: `${found?.remedy ?? 'suspend that owner'}; then: kubectl annotate ${at} ${suspendedAnnotation}=true`,
-    },
+      remedy: `${found?.remedy ?? 'suspend that owner'}; then run \`kubectl annotate ${at} ${suspendedAnnotation}=true\``,
+    }),
   ]
 }
 
@@ -64,12 +61,10 @@ export function helmFinding(object: Workload): PlanFinding[] {
   const release = helmReleaseOf(object)
   if (labels['app.kubernetes.io/managed-by'] !== 'Helm' && release === undefined) return []
   return [
-    {
-      reason: 'helm-release',
-      where: `${kind} ${metadata.namespace}/${metadata.name}`,
+    warning('helm-release', `${kind} ${metadata.namespace}/${metadata.name}`, {
       what: `it belongs to the Helm release ${release ?? 'of its label'}: helm upgrade would start the predecessor again`,
       remedy: 'do not upgrade that release until the takeover is final; uninstall it afterwards',
-    },
+    }),
   ]
 }
 
@@ -82,11 +77,9 @@ export function autoscalerFinding({ metadata, spec }: Autoscaler, running: reado
   )
   if (!target) return []
   return [
-    {
-      reason: 'autoscaled',
-      where: `HorizontalPodAutoscaler ${metadata.namespace}/${metadata.name}`,
+    warning('autoscaled', `HorizontalPodAutoscaler ${metadata.namespace}/${metadata.name}`, {
       what: `it scales ${kind} ${name}; it leaves a workload with no replica alone`,
       remedy: 'remove it if something else sets the replicas',
-    },
+    }),
   ]
 }

@@ -7,7 +7,7 @@ import { shellWord } from '../../../lib/shell-word.ts'
 /** The files that were written. */
 export type Written = { values?: string | undefined; secret?: string | undefined }
 
-/** What to type next. */
+/** The commands to type next. */
 export function nextText(plan: TakeoverPlan, written: Written): string {
   const { status } = plan
   if (isDone(plan)) return doneText(plan)
@@ -29,7 +29,7 @@ function continueText(status: TakeoverStatus): string {
   return `${onward}\n\nTo ${other} instead:\n\n  eip-admission takeover ${second}\n`
 }
 
-/** What is left to decide for a person who has taken over. */
+/** The decision that is left to a person who has taken over. */
 function doneText({ predecessor: { workloads, title }, target: { namespace } }: TakeoverPlan): string {
   const removals = workloads.map((workload) => `  ${removalOf(workload)}`)
   return [

@@ -1,5 +1,5 @@
 import { sessionPauseMs } from '../../../controllers/announcing/plan-runner.ts'
-import { plainText } from '../../../lib/plain-text.ts'
+import { counted, plainText } from '../../../lib/plain-text.ts'
 import type { Format } from '../../doctor/report.ts'
 import { type PlannedObject, type TakeoverPlan, isDone } from '../plan/plan.ts'
 import { type Written, nextText } from './next-text.ts'
@@ -32,7 +32,7 @@ function allParts(plan: TakeoverPlan, written: Written): string[] {
   ]
 }
 
-/** What a person needs after a takeover: its settings and what it changed are done. */
+/** The parts that a person needs after a takeover: its settings and its changes are done. */
 function doneParts(plan: TakeoverPlan, written: Written): string[] {
   return [
     head(plan),
@@ -65,7 +65,7 @@ function predecessorText({ predecessor: { workloads, lease, finalizers }, target
 
 function replicasText(replicas: number | undefined): string {
   if (replicas === undefined) return 'runs'
-  return replicas === 1 ? '1 replica' : `${replicas} replicas`
+  return counted(replicas, 'replicas')
 }
 
 /** The predecessor's settings in our words. */
@@ -112,7 +112,7 @@ function servicesText({ services }: TakeoverPlan): string {
   )
 }
 
-/** Whose the reservations will be that the list of Services does not show. */
+/** The reservations that the list of Services does not show, and their owners. */
 function reservationsText({ reservations, services }: TakeoverPlan): string {
   const shown = new Set(services.flatMap(({ reservationID = [] }) => reservationID))
   const others = reservations.filter(({ id, action }) => !shown.has(id) || action === 'mark')
@@ -131,17 +131,17 @@ function reservationsText({ reservations, services }: TakeoverPlan): string {
   ])
 }
 
-/** What the project pays for. */
+/** The reservations that the project pays for. */
 function costText({ cost: { addressesBefore, addressesAfter } }: TakeoverPlan): string {
   const waiting = addressesAfter - addressesBefore
   const why =
     waiting === 0
       ? 'nothing is reserved and nothing is deleted in the project'
       : `${waiting} ${waiting === 1 ? 'Service waits' : 'Services wait'} for an address, and would get it from the predecessor too`
-  return section('Cost', [`${addressesBefore} reservations before, ${addressesAfter} after: ${why}`])
+  return section('Cost', [`${counted(addressesBefore, 'reservations')} before, ${addressesAfter} after: ${why}`])
 }
 
-/** What happens alike to more than so many nodes or objects is a count. */
+/** More nodes or objects than this with the same change are a count. */
 const maxNamed = 3
 
 /** Lines for things to which the same happens: each by its name, or all of them by their number and an example. */
@@ -156,7 +156,7 @@ function grouped<T>(
   return table(rows)
 }
 
-/** What happens to nodes. */
+/** The changes of nodes. */
 function nodesText({ nodes }: TakeoverPlan): string {
   const changed = nodes.filter(({ change }) => change !== 'none')
   return section(`Nodes (${nodes.length})`, [
@@ -172,7 +172,7 @@ function nodesText({ nodes }: TakeoverPlan): string {
   ])
 }
 
-/** What is done to annotations, with the first of them. */
+/** The change of annotations, with the first of them. */
 function namesText(verb: string, [first, ...more]: readonly string[]): string[] {
   return first === undefined ? [] : [`${verb} ${first}${more.length > 0 ? ` and ${more.length} more` : ''}`]
 }
@@ -185,7 +185,7 @@ const changeTexts = {
   removed: 'is removed',
 } as const
 
-/** What happens to the objects of the announcing software. */
+/** The changes of the announcing software's objects. */
 function announcingText({ announcer: { name, objects, interruptedSessions } }: TakeoverPlan): string {
   const counts = Map.groupBy(objects, ({ kind, change }) => `${kind} ${change}`)
   const summary = [...counts.values()].flatMap((group) => {
@@ -200,25 +200,25 @@ function announcingText({ announcer: { name, objects, interruptedSessions } }: T
       row: objectRow,
     }),
     ...(interruptedSessions > 0
-      ? [`${interruptedSessions} BGP sessions begin again, in waves: every address keeps a way`]
+      ? [`restarts ${counted(interruptedSessions, 'BGP sessions')}, in waves: every address keeps a route`]
       : objects.length > 0
         ? ['no BGP session is interrupted']
         : ['nothing is written for it']),
   ])
 }
 
-/** How long it takes, and how long nobody leads. */
+/** The duration, and the time without a leader. */
 function timeText({ predecessor, target, announcer: { waves } }: TakeoverPlan): string {
   const { isUsed, namespace, name } = predecessor.lease
   const isShared = isUsed && namespace === target.leaseNamespace && name === target.leaseName
   const minutes = Math.ceil((usualMs + waves * sessionPauseMs) / 60_000)
   return section('Time', [
-    `about ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}${waves > 0 ? `, ${waves} waves of BGP sessions among them` : ''}`,
+    `about ${counted(minutes, 'minutes')}${waves > 0 ? `, with ${counted(waves, 'waves')} of BGP sessions` : ''}`,
     `no leader for at most 5 seconds after the last pod of the predecessor has ended${isShared ? ', or 15 if a program outside of these pods holds the lease' : ''}: new Services wait, and addresses keep their routes`,
   ])
 }
 
-/** What a takeover without waves needs on a usual cluster: pods start and end, and what was stopped stays so for a while. */
+/** The usual duration of a takeover without waves: pods start and end, and stopped programs are watched for a while. */
 const usualMs = 60_000
 
 function objectRow({ kind, name, change, fields }: PlannedObject): string[] {

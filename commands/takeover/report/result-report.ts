@@ -1,16 +1,16 @@
-import { plainText } from '../../../lib/plain-text.ts'
+import { counted, plainText } from '../../../lib/plain-text.ts'
 import type { Format } from '../../doctor/report.ts'
 import type { ApplyResult } from '../apply/apply.ts'
 import type { Routes } from '../routes.ts'
 import type { UndoResult } from '../undo/undo.ts'
 import { asJson, table } from './text.ts'
 
-/** What `takeover apply` says at its end. */
+/** The report of `takeover apply`. */
 export function applyReport({ plan, steps, services, routes }: ApplyResult, format: Format): string {
   if (format === 'json') return asJson({ state: 'applied', predecessor: plan.predecessor.id, steps, services, routes })
   const shown = services.filter(({ isGone }) => !isGone)
   const gone = services.length - shown.length
-  const counts = `${shown.length} Services were taken over${gone > 0 ? `, ${gone} were deleted, or left type LoadBalancer, meanwhile` : ''}`
+  const counts = `Taken over: ${counted(shown.length, 'Services')}${gone > 0 ? `; deleted, or no longer of type LoadBalancer: ${gone}` : ''}`
   return [
     ...table(shown.map(({ service, address }) => ['  ok', service, address ?? 'no address yet'])),
     '',
@@ -21,12 +21,12 @@ export function applyReport({ plan, steps, services, routes }: ApplyResult, form
   ].join('\n')
 }
 
-/** What of the routes was verified, and what a person has to look at. */
+/** The verified routes, and those that a person must check. */
 function routesText({ announcingNodes, sessions }: Routes): string[] {
   const announced = Object.values(announcingNodes ?? {}).length
   return [
     announcingNodes
-      ? `MetalLB announces ${announced} ${announced === 1 ? 'Service' : 'Services'}, by its ServiceBGPStatus objects; none that was announced before is missing.`
+      ? `MetalLB announces ${counted(announced, 'Services')}, by its ServiceBGPStatus objects; none that was announced before is missing.`
       : 'Routes were not verified: this cluster has no ServiceBGPStatus, which MetalLB has from 0.15 on.',
     sessions
       ? `FRR-K8s has ${sessions.up} of ${sessions.all} BGP sessions up.`
@@ -34,7 +34,7 @@ function routesText({ announcingNodes, sessions }: Routes): string[] {
   ]
 }
 
-/** What `takeover undo` says at its end. */
+/** The report of `takeover undo`. */
 export function undoReport({ title, steps, reservations }: UndoResult, format: Format): string {
   if (format === 'json') return asJson({ state: 'undone', steps, reservations })
   const left = reservations.map(

@@ -1,6 +1,7 @@
 import { escapeMisleading } from '../../../lib/log-text.ts'
 import { plainText } from '../../../lib/plain-text.ts'
 import type { Finding } from '../plan/plan.ts'
+import { type Remedy, remedyText } from '../../../lib/remedy.ts'
 
 /** A part of a report; empty if it has no lines. */
 export function section(title: string, lines: readonly string[]): string {
@@ -26,16 +27,24 @@ export function plainLine(text: string): string {
   return `${margin}${plainText(text)}`
 }
 
-/** What a person should know, each with what to do. */
+/** The findings, each with its remedy. */
 export function findings(title: string, all: readonly Finding[]): string {
   const lines = all.flatMap(({ where, what, remedy }) => [
     `${plainText(where)}: ${plainText(what)}`,
-    `  do: ${plainText(remedy)}`,
+    `  do: ${plainText(codeText(remedy))}`,
   ])
   return section(`${title} (${all.length})`, lines)
 }
 
-/** A report for programs. */
+/** A remedy whose command is a code span: it gets its flags with the whole report. */
+function codeText(remedy: Remedy): string {
+  if (typeof remedy === 'string') return remedy
+  const { command, text } = remedy
+  return `\`${command}\`${text === undefined ? '' : `: ${text}`}`
+}
+
+/** A report for programs. A remedy is a text. */
 export function asJson(value: object): string {
-  return `${escapeMisleading(JSON.stringify(value, null, 2))}\n`
+  const texts = (key: string, of: unknown) => (key === 'remedy' ? remedyText(of as Remedy) : of)
+  return `${escapeMisleading(JSON.stringify(value, texts, 2))}\n`
 }

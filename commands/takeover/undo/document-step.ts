@@ -12,6 +12,7 @@ import { predecessorNamed } from '../found.ts'
 import type { TakeoverStep } from '../steps.ts'
 import { isServed } from './metallb-step.ts'
 import { type UndoWork, unlessRace } from './undo-steps.ts'
+import { counted } from '../../../lib/plain-text.ts'
 
 const key = 'config'
 
@@ -34,7 +35,9 @@ export function documentStep({ client, found, signal, check, clock }: UndoWork):
     async missing() {
       const { counts, waves = [] } = (await read()) ?? {}
       if (waves.length === 0) return undefined
-      return { text: `${counts?.peers.length} peers are left, in ${waves.length} waves of sessions` }
+      return {
+        text: `left: ${counted(counts?.peers.length ?? 0, 'peers')}, in ${counted(waves.length, 'waves')} of sessions`,
+      }
     },
     async act() {
       for (let seen = await read(); seen && !signal.aborted; seen = await read()) {

@@ -30,6 +30,7 @@ import { describeChange } from '../plan/plan-objects.ts'
 import type { TakeoverStep } from '../steps.ts'
 import { isMarked } from './undo-service.ts'
 import type { UndoWork } from './undo-steps.ts'
+import { counted } from '../../../lib/plain-text.ts'
 
 /** Gives the objects of MetalLB the names and fields that the predecessor expects, without an address without a way. */
 export function metallbStep(deps: UndoWork): TakeoverStep {
@@ -45,8 +46,8 @@ export function metallbStep(deps: UndoWork): TakeoverStep {
       const changes = [...plan.first.flat(), ...plan.waves.flat(2), ...plan.last]
       const waves = plan.waves.length
       if (changes.length === 0) return undefined
-      const inWaves = waves > 0 ? `, in ${waves} waves of sessions` : ''
-      return { text: `${changes.length} objects are left${inWaves}: ${changesText(changes)}` }
+      const inWaves = waves > 0 ? `, in ${counted(waves, 'waves')} of sessions` : ''
+      return { text: `left: ${counted(changes.length, 'objects')}${inWaves}: ${changesText(changes)}` }
     },
     async act() {
       const facts = await undoFacts(client, found)
@@ -166,7 +167,7 @@ async function writePool(work: UndoWork, pool: IPAddressPool, old?: IPAddressPoo
   }
 }
 
-/** What an object of the same name and content is created from. */
+/** A new object of the same name and content. */
 function asNew(pool: IPAddressPool): IPAddressPool {
   const { apiVersion, kind, spec, metadata } = pool
   const { labels, annotations } = metadata
@@ -178,7 +179,7 @@ function asNew(pool: IPAddressPool): IPAddressPool {
   }
 }
 
-/** Some sixteen seconds: MetalLB's webhook learns of a removal at once, and an API server that restarts is back by then. */
+/** About sixteen seconds: MetalLB's webhook learns of a removal at once, and an API server that restarts is back by then. */
 const tries = { count: 20, firstMs: 50, maxMs: 1_000 }
 
 async function createSoon({ client, clock }: UndoWork, pool: IPAddressPool): Promise<void> {

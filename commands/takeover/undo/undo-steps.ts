@@ -21,8 +21,9 @@ import { isStopped, readWorkload, readyPods, startWorkload } from '../workloads.
 import { removeCondition } from '../../../controllers/services/service-condition.ts'
 import { addressConditionOf } from '../../../ledger/record/address-use.ts'
 import { isMarked, sharersOf, undoPatch } from './undo-service.ts'
+import { counted } from '../../../lib/plain-text.ts'
 
-/** What steps of `undo` work with. */
+/** The dependencies of the steps of `undo`. */
 export type UndoWork = {
   client: KubeClient
   found: FoundBefore
@@ -46,7 +47,7 @@ function clearingStep<T>({ check }: UndoWork, { name, title, things, left, clear
     title,
     async missing() {
       const { length } = await left()
-      return length === 0 ? undefined : { text: `${length} ${things} are left` }
+      return length === 0 ? undefined : { text: `left: ${counted(length, things)}` }
     },
     async act() {
       const clearOne = async (one: T) => {
@@ -91,7 +92,7 @@ export function servicesStep(work: UndoWork): TakeoverStep {
     title: 'Give the Services back',
     things: 'Services',
     left: async () =>
-      (await listServices(client)).flatMap(({ service, record, sharers }) => {
+      (await readServices(client)).all.flatMap(({ service, record, sharers }) => {
         const isOurs = record !== undefined || isMarked(service)
         const merge = isOurs ? undoPatch(service, finalizersFor(found, keyOf(service)), sharers.length > 0) : undefined
         return merge || addressConditionOf(service) ? [{ service, merge }] : []
@@ -124,24 +125,25 @@ export function recordsStep(work: UndoWork): TakeoverStep {
 /** A Service, and the other Services that show the address with which it is being deleted. */
 export type SharedService = { service: Service; record: ElasticIP | undefined; sharers: Key[] }
 
-/** Every Service, with its record and those who share its address while it is being deleted. */
-export async function listServices(client: KubeClient): Promise<SharedService[]> {
-  const [all, records] = await Promise.all([listAll(client, services), knownRecords(client)])
+/** All records, and every Service with its record and those who share its address while it is being deleted. */
+export async function readServices(client: KubeClient): Promise<{ all: SharedService[]; records: ElasticIP[] }> {
+  const [stored, records] = await Promise.all([listAll(client, services), knownRecords(client)])
   const firsts = records.filter((record) => !isSecond(record))
   const byKey = new Map(firsts.map((record) => [claimKey(record), record]))
-  return all.map((service) => ({
+  const all = stored.map((service) => ({
     service,
     record: byKey.get(keyOf(service)),
-    sharers: sharersOf(service, { services: all, records }),
+    sharers: sharersOf(service, { services: stored, records }),
   }))
+  return { all, records }
 }
 
 /** The records; none if the cluster does not know them. */
-export function knownRecords(client: KubeClient): Promise<ElasticIP[]> {
+function knownRecords(client: KubeClient): Promise<ElasticIP[]> {
   return listAllKnown(client, elasticIPs, {}) as Promise<ElasticIP[]>
 }
 
-/** What ran of the predecessor. Where nothing did, a person had stopped it, and nobody knows which workload counts: all. */
+/** The predecessor's workloads that ran. Where none did, a person had stopped it, and any of them may be needed: all. */
 function workloadsThatRan(workloads: FoundBefore['workloads']): FoundBefore['workloads'] {
   const ran = workloads.filter(({ isRunning }) => isRunning)
   return ran.length > 0 ? ran : workloads
@@ -168,7 +170,7 @@ export function returnStep(
           return { text: `${text} does not exist`, hint: 'install the predecessor again as it was installed' }
         if (isStopped(workload)) return { text: `starting ${text}` }
         if (readyPods(workload) === 0)
-          return { text: `${text} has no ready pod yet`, hint: `kubectl get pods -n ${namespace}` }
+          return { text: `${text} has no ready pod yet`, hint: `\`kubectl get pods -n ${namespace}\`` }
       }
       const stored = lease.isUsed ? await client.get(leases, place) : undefined
       const holder = stored?.spec?.holderIdentity ?? ''

@@ -19,8 +19,7 @@ import { leavesReservation } from './undo-service.ts'
 import {
   type SharedService,
   type UndoWork,
-  knownRecords,
-  listServices,
+  readServices,
   recordsStep,
   returnStep,
   servicesStep,
@@ -35,7 +34,7 @@ export type UndoResult = { title: string; steps: StepResult[]; reservations: Lef
 /** Brings the predecessor back, however far a takeover is. */
 export async function undoTakeover(deps: UndoDeps): Promise<UndoResult> {
   const { client, namespace } = deps
-  // Where nothing is recorded, not even a lock is written.
+  // Without a record of a takeover, `undo` does not even write a lock.
   const { found } = recorded(await readProgress(client, namespace), namespace)
   const { title } = predecessorNamed(found.predecessor)
   const running = (await ownWorkloads(client, namespace)).filter((workload) => !isStopped(workload))
@@ -48,7 +47,7 @@ export async function undoTakeover(deps: UndoDeps): Promise<UndoResult> {
   return lockedRun(deps, { namespace, command: 'undo' }, (run) => carryOut(deps, run))
 }
 
-/** What an earlier run recorded. */
+/** The record of an earlier run. */
 function recorded(before: Progress | undefined, namespace: string): Progress {
   if (before) return before
   throw new End(
@@ -106,7 +105,7 @@ function resettingSteps(work: UndoWork, notes: Notes, namespace: string): Takeov
 /** Says what is written or removed, before anything is. */
 async function tellResets(tell: (line: string) => void, steps: readonly TakeoverStep[]): Promise<void> {
   tell('It resets what was written since the takeover:')
-  for (const step of steps) tell(`  ${step.title}: ${(await step.missing())?.text ?? 'nothing is left'}`)
+  for (const step of steps) tell(`  ${step.title}; ${(await step.missing())?.text ?? 'nothing is left'}`)
 }
 
 type Notes = { left: LeftReservation[]; save: () => Promise<void> }
@@ -145,9 +144,8 @@ type LeftAt = { client: KubeClient; namespace: string; finalizers: readonly stri
  * saw.
  */
 async function leftReservations({ client, namespace, finalizers }: LeftAt): Promise<LeftReservation[]> {
-  const [records, all, map] = await Promise.all([
-    knownRecords(client),
-    listServices(client),
+  const [{ all, records }, map] = await Promise.all([
+    readServices(client),
     client.get(configMaps, { namespace, name: names.ledgerConfigMap }),
   ])
   const recorded = leftRecords(records, all, finalizers)

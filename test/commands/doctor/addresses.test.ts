@@ -18,6 +18,7 @@ import { assignedAddresses } from '../../../commands/doctor/checks/assigned.ts'
 import { leakedReservations } from '../../../commands/doctor/checks/reservations.ts'
 import { makeRecord, makeReservation, makeService } from '../../builders.ts'
 import { judge as judgeWith, lines as linesWith, makeContext } from './context.ts'
+import { remedyText } from '../../../lib/remedy.ts'
 
 const address = '203.0.113.40'
 const env = { METAL_LOAD_BALANCER: 'empty://' }
@@ -176,7 +177,7 @@ test('reservations by the rules of the sweep: leaked, not adopted, surplus, anot
     off,
   )
   assert.match(live?.what ?? '', /which shows its address but has no ElasticIP for it$/)
-  assert.match(live?.fix ?? '', 'do not delete it')
+  assert.match(remedyText(live?.fix ?? ''), 'do not delete it')
   assert.match(of([makeReservation({ marks: serviceMarks({ ...scheme, cluster: 'theirs' }, 'default/gone') })]), /^ok/)
   assert.match(of([makeReservation()]), /^ok/)
   const ofPerson = { ...serviceMarks(scheme, 'default/gone'), usage: 'mail' }

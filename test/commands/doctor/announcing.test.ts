@@ -14,6 +14,7 @@ import { addressAnnotation, addressCondition } from '../../../ledger/record/name
 import { makeRecord, makeService } from '../../builders.ts'
 import { makeNode } from '../../announcers/states.ts'
 import { judge, lines } from './context.ts'
+import { remedyText } from '../../../lib/remedy.ts'
 
 const announcedAddresses = softwareCheck('announced-addresses')
 const calicoStatuses = softwareCheck('calico-statuses')
@@ -73,7 +74,7 @@ test('an address that no pool has, that nobody advertises, without peers', () =>
   const [web, other] = [pool('web', '192.0.2.1/32'), pool('other', '192.0.2.2/32')]
   assert.match(of(peer, web, advertisement('web'))[0] ?? '', /^ok/)
   assert.match(of(peer, web, advertisement())[0] ?? '', /^ok/)
-  assert.match(of(web, advertisement('web'))[0] ?? '', /^error: MetalLB has no BGPPeer, and 1 addresses/)
+  assert.match(of(web, advertisement('web'))[0] ?? '', /^error: MetalLB has no BGPPeer, and 1 address/)
   assert.match(of(peer, other, advertisement())[0] ?? '', /^error: address 192.0.2.1 of Service default\/web is in no/)
   assert.match(of(peer, web, advertisement('other'))[0] ?? '', /no BGPAdvertisement selects its pool web$/)
   const [pending] = services
@@ -165,7 +166,7 @@ test('an address of which a ConfigMap has no pool, one for layer 2, or no peers'
     'error: address 192.0.2.1 of Service default/web is in pool "b" for layer2 of ConfigMap m/c',
   ])
   assert.equal(of(`address-pools:\n${web}`), [
-    'error: MetalLB has no peers in ConfigMap m/c, and 1 addresses to announce',
+    'error: MetalLB has no peers in ConfigMap m/c, and 1 address to announce',
   ])
   assert.equal(of(undefined), ok, 'that the ConfigMap is not there is a finding of another check')
   const either = { env: { METAL_LOAD_BALANCER: 'metallb:///m/c' } }
@@ -275,7 +276,7 @@ test('every node that runs a speaker is kept from announcing by its label', () =
   ] as const)
     assert.equal(of(workload, ...nodes), expected, JSON.stringify(workload.spec))
   const [{ fix } = {}] = judge(excludedNodes, { workloads: [speaker(image)], nodes: [excluded] }, crds)
-  assert.match(fix ?? '', `kubectl label nodes -l ${exclude} ${exclude}-   # or`)
+  assert.match(remedyText(fix ?? ''), `kubectl label nodes -l ${exclude} ${exclude}-   # or`)
 })
 
 test('what MetalLB reports about its configuration', () => {
@@ -394,7 +395,7 @@ test('before Calico is chosen, and before any Service has an address: who else w
       calicoStatuses,
       { announcer: { existing, reports: [], unknown: [] } },
       { env: { METAL_LOAD_BALANCER: 'calico:///' }, flags: { '--load-balancer-class': classes } },
-    ).map(({ level, what, fix }) => `${level}: ${what}: ${fix}`)
+    ).map(({ level, what, fix }) => `${level}: ${what}: ${remedyText(fix ?? '')}`)
   assert.match(of('none', [])[0] ?? '', /^ok/)
   assert.match(of('x.io/y')[0] ?? '', /^ok/)
   assert.equal(of('none,calico,x.io/y'), [
@@ -436,13 +437,15 @@ test('a setting of Cilium is changed in the version that runs, and nothing resta
     spec: { template: { spec: { containers: images.map((image) => ({ image })) } } },
   })
   const fixOf = (...workloads: Workload[]) =>
-    judge(ciliumSettings, { ciliumConfigs, workloads }, { env: { METAL_LOAD_BALANCER: 'cilium:///' } })[0]?.fix
+    remedyText(
+      judge(ciliumSettings, { ciliumConfigs, workloads }, { env: { METAL_LOAD_BALANCER: 'cilium:///' } })[0]?.fix ?? '',
+    )
   const command = (version: string) =>
     `helm upgrade cilium cilium/cilium -n cilium --version ${version} --reuse-values --set bgpControlPlane.enabled=true && kubectl rollout restart -n cilium daemonset/cilium deployment/cilium-operator`
   const envoy = 'quay.io/cilium/cilium-envoy:v1.34.4-1754895458@sha256:ab'
   assert.is(fixOf(agents('cilium', envoy, 'quay.io/cilium/cilium:v1.18.1@sha256:ab')), command('1.18.1'))
   assert.is(fixOf(agents('cilium', 'registry.test:5000/cilium:1.19.0-rc.1')), command('1.19.0-rc.1'))
-  const unknown = `${command('VERSION')}   # VERSION is that of: helm list -n cilium`
+  const unknown = `${command('VERSION')}   # VERSION is that of: \`helm list -n cilium\``
   assert.is(fixOf(), unknown)
   assert.is(fixOf(agents('other', 'quay.io/cilium/cilium:v1.18.1')), unknown)
   assert.is(fixOf(agents('cilium', 'quay.io/cilium/cilium@sha256:ab')), unknown)
@@ -546,7 +549,10 @@ test('the settings of kube-vip', () => {
     /^error: Pod .* has 0 of 1 pods ready/,
   )
   const [old] = judge(kubeVip, { workloads: staticPods([mirror('v1.1.2')]) }, given)
-  assert.match(old?.fix ?? '', /^set its image to .*:v1\.2\.3 or later in the manifest of kube-vip-node-a on node-a/)
+  assert.match(
+    remedyText(old?.fix ?? ''),
+    /^set its image to .*:v1\.2\.3 or later in the manifest of kube-vip-node-a on node-a/,
+  )
   const ofReplicaSet = { ...mirror('v1.2.3').metadata, ownerReferences: [] }
   assert.match(of(...staticPods([{ ...mirror('v1.2.3'), metadata: ofReplicaSet }]))[0] ?? '', /^error: no DaemonSet/)
 })

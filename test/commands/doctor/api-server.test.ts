@@ -6,6 +6,7 @@ import type { Pod } from '../../../inspect/facts.ts'
 import { apiServerFlags, apiServerVersion, clock } from '../../../commands/doctor/checks/api-server.ts'
 import { caBundle, servingCertificate, webhooksReached } from '../../../commands/doctor/checks/webhooks.ts'
 import { judge, lines, now } from './context.ts'
+import { remedyText } from '../../../lib/remedy.ts'
 
 const server = { version: 'v1.36.3', major: 1, minor: 36, clockAheadMs: 0 }
 
@@ -74,7 +75,7 @@ test('the certificate of the webhooks, and how a probe ended', () => {
   assert.is(judge(webhooksReached, { probe: { outcome: 'answered' }, webhooks })[0]?.level, 'ok')
   const [missed] = judge(webhooksReached, { probe: { outcome: 'missed', reason: 'x509: unknown authority' }, webhooks })
   assert.equal([missed?.level, missed?.what], ['error', 'x509: unknown authority'])
-  assert.match(missed?.fix ?? '', /^kubectl logs/)
+  assert.match(remedyText(missed?.fix ?? ''), /^kubectl logs/)
 })
 
 test('a fact that could not be read is no finding about the cluster', () => {

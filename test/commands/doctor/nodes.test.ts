@@ -15,6 +15,7 @@ import {
 } from '../../../commands/doctor/checks/other-programs.ts'
 import { makeRecord } from '../../builders.ts'
 import { judge, lines, now } from './context.ts'
+import { remedyText } from '../../../lib/remedy.ts'
 
 const id = '3b241101-e2bb-4255-8caf-4136c566a962'
 const node = (providerID?: string, more: Partial<Node['spec']> = {}): Node => ({
@@ -101,8 +102,8 @@ test('a node whose machine is not in the project is never to be deleted by hand'
   ] as const) {
     const [finding] = judge(nodeMachines, { nodes: [one], machines: [] })
     assert.match(finding?.why ?? '', why)
-    assert.match(finding?.fix ?? '', fix)
-    assert.not.match(finding?.fix ?? '', 'delete node')
+    assert.match(remedyText(finding?.fix ?? ''), fix)
+    assert.not.match(remedyText(finding?.fix ?? ''), 'delete node')
   }
 })
 
@@ -177,7 +178,7 @@ test('sessions that FRR-K8s, or else the routers of the provider, see as down', 
   assert.equal(others, [], 'it is said once')
   assert.is(unseen?.level, 'ok')
   assert.match(unseen?.what ?? '', 'nobody reports here which BGP sessions are up')
-  assert.match(unseen?.fix ?? '', 'kubectl get pods -n m -o name | grep speaker')
+  assert.match(remedyText(unseen?.fix ?? ''), 'kubectl get pods -n m -o name | grep speaker')
 })
 
 test('a predecessor is found by its image, unless it is scaled to 0', () => {
@@ -195,7 +196,7 @@ test('a predecessor is found by its image, unless it is scaled to 0', () => {
   assert.is(of('ghcr.io/cherryservers/cloud-provider-cherry:v1', 0), 'ok')
   assert.is(of('registry.example/my-packet-ccm-dashboard:1'), 'ok')
   const [found] = judge(runningPredecessor, { workloads: [workload('packethost/packet-ccm')] })
-  assert.is(found?.fix, 'kubectl scale deployment -n kube-system ccm --replicas=0')
+  assert.is(remedyText(found?.fix ?? ''), 'kubectl scale deployment -n kube-system ccm --replicas=0')
 })
 
 test('another cloud controller manager is found by its image, and by the addresses that it wrote', () => {
@@ -215,7 +216,7 @@ test('another cloud controller manager is found by its image, and by the address
   })
   const [found] = judge(otherCloudControllers, { workloads: [workload], nodes: [] })
   assert.equal([found?.level, found?.what.includes('write nodes and Services')], ['error', true])
-  assert.match(found?.fix ?? '', '--controllers=*,-cloud-node,-cloud-node-lifecycle')
+  assert.match(remedyText(found?.fix ?? ''), '--controllers=*,-cloud-node,-cloud-node-lifecycle')
   const [onlyServices] = judge(otherCloudControllers, { workloads: [workload], nodes: [] }, { flags })
   assert.match(onlyServices?.what ?? '', 'write Services')
   for (const [manager, level] of [

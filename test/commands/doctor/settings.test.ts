@@ -27,6 +27,7 @@ import { notRequested } from '../../../ledger/record/request-condition.ts'
 import type { Configurations } from '../../../webhooks/probe-problem.ts'
 import { makeLot, makeRecord, makeService } from '../../builders.ts'
 import { judge, lines, now } from './context.ts'
+import { remedyText } from '../../../lib/remedy.ts'
 
 test('what the provider refuses, and how often', () => {
   const level = (read: Values['cloudReads'][number]) => lines(cloudAccess, { cloudReads: [read] })[0] ?? ''
@@ -174,7 +175,7 @@ test('roles that lack rights, give too many, or bind nobody', () => {
   const inside = { ...mutating, webhooks: [] }
   const nothing = { mutating: undefined, validating: undefined }
   const remedy = (found: Configurations, flags: Record<string, string> = {}) =>
-    judge(roles, { roles: [{ wanted, found: undefined }], webhooks: found }, { flags })[0]?.fix
+    remedyText(judge(roles, { roles: [{ wanted, found: undefined }], webhooks: found }, { flags })[0]?.fix ?? '')
   assert.equal(
     [
       remedy({ mutating, validating: undefined }, { '--namespace': 'infra' }),
@@ -201,7 +202,7 @@ test('roles that lack rights, give too many, or bind nobody', () => {
   assert.is(
     remedy(nothing, { '--namespace': 'infra' }),
     'eip-admission install --namespace=infra   # with --webhook-url where serve runs outside the cluster; ' +
-      'if Helm installed it, instead: helm upgrade RELEASE manifests/chart --namespace infra --reset-then-reuse-values',
+      'if Helm installed it, instead: `helm upgrade RELEASE manifests/chart --namespace infra --reset-then-reuse-values`',
   )
   const everything = role({ apiGroups: ['*'], resources: ['*'], verbs: ['*'] })
   assert.match(of(wanted, everything)[0] ?? '', /^warning: .* more rights than this version needs: \* \*\.\*/)

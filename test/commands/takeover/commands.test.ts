@@ -9,7 +9,6 @@ import { takeoverApplySettings, takeoverUndoSettings } from '../../../commands/s
 import { applyWith, takeoverApply, takeoverPlan, takeoverUndo } from '../../../commands/takeover/commands.ts'
 import { End } from '../../../commands/takeover/end.ts'
 import type { TakeoverPlan } from '../../../commands/takeover/plan/plan.ts'
-import { carryFlags } from '../../../commands/takeover/report/carry-flags.ts'
 import { dialects } from '../../../sandbox/dialects.ts'
 import { resolveSettings } from '../../../settings/resolve.ts'
 import { withCluster, withoutServer } from '../../kube/scripted-cluster.ts'
@@ -49,21 +48,6 @@ for (const { failure, code, ...document } of ends)
     const { message } = failure
     assert.equal(await printed(failure), { code, document: { formatVersion: 1, message, ...document } })
   })
-
-test('what a takeover prints has the flags that were given, as each command takes them', () => {
-  const carried = (text: string) =>
-    carryFlags(text, {
-      flags: { '--namespace': 'net', '--metro': "d'a" },
-      ofApply: { '--webhook-url': 'https://192.0.2.10:10260' },
-    })
-  const both = `--namespace=net '--metro=d'\\''a'`
-  assert.is(carried('  eip-admission takeover plan\n'), `  eip-admission takeover plan ${both}\n`)
-  assert.is(
-    carried('Run `eip-admission takeover apply`, or `eip-admission takeover undo`.'),
-    `Run \`eip-admission takeover apply ${both} --webhook-url=https://192.0.2.10:10260\`, or \`eip-admission takeover undo --namespace=net\`.`,
-  )
-  assert.is(carryFlags('eip-admission takeover undo', { flags: { '--metro': 'da' } }), 'eip-admission takeover undo')
-})
 
 /** What a command prints at its end, where no API server answers. */
 async function endOf(

@@ -11,6 +11,7 @@ import { KubeError } from '../../../kube/errors.ts'
 import { End } from '../../../commands/takeover/end.ts'
 import { apply, begins, common, undo } from './runs.ts'
 import { type World, finalizer, upstream, world } from './world.ts'
+import { remedyText } from '../../../lib/remedy.ts'
 
 /** Kinds that say nothing of what is left: undo keeps the namespace and the definition, and both programs hold leases. */
 const others = ['Namespace', 'CustomResourceDefinition', 'Lease']
@@ -463,9 +464,9 @@ test('undo says what it resets before its first step', async () => {
   await undo(of, lines)
   const first = lines.findIndex((line) => line.startsWith('[1/'))
   const before = lines.slice(0, first).join('\n')
-  assert.match(before, 'Give the Services back: 2 Services are left')
-  assert.match(before, 'Remove the ElasticIPs, and leave their reservations: 2 ElasticIPs are left')
-  assert.match(before, /Give the objects of MetalLB back: \d+ objects are left.*: [A-Z]\w+ .+ is \w+/)
+  assert.match(before, 'Give the Services back; left: 2 Services')
+  assert.match(before, 'Remove the ElasticIPs, and leave their reservations; left: 2 ElasticIPs')
+  assert.match(before, /Give the objects of MetalLB back; left: \d+ objects.*: [A-Z]\w+ .+ is \w+/)
 })
 
 test('undo by a person who lacks rights names them, and begins nothing', async () => {
@@ -498,7 +499,7 @@ test('undo refuses while somebody manages our Deployment, and would bring it bac
   assert.is(state, 'blocked')
   assert.match(blockers[0]?.what ?? '', /Argo CD manages it, and would start it again while .* runs/)
   assert.match(
-    blockers[0]?.remedy ?? '',
+    remedyText(blockers[0]?.remedy ?? ''),
     'kubectl annotate deployment -n eip-admission eip-admission eip-admission.dev/manager-suspended=true',
   )
   assert.equal(visible(of), before)

@@ -45,7 +45,7 @@ test('between two waves of sessions the first ones have time to come up', async 
     return recount(map?.data?.['config'] ?? '', { counting, services: served }).peers.length
   }
   const all = await left()
-  assert.match((await step.missing())?.text ?? '', `${all} peers are left`)
+  assert.match((await step.missing())?.text ?? '', `left: ${all} peers`)
   const acting = step.act?.()
   await clock.pass(sessionPauseMs - 1)
   const afterOne = await left()

@@ -325,7 +325,7 @@ test('a claim that died before the limits were checked is checked when it is tak
   await sleep(20)
   assert.is(harness.record()?.status, undefined)
   const next = harness.alone('b', { limits })
-  assert.match(addressOf(await next.claim({ key: 'default/first' })), 'the limit of 1 addresses')
+  assert.match(addressOf(await next.claim({ key: 'default/first' })), 'the limit of 1 address')
   harness.advance(41_000)
   await next.claim()
   harness.advance(41_000)

@@ -54,7 +54,7 @@ const cases: { name: string; all: ElasticIP[]; limits: Limits; reason: string | 
     name: 'all namespaces count towards the limit of the cluster, and no other namespace is named',
     all: [held('a', 'b'), requested],
     limits: { ...none, cluster: 1 },
-    reason: 'the limit of 1 addresses in the cluster is reached (--max-addresses)',
+    reason: 'the limit of 1 address in the cluster is reached (--max-addresses)',
   },
   {
     name: 'of the holders in the cluster those of the own namespace are named',

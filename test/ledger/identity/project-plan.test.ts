@@ -22,7 +22,7 @@ const cases: [name: string, seen: Partial<ProjectSeen>, expected: string | RegEx
     { map: map({ project: 'previous' }) },
     /belongs to project previous, .* name project now \(PROJECT\): .*;/,
   ],
-  ['another one than was swept', { map: map({ adopted: 'previous' }) }, /confirm-project=now$/],
+  ['another one than was swept', { map: map({ adopted: 'previous' }) }, /confirm-project=now`$/],
   [
     'another one that bought addresses with our marks',
     { map: map({ project: 'previous' }), listed: [of('us')] },
@@ -38,7 +38,7 @@ const cases: [name: string, seen: Partial<ProjectSeen>, expected: string | RegEx
   [
     'no memory, and an empty project',
     { held: ['res-1'], listed: [] },
-    /has 1 reservations, .* none of them: .*previous/,
+    /has 1 reservation, .* none of them: .*previous/,
   ],
   ['no memory, and the project of another cluster', { held: ['res-1'], listed: [of('other')] }, /has none of them/],
   ['no memory, but confirmed', { map: map({}, 'now'), held: ['res-1'], listed: [] }, 'remember'],
@@ -98,7 +98,7 @@ const withFormerId: [name: string, seen: Partial<ProjectSeen>, expected: string 
   [
     'the previous id, and none of ours',
     { map: map({ project: 'p' }), held: ['res-1'], listed: [] },
-    /project p\/now \(PROJECT\) has none of them: .*confirm-project=p\/now$/,
+    /project p\/now \(PROJECT\) has none of them: .*confirm-project=p\/now`$/,
   ],
   ['the previous id that was swept', { map: map({ adopted: 'p' }), held: ['res-1'], listed: [] }, /has none of them/],
   ['it, confirmed by the new id', { map: map({ project: 'p' }, 'p/now'), held: ['res-1'], listed: [] }, 'remember'],

@@ -494,7 +494,7 @@ test('a retained address goes to the next Service of that name, or refuses it wh
   const elsewhere = await a.claim({ location: 'sv' })
   assert.match(
     elsewhere.kind === 'refused' ? elsewhere.reason : '',
-    '203.0.113.1 is kept for it in da, but it requests one in sv; change that to da, or release the address: kubectl delete eip',
+    '203.0.113.1 is kept for it in da, but it requests one in sv; change that to da, or release the address: `kubectl delete eip',
   )
   const claimed = await a.claim({ location: 'da' })
   assert.is(claimed.kind === 'held' && claimed.address, '203.0.113.1')

@@ -12,6 +12,7 @@ import { remedyOf } from '../remedies.ts'
 import { simulatedNodes } from '../simulated-nodes.ts'
 import { openStage } from '../test-stage.ts'
 import { becomeReady, hold, install, kubeVip, metallb, namespace } from './announcing.ts'
+import { remedyText } from '../../../lib/remedy.ts'
 
 const stage = await openStage()
 const { kubectl } = stage
@@ -52,7 +53,7 @@ test('MetalLB of another namespace, form and class, whose definitions the API se
   }
   const programs = metallb(':v0.15.3', [`--lb-class=${ofMetallb}`])
   const missing = (await operator.results()).find(({ check }) => check === 'metallb-programs')
-  assert.match(missing?.fix ?? '', /grep -i metallb {3}# if there is none, install MetalLB$/)
+  assert.match(remedyText(missing?.fix ?? ''), /grep -i metallb {3}# if there is none, install MetalLB$/)
   await install(stage, programs)
   await operator.follow(
     remedyOf('metallb-programs', {
@@ -151,7 +152,7 @@ test('kube-vip of a release that has no peers, without its settings, beside the 
   await operator.stop()
   operator.setFlag('--loadbalancer=kube-vip://')
   const missing = (await operator.results()).find(({ check }) => check === 'kube-vip')
-  assert.match(missing?.fix ?? '', /grep -i kube-vip {3}# if there is none, install kube-vip$/)
+  assert.match(remedyText(missing?.fix ?? ''), /grep -i kube-vip {3}# if there is none, install kube-vip$/)
   const programs = [kubeVip(':v1.1.2')]
   await install(stage, programs)
   await operator.follow(

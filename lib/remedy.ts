@@ -1,0 +1,70 @@
+import { shellWord } from './shell-word.ts'
+
+/** A command line that a person can type, and a text about it. */
+export type Command = { command: string; text?: string }
+
+/** What a person can do: a command, or words. In words a command is a code span. */
+export type Remedy = string | Command
+
+/** By which flags a person named a cluster, and a takeover. Where one is undefined, programs find the same by themselves. */
+export type CommandFlags = {
+  kubeconfig?: string | undefined
+  context?: string | undefined
+  /** The flags of each command of a takeover. Without them it could be another takeover. */
+  takeover?: Record<'plan' | 'apply' | 'undo', Record<string, string>>
+}
+
+/** A remedy in one line, with commands for the cluster of these flags. */
+export function remedyText(remedy: Remedy, flags: CommandFlags = {}): string {
+  if (typeof remedy === 'string') return withFlags(remedy, flags)
+  const { command, text } = remedy
+  return `${flagged(command, flags)}${text === undefined ? '' : `   # ${withFlags(text, flags)}`}`
+}
+
+/**
+ * The text with commands for the cluster of these flags. Without them they would change the cluster that the person's kubectl
+ * happens to be set to. As in Markdown, a command is a code span or an indented line.
+ */
+export function withFlags(text: string, flags: CommandFlags): string {
+  return text.replaceAll(/(?<=`)[^`\n]+(?=`)|(?<=^ {2,})(?:kubectl|helm|eip-admission|for) .*$/gm, (command) =>
+    flagged(command, flags),
+  )
+}
+
+/** The flags for a kubeconfig that a setting names: every program also finds what the environment names. */
+export function kubeconfigFlags(
+  kubeconfig: string | undefined,
+  env: Readonly<Record<string, string | undefined>>,
+): CommandFlags {
+  return { kubeconfig: kubeconfig === env['KUBECONFIG'] ? undefined : kubeconfig }
+}
+
+/** Where a shell takes a word for a program. */
+const programs =
+  /(?<=^|&& |\| |\$\(|; (?:do )?)(kubectl eip [a-z]+|kubectl|helm|eip-admission (?:install|cleanup|doctor|takeover [a-z]+))(?= |$)/g
+
+function flagged(command: string, flags: CommandFlags): string {
+  return command.replaceAll(programs, (program: string) =>
+    [program, ...flagsOf(program, flags).map(shellWord)].join(' '),
+  )
+}
+
+function flagsOf(program: string, { kubeconfig, context, takeover }: CommandFlags): string[] {
+  const [first, , subcommand] = program.split(' ')
+  const ofTakeover = Object.entries(takeover?.[subcommand as keyof typeof takeover] ?? {})
+  const others = first === 'eip-admission' ? ofTakeover.map(([flag, value]) => `${flag}=${value}`) : []
+  // It takes no context. So that nothing is changed elsewhere, this names no file until a person does.
+  if (first === 'eip-admission' && context !== undefined)
+    return [`--kubeconfig=<a file with the current context ${context}>`, ...others]
+  return [
+    ...(kubeconfig === undefined ? [] : [`--kubeconfig=${kubeconfig}`]),
+    ...(context === undefined ? [] : [`--${first === 'helm' ? 'kube-context' : 'context'}=${context}`]),
+    ...others,
+  ]
+}
+
+/** A remedy that is a command line, with the text of the shell's comment at its end. */
+export function shell(strings: TemplateStringsArray, ...values: readonly (string | undefined)[]): Command {
+  const [command = '', text] = String.raw({ raw: strings }, ...values).split('   # ')
+  return { command, ...(text !== undefined && { text }) }
+}
