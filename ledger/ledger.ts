@@ -75,6 +75,8 @@ export function makeLedger(options: LedgerOptions): Ledger {
     monotonicMs,
     now,
     log,
+    want: options.want,
+    reclaimPolicy: vendor.policy.reclaimPolicy,
     isStillWanted: (record: ElasticIP, signal: AbortSignal) => isStillWanted(options, record, signal),
   }
   return { deps, claims: claims(deps), listOrphans: listOrphans.bind(undefined, map), ...ofSweep }

@@ -32,7 +32,7 @@ import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { claimSpecOf } from '../../ledger/claim/claim-spec.ts'
 import { type ElasticIP, familyOf, heldAddress, phaseOf } from '../../ledger/record/elastic-ip.ts'
 import { addressAnnotation } from '../../ledger/record/names.ts'
-import { mayFindShown } from '../../ledger/record/records.ts'
+import { isAdoptionBegun, mayFindShown } from '../../ledger/record/records.ts'
 import { entriesWithSharedFields } from '../../ledger/record/shared-fields.ts'
 import { keptAnnotations } from '../../ledger/want/kept-annotations.ts'
 import { outdatedRequestAnnotations } from '../../ledger/want/own-address.ts'
@@ -72,7 +72,8 @@ export function planOwnAddress(seen: ServiceSeen, service: Service, own: Extract
   if (isShown || isWithdrawing(service)) return { step: { do: 'hide-address' } }
   const announced = announce(seen, service, address)
   if (announced.step) return announced
-  if (record && isBeingAdopted(record)) return { againInMs: adoptionPollMs }
+  // It may be the reservation of the address that the Service shows.
+  if (record && isAdoptionBegun(record)) return { againInMs: adoptionPollMs }
   if (record && phaseOf(record) !== 'Released') return afterGrace(seen, giveUp(seen, record))
   return doubt?.isDecided ? { step: { do: 'report-problems', problems: [doubt.reason] } } : announced
 }
@@ -137,11 +138,6 @@ function shownAsFirst(seen: ServiceSeen, service: Service): string {
 /** Whether an address was claimed for the name earlier, with other wishes than this Service has. */
 function isForAnotherWant(record: ElasticIP, { service, wanted }: { service: Service; wanted: Want }): boolean {
   return record.spec.claimRef?.uid !== service.metadata.uid && !isWanted(record, wanted)
-}
-
-/** Whether the record has a reservation whose address it does not show yet: it may be the one that the Service shows. */
-function isBeingAdopted({ spec, status }: ElasticIP): boolean {
-  return spec.reservationID !== undefined && status?.address === undefined && status?.phase === undefined
 }
 
 function afterGrace(seen: ServiceSeen, step: ServiceStep): ServicePlan {

@@ -231,7 +231,7 @@ function ledgerWrites({ deps, claims }: Deps['ledger'], unassign: ReleaseDeps['u
     noteProtection: (of, signal) => noteProtection(deps, of, signal),
     holdRecord: (record, signal) => holdRecord(deps.records, record, signal),
     observeRecord: (record, signal) => observeRecord(deps.records, record, signal),
-    release: (record, signal) => release({ ...deps, unassign }, record, signal),
+    release: (of, signal) => release({ ...deps, unassign }, of, signal),
     recoverRecords: (of, signal) => recoverRecords(deps, of, signal),
     postponeRelease: (of, signal) => postponeRelease(deps, of, signal),
     retain: (record, signal) => retain(deps, record, signal),

@@ -12,10 +12,12 @@ import {
   secondKeys,
   serviceOfAddress,
 } from '../../ledger/record/elastic-ip.ts'
+import { heirOf } from '../../ledger/release/heir.ts'
 import { rivalOf } from '../../ledger/record/address-use.ts'
 import { requestOfRecord } from '../../ledger/record/records.ts'
 import type { RequestAnnotations, ValuePolicy } from '../../settings/service-policy.ts'
 import type { Want } from '../../ledger/want/want.ts'
+import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import type { Sights } from '../../lib/sights.ts'
 import type { Announcement, Announcing } from '../announcing/announcing.ts'
 import { type Outcome, type Reconciler, runSteps } from '../loop/reconciler.ts'
@@ -134,12 +136,14 @@ function factsOf(
   { cached, want, announcer, requestAnnotations, users, policy, graceMs, sights }: ServiceAddressDeps,
   { key, service, record, others }: Pick<ServiceSeen, 'key' | 'service' | 'record' | 'others'>,
 ): Omit<ServiceSeen, 'announcement'> {
+  const usersOf = ({ status }: ElasticIP) => users(canonicalIpAddress(status?.address ?? '') ?? '')
   return {
     key,
     service,
     record,
     rival: record && rivalOf(record, cached.records(), cached.service),
     others,
+    heir: record && heirOf(record, { services: usersOf(record), recordOf: cached.record, want }),
     wanted: service && want(service),
     announcer,
     requestAnnotations,

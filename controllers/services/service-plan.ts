@@ -28,10 +28,19 @@
 //   all of these                          | wait while only this Service, or our configuration, announces it;
 //                                         | report-wait while the machine of a deleted Node may
 //   recover-records, remove-finalizers    | is carried out while another Service announces it
+//   release                               | is carried out, and passes the record on, if there is an heir (heir.ts);
+//                                         | and for a lent address that Services of the namespace announce
+//   retain                                | is carried out while Services of the namespace announce it
 //   release, retain                       | report-shared while another Service announces it
 //   release                               | is carried out once the deletion was requested
-import type { Service } from '../../kube/objects.ts'
-import { heldAddress, isSecondKey, phaseOf, serviceOfAddress } from '../../ledger/record/elastic-ip.ts'
+import { type Key, type Service, splitKey } from '../../kube/objects.ts'
+import {
+  heldAddress,
+  isSecondKey,
+  phaseOf,
+  provisionedSourceOf,
+  serviceOfAddress,
+} from '../../ledger/record/elastic-ip.ts'
 import { isUnobserved } from '../../ledger/record/readiness.ts'
 import { lacksFinalizer } from '../../ledger/record/records.ts'
 import { statusAddresses } from '../../ledger/record/address-use.ts'
@@ -76,14 +85,31 @@ function freedAddress(step: ServiceStep, service: Service | undefined): string |
 }
 
 /** A step that frees an address while it is announced. Another Service that shares the address keeps it reserved. */
-function planAnnounced(step: ServiceStep, { key, service, announcement }: ServiceSeen): ServicePlan {
+function planAnnounced(step: ServiceStep, seen: ServiceSeen): ServicePlan {
+  const { key, service, announcement } = seen
   const address = freedAddress(step, service)
   if (address === undefined || !announcement) return { step }
   // The reservation stays theirs, and only our record goes.
   if (step.do === 'release' && announcement.isTheirs) return { step }
   const others = announcement.services.filter((other) => other !== serviceOfAddress(key))
   if (others.length === 0) return planWait(announcement)
+  const shared = planShared(step, seen, others)
+  if (shared) return { step: shared }
   return { step: isLast(step) ? step : { do: 'report-shared', address, services: others } }
+}
+
+/** The step by which a Service gives up an address that others go on to use; undefined while it cannot. */
+function planShared(
+  step: ServiceStep,
+  { key, heir, announcement }: ServiceSeen,
+  others: Key[],
+): ServiceStep | undefined {
+  if (step.do === 'release' && heir) return { ...step, isAnnounced: true }
+  const { namespace } = splitKey(key)
+  if (announcement?.isTheirs || others.some((other) => splitKey(other).namespace !== namespace)) return undefined
+  // Its ElasticIP keeps a lent address, and a retained one stays that of its name.
+  if (step.do === 'release' && provisionedSourceOf(step.record) !== undefined) return { ...step, isAnnounced: true }
+  return step.do === 'retain' ? step : undefined
 }
 
 function planWait({ waitMs = announcedPollMs, reason }: Announcement): ServicePlan {

@@ -56,6 +56,8 @@ export type ServiceSeen = {
    * the records of the Services that show it hold the same reservation.
    */
   announcement: (Announcement & { isTheirs?: boolean }) | undefined
+  /** The Service that gets the record when this one gives it up, by our caches. */
+  heir: Service | undefined
 }
 
 /** Whether the announcing software was asked to withdraw the Service's address. */

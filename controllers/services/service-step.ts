@@ -42,7 +42,8 @@ export type ServiceStep =
   | { do: 'hide-in-status'; addresses: string[] }
   /** Only the announcing software may clear the status, and it has not. */
   | { do: 'report-withdrawal' }
-  | { do: 'release'; record: ElasticIP }
+  /** `isAnnounced`: other Services have the address announced, so the record is all that may go. */
+  | { do: 'release'; record: ElasticIP; isAnnounced?: true }
   /** Keeps the reservation until the Service is deleted, because until then its address is announced. */
   | { do: 'postpone-release'; record: ElasticIP }
   | { do: 'retain'; record: ElasticIP }

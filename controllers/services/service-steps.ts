@@ -2,7 +2,7 @@ import type { ManagedFieldsEntry } from '../../kube/managed-fields.ts'
 import { type Key, keyOf, type Service } from '../../kube/objects.ts'
 import type { Claim, ClaimResult } from '../../ledger/claim/claim-spec.ts'
 import type { AddressKey, ElasticIP, ReclaimPolicy } from '../../ledger/record/elastic-ip.ts'
-import type { ReleaseResult } from '../../ledger/release/release.ts'
+import type { ReleaseOptions, ReleaseResult } from '../../ledger/release/release.ts'
 import { familyNames } from '../../lib/ip-address.ts'
 import { firstItems } from '../../lib/quote.ts'
 import { addressAnnotation, serviceFinalizer, upstreamFinalizer } from '../../ledger/record/names.ts'
@@ -30,7 +30,7 @@ export type StepDeps = PostponeDeps &
     noteProtection: (of: { record: ElasticIP; isProtected: boolean }, signal: AbortSignal) => Promise<void>
     holdRecord: (record: ElasticIP, signal: AbortSignal) => Promise<void>
     observeRecord: (record: ElasticIP, signal: AbortSignal) => Promise<void>
-    release: (record: ElasticIP, signal: AbortSignal) => Promise<ReleaseResult>
+    release: (of: ReleaseOptions, signal: AbortSignal) => Promise<ReleaseResult>
     recoverRecords: (of: { service: Key; address: string }, signal: AbortSignal) => Promise<boolean>
     retain: (record: ElasticIP, signal: AbortSignal) => Promise<void>
     correctRecord: (record: ElasticIP, signal: AbortSignal) => Promise<string | undefined>
@@ -57,7 +57,7 @@ const checkMs = 250
 /** Carries out one step for a Service and its record. */
 export function serviceSteps(deps: StepDeps): CarryOut {
   return async (step, { key, service }, signal) => {
-    if (step.do === 'release') return release(deps, { record: step.record, service }, signal)
+    if (step.do === 'release') return release(deps, { step, service }, signal)
     if (step.do === 'postpone-release') return postponeRelease(deps, { record: step.record, service }, signal)
     if (step.do === 'report-wait') {
       if (service) deps.event(service, { type: 'Normal', reason: 'DeletingLoadBalancer', message: step.reason })
@@ -223,11 +223,13 @@ async function announce(
 
 async function release(
   deps: StepDeps,
-  { record, service }: { record: ElasticIP; service: Service | undefined },
+  { step, service }: { step: Extract<ServiceStep, { do: 'release' }>; service: Service | undefined },
   signal: AbortSignal,
 ): Promise<Outcome | undefined> {
-  const result = await deps.release(record, signal)
-  if (result === 'unchecked') return { againInMs: checkMs }
+  const result = await deps.release(step, signal)
+  if (result === 'unchecked' || result === 'unshared') return { againInMs: checkMs }
+  if (typeof result === 'object' && service)
+    deps.event(service, { type: 'Normal', reason: 'DeletingLoadBalancer', message: passedText(step, result.passedTo) })
   if (result === 'waiting') {
     if (service) deps.event(service, { type: 'Normal', reason: 'DeletingLoadBalancer', message: waitingText })
     return { againInMs: pollMs, isHeld: true }
@@ -241,6 +243,10 @@ async function release(
       message: 'The provider is still reserving its address. We release it when the provider has answered',
     })
   return { againInMs: pollMs }
+}
+
+function passedText({ record }: { record: ElasticIP }, heir: Key): string {
+  return `Address ${record.status?.address} stays reserved: it is that of Service ${heir} from now on, which uses it too`
 }
 
 const waitingText =

@@ -271,6 +271,11 @@ export function nextHistory(
   return [...history, step].slice(-maxHistory)
 }
 
+/** Whether the record of a Service names a reservation, and nothing more was written: a process is about to, or died. */
+export function isAdoptionBegun({ spec, status }: ElasticIP): boolean {
+  return spec.reservationID !== undefined && status?.phase === undefined && status?.reservationID === undefined
+}
+
 /** The request that a record was last written for. */
 export function requestOfRecord({ metadata, status }: ElasticIP): string | undefined {
   return (

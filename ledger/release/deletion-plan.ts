@@ -1,10 +1,12 @@
 import type { Reservation } from '../../clouds/ports/cloud.ts'
+import type { Service } from '../../kube/objects.ts'
 import { AddressInUse, type AddressUser, type PossibleUsers, findUsers } from '../record/address-use.ts'
 import { claimKey, type ElasticIP } from '../record/elastic-ip.ts'
 import { namedCluster, wasUnmarked } from '../record/marks.ts'
 import { transferAnnotation } from '../record/names.ts'
 import { hasSource, isSource, mayBeOperators } from '../record/source.ts'
 import { type WhoseRules, foreignReasonOf } from '../record/whose.ts'
+import { canPassOn } from './heir.ts'
 
 /** A record that is being released, and all that a live look says about its reservation. */
 export type DeletionSeen = {
@@ -13,10 +15,14 @@ export type DeletionSeen = {
   /** The reservation as the cloud has it; undefined if it has none. */
   found: Reservation | undefined
   all: PossibleUsers
+  /** The Service that gets the record if another one may. */
+  heir?: Service | undefined
 }
 
 export type DeletionPlan =
   | { do: 'delete' }
+  /** Another Service of its namespace uses the address: the record passes to that one. */
+  | { do: 'pass-on'; heir: Service; found: Reservation }
   /** Only the record is deleted. `endsAdoption`: the reservation's marks say so. */
   | { do: 'keep'; reason: string; endsAdoption?: boolean }
   /** Both stay until the address is unused. */
@@ -28,6 +34,7 @@ export type DeletionPlan =
  * | the reservation                                       | and                                     | plan                    |
  * | ----------------------------------------------------- | --------------------------------------- | ----------------------- |
  * | is gone                                               | an earlier deletion lost its answer     | `delete`, which ends it |
+ * | is the record's, or by its marks already the heir's   | there is an heir, as heir.ts says       | `pass-on`               |
  * | is not the record's, as whose.ts says                 |                                         | `keep`; the sweep finds |
  * |                                                       |                                         | what has our marks      |
  * | is an operator's: provisioned to stay, or transferred |                                         | `keep`                  |
@@ -42,6 +49,8 @@ export function planDeletion(seen: DeletionSeen, deps: WhoseRules): DeletionPlan
   const { record, reservationID, found, all } = seen
   // A Service that shows the address now has it from another reservation.
   if (!found && record.status?.deletionRequestedAt !== undefined) return { do: 'delete' }
+  const { heir } = seen
+  if (heir && found && canPassOn(deps, { record, heir, found })) return { do: 'pass-on', heir, found }
   const foreign = foreignReason(deps, seen)
   if (foreign !== undefined) return { do: 'keep', reason: foreign }
   const used = { address: record.status?.address ?? found?.address, reservationID }

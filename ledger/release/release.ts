@@ -3,17 +3,24 @@ import { clearSource, returnToSource } from '../available/settle-source.ts'
 import type { ClusterState } from '../identity/cluster-signs.ts'
 import type { Identity } from '../identity/identity.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
-import { type ElasticIP, phaseOf, reservationIdOf } from '../record/elastic-ip.ts'
+import { type Key, keyOf } from '../../kube/objects.ts'
+import { type ElasticIP, type ReclaimPolicy, phaseOf, recordName, reservationIdOf } from '../record/elastic-ip.ts'
 import { findReservation, markRetention } from '../record/find-reservation.ts'
 import { assigned, wasHeld } from '../record/records.ts'
 import { planDeletion } from './deletion-plan.ts'
+import { type HeirFacts, heirOf, passOn } from './heir.ts'
 import { deleteReservation, markForDeletion, moveToReleaseRecord } from './delete-reservation.ts'
 import { adoptionEndMarks } from '../record/marks.ts'
 import { hasReservationOf, isClaimedBy, isSource, isWarm } from '../record/source.ts'
 import { stayInUse } from '../record/stay-in-use.ts'
 
 /** The dependencies of a release of an address that no Service has claimed. */
-export type SourceReleaseDeps = LedgerDeps & Pick<Identity, 'clusterState'>
+export type SourceReleaseDeps = LedgerDeps &
+  Pick<Identity, 'clusterState'> & {
+    want: HeirFacts['want']
+    /** The fate of an address whose Service does not say it. */
+    reclaimPolicy: ReclaimPolicy
+  }
 
 export type ReleaseDeps = SourceReleaseDeps & {
   /** A live read, past every cache: whether the Service of a record still wants the record's address. */
@@ -29,16 +36,25 @@ export type ReleaseDeps = SourceReleaseDeps & {
  * The result of a release. `released`: the deletion is sent and the record is removed. `kept`: its Service wants the address
  * after all. `found`: the record had no address, and has it now; look again. `request-in-flight`: a request may still buy
  * the address; try again later. `unchecked`: the first sweep has not looked yet whether another cluster uses our id; try
- * again soon. `waiting`: we may be a copy of a cluster that lives; try again later.
+ * again soon. `waiting`: we may be a copy of a cluster that lives; try again later. `unshared`: it was to pass to another
+ * Service, which no longer uses it; look again. `passedTo`: this Service has it now.
  */
-export type ReleaseResult = 'released' | 'kept' | 'found' | 'request-in-flight' | 'unchecked' | 'waiting'
+export type ReleaseResult =
+  'released' | 'kept' | 'found' | 'request-in-flight' | 'unchecked' | 'waiting' | 'unshared' | { passedTo: Key }
+
+export type ReleaseOptions = { record: ElasticIP; isAnnounced?: boolean }
 
 /**
  * Releases the address of a record and removes the record. Each step is written down before the next, so that any process
  * that finds the record knows how far the release came. Once `deletionRequestedAt` is written no Service may get the
- * address, even if the call that followed was lost.
+ * address, even if the call that followed was lost. While other Services have the address announced (`isAnnounced`), no
+ * reservation is deleted.
  */
-export async function release(deps: ReleaseDeps, record: ElasticIP, signal: AbortSignal): Promise<ReleaseResult> {
+export async function release(
+  deps: ReleaseDeps,
+  { record, isAnnounced = false }: ReleaseOptions,
+  signal: AbortSignal,
+): Promise<ReleaseResult> {
   // 1. A request in flight may yet buy what no list shows: its result has to reach the record first.
   if (deps.requestsInFlight.isInFlight(record)) return 'request-in-flight'
   if (await removeWithAll(deps, record, signal)) return 'released'
@@ -59,7 +75,7 @@ export async function release(deps: ReleaseDeps, record: ElasticIP, signal: Abor
   const pending = pendingCheck(deps.clusterState())
   if (pending) return pending
   // 6. The warm record goes before the reservation, or another Service could claim it.
-  return releaseToCloud(deps, await detachFromSource(deps, marked, signal), signal)
+  return releaseToCloud(deps, { marked: await detachFromSource(deps, marked, signal), isAnnounced }, signal)
 }
 
 /** Releases an available address that no Service has claimed. */
@@ -67,7 +83,7 @@ export async function releaseSource(
   deps: SourceReleaseDeps,
   source: ElasticIP,
   signal: AbortSignal,
-): Promise<Exclude<ReleaseResult, 'kept'>> {
+): Promise<ReleaseResult> {
   if (deps.requestsInFlight.isInFlight(source)) return 'request-in-flight'
   if (await removeWithAll(deps, source, signal)) return 'released'
   const pending = pendingCheck(deps.clusterState())
@@ -76,7 +92,7 @@ export async function releaseSource(
     phaseOf(source) === 'Releasing'
       ? source
       : await deps.records.writeStatus(source, { phase: 'Releasing' }, { signal })
-  return releaseToCloud(deps, marked, signal)
+  return releaseToCloud(deps, { marked }, signal)
 }
 
 /**
@@ -133,19 +149,15 @@ export async function detachFromSource(
  * ours to delete is kept, and the record is deleted.
  */
 async function releaseToCloud(
-  deps: LedgerDeps & Pick<ReleaseDeps, 'unassign'>,
-  marked: ElasticIP,
+  deps: SourceReleaseDeps & Pick<ReleaseDeps, 'unassign'>,
+  { marked, isAnnounced = false }: { marked: ElasticIP; isAnnounced?: boolean },
   signal: AbortSignal,
-): Promise<'released' | 'found'> {
+): Promise<ReleaseResult> {
   const reservationID = reservationIdOf(marked) ?? (await findReservation(deps, marked, signal))?.id
   const found = reservationID === undefined ? undefined : await deps.cloud.reservation(reservationID, signal)
-  const kept = reservationID === undefined ? undefined : await whyKept(deps, { marked, reservationID, found }, signal)
-  if (kept !== undefined) {
-    await deps.records.remove(marked, { signal })
-    const facts = { record: marked.metadata.name, address: marked.status?.address, reservation: reservationID }
-    deps.log.info({ ...facts, reason: kept }, 'record removed; its reservation stays')
-    return 'released'
-  }
+  const kept = reservationID === undefined ? undefined : await keep(deps, { marked, reservationID, found }, signal)
+  if (kept !== undefined) return kept
+  if (isAnnounced) return 'unshared'
   const { deletionRequestedAt, address = found?.address } = marked.status ?? {}
   const known = { reservationID, address }
   // Its status was emptied, or the answer to its order was lost: nothing could check whether the address is announced.
@@ -172,24 +184,41 @@ function isRetained(record: ElasticIP): boolean {
   return !isSource(record) && record.spec.reclaimPolicy === 'Retain' && record.metadata.deletionTimestamp === undefined
 }
 
-/** Looks live, and returns why the reservation of a record stays although the record goes; undefined if it goes too. */
-async function whyKept(
-  deps: LedgerDeps,
+/** Looks live whether the reservation of a record stays, and has the record removed then; undefined if both go. */
+async function keep(
+  deps: SourceReleaseDeps,
   { marked, ...of }: { marked: ElasticIP; reservationID: string; found: Reservation | undefined },
   signal: AbortSignal,
-): Promise<string | undefined> {
-  const { reservationID } = of
+): Promise<ReleaseResult | undefined> {
+  const { reservationID, found } = of
+  const { want } = deps
+  const record = { ...marked, status: { ...marked.status, reservationID, ...addressOf(marked, found) } }
   const all = await deps.possibleUsers(signal)
-  const plan = planDeletion({ record: marked, ...of, all }, deps)
+  const recordOf = (key: Key) => all.records.find(({ metadata }) => metadata.name === recordName(key))
+  const heir = heirOf(record, { services: all.services, recordOf, want })
+  const plan = planDeletion({ record: marked, ...of, all, heir }, deps)
   switch (plan.do) {
     case 'delete':
       return undefined
-    case 'keep':
+    case 'pass-on':
+      await passOn(deps, { record, ...plan, reclaimPolicy: isRetained(marked) ? 'Retain' : deps.reclaimPolicy }, signal)
+      return { passedTo: keyOf(plan.heir) }
+    case 'keep': {
       if (plan.endsAdoption) await deps.cloud.mark({ id: reservationID }, adoptionEndMarks, signal)
-      return plan.reason
+      await deps.records.remove(marked, { signal })
+      const facts = { record: marked.metadata.name, address: marked.status?.address, reservation: reservationID }
+      deps.log.info({ ...facts, reason: plan.reason }, 'record removed; its reservation stays')
+      return 'released'
+    }
     case 'wait':
       return stayInUse(deps, { record: marked, error: plan.error }, signal)
   }
+}
+
+/** The address of a record, which may have let go of it before it passed on. */
+function addressOf({ status }: ElasticIP, found: Reservation | undefined): { address?: string } {
+  const address = status?.address ?? found?.address
+  return address === undefined ? {} : { address }
 }
 
 /** Starts a release that goes on when the address is no longer announced; a claim of its Service ends it. */

@@ -15,6 +15,7 @@ import {
 import { hasFamily, isShownBy, mayAdopt, showsNone } from '../record/find-reservation.ts'
 import { isRetained, namedCluster, ownerMark, ownerMarks, wasUnmarked } from '../record/marks.ts'
 import { droppedRequestAnnotation } from '../record/names.ts'
+import { isAdoptionBegun } from '../record/records.ts'
 import { isAvailable, isSource, isWarm } from '../record/source.ts'
 import type { Want } from '../want/want.ts'
 import type { Adoption } from './adopt.ts'
@@ -227,11 +228,11 @@ function isAwaitingReservation(record: ElasticIP): boolean {
   return reservationIdOf(record) === undefined && phaseOf(record) === 'Requested' && record.spec.source === undefined
 }
 
-/** Whether the record of a Service names a reservation, and nothing more was written: a process died, or a call failed. */
+/** Whether a process that adopted a reservation for a Service died, or a call of it failed. */
 function isAdoptionInterrupted(record: ElasticIP): boolean {
-  const { metadata, spec, status } = record
-  const isBegun = spec.reservationID !== undefined && status?.phase === undefined && status?.reservationID === undefined
-  return isBegun && addressKeyOf(record) !== undefined && metadata.deletionTimestamp === undefined
+  return (
+    isAdoptionBegun(record) && addressKeyOf(record) !== undefined && record.metadata.deletionTimestamp === undefined
+  )
 }
 
 /** The addresses of Services that exist and want them, by the mark of their reservations. */

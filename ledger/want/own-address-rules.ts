@@ -166,7 +166,8 @@ function sharedPorts(service: Service, other: Service): string[] {
   return portsOf(other).filter((port) => own.includes(port))
 }
 
-function compareUse(one: Service, other: Service, address: string): number {
+/** Orders the Services that use an address: those that show it in their status, then the older ones. */
+export function compareUse(one: Service, other: Service, address: string): number {
   const order = ({ metadata, status }: Service) => {
     const isShown = statusAddresses({ ...(status && { status }) }).includes(address)
     // A Service that is being created has no time yet.

@@ -41,6 +41,7 @@ import { warmCandidates } from '../../ledger/available/claim-source.ts'
 import { isAvailable, isWarm } from '../../ledger/record/source.ts'
 import { recoverRecords } from '../../ledger/sweep/recover-records.ts'
 import { type Sweep, sweep } from '../../ledger/sweep/sweep.ts'
+import { usedAddresses } from '../../ledger/want/own-address-rules.ts'
 import { type Want, want } from '../../ledger/want/want.ts'
 import { addWarm } from '../../ledger/claim/reserve-warm.ts'
 import { planWarm, unusedFor } from '../../ledger/available/warm-plan.ts'
@@ -267,6 +268,8 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
     monotonicMs: elapsedMs,
     now: ownNow,
     log: silentLog,
+    want: wanted,
+    reclaimPolicy: policy.reclaimPolicy,
     isStillWanted: (record: ElasticIP, signal: AbortSignal) => isStillWanted({ client, want: wanted }, record, signal),
   }
   const own = claims(deps)
@@ -283,7 +286,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
     want: wanted,
     announcer,
     requestAnnotations: policy.requestAnnotations,
-    users: () => [],
+    users: (address) => api.stored(services).filter((one) => usedAddresses(one, policy).includes(address)),
     policy,
     findAnnouncement: (address) => Promise.resolve(findAnnouncement(address)),
     claimWaits: own.waits,
@@ -300,7 +303,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
       noteProtection: (of, signal) => noteProtection(deps, of, signal),
       holdRecord: (record, signal) => holdRecord(deps.records, record, signal),
       observeRecord: (record, signal) => observeRecord(deps.records, record, signal),
-      release: (record, signal) => release(deps, record, signal),
+      release: (of, signal) => release(deps, of, signal),
       recoverRecords: (of, signal) => recoverRecords(deps, of, signal),
       postponeRelease: (of, signal) => postponeRelease(deps, of, signal),
       retain: (record, signal) => retain(deps, record, signal),
@@ -356,7 +359,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
     fillPool: () => poolReconciler.reconcile(warmPoolKey, neverAborted),
     async release(key = 'default/web') {
       const record = await deps.records.get(key)
-      return record ? release(deps, record, neverAborted) : 'no record'
+      return record ? release(deps, { record }, neverAborted) : 'no record'
     },
     reconcile: (key) => reconciler.reconcile(key, neverAborted),
     sweep: sweep({

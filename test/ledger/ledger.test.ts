@@ -168,7 +168,7 @@ for (const [name, service, isKept] of cases)
     if (service) api.put(services, service)
     const { deps } = await ledger('one')
     // No sweep of this process has looked yet who else uses the id of the cluster.
-    assert.is(await release(deps, stored, signal), isKept ? 'kept' : 'unchecked')
+    assert.is(await release(deps, { record: stored }, signal), isKept ? 'kept' : 'unchecked')
     assert.is(api.stored(elasticIPs)[0]?.status?.phase, isKept ? 'Bound' : 'Releasing')
     assert.is(cloud.calls.release, 0)
   })

@@ -8,6 +8,7 @@ import { KubeError } from '../../kube/errors.ts'
 import { type Service, ingressOf, keyOf } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
 import { parseIpAddress } from '../../lib/ip-address.ts'
+import { want } from '../../ledger/want/want.ts'
 import {
   type ElasticIP,
   elasticIPs,
@@ -41,11 +42,13 @@ import {
   walkOn,
   watchOthers,
 } from './walk-moves.ts'
+import { announcesWhatIsPaid, sharedAddressKeys, sharingMoves } from './walk-sharing.ts'
 import { makeWalker } from './walker.ts'
 import { scheme, usualPolicy } from './harness.ts'
 
 const movesOfBothFamilies: Move[] = [
   ...moves,
+  ...sharingMoves,
   {
     weight: 4,
     move: (walk) => create(walk, one(walk, walk.actors), makeService({ name: one(walk, names), ipFamilies: ['IPv6'] })),
@@ -115,6 +118,7 @@ const changeSetting = (policy: Policy): Move => ({
 function watch(walk: Walk): void {
   const { harness } = walk
   watchOthers(walk)
+  announcesWhatIsPaid(walk)
   for (const key of addressKeys) {
     const { service } = serviceMarks(scheme, key)
     const paid = harness.cloud.bought.filter(
@@ -157,7 +161,11 @@ function isPaid(cloud: Walk['harness']['cloud'], id: string): boolean {
 /** What must hold when everything has come to rest. Returns how many reservations users left without a record. */
 function judge({ harness, surprises, log }: Walk): number {
   assert.equal(surprises, [])
-  const wanting = harness.api.stored(services).filter(({ spec }) => spec.loadBalancerClass === undefined)
+  // A Service that shares the address of another one has no record while that one lives.
+  const wanting = harness.api
+    .stored(services)
+    .filter(({ spec }) => spec.loadBalancerClass === undefined)
+    .filter((service) => want(service, usualPolicy, undefined).kind !== 'own')
   for (const service of wanting) {
     const record = harness.record(keyOf(service))
     assert.is(record?.status?.phase, 'Bound', keyOf(service))
@@ -198,12 +206,12 @@ async function walkFrom(seed: number, steps: number): Promise<number> {
   try {
     await walkOn(walk, { steps, moves: [...movesOfBothFamilies, changeSetting(policy)], watch })
     policy.isDualStack = true
-    await comeToRest(walk, addressKeys)
+    await comeToRest(walk, [...addressKeys, ...sharedAddressKeys])
     watch(walk)
     const left = judge(walk)
     const before = holdersOf(walk)
     policy.isDualStack = false
-    await comeToRest(walk, addressKeys)
+    await comeToRest(walk, [...addressKeys, ...sharedAddressKeys])
     assert.equal(holdersOf(walk), before, 'what Services hold under a setting that gives one address')
     return left
   } catch (error) {

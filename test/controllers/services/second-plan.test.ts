@@ -76,6 +76,7 @@ const base = {
   withdrawingForMs: 0,
   announcement: undefined,
   rival: undefined,
+  heir: undefined,
 } satisfies Omit<ServiceSeen, 'service' | 'record'>
 const claim = { do: 'claim', location: 'da', reclaim: 'Delete', family: 'ipv6', second: required } as const
 const hide = { do: 'hide-in-status', addresses: [second] } satisfies ServicePlan['step']

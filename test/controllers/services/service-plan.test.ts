@@ -50,6 +50,7 @@ const unobserved = { ...bound, metadata: { ...bound.metadata, generation: 3 } }
 /** As a backup leaves it that keeps no status. */
 const { status: _lost, ...unwritten } = bound
 const provisioned = { ...bound, spec: { ...bound.spec, source: { name: 'office', type: 'Provisioned' as const } } }
+const retained: ElasticIP = { ...bound, spec: { ...bound.spec, reclaimPolicy: 'Retain' } }
 const mistaken: Want = { kind: 'wrong', problems: ['this'] }
 
 const keeping = { ...annotations, 'eip-admission.dev/reclaim-policy': 'Retain' }
@@ -67,6 +68,7 @@ const base = {
   withdrawingForMs: 0,
   announcement: undefined,
   rival: undefined,
+  heir: undefined,
 } satisfies Omit<ServiceSeen, 'service' | 'record'>
 const naming = empty({ ipAnnotation: 'example.com/ip' })
 const named = { 'example.com/ip': address }
@@ -375,6 +377,36 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
     name: 'nor one that another Service shows, which is reported',
     seen: { service: withdrawn, record: bound, announcement: { services: ['default/web', 'default/other'] } },
     plan: { step: { do: 'report-shared', address, services: ['default/other'] } },
+  },
+  {
+    name: 'unless the record passes to that one',
+    seen: {
+      service: withdrawn,
+      record: bound,
+      announcement: { services: ['default/other'] },
+      heir: makeService({ name: 'other' }),
+    },
+    plan: { step: { do: 'release', record: bound, isAnnounced: true } },
+  },
+  {
+    name: 'unless it is lent: then its ElasticIP has it again',
+    seen: { service: withdrawn, record: provisioned, wanted: office, announcement: { services: ['default/other'] } },
+    plan: { step: { do: 'release', record: provisioned, isAnnounced: true } },
+  },
+  {
+    name: 'but no lent one that another namespace shows',
+    seen: { service: withdrawn, record: provisioned, wanted: office, announcement: { services: ['tenant/other'] } },
+    plan: { step: { do: 'report-shared', address, services: ['tenant/other'] } },
+  },
+  {
+    name: 'one to be retained stays that of its Service while another one of the namespace shows it',
+    seen: { service: withdrawn, record: retained, announcement: { services: ['default/other'] } },
+    plan: { step: { do: 'retain', record: retained } },
+  },
+  {
+    name: 'but not while one of another namespace does',
+    seen: { service: withdrawn, record: retained, announcement: { services: ['default/other', 'tenant/other'] } },
+    plan: { step: { do: 'report-shared', address, services: ['default/other', 'tenant/other'] } },
   },
   {
     name: 'unless the record of that one holds the same reservation',

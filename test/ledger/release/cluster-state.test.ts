@@ -27,15 +27,21 @@ type Way = [
   of?: { isDefinitionDeleted: true },
 ]
 
+const releaseRecord: Way[2] = (deps, record, signal) => release(deps, { record }, signal)
 const definition = { isDefinitionDeleted: true } as const
 const ways: Way[] = [
-  ['the release of a Service’s address', bound, release],
+  ['the release of a Service’s address', bound, releaseRecord],
   [
     'the release of a warm address',
     withMetadata(lot, { uid: 'warm-uid', labels: { [warmLabel]: 'true' } }),
     releaseSource,
   ],
-  ['the end of the definition under a retained record', withMetadata(kept, { deletionTimestamp }), release, definition],
+  [
+    'the end of the definition under a retained record',
+    withMetadata(kept, { deletionTimestamp }),
+    releaseRecord,
+    definition,
+  ],
   [
     'the end of the definition under a provisioned one',
     withMetadata(office, { deletionTimestamp, finalizers: [recordFinalizer] }),

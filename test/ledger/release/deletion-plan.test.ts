@@ -30,6 +30,7 @@ type Case = {
   found?: Reservation | undefined
   others?: ElasticIP[]
   services?: Service[]
+  heir?: Service
   sweepsUntagged?: true
   plan: DeletionPlan['do'] | { keep: string; endsAdoption?: boolean }
 }
@@ -106,6 +107,21 @@ const cases: Case[] = [
     plan: 'delete',
   },
   { name: 'whose address a Service shows', services: [showing], plan: 'wait' },
+  { name: 'whose address an heir uses', services: [showing], heir: showing, plan: 'pass-on' },
+  {
+    name: 'that a process had marked for its heir when it died',
+    found: makeReservation({ marks: serviceMarks(scheme, 'default/ghost') }),
+    services: [showing],
+    heir: showing,
+    plan: 'pass-on',
+  },
+  {
+    name: 'of another cluster, although there is an heir',
+    found: theirs,
+    services: [showing],
+    heir: showing,
+    plan: { keep: 'its marks name another cluster, there' },
+  },
   {
     name: 'that a second record of another address holds',
     others: [named('default.b', makeRecord({ ...held, reservationID: 'res-2', phase: 'Bound' }))],
@@ -190,11 +206,11 @@ const cases: Case[] = [
   },
 ]
 
-for (const { name, record = own, others = [], services = [], sweepsUntagged = false, plan, ...seen } of cases) {
+for (const { name, record = own, others = [], services = [], heir, sweepsUntagged = false, plan, ...seen } of cases) {
   test(`a reservation ${name}: ${typeof plan === 'string' ? plan : `keep, ${plan.keep}`}`, () => {
     const all = { records: [record, ...others], services, requestAnnotations: [], classes: ['none'] }
     const found = 'found' in seen ? seen.found : ours
-    const planned = planDeletion({ record, reservationID: 'res-1', found, all }, { scheme, sweepsUntagged })
+    const planned = planDeletion({ record, reservationID: 'res-1', found, all, heir }, { scheme, sweepsUntagged })
     assert.is(planned.do, typeof plan === 'string' ? plan : 'keep')
     if (planned.do !== 'keep' || typeof plan === 'string') return
     assert.match(planned.reason, plan.keep)

@@ -333,7 +333,7 @@ test('every call of a release ends with the signal of its caller', async () => {
   const { signal } = new AbortController()
   const listen = { before: ({ values }: HeardCall) => void signals.add((values.at(-1) as CallOptions).signal) }
   const { deps } = harness.alone('b', { kube: listen })
-  await release(deps, harness.record() as ElasticIP, signal)
+  await release(deps, { record: harness.record() as ElasticIP }, signal)
   assert.equal([...signals], [signal])
 })
 
@@ -403,7 +403,7 @@ for (const isShown of [false, true]) {
     const read = harness.record() as ElasticIP
     const claimed = await harness.alone('c').claim({ isShown, wait: true })
     assert.is(claimed.kind === 'held' && claimed.address, '203.0.113.1')
-    const [released] = await Promise.allSettled([release(deps, read, neverAborted)])
+    const [released] = await Promise.allSettled([release(deps, { record: read }, neverAborted)])
     assert.ok(released.status === 'rejected' && isConflict(released.reason))
     assert.equal([harness.record()?.status?.phase, harness.cloud.released], ['Reserved', []])
   })
@@ -578,7 +578,11 @@ async function releaseAssigned({ cluster = scheme.cluster }: { cluster?: string 
     freed.push([asked.id, harness.record()?.status?.deletionRequestedAt])
     return Promise.resolve()
   }
-  const result = await release({ ...harness.alone('b').deps, unassign }, harness.record() as ElasticIP, neverAborted)
+  const result = await release(
+    { ...harness.alone('b').deps, unassign },
+    { record: harness.record() as ElasticIP },
+    neverAborted,
+  )
   return { id, freed, result, harness }
 }
 

@@ -1,0 +1,144 @@
+// Services of one namespace may share an address. When the Service gives it up that has the record, the record passes to
+// another one: nothing is released, and nothing is bought. Names of records are those of their Services, so the heir gets a
+// record of its own. Each step is safe to repeat, and a process that died in between is followed by the next release:
+//
+//   step                                        | if the next step never comes
+//   --------------------------------------------+-------------------------------------------------------------------
+//   1. the heir's record names the reservation  | the former record still holds it
+//   2. the former record lets go of it          | a release finds it by its marks, and writes it back
+//   3. the marks name the heir                  | a release removes the former record, and a sweep adopts for the heir
+//   4. the heir's record is bound               | a release removes the former record
+//   5. the former record is removed             |
+import type { Reservation } from '../../clouds/ports/cloud.ts'
+import { isAlreadyExists, isConflict } from '../../kube/errors.ts'
+import { type Key, type Service, keyOf } from '../../kube/objects.ts'
+import { canonicalIpAddress } from '../../lib/ip-address.ts'
+import {
+  type ElasticIP,
+  type ReclaimPolicy,
+  claimKey,
+  familyOf,
+  heldAddress,
+  provisionedSourceOf,
+  reservationIdOf,
+} from '../record/elastic-ip.ts'
+import type { LedgerDeps } from '../record/ledger-deps.ts'
+import { isOfService, lastingMarks, namedCluster, transferMarks } from '../record/marks.ts'
+import { assigned, isAdoptionBegun, newRecord } from '../record/records.ts'
+import { isSource } from '../record/source.ts'
+import { type WhoseRules, whoseIs } from '../record/whose.ts'
+import { compareUse } from '../want/own-address-rules.ts'
+import type { Want } from '../want/want.ts'
+
+export type HeirFacts = {
+  services: readonly Service[]
+  /** The record of a Service's first address. */
+  recordOf: (key: Key) => ElasticIP | undefined
+  want: (service: Service) => Want
+}
+
+/**
+ * The Service to which a record passes when its own one gives it up. Pure. The first row that applies decides about each
+ * Service. Of several heirs one is first whose record was begun, then one that shows the address, then the oldest.
+ *
+ * | the Service                                                         | is it an heir? |
+ * | ------------------------------------------------------------------- | -------------- |
+ * | is any, and the record's address is lent, or is being deleted       | no             |
+ * | is the record's own, or in another namespace                        | no             |
+ * | is being deleted                                                    | no             |
+ * | is not ours to serve, or names another own address, or none         | no             |
+ * | has no record                                                       | yes            |
+ * | has a record that was begun for this very reservation               | yes            |
+ * | has any other record                                                | no             |
+ */
+export function heirOf(record: ElasticIP, { services, recordOf, want }: HeirFacts): Service | undefined {
+  const { claimRef } = record.spec
+  const { address, deletionRequestedAt } = record.status ?? {}
+  const isLent = isSource(record) || provisionedSourceOf(record) !== undefined
+  if (isLent || address === undefined || deletionRequestedAt !== undefined) return undefined
+  const isBegun = (service: Service) => {
+    const its = recordOf(keyOf(service))
+    return its && isAdoptionBegun(its) && reservationIdOf(its) === reservationIdOf(record)
+  }
+  const canonical = canonicalIpAddress(address) ?? address
+  const isHeir = (service: Service) => {
+    const { namespace, deletionTimestamp } = service.metadata
+    if (namespace !== claimRef?.namespace || keyOf(service) === claimKey(record) || deletionTimestamp) return false
+    const wanted = want(service)
+    if (wanted.kind !== 'own' || wanted.address !== canonical) return false
+    return recordOf(keyOf(service)) === undefined || isBegun(service)
+  }
+  return services
+    .filter(isHeir)
+    .toSorted((a, b) => Number(isBegun(b) ?? false) - Number(isBegun(a) ?? false) || compareUse(a, b, canonical))[0]
+}
+
+/** Whether a reservation is the record's to pass on, or was passed on to the heir by a process that died. */
+export function canPassOn(rules: WhoseRules, { record, heir, found }: Omit<Passing, 'reclaimPolicy'>): boolean {
+  return whoseIs(rules, record, found).whose === 'ours' || isOfService(rules.scheme, keyOf(heir), found.marks)
+}
+
+export type Passing = { record: ElasticIP; heir: Service; found: Reservation; reclaimPolicy: ReclaimPolicy }
+
+/** Passes a record that is Releasing on to its heir. Throws a conflict if the former Service claimed it again. */
+export async function passOn(
+  deps: LedgerDeps,
+  { record, heir, found, reclaimPolicy }: Passing,
+  signal: AbortSignal,
+): Promise<void> {
+  const key = keyOf(heir)
+  const { address } = record.status ?? {}
+  const begun = await begin(deps, { record, heir, found, reclaimPolicy }, signal)
+  const emptied = await letGo(deps, { record, begun, key }, signal)
+  // One that names no cluster may be another cluster's: it stays so, and is ours by its id.
+  if (namedCluster(deps.scheme, found.marks) === 'ours')
+    await deps.cloud.mark({ id: found.id, marks: lastingMarks(found.marks) }, transferMarks(deps.scheme, key), signal)
+  const message = `Service ${key}, from Service ${claimKey(record)}`
+  const conditions = [assigned('True', { reason: 'OnService', message, now: deps.now() })]
+  await deps.records.writeStatus(begun, { phase: 'Bound', address, reservationID: found.id, conditions }, { signal })
+  await deps.records.remove(emptied, { signal })
+  deps.log.info({ record: begun.metadata.name, address, from: record.metadata.name }, 'address passed on')
+}
+
+/** Writes the heir's record, as an adoption begins; or reads that of an earlier attempt. */
+async function begin(
+  { records, identity }: LedgerDeps,
+  { record, heir, found, reclaimPolicy }: Passing,
+  signal: AbortSignal,
+): Promise<ElasticIP> {
+  const { location } = record.spec
+  const spec = {
+    reclaimPolicy,
+    reservationID: found.id,
+    ...(location === undefined ? {} : { location }),
+    ...(familyOf(record) === 'ipv6' && ({ ipFamily: 'IPv6' } as const)),
+  }
+  const begun = newRecord(keyOf(heir), spec, { identity })
+  const { uid } = heir.metadata
+  const claimRef = { namespace: '', name: '', ...begun.spec.claimRef, ...(uid === undefined ? {} : { uid }) }
+  try {
+    return await records.create({ ...begun, spec: { ...begun.spec, claimRef } }, { signal })
+  } catch (error) {
+    const stored = isAlreadyExists(error) ? await records.get(keyOf(heir), { signal }) : undefined
+    if (stored && isAdoptionBegun(stored) && reservationIdOf(stored) === found.id) return stored
+    throw error
+  }
+}
+
+/** Takes the address off the former record. A new Service of its name claims nothing from it any more. */
+async function letGo(
+  { records }: LedgerDeps,
+  { record, begun, key }: { record: ElasticIP; begun: ElasticIP; key: Key },
+  signal: AbortSignal,
+): Promise<ElasticIP> {
+  const change = { address: undefined, reservationID: undefined, message: `its address passes to Service ${key}` }
+  try {
+    return await records.writeStatus(record, change, { signal })
+  } catch (error) {
+    if (!isConflict(error)) throw error
+    const current = await records.get(record.metadata.name, { signal })
+    // Another process that passes it on needs the heir's record.
+    if (current && heldAddress(current) !== undefined) await records.remove(begun, { signal })
+    throw error
+  }
+}
