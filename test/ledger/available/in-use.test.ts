@@ -198,16 +198,18 @@ test('a warm address that was in use is offered again when it is not', async () 
   assert.is(claimed.kind === 'held' && claimed.address, '203.0.113.1')
 })
 
-test('the address of a deleted Service stays reserved while another Service shows it', async () => {
+test('the address of a deleted Service stays reserved while a Service of another namespace shows it', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   const process = harness.alone('a')
   await process.claim()
-  harness.addService(guest('203.0.113.1'))
+  const shown = { loadBalancer: { ingress: [{ ip: '203.0.113.1' }] } }
+  const tenants = { namespace: 'tenant', name: 'guest', uid: 'guest' }
+  harness.addService(makeService({ ...tenants, status: shown }))
   const [kept] = await Promise.allSettled([process.release()])
   assert.ok(kept.status === 'rejected' && kept.reason instanceof AddressInUse)
-  assert.match(harness.record()?.status?.message ?? '', 'Service default/guest shows it')
-  dropGuest(harness)
+  assert.match(harness.record()?.status?.message ?? '', 'Service tenant/guest shows it')
+  harness.addService(makeService(tenants))
   assert.is(await process.release(), 'released')
   assert.equal(harness.reservationsOf(), [])
 })
