@@ -42,7 +42,7 @@ export type WhySeen = {
 /** One sentence about what is, and one about what to do. */
 export type Verdict = { is: string; todo: string }
 
-const nothing = 'Nothing is to be done.'
+const nothing = 'No action needed.'
 const doctor =
   'ask an operator to run `kubectl eip status`, and `eip-admission doctor` with the settings of the process'
 
@@ -85,10 +85,10 @@ function explainAbsent(key: Key, records: readonly ElasticIP[]): Verdict {
   const isNew = phaseOf(record) === 'Requested' || phaseOf(record) === 'Reserved'
   const is = isNew
     ? `${absent}, but ${address} was reserved for it: the API server refused the Service after that, or it is being created.`
-    : `${absent} any more, and ${address} is being given back${because(record)}.`
+    : `${absent} any more, and ${address} is being released${because(record)}.`
   return {
     is,
-    todo: 'Wait: eip-admission gives it back automatically, a new address after a grace period of 15 minutes.',
+    todo: 'Wait: eip-admission releases it automatically, a new address after a grace period of 15 minutes.',
   }
 }
 
@@ -183,7 +183,7 @@ function explainUnheld(record: ElasticIP, none: string): Verdict | undefined {
   const phase = phaseOf(record)
   if (phase === 'Releasing') {
     return {
-      is: `${none} yet: ${addressOf(record)} is being given back${because(record)}.`,
+      is: `${none} yet: ${addressOf(record)} is being released${because(record)}.`,
       todo: 'Wait: after that eip-admission gives the Service an address. Do what the message says, if it names something.',
     }
   }
@@ -191,14 +191,14 @@ function explainUnheld(record: ElasticIP, none: string): Verdict | undefined {
   const release = `\`kubectl eip release ${record.metadata.name}\``
   return {
     is: `${none} yet, although ${addressOf(record)} is kept for its name${because(record)}.`,
-    todo: `See the Events above: they say why it does not get that. Change what they name, or give it back with ${release}.`,
+    todo: `See the Events above: they say why it does not get that. Change what they name, or release it with ${release}.`,
   }
 }
 
 function explainUnrecorded({ record, preview }: WhySeen, service: Service, none: string): Verdict {
   const { loadBalancerClass, loadBalancerIP } = service.spec
   if (loadBalancerIP) {
-    const is = `${none}: it requests ${loadBalancerIP} as its own in spec.loadBalancerIP, and nobody announces that.`
+    const is = `${none}: it requests ${loadBalancerIP} as its own in spec.loadBalancerIP, and nothing announces that.`
     return { is, todo: 'See the Events above: they say whether it may have that address.' }
   }
   switch (preview?.kind) {
@@ -217,7 +217,7 @@ function explainUnrecorded({ record, preview }: WhySeen, service: Service, none:
     case 'accepted':
       return {
         is: `${none} yet, and eip-admission would give it one.`,
-        todo: `Wait some seconds. If it stays so, nobody leads: ${doctor}.`,
+        todo: `Wait some seconds. If nothing changes, there is no leader: ${doctor}.`,
       }
     case 'unknown':
     case undefined: {

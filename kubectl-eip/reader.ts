@@ -71,7 +71,7 @@ export async function readUsers(cluster: Cluster): Promise<PossibleUsers> {
   const [all, records] = await Promise.all([readable(right, listAll(cluster.client, services)), listRecords(cluster)])
   if ('missing' in all)
     throw new Refusal(
-      `you may not ${right}, and without that nobody can tell whether a Service still shows the address; ask an administrator`,
+      `you may not ${right}, and without that it cannot be known whether a Service still shows the address; ask an administrator`,
     )
   return {
     services: all.value,

@@ -44,7 +44,7 @@ export async function removeRecord({ client }: Cluster, { metadata }: ElasticIP)
 export async function confirm(io: Io, of: { text: string; what: string; yes: boolean }): Promise<void> {
   io.printError(`${of.text}\n`)
   if (of.yes) return
-  if (!io.ask) throw new Refusal('nobody can be asked here; add --yes if you mean it')
+  if (!io.ask) throw new Refusal('cannot prompt without a terminal; add --yes to confirm')
   const answer = await io.ask(`Type ${of.what} to continue: `)
   if (answer.trim() !== of.what) throw new Refusal('nothing was changed')
 }

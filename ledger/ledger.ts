@@ -121,7 +121,7 @@ function limiter({ client, settings, caches }: LedgerOptions): ClaimDeps['overLi
   const listed = sharedRead({
     read: (signal) => listAll(client, elasticIPs, { signal }),
     recentMs: 0,
-    abandonedError: (cause) => new Error('nobody waits for the number of addresses', { cause }),
+    abandonedError: (cause) => new Error('nothing waits for the number of addresses', { cause }),
   })
   return async (record, signal) => {
     const isStored = record.metadata.resourceVersion !== undefined

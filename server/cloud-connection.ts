@@ -101,7 +101,7 @@ function readReload(metrics: Metrics, reload: SettingsReload): void {
 
 /** The remedy where the cloud refuses every address, by the fault. */
 const remedies: Partial<Record<CloudError['fault'], string>> = {
-  quota: 'delete reservations that nobody needs, or ask the provider for a higher quota',
+  quota: 'delete reservations that are not needed, or ask the provider for a higher quota',
   auth: 'give serve a token that may write',
 }
 

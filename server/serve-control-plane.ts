@@ -40,5 +40,5 @@ export async function serveControlPlane(settings: ServeSettings, deps: ServeDeps
 
 function remedyFor({ assignments, cloud, managedBalancers }: Base['vendor']): string {
   if (assignments || managedBalancers) return 'set the tag of the control-plane address'
-  return `${cloud.name} moves no address between machines, so have one announced by BGP, as kube-vip does`
+  return `${cloud.name} does not move addresses between machines, so have one announced by BGP, as kube-vip does`
 }

@@ -155,7 +155,7 @@ export const common = {
     format: boolean,
     default: 'false',
     sentence:
-      "Counts reservations of Packet's program that name no cluster as ours. One whose Service shows no address is adopted, and one that no Service needs is deleted. Set it only if no other cluster uses the project.",
+      "Treats reservations of Packet's program that name no cluster as this cluster's. One whose Service shows no address is adopted, and one that no Service needs is deleted. Set it only if no other cluster uses the project.",
   },
   peerRefreshMs: {
     title: 'peer refresh interval',

@@ -56,7 +56,7 @@ const probes = {
     env: 'EIP_CONTROL_PLANE_READ_INTERVAL',
     format: duration(1000),
     default: '1m',
-    sentence: 'How often the provider is read for the holder while all is well. Around a move it is read at once.',
+    sentence: 'How often the provider is read for the holder while nothing fails. Around a move it is read at once.',
   },
 } as const satisfies SettingsTable
 

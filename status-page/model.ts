@@ -44,7 +44,7 @@ const maxNamed = 3
 
 function summarySection(facts: PageFacts, nowMs: number): Section {
   const notes = attention(facts, nowMs)
-  const well: Block = { kind: 'notes', notes: [{ tone: 'good', text: 'All is well, as far as this replica knows.' }] }
+  const well: Block = { kind: 'notes', notes: [{ tone: 'good', text: 'No problem, as far as this replica knows.' }] }
   return {
     id: 'summary',
     title: 'Summary',

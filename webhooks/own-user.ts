@@ -48,7 +48,7 @@ export function ownUser(deps: {
     const user = await readUser(deps, signal)
     if (user === undefined || user === current) return
     current = user
-    deps.log.info({ user }, 'the API server knows us as this user')
+    deps.log.info({ user }, 'the API server knows this process as this user')
   }
   return {
     isSelf: ({ userInfo, options }) =>
@@ -76,7 +76,7 @@ async function readUser(
     return status?.userInfo?.username
   } catch (error) {
     if (!(error instanceof KubeError)) return undefined
-    log.warn({ error: error.message }, 'the API server does not say who we are: the last known user stays')
+    log.warn({ error: error.message }, 'the API server does not say who this process is: the last known user stays')
     return undefined
   }
 }

@@ -72,7 +72,7 @@ export function phoenixnap(options: PhoenixnapOptions): Vendor & { peering: Peer
     fault: faultOf,
     hints: {
       auth,
-      quota: `delete IP blocks that nobody needs, or ask ${vendor} for more: a limit is reached, or no /31 is left in ${location}`,
+      quota: `delete IP blocks that are not needed, or ask ${vendor} for more: a limit is reached, or no /31 is left in ${location}`,
     },
   })
   const account = accountAt(http, location)

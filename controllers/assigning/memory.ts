@@ -70,7 +70,7 @@ export function makeMemory(given: MemoryDeps, changed: (address: string) => void
     entries.set(address, entry)
     return entry
   }
-  const abandonedError = (cause: unknown) => new Error('nobody waits for the list of addresses', { cause })
+  const abandonedError = (cause: unknown) => new Error('nothing waits for the list of addresses', { cause })
   const read = (signal: AbortSignal) => readList(deps, { entries, entryOf, changed }, signal)
   // A single list serves all that are about to move.
   const list = sharedRead({ read, recentMs: 0, abandonedError })

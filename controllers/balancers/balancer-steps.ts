@@ -146,7 +146,7 @@ async function createBalancer(
   const noted = await note(client, service, names)
   // A process that was stopped in between would send a request that others no longer wait for.
   if (monotonicMs() >= endsAtMs)
-    throw new Error('the request for a load balancer was noted too slowly; we note another')
+    throw new Error('the request for a load balancer was noted too slowly; another is noted')
   const timeoutError = () => new Error(`no answer to the request for a load balancer within ${budgetMs / 1000} s`)
   const limits = { ms: endsAtMs - monotonicMs(), timeoutError, signal }
   try {

@@ -13,7 +13,7 @@ export function balancerAddress(balancers: Pick<Balancers, 'get'>, id: string): 
   }
   return {
     name: `load balancer ${id}`,
-    missing: `the project has no load balancer ${id} with an address. We create none: create one, or correct the setting`,
+    missing: `the project has no load balancer ${id} with an address. eip-admission creates none: create one, or correct the setting`,
     read,
     list: async (signal): Promise<ControlPlaneAddress[]> => [(await read(id, signal)) ?? []].flat(),
   }

@@ -136,7 +136,9 @@ async function look(at: Turn): Promise<void> {
   const seen = await state.sight.read(readInTime, signal)
   state.last = seen && { seen, atMs: clock.now() }
   if (!seen)
-    throw new Error(`the project has no load balancer ${id}. We create none: create one, or correct the setting`)
+    throw new Error(
+      `the project has no load balancer ${id}. eip-admission creates none: create one, or correct the setting`,
+    )
 }
 
 type Wanted = { nodes: ReachableNode[]; changes: PortChanges }

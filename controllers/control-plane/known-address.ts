@@ -118,7 +118,7 @@ function problemOf(
 }
 
 function missing({ name }: AddressReader): string {
-  return `no reservation of the project has the ${name}. We reserve none: reserve one, give it this tag, or correct the setting`
+  return `no reservation of the project has the ${name}. eip-admission reserves none: reserve one, give it this tag, or correct the setting`
 }
 
 function several(

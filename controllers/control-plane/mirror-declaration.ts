@@ -73,7 +73,7 @@ type LeftDeps = Pick<Dependencies, 'caches' | 'log'> & {
 }
 
 const leftText =
-  'nobody keeps this Service of the control-plane address any more, because the settings name no control-plane address. ' +
+  'eip-admission no longer keeps this Service of the control-plane address, because the settings name no control-plane address. ' +
   'Nodes still deliver its address to the API servers that it shows. Delete it, or name the tag of the address again'
 
 /** Says that a mirror Service is no longer kept, where the operator took the control-plane address from the settings. */

@@ -36,7 +36,7 @@ export class Unsettled extends Error {
   constructor(what: string) {
     super(
       `${what}. Another program probably undoes these changes: find out what else writes this object. ` +
-        'We retry with back-off',
+        'eip-admission retries with back-off',
     )
   }
 }

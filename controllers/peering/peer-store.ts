@@ -41,7 +41,7 @@ export function peerStore({ client, facts, at, log }: PeerStoreDeps): PeerStore 
       if (packedIn(secret) !== undefined && !known)
         log.warn(
           { secret: `${at.namespace}/${at.name}` },
-          'the stored BGP peers are damaged: we read them from the provider again',
+          'the stored BGP peers are damaged: they are read from the provider again',
         )
       stored = known && text
       facts.restore(known ?? [])

@@ -202,7 +202,7 @@ async function claim(
       deps.event(service, {
         type: 'Warning',
         reason: 'SyncLoadBalancerFailed',
-        message: `No ${which}: ${claimed.reason}. The Service prefers two and has one; we try again`,
+        message: `No ${which}: ${claimed.reason}. The Service prefers two and has one; eip-admission tries again`,
       })
       return { againInMs: preferredMs }
   }
@@ -240,7 +240,7 @@ async function release(
     deps.event(service, {
       type: 'Normal',
       reason: 'DeletingLoadBalancer',
-      message: 'The provider is still reserving its address. We release it when the provider has answered',
+      message: 'The provider is still reserving its address. It is released when the provider has answered',
     })
   return { againInMs: pollMs }
 }
@@ -250,7 +250,7 @@ function passedText({ record }: { record: ElasticIP }, heir: Key): string {
 }
 
 const waitingText =
-  'Its address is released in a few minutes: this leader first makes sure that no other cluster uses our cluster id'
+  'Its address is released in a few minutes: this leader first makes sure that no other cluster uses the id of this cluster'
 
 /** The owner of the Service decides which of them keeps the address. */
 function sharedText({ address, services }: Extract<ServiceStep, { do: 'report-shared' }>): string {

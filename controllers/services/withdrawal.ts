@@ -111,7 +111,7 @@ function withdrawalEvent({ metadata, spec }: Service): ServiceEvent {
   const elasticIP = metadata.annotations?.[elasticIPAnnotation]
   const remedy =
     elasticIP === undefined
-      ? 'we reserve another one'
+      ? 'eip-admission reserves another one'
       : `it came from ElasticIP ${elasticIP}: name another one, or provision that one again`
   return isRemoved
     ? { type: 'Normal', reason: 'DeletingLoadBalancer', message: 'Deleting load balancer' }
@@ -121,7 +121,7 @@ function withdrawalEvent({ metadata, spec }: Service): ServiceEvent {
         message:
           spec.loadBalancerIP === metadata.annotations?.[addressAnnotation]
             ? `The provider no longer has address ${spec.loadBalancerIP}; ${remedy}`
-            : 'The Service may not have the address that it shows; we withdraw it',
+            : 'The Service may not have the address that it shows; eip-admission withdraws it',
       }
 }
 
@@ -137,6 +137,6 @@ export function notWithdrawn(software: string): string {
 function overdueEvent(software: string): ServiceEvent {
   const message =
     `${software} did not withdraw the address within ${withdrawalTimeoutMs / 1000} s. ` +
-    'We remove it from the status and release it; check that the software is running'
+    'eip-admission removes it from the status and releases it; check that the software is running'
   return { type: 'Warning', reason: 'SyncLoadBalancerFailed', message }
 }

@@ -25,7 +25,7 @@ const noDeadline = new AbortController().signal
 /** An address was bought, and no record says so: the next claim has to look for it. */
 export const unrecorded: ClaimResult = {
   kind: 'busy',
-  reason: 'somebody removed its record while the provider answered',
+  reason: 'its record was removed while the provider answered',
 }
 
 /** Stores a reservation that existed already; an earlier request may have made it, in another location. */
@@ -79,7 +79,7 @@ export async function storeReservation(
 
 /** Says that a reservation has no record: it was removed while the cloud answered. */
 function lost({ log }: LedgerDeps, { metadata: { name } }: ElasticIP, { id, address }: Reservation): ClaimResult {
-  log.warn({ record: name, address, reservation: id }, 'reserved, but somebody removed its record meanwhile')
+  log.warn({ record: name, address, reservation: id }, 'reserved, but its record was removed meanwhile')
   return unrecorded
 }
 

@@ -191,6 +191,6 @@ function inUseText({ address, reservationID }: UsedAddress, users: readonly Addr
   const what = address === undefined ? `reservation ${reservationID}` : `address ${address}`
   return (
     `${what} is in use and stays reserved for now: ${named.join(', ')}${rest}. ` +
-    'Delete what uses it, or give that another address; we look again'
+    'Delete what uses it, or give that another address; eip-admission looks again'
   )
 }

@@ -109,7 +109,7 @@ export const recordAnnotations: readonly Annotation[] = [
     writers: ['eip-admission'],
     values: 'the uid of an AdmissionReview',
     sentence:
-      'The review for which the record was created. Lines of the log about it have the same id in the field `request`, and our Events have this annotation too.',
+      'The review for which the record was created. Lines of the log about it have the same id in the field `request`, and the Events have this annotation too.',
   },
   {
     name: droppedRequestAnnotation,

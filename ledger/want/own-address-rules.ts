@@ -87,7 +87,7 @@ function forbiddenReason(service: Service, address: IpAddress, facts: OwnAddress
   if (network !== undefined) return `is ${network} of this cluster: ${advice}`
   for (const record of decidingRecords(facts.records(address))) {
     if (record.status?.deletionRequestedAt !== undefined) {
-      return `is given back to the provider (ElasticIP ${record.metadata.name}): ${advice}`
+      return `is released at the provider (ElasticIP ${record.metadata.name}): ${advice}`
     }
     const { claimRef } = record.spec
     const isHeld = !isSource(record) || isClaimed(record)
@@ -139,7 +139,7 @@ function doubtOfReservation(
     case undefined:
       return {
         isDecided: false,
-        reason: 'is announced as soon as we know that the project has reserved it: the provider has not answered yet',
+        reason: 'is announced as soon as the project is known to have reserved it: the provider has not answered yet',
       }
     case false:
       if (claim !== undefined) return { isDecided: true, reason: `${claim}: ${advice}` }

@@ -143,7 +143,7 @@ const others: ValueRow[] = [
     path: 'cleanup.enabled',
     default: true,
     sentence:
-      'After `helm uninstall`, a Job removes our finalizers from Services and ElasticIPs, which nobody could delete ' +
+      'After `helm uninstall`, a Job removes the finalizers of eip-admission from Services and ElasticIPs, which nobody could delete ' +
       'otherwise. Every address stays reserved.',
   },
   {
@@ -208,7 +208,7 @@ const others: ValueRow[] = [
   {
     path: 'prometheusRule.enabled',
     default: false,
-    sentence: 'A PrometheusRule with our alerts (docs/reference/alerts.md).',
+    sentence: 'A PrometheusRule with the alerts (docs/reference/alerts.md).',
   },
   {
     path: 'prometheusRule.disabled',
@@ -227,7 +227,7 @@ const others: ValueRow[] = [
     sentence: 'The page to which `runbook_url` of each alert leads, without the heading.',
   },
   { path: 'prometheusRule.labels', default: {}, sentence: 'Labels by which Prometheus selects it.', schema: map },
-  { path: 'dashboard.enabled', default: false, sentence: 'A ConfigMap with our dashboard.' },
+  { path: 'dashboard.enabled', default: false, sentence: 'A ConfigMap with the dashboard.' },
   {
     path: 'dashboard.files',
     default: {},

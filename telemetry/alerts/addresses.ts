@@ -25,7 +25,7 @@ export const addressAlerts: AlertGroup = {
       severity: 'critical',
       for: '10m',
       expr: `max ${perInstall} (eip_admission_oldest_unannounced_seconds) > 300`,
-      summary: 'Services have addresses that nobody announces.',
+      summary: 'Services have addresses that nothing announces.',
       description: `A Service of eip-admission ${where} has had an address for {{ $value | humanizeDuration }}, and its status does not show it.`,
       symptom: 'No packet for these addresses reaches the cluster. Services stay at `<pending>`.',
       action:
@@ -46,7 +46,7 @@ export const addressAlerts: AlertGroup = {
         'None yet. At the limit `kubectl create` refuses Services (cluster, namespace), or they wait for the ' +
         'controller (unbound).',
       action:
-        'Run `kubectl eip list -A`. Delete Services that nobody needs, give kept addresses back with ' +
+        'Run `kubectl eip list -A`. Delete Services that are not needed, release kept addresses with ' +
         '`kubectl eip release`, or raise the limit.',
       guide: { file: 'guides/troubleshooting.md', heading: 'A limit is reached' },
     },
@@ -59,7 +59,7 @@ export const addressAlerts: AlertGroup = {
       description: `{{ $value }} reservations of the kind {{ $labels.kind }} cost money and are not released, of eip-admission ${where}.`,
       symptom: 'None for users; the provider bills them. Sweeps hold back what they are not sure of.',
       action:
-        'Run `doctor`: `leaked-reservations` lists them. Delete in the console of the provider what nobody needs; the log of ' +
+        'Run `doctor`: `leaked-reservations` lists them. Delete in the console of the provider what is not needed; the log of ' +
         'the leader says why it keeps them.',
       guide: { file: 'guides/troubleshooting.md', heading: 'Addresses are reserved that no Service uses' },
     },
@@ -68,7 +68,7 @@ export const addressAlerts: AlertGroup = {
       severity: 'critical',
       for: '5m',
       expr: `max ${perInstall} (${atLeader('eip_admission_cluster_id_in_use')}) == 1`,
-      summary: 'Another cluster uses our cluster id.',
+      summary: 'Another cluster uses the id of this cluster.',
       description: `Two clusters have one id, so eip-admission ${where} neither reserves nor releases addresses.`,
       symptom: 'New Services get no address, and deleted ones stay in `Terminating`.',
       action:

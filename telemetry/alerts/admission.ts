@@ -57,7 +57,7 @@ export const admissionAlerts: AlertGroup = {
         by: per('webhook'),
         window: '15m',
       }),
-      summary: 'Reviews end in an error of ours.',
+      summary: 'Reviews end in an internal error.',
       description: `{{ $value | printf "%.0f" }} reviews of {{ $labels.webhook }} ${where} failed within 15 minutes.`,
       symptom: 'As if the webhook could not be reached: the Service gets its address later, or is refused.',
       action: 'Run `kubectl logs` of each replica and look for `no decision`. It is a defect: report it.',

@@ -46,8 +46,8 @@ export const cloudAlerts: AlertGroup = {
         `and on (cluster, namespace) ${rate(noAnswer)} > 0`,
       // A key that is refused is the cause, whatever else fails now and then.
       quietWhile: ['EIPAdmissionCloudRefuses'],
-      summary: 'The provider is down, or cannot be reached: for more than five minutes it has carried out no call.',
-      description: `The provider last carried out a call of the leader ${where} {{ $value | humanizeDuration }} ago, and calls since then failed.`,
+      summary: 'The provider is down, or cannot be reached: for more than five minutes it has completed no call.',
+      description: `The provider last completed a call of the leader ${where} {{ $value | humanizeDuration }} ago, and calls since then failed.`,
       symptom:
         'New Services stay at `<pending>`, and deleted ones in `Terminating`. Services that have an address keep it.',
       action:

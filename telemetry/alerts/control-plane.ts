@@ -21,7 +21,7 @@ export const controlPlaneAlerts: AlertGroup = {
         `unless max ${perInstall} (eip_admission_control_plane_leader)`,
       summary: 'No guardian may move the control-plane address, or none runs any more.',
       description: `No guardian ${where} has held its lease for five minutes.`,
-      symptom: 'None yet. If the holder fails, nobody moves the address and the API server cannot be reached.',
+      symptom: 'None yet. If the holder fails, nothing moves the address and the API server cannot be reached.',
       action:
         'Run `kubectl get pods -n eip-admission` and `kubectl get lease -n kube-system eip-admission-control-plane`, and read ' +
         'the logs of the guardians. Where you removed them on purpose, silence this alert for a day.',
@@ -46,7 +46,7 @@ export const controlPlaneAlerts: AlertGroup = {
       expr: `max ${perInstall} (max_over_time(eip_admission_control_plane_problem[2m])) == 1`,
       quietWhile: [...cloudCauses, 'EIPAdmissionControlPlaneHolderSilent'],
       summary: 'The control-plane address needs a person.',
-      description: `The guardian ${where} cannot continue alone: no candidate, no reservation with the tag, or no way to the provider.`,
+      description: `The guardian ${where} cannot continue alone: no candidate, no reservation with the tag, or the provider cannot be reached.`,
       symptom: 'The address does not move when it must.',
       action: 'Run `doctor`, and read the line `[!] control-plane-address` of `/readyz` of the leading guardian.',
       guide,

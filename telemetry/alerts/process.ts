@@ -89,7 +89,7 @@ export const processAlerts: AlertGroup = {
       symptom: 'Changes of Services take effect late.',
       action:
         'Look at the row _Controllers_ of the dashboard, and by `kubectl get service -o yaml --show-managed-fields` for a ' +
-        'program that undoes our work.',
+        'program that undoes the work of eip-admission.',
       guide: { file: 'guides/troubleshooting.md', heading: 'Two controllers change the same Service' },
     },
     {

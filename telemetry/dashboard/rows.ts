@@ -75,7 +75,7 @@ const addresses: Row = {
       {
         title: 'Cluster id used twice',
         unit: 'bool_yes_no',
-        description: 'Whether another cluster has our id.',
+        description: 'Whether another cluster has the id of this cluster.',
         bad: { from: 1 },
       },
       `max(${seriesOfLeader('eip_admission_cluster_id_in_use')})`,
@@ -114,7 +114,7 @@ const addresses: Row = {
       ],
     ),
     lines(
-      { title: 'Reservations nobody needs', unit: 'short', description: 'As the last sweep saw them. 0 is normal.' },
+      { title: 'Reservations not needed', unit: 'short', description: 'As the last sweep saw them. 0 is normal.' },
       [`max by (kind) (${seriesOfLeader('eip_admission_unneeded_reservations')})`, '{{kind}}'],
     ),
   ],

@@ -140,7 +140,7 @@ export const catalogue = {
     about: 'Pod, Namespace',
     types: ['Warning'],
     meaning: 'The provider refuses to reserve an address: its quota is used up, or the token lacks a right.',
-    todo: 'Delete reservations that nobody needs, ask for a higher quota, or correct the token.',
+    todo: 'Delete reservations that are not needed, ask for a higher quota, or correct the token.',
   },
   SettingsTakenUp: {
     about: 'Pod, Namespace',
@@ -186,7 +186,7 @@ export const catalogue = {
   AddressAssigned: {
     about: 'Service',
     types: ['Normal'],
-    meaning: 'With `assign:///`, the provider leads the address to another node, with the reason.',
+    meaning: 'With `assign:///`, the provider routes the address to another node, with the reason.',
   },
   MirrorServiceContested: {
     about: 'Service',

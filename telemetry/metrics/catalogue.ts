@@ -74,7 +74,7 @@ export const catalogue = {
   },
   eip_admission_cluster_id_in_use: {
     type: 'gauge',
-    help: 'Whether another cluster uses our cluster id, as the leader sees it.',
+    help: 'Whether another cluster uses the id of this cluster, as the leader sees it.',
   },
   eip_admission_other_project: {
     type: 'gauge',
@@ -88,7 +88,7 @@ export const catalogue = {
   },
   eip_admission_cloud_last_success_timestamp_seconds: {
     type: 'gauge',
-    help: 'When the provider last carried out a call, in seconds since 1970.',
+    help: 'When the provider last completed a call, in seconds since 1970.',
   },
   eip_admission_api_server_call_duration_seconds: {
     type: 'histogram',
@@ -166,7 +166,7 @@ export const catalogue = {
   },
   eip_admission_ca_not_after_timestamp_seconds: {
     type: 'gauge',
-    help: 'When the first certificate authority that the API server trusts us by expires, in seconds since 1970.',
+    help: 'When the first certificate authority that the API server trusts this process by expires, in seconds since 1970.',
   },
   eip_admission_control_plane_holder: {
     type: 'gauge',

@@ -15,7 +15,7 @@ type Row = Partial<Omit<WhySeen, 'record'>> & {
   todo?: string
 }
 
-const nothing = 'Nothing is to be done.'
+const nothing = 'No action needed.'
 const bound = makeRecord({ phase: 'Bound', address })
 const ours = { 'eip-admission.dev/address': address }
 
@@ -46,7 +46,7 @@ const rows: Row[] = [
     name: 'a release that waits',
     service: undefined,
     record: makeRecord({ phase: 'Releasing', address, message: 'Service a/b shows it.' }),
-    is: `${address} is being given back (Service a/b shows it).`,
+    is: `${address} is being released (Service a/b shows it).`,
   },
   {
     name: 'a Service that is being withdrawn',
@@ -158,7 +158,7 @@ const rows: Row[] = [
     name: 'an address that is given back while its Service waits',
     service: makeService({ annotations: ours }),
     record: makeRecord({ phase: 'Releasing', address, message: 'Service a/b shows it.' }),
-    is: `Service default/web has no address yet: ${address} is being given back (Service a/b shows it).`,
+    is: `Service default/web has no address yet: ${address} is being released (Service a/b shows it).`,
     todo: 'Wait: after that eip-admission gives the Service an address',
   },
   {

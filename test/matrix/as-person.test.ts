@@ -34,7 +34,7 @@ async function hasAnother(name: string, lost: string): Promise<void> {
 }
 
 test('the API server tells the process who it is', () => {
-  assert.match(readFileSync(stage.logOf('eip-admission'), 'utf8'), 'the API server knows us as this user')
+  assert.match(readFileSync(stage.logOf('eip-admission'), 'utf8'), 'the API server knows this process as this user')
 })
 
 test('the person whose kubeconfig it is still gets addresses at admission, and back what a patch dropped', async () => {

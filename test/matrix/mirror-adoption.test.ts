@@ -129,7 +129,8 @@ test('with a program that wipes the status again and again we do not fight, and 
   await settled()
   const startedMs = performance.now()
   const passedMs = () => performance.now() - startedMs
-  const advice = /the address in its status again and again.*delete this Service: we create it again at once/
+  const advice =
+    /the address in its status again and again.*delete this Service: eip-admission creates it again at once/
   let wiped = 0
   await eventually('an Event says what to do, and the program continues', async (observe) => {
     if (await shownIs(address)) {

@@ -37,7 +37,7 @@ const addresses = (fields: RecordFields[], shown: string[] = [], limit?: number)
 test('a process without caches shows what it has, and that all is well', () => {
   const ids = makeModel(facts(), nowMs).map(({ id }) => id)
   assert.equal(ids, ['summary', 'cloud', 'events', 'process'])
-  assert.equal(notesOf(sectionOf({}, 'summary')), ['good All is well, as far as this replica knows.'])
+  assert.equal(notesOf(sectionOf({}, 'summary')), ['good No problem, as far as this replica knows.'])
 })
 
 for (const { name, given, shown = [], row } of [
@@ -102,7 +102,7 @@ test('of many that wait too long the summary names three', () => {
 test('the summary counts the Services whose addresses nobody has announced for minutes', () => {
   const held = (name: string, address: string, minutes: number): RecordFields => ({ name, address, minutes })
   const notes = (...records: RecordFields[]) => notesOf(sectionOf(addresses(records, ['192.0.2.1']), 'summary'))
-  const well = ['good All is well, as far as this replica knows.']
+  const well = ['good No problem, as far as this replica knows.']
   assert.equal(notes(held('a', '192.0.2.1', 30), held('b', '192.0.2.2', 2)), well)
   assert.equal(notes(held('a', '192.0.2.1', 30), held('b', '192.0.2.2', 6)), [
     'bad 1 Service does not show its address: no announcing software has taken it',
@@ -174,7 +174,7 @@ test('nodes: those that are not ready first, with machine and peers, and without
 test('a call that nobody has tried again for long is no problem of now', () => {
   const call = { call: 'reserve', count: 3, failed: 1, failedAtMs: minutesAgo(16), fault: 'quota', status: 422 }
   const given = { cloud: { name: 'sky', calls: [call], lastSuccessAtMs: undefined, locations: undefined } }
-  assert.equal(notesOf(sectionOf(given, 'summary')), ['good All is well, as far as this replica knows.'])
+  assert.equal(notesOf(sectionOf(given, 'summary')), ['good No problem, as far as this replica knows.'])
   assert.equal(rowsOf(sectionOf(given, 'cloud'))[0]?.[2], '1')
 })
 

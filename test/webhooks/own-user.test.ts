@@ -54,7 +54,7 @@ const cases: { name: string; answer: string | KubeError; user: string; manager?:
     isSelf: false,
   },
   {
-    name: 'our ServiceAccount where the API server does not say who we are',
+    name: 'our ServiceAccount where the API server does not say who this process is',
     answer: refused,
     user: serviceAccount,
     isSelf: true,

@@ -139,7 +139,7 @@ test('a wrong setting is named, and the exit code is 1', async () => {
 
 test('a BGP session that the routers see as down is named with its node, and which are up is not guessed', async () => {
   const [unseen] = (await results()).of('bgp-sessions')
-  assert.equal([unseen?.level, unseen?.what], ['ok', 'nobody reports here which BGP sessions are up'])
+  assert.equal([unseen?.level, unseen?.what], ['ok', 'nothing reports here which BGP sessions are up'])
   const list = await fetch(`${cloud.url}/projects/${project}/bgp/sessions`, { headers: { 'X-Auth-Token': token } })
   const [first] = ((await list.json()) as { bgp_sessions: { id: string }[] }).bgp_sessions
   assert.ok(first)
@@ -181,7 +181,7 @@ test('what is broken is named with its reason and the command that fixes it', as
     texts('predecessor').join(),
     'error: Deployment kube-system/cpem runs quay.io/equinix-oss/cloud-provider-equinix-metal:v3.8.1',
   )
-  assert.match(texts('leader').join(), /error: nobody renews the lease kube-system\/cloud-controller-manager/)
+  assert.match(texts('leader').join(), /error: no process renews the lease kube-system\/cloud-controller-manager/)
   assert.match(texts('roles').join('\n'), /error: ClusterRole eip-admission lacks rights: .*patch services/)
   assert.match(texts('settings-without-effect').join(), 'ok')
   assert.equal(texts('doubled-addresses'), [
@@ -215,7 +215,7 @@ test('each remedy, typed as printed and followed in its words, ends what it is f
   const all = async () => (await results({ isBusy: true })).results
   await follow({ results: all, type: await shellOf(controlPlane) }, [
     remedyOf('leader', {
-      found: [/nobody renews the lease/],
+      found: [/no process renews the lease/],
       words: /start `serve`/,
       // It adds the caBundle.
       act: () => stage.start({ env: { ...settings, EIP_SWEEP_INTERVAL: '1s' } }),

@@ -227,7 +227,7 @@ test('what users write cannot steer a terminal', async () => {
     involvedObject: { apiVersion: 'v1', kind: 'Service', name: 'web', namespace: 'default', uid },
     type: 'Warning',
     reason: 'Forged',
-    message: 'red \u001b[31m alert\u009b2J\n\nNothing is to be done.\u202e\r',
+    message: 'red \u001b[31m alert\u009b2J\n\nNo action needed.\u202e\r',
     source: { component: 'a\u0007b' },
     count: 1,
     lastTimestamp: new Date().toISOString().replace(/\.\d+/, ''),
@@ -235,7 +235,7 @@ test('what users write cannot steer a terminal', async () => {
   await stage.run('delete', 'event', 'forged', '--ignore-not-found')
   await stage.kubectl(['create', '-f', '-'], forged)
   const text = await eip('why', 'web')
-  assert.match(text, 'Warning Forged: red [31m alert 2J Nothing is to be done.')
+  assert.match(text, 'Warning Forged: red [31m alert 2J No action needed.')
   assert.not.match(text.replaceAll('\n', ''), /\p{C}/u)
 })
 

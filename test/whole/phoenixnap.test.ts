@@ -48,7 +48,7 @@ test('what the provider cannot do is refused at the start', async () => {
     env(account),
   )
   assert.is(guarded.code, 1)
-  assert.match(guarded.stderr, 'phoenixNAP moves no address between machines')
+  assert.match(guarded.stderr, 'phoenixNAP does not move addresses between machines')
 })
 
 test('without a peer group, and without the setting to create one, a node has no peers and an Event says why', async () => {
@@ -138,7 +138,7 @@ test('a location without blocks refuses with words, and the Service of before ke
   cloud.control.setStock({ location: 'PHX', blocks: 0 })
   const { code, stderr } = await stage.kubectl(['create', '-f', '-'], loadBalancer('none-left'))
   assert.is(code, 1)
-  assert.match(stderr, 'No IP Blocks available of provided cidr block size; delete IP blocks that nobody needs')
+  assert.match(stderr, 'No IP Blocks available of provided cidr block size; delete IP blocks that are not needed')
   await stage.run('delete', 'service', 'web', '--timeout=120s')
   await stage.gone('web')
   assert.is(calls.all('DELETE /ips/v1/ip-blocks/{id}').length, 1)

@@ -70,7 +70,7 @@ export const metallbClass = defineSoftwareCheck({
         {
           level: 'error',
           what: `${where} announces ${classText(announced)}, and not ${lacking.map(classText).join(' or ')}`,
-          why: 'eip-admission reserves addresses for Services that nobody announces',
+          why: 'eip-admission reserves addresses for Services that nothing announces',
           fix:
             all.size > 1
               ? `give both programs of MetalLB one class: ${right}`

@@ -55,7 +55,7 @@ export const servedClasses = defineCheck({
       {
         level: 'error',
         what: `${loadBalancer.kind} announces no ${lacking.map(classText).join(' and no ')}`,
-        why: 'eip-admission reserves addresses for Services that nobody announces',
+        why: 'eip-admission reserves addresses for Services that nothing announces',
         fix: `set --load-balancer-class=${right.join(',')} of \`serve\` and \`install\`; ${loadBalancer.kind} announces ${classes.join(' and ')}`,
       },
     ]

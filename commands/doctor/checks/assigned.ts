@@ -62,10 +62,10 @@ function placeFinding(
   // Another check names addresses that the cloud does not have.
   if (!found) return []
   const [machine] = found.machines
-  if (machine === undefined) return finding('error', 'leads to no machine', 'nobody reaches the Service by it')
+  if (machine === undefined) return finding('error', 'leads to no machine', 'the Service cannot be reached by it')
   const node = byMachine.get(machine)
   if (!node) return finding('error', `leads to machine ${machine}, which is no node of this cluster`, 'no pod is there')
   if (isReady(node)) return []
-  const why = 'no other node is well, or the address is about to move'
+  const why = 'no other node is healthy, or the address is about to move'
   return finding('warning', `leads to node ${node.metadata.name}, which is not Ready`, why)
 }

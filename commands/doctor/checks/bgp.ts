@@ -126,7 +126,7 @@ function downAtCloud({ node, up, down, seenAt }: NodeSessions, context: Context)
 function unseen(context: Context): Finding {
   return {
     level: 'ok',
-    what: 'nobody reports here which BGP sessions are up',
+    what: 'nothing reports here which BGP sessions are up',
     why: `${context.vendor.cloud.name} has not looked at them yet, and only MetalLB with FRR-K8s writes it down`,
     fix: command(context),
   }

@@ -49,7 +49,7 @@ export const controlPlaneHolder = defineCheck({
         {
           level: 'error',
           what: `the control-plane address ${address} is assigned to ${machines.length} machines`,
-          why: holder === undefined ? 'nobody reaches the API server by it' : why,
+          why: holder === undefined ? 'the API server cannot be reached by it' : why,
           fix,
         },
       ]

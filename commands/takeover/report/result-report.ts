@@ -44,7 +44,7 @@ export function undoReport({ title, steps, reservations }: UndoResult, format: F
     left.length === 0
       ? []
       : [
-          'These reservations stay at the provider, and no program will delete them. Delete those that nobody needs:',
+          'These reservations stay at the provider, and no program will delete them. Delete those that are not needed:',
           ...left,
         ]
   return [

@@ -89,7 +89,7 @@ export function servicesStep(work: UndoWork): TakeoverStep {
   const { client, found } = work
   return clearingStep(work, {
     name: 'services',
-    title: 'Give the Services back',
+    title: 'Return the Services',
     things: 'Services',
     left: async () =>
       (await readServices(client)).all.flatMap(({ service, record, sharers }) => {

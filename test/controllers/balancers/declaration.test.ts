@@ -55,7 +55,7 @@ async function reconciled(state: ClusterState) {
   return { asked, problem: String(error) }
 }
 
-test('while another cluster has our id, the balancers are not even read', async () => {
+test('while another cluster has the id of this cluster, the balancers are not even read', async () => {
   const { asked, problem } = await reconciled({ kind: 'foreign', reason: 'another cluster uses our id' })
   assert.match(problem, 'no load balancer is changed: another cluster uses our id')
   assert.equal(asked, [])

@@ -215,14 +215,17 @@ inWorld(
   },
 )
 
-inWorld('while another cluster has our id, nothing is changed', async ({ process, halt, metal, count, api, at }) => {
-  await process().reconcile(key, signal)
-  halt('another cluster uses our id')
-  await api.client.remove(services, at)
-  metal.control.calls.clear()
-  assert.match(String(await failureOf(process().reconcile(key, signal))), 'another cluster uses our id')
-  assert.equal([metal.control.calls.all(), count()], [[], [1, 1]])
-})
+inWorld(
+  'while another cluster has the id of this cluster, nothing is changed',
+  async ({ process, halt, metal, count, api, at }) => {
+    await process().reconcile(key, signal)
+    halt('another cluster uses our id')
+    await api.client.remove(services, at)
+    metal.control.calls.clear()
+    assert.match(String(await failureOf(process().reconcile(key, signal))), 'another cluster uses our id')
+    assert.equal([metal.control.calls.all(), count()], [[], [1, 1]])
+  },
+)
 
 inWorld(
   'a Service without a balancer that wants none costs no call',

@@ -130,7 +130,7 @@ inWorld('a balancer without the port gets it, with every good node at the port o
   assert.is(world.known.current()?.id, world.id)
 })
 
-inWorld('while all is well nothing is written, and the provider is hardly read', async (world) => {
+inWorld('while nothing fails nothing is written, and the provider is hardly read', async (world) => {
   void world.lead()
   await world.origins('a', 'b', 'c')
   // The port comes after the origins, and a look after that.
@@ -219,7 +219,7 @@ inWorld('answers that are lost double nothing', async (world) => {
 inWorld('a balancer that does not exist is not created, and a problem says so', async (world) => {
   world.control.balancers.vanish(world.id)
   void world.lead()
-  await world.problem(`the project has no load balancer ${world.id}. We create none`)
+  await world.problem(`the project has no load balancer ${world.id}. eip-admission creates none`)
   assert.equal(world.control.balancers.all(), [])
 })
 

@@ -34,8 +34,8 @@ async function reads(failuresLeft: number, ageMs: number): Promise<number> {
 }
 
 const rows: [what: string, failuresLeft: number, ageMs: number, reads: number][] = [
-  ['while all is well', Infinity, 59_000, 0],
-  ['while all is well, after the interval', Infinity, 61_000, 1],
+  ['while nothing fails', Infinity, 59_000, 0],
+  ['while nothing fails, after the interval', Infinity, 61_000, 1],
   ['two failures before a move', 2, 59_000, 0],
   ['one failure before a move, a moment after a read', 1, 900, 0],
   ['one failure before a move', 1, 1_100, 1],

@@ -245,7 +245,7 @@ test('a failure of another kind is a line at once, and so is the first one after
 })
 
 const advice =
-  'Another program probably undoes these changes: find out what else writes this object. We retry with back-off'
+  'Another program probably undoes these changes: find out what else writes this object. eip-admission retries with back-off'
 const unsettled: Reported = { key: 'a', message: `still not settled after 20 steps. ${advice}` }
 test('a key that does not settle is reported, logged and counted as such, and retried with back-off', async () => {
   const { run, results, reported, warnings } = makeController((_key, count) => {

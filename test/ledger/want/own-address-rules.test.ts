@@ -223,7 +223,7 @@ const cases: { name: string; verdict: Verdict; text?: string; service?: Service;
     name: 'an address that is given back',
     verdict: 'loses',
     facts: { records: () => [recordOf('default', { deletionRequestedAt: older })] },
-    says: 'is given back to the provider (ElasticIP default.holder)',
+    says: 'is released at the provider (ElasticIP default.holder)',
   },
   {
     name: 'an address inside the cluster',

@@ -1,0 +1,48 @@
+// Pages and printed texts use the field's words.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { stringsOf } from './comments.ts'
+import { allPages, filesOf, proseOf, root } from './pages.ts'
+import type { Paragraph } from './sentences.ts'
+import { wordingProblems } from './wording.ts'
+
+/** Rooms whose strings no user of the product reads. */
+const unread = /^(?:test|bench|sandbox|lint)\//
+
+function problemsOf(file: string, texts: Paragraph[]): string[] {
+  return texts.flatMap(({ line, text }) => wordingProblems(text).map((problem) => `${file}:${line}: ${problem}`))
+}
+
+test('pages use the words of the field', () => {
+  const pages = allPages().filter(({ file }) => !file.startsWith('docs/adr/'))
+  assert.equal(
+    pages.flatMap(({ file, text }) => problemsOf(file, proseOf(text))),
+    [],
+  )
+})
+
+test('so do the texts that the program prints', () => {
+  const files = filesOf('**/*.{ts,mjs}').filter((file) => !unread.test(file))
+  const problems = files.flatMap((file) => {
+    const texts = stringsOf(readFileSync(join(root, file), 'utf8')).filter(({ text }) => text.trim().includes(' '))
+    return problemsOf(file, texts)
+  })
+  assert.equal(problems, [])
+})
+
+/** Texts, and how many of their phrases another one replaces. */
+const texts: [text: string, problems: number][] = [
+  ['The cloud leads the address to a node that is well.', 3],
+  ['The provider routes the address to a healthy node.', 0],
+  ['It does not exist in the cloud provider.', 0],
+  ['A command that mends it goes on by itself.', 3],
+  ['Whoever gives\nit back', 1],
+]
+
+for (const [text, problems] of texts) {
+  test(`wording: ${JSON.stringify(text)}`, () => assert.is(wordingProblems(text).length, problems))
+}
+
+test.run()

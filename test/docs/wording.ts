@@ -1,0 +1,31 @@
+// Words that read as translated, and the field's own for them. Pages and printed texts use the second.
+
+/** A word or phrase that a text does not use, and its replacement. */
+export type Wording = { avoid: RegExp; use: string }
+
+export const wordings: Wording[] = [
+  { avoid: /\bthe\s+cloud\b(?![ -](?:provider|controller))/i, use: 'the provider, or its name' },
+  { avoid: /\banew\b/i, use: 'again' },
+  { avoid: /\bmend(?:s|ed|ing)?\b/i, use: 'fix' },
+  { avoid: /\bformer\b/i, use: 'previous' },
+  { avoid: /\bwhoever\b/i, use: 'anyone who' },
+  { avoid: /\b(?:goes|went) on\b/i, use: 'continues' },
+  { avoid: /\b(?:is|are|was|were) gone\b/i, use: 'no longer exists' },
+  { avoid: /\bby (?:itself|themselves)\b/i, use: 'automatically' },
+  { avoid: /\bcarried out\b/i, use: 'succeed, complete' },
+  { avoid: /\b(?:is|are) well\b/i, use: 'healthy' },
+  { avoid: /\bin the way of\b|\bstands? in the way\b/i, use: 'blocks' },
+  { avoid: /\bg(?:ive|ives|iven|iving) (?:\w+ ){0,3}back\b/i, use: 'release' },
+  { avoid: /\bleads? (?:it|the address|an address|each address) to\b/i, use: 'routes to' },
+  { avoid: /\b(?:withdraws|stops|moves|blocks) (?:no|nothing)\b/i, use: 'does not ...' },
+  { avoid: /\bis to be done\b/i, use: 'no action, must' },
+  { avoid: /\b(?:he|him|his)\b/i, use: 'they, their' },
+]
+
+/** The phrases of a text that another one replaces, each with that one. */
+export function wordingProblems(text: string): string[] {
+  return wordings.flatMap(({ avoid, use }) => {
+    const found = avoid.exec(text)?.[0]
+    return found === undefined ? [] : [`"${found}": write "${use}"`]
+  })
+}
