@@ -1,4 +1,4 @@
-// The comments and the strings of a TypeScript file, found by TypeScript's own scanner: a `//` in a string, a template
+// The comments and the strings of a TypeScript file, found by TypeScript's own scanner. So a `//` in a string, a template
 // or a regular expression is no comment.
 import { SyntaxKind } from 'typescript/unstable/ast'
 import { createScanner } from 'typescript/unstable/ast/scanner'
