@@ -1,9 +1,9 @@
 // Words that read as translated, and the field's own for them. Pages and printed texts use the second.
 
 /** A word or phrase that a text does not use, and its replacement. */
-export type Wording = { avoid: RegExp; use: string }
+type Wording = { avoid: RegExp; use: string }
 
-export const wordings: Wording[] = [
+const wordings: Wording[] = [
   { avoid: /\bthe\s+cloud\b(?![ -](?:provider|controller))/i, use: 'the provider, or its name' },
   { avoid: /\banew\b/i, use: 'again' },
   { avoid: /\bmend(?:s|ed|ing)?\b/i, use: 'fix' },

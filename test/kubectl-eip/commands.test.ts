@@ -142,7 +142,7 @@ test('a move whose new ElasticIP another person deletes does not say that it con
   before.remove = () => cluster.client.remove(elasticIPs, { name: 'shop-till' })
   assert.match(
     await refusal(move(cluster, toTill, io)),
-    'ElasticIP shop-till no longer exists: somebody has deleted it',
+    'ElasticIP shop-till no longer exists: it was deleted',
   )
   assert.is(eip('shop-till'), undefined)
 })
@@ -286,7 +286,7 @@ for (const [name, command] of [
 test('release without a person to ask needs --yes', async () => {
   const { cluster, io, address } = await kept()
   const command = release(cluster, { name: address, yes: false, waitMs: 0 }, { ...io, ask: undefined })
-  assert.match(await refusal(command), 'add --yes if you mean it')
+  assert.match(await refusal(command), 'add --yes to confirm')
 })
 
 test('a Service that takes its kept address back while a person confirms keeps it', async () => {

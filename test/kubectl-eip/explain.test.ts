@@ -215,7 +215,7 @@ const rows: Row[] = [
     service: makeService(),
     preview: { kind: 'accepted' },
     is: 'would give it one',
-    todo: 'nobody leads',
+    todo: 'there is no leader',
   },
   {
     name: 'no right to create Services',

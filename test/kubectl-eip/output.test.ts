@@ -103,7 +103,7 @@ test('the text of why ends with what to do, and offers a command only for a harm
   assert.match(of('1b2c3d4e-1'), 'kubectl logs -n networking -l')
   assert.match(of('1b2c3d4e-1'), '| grep 1b2c3d4e-1`\n')
   assert.match(of('1b2c3d4e-1'), 'Not everything is shown: you may not list Events in namespace default.')
-  assert.match(of('1b2c3d4e-1'), /\nNothing is to be done\.\n$/)
+  assert.match(of('1b2c3d4e-1'), /\nNo action needed\.\n$/)
   assert.not.match(of('x; rm -rf'), 'grep')
 })
 

@@ -184,7 +184,7 @@ test('a call that failed last is named until it succeeds again', () => {
   assert.equal(notesOf(sectionOf({ cloud: cloud(minutesAgo(6)) }, 'summary')), [
     'warn the last reserve at the provider failed: quota',
   ])
-  assert.match(notesOf(sectionOf({ cloud: cloud(minutesAgo(4)) }, 'summary')).join(), 'All is well')
+  assert.match(notesOf(sectionOf({ cloud: cloud(minutesAgo(4)) }, 'summary')).join(), 'No problem')
 })
 
 test('the checks of the process come first in the summary', () => {

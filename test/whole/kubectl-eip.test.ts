@@ -135,7 +135,7 @@ test('one id leads from the review through the record to the call to the provide
   ])
     assert.match(text, what)
   assert.match(text, `| grep ${request}`)
-  assert.match(text, /\nNothing is to be done\.\n$/)
+  assert.match(text, /\nNo action needed\.\n$/)
   assert.match(
     (await typed(['list'])).stdout,
     new RegExp(`default.web +${address.replaceAll('.', '\\.')} +Bound +default/web +da +Delete`),
@@ -284,7 +284,7 @@ test('release gives back what is kept, after a confirmation, and nothing that a 
   const address = await keep('previous')
   assert.match(await found(3, 'why', 'previous'), `${address} is kept for it (reclaim policy Retain)`)
   const before = stage.reserved().length
-  assert.match(await refused('release', address), /is deleted at the provider[^]*add --yes if you mean it/)
+  assert.match(await refused('release', address), /is deleted at the provider[^]*add --yes to confirm/)
   assert.is(stage.reserved().length, before)
   assert.match((await typed(['release', address, '--yes'])).stdout, 'ElasticIP default.previous is deleted.')
   assert.is(stage.reserved().length, before - 1)
@@ -354,7 +354,7 @@ test('a kept address moves to a Service of another name, and the reservation out
   )
   await stage.run('delete', 'service', 'old')
   await eventually('it is kept', async () => (await stage.record('old'))?.status?.phase === 'Released' || undefined)
-  assert.match(await refused('move', 'old', '--to', 'new'), 'add --yes if you mean it')
+  assert.match(await refused('move', 'old', '--to', 'new'), 'add --yes to confirm')
   assert.match(
     await eip('move', 'old', '--to', 'new', '--yes'),
     `ElasticIP default-new has ${address}. Service default/new gets it`,

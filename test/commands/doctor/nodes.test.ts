@@ -239,8 +239,8 @@ test('who leads', () => {
   const at = (clockAheadMs: number) => ({ server: { version: 'v1.36.3', major: 1, minor: 36, clockAheadMs } })
   const of = (...leases: Lease[]) => lines(leader, { leases, ...at(0) })[0] ?? ''
   assert.match(of(lease('pod-1_0123456789ab', 5)), /^ok/)
-  assert.match(of(lease('pod-1_0123456789ab', 300)), /^error: nobody renews/)
-  assert.match(of(lease('', 0)), /^error: nobody renews/)
+  assert.match(of(lease('pod-1_0123456789ab', 300)), /^error: no process renews/)
+  assert.match(of(lease('', 0)), /^error: no process renews/)
   const skewed = lease('pod-1_0123456789ab', 3_600)
   assert.match(lines(leader, { leases: [skewed], ...at(-3_600_000) })[0] ?? '', /^ok/)
   assert.match(of(), /^error: the lease kube-system\/cloud-controller-manager does not exist/)
