@@ -66,7 +66,7 @@ function targetProblem({ to, target, record, all }: MoveSeen): string | undefine
   if (has === undefined) return undefined
   const how = target
     ? `a Service cannot exchange its address. Delete it: \`${deletion(to)}\`; then run this again, and create it again`
-    : `give that back first: \`kubectl eip release ${kept?.metadata.name}\``
+    : `release that first: \`kubectl eip release ${kept?.metadata.name}\``
   return `Service ${to} has ${has}, and ${how}`
 }
 
@@ -100,7 +100,7 @@ function ownProblem(seen: MoveSeen): string | undefined {
   if (lender !== undefined) return lentProblem(seen, lender)
   if (phaseOf(record) === 'Released' && !record.metadata.deletionTimestamp) return undefined
   if (record.metadata.deletionTimestamp || phaseOf(record) === 'Releasing')
-    return `${addressOf(record)} is being given back, and cannot move any more`
+    return `${addressOf(record)} is being released, and cannot move any more`
   const { namespace, name } = splitKey(claimKey(record) ?? '')
   const retain = `kubectl annotate service -n ${namespace} ${name} --overwrite ${reclaimAnnotation}=Retain`
   return safeOrder(record, { retain, move: typedName(record, all.records), to })

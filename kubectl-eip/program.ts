@@ -138,9 +138,9 @@ function addStatus(root: Command, run: Run): void {
 }
 
 function addRelease(root: Command, run: Run): void {
-  addWaiting(addCommand(root, 'release <name>', 'Gives a kept address back.'))
+  addWaiting(addCommand(root, 'release <name>', 'Releases a kept address.'))
     .description(
-      'Gives a kept address back. NAME is its ElasticIP, the address, or the Service that it is kept for, also as ' +
+      'Releases a kept address. NAME is its ElasticIP, the address, or the Service that it is kept for, also as ' +
         'NAMESPACE/NAME. It refuses an address that a Service has.',
     )
     .addHelpText('after', examples('release shop/web', 'release 203.0.113.99 --yes'))

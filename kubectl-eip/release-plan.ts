@@ -53,7 +53,7 @@ function refusalOfOwn(record: ElasticIP, all: PossibleUsers): string | undefined
   if (phaseOf(record) === 'Released') return undefined
   return (
     `${address} is for Service ${key}, which is about to have it. Delete the Service if it exists; ` +
-    'an address without one is given back automatically after 15 minutes'
+    'an address without one is released automatically after 15 minutes'
   )
 }
 
@@ -73,7 +73,7 @@ function lenderOf(record: ElasticIP, { records }: PossibleUsers): ElasticIP | un
 function deleteFirst(record: ElasticIP, { records }: PossibleUsers): string {
   const { namespace, name } = record.spec.claimRef ?? {}
   const remove = `kubectl delete service -n ${namespace} ${name}`
-  if (record.spec.reclaimPolicy === 'Delete') return `Delete the Service: \`${remove}\`; that gives the address back`
+  if (record.spec.reclaimPolicy === 'Delete') return `Delete the Service: \`${remove}\`; that releases the address`
   if (isSource(record))
     return `Delete the Service first: \`${remove}\`; then run \`kubectl eip release ${typedName(record, records)}\``
   return `Delete the Service first: \`${remove}\`; then run this again. With annotation ${reclaimAnnotation}: Delete one step is enough`
@@ -98,13 +98,13 @@ function inUse(record: ElasticIP, all: PossibleUsers): string | undefined {
 function consequenceOf(record: ElasticIP): string {
   const address = addressOf(record)
   const id = reservationIdOf(record)
-  if (id === undefined) return `ElasticIP ${record.metadata.name} has no reservation; nothing but the object goes.`
+  if (id === undefined) return `ElasticIP ${record.metadata.name} has no reservation; only the object is deleted.`
   const gone =
     `Its reservation ${id} is deleted at the provider: the project no longer pays for it, and the provider may give ` +
-    `${address} to another customer at once. Nobody can bring it back.`
+    `${address} to another customer at once. You cannot undo this.`
   if (!mayBeOperators(record)) return gone
   return (
     `Services can no longer claim ${address}. A reservation that you ordered yourself stays, and the project continues ` +
-    'paying for it. One that eip-admission reserved is deleted at the provider, and nobody can bring it back.'
+    'paying for it. One that eip-admission reserved is deleted at the provider, and you cannot undo this.'
   )
 }

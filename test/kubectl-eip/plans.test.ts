@@ -68,7 +68,7 @@ const releases: Releases[] = [
   {
     name: 'a bound address',
     record: own('Bound'),
-    refusal: '`kubectl delete service -n default web`; that gives the address back',
+    refusal: '`kubectl delete service -n default web`; that releases the address',
   },
   {
     name: 'a bound address that is retained',
@@ -93,7 +93,7 @@ const releases: Releases[] = [
   {
     name: 'a claimed provisioned address with the policy Delete',
     record: lending('Delete'),
-    refusal: 'Delete the Service: `kubectl delete service -n default web`; that gives the address back',
+    refusal: 'Delete the Service: `kubectl delete service -n default web`; that releases the address',
   },
   {
     name: 'a lent address whose ElasticIP keeps it',
@@ -105,7 +105,7 @@ const releases: Releases[] = [
     name: 'a lent address whose ElasticIP has the policy Delete',
     record: lent,
     others: [lending('Delete')],
-    refusal: 'Delete the Service: `kubectl delete service -n default web`; that gives the address back',
+    refusal: 'Delete the Service: `kubectl delete service -n default web`; that releases the address',
   },
   {
     name: 'a claimed provisioned address whose name is that of a Service too',
@@ -237,11 +237,11 @@ const moves: Moves[] = [
     plan: 'Allow namespace shop first',
   },
   { name: 'a claimed address that is going', record: lot('Releasing', { claimRef: claimedBy }), plan: 'is Releasing' },
-  { name: 'an address on its way', record: own('Releasing'), plan: 'is being given back' },
+  { name: 'an address on its way', record: own('Releasing'), plan: 'is being released' },
   {
     name: 'a kept address that was released a moment ago',
     record: deleted(own('Released')),
-    plan: 'is being given back',
+    plan: 'is being released',
   },
   { name: 'a warm address', record: warm(lot('Available')), plan: 'in the warm pool' },
   { name: 'a deleted provisioned address', record: deleted(lot('Available')), plan: 'is being deleted' },

@@ -310,12 +310,12 @@ const shortCases: Case[] = [
     { [of('a', 'eip_admission_cert_not_after_timestamp_seconds')]: '86400x119 90000x240' },
   ],
   [
-    'nobody renews the certificate',
+    'no process renews the certificate',
     { [of('a', 'eip_admission_cert_not_after_timestamp_seconds')]: always(7 * 3_600) },
     'EIPAdmissionCertificateEndsSoon',
   ],
   [
-    'nobody renews the authority',
+    'no process renews the authority',
     { [of('b', 'eip_admission_ca_not_after_timestamp_seconds')]: always(6 * 86_400) },
     'EIPAdmissionAuthorityEndsSoon',
   ],

@@ -40,7 +40,7 @@ test('two Services are joined into one with the same address and ports, which st
   await eventually('it is released', async () => (reserved().length === 0 ? true : undefined))
 })
 
-test('an address to be retained stays that of the deleted Service, and the other one goes on showing it', async () => {
+test('an address to be retained stays that of the deleted Service, and the other one continues showing it', async () => {
   const annotations = { 'eip-admission.dev/reclaim-policy': 'Retain' }
   await stage.create(loadBalancer('kept', { annotations, spec: { ports: [tcp] } }))
   const address = await stage.settled('kept')

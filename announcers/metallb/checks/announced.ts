@@ -58,7 +58,7 @@ function notInDocument(
     {
       level: 'error',
       what: `address ${text} of Service ${keyOf(service)} ${where} of ConfigMap ${keyOf(document)}`,
-      why: 'MetalLB does not announce it to the routers, so nobody reaches the Service',
+      why: 'MetalLB does not announce it to the routers, so the Service cannot be reached',
       fix: pool
         ? shell`${editCommand(document)}   # take the address out of that pool; \`serve\` writes another one`
         : shell`kubectl get configmap -n ${namespace} ${name} -o yaml   # \`serve\` writes its pool; its log says what was refused`,
@@ -69,7 +69,7 @@ function notInDocument(
 function notInPool({ service, address, text }: HeldAddress, metallb: readonly KubeObject[]): SoftwareFinding[] {
   const pool = announcingPool(metallb, address)
   const what = `address ${text} of Service ${keyOf(service)}`
-  const why = 'MetalLB does not announce it, so nobody reaches the Service'
+  const why = 'MetalLB does not announce it, so the Service cannot be reached'
   const fix = shell`kubectl get ipaddresspools,bgpadvertisements -A   # \`serve\` writes them; its log says what was refused`
   if (!pool) return [{ level: 'error', what: `${what} is in no IPAddressPool`, why, fix }]
   const choice =
@@ -108,7 +108,7 @@ export const speakers = defineSoftwareCheck({
       .map(({ service, text }) => ({
         level: 'warning',
         what: `no speaker of MetalLB announces ${text} of Service ${keyOf(service)}`,
-        why: 'it has no ready endpoint, or no node may announce it: nobody reaches the Service',
+        why: 'it has no ready endpoint, or no node may announce it: the Service cannot be reached',
         fix: shell`kubectl get endpointslices -n ${service.metadata.namespace} -l kubernetes.io/service-name=${service.metadata.name}   # a ready endpoint is needed; if there is one, the log of the speakers says why`,
       }))
   },

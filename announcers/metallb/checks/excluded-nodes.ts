@@ -47,7 +47,7 @@ function excludedFinding(workload: RunningProgram, nodes: readonly Node[]): Soft
     {
       level: 'error',
       what: `every node of ${workload.kind} ${keyOf(workload)} has the label ${excludeLabel}`,
-      why: 'MetalLB announces nothing from such a node, so nobody reaches a Service; kubeadm sets it on control-plane nodes',
+      why: 'MetalLB announces nothing from such a node, so Services cannot be reached; kubeadm sets it on control-plane nodes',
       fix: shell`kubectl label nodes -l ${excludeLabel} ${excludeLabel}-   # or, from MetalLB 0.14.4 on, start its speakers with --ignore-exclude-lb`,
     },
   ]

@@ -120,7 +120,7 @@ function notHeld(service: Service, facts: Held, context: Context): Finding[] {
     return {
       level: 'error',
       what: `Service ${keyOf(service)} shows ${address} in ${where}, and ${whose}`,
-      why: 'the provider may give that address to somebody else, or has',
+      why: 'the provider may give that address to another customer, or has',
       fix: shell`kubectl describe service -n ${service.metadata.namespace} ${service.metadata.name}   # if \`serve\` runs, remove the address from the Service`,
     }
   })
@@ -225,7 +225,7 @@ function withoutReservation(record: ElasticIP, ids: ReadonlySet<string>): Findin
     {
       level: 'error',
       what: `ElasticIP ${name} holds ${record.status?.address ?? 'no address'}, but its reservation ${id} is not in the project`,
-      why: 'somebody deleted it at the provider, which may give the address to another customer; or the token is of another project',
+      why: 'it was deleted at the provider, which may give the address to another customer; or the token is of another project',
       fix: shell`kubectl describe eip ${name}   # the sweep gives its Service a new address`,
     },
   ]

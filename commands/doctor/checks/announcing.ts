@@ -16,8 +16,8 @@ export const announcerConfiguration = defineCheck({
   id: 'announcer-configuration',
   section: 'Announcing',
   checks:
-    'The cluster knows the kinds of the announcing software. Nothing is in the way of what `serve` writes for it, and it reports no problem.',
-  good: 'nothing is in the way of the announcing software',
+    'The cluster knows the kinds of the announcing software. Nothing blocks what `serve` writes for it, and it reports no problem.',
+  good: 'nothing blocks the announcing software',
   needs: ['announcer', 'services', 'records', 'nodes', 'peers', 'definitions'],
   applies: (context) => announcerObjects(context) !== undefined,
   judge(facts, context) {
@@ -48,7 +48,7 @@ function consequence(subject: Subject): Pick<Finding, 'why' | 'fix'> {
       fix: shell`kubectl describe node ${subject.node}`,
     }
   const { namespace, name } = splitKey(subject.service)
-  return { why: 'nobody announces its address', fix: shell`kubectl describe service -n ${namespace} ${name}` }
+  return { why: 'nothing announces its address', fix: shell`kubectl describe service -n ${namespace} ${name}` }
 }
 
 export const silentAnnouncer = defineCheck({

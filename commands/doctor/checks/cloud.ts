@@ -145,7 +145,7 @@ function limitFinding(count: number, limit: number | undefined, { flag, of }: { 
       level: isFull ? 'error' : 'warning',
       what: `${of} has ${count} of ${limit} addresses`,
       why: `${isFull ? 'new' : 'at the maximum new'} Services are refused; ${flag} sets the maximum`,
-      fix: shell`kubectl get eip -o wide   # delete Services that nobody needs, or set a higher ${flag} of \`serve\``,
+      fix: shell`kubectl get eip -o wide   # delete Services that are not needed, or set a higher ${flag} of \`serve\``,
     },
   ]
 }
@@ -155,7 +155,7 @@ function quotaFinding(record: ElasticIP, cloud: string): Finding {
     level: 'error',
     what: `${claimKey(record) ?? record.metadata.name} waits for an address: ${record.status?.message}`,
     why: `${cloud} grants no more addresses to this project`,
-    fix: `ask ${cloud} for a higher quota, or delete reservations that nobody needs`,
+    fix: `ask ${cloud} for a higher quota, or delete reservations that are not needed`,
   }
 }
 

@@ -112,7 +112,7 @@ export const leader = defineCheck({
       return [
         {
           level: 'error',
-          what: lease ? `nobody renews the ${place}` : `the ${place} does not exist`,
+          what: lease ? `no process renews the ${place}` : `the ${place} does not exist`,
           why: 'no `serve` runs the controllers: nothing is repaired, announced or released',
           fix: shell`kubectl get pods -n ${process.namespace} -o wide   # start \`serve\`, or read its log`,
         },
@@ -144,8 +144,8 @@ export const guardianLease = defineCheck({
     return [
       {
         level: 'error',
-        what: lease ? `nobody renews the lease ${key}` : `the lease ${key} does not exist`,
-        why: 'if the machine of the control-plane address fails, nobody moves it',
+        what: lease ? `no process renews the lease ${key}` : `the lease ${key} does not exist`,
+        why: 'if the machine of the control-plane address fails, nothing moves it',
         fix: shell`kubectl get pods -n ${process.namespace} -o wide   # run a guardian on each control-plane node`,
       },
     ]

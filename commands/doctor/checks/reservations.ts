@@ -75,7 +75,7 @@ function retainedFinding(reservation: Reservation, cloud: string): Finding {
     level: 'warning',
     what: `${reservationText(reservation)} was retained, and its ElasticIP is lost`,
     why: 'the project pays for it; a Service of the previous name gets it again, and no sweep releases it',
-    fix: shell`kubectl eip adopt ${reservation.id} --name NAME   # or delete it at ${cloud} if nobody needs it`,
+    fix: shell`kubectl eip adopt ${reservation.id} --name NAME   # or delete it at ${cloud} if it is not needed`,
   }
 }
 

@@ -31,7 +31,7 @@ export function serviceFindings(judged: JudgedService): PlanFinding[] {
   const at = `-n ${service.metadata.namespace} ${service.metadata.name}`
   const where = `Service ${keyOf(service)}`
   if (service.metadata.deletionTimestamp !== undefined && held !== 'ignored') {
-    const what = 'it is being deleted, and the predecessor gives its address back'
+    const what = 'it is being deleted, and the predecessor releases its address'
     const remedy = shell`kubectl wait --for=delete service ${at} --timeout=5m   # waits until it no longer exists`
     return [blocker('service-being-deleted', where, { what, remedy })]
   }
@@ -57,7 +57,7 @@ function pendingFindings({ wanted }: JudgedService, { where, at }: { where: stri
 
 function missing({ service, planned, context: { vendor } }: JudgedService): PlanFinding {
   return blocker('reservation-missing', `Service ${keyOf(service)}`, {
-    what: `it shows ${planned.before}, which no reservation of the project at ${vendor.cloud.name} has for it: the provider may give the address to somebody else`,
+    what: `it shows ${planned.before}, which no reservation of the project at ${vendor.cloud.name} has for it: the provider may give the address to another customer`,
     remedy: 'reserve it again at the provider, or delete the Service and create it again; then run takeover plan again',
   })
 }

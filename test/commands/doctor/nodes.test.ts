@@ -177,7 +177,7 @@ test('sessions that FRR-K8s, or else the routers of the provider, see as down', 
   const [unseen, ...others] = of([], { up: 0, down: 0, seenAt: undefined })
   assert.equal(others, [], 'it is said once')
   assert.is(unseen?.level, 'ok')
-  assert.match(unseen?.what ?? '', 'nobody reports here which BGP sessions are up')
+  assert.match(unseen?.what ?? '', 'nothing reports here which BGP sessions are up')
   assert.match(remedyText(unseen?.fix ?? ''), 'kubectl get pods -n m -o name | grep speaker')
 })
 

@@ -826,7 +826,7 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
     plan: {},
   },
   {
-    name: 'also where its Service is gone',
+    name: 'also where its Service no longer exists',
     seen: { service: undefined, record: { ...unheld, status: { ...unheld.status, phase: 'Released' } } },
     plan: { step: { do: 'hold-record', record: { ...unheld, status: { ...unheld.status, phase: 'Released' } } } },
   },

@@ -535,7 +535,7 @@ test('a leader that begins again does not count what its previous term missed', 
   assert.is(source(harness, 'office')?.status?.reservationID, undefined)
 })
 
-test('a provisioned address is read once in its interval, and at once where a leader begins anew', async () => {
+test('a provisioned address is read once in its interval, and at once where a leader begins again', async () => {
   const { harness, process } = await officeHarness()
   let nowMs = 0
   const checks = provisionedCheck(process.deps, { everyMs: 300_000, monotonicMs: () => nowMs })

@@ -296,7 +296,7 @@ test('a copy of a backup that is younger than a sweep observes first, and stops 
   assert.is(await check(copySigns), 'nothing')
 })
 
-test('a new leader of the same cluster observes, then goes on, and so it does in its next term', async () => {
+test('a new leader of the same cluster observes, then continues, and so it does in its next term', async () => {
   const { check, original, originalSigns } = await restoreCopy()
   const next = original.makeSigns()
   assert.equal([await check(next), await check(next), await check(next)], ['no-release', 'no-release', 'all'])

@@ -159,7 +159,7 @@ for (const crashAt of [1, 2, 3, 4, 5, 6, 7])
       isPassedOn(harness)
     })
 
-test('a former Service that is created again in between keeps its record, and the other one gets none', async () => {
+test('a previous Service that is created again in between keeps its record, and the other one gets none', async () => {
   const harness = await shared()
   const before = async ({ verb, values: [, record] }: { verb: string; values: readonly unknown[] }) => {
     const { status } = record as ElasticIP
