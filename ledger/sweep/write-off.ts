@@ -85,10 +85,11 @@ function missingFrom(
       !hasSource(record, other) && !hasSource(other, record) && !whoseIs(deps, other, found).isLost
     const { whose, isLost } = whoseIs(deps, record, found)
     if (isLost) return byId.get(id)?.some(isAnothers) ? [{ record }] : []
+    if (whose !== 'changed') return []
     const rival = records.find((other) =>
       isOfRival(deps, record, { other, found: listed.get(reservationIdOf(other) ?? '') }),
     )
-    return whose === 'changed' && rival ? [{ record, rival }] : []
+    return rival ? [{ record, rival }] : []
   })
 }
 
