@@ -12,7 +12,7 @@ help: ## lists these targets
 
 options = $(if $(CLOUD),--cloud $(CLOUD)) $(if $(INSTALL),--install $(INSTALL))
 
-demo: $(installed) ## runs the product on a real API server with a simulated cloud, and ends automatically; CLOUD=cherry-servers
+demo: $(installed) ## runs the product on a real API server with a simulated cloud, and ends automatically; CLOUD=hetzner
 	@npm run --silent demo -- $(options)
 
 sandbox: $(installed) ## the same, but it runs until you stop it; INSTALL=helm installs the chart

@@ -1,5 +1,5 @@
 // Shows what eip-admission does, with kubectl on a real API server and a simulated cloud. Each step checks its result;
-// the exit code is 0 when every check holds, otherwise 1. Call it as `make demo`, or `make demo CLOUD=cherry-servers`.
+// the exit code is 0 when every check holds, otherwise 1. Call it as `make demo`, or `make demo CLOUD=hetzner`.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { type BackgroundBuild, buildInBackground } from './background-build.ts'
@@ -165,7 +165,7 @@ const steps = [createService, listAddresses, showAddressPools, refuseMistakes, d
 await runSandbox(async (sandbox, interrupted) => {
   try {
     console.log('\nThe Kubernetes API server and eip-admission are real. The provider is simulated.')
-    const rig = sandbox.stage.dialect === 'equinix-metal' ? buildRig(sandbox) : undefined
+    const rig = sandbox.stage.dialect === 'cherry-servers' ? buildRig(sandbox) : undefined
     for (const step of steps) {
       if (interrupted.aborted) throw new Error('The demo was interrupted.')
       await step(sandbox)

@@ -67,7 +67,10 @@ export async function runSandbox(use: (sandbox: Sandbox, interrupted: AbortSigna
 function readChoice(): { dialect: DialectName; install: 'command' | 'helm' } | undefined {
   try {
     const { cloud, install } = parseArgs({
-      options: { cloud: { type: 'string', default: 'equinix-metal' }, install: { type: 'string', default: 'command' } },
+      options: {
+        cloud: { type: 'string', default: 'cherry-servers' },
+        install: { type: 'string', default: 'command' },
+      },
     }).values
     if (install === 'command' || install === 'helm') return { dialect: dialectNamed(cloud), install }
     throw new Error(`install "${install}": expected command or helm`)

@@ -24,13 +24,28 @@ export function sidebar(): SidebarItem[] {
   ]
 }
 
+/** The pages of a folder. A heading of its README above a list of pages makes a group of them. */
 function pagesOf(folder: string): SidebarItem[] {
   const text = readFileSync(join(root, folder, 'README.md'), 'utf8')
   const all = globSync(`${folder}/*.md`, { cwd: root }).filter((file) => !file.endsWith('/README.md'))
-  const listed = [...text.matchAll(linkInList)].map(([, target = '']) => posix.join(folder, target))
-  const inOrder = [...new Set(listed.filter((file) => all.includes(file)))]
-  const others = all.filter((file) => !listed.includes(file))
-  return [...inOrder.map(itemOf), ...others.map(itemOf).sort((a, b) => a.text.localeCompare(b.text, 'en'))]
+  const parts = text.split(/^## /m).map((part, n) => {
+    const listed = [...part.matchAll(linkInList)].map(([, target = '']) => posix.join(folder, target))
+    return {
+      heading: n === 0 ? '' : (part.split('\n', 1)[0] ?? ''),
+      files: listed.filter((file) => all.includes(file)),
+    }
+  })
+  const known = parts.flatMap(({ files }) => files)
+  const others = all.filter((file) => !known.includes(file)).map(itemOf)
+  return [
+    ...parts.flatMap(({ heading, files }) => groupOf(heading, [...new Set(files)].map(itemOf))),
+    ...others.sort((a, b) => a.text.localeCompare(b.text, 'en')),
+  ]
+}
+
+function groupOf(heading: string, items: SidebarItem[]): SidebarItem[] {
+  if (heading === '' || items.length === 0) return items
+  return [{ text: heading, collapsed: false, items }]
 }
 
 function itemOf(file: string): SidebarItem {

@@ -25,7 +25,7 @@ export type Ground = {
 const dialect = 'cherry-servers'
 const controllers = ['deployment-controller', 'replicaset-controller', 'job-controller', 'daemonset-controller']
 
-/** Opens the sandbox with the product in it, as `make sandbox CLOUD=cherry-servers` does. */
+/** Opens the sandbox with the product in it, as `make sandbox` does. */
 export async function openSandbox(flags: string[]): Promise<Ground> {
   const dir = mkdtempSync(join(tmpdir(), 'eip-admission-docs-'))
   const stage = await setStage({ dir, dialect })

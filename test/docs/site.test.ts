@@ -12,6 +12,18 @@ function linksOf(items: SidebarItem[]): string[] {
   return items.flatMap(({ link, items: below = [] }) => [...(link === undefined ? [] : [link]), ...linksOf(below)])
 }
 
+test('the guides are grouped by what a reader wants', () => {
+  const guides = sidebar().find(({ link }) => link === '/guides/')
+  const groups = new Map(guides?.items?.map(({ text, items = [] }) => [text, items.map(({ link }) => link)]))
+  for (const [group, page] of [
+    ['Clouds', '/guides/hetzner'],
+    ['Announcing software', '/guides/metallb'],
+    ['Migrate', '/guides/from-cherry-servers'],
+    ['Operate', '/guides/troubleshooting'],
+  ] as const)
+    assert.ok(groups.get(group)?.includes(page), group)
+})
+
 test('every page of the project is on the site, and in its sidebar', () => {
   const shown = sitePages().filter((file) => file.endsWith('.md'))
   assert.equal(
