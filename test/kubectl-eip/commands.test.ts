@@ -140,10 +140,7 @@ test('a move whose new ElasticIP another person deletes does not say that it con
   const { cluster, io, eip, leader, before } = await kept()
   leader.acts = false
   before.remove = () => cluster.client.remove(elasticIPs, { name: 'shop-till' })
-  assert.match(
-    await refusal(move(cluster, toTill, io)),
-    'ElasticIP shop-till no longer exists: it was deleted',
-  )
+  assert.match(await refusal(move(cluster, toTill, io)), 'ElasticIP shop-till no longer exists: it was deleted')
   assert.is(eip('shop-till'), undefined)
 })
 
