@@ -117,8 +117,7 @@ function refuseSharing(
   { service, old }: { service: Service; old: Service | null },
   plan: ServicePlan,
 ): ServicePlan {
-  const { sharingKey } = policy.requestAnnotations
-  if (sharingKey === undefined || (plan.do !== 'claim' && plan.do !== 'preview')) return plan
+  if (plan.do !== 'claim' && plan.do !== 'preview') return plan
   // A Service stored before gets its address, whatever it says since then.
   if (old?.spec.type === 'LoadBalancer') return plan
   const problem = sharingProblem(service, services(), policy.requestAnnotations)

@@ -1,4 +1,4 @@
-import { repeat } from '../lib/repeat.ts'
+import { type Pace, repeat } from '../lib/repeat.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { KubeError } from '../kube/errors.ts'
 import type { Recorder } from '../telemetry/event-recorders.ts'
@@ -17,6 +17,7 @@ export type WebhookProbeOptions = {
   /** Whether this replica writes the Events: a single replica is enough. */
   mayReport: () => boolean
   log: Log
+  clock?: Pace['clock']
 }
 
 export type WebhookProbe = {
@@ -37,7 +38,7 @@ const repeatMs = 15_000
  * probe webhook reviews, so nothing is stored and no other right is needed.
  */
 export function webhookProbe(options: WebhookProbeOptions): WebhookProbe {
-  const { intervalMs, log } = options
+  const { intervalMs, log, clock } = options
   let last: ProbeResult['outcome'] | undefined
   let problem: string | undefined
 
@@ -60,7 +61,7 @@ export function webhookProbe(options: WebhookProbeOptions): WebhookProbe {
   return {
     problem: () => problem,
     isReached: () => (last === undefined ? undefined : problem === undefined),
-    start: (signal) => void repeat(follow, { everyMs: intervalMs, signal }),
+    start: (signal) => void repeat(follow, { everyMs: intervalMs, signal, ...(clock && { clock }) }),
   }
 }
 

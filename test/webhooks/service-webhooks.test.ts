@@ -524,6 +524,10 @@ test('a Service that may share an address by a key alone is denied, and one that
     assert.equal(claims, [])
   }
   assert.equal((await mutate({ object: makeService({}) }, facts)).claims, ['default/web in da'])
+  // It requests the address of the other one, and needs none of ours.
+  const requesting = makeService({ annotations, loadBalancerIP: '203.0.113.40' })
+  const { decision } = await mutate({ object: requesting }, facts)
+  assert.not.match(decision.verdict === 'deny' ? decision.reason : '', 'is also that of')
 })
 
 test('the deletion of a protected Service is denied, with the command that unprotects it', async () => {

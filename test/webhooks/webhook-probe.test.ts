@@ -7,6 +7,7 @@ import { webhookIdentities } from '../../webhooks/identities.ts'
 import { probeAnnotation } from '../../webhooks/probe.ts'
 import { probeOnce, webhookProbe } from '../../webhooks/webhook-probe.ts'
 import { silentLog } from '../fakes/log.ts'
+import { fakeClock } from '../kube/fake-clock.ts'
 import { eventually } from '../whole/eventually.ts'
 
 test('between two probes is the interval, also when it is longer than a timer of Node can be', async () => {
@@ -59,6 +60,26 @@ test('webhooks that are missed twice are an Event, and another one when they are
   assert.is(probe.problem(), undefined)
   assert.equal([...new Set(reasons)], ['Warning AdmissionNotWorking', 'Normal AdmissionWorking'])
   assert.ok(dryRuns.length > 0 && dryRuns.every((dryRun) => dryRun === true), 'nothing is stored')
+})
+
+test('webhooks that are missed once are probed again after 15 seconds, whatever the interval', async () => {
+  const [clock, over] = [fakeClock(), new AbortController()]
+  const probe = webhookProbe({
+    client: { get: async () => undefined, create: () => Promise.reject(new Error('none')) },
+    namespace: 'eip-admission',
+    intervalMs: 600_000,
+    events: { record() {} },
+    mayReport: () => true,
+    log: silentLog,
+    clock,
+  })
+  const isMissedAfter = async (ms: number) => {
+    await clock.pass(ms)
+    return probe.problem() !== undefined
+  }
+  probe.start(over.signal)
+  assert.equal([await isMissedAfter(0), await isMissedAfter(14_999), await isMissedAfter(1)], [false, false, true])
+  over.abort()
 })
 
 test('a refusal of the dry run is an answer of the API server, and any other failure is none', async () => {
