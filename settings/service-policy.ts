@@ -61,8 +61,11 @@ export type ManagedPolicy = {
   annotations: { id: string; location: string }
 }
 
-/** The annotations of a Service that the dialect reads, and the prefixes under which any other one is a mistake. */
-export type AnnotationNames = { known: string[]; prefixes: string[] }
+/**
+ * The annotations of a Service that the dialect reads, and the prefixes under which any other one is a mistake. Those with
+ * an `ineffective` prefix are for other providers.
+ */
+export type AnnotationNames = { known: string[]; prefixes: string[]; ineffective?: string[] }
 
 /** How a Service can request an address from the announcing software, besides `spec.loadBalancerIP`. */
 export type RequestAnnotations = {

@@ -4,7 +4,7 @@ import { addressAnnotation, elasticIPAnnotation, protectAnnotation } from '../le
 import type { OwnAddress } from '../ledger/want/own-address.ts'
 import { optOutAnnotation, type Want, want } from '../ledger/want/want.ts'
 import { familyNames } from '../lib/ip-address.ts'
-import { quote } from '../lib/quote.ts'
+import { firstItems, quote } from '../lib/quote.ts'
 import { type Decision, allow, deny, type Webhook } from './webhook.ts'
 import { type WebhookIdentity, validateService, validateServiceStatus } from './identities.ts'
 import type { AdmissionRequest } from './review.ts'
@@ -17,7 +17,7 @@ import {
   problemText,
   serviceOf,
 } from './service-rules.ts'
-import { newRequests, type Requests, requestsInDeletion } from './service-requests.ts'
+import { newRequests, type Requests, requestsInDeletion, type Reviewed } from './service-requests.ts'
 import { type Policy, hasClass } from '../settings/service-policy.ts'
 
 export type ServiceValidatingDeps = {
@@ -74,9 +74,24 @@ function validating(
         problems.push(...addedRequestProblems(update, deps.policy))
       }
       if (problems.length > 0) return deny('invalid', problemText(service, problems))
-      return decideRequested(deps, { service, ...newRequests(reviewed, deps.policy) }, signal)
+      const decision = await decideRequested(deps, { service, ...newRequests(reviewed, deps.policy) }, signal)
+      const warning = ineffectiveText(reviewed, deps.policy)
+      if (decision.verdict !== 'allow' || warning === undefined) return decision
+      return allow([...(decision.warnings ?? []), warning])
     },
   }
+}
+
+/** Says which annotations for other providers a review adds or changes. Nobody reads them on a Service that we serve. */
+function ineffectiveText({ service, old, wanted }: Reviewed, { annotations }: Policy): string | undefined {
+  if (!['own', 'reserve', 'named', 'managed'].includes(wanted.kind)) return undefined
+  const before = old?.metadata.annotations ?? {}
+  const changed = Object.entries(service.metadata.annotations ?? {})
+    .filter(([name, value]) => before[name] !== value)
+    .map(([name]) => name)
+    .filter((name) => annotations.ineffective?.some((prefix) => name.startsWith(prefix)))
+  const names = firstItems(changed).join(', ')
+  return names === '' ? undefined : `${names}: an annotation of another provider, which eip-admission does not read`
 }
 
 /** More addresses than any software gives to one Service; a review has to end in time. */

@@ -27,6 +27,17 @@ export type DialectPolicy = {
   locationAnnotations: LocationSource[]
 }
 
+/** The prefixes of annotations by which Services configure load balancers of providers. */
+const providerPrefixes = [
+  'service.beta.kubernetes.io/',
+  'cloud.google.com/',
+  'networking.gke.io/',
+  'load-balancer.hetzner.cloud/',
+  'loadbalancer.openstack.org/',
+  'metal.equinix.com/',
+  'cherryservers.com/',
+]
+
 /** Makes the policy: the operator's choices for all Services of the cluster. */
 export function makePolicy(settings: CommonSettings, dialect: DialectPolicy): Policy {
   const { loadBalancer, annotationPrefix, managedAnnotation, locationSettings, locationAnnotations } = dialect
@@ -45,6 +56,7 @@ export function makePolicy(settings: CommonSettings, dialect: DialectPolicy): Po
     annotations: {
       known: [...new Set(known)],
       prefixes: annotationPrefix === undefined ? [] : [annotationPrefix],
+      ineffective: providerPrefixes.filter((prefix) => !known.some((name) => name.startsWith(prefix))),
     },
     requestAnnotations,
     ...(dialect.managed && { managed: dialect.managed }),

@@ -307,4 +307,15 @@ test('other clouds have no managed balancers', async () => {
     assert.is((await providerOf(provider)).managedBalancers, undefined)
 })
 
+test('the annotations of a provider have no effect in the dialects of the others', async () => {
+  const { policy } = await providerOf('cherryservers', here)
+  const { ineffective = [] } = policy.annotations
+  assert.equal(
+    ['cherryservers.com/', 'metal.equinix.com/', 'load-balancer.hetzner.cloud/', 'service.beta.kubernetes.io/'].map(
+      (prefix) => ineffective.includes(prefix),
+    ),
+    [false, true, true, true],
+  )
+})
+
 test.run()

@@ -247,6 +247,20 @@ test("with a revoked token the create is refused with the provider's words and w
   assert.is(await stage.record('no-rights'), undefined)
 })
 
+test('annotations for another provider are stored with a warning that they have no effect', async () => {
+  await running(here)
+  const annotations = { 'service.beta.kubernetes.io/aws-load-balancer-type': 'nlb' }
+  const { code, stderr } = await stage.kubectl(
+    ['create', '--dry-run=server', '-f', '-'],
+    loadBalancer('from-a-chart', { annotations }),
+  )
+  assert.is(code, 0, stderr)
+  assert.match(
+    stderr,
+    /Warning: service[.]beta[.]kubernetes[.]io\/aws-load-balancer-type: an annotation of another provider/,
+  )
+})
+
 if (elsewhere) {
   const { annotation } = elsewhere
   const orders = [
