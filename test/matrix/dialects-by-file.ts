@@ -38,7 +38,7 @@ export const dialectsByFile: Record<string, DialectsOfFile> = {
   },
   create: { complete: ['equinix-metal'] },
   'dry-run': { complete: ['packet'] },
-  'previous-services': { complete: ['equinix-metal'] },
+  'former-services': { complete: ['equinix-metal'] },
   guards: { complete: ['cherry-servers'] },
   'handed-over': { complete: ['equinix-metal'] },
   hostile: { complete: ['packet'] },
