@@ -316,6 +316,11 @@ test('the annotations of a provider have no effect in the dialects of the others
     ),
     [false, true, true, true],
   )
+  const own = dialects.flatMap(({ annotationPrefix }) => annotationPrefix ?? [])
+  assert.equal(
+    own.filter((prefix) => !ineffective.includes(prefix) && !policy.annotations.prefixes.includes(prefix)),
+    [],
+  )
 })
 
 test.run()

@@ -37,7 +37,7 @@ export function metallbStep(deps: UndoWork): TakeoverStep {
   const { client, found, signal, check, clock } = deps
   return {
     name: 'metallb',
-    title: 'Give the objects of MetalLB back',
+    title: 'Return the objects of MetalLB',
     async missing() {
       const facts = await undoFacts(client, found)
       if (!facts) return undefined

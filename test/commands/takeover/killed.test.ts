@@ -464,9 +464,9 @@ test('undo says what it resets before its first step', async () => {
   await undo(of, lines)
   const first = lines.findIndex((line) => line.startsWith('[1/'))
   const before = lines.slice(0, first).join('\n')
-  assert.match(before, 'Give the Services back; left: 2 Services')
+  assert.match(before, 'Return the Services; left: 2 Services')
   assert.match(before, 'Remove the ElasticIPs, and leave their reservations; left: 2 ElasticIPs')
-  assert.match(before, /Give the objects of MetalLB back; left: \d+ objects.*: [A-Z]\w+ .+ is \w+/)
+  assert.match(before, /Return the objects of MetalLB; left: \d+ objects.*: [A-Z]\w+ .+ is \w+/)
 })
 
 test('undo by a person who lacks rights names them, and begins nothing', async () => {
