@@ -210,7 +210,7 @@ test('once a person confirms the other project, new addresses are reserved there
   mount(foreign)
   product = await stage.start(running)
   await eventually('it is refused', async () => words.test(await readyz()) || undefined)
-  const command = /kubectl (annotate .*confirm-project=\S+)/.exec(await readyz())?.[1] ?? ''
+  const command = /kubectl (annotate .*confirm-project=[^\s`]+)/.exec(await readyz())?.[1] ?? ''
   await stage.run(...command.split(' '))
   await eventually('it is accepted', async () => !words.test(await readyz()) || undefined)
   calls.clear()

@@ -72,7 +72,7 @@ test('a Service gets one balancer, a pool and a port for each of its ports, and 
   assert.equal(service?.metadata.finalizers, [balancerFinalizer])
   const { stdout: why } = await plugin(['eip', 'why', 'web'])
   assert.match(why, `Service default/web has the address ${ips[0]}: that of its managed load balancer ${id} in da.`)
-  const [, searched = ''] = /--tail=-1 \| grep (\S+)/.exec(why) ?? []
+  const [, searched = ''] = /--tail=-1 \| grep ([^\s`]+)/.exec(why) ?? []
   assert.match(readFileSync(stage.logOf('eip-admission'), 'utf8'), searched)
   assert.is(searched, 'default/web')
   assert.is(service?.spec.loadBalancerIP, undefined)

@@ -50,7 +50,7 @@ export async function operatorOf(stage: TestStage, settings: Required<Running>):
     type,
     setFlag,
     takes: (name) => (fixes) => {
-      const [found] = fixes.flatMap((fix) => new RegExp(`${name}=[^\\s;,]+`).exec(fix) ?? [])
+      const [found] = fixes.flatMap((fix) => new RegExp(`${name}=[^\\s;,\`]+`).exec(fix) ?? [])
       assert.ok(found, `no ${name} in: ${fixes.join('\n')}`)
       setFlag(found)
     },
