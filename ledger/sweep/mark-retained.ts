@@ -3,7 +3,7 @@ import type { Key } from '../../kube/objects.ts'
 import { type ElasticIP, addressKeyOf, phaseOf, reservationIdOf, secondKeys } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { differsInRetention, markRetention } from '../record/find-reservation.ts'
-import { lastingMarks, marksOf, ownerMark, ownerMarks } from '../record/marks.ts'
+import { lastingMarks, marksOf, ownerMark, ownerMarks, transferMarks } from '../record/marks.ts'
 import { isWarm } from '../record/source.ts'
 import { whoseIs } from '../record/whose.ts'
 
@@ -44,7 +44,8 @@ export async function markRetained(
 
 /**
  * Writes the marks of records again where they name an owner that this cluster does not have. The cloud or a person changed
- * them. Until then the address is neither moved nor deleted.
+ * them, and until then the address is neither moved nor deleted. Or two writes met, and the one that left the warm address
+ * behind came first.
  */
 export async function repairMarks(
   deps: Deps,
@@ -61,14 +62,19 @@ export async function repairMarks(
   const listed = new Map(reservations.map((one) => [one.id, one]))
   const damaged = records.flatMap((record) => {
     const found = listed.get(reservationIdOf(record) ?? '')
-    const isSame = found?.address !== undefined && found.address === record.status?.address
-    const isUnknown = isSame && !owners.has(ownerMark(found.marks) ?? '')
-    return isUnknown && whoseIs(deps, record, found).whose === 'service' ? [{ record, found }] : []
+    if (found?.address === undefined || found.address !== record.status?.address) return []
+    const owner = ownerMark(found.marks)
+    if (owner === undefined || owners.has(owner)) return []
+    const { whose } = whoseIs(deps, record, found)
+    const isWarmStill = whose === 'ours' && addressKeyOf(record) !== undefined && record.spec.source === undefined
+    return whose === 'service' || isWarmStill ? [{ record, found }] : []
   })
   for (const { record, found } of damaged.slice(0, mostAtOnce)) {
     const facts = { record: record.metadata.name, reservation: found.id, marks: found.marks }
     log.warn(facts, 'the marks of a reservation name no owner of this cluster; they are written again')
-    await cloud.mark({ id: found.id, marks: lastingMarks(found.marks) }, marksOf(scheme, record), signal)
+    const key = addressKeyOf(record)
+    const marks = key === undefined ? marksOf(scheme, record) : transferMarks(scheme, key)
+    await cloud.mark({ id: found.id, marks: lastingMarks(found.marks) }, marks, signal)
   }
 }
 

@@ -3,7 +3,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { CloudError } from '../../../clouds/ports/cloud.ts'
 import { elasticIPs } from '../../../ledger/record/elastic-ip.ts'
-import { isRetained, retentionMarks, serviceMarks } from '../../../ledger/record/marks.ts'
+import { isRetained, retentionMarks, serviceMarks, sourceMarks } from '../../../ledger/record/marks.ts'
 import { makeLot, makeRecord, makeReservation, makeService } from '../../builders.ts'
 import type { HeardCall } from '../../fakes/interposed.ts'
 import { type Harness, graceMs, makeHarness, neverAborted, scheme } from '../harness.ts'
@@ -178,6 +178,20 @@ test('marks that name no owner of this cluster are written again, and nothing is
   await sweepTimes(harness, 3)
   assert.is(harness.cloud.reserved()[0]?.marks['service'], marks['service'])
   assert.equal([harness.cloud.released, harness.record()?.status?.address], [[], '203.0.113.9'])
+})
+
+test('marks of a warm address that a Service has by now are written again, and those of a lent one are not', async () => {
+  for (const source of [undefined, { type: 'Provisioned', name: 'office', uid: 'uid-office' }] as const) {
+    const harness = makeHarness()
+    const warm = sourceMarks(scheme, 'uid-of-a-former-warm-address')
+    harness.cloud.put({ ...reservation, marks: { ...warm, retained: 'true' } })
+    harness.addService(makeService())
+    const record = makeRecord({ phase: 'Bound', address: '203.0.113.9', reservationID: 'res-9' })
+    harness.api.put(elasticIPs, { ...record, spec: { ...record.spec, ...(source && { source }) } })
+    await sweepTimes(harness, 2)
+    const { service, 'elastic-ip': left } = harness.cloud.reserved()[0]?.marks ?? {}
+    assert.equal([service, left], source ? [undefined, warm['elastic-ip']] : [marks['service'], undefined])
+  }
 })
 
 test('marks that name another Service stay, also if another address has the id', async () => {

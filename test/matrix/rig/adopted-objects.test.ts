@@ -195,7 +195,7 @@ for (const of of cases[dialect.name] ?? []) {
       await deletedByPredecessor(scene, first)
       const { stdout } = await typed(['cleanup', `--kubeconfig=${scene.controlPlane.kubeconfig}`, '--yes'])
       assert.match(stdout, `stay in namespace ${namespace}`)
-      assert.match(stdout, `Annotations with BGP peers stay on ${of.machines.length} nodes`)
+      assert.match(stdout, `Annotations with BGP peers stay on ${of.machines.length} node`)
       await deletedByPredecessor(scene, second)
       for (const name of [first, second]) scene.addresses.delete(name)
       await allLead(
