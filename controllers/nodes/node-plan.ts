@@ -1,5 +1,6 @@
 import type { Machine, ProviderIds } from '../../clouds/ports/machines.ts'
 import type { Node, NodeAddress, Taint } from '../../kube/objects.ts'
+import { isLabelValue } from '../../lib/names.ts'
 import { nodeAddresses } from './node-addresses.ts'
 import { formatProviderId } from './provider-id.ts'
 import { initializedTaints, isUninitialized } from './taints.ts'
@@ -52,14 +53,10 @@ function missingLabels(node: Node, machine: Machine): Record<string, string> {
   const wanted = pairs.flatMap(({ keys, field }) => {
     const twin = isNew ? undefined : (now[keys[0]] ?? now[keys[1]])
     const value = twin ?? machine[field]
-    if (value === undefined || !isLabelValue(value)) return []
+    // The API server refuses the whole write if one value is invalid.
+    if (!value || !isLabelValue(value)) return []
     return keys.filter((key) => (isNew ? now[key] !== value : now[key] === undefined)).map((key) => [key, value])
   })
   const own = Object.entries(machine.labels ?? {}).filter(([key]) => now[key] === undefined)
   return Object.fromEntries([...wanted, ...own]) as Record<string, string>
-}
-
-/** The API server refuses the whole write if one value is invalid. */
-function isLabelValue(text: string): boolean {
-  return /^[a-z0-9]([-._a-z0-9]{0,61}[a-z0-9])?$/i.test(text)
 }

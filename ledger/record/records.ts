@@ -17,6 +17,7 @@ import {
   reservationIdOf,
   serviceOfAddress,
 } from './elastic-ip.ts'
+import { isLabelValue } from '../../lib/names.ts'
 import { currentRequestId, requestIdAnnotation } from '../../lib/request-id.ts'
 import { isRetained } from './marks.ts'
 import { serviceNameLabel, serviceNamespaceLabel } from './names.ts'
@@ -140,11 +141,12 @@ function withFinalizer(record: ElasticIP): ElasticIP {
   return { ...record, metadata: { ...record.metadata, finalizers: [...finalizers, recordFinalizer] } }
 }
 
-/** The Service of a record as labels, for selectors. */
+/** The Service of a record as labels, for selectors. A person may write a claimRef that no label can hold. */
 function withServiceLabels(record: ElasticIP): ElasticIP {
   const { [serviceNamespaceLabel]: _namespace, [serviceNameLabel]: _name, ...others } = record.metadata.labels ?? {}
   const { claimRef } = record.spec
-  const ofService = claimRef && { [serviceNamespaceLabel]: claimRef.namespace, [serviceNameLabel]: claimRef.name }
+  const isPossible = claimRef && isLabelValue(claimRef.namespace) && isLabelValue(claimRef.name)
+  const ofService = isPossible && { [serviceNamespaceLabel]: claimRef.namespace, [serviceNameLabel]: claimRef.name }
   return { ...record, metadata: { ...record.metadata, labels: { ...others, ...ofService } } }
 }
 

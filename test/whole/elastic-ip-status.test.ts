@@ -36,6 +36,15 @@ test('an ElasticIP that nothing has looked at is in progress, not current', asyn
   await stage.run('wait', '--for=condition=Ready', 'elasticip/office', '--timeout=60s')
 })
 
+test('an ElasticIP for a Service whose name no label can hold is read all the same', async () => {
+  const { id } = await stage.order()
+  const claimRef = { namespace: 'default', name: 'no Service.' }
+  const manifest = { ...provisioned('odd', id), spec: { reservationID: id, claimRef } }
+  assert.is((await stage.kubectl(['create', '-f', '-'], manifest)).code, 0)
+  await isJudged('odd', 'Current')
+  assert.is((await read('odd'))?.metadata.finalizers?.length, 1)
+})
+
 test('an ElasticIP whose reservation does not exist has failed, and says why', async () => {
   await isJudged('missing', 'Failed')
   const { status } = (await read('missing')) ?? {}
