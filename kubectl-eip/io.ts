@@ -6,7 +6,7 @@ export type Io = {
   ask: ((question: string) => Promise<string>) | undefined
 }
 
-/** What a command found, for scripts. An error and a refusal exit with 1. */
+/** The result of a command, for scripts. An error and a refusal exit with 1. */
 export const exitCodes = { done: 0, problem: 2, notFound: 3 } as const
 
 /** A refusal that a person can act on; its message is all that is printed. */

@@ -6,7 +6,7 @@ export const outputFormats = ['json', 'yaml', 'name'] as const
 
 export type OutputFormat = (typeof outputFormats)[number]
 
-/** What a command found, for a script; as `name`, the ElasticIPs that it is about. */
+/** The result of a command, for a script; as `name`, the ElasticIPs that it is about. */
 export function formatData(data: object, format: OutputFormat, records: readonly ElasticIP[]): string {
   if (format === 'name') return records.map(({ metadata }) => `elasticip.eip-admission.dev/${metadata.name}\n`).join('')
   const text = format === 'json' ? `${JSON.stringify(data, null, 2)}\n` : stringify(data, { lineWidth: 0 })

@@ -74,7 +74,7 @@ function isWorking({ webhooks, lease, now }: StatusSeen): boolean {
   return isLed && webhooks.outcome !== 'missed'
 }
 
-/** What the text says, for scripts. */
+/** The facts of the text, for scripts. */
 function statusData(seen: StatusSeen): object {
   const { records, webhooks } = seen
   const phases = [...Map.groupBy(records, phaseOf)].map(([phase, all]) => [phase, all.length] as const)

@@ -37,7 +37,7 @@ function stateOf({ service }: WhySeen): 'absent' | 'unneeded' | 'ready' | 'waiti
   return shownAddress(service) === undefined ? 'waiting' : 'ready'
 }
 
-/** What the text says, for scripts. */
+/** The facts of the text, for scripts. */
 function dataOf(seen: WhySeen): object {
   const { is, todo } = explain(seen)
   const elasticIPs = recordsOf(seen).map(({ metadata }) => metadata.name)

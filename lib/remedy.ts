@@ -3,7 +3,7 @@ import { shellWord } from './shell-word.ts'
 /** A command line that a person can type, and a text about it. */
 export type Command = { command: string; text?: string }
 
-/** What a person can do: a command, or words. In words a command is a code span. */
+/** A step that a person can take: a command, or words. In words a command is a code span. */
 export type Remedy = string | Command
 
 /** By which flags a person named a cluster, and a takeover. Where one is undefined, programs find the same by themselves. */

@@ -20,7 +20,7 @@ const resources: Record<StoppableWorkload['kind'], Resource<inspect.Workload>> =
   DaemonSet: daemonSets,
 }
 
-/** The number of replicas that a Deployment of ours had when `undo` stopped it. */
+/** The number of replicas that the Deployment of eip-admission had when `undo` stopped it. */
 export const replicasAnnotation = 'eip-admission.dev/replicas-before-undo'
 
 /** Reads a workload; undefined if it does not exist. */

@@ -110,7 +110,7 @@ export function leadStep({ client, namespace, lead }: Omit<Leading, 'signal'>): 
   }
 }
 
-/** The wait for a leader of ours, and the remedy if none comes. */
+/** The wait for a leader of eip-admission, and the remedy if none comes. */
 function leaderMissing(holder: string, { own, lead }: { own: readonly StoppableWorkload[]; lead: LeadLease }): Missing {
   const place = placeOf(lead.at)
   if (holder !== '' && !isOwnIdentity(holder) && !isOfTakeover(holder))
