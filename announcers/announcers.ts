@@ -1,11 +1,10 @@
-import type { Rule } from '../kube/rbac-rule.ts'
+import type { Rule } from '../kube/objects.ts'
 import type { Annotation } from '../lib/annotation.ts'
 import type { Announcer } from './announcer.ts'
 import { assignSoftware } from './assign.ts'
 import { calicoSoftware } from './calico/calico.ts'
 import { ciliumSoftware } from './cilium/cilium.ts'
 import { emptySoftware } from './empty.ts'
-import { external } from './external.ts'
 import { kubeVipSoftware } from './kube-vip/kube-vip.ts'
 import { metallbSoftware } from './metallb/metallb.ts'
 import { type LoadBalancer, nameOfChoice } from './setting.ts'
@@ -51,3 +50,8 @@ export const announcerRules: readonly Rule[] = [
   // Several keep the password of their sessions in a Secret of one name.
   ...new Map(softwares.flatMap(({ rules }) => rules).map((rule) => [JSON.stringify(rule), rule])).values(),
 ]
+
+/** Another program reads spec.loadBalancerIP, announces it and writes the status of the Service. */
+function external(name: string): Announcer {
+  return { name, request: () => ({}) }
+}

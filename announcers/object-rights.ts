@@ -1,7 +1,7 @@
 import { announcerRules } from './announcers.ts'
 import { metallbConfigMapOf } from './metallb/scheme.ts'
 import { type LoadBalancer, secretNamespaceOf } from './setting.ts'
-import type { Rule } from '../kube/rbac-rule.ts'
+import type { Rule } from '../kube/objects.ts'
 import { names } from '../settings/installed-names.ts'
 
 /** Rights to one object of the announcing software: in its namespace, or without one in each. */

@@ -1,5 +1,4 @@
-import type { KubeObject } from '../kube/objects.ts'
-import type { Rule } from '../kube/rbac-rule.ts'
+import type { KubeObject, Rule } from '../kube/objects.ts'
 import type { Resource } from '../kube/resource.ts'
 import type { Annotation } from '../lib/annotation.ts'
 import type { RequestAnnotations } from '../settings/service-policy.ts'

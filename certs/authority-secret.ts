@@ -14,8 +14,9 @@ import {
 } from './authorities.ts'
 import { mergeBundles } from './bundle.ts'
 import { unusableReason } from './renewal.ts'
+import type { Annotation } from '../lib/annotation.ts'
 
-export const signingSince = 'eip-admission.dev/signing-since'
+const signingSince = 'eip-admission.dev/signing-since'
 const maxAttempts = 5
 
 export type SecretName = { namespace: string; name: string }
@@ -119,3 +120,15 @@ function report({ log, at }: Deps, step: AuthorityStep, { signing, next }: Autho
     'certificate authority changed',
   )
 }
+
+/** Our annotations of the Secret with our certificate authority. */
+export const secretAnnotations: readonly Annotation[] = [
+  {
+    name: signingSince,
+    on: 'Secret',
+    writers: ['eip-admission'],
+    values: 'a time (RFC 3339)',
+    sentence:
+      'When the current certificate authority began to sign. Older authorities are trusted for a while after it.',
+  },
+]

@@ -1,7 +1,7 @@
 import type { LoadBalancerScheme } from '../announcers/setting.ts'
 import { text } from '../settings/formats.ts'
 import type { Format, SettingsTable } from '../settings/setting.ts'
-import { oneOf } from '../settings/words.ts'
+import { oneOf } from '../lib/text.ts'
 import type { Dialect } from './dialect/define-dialect.ts'
 import { dialects } from './dialects.ts'
 

@@ -9,7 +9,7 @@ import { annotationsOf } from '../kube/managed-fields.ts'
 import type { KubeObject, Service } from '../kube/objects.ts'
 import type { Resource } from '../kube/resource.ts'
 import { addressAnnotation, withdrawingAnnotation } from '../ledger/record/names.ts'
-import { counted } from '../lib/plain-text.ts'
+import { counted } from '../lib/text.ts'
 
 /** Everything in which cleanup looks for what we wrote and it leaves. */
 export type LeftBehind = {

@@ -5,7 +5,7 @@ import { KubeError, isForbidden } from '../kube/errors.ts'
 import { listAll } from '../kube/list-all.ts'
 import { type ConfigMap, type Service, keyOf } from '../kube/objects.ts'
 import { type Clock, systemClock } from '../kube/clock.ts'
-import { configMaps, endpointSlices, nodes, services } from '../kube/resource.ts'
+import { configMaps, endpointSlices, nodes, services, leases, nodeLeaseNamespace } from '../kube/resource.ts'
 import type { ElasticIP } from '../ledger/record/elastic-ip.ts'
 import { upstreamFinalizer } from '../ledger/record/names.ts'
 import { type CommandFlags, kubeconfigFlags, withFlags } from '../lib/remedy.ts'
@@ -23,9 +23,9 @@ import {
   serviceChange,
   webhookDeletions,
 } from './cleanup-changes.ts'
-import { readRenewals, returnedText } from './cleanup-returned.ts'
 import { readAnnouncing, whatIsLeft } from './cleanup-left.ts'
 import { type StoppableDeps, endWhenStopped } from './command-deps.ts'
+import { isOwnIdentity } from '../kube/lease-holder.ts'
 
 type CleanupDeps = StoppableDeps & { clock?: Pick<Clock, 'sleep'> }
 
@@ -171,5 +171,48 @@ function reservationsLeft(records: ElasticIP[]): string {
   return (
     'These addresses stay reserved, and the project pays for them until you delete their reservations at the provider ' +
     `(address, ElasticIP, reservation):\n${reserved.join('')}`
+  )
+}
+
+/** When each lease that one of our processes holds was renewed last. */
+type Renewals = ReadonlyMap<string, string | undefined>
+
+/** Reads which of our processes leads. The Job of the chart may not know, and no process of ours has rights when it runs. */
+async function readRenewals(client: KubeClient): Promise<Renewals> {
+  try {
+    const all = await listAll(client, leases, { fieldSelector: `metadata.namespace!=${nodeLeaseNamespace}` })
+    const held = all
+      // A guardian writes no finalizer.
+      .filter(({ metadata }) => metadata.name !== names.controlPlaneLease)
+      .filter(({ spec }) => isOwnIdentity(spec?.holderIdentity ?? ''))
+    return new Map(held.map((lease) => [keyOf(lease), lease.spec?.renewTime]))
+  } catch (error) {
+    if (isForbidden(error)) return new Map()
+    throw error
+  }
+}
+
+/** A leader renews its lease every 2 seconds, and adds a finalizer again within them. */
+const lookAgainMs = 5_000
+
+/** Looks once more, and says what shows that a `serve` still runs. By then it has done something. */
+async function returnedText(
+  client: KubeClient,
+  { renewals, clock }: { renewals: Renewals; clock: Pick<Clock, 'sleep'> },
+): Promise<string | undefined> {
+  await clock.sleep(lookAgainMs)
+  const [all, records, now] = await Promise.all([listAll(client, services), readRecords(client), readRenewals(client)])
+  const held = heldOf(all, records)
+  const signs = [
+    ...[...now].flatMap(([lease, at]) => (renewals.get(lease) === at ? [] : [`lease ${lease} was renewed`])),
+    ...held.services.map((service) => `Service ${keyOf(service)} has a finalizer`),
+    ...held.records.map((record) => `ElasticIP ${keyOf(record)} has a finalizer`),
+  ]
+  if (signs.length === 0) return undefined
+  const shown = signs.slice(0, 10)
+  const more = signs.length > shown.length ? `  and ${signs.length - shown.length} more\n` : ''
+  return (
+    `an \`eip-admission serve\` still runs, and adds finalizers again:\n${shown.map((sign) => `  ${sign}\n`).join('')}${more}` +
+    'Stop every `eip-admission serve`, then run `eip-admission cleanup --yes` again.'
   )
 }

@@ -5,7 +5,7 @@ import { ifKnown } from '../controllers/announcing/list-known.ts'
 import type { ListOptions } from '../kube/client.ts'
 import type { Credentials } from '../kube/credentials.ts'
 import { listAll } from '../kube/list-all.ts'
-import type { KubeObject } from '../kube/objects.ts'
+import type { KubeObject, ClientConfig, WebhookConfiguration } from '../kube/objects.ts'
 import { splitKey } from '../kube/objects.ts'
 import {
   type Resource,
@@ -24,13 +24,17 @@ import { names } from '../settings/installed-names.ts'
 import { components } from '../telemetry/event-recorders.ts'
 import { readAnnouncer } from './announcer.ts'
 import { type Fact, readFact } from './fact.ts'
-import type { Context, Facts, Pod, Values, Workload } from './facts.ts'
+import type { Context, Facts, Pod, Values, Workload, RoleObject } from './facts.ts'
 import { elasticIPDefinition } from '../manifests/elastic-ip-crd.ts'
 import { announcementStates, daemonSets, definitionsRead, deployments, pods, sessionStates } from './kinds.ts'
 import type { ClusterReader, Reader } from './reader.ts'
 import type { CloudFactName } from './cloud.ts'
-import { installedRoles } from './roles.ts'
-import { servingCertificate } from './serving-certificate.ts'
+import { type ObjectRights, announcerRights, givenWhere } from '../announcers/object-rights.ts'
+import { isControlPlaneGuarded } from '../clouds/ports/cloud-provider.ts'
+import { rbac } from '../manifests/rbac.ts'
+import { resourceOf } from '../manifests/resources.ts'
+import { once } from 'node:events'
+import { connect } from 'node:tls'
 
 /** Where facts of a cluster are read. */
 export type SharedSource = { reader: Reader; credentials: Credentials; userAgent: string; context: Context }
@@ -184,4 +188,66 @@ async function readKubeProxyConfig(reader: Reader, { vendor }: Context): Promise
 /** All objects of a kind; none if the cluster does not know it. */
 function listKnown<T extends KubeObject>(reader: Reader, resource: Resource<T>): Promise<T[]> {
   return ifKnown([], () => listAll(reader, resource))
+}
+
+const kinds = ['Role', 'RoleBinding', 'ClusterRole', 'ClusterRoleBinding']
+
+/** The roles and bindings that `install` applies with these settings, and the cluster's own with the same names. */
+export async function installedRoles(reader: ClusterReader, context: Context): Promise<Values['roles']> {
+  const { loadBalancer } = context.vendor
+  // The chart, and an installation before the announcing software, give these rights in each namespace.
+  const announcing = await givenWhere(
+    announcerRights({ loadBalancer, metallbConfigMap: undefined }),
+    async ({ role: name, namespace }) => {
+      const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', metadata: { name, namespace } }
+      return (await reader.get(resourceOf(role), role.metadata)) !== undefined
+    },
+  )
+  return Promise.all(
+    wantedRoles(context, announcing).map(async (wanted) => {
+      const { name, namespace } = wanted.metadata
+      const found = await reader.get(resourceOf(wanted), { name, ...(namespace !== undefined && { namespace }) })
+      return { wanted, found }
+    }),
+  )
+}
+
+function wantedRoles({ settings, vendor }: Context, announcing: ObjectRights[]): RoleObject[] {
+  const { namespace, leaseNamespace, leaseName } = settings.process
+  const objects = rbac({ namespace, leaseNamespace, leaseName, announcing }) as RoleObject[]
+  return objects.filter(({ kind, metadata: { name } }) => {
+    if (!kinds.includes(kind) || ofPeople.includes(name)) return false
+    return isControlPlaneGuarded(vendor) || !name.startsWith('eip-admission-control-plane')
+  })
+}
+
+/** Operators bind or remove these as they like. */
+const ofPeople = ['eip-admission-view', 'eip-admission-editor']
+
+const timeoutMs = 3_000
+
+/** The certificate that the webhooks serve; undefined where this machine does not reach them, as outside the cluster. */
+async function servingCertificate(
+  configuration: WebhookConfiguration | undefined,
+): Promise<Values['servingCertificate']> {
+  const at = placeOf(configuration?.webhooks?.[0]?.clientConfig)
+  if (!at) return undefined
+  // Whom we trust does not matter: we only read the certificate, and send nothing.
+  const socket = connect({ ...at, servername: '', rejectUnauthorized: false, timeout: timeoutMs })
+  try {
+    await once(socket, 'secureConnect', { signal: AbortSignal.timeout(timeoutMs) })
+    const certificate = socket.getPeerX509Certificate()
+    return certificate && { place: `${at.host}:${at.port}`, endsAt: certificate.validToDate }
+  } catch {
+    return undefined
+  } finally {
+    socket.destroy()
+  }
+}
+
+function placeOf(config: ClientConfig | undefined): { host: string; port: number } | undefined {
+  const { service, url } = config ?? {}
+  if (service) return { host: `${service.name}.${service.namespace}.svc`, port: service.port ?? 443 }
+  const parsed = URL.parse(url ?? '')
+  return parsed ? { host: parsed.hostname.replace(/^\[|\]$/g, ''), port: Number(parsed.port || 443) } : undefined
 }

@@ -3,7 +3,7 @@ import { upstreamFinalizer } from '../ledger/record/names.ts'
 import type { AnnouncerMarks } from '../announcers/software.ts'
 import { type Dialect, type DialectPredecessor, isImageOf } from '../clouds/dialect/define-dialect.ts'
 import { dialects } from '../clouds/dialects.ts'
-import { oneOf } from '../settings/words.ts'
+import { oneOf } from '../lib/text.ts'
 
 /**
  * A program that we replace. Its traces in the cluster and the cloud have the names of its dialect, which we share with

@@ -1,6 +1,5 @@
 import { type Service, keyOf } from '../kube/objects.ts'
-import { canonicalIpAddress, parseIpAddress } from '../lib/ip-address.ts'
-import { isInRanges } from '../lib/ip-range.ts'
+import { canonicalIpAddress, parseIpAddress, isInRanges } from '../lib/ip-address.ts'
 import { type ElasticIP, claimKey, phaseOf } from '../ledger/record/elastic-ip.ts'
 import type { MarkScheme, Reservation } from '../clouds/ports/cloud.ts'
 import { type Want, want } from '../ledger/want/want.ts'

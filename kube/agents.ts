@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { Agent, AgentOptions, IncomingMessage, RequestOptions } from 'node:http'
 import { Agent as HttpsAgent, request as https } from 'node:https'
 import { nodeHttp } from '../lib/node-http.ts'
-import { untilAborted } from '../lib/until-aborted.ts'
+import { untilAborted } from '../lib/time-limit.ts'
 import type { Access } from './credentials.ts'
 
 /** The API server closes idle connections after 90 s. We close ours first, so that no request meets a closing one. */

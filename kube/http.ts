@@ -4,8 +4,7 @@ import { type Agents, agents } from './agents.ts'
 import type { OnWarning } from './client.ts'
 import type { Access, Credentials } from './credentials.ts'
 import { KubeError } from './errors.ts'
-import { withTimeLimit } from '../lib/time-limit.ts'
-import { untilAborted } from '../lib/until-aborted.ts'
+import { withTimeLimit, untilAborted } from '../lib/time-limit.ts'
 import { type KubeResponse, readResponse, responseError, unreachableError, warningsIn } from './response.ts'
 
 export type Call = {

@@ -5,6 +5,7 @@ import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import type { KubeConfig } from '@kubernetes/client-node'
 import { type Access, type Credentials, type Tls, cachedCredentials } from './credentials.ts'
+import { isIPv6 } from 'node:net'
 
 export type KubeconfigOptions = {
   /** The file, or several as in KUBECONFIG; where absent, the files that kubectl would read. */
@@ -192,4 +193,35 @@ function rethrowWithPlace(error: unknown, { file }: KubeconfigOptions): never {
   if (error instanceof SyntaxError) throw new Error(`${place}: the output of its exec plugin is not JSON`)
   if (error.name === 'YAMLException') throw new Error(`${place}: is not YAML: ${error.message.split('\n')[0]}`)
   throw new Error(`${place}: ${error.message.trim()}`, { cause: error })
+}
+
+/** Where the API server is: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT, which the kubelet sets in the pod, or a URL. */
+type InClusterOptions = ({ host: string; port: string | number } | { url: string }) & {
+  /** The folder of the service account's files. */
+  directory?: string
+  now?: () => number
+}
+
+const mountPoint = '/var/run/secrets/kubernetes.io/serviceaccount'
+
+/** The credentials of the pod's service account. The kubelet renews the token about every hour, so we read the files once a minute. */
+export function inCluster({ directory = mountPoint, now, ...where }: InClusterOptions): Credentials {
+  const url =
+    'url' in where ? where.url : `https://${isIPv6(where.host) ? `[${where.host}]` : where.host}:${where.port}`
+  const file = (name: string) => readMounted(join(directory, name))
+
+  const read = async () => {
+    const [token, ca, namespace] = await Promise.all([file('token'), file('ca.crt'), file('namespace')])
+    return { url, headers: { authorization: `Bearer ${token}` }, tls: { ca }, namespace }
+  }
+  return cachedCredentials(read, { maxAgeMs: 60_000, now })
+}
+
+async function readMounted(path: string): Promise<string> {
+  try {
+    return (await readFile(path, 'utf8')).trim()
+  } catch (cause) {
+    const hint = 'a pod has it unless automountServiceAccountToken is false; outside a cluster set a kubeconfig'
+    throw new Error(`service account file ${path}: cannot be read; ${hint}`, { cause })
+  }
 }

@@ -211,3 +211,6 @@ export const excludeLabel = 'node.kubernetes.io/exclude-from-external-load-balan
 export function isExcluded({ metadata }: Pick<Node, 'metadata'>): boolean {
   return (metadata.labels?.[excludeLabel] ?? 'false') !== 'false'
 }
+
+/** A rule of a Role or ClusterRole. */
+export type Rule = { apiGroups: string[]; resources: string[]; verbs: string[]; resourceNames?: string[] }

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { type RequestOptions, request } from 'node:https'
 import { checkServerIdentity } from 'node:tls'
-import { withTimeLimit } from '../lib/time-limit.ts'
-import { untilAborted } from '../lib/until-aborted.ts'
+import { withTimeLimit, untilAborted } from '../lib/time-limit.ts'
 import type { Access, Credentials, Tls } from './credentials.ts'
 import type { Log } from './log.ts'
 

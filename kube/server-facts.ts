@@ -1,4 +1,4 @@
-import { untilAborted } from '../lib/until-aborted.ts'
+import { untilAborted } from '../lib/time-limit.ts'
 import { agents } from './agents.ts'
 import type { Credentials } from './credentials.ts'
 import { readResponse, responseError, unreachableError } from './response.ts'

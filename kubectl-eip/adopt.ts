@@ -4,9 +4,8 @@ import { type ElasticIP, elasticIPs, phaseOf, reservationIdOf } from '../ledger/
 import { elasticIPAnnotation } from '../ledger/record/names.ts'
 import { canonicalIpAddress } from '../lib/ip-address.ts'
 import { hashForName, isDnsName } from '../lib/names.ts'
-import { type Io, Refusal } from './io.ts'
+import { type Io, Refusal, untilSettled } from './io.ts'
 import { type Cluster, forElasticIPs, listRecords } from './reader.ts'
-import { untilSettled } from './until-settled.ts'
 import { keyOfService } from './why.ts'
 
 export type AdoptOptions = {

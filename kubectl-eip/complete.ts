@@ -3,7 +3,7 @@ import { contextNames } from '../kube/kubeconfig.ts'
 import { namespaces, services } from '../kube/resource.ts'
 import { elasticIPs } from '../ledger/record/elastic-ip.ts'
 import { formats } from './list.ts'
-import { outputFormats } from './output.ts'
+import { outputFormats } from './io.ts'
 import type { Cluster } from './reader.ts'
 
 /** The shell shall not offer files where we have nothing. */

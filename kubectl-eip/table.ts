@@ -1,4 +1,4 @@
-import { plainText } from '../lib/plain-text.ts'
+import { plainText } from '../lib/text.ts'
 
 /** Rows with a heading, in columns two blanks apart, as kubectl prints them. An empty cell shows nothing. */
 export function formatTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {

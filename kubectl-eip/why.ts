@@ -8,13 +8,12 @@ import { shortRequestId } from '../lib/request-id.ts'
 import { balancerOf, balancerText } from './balancer.ts'
 import { type WhySeen, explain, shownAddress } from './explain.ts'
 import { namespaceOf, readDeployments } from './installation.ts'
-import { type Io, Refusal, exitCodes } from './io.ts'
-import { type OutputFormat, formatData } from './output.ts'
+import { type Io, Refusal, exitCodes, type OutputFormat, formatData } from './io.ts'
 import { preview } from './preview.ts'
 import { type Cluster, type Readable, readable, valueOf } from './reader.ts'
 import { formatFacts, formatTable } from './table.ts'
 import { type Moment, timelineOf } from './timeline.ts'
-import { plainText } from '../lib/plain-text.ts'
+import { plainText } from '../lib/text.ts'
 
 /**
  * Prints where the address of a Service is and how it came there, or why there is none, and what to do. Returns the exit

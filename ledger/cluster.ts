@@ -1,7 +1,6 @@
 import type { KubeClient } from '../kube/client.ts'
 import type { Credentials } from '../kube/credentials.ts'
-import { inCluster } from '../kube/in-cluster.ts'
-import { kubeconfig } from '../kube/kubeconfig.ts'
+import { inCluster, kubeconfig } from '../kube/kubeconfig.ts'
 import type { Log } from '../kube/log.ts'
 import type { ConfigMap } from '../kube/objects.ts'
 import { configMaps, namespaces } from '../kube/resource.ts'

@@ -1,4 +1,4 @@
-import { shellWord } from './shell-word.ts'
+import { shellWord } from './text.ts'
 
 /** A command line that a person can type, and a text about it. */
 export type Command = { command: string; text?: string }

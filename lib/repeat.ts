@@ -1,5 +1,5 @@
 import { setTimeout as after } from 'node:timers/promises'
-import { timerMs } from './timer-ms.ts'
+import { timerMs } from './time-limit.ts'
 
 /** How soon the next round begins, if not after the usual pause; or that there is none. */
 type Round = number | 'over' | undefined | void

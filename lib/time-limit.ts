@@ -1,5 +1,4 @@
 import { type Clocks, elapsedMs, readClocks } from './clock-reading.ts'
-import { timerMs } from './timer-ms.ts'
 
 /** The time that one request for an address may take, its wait in the queue included. */
 export type TimeLimit = {
@@ -46,5 +45,26 @@ export async function withTimeLimit<T>(limits: Limits, work: (signal: AbortSigna
   } finally {
     clearTimeout(timer)
     signal?.removeEventListener('abort', abort)
+  }
+}
+
+/** A Node timer that is set for longer fires at once. */
+const longestMs = 2 ** 31 - 1
+
+/** For how long a timer is set: at most 24.8 days. Settings may be longer. */
+export function timerMs(ms: number): number {
+  return Math.min(ms, longestMs)
+}
+
+/** Waits for work, but not beyond the signal: then it rejects with the signal's reason, and the work goes on. */
+export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>()
+  const leave = () => reject(signal.reason)
+  signal.addEventListener('abort', leave, { once: true })
+  if (signal.aborted) leave()
+  try {
+    return await Promise.race([work, aborted])
+  } finally {
+    signal.removeEventListener('abort', leave)
   }
 }

@@ -1,8 +1,7 @@
-import type { KubeObject } from '../kube/objects.ts'
+import type { KubeObject, Rule } from '../kube/objects.ts'
 import type { Resource } from '../kube/resource.ts'
 import { names } from '../settings/installed-names.ts'
 import { bindRole } from './rbac.ts'
-import type { Rule } from '../kube/rbac-rule.ts'
 
 /** An object of an operator's manifest, and its place in the API. */
 export type ManifestPart = { object: KubeObject; resource: Pick<Resource<KubeObject>, 'plural' | 'namespaced'> }

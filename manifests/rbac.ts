@@ -1,8 +1,7 @@
-import { type KubeObject, splitKey } from '../kube/objects.ts'
+import { type KubeObject, splitKey, type Rule } from '../kube/objects.ts'
 import { type ObjectRights, unlimitedRules } from '../announcers/object-rights.ts'
 import { names, webhookConfigurationNames } from '../settings/installed-names.ts'
 import { nodeLeaseNamespace } from '../kube/resource.ts'
-import type { Rule } from '../kube/rbac-rule.ts'
 import { controlPlaneServices } from '../clouds/cloud-choice.ts'
 
 export type RbacOptions = {

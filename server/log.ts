@@ -1,6 +1,6 @@
 import { type LevelWithSilent, type Logger, type LoggerOptions, pino, stdSerializers } from 'pino'
 import { currentRequestId } from '../lib/request-id.ts'
-import { escapeMisleading } from '../lib/log-text.ts'
+import { escapeMisleading } from '../lib/text.ts'
 import { existsSync, readFileSync } from 'node:fs'
 import { SourceMap, type SourceMapPayload } from 'node:module'
 

@@ -1,11 +1,15 @@
 import { type Base, createBase } from './base.ts'
 import { controlPlaneGuardian } from './control-plane/control-plane-guardian.ts'
-import { openPlainHealth } from './listeners/plain-health.ts'
 import type { ServeSettings } from '../commands/settings/serve.ts'
 import { guardianChecks } from './health-checks.ts'
 import { guardianFacts } from './status-page-facts.ts'
 import { makeStatusPage, showOnLoopback } from './shown-page.ts'
 import type { ServeDeps } from '../commands/command-deps.ts'
+import { once } from 'node:events'
+import { nodeHttp } from '../lib/node-http.ts'
+import { type HealthOptions, answerHealth } from './listeners/health.ts'
+import { type Address, portOpener } from './listeners/open-port.ts'
+import type { Log } from '../kube/log.ts'
 
 /** Runs only the guardian of the control-plane address, until the signal aborts and all work has ended. */
 export async function serveControlPlane(settings: ServeSettings, deps: ServeDeps): Promise<void> {
@@ -41,4 +45,32 @@ export async function serveControlPlane(settings: ServeSettings, deps: ServeDeps
 function remedyFor({ assignments, cloud, managedBalancers }: Base['vendor']): string {
   if (assignments || managedBalancers) return 'set the tag of the control-plane address'
   return `${cloud.name} does not move addresses between machines, so have one announced by BGP, as kube-vip does`
+}
+
+/** Ends silent connections. */
+const patience = { headersTimeout: 10_000, requestTimeout: 20_000, keepAliveTimeout: 30_000 }
+
+/** A kubelet and Prometheus need a handful. */
+const maxConnections = 50
+
+type PlainHealth = { close(): Promise<void> }
+
+/** Serves health and metrics over plain HTTP, for a process that has no certificate. */
+export async function openPlainHealth(at: Address, options: HealthOptions & { log: Log }): Promise<PlainHealth> {
+  const server = nodeHttp.createServer(patience, (request, response) => {
+    // Not by URL, which throws where a client sends none.
+    const [pathname = ''] = request.url?.split('?') ?? []
+    const path = request.method === 'GET' || request.method === 'HEAD' ? pathname : ''
+    void answerHealth(path, options).then(({ status, type, text }) =>
+      response.writeHead(status, { 'content-type': type }).end(request.method === 'HEAD' ? undefined : text),
+    )
+  })
+  server.maxConnections = maxConnections
+  await portOpener(options.log)('health', at, (free) => once(server.listen(free), 'listening'))
+  return {
+    async close() {
+      server.closeAllConnections()
+      await once(server.close(), 'close')
+    },
+  }
 }

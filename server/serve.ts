@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { runAll } from '../lib/run-all.ts'
+import { runAll } from '../lib/map-all.ts'
 import { type Listeners, openListeners } from './listeners/listeners.ts'
 import type { ServeDeps } from '../commands/command-deps.ts'
 import { type Context, createContext } from './context.ts'

@@ -7,8 +7,7 @@ import { serviceStatusValidating, serviceValidating } from '../webhooks/service-
 import type { IsSelf } from '../webhooks/service-rules.ts'
 import type { Webhook } from '../webhooks/webhook.ts'
 import type { Dependencies } from './dependencies.ts'
-import { existingService } from '../kube/existing-service.ts'
-import { readQuotas } from '../kube/quotas.ts'
+import { existingService, readQuotas } from '../kube/review-reads.ts'
 
 /** Every admission webhook of the process. */
 export function makeWebhooks(

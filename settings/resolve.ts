@@ -1,11 +1,8 @@
-import { kindOf } from './file.ts'
-import type { SettingsFile } from './file.ts'
-import { SettingsError } from './problems.ts'
-import type { Problem } from './problems.ts'
-import { placesOf } from './setting.ts'
-import type { Format, Reading, Setting, SettingsTable, ValuesOf } from './setting.ts'
+import { kindOf, type SettingsFile } from './file.ts'
+import { SettingsError, type Problem } from './problems.ts'
+import { placesOf, type Format, type Reading, type Setting, type SettingsTable, type ValuesOf } from './setting.ts'
 import { closestWord } from '../lib/closest-word.ts'
-import { oneOf } from './words.ts'
+import { oneOf } from '../lib/text.ts'
 
 /** Where values come from: flags by their name with both dashes, the environment, and the configuration file if any. */
 export type Sources = {

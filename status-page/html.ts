@@ -1,4 +1,4 @@
-import { escapeMisleading } from '../lib/log-text.ts'
+import { escapeMisleading } from '../lib/text.ts'
 
 /** A text that is HTML already: only `html` makes one, and it escapes everything else. */
 export class Html {

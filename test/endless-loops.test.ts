@@ -27,7 +27,7 @@ const others: Record<string, [count: number, why: string]> = {
   'clouds/scaleway/assignments.ts': [1, 'clouds/scaleway: ends after 20 seconds'],
   'commands/takeover/steps.ts': [1, 'commands/takeover: ends with its patience'],
   'commands/takeover/lock.ts': [1, 'commands/takeover/lock.test.ts: ends with the lease of the other run'],
-  'kubectl-eip/until-settled.ts': [1, 'ends after a time'],
+  'kubectl-eip/io.ts': [1, 'ends after a time'],
 }
 
 /** Loops that end by an abort, or not by themselves. */

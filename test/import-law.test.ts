@@ -87,7 +87,8 @@ const law: Record<string, string[]> = {
 
 /**
  * The floors of a room, lowest first: a file imports only from its own floor and those before it. A floor is a folder or a
- * file of the room, or a list of them; every file of the room is on one floor. A room without folders has one floor.
+ * file of the room, or a list of them; every file of the room is on one floor. The floor with `*` has the files directly in
+ * the room that no floor names. A room without folders has one floor.
  */
 const floors: Record<string, (string | string[])[]> = {
   clouds: [
@@ -99,18 +100,13 @@ const floors: Record<string, (string | string[])[]> = {
     'cloud-choice.ts',
   ],
   announcers: [
-    ['announcer.ts', 'check.ts', 'setting.ts', 'software.ts', 'external.ts'],
+    ['announcer.ts', 'check.ts', 'setting.ts', 'software.ts'],
     'shared',
     ['assign.ts', 'empty.ts', 'kube-vip', 'metallb', 'cilium', 'calico'],
     'announcers.ts',
     ['load-balancer-setting.ts', 'object-rights.ts'],
   ],
-  telemetry: [
-    ['events', 'metrics'],
-    ['activity.ts', 'missing-rights.ts', 'own-object.ts', 'recent-events.ts'],
-    'event-recorders.ts',
-    ['alerts', 'dashboard'],
-  ],
+  telemetry: [['events', 'metrics'], '*', 'event-recorders.ts', ['alerts', 'dashboard']],
   ledger: [
     'context.ts',
     'record',
@@ -127,30 +123,7 @@ const floors: Record<string, (string | string[])[]> = {
     'ledger-metrics.ts',
     'ledger.ts',
   ],
-  webhooks: [
-    [
-      'admission.ts',
-      'annotations.ts',
-      'claim-addresses.ts',
-      'identities.ts',
-      'own-user.ts',
-      'probe-problem.ts',
-      'probe.ts',
-      'review.ts',
-      'service-managed.ts',
-      'service-mutating.ts',
-      'service-patch.ts',
-      'service-plan.ts',
-      'service-protect.ts',
-      'service-requests.ts',
-      'service-rules.ts',
-      'service-update.ts',
-      'service-validating.ts',
-      'webhook-probe.ts',
-      'webhook.ts',
-    ],
-    'paths',
-  ],
+  webhooks: ['*', 'paths'],
   controllers: [
     'loop',
     'facts',
@@ -164,42 +137,18 @@ const floors: Record<string, (string | string[])[]> = {
     'control-plane',
     'controllers.ts',
   ],
-  manifests: [
-    [
-      'certificates.ts',
-      'choices.ts',
-      'cleanup-job.ts',
-      'control-plane-daemon-set.ts',
-      'elastic-ip-crd.ts',
-      'elastic-ip-spec.ts',
-      'elastic-ip-status.ts',
-      'in-cluster.ts',
-      'install.ts',
-      'known-choices.ts',
-      'manifest-rights.ts',
-      'monitoring.ts',
-      'pod.ts',
-      'rbac.ts',
-      'resources.ts',
-      'webhook-configurations.ts',
-    ],
-    'generate',
-  ],
+  manifests: ['*', 'generate'],
   commands: [
     ['command-deps.ts', 'settings'],
     ['options.ts', 'completion.ts', 'cleanup-left.ts', 'installed.ts'],
-    ['cleanup-changes.ts', 'cleanup-returned.ts'],
+    'cleanup-changes.ts',
     ['install.ts', 'cleanup.ts'],
     'doctor',
     'takeover',
     'program.ts',
     'run.ts',
   ],
-  'status-page': [
-    ['section.ts', 'html.ts'],
-    'sections',
-    ['access.ts', 'live-script.ts', 'model.ts', 'render.ts', 'status-page.ts', 'style-sheet.ts', 'updates.ts'],
-  ],
+  'status-page': [['section.ts', 'html.ts'], 'sections', '*'],
   server: [
     ['log.ts', 'log-text-format.ts'],
     'reload',
@@ -216,21 +165,7 @@ const floors: Record<string, (string | string[])[]> = {
     'main.ts',
   ],
   sandbox: [
-    [
-      'cache-folder.ts',
-      'child.ts',
-      'clouds',
-      'copy-from-module.ts',
-      'dialect-names.ts',
-      'exclusive.ts',
-      'go-build.ts',
-      'installed-program.ts',
-      'objects.ts',
-      'ports.ts',
-      'product-command.ts',
-      'progress.ts',
-      'released-programs.ts',
-    ],
+    ['*', 'clouds'],
     ['dialects.ts', 'go-programs.ts'],
     [
       'actionlint',
@@ -302,7 +237,9 @@ function floorOf(file: string): number {
   const isIn = (place: string) => file === `${room}/${place}` || file.startsWith(`${room}/${place}/`)
   const declared = floors[room]
   if (!declared) return file.split('/').length === 2 ? 0 : -1
-  return declared.findIndex((floor) => [floor].flat().some(isIn))
+  const named = declared.findIndex((floor) => [floor].flat().some(isIn))
+  if (named >= 0 || file.split('/').length > 2) return named
+  return declared.findIndex((floor) => [floor].flat().includes('*'))
 }
 
 function isWithinRoom(found: Import): boolean {

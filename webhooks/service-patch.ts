@@ -7,7 +7,7 @@ import { annotationsRequesting, outdatedRequestAnnotations } from '../ledger/wan
 import type { Policy } from '../settings/service-policy.ts'
 import { annotatedAddress } from './service-rules.ts'
 import { keptAnnotations } from '../ledger/want/kept-annotations.ts'
-import { quote } from '../lib/quote.ts'
+import { quote } from '../lib/text.ts'
 
 /** The wanted fields of a Service. An absent field is kept; `undefined` removes it. */
 export type ServiceChange = {

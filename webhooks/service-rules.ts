@@ -1,6 +1,5 @@
-import type { Service } from '../kube/objects.ts'
-import { keyOf } from '../kube/objects.ts'
-import { firstItems } from '../lib/quote.ts'
+import { type Service, keyOf } from '../kube/objects.ts'
+import { firstItems } from '../lib/text.ts'
 import { addressAnnotation } from '../ledger/record/names.ts'
 import { hasProtection } from '../ledger/want/reclaim.ts'
 import type { Want } from '../ledger/want/want.ts'

@@ -4,7 +4,7 @@ import { addressAnnotation, elasticIPAnnotation, protectAnnotation } from '../le
 import type { OwnAddress } from '../ledger/want/own-address.ts'
 import { optOutAnnotation, type Want, want } from '../ledger/want/want.ts'
 import { familyNames } from '../lib/ip-address.ts'
-import { firstItems, quote } from '../lib/quote.ts'
+import { firstItems, quote } from '../lib/text.ts'
 import { type Decision, allow, deny, type Webhook } from './webhook.ts'
 import { type WebhookIdentity, validateService, validateServiceStatus } from './identities.ts'
 import type { AdmissionRequest } from './review.ts'

@@ -5,12 +5,35 @@ import type { FormerConfiguration } from '../announcer.ts'
 import type { LoadBalancerScheme } from '../setting.ts'
 import { countsOf, kubectlNames, secretDeletion, secretNamespaces } from '../shared/left-objects.ts'
 import type { Software } from '../software.ts'
-import { calicoStatuses } from './checks.ts'
 import { calicoObjects } from './objects.ts'
 import { configurationName, isOnlyOurs, ownEntries } from './configuration.ts'
 import { entriesAnnotation, isCreated, namespaceAnnotation, ownSelector, secretName } from './ownership.ts'
 import { calicoResources, isConfiguration } from './resources.ts'
 import { shell } from '../../lib/remedy.ts'
+import { classText } from '../../settings/service-policy.ts'
+import { defineSoftwareCheck } from '../check.ts'
+import { isClassOfCalico, poolOfStatuses } from './status-writer.ts'
+
+/** Whether Calico itself gives addresses to the Services that eip-admission serves, also before it serves any. */
+const calicoStatuses = defineSoftwareCheck({
+  id: 'calico-statuses',
+  checks: 'No IPPool makes Calico write the status of the Services that eip-admission serves.',
+  good: 'Calico writes no status of the Services that eip-admission serves',
+  needs: ['announcer'],
+  judge({ announcer: { existing } }, { classes }) {
+    const pool = poolOfStatuses(existing)
+    const disputed = classes.filter(isClassOfCalico)
+    if (pool === undefined || disputed.length === 0) return []
+    return [
+      {
+        level: 'error',
+        what: `IPPool ${pool} is for load balancers, so Calico writes the status of ${disputed.map(classText).join(' and ')}`,
+        why: 'eip-admission writes it too, so each undoes what the other writes, and nothing new is announced',
+        fix: shell`kubectl delete ippools.projectcalico.org ${pool}   # or set --load-balancer-class of \`serve\` and \`install\` to other classes`,
+      },
+    ]
+  },
+})
 
 const { peers, filters, configurations } = calicoResources
 

@@ -1,7 +1,6 @@
 import type { Announcements, Problem, WantedObject } from '../announcer.ts'
 import type { KubeObject } from '../../kube/objects.ts'
-import type { IpAddress } from '../../lib/ip-address.ts'
-import { isInRanges } from '../../lib/ip-range.ts'
+import { type IpAddress, isInRanges } from '../../lib/ip-address.ts'
 import { nameOf, parseAddress, prefixOf } from '../shared/address.ts'
 import type { ShownAddress } from '../shared/shown-addresses.ts'
 import { isOurs, ownLabels, ownName } from './ownership.ts'

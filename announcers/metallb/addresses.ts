@@ -1,6 +1,6 @@
 import type { Announced, Problem } from '../announcer.ts'
 import type { IpAddress, IpFamily } from '../../lib/ip-address.ts'
-import { quote } from '../../lib/quote.ts'
+import { quote } from '../../lib/text.ts'
 import { parseAddress } from '../shared/address.ts'
 import { distinct, distinctProblems, compareTexts } from '../shared/order.ts'
 

@@ -1,5 +1,5 @@
 import type { Problem } from '../announcer.ts'
-import { isInRanges } from '../../lib/ip-range.ts'
+import { isInRanges } from '../../lib/ip-address.ts'
 import { prefixOf } from '../shared/address.ts'
 import type { ShownAddress } from './addresses.ts'
 import { poolConflict } from './pools.ts'

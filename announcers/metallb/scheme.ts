@@ -1,7 +1,7 @@
 import { isDnsLabel, isDnsName } from '../../lib/names.ts'
 import { boolean } from '../../settings/formats.ts'
 import type { Reading } from '../../settings/setting.ts'
-import { oneOf } from '../../settings/words.ts'
+import { oneOf } from '../../lib/text.ts'
 import type { LoadBalancer, LoadBalancerDialect, LoadBalancerScheme, Parts, PeerMode } from '../setting.ts'
 
 /** The value of the load balancer setting that chooses MetalLB. */

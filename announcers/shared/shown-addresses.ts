@@ -1,5 +1,5 @@
 import type { IpAddress } from '../../lib/ip-address.ts'
-import { quote } from '../../lib/quote.ts'
+import { quote } from '../../lib/text.ts'
 import type { Announced, Problem } from '../announcer.ts'
 import { parseAddress } from './address.ts'
 import { compareTexts, distinct } from './order.ts'

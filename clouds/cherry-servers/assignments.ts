@@ -1,5 +1,4 @@
-import type { AssignedAddress, Assignments, MoveOptions } from '../ports/assignments.ts'
-import { isStill } from '../ports/marks.ts'
+import { type AssignedAddress, type Assignments, type MoveOptions, isStill } from '../ports/assignments.ts'
 import { unlessGone } from '../ports/vendor-errors.ts'
 import type { VendorCall } from '../http/request.ts'
 import { writeOfMove } from '../http/move-write.ts'

@@ -1,11 +1,14 @@
 import { assignmentsOf } from './assignments.ts'
-import { errorText, faultOf, vendor } from './errors.ts'
-import { machinesOf } from './machines.ts'
+import { errorText, faultOf, vendor, unreadableError } from './errors.ts'
 import { peeringOf } from './peering.ts'
-import { projectAt } from './project.ts'
+import { projectAt, type Project, projectHints } from './project.ts'
 import { reservationsOf } from './reservations.ts'
 import { vendorHttp, type VendorHttpOptions } from '../http/client.ts'
-import type { WholeVendor } from '../ports/vendor.ts'
+import type { WholeVendor } from '../ports/cloud-provider.ts'
+import type { VendorCall } from '../http/request.ts'
+import { itemsOf } from '../http/loose-json.ts'
+import type { Machine, Machines } from '../ports/machines.ts'
+import { parsePower, parseServer } from './parse-server.ts'
 
 const cherryServersUrl = 'https://api.cherryservers.com/v1'
 
@@ -55,4 +58,31 @@ export function cherryServers({ apiKey, projectId, baseUrl, rate, ...tuning }: C
 function withVersion(baseUrl: string): string {
   const { pathname, search, hash } = URL.parse(baseUrl) ?? {}
   return pathname === '/' && !search && !hash ? baseUrl.replace(/\/*$/, '/v1') : baseUrl
+}
+
+/** The machines of a project. */
+function machinesOf(project: Project): Machines {
+  return {
+    machines: async (signal) => (await project.servers.fresh(signal)).map(({ machine }) => machine),
+    machine: (id, signal) => findMachine(project, id, signal),
+  }
+}
+
+async function findMachine(project: Project, id: string, signal: AbortSignal): Promise<Machine | undefined> {
+  const call: VendorCall = { name: 'machine', method: 'GET', path: ['servers', id] }
+  const { status, body } = await project.http.call({ ...call, accept: [404] }, signal)
+  if (status === 404) return confirmGone(project, signal)
+  const { machine } = parseServer(body) ?? {}
+  if (!machine) throw unreadableError('machine', 'an object without an id')
+  if (machine.state !== 'unknown') return machine
+  const { body: found } = await project.http.call({ ...call, name: 'power', query: { fields: 'power' } }, signal)
+  return { ...machine, state: parsePower(found) ?? 'on' }
+}
+
+/** A key that lost its rights in the project may get 404 for everything: only if it still reads the list is the machine gone. */
+async function confirmGone({ http, id }: Project, signal: AbortSignal): Promise<undefined> {
+  const path = ['projects', id, 'servers']
+  const call: VendorCall = { name: 'machines', method: 'GET', path, query: { limit: 1 }, hints: projectHints }
+  const { body } = await http.call(call, signal)
+  if (!itemsOf(body)) throw unreadableError('machines', 'no list')
 }

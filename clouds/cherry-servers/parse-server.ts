@@ -1,5 +1,4 @@
-import { canonicalIpAddress } from '../../lib/ip-address.ts'
-import { formatIpv4Network } from '../../lib/ip-range.ts'
+import { canonicalIpAddress, formatIpv4Network } from '../../lib/ip-address.ts'
 import { asnOf, peerAddressesOf } from '../http/loose-bgp.ts'
 import { type Fields, fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
 import type { Machine, MachineAddress } from '../ports/machines.ts'

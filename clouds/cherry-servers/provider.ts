@@ -5,7 +5,7 @@ import { serviceAnnotationNames } from '../dialect/annotations.ts'
 import { cherryServers as dialect, managedAnnotation } from './settings.ts'
 import { type CloudTools, cloudPorts, cloudTimeouts, controlPlaneOf } from '../dialect/provider-parts.ts'
 import { placesOf } from '../../settings/setting.ts'
-import { oneOf } from '../../settings/words.ts'
+import { oneOf } from '../../lib/text.ts'
 import { makePolicy } from '../dialect/policy.ts'
 import type { CloudProvider } from '../ports/cloud-provider.ts'
 

@@ -1,8 +1,7 @@
 import type { Exchange } from '../ports/cloud.ts'
 import type { ProxyEnvironment } from '../http/send.ts'
-import type { Vendor } from '../ports/vendor.ts'
+import type { Vendor, CloudProvider, ControlPlaneOptions } from '../ports/cloud-provider.ts'
 import type { Log } from '../../kube/log.ts'
-import type { CloudProvider, ControlPlaneOptions } from '../ports/cloud-provider.ts'
 
 /** The parts of the process that a provider needs. */
 export type CloudTools = {

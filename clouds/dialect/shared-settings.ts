@@ -2,7 +2,7 @@ import { loadBalancer, schemesFor } from '../../announcers/load-balancer-setting
 import type { LoadBalancerDialect } from '../../announcers/setting.ts'
 import { boolean, number, text, token, url } from '../../settings/formats.ts'
 import type { Flag, Format } from '../../settings/setting.ts'
-import { oneOf } from '../../settings/words.ts'
+import { oneOf } from '../../lib/text.ts'
 
 // Settings that vendors share. Each vendor has names of its own for their sources.
 

@@ -1,6 +1,5 @@
-import type { AssignedAddress, Assignments, MoveOptions } from '../ports/assignments.ts'
+import { type AssignedAddress, type Assignments, type MoveOptions, isStill } from '../ports/assignments.ts'
 import { afterWrite } from '../ports/cloud.ts'
-import { isStill } from '../ports/marks.ts'
 import { unlessDone } from '../ports/vendor-errors.ts'
 import { type Fields, fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
 import { writeOfMove } from '../http/move-write.ts'

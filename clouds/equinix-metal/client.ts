@@ -5,7 +5,7 @@ import { peeringOf } from './peering.ts'
 import { reservationsOf } from './reservations.ts'
 import type { ProjectOptions } from './project.ts'
 import { vendorHttp, type VendorHttpOptions } from '../http/client.ts'
-import type { WholeVendor } from '../ports/vendor.ts'
+import type { WholeVendor } from '../ports/cloud-provider.ts'
 
 const equinixMetalUrl = 'https://api.equinix.com/metal/v1'
 

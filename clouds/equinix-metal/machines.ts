@@ -1,6 +1,5 @@
 import { isIPv4 } from 'node:net'
-import { canonicalIpAddress } from '../../lib/ip-address.ts'
-import { formatIpv4Network } from '../../lib/ip-range.ts'
+import { canonicalIpAddress, formatIpv4Network } from '../../lib/ip-address.ts'
 import type { VendorCall } from '../http/request.ts'
 import { countOf, type Fields, fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
 import type { Machine, MachineAddress, Machines } from '../ports/machines.ts'

@@ -9,7 +9,7 @@ import { outdatedNodeAnnotations, serviceAnnotationNames } from '../dialect/anno
 import { balancerAnnotations, equinixMetal as dialect } from './settings.ts'
 import { type CloudTools, cloudPorts, cloudTimeouts, controlPlaneOf } from '../dialect/provider-parts.ts'
 import { placesOf } from '../../settings/setting.ts'
-import { oneOf } from '../../settings/words.ts'
+import { oneOf } from '../../lib/text.ts'
 import { machineId } from './machines.ts'
 import { maxPrefixes } from './peering.ts'
 import { type DialectPolicy, makePolicy } from '../dialect/policy.ts'

@@ -7,7 +7,7 @@ import {
   type ReservationRequest,
 } from '../ports/cloud.ts'
 import { fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
-import { hasMarks } from '../ports/marks.ts'
+import { hasMarks } from '../ports/assignments.ts'
 import { unlessGone } from '../ports/vendor-errors.ts'
 import { refusal, requireSameId, unreadableError } from './errors.ts'
 import { type Project, projectHints } from './project.ts'

@@ -1,6 +1,6 @@
 import type { Annotation } from '../../lib/annotation.ts'
 import { annotation, password, text, url } from '../../settings/formats.ts'
-import type { SettingsTable } from '../../settings/setting.ts'
+import type { SettingsTable, Reading } from '../../settings/setting.ts'
 import { nodeAnnotations, serviceLocation } from '../dialect/annotations.ts'
 import { annotationNetworkIpv4Private, bgpNodeSelector, localAsn, peerAnnotations } from '../dialect/bgp-settings.ts'
 import { defineDialect } from '../dialect/define-dialect.ts'
@@ -13,7 +13,30 @@ import {
   loadBalancerChoice,
   projectId,
 } from '../dialect/shared-settings.ts'
-import { managedSchemes } from './balancers/scheme.ts'
+import type { LoadBalancer, LoadBalancerScheme, Parts } from '../../announcers/setting.ts'
+import { oneOf } from '../../lib/text.ts'
+import { balancerMetros } from './balancers/locations.ts'
+
+const metroCodes = oneOf(balancerMetros.map(({ code }) => code))
+
+/** The value of the load balancer setting by which managed load balancers serve the Services. */
+export const managedSchemes: Record<string, LoadBalancerScheme> = {
+  emlb: {
+    written: 'emlb:///metro',
+    meaning:
+      "Equinix Metal's managed load balancers in one metro, without Elastic IPs, announcing software and BGP. " +
+      `The metros are ${metroCodes}.`,
+    parameters: [],
+    depth: 1,
+    read: readEmlb,
+  },
+}
+
+function readEmlb({ path: [given] }: Parts): Reading<LoadBalancer> {
+  const metro = balancerMetros.find(({ code }) => code === given?.toLowerCase())?.code
+  if (metro === undefined) return { right: `the metro of the load balancers after the slashes: ${metroCodes}` }
+  return { value: { kind: 'managed', scheme: 'emlb', location: metro } }
+}
 
 const access = {
   apiKey: apiKey('METAL_', 'Token for the API of Equinix Metal.'),

@@ -1,9 +1,14 @@
 import { isIPv4 } from 'node:net'
 import { fieldsOf, textOf } from '../http/loose-json.ts'
 import { writeOfMove } from '../http/move-write.ts'
-import type { AssignedAddress, Assignments, Movable, MoveOptions } from '../ports/assignments.ts'
+import {
+  type AssignedAddress,
+  type Assignments,
+  type Movable,
+  type MoveOptions,
+  isStill,
+} from '../ports/assignments.ts'
 import { CloudError, afterWrite } from '../ports/cloud.ts'
-import { isStill } from '../ports/marks.ts'
 import { findFloatingIp } from './find-floating-ip.ts'
 import type { FloatingIp } from './parse-floating-ip.ts'
 import { refusal } from './errors.ts'

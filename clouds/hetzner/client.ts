@@ -1,11 +1,14 @@
 import { assignmentsOf } from './assignments.ts'
-import { errorCode, errorText, faultOf, isDoubtful, vendor } from './errors.ts'
-import { machinesOf } from './machines.ts'
-import { projectAt } from './project.ts'
+import { errorCode, errorText, faultOf, isDoubtful, vendor, refusal, unreadableError } from './errors.ts'
+import { projectAt, type Project } from './project.ts'
 import { reservationsOf } from './reservations.ts'
 import { vendorHttp, type VendorHttpOptions } from '../http/client.ts'
 import type { Assignments } from '../ports/assignments.ts'
-import type { Vendor } from '../ports/vendor.ts'
+import type { Vendor } from '../ports/cloud-provider.ts'
+import type { Machine, Machines } from '../ports/machines.ts'
+import { fieldsOf, itemsOf } from '../http/loose-json.ts'
+import type { VendorCall } from '../http/request.ts'
+import { parseServer } from './parse-server.ts'
 
 export type HetznerOptions = {
   apiKey: { reveal(): string }
@@ -33,4 +36,38 @@ export function hetzner({ apiKey, baseUrl, ...tuning }: HetznerOptions): Vendor 
   })
   const project = projectAt(http)
   return { name: vendor, ...reservationsOf(project), ...machinesOf(project), assignments: assignmentsOf(project) }
+}
+
+/** The servers of a project. */
+function machinesOf(project: Project): Machines {
+  return {
+    machines: (signal) => project.servers.fresh(signal),
+    machine: (id, signal) => findMachine(project, id, signal),
+  }
+}
+
+async function findMachine(project: Project, id: string, signal: AbortSignal): Promise<Machine | undefined> {
+  const path = ['servers', id]
+  const { status, body } = await project.http.call({ name: 'machine', method: 'GET', path, accept: [404] }, signal)
+  if (status === 404) {
+    if (errorCode(body) !== 'not_found') throw unreadableError('machine', '404 and another reason than "not_found"')
+    return confirmGone(project, id, signal)
+  }
+  const machine = parseServer(fieldsOf(body).server)
+  if (!machine) throw unreadableError('machine', 'an object without an id')
+  if (machine.state === 'unknown') throw unreadableError('machine', `server ${id} in the state "unknown"`)
+  return machine
+}
+
+/**
+ * To a token of another project no server exists, and no answer names the project. A project without servers proves
+ * nothing.
+ */
+async function confirmGone({ http }: Project, id: string, signal: AbortSignal): Promise<undefined> {
+  const call: VendorCall = { name: 'machines', method: 'GET', path: ['servers'], query: { per_page: 1 } }
+  const { body } = await http.call(call, signal)
+  const servers = itemsOf(fieldsOf(body).servers)
+  if (!servers) throw unreadableError('machines', 'no list')
+  if (servers.length === 0)
+    throw refusal(`server ${id} is not in the project of the token, and no other server is: check the token`, 'auth')
 }

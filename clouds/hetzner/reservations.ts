@@ -8,7 +8,7 @@ import {
   type Reservation,
   type ReservationRequest,
 } from '../ports/cloud.ts'
-import { hasMarks } from '../ports/marks.ts'
+import { hasMarks } from '../ports/assignments.ts'
 import { findFloatingIp } from './find-floating-ip.ts'
 import { labelsOf } from './labels.ts'
 import { type FloatingIp, parseFloatingIp } from './parse-floating-ip.ts'

@@ -3,14 +3,13 @@ import { CloudError } from '../ports/cloud.ts'
 import { callQuota, type RawResponse, readResponse, type ResponseHeaders } from './answer.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 import { withTimeLimit } from '../../lib/time-limit.ts'
-import { requireBaseUrl } from './base-url.ts'
 import { connectionError, canceledError, isVendorBody, type ErrorFormat, refusalError, timeoutError } from './faults.ts'
 import { type LaneOptions, makeScheduler, type Pace } from './lanes.ts'
-import { redirectUrl } from './redirect.ts'
 import { planCall, type PlannedCall, prepareRequest, type Request, type Sender, type VendorCall } from './request.ts'
 import { makeThrottle, type Throttle } from './throttle.ts'
 import { makeSend, type ProxyEnvironment, type Send } from './send.ts'
 import type { Exchange } from '../ports/cloud.ts'
+import { parseBaseUrl } from '../../lib/base-url.ts'
 
 export type VendorHttpOptions = Sender &
   ErrorFormat &
@@ -213,4 +212,40 @@ function judge(request: Request, raw: RawResponse, format: ErrorFormat): Result 
     return { answer: { status, headers, bytes: raw.bytes, body: body.kind === 'json' ? body.value : undefined } }
   const error = refusalError(request.facts, raw, format)
   return { error, isTransient: error.fault === 'rate-limit' || status >= 500, redirectUrl: redirectUrl(request, raw) }
+}
+
+/** The base URL of a cloud's API without its trailing slashes; throws if the URL would send credentials in the clear. */
+export function requireBaseUrl(vendor: string, baseUrl: string): string {
+  const parsed = parseBaseUrl(baseUrl, 'loopback')
+  if ('url' in parsed) return parsed.url
+  const shown = withoutLogin(baseUrl)
+  throw new Error(`${vendor}: base URL "${shown}" ${parsed.problem}; expected one like https://api.example.com/v1`)
+}
+
+function withoutLogin(url: string): string {
+  return url.replace(/^([^:]*:\/*)?[^/]*@/, '$1…@')
+}
+
+/** A request that was answered with a redirect. */
+type RedirectedRequest = { url: string; init: { method: string } }
+
+const redirectStatuses = [301, 302, 303, 307, 308]
+
+/**
+ * The URL to which a read may follow a redirect; undefined if it must not. We follow to the same host only, as the
+ * request carries credentials. The scheme stays ours, because an API may redirect to its own address by plain http.
+ */
+export function redirectUrl(
+  { url, init }: RedirectedRequest,
+  { status, headers }: { status: number; headers: ResponseHeaders },
+) {
+  const location = headers.get('location')
+  if (init.method !== 'GET' || location === null || !redirectStatuses.includes(status)) return undefined
+  const asked = new URL(url)
+  const next = URL.parse(location, url)
+  if (!next || !['http:', 'https:'].includes(next.protocol)) return undefined
+  next.protocol = asked.protocol
+  next.hash = ''
+  const isSameHost = next.host === asked.host && next.username === '' && next.password === ''
+  return isSameHost ? next.href : undefined
 }

@@ -1,4 +1,4 @@
-import { untilAborted } from '../../lib/until-aborted.ts'
+import { untilAborted } from '../../lib/time-limit.ts'
 import { Secret } from '../../lib/secret.ts'
 import { CloudError } from '../ports/cloud.ts'
 import type { VendorHttp } from './client.ts'

@@ -2,13 +2,14 @@ import { vendorHttp, type VendorHttp, type VendorHttpOptions } from '../http/cli
 import type { VendorCall } from '../http/request.ts'
 import { tokenCredentials } from '../http/token.ts'
 import type { Peering } from '../ports/peering.ts'
-import type { Vendor } from '../ports/vendor.ts'
-import { accountAt } from './account.ts'
-import { errorText, faultOf, tokenFaultOf, vendor } from './errors.ts'
-import { listLocations } from './locations.ts'
+import type { Vendor } from '../ports/cloud-provider.ts'
+import { accountAt, type Account, pathOf } from './account.ts'
+import { errorText, faultOf, tokenFaultOf, vendor, unreadableError } from './errors.ts'
 import { machinesOf } from './machines.ts'
 import { peeringOf, type PeeringOptions } from './peering.ts'
 import { reservationsOf } from './reservations.ts'
+import type { Location } from '../ports/cloud.ts'
+import { fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
 
 export type PhoenixnapOptions = PeeringOptions & {
   clientId: string
@@ -88,4 +89,16 @@ export function phoenixnap(options: PhoenixnapOptions): Vendor & { peering: Peer
 /** Both parts are encoded as OAuth says, because either may contain a colon. The file of a secret may end with a line break. */
 function basic(id: string, secret: string): string {
   return Buffer.from(`${encodeURIComponent(id)}:${encodeURIComponent(secret.trim())}`).toString('base64')
+}
+
+/** The locations that have public addresses. */
+async function listLocations({ http }: Account, signal: AbortSignal): Promise<Location[]> {
+  const query = { productCategory: 'PUBLIC_IP' }
+  const { body } = await http.call({ name: 'locations', method: 'GET', path: pathOf.locations, query }, signal)
+  const items = itemsOf(body)?.map(fieldsOf)
+  if (!items) throw unreadableError('locations', 'no list of locations')
+  return items.flatMap(({ location, locationDescription }) => {
+    const code = textOf(location)
+    return code === undefined ? [] : { code, name: textOf(locationDescription) ?? code, kind: 'location' }
+  })
 }

@@ -1,5 +1,5 @@
 import type { Cloud, Marked, Marks, Reservation, ReservationRequest } from '../ports/cloud.ts'
-import { hasMarks } from '../ports/marks.ts'
+import { hasMarks } from '../ports/assignments.ts'
 import { type Account, pathOf, readList } from './account.ts'
 import { isRefused, refusal, unreadableError } from './errors.ts'
 import { findBlock, findListed } from './find-block.ts'

@@ -71,3 +71,9 @@ export type ControlPlaneOptions = {
   /** Whether only the API servers' own addresses are probed. */
   byHostAddress: boolean
 }
+
+/** Everything that one vendor's client does: addresses, machines and, if the vendor offers them, BGP and assignments. */
+export type Vendor = Cloud & Machines & { readonly peering?: Peering; readonly assignments?: Assignments }
+
+/** A vendor that offers both. */
+export type WholeVendor = Vendor & Required<Pick<Vendor, 'peering' | 'assignments'>>

@@ -7,9 +7,9 @@ import {
   type Movable,
   type MoveOptions,
   leastWriteMs,
+  isStill,
 } from '../ports/assignments.ts'
 import { CloudError, afterWrite } from '../ports/cloud.ts'
-import { isStill } from '../ports/marks.ts'
 import { refusal } from './errors.ts'
 import { findFlexibleIp } from './find-flexible-ip.ts'
 import { findMachine } from './machines.ts'

@@ -5,7 +5,7 @@ import { projectAt } from './project.ts'
 import { reservationsOf } from './reservations.ts'
 import { vendorHttp, type VendorHttpOptions } from '../http/client.ts'
 import type { Assignments } from '../ports/assignments.ts'
-import type { Vendor } from '../ports/vendor.ts'
+import type { Vendor } from '../ports/cloud-provider.ts'
 
 export type ScalewayOptions = {
   /** The secret key of an API key. */

@@ -1,5 +1,5 @@
 import { placesOf } from '../../settings/setting.ts'
-import { oneOf } from '../../settings/words.ts'
+import { oneOf } from '../../lib/text.ts'
 import { serviceAnnotationNames } from '../dialect/annotations.ts'
 import { makeBgp } from '../dialect/bgp.ts'
 import { type SettingsOf, withProvider } from '../dialect/define-dialect.ts'

@@ -1,13 +1,12 @@
 import { inTurn } from '../../lib/in-turn.ts'
-import type { Cloud, Marked, Reservation, ReservationRequest } from '../ports/cloud.ts'
-import { hasMarks } from '../ports/marks.ts'
+import type { Cloud, Marked, Reservation, ReservationRequest, Location } from '../ports/cloud.ts'
+import { hasMarks } from '../ports/assignments.ts'
 import { unlessGone } from '../ports/vendor-errors.ts'
 import { refusal, unreadableError } from './errors.ts'
 import { findFlexibleIp, findListed } from './find-flexible-ip.ts'
 import { parseFlexibleIp } from './parse-flexible-ip.ts'
 import { type Project, pathOf } from './project.ts'
 import { tagsOfNew, withMarks } from './tags.ts'
-import { zones } from './zones.ts'
 
 /** The flexible IPs of a project in its zone. */
 export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
@@ -75,3 +74,13 @@ async function release(project: Project, { id, marks = {} }: Marked, signal: Abo
   const deletion = project.http.call({ name: 'release', method: 'DELETE', path, accept: [404] }, signal)
   await unlessGone(deletion, async () => (await findListed(project, { id }, signal)) !== undefined)
 }
+
+/** The zones in which Elastic Metal has flexible IPs, by the vendor's own SDK of 2025. */
+const zones: readonly Location[] = [
+  ['fr-par-1', 'Paris 1'],
+  ['fr-par-2', 'Paris 2'],
+  ['nl-ams-1', 'Amsterdam 1'],
+  ['nl-ams-2', 'Amsterdam 2'],
+  ['pl-waw-2', 'Warsaw 2'],
+  ['pl-waw-3', 'Warsaw 3'],
+].map(([code = '', name = '']) => ({ code, name, kind: 'zone' }))

@@ -6,7 +6,7 @@ import { ownNamespace } from '../../settings/process.ts'
 import { installSettings } from '../settings/commands.ts'
 import { helmRelease, helmUpgrade, urlFlag } from '../installed.ts'
 import { placedText } from '../../announcers/setting.ts'
-import { shellWord } from '../../lib/shell-word.ts'
+import { shellWord } from '../../lib/text.ts'
 import type { Command } from '../../lib/remedy.ts'
 import type { Context } from '../../inspect/facts.ts'
 

@@ -1,5 +1,4 @@
-import { escapeMisleading } from '../../lib/log-text.ts'
-import { plainText } from '../../lib/plain-text.ts'
+import { escapeMisleading, plainText } from '../../lib/text.ts'
 import { type Result, notChecked, sections } from './check.ts'
 import { remedyText } from '../../lib/remedy.ts'
 

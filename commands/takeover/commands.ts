@@ -15,15 +15,14 @@ import type { TakeoverPlanSettings } from '../settings/commands.ts'
 import type { TakeoverApplySettings, TakeoverUndoSettings } from '../settings/takeover-apply.ts'
 import { applyTakeover } from './apply/apply.ts'
 import { type TakeoverPlan, canApply } from './plan/plan.ts'
-import { writeNewFiles } from './new-files.ts'
 import { End, endOf } from './end.ts'
 import { type PlanSource, type ReadPlan, readPlan } from './plan/read-plan.ts'
-import { type Ending, reportEnd } from './report/end-report.ts'
+import { type Ending, reportEnd, applyReport, undoReport } from './report/result-report.ts'
 import { formatPlan } from './report/plan-report.ts'
-import { applyReport, undoReport } from './report/result-report.ts'
 import { plainLine } from './report/text.ts'
 import { type Right, lackedRights } from './rights.ts'
 import { undoTakeover } from './undo/undo.ts'
+import { rmSync, writeFileSync } from 'node:fs'
 
 /** Prints what a takeover would do, changes nothing, and returns the exit code: 0 if `apply` may begin, else 1. */
 export async function takeoverPlan(settings: TakeoverPlanSettings, deps: StoppableDeps): Promise<number> {
@@ -197,4 +196,37 @@ function common({ credentials, output, patienceMs }: Work, { version, print, sig
   // For programs the output is one document.
   const tell = (line: string) => (isText ? print(`${plainLine(line)}\n`) : undefined)
   return { client, tell, signal, patienceMs, lockMs }
+}
+
+/** A file that a flag names. `mode`: who may read it, if not everybody. */
+type NewFile = { flag: string; path: string; text: string; mode?: number }
+
+/**
+ * Writes new files: all of them, or none. An old one may hold what a person has changed, be readable by others, or be a
+ * link to another place.
+ */
+export function writeNewFiles(files: readonly NewFile[]): void {
+  const written: string[] = []
+  for (const { flag, path, text, mode } of files) {
+    try {
+      writeFileSync(path, text, { ...(mode !== undefined && { mode }), flag: 'wx' })
+    } catch (error) {
+      // A write that failed midway left a part of the text.
+      if (!isThere(error)) rmSync(path, { force: true })
+      for (const one of written) rmSync(one)
+      throw new Error(`${flag}=${path}: ${faultOf(error)}; name a file that does not exist yet. Nothing was written`, {
+        cause: error,
+      })
+    }
+    written.push(path)
+  }
+}
+
+function isThere(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EEXIST'
+}
+
+function faultOf(error: unknown): string {
+  if (isThere(error)) return 'exists already, and may hold your changes'
+  return `cannot be written (${error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'})`
 }

@@ -4,7 +4,7 @@ import { listAll } from '../../kube/list-all.ts'
 import type { Key } from '../../kube/objects.ts'
 import type { AnnouncementState } from '../../inspect/facts.ts'
 import { announcementStates, sessionStates } from '../../inspect/kinds.ts'
-import { counted } from '../../lib/plain-text.ts'
+import { counted } from '../../lib/text.ts'
 
 /** The routes that the cluster itself knows. The cloud's routers cannot be asked. */
 export type Routes = {

@@ -8,7 +8,7 @@ import type { Pod } from '../../inspect/facts.ts'
 import { daemonSets, deployments, pods } from '../../inspect/kinds.ts'
 import type { ObjectRef } from './plan/plan.ts'
 import type { Missing, TakeoverStep } from './steps.ts'
-import { counted } from '../../lib/plain-text.ts'
+import { counted } from '../../lib/text.ts'
 
 /** A Deployment or a DaemonSet, as far as a takeover stops and starts it. */
 export type StoppableWorkload = inspect.Workload & { kind: 'Deployment' | 'DaemonSet' }

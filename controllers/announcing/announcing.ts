@@ -1,7 +1,7 @@
 import type { Announcements, Problem } from '../../announcers/announcer.ts'
 import { KubeError, isConflict } from '../../kube/errors.ts'
 import type { Key } from '../../kube/objects.ts'
-import { errorText } from '../loop/error-text.ts'
+import { errorText } from '../loop/reconcile-key.ts'
 import type { Reconciler } from '../loop/reconciler.ts'
 import type { Watch } from '../loop/watch.ts'
 import type { ConfigureResult, Configurator } from './configurator.ts'

@@ -10,13 +10,12 @@ import {
   visibleAddresses,
 } from './announced.ts'
 import { type Announcing, announcing, announcingKey } from './announcing.ts'
-import type { Configurator } from './configurator.ts'
+import { type Configurator, type FormerConfigurator, nothingDone } from './configurator.ts'
 import { configureDocument } from './configure-document.ts'
 import { configureEither } from './configure-either.ts'
 import { configureObjects } from './configure-objects.ts'
 import { emptyFormer, formerDocument, formerObjects } from './empty-former.ts'
 import type { ControllerDeclaration } from '../loop/controller.ts'
-import { keepFormer } from './keep-former.ts'
 import { type LingeringNodes, lingeringNodes } from './lingering-nodes.ts'
 import { forwardedKeys, watch } from '../loop/watch.ts'
 import type { Dependencies } from '../dependencies.ts'
@@ -138,5 +137,38 @@ export function problemReporter({
     if (!object) return
     const event = { type: 'Warning', reason, message: `${announcer.name}: ${message}` } as const
     events.of('service-controller').record(object, event)
+  }
+}
+
+type KeepDeps = {
+  former: FormerConfigurator[]
+  /** Asks for a pass. */
+  request: () => void
+}
+
+/**
+ * Leaves other software as we configured it, where load balancing is off. Only an address whose release waits for it is
+ * taken out, with what no Service shows any more. Without such a release nothing is written: a predecessor may work here.
+ */
+export function keepFormer({ former, request }: KeepDeps): Configurator {
+  const asked = new Set<FormerConfigurator>()
+  return {
+    async carryOut(state, signal) {
+      let isChanged = false
+      // A waiting caller asks again, also after a failure.
+      const due = [...asked]
+      asked.clear()
+      for (const one of due) isChanged = (await one.withdraw(state, signal)) || isChanged
+      return { ...nothingDone, isChanged }
+    },
+    async announces(address, signal) {
+      for (const one of former) {
+        if (!(await one.announces(address, signal))) continue
+        asked.add(one)
+        request()
+        return true
+      }
+      return false
+    },
   }
 }

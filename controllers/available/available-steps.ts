@@ -5,7 +5,7 @@ import { provision } from '../../ledger/available/provision.ts'
 import { holdRecord, observeRecord } from '../../ledger/record/records.ts'
 import { releaseSource, type SourceReleaseDeps } from '../../ledger/release/release.ts'
 import { reserveWarm } from '../../ledger/claim/reserve-warm.ts'
-import { untilAborted } from '../../lib/until-aborted.ts'
+import { untilAborted } from '../../lib/time-limit.ts'
 import type { Outcome } from '../loop/reconciler.ts'
 import type { AvailableStep } from './available-plan.ts'
 

@@ -8,7 +8,7 @@ import {
 } from '../../ledger/record/names.ts'
 import { type Outcome, Terminal } from '../loop/reconciler.ts'
 import { patch, patchStatus, withoutAnnotations } from '../services/patch-service.ts'
-import type { ServiceEvent } from '../services/service-event.ts'
+import type { ServiceEvent } from '../services/service-condition.ts'
 import type { BalancerStep } from './balancer-plan.ts'
 import type { BalancerSeen } from './balancer-state.ts'
 import { changePorts } from './port-steps.ts'

@@ -1,14 +1,13 @@
-import type { Balancers } from '../../clouds/ports/balancers.ts'
+import type { Balancers, Balancer, Origin, OriginPool } from '../../clouds/ports/balancers.ts'
 import type { Clock } from '../../kube/clock.ts'
 import type { Log } from '../../kube/log.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 import { withTimeLimit } from '../../lib/time-limit.ts'
-import { type PortChanges, isUnchanged } from '../balancers/port-changes.ts'
+import { type PortChanges, isUnchanged, portChanges } from '../balancers/port-changes.ts'
 import { changePorts } from '../balancers/port-steps.ts'
-import { errorText } from '../loop/error-text.ts'
+import { errorText } from '../loop/reconcile-key.ts'
 import { type BalancedNode, type ReachableNode, balancedNodes } from './balanced-nodes.ts'
 import { leasedBalancers } from './balancer-address.ts'
-import { type SeenPort, controlPlaneChanges, controlPlaneNames, originAddresses, readPort } from './balancer-ports.ts'
 import type { Guardian } from './guardian.ts'
 import type { KnownAddress } from './known-address.ts'
 import { type GuardedNode, isAnotherGood } from './control-plane-nodes.ts'
@@ -16,6 +15,7 @@ import type { MoveRules } from '../moves/move-plan.ts'
 import { type Sight, cloudSight } from './sight.ts'
 import type { WakeUp } from './wake-up.ts'
 import { hesitationMs, yieldPause } from './yield-pause.ts'
+import { type BalancerNames, balancerNames } from '../balancers/balancer-names.ts'
 
 export type BalancerGuardianOptions = {
   balancers: Balancers
@@ -177,4 +177,53 @@ function tell({ options: { id, log }, state }: Turn, problem: string | undefined
   if (problem !== undefined && problem !== state.problem)
     log.warn({ balancer: id, problem }, 'control-plane load balancer')
   state.problem = problem
+}
+
+/** The port of a balancer through which users reach the API servers, as the cloud last showed it. */
+type SeenPort = {
+  ports: Balancer['ports']
+  pools: OriginPool[]
+  origins: ReadonlyMap<string, Origin[]>
+}
+
+/** The names of what we create at the balancer: they hold for every replica, and for no other balancer. */
+function controlPlaneNames(id: string): BalancerNames {
+  return balancerNames({ key: 'kube-system/control-plane', cluster: id, former: '' })
+}
+
+/** Reads one port of a balancer with its origins; undefined if there is no such balancer. */
+async function readPort(
+  balancers: Balancers,
+  { id, number }: { id: string; number: number },
+  signal: AbortSignal,
+): Promise<SeenPort | undefined> {
+  const balancer = await balancers.get(id, signal)
+  if (!balancer) return undefined
+  // Its other ports are the operator's.
+  const ports = balancer.ports.filter((port) => port.number === number)
+  const names = controlPlaneNames(id)
+  const spare = ports.length > 0 ? [] : await balancers.pools(signal)
+  const pools = spare.filter(({ name }) => names.portOfPool(name) === number)
+  const ids = [...ports.flatMap((port) => port.pools), ...pools.map((pool) => pool.id)]
+  const read = await Promise.all(ids.map(async (pool) => [pool, await balancers.origins(pool, signal)] as const))
+  return { ports, pools, origins: new Map(read.flatMap(([pool, origins]) => (origins ? [[pool, origins]] : []))) }
+}
+
+/** The addresses that a balancer sends to. */
+function originAddresses({ origins }: SeenPort): ReadonlySet<string> {
+  return new Set([...origins.values()].flat().map(({ address }) => address))
+}
+
+/** The changes until a balancer sends to these nodes, at the port of their API servers. Pure. */
+function controlPlaneChanges(
+  seen: SeenPort,
+  { id, number, nodes }: { id: string; number: number; nodes: ReachableNode[] },
+): PortChanges {
+  return portChanges({
+    ...seen,
+    balancer: { ports: seen.ports },
+    names: controlPlaneNames(id),
+    ports: [{ port: number, nodePort: nodes[0]?.endpoint?.port ?? number }],
+    nodes: nodes.map(({ name, external }) => ({ node: name, address: external })),
+  })
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../kube/clock.ts'
 import { backoffMs } from '../../lib/backoff.ts'
-import { errorText } from '../loop/error-text.ts'
+import { errorText } from '../loop/reconcile-key.ts'
 import type { KnownAddress } from './known-address.ts'
 import { retryAfterOf } from '../moves/retry-after.ts'
 import type { Sight } from './sight.ts'

@@ -1,5 +1,5 @@
 import type { Password, Peer } from '../../clouds/ports/peering.ts'
-import type { PeerFact } from './peer-fact.ts'
+import type { NodePeers } from '../../announcers/announcer.ts'
 
 type Fields = Record<string, unknown>
 
@@ -67,4 +67,12 @@ function hidden(text: string): Password {
 
 function fieldsOf(value: unknown): Fields {
   return typeof value === 'object' && value !== null ? (value as Fields) : {}
+}
+
+/** The last answer of the cloud about a node that takes part in BGP. */
+export type PeerFact = NodePeers & {
+  /** Id of the machine that the fact is about. */
+  machine: string
+  /** The network of its private address, in CIDR notation. */
+  privateNetwork: string | undefined
 }

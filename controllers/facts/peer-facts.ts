@@ -1,8 +1,7 @@
 import { EventEmitter, once } from 'node:events'
 import type { NodePeers } from '../../announcers/announcer.ts'
 import type { Key } from '../../kube/objects.ts'
-import { factText, listText } from './fact-text.ts'
-import type { PeerFact } from './peer-fact.ts'
+import { factText, listText, type PeerFact } from './fact-text.ts'
 
 /** The last good facts about every node that takes part in BGP. A failed read changes none of them. */
 export type PeerFacts = {

@@ -4,7 +4,6 @@ import type { Log } from '../../kube/log.ts'
 import type { Key } from '../../kube/objects.ts'
 import type { Process, Queue } from '../../kube/queue.ts'
 import { forRequest } from '../../lib/request-id.ts'
-import { errorText } from './error-text.ts'
 import type { FailureNews } from './failure-news.ts'
 import { type Outcome, type Reconciler, Terminal, Unsettled } from './reconciler.ts'
 import type { RepeatedSteps } from './repeated-steps.ts'
@@ -120,4 +119,12 @@ function retryAfter(error: unknown): number | undefined {
   }
   const ms = error instanceof Error && 'retryAfterMs' in error ? error.retryAfterMs : undefined
   return typeof ms === 'number' ? Math.min(ms, maxAskedMs) : undefined
+}
+
+/** The message of an error; of an AggregateError every reason, so that none is lost. */
+export function errorText(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if (!(error instanceof AggregateError)) return error.message
+  const reasons = [...new Set(error.errors.map(errorText))].join('; ')
+  return error.message === '' ? reasons : `${error.message}: ${reasons}`
 }

@@ -31,7 +31,7 @@
 // Where the address works, a machine that the cloud refused lately is no candidate. Elsewhere it is the last one: the
 // refusal may have been for a moment. A machine on which moves failed twice in a row comes after all others: the cloud may
 // not say that the machine is why.
-import { compareRanks } from '../../lib/compare-ranks.ts'
+import { compareRanks } from '../../lib/includes.ts'
 import type { ProbeHistory } from './probe-history.ts'
 
 /** A node that the address may route to. */

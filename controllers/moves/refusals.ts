@@ -1,7 +1,7 @@
 import { CloudError, type Fault } from '../../clouds/ports/cloud.ts'
 import type { Clock } from '../../kube/clock.ts'
 import { backoffMs } from '../../lib/backoff.ts'
-import { errorText } from '../loop/error-text.ts'
+import { errorText } from '../loop/reconcile-key.ts'
 import type { Refusal } from './move-plan.ts'
 
 /** The machines that the cloud refused to assign an address to, or failed to, again and again. */

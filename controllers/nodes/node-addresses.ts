@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Machine, MachineAddress } from '../../clouds/ports/machines.ts'
 import type { Node, NodeAddress } from '../../kube/objects.ts'
 import { canonicalIpAddress, isUnspecified } from '../../lib/ip-address.ts'
-import { providedNodeIps } from './node-ips.ts'
+import type { Annotation } from '../../lib/annotation.ts'
 
 /**
  * The addresses that a node should show; undefined if it shows them already. An address from --node-ip comes first,
@@ -63,3 +63,24 @@ function ordered(addresses: NodeAddress[], preferred: string | undefined): NodeA
 function onceEach(addresses: NodeAddress[]): NodeAddress[] {
   return addresses.filter((one, n) => addresses.findIndex(({ address }) => address === one.address) === n)
 }
+
+/** The value of the kubelet's --node-ip: one address, or one of each family. */
+const providedIps = 'alpha.kubernetes.io/provided-node-ip'
+
+/** The addresses that the kubelet has to use, in its order; what is no address does not count. */
+export function providedNodeIps({ metadata }: Node): string[] {
+  const parts = (metadata.annotations?.[providedIps] ?? '').split(',').map((part) => part.trim())
+  return parts.flatMap((part) => canonicalIpAddress(part) ?? [])
+}
+
+/** Annotations of nodes that we read, in every dialect. */
+export const nodeAnnotations: readonly Annotation[] = [
+  {
+    name: providedIps,
+    on: 'Node',
+    writers: ['kubelet'],
+    values: 'one or two IP addresses, separated by a comma',
+    default: 'the addresses of the machine',
+    sentence: 'The addresses of `--node-ip` of the kubelet. They become the first addresses of the node.',
+  },
+]

@@ -1,19 +1,21 @@
-import type { Peering } from '../../clouds/ports/peering.ts'
+import type { Peering, AnnotationScheme, ProjectPeering } from '../../clouds/ports/peering.ts'
 import type { ControllerDeclaration } from '../loop/controller.ts'
 import { type InitialPeering, initialPeering } from './initial-peering.ts'
-import { leftPeering } from './left-peering.ts'
-import { nodePeering } from './node-peering.ts'
+import { nodePeering, peeringFieldManager } from './node-peering.ts'
 import { type PeerStore, peerStore, peerStoreKey } from './peer-store.ts'
-import { projectPeering } from './project-peering.ts'
-import { Unsettled } from '../loop/reconciler.ts'
+import { Unsettled, type Reconciler } from '../loop/reconciler.ts'
 import { type RecentRead, recentRead } from '../../lib/recent-read.ts'
 import { periodicWork } from '../loop/periodic-work.ts'
 import { watch } from '../loop/watch.ts'
-import { keyOf } from '../../kube/objects.ts'
+import { keyOf, type Key, type Node } from '../../kube/objects.ts'
 import { names } from '../../settings/installed-names.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { retryUntilAnswered } from '../../kube/retry-until-answered.ts'
 import { failureEvent } from '../loop/failure-event.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import type { Log } from '../../kube/log.ts'
+import { nodes } from '../../kube/resource.ts'
+import { ownNames } from './node-annotations.ts'
 
 type Deps = Pick<
   Dependencies,
@@ -153,4 +155,74 @@ function peerStoreController({ peerFacts }: Deps, store: PeerStore): ControllerD
     keys: () => [peerStoreKey],
     retry: { firstMs: 500, maxMs: 60_000 },
   }
+}
+
+type LeftPeeringDeps = {
+  client: Pick<KubeClient, 'apply'>
+  cached: { node: (name: Key) => Node | undefined }
+  scheme: AnnotationScheme
+  log: Log
+}
+
+/**
+ * Removes from nodes our annotations about their peers from the time when BGP was on: the password may be among them.
+ * Another program's values under the same names are kept, because a predecessor may work here.
+ */
+function leftPeering({ client, cached, scheme, log }: LeftPeeringDeps): Reconciler {
+  const isOwn = ownNames(scheme)
+  const ownOf = ({ metadata }: Node) => Object.keys(metadata.annotations ?? {}).filter(isOwn)
+  return {
+    name: 'left-peering',
+    async reconcile(name, signal) {
+      const node = cached.node(name)
+      const before = node ? ownOf(node).length : 0
+      if (!node || before === 0) return {}
+      // Without the uid, the apply would create a node that was just deleted.
+      const { uid = '' } = node.metadata
+      const nothing = { apiVersion: 'v1', kind: 'Node', metadata: { name, uid, annotations: {} } }
+      const written = await client.apply<Node>(nodes, nothing, { fieldManager: peeringFieldManager, signal })
+      const removed = before - ownOf(written).length
+      if (removed > 0) log.info({ node: name, removed }, 'BGP is off: annotations removed')
+      return {}
+    },
+  }
+}
+
+type ProjectPeeringDeps = {
+  peering: Pick<Peering, 'project' | 'enable'>
+  /** The peering that the settings want. */
+  wanted: ProjectPeering
+  log: Log
+}
+
+/** The default of the settings: the operator may not have set it. */
+const usualAsn = 65_000
+
+/** Enables BGP on the project. A project that has it keeps its own ASN and password. */
+export function projectPeering({ peering, wanted, log }: ProjectPeeringDeps): (signal: AbortSignal) => Promise<void> {
+  let warned: string | undefined
+  return async (signal) => {
+    const found = await peering.project(signal)
+    if (!found) {
+      await peering.enable(wanted, signal)
+      log.info({ asn: wanted.asn, hasPassword: wanted.password !== undefined }, 'BGP enabled on the project')
+      return
+    }
+    const warning = overruled(wanted, found)
+    if (warning !== undefined && warning !== warned) log.warn({ warning }, 'BGP of the project')
+    warned = warning
+  }
+}
+
+/** Names the settings that the project overrules, without any password. */
+export function overruled(wanted: ProjectPeering, found: ProjectPeering): string | undefined {
+  const isDecided = wanted.asn !== undefined && found.asn !== undefined
+  const isOtherAsn = isDecided && wanted.asn !== found.asn && wanted.asn !== usualAsn
+  const isOtherPassword = wanted.password !== undefined && wanted.password.reveal() !== found.password?.reveal()
+  const differences = [
+    ...(isOtherAsn ? [`its ASN is ${found.asn} and not ${wanted.asn}`] : []),
+    ...(isOtherPassword ? [found.password ? 'its password is another one' : 'it has no password'] : []),
+  ]
+  if (differences.length === 0) return undefined
+  return `BGP was already enabled, and the project keeps its values instead of the settings': ${differences.join(', and ')}`
 }

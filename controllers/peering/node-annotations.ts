@@ -1,5 +1,5 @@
 import type { Peer } from '../../announcers/announcer.ts'
-import type { PeerFact } from '../facts/peer-fact.ts'
+import type { PeerFact } from '../facts/fact-text.ts'
 import type { AnnotationScheme } from '../../clouds/ports/peering.ts'
 
 export type Annotations = Record<string, string>

@@ -13,7 +13,7 @@
 import type { Node } from '../../kube/objects.ts'
 import type { ProviderId } from '../nodes/provider-id.ts'
 import { type Annotations, ownNames, wantedAnnotations } from './node-annotations.ts'
-import type { PeerFact } from '../facts/peer-fact.ts'
+import type { PeerFact } from '../facts/fact-text.ts'
 import type { AnnotationScheme } from '../../clouds/ports/peering.ts'
 
 /** Everything that the plan for a node depends on. */

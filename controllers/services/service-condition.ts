@@ -24,7 +24,6 @@ import type { Want } from '../../ledger/want/want.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import type { Sights } from '../../lib/sights.ts'
 import type { Outcome, Reconciler } from '../loop/reconciler.ts'
-import type { ServiceEvent } from './service-event.ts'
 
 /** Everything that the condition depends on. */
 export type ConditionSeen = {
@@ -183,3 +182,14 @@ function tell({ event }: ServiceConditionDeps, { service, stored, wanted }: Chan
     event(service, { type: 'Warning', reason: 'SyncLoadBalancerFailed', message: wanted.message })
   }
 }
+
+/** The reasons of the upstream service controller, which dashboards know, and our own one. */
+type ServiceReason =
+  | 'EnsuringLoadBalancer'
+  | 'EnsuredLoadBalancer'
+  | 'SyncLoadBalancerFailed'
+  | 'DeletingLoadBalancer'
+  | 'DeletedLoadBalancer'
+  | 'ContradictoryAddress'
+
+export type ServiceEvent = { type: 'Normal' | 'Warning'; reason: ServiceReason; message: string }

@@ -1,6 +1,6 @@
 import { announcerAnnotations } from '../../announcers/announcers.ts'
-import { secretAnnotations } from '../../certs/annotations.ts'
-import { nodeAnnotations } from '../../controllers/nodes/annotations.ts'
+import { secretAnnotations } from '../../certs/authority-secret.ts'
+import { nodeAnnotations } from '../../controllers/nodes/node-addresses.ts'
 import {
   conditions,
   finalizers,
@@ -15,7 +15,7 @@ import { probeAnnotations, probeLabels } from '../../webhooks/annotations.ts'
 import { takeoverAnnotations, takeoverLabels } from '../../commands/takeover/annotations.ts'
 import { dialects } from '../../clouds/dialects.ts'
 import type { Dialect } from '../../clouds/dialect/define-dialect.ts'
-import { code, markdownTable } from '../../lib/markdown.ts'
+import { code, markdownTable } from '../markdown.ts'
 import type { Setting } from '../../settings/setting.ts'
 
 const prefixes = dialects

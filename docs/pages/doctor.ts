@@ -1,7 +1,7 @@
-import { code, markdownTable } from '../../lib/markdown.ts'
+import { code, markdownTable } from '../markdown.ts'
 import { catalogue } from '../../commands/doctor/catalogue.ts'
 import { sections } from '../../commands/doctor/check.ts'
-import { type FactName } from '../../inspect/facts.ts'
+import type { FactName } from '../../inspect/facts.ts'
 
 const opening = `# doctor
 

@@ -1,4 +1,4 @@
-import { code, markdownTable } from '../../lib/markdown.ts'
+import { code, markdownTable } from '../markdown.ts'
 import { type EventRow, catalogue } from '../../telemetry/events/catalogue.ts'
 
 const opening = `# Events

@@ -1,4 +1,4 @@
-import { code, markdownTable } from '../../lib/markdown.ts'
+import { code, markdownTable } from '../markdown.ts'
 import { type MetricRow, catalogue } from '../../telemetry/metrics/catalogue.ts'
 
 const opening = `# Metrics

@@ -12,9 +12,8 @@ import { dialects } from '../../clouds/dialects.ts'
 import { fixedFlags, ignoredFlags } from '../../commands/settings/ignored-flags.ts'
 import { loadBalancerValues } from '../../announcers/load-balancer-setting.ts'
 import { processSections } from '../../settings/process.ts'
-import { code, markdownTable } from '../../lib/markdown.ts'
-import { absenceOf } from '../../settings/setting.ts'
-import type { Section, Setting, SettingsTable } from '../../settings/setting.ts'
+import { code, markdownTable } from '../markdown.ts'
+import { absenceOf, type Section, type Setting, type SettingsTable } from '../../settings/setting.ts'
 
 const opening = `# Settings
 

@@ -15,7 +15,7 @@
 import type { Cloud } from '../../clouds/ports/cloud.ts'
 import { type Service, keyOf } from '../../kube/objects.ts'
 import { type IpAddress, canonicalIpAddress, familyNames, parseIpAddress } from '../../lib/ip-address.ts'
-import { quote } from '../../lib/quote.ts'
+import { quote } from '../../lib/text.ts'
 import { statusAddresses } from '../record/address-use.ts'
 import { type ElasticIP, claimKey, reservationIdOf } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'

@@ -15,7 +15,7 @@ import {
 import { familyNames } from '../../lib/ip-address.ts'
 import { type ResourceQuota, type Service, splitKey } from '../../kube/objects.ts'
 import { busy, type Claim, type ClaimResult } from './claim-spec.ts'
-import { counted } from '../../lib/plain-text.ts'
+import { counted } from '../../lib/text.ts'
 
 /** How many addresses there may be; undefined is no limit. */
 export type Limits = { cluster: number | undefined; namespace: number | undefined }

@@ -2,7 +2,7 @@ import type { CloudProject } from '../../clouds/ports/cloud-provider.ts'
 import type { Reservation } from '../../clouds/ports/cloud.ts'
 import type { ConfigMap } from '../../kube/objects.ts'
 import { confirmProjectAnnotation } from '../record/names.ts'
-import { counted } from '../../lib/plain-text.ts'
+import { counted } from '../../lib/text.ts'
 
 export type ProjectSeen = {
   project: CloudProject

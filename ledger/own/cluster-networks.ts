@@ -6,8 +6,7 @@ import type { Node, Service } from '../../kube/objects.ts'
 import type { Reflector } from '../../kube/reflector.ts'
 import { serviceCIDRs } from '../../kube/resource.ts'
 import { type ClusterFamilies, isDualStack } from '../want/families.ts'
-import { type IpAddress, canonicalIpAddress, parseIpAddress } from '../../lib/ip-address.ts'
-import { rangeSet } from '../../lib/ip-range.ts'
+import { type IpAddress, canonicalIpAddress, parseIpAddress, rangeSet } from '../../lib/ip-address.ts'
 import { recentRead } from '../../lib/recent-read.ts'
 
 /** The networks inside this cluster: no Service may take their addresses from the cluster's own traffic. */

@@ -1,7 +1,6 @@
 import type { Cloud, Reservation } from '../../clouds/ports/cloud.ts'
 import type { Log } from '../../kube/log.ts'
-import { type IpAddress, canonicalIpAddress } from '../../lib/ip-address.ts'
-import { rangeSet } from '../../lib/ip-range.ts'
+import { type IpAddress, canonicalIpAddress, rangeSet } from '../../lib/ip-address.ts'
 import { recentRead } from '../../lib/recent-read.ts'
 
 /** Every address that is reserved in the project, with or without us. */

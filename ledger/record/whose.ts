@@ -1,6 +1,5 @@
 import type { MarkScheme, Reservation } from '../../clouds/ports/cloud.ts'
-import { canonicalIpAddress, parseIpAddress } from '../../lib/ip-address.ts'
-import { isInRanges } from '../../lib/ip-range.ts'
+import { canonicalIpAddress, parseIpAddress, isInRanges } from '../../lib/ip-address.ts'
 import { type AddressKey, type ElasticIP, addressKeyOf, provisionedSourceOf, reservationIdOf } from './elastic-ip.ts'
 import { isOfService, namedCluster, ownerMark, sourceMarkOf } from './marks.ts'
 import { isWarm } from './source.ts'

@@ -1,5 +1,5 @@
 import { type Service, keyOf } from '../../kube/objects.ts'
-import { quote } from '../../lib/quote.ts'
+import { quote } from '../../lib/text.ts'
 import { statusAddresses } from '../record/address-use.ts'
 import { addressAnnotation } from '../record/names.ts'
 import type { RequestAnnotations } from '../../settings/service-policy.ts'

@@ -1,5 +1,5 @@
 import { closestWord } from '../../lib/closest-word.ts'
-import { quote } from '../../lib/quote.ts'
+import { quote } from '../../lib/text.ts'
 import type { Location } from '../../clouds/ports/cloud.ts'
 import type { LocationSource } from '../../settings/service-policy.ts'
 

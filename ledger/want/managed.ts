@@ -1,8 +1,7 @@
 import type { Service } from '../../kube/objects.ts'
-import { quote } from '../../lib/quote.ts'
+import { quote } from '../../lib/text.ts'
 import { addressAnnotation, balancerFinalizer, elasticIPAnnotation, reclaimAnnotation } from '../record/names.ts'
-import type { LocationSource } from '../../settings/service-policy.ts'
-import type { ManagedPolicy } from '../../settings/service-policy.ts'
+import type { LocationSource, ManagedPolicy } from '../../settings/service-policy.ts'
 
 /** Whether one of our managed balancers serves a Service, or may exist for it until it is deleted. */
 export function hasBalancer(service: Service | null): boolean {

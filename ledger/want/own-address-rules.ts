@@ -22,8 +22,7 @@
 // nodes and pods that lie in the operator's ranges.
 import type { MarkScheme, Reservation } from '../../clouds/ports/cloud.ts'
 import { type Service, keyOf } from '../../kube/objects.ts'
-import { type IpAddress, canonicalIpAddress, isIpv4Mapped, parseIpAddress } from '../../lib/ip-address.ts'
-import { rangeSet } from '../../lib/ip-range.ts'
+import { type IpAddress, canonicalIpAddress, isIpv4Mapped, parseIpAddress, rangeSet } from '../../lib/ip-address.ts'
 import { statusAddresses } from '../record/address-use.ts'
 import { type ElasticIP, claimKey, decidingRecords } from '../record/elastic-ip.ts'
 import { marksText } from '../record/marks.ts'

@@ -1,6 +1,6 @@
 import type { Service } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
-import { quote } from '../../lib/quote.ts'
+import { quote } from '../../lib/text.ts'
 import { addressAnnotation } from '../record/names.ts'
 import type { RequestAnnotations } from '../../settings/service-policy.ts'
 

@@ -1,7 +1,7 @@
 import type { Location } from '../../clouds/ports/cloud.ts'
 import { keyOf, type Service } from '../../kube/objects.ts'
 import { type IpFamily, canonicalIpAddress } from '../../lib/ip-address.ts'
-import { quote } from '../../lib/quote.ts'
+import { quote } from '../../lib/text.ts'
 import { type ElasticIP, familyOf, isSecond, provisionedSourceOf, type ReclaimPolicy } from '../record/elastic-ip.ts'
 import { familiesWanted, familyWanted, type SecondWant } from './families.ts'
 import { locate } from './location.ts'

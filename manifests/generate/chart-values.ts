@@ -2,8 +2,7 @@ import { alertGroups } from '../../telemetry/alerts/alerts.ts'
 import { runbooks } from '../../telemetry/alerts/rules.ts'
 import type { ValueTree } from '../choices.ts'
 import { names } from '../../settings/installed-names.ts'
-import { image, labels, pods, resources } from './pod-values.ts'
-import type { ValueRow } from './value-row.ts'
+import { image, labels, pods, resources, type ValueRow } from './pod-values.ts'
 
 const list = { type: 'array' }
 const map = { type: 'object' }

@@ -2,18 +2,17 @@ import { stringify } from 'yaml'
 import { alertGroups } from '../../telemetry/alerts/alerts.ts'
 import { ruleGroup, runbooks } from '../../telemetry/alerts/rules.ts'
 import { repository } from '../../settings/installed-names.ts'
-import { type Condition, type Release, type ValueTree, isMet } from '../choices.ts'
+import { type Condition, type Release, type ValueTree, isMet, isMap } from '../choices.ts'
 import { dashboardModel } from '../../telemetry/dashboard/dashboard.ts'
 import { elasticIPDefinition } from '../elastic-ip-crd.ts'
 import { type Part, inClusterParts } from '../in-cluster.ts'
 import { knownChoices, withoutAbsent } from '../known-choices.ts'
 import type { WebhookFacts } from '../webhook-configurations.ts'
-import { chartReadme } from './chart-readme.ts'
-import { defaultValues } from './chart-values.ts'
+import { defaultValues, valueRows } from './chart-values.ts'
+import type { ValueRow } from './pod-values.ts'
 import { helmChoices, test } from './helm-choices.ts'
 import { templateOf } from './template.ts'
 import { type DialectFact, valuesSchema } from './values-schema.ts'
-import { valuesYaml } from './values-yaml.ts'
 
 /** A file that is made from the code, by its path from the root of the project. */
 export type GeneratedFile = { file: string; text: string }
@@ -206,4 +205,76 @@ function choice(provider: string): object {
 
 function documents(objects: object[]): string {
   return objects.map((object) => stringify(object, { lineWidth: 0, aliasDuplicateObjects: false })).join('---\n')
+}
+
+/** The package is read without the rest of the repository, so its links are whole. */
+const docs = `${repository}/blob/main/docs`
+
+const opening = `# eip-admission
+
+Public addresses for Services of type LoadBalancer on bare metal, reserved at admission.
+
+\`\`\`sh no-run=is-a-test
+kubectl create namespace eip-admission
+kubectl -n eip-admission create secret generic eip-admission-cloud \\
+  --from-literal=cloud-sa.json='{"apiKey": "...", "projectID": "..."}'
+helm install eip-admission manifests/chart --namespace eip-admission \\
+  --set cloudProvider=cherryservers --set settings.region=LT-Siauliai --set settings.loadbalancer=metallb:///
+\`\`\`
+
+No image is published yet: [build one](${docs}/guides/install.md#the-image) and name it with \`image.repository\` and
+\`image.tag\`. One release for each cluster: the names of its objects are fixed. [How to install, upgrade and
+uninstall](${docs}/guides/install.md) has the rest.
+
+## Values
+
+\`settings\` takes every flag of \`eip-admission serve\` ([all settings](${docs}/reference/settings.md)). Helm refuses
+names that the chosen cloud does not have.
+`
+
+/** The README of the chart, with a table of its values. */
+function chartReadme(): string {
+  const head = ['| value | default | meaning |', '| --- | --- | --- |']
+  return `${opening}\n${[...head, ...valueRows.map(line)].join('\n')}\n`
+}
+
+function line({ path, default: value, sentence }: ValueRow): string {
+  const text = JSON.stringify(value)
+  const shown = text.length > 60 ? 'see values.yaml' : `\`${text}\``
+  return `| \`${path}\` | ${shown} | ${sentence.replaceAll('|', '\\|')} |`
+}
+
+const head = '# The values of the chart, with their defaults. README.md has them as a table.\n'
+
+/** values.yaml: each value with its sentence above it. */
+function valuesYaml(): string {
+  return `${head}${lines(defaultValues(), '').join('\n')}\n`
+}
+
+function lines(tree: object, prefix: string): string[] {
+  return Object.entries(tree).flatMap(([name, value]: [string, unknown]) => {
+    const path = `${prefix}${name}`
+    const indent = ' '.repeat(2 * (path.split('.').length - 1))
+    const row = valueRows.find((candidate) => candidate.path === path)
+    if (row) return ['', ...comment(row), ...entry(name, value)].map((line) => (line === '' ? '' : indent + line))
+    if (!isMap(value)) throw new Error(`${path} is not a value of the chart`)
+    return ['', `${indent}${name}:`, ...lines(value, `${path}.`).slice(1)]
+  })
+}
+
+function entry(name: string, value: unknown): string[] {
+  return stringify({ [name]: value }, { lineWidth: 0 })
+    .trimEnd()
+    .split('\n')
+}
+
+/** The sentence in lines of at most about 100 characters. */
+function comment({ sentence }: ValueRow): string[] {
+  const wrapped: string[] = ['']
+  for (const word of sentence.split(' ')) {
+    const last = wrapped.at(-1) ?? ''
+    if (last.length + word.length < 100) wrapped[wrapped.length - 1] = `${last} ${word}`
+    else wrapped.push(` ${word}`)
+  }
+  return wrapped.map((line) => `#${line}`)
 }

@@ -1,5 +1,3 @@
-import type { ValueRow } from './value-row.ts'
-
 const list = { type: 'array' }
 const map = { type: 'object' }
 /** Labels of users stand beside ours: a second one of a name would make the object invalid. */
@@ -126,3 +124,13 @@ export const pods: ValueRow[] = [
   { path: 'extraVolumes', default: [], sentence: 'More volumes.', schema: list },
   { path: 'extraVolumeMounts', default: [], sentence: 'More mounts of the container.', schema: list },
 ]
+
+/** A value of the chart. */
+export type ValueRow = {
+  /** Its place in values.yaml, such as `image.tag`. */
+  path: string
+  default: unknown
+  sentence: string
+  /** JSON Schema of the value, where its default does not say enough. */
+  schema?: object
+}

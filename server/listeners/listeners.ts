@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
-import { timerMs } from '../../lib/timer-ms.ts'
+import { timerMs } from '../../lib/time-limit.ts'
 import type { CertSource } from '../../certs/cert-source.ts'
 import { type AdmissionOptions, admission } from '../../webhooks/admission.ts'
 import type { KnownClients } from './client-certificates.ts'

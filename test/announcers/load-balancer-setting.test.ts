@@ -2,7 +2,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { loadBalancer } from '../../announcers/load-balancer-setting.ts'
 import { type LoadBalancer, placedText } from '../../announcers/setting.ts'
-import { managedSchemes } from '../../clouds/equinix-metal/balancers/scheme.ts'
+import { managedSchemes } from '../../clouds/equinix-metal/settings.ts'
 
 const equinixMetal = loadBalancer({ namespaceAlone: 'undecided', managed: managedSchemes })
 const cherryServers = loadBalancer({ namespaceAlone: 'crd' })

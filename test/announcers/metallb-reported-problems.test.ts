@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { reportedProblems } from '../../announcers/metallb/reported-problems.ts'
+import { reportedProblems } from '../../announcers/metallb/objects.ts'
 import type { ConfigurationState } from '../../announcers/metallb/resources.ts'
 import { marks } from './cluster.ts'
 import { makeNode } from './states.ts'

@@ -2,7 +2,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { roles } from '../../commands/doctor/checks/rights.ts'
-import { installedRoles } from '../../inspect/roles.ts'
+import { installedRoles } from '../../inspect/cluster.ts'
 import type { ClusterReader } from '../../inspect/reader.ts'
 import { type KubeObject, keyOf } from '../../kube/objects.ts'
 import { announcerRights } from '../../announcers/object-rights.ts'

@@ -1,8 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { indexCache } from '../../kube/cache-index.ts'
+import { indexCache, type Listener } from '../../kube/reflector.ts'
 import type { Service } from '../../kube/objects.ts'
-import type { Listener } from '../../kube/reflector.ts'
 import { makeService } from '../builders.ts'
 
 test('an index finds the objects that have a value now', () => {

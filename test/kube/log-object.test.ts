@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { KubeObject } from '../../kube/objects.ts'
-import { objectText } from '../../kube/log-object.ts'
+import { objectText } from '../../kube/log.ts'
 import { makeRecord, makeService } from '../builders.ts'
 
 const last = 'kubectl.kubernetes.io/last-applied-configuration'

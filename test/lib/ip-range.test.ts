@@ -1,7 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { parseIpAddress } from '../../lib/ip-address.ts'
-import { formatIpv4Network, isInRanges } from '../../lib/ip-range.ts'
+import { parseIpAddress, formatIpv4Network, isInRanges } from '../../lib/ip-address.ts'
 
 const cases: [address: string, range: string, isIn: boolean][] = [
   ['192.0.2.9', '192.0.2.0/24', true],

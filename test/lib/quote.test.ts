@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { firstItems, quote } from '../../lib/quote.ts'
+import { firstItems, quote } from '../../lib/text.ts'
 
 const long = 'x'.repeat(100)
 

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { untilAborted } from '../../lib/until-aborted.ts'
+import { untilAborted } from '../../lib/time-limit.ts'
 
 const never = new Promise<string>(() => {})
 const errorOf = (work: Promise<unknown>) =>

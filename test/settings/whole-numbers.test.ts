@@ -1,7 +1,7 @@
 // A schema cannot compare a number that is given as text: a pattern has to know the range.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { wholeNumbers } from '../../settings/whole-numbers.ts'
+import { wholeNumbers } from '../../settings/formats.ts'
 
 const ranges = [
   [0, 0],

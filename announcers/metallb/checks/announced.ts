@@ -1,6 +1,6 @@
 import { type ConfigMap, type KubeObject, ingressOf, keyOf } from '../../../kube/objects.ts'
-import { isInRanges } from '../../../lib/ip-range.ts'
-import { quote } from '../../../lib/quote.ts'
+import { isInRanges } from '../../../lib/ip-address.ts'
+import { quote, counted } from '../../../lib/text.ts'
 import { type HeldAddress, type KindDefinition, type SoftwareFinding, defineSoftwareCheck } from '../../check.ts'
 import type { LoadBalancer } from '../../setting.ts'
 import { editCommand } from '../../shared/programs.ts'
@@ -8,7 +8,6 @@ import { announcingPool, otherPoolChoice } from '../pools.ts'
 import { type DocumentPool, readMetallbDocument } from '../read-document.ts'
 import { isPeer } from '../resources.ts'
 import { shell } from '../../../lib/remedy.ts'
-import { counted } from '../../../lib/plain-text.ts'
 
 export const announcedAddresses = defineSoftwareCheck({
   id: 'announced-addresses',

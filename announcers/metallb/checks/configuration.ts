@@ -1,6 +1,5 @@
 import { keyOf } from '../../../kube/objects.ts'
-import { type IpAddress, parseIpAddress } from '../../../lib/ip-address.ts'
-import { isInRanges } from '../../../lib/ip-range.ts'
+import { type IpAddress, parseIpAddress, isInRanges } from '../../../lib/ip-address.ts'
 import { type SoftwareFacts, type SoftwareFinding, defineSoftwareCheck } from '../../check.ts'
 import { describeCommand, editCommand } from '../../shared/programs.ts'
 import { readMetallbDocument } from '../read-document.ts'

@@ -1,5 +1,5 @@
 import { type Service, keyOf } from '../../../kube/objects.ts'
-import { isInRanges } from '../../../lib/ip-range.ts'
+import { isInRanges } from '../../../lib/ip-address.ts'
 import { parseAddress, prefixOf } from '../../shared/address.ts'
 import { compareTexts } from '../../shared/order.ts'
 import { metallbSharingAnnotations } from '../names.ts'

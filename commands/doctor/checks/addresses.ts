@@ -1,6 +1,5 @@
 import { type Service, keyOf, ingressOf } from '../../../kube/objects.ts'
-import { type IpAddress, canonicalIpAddress } from '../../../lib/ip-address.ts'
-import { isInRanges } from '../../../lib/ip-range.ts'
+import { type IpAddress, canonicalIpAddress, isInRanges } from '../../../lib/ip-address.ts'
 import { addressConditionOf, shownAddresses } from '../../../ledger/record/address-use.ts'
 import {
   type ElasticIP,

@@ -1,5 +1,4 @@
-import { keyOf } from '../../../kube/objects.ts'
-import type { Rule } from '../../../kube/rbac-rule.ts'
+import { keyOf, type Rule } from '../../../kube/objects.ts'
 import { type Finding, defineCheck } from '../check.ts'
 import { installRemedy } from '../install-remedy.ts'
 import type { RoleObject, Values } from '../../../inspect/facts.ts'

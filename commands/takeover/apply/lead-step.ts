@@ -15,7 +15,7 @@ import {
   waitingReason,
   workloadText,
 } from '../workloads.ts'
-import { counted } from '../../../lib/plain-text.ts'
+import { counted } from '../../../lib/text.ts'
 
 /** The replicas of the chart by default. */
 const usualReplicas = 2

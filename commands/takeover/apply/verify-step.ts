@@ -10,7 +10,7 @@ import type { PlannedService } from '../plan/plan.ts'
 import { type Routes, readRoutes } from '../routes.ts'
 import type { Missing, TakeoverStep } from '../steps.ts'
 import { type SeenService, isThere, leftToTakeOver, serviceProblems } from './verify.ts'
-import { counted } from '../../../lib/plain-text.ts'
+import { counted } from '../../../lib/text.ts'
 
 /** The state after a takeover. */
 export type Verified = { services: ServiceResult[]; routes: Routes }

@@ -9,7 +9,7 @@ import { schemeOf } from '../../../inspect/wanted.ts'
 import { type PlanFinding, type PlannedReservation, type PlannedService, blocker } from './plan.ts'
 import type { ServiceFacts } from './facts.ts'
 import { shell } from '../../../lib/remedy.ts'
-import { counted } from '../../../lib/plain-text.ts'
+import { counted } from '../../../lib/text.ts'
 
 export type ReservationsPlan = { reservations: PlannedReservation[]; findings: PlanFinding[] }
 

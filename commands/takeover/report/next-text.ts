@@ -1,8 +1,7 @@
-import { plainText } from '../../../lib/plain-text.ts'
+import { plainText, shellWord } from '../../../lib/text.ts'
 import { names } from '../../../settings/installed-names.ts'
 import { type PredecessorWorkload, type TakeoverPlan, canApply, isDone } from '../plan/plan.ts'
 import { type TakeoverStatus, statusText } from '../takeover-status.ts'
-import { shellWord } from '../../../lib/shell-word.ts'
 
 /** The files that were written. */
 export type Written = { values?: string | undefined; secret?: string | undefined }

@@ -1,5 +1,5 @@
 import { sessionPauseMs } from '../../../controllers/announcing/plan-runner.ts'
-import { counted, plainText } from '../../../lib/plain-text.ts'
+import { counted, plainText } from '../../../lib/text.ts'
 import type { Format } from '../../doctor/report.ts'
 import { type PlannedObject, type TakeoverPlan, isDone } from '../plan/plan.ts'
 import { type Written, nextText } from './next-text.ts'

@@ -1,9 +1,10 @@
-import { counted, plainText } from '../../../lib/plain-text.ts'
+import { counted, plainText } from '../../../lib/text.ts'
 import type { Format } from '../../doctor/report.ts'
 import type { ApplyResult } from '../apply/apply.ts'
 import type { Routes } from '../routes.ts'
 import type { UndoResult } from '../undo/undo.ts'
-import { asJson, table } from './text.ts'
+import { asJson, table, findings } from './text.ts'
+import type { End } from '../end.ts'
 
 /** The report of `takeover apply`. */
 export function applyReport({ plan, steps, services, routes }: ApplyResult, format: Format): string {
@@ -54,4 +55,32 @@ export function undoReport({ title, steps, reservations }: UndoResult, format: F
     'What `install` applied stays, without effect; the chart can be uninstalled.',
     '',
   ].join('\n')
+}
+
+export type Ending = { command: 'plan' | 'apply' | 'undo'; output: Format }
+
+type Printers = Record<'print' | 'printError', (text: string) => void>
+
+/** Prints how a command ended that did not do everything, and returns the exit code. */
+export function reportEnd(end: End, { command, output }: Ending, { print, printError }: Printers): 0 | 1 {
+  const { state, message, blockers } = end
+  const code = state === 'nothing' ? 0 : 1
+  if (output === 'json') print(asJson({ formatVersion: 1, state, message, blockers }))
+  else if (code === 0) print(`${plainText(message)}\n`)
+  else printError(textOf(end, `eip-admission takeover ${command}`))
+  return code
+}
+
+function textOf({ state, message, blockers }: End, command: string): string {
+  const error = `eip-admission: ${message}\n`
+  const back = command.endsWith('apply') ? ', or `eip-admission takeover undo` to go back' : ''
+  const onward = `Run \`${command}\` again to continue${back}.\n`
+  return {
+    nothing: error,
+    blocked: `Nothing was changed: ${plainText(message)}.\n\n${findings('In the way', blockers)}\n`,
+    refused: error,
+    stopped: `Stopped. What is done stays done. ${onward}`,
+    unfinished: `${error}${onward}`,
+    failed: `${error}No step was begun. Run \`${command}\` again.\n`,
+  }[state]
 }

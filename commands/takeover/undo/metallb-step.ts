@@ -30,7 +30,7 @@ import { describeChange } from '../plan/plan-objects.ts'
 import type { TakeoverStep } from '../steps.ts'
 import { isMarked } from './undo-service.ts'
 import type { UndoWork } from './undo-steps.ts'
-import { counted } from '../../../lib/plain-text.ts'
+import { counted } from '../../../lib/text.ts'
 
 /** Gives the objects of MetalLB the names and fields that the predecessor expects, without an address without a way. */
 export function metallbStep(deps: UndoWork): TakeoverStep {

@@ -21,7 +21,7 @@ import { isStopped, readWorkload, readyPods, startWorkload } from '../workloads.
 import { removeCondition } from '../../../controllers/services/service-condition.ts'
 import { addressConditionOf } from '../../../ledger/record/address-use.ts'
 import { isMarked, sharersOf, undoPatch } from './undo-service.ts'
-import { counted } from '../../../lib/plain-text.ts'
+import { counted } from '../../../lib/text.ts'
 
 /** The dependencies of the steps of `undo`. */
 export type UndoWork = {

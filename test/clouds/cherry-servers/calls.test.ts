@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { WholeVendor } from '../../../clouds/ports/vendor.ts'
+import type { WholeVendor } from '../../../clouds/ports/cloud-provider.ts'
 import { cloudErrorOf, failureOf, neverAborted, startScript } from '../scripted-server.ts'
 import { apiKey, cherryAt } from './fixtures.ts'
 import { list } from './scripted-cherry.ts'

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { locationBy, parseLocations } from '../../../clouds/cherry-servers/locations.ts'
+import { locationBy, parseLocations } from '../../../clouds/cherry-servers/reservations.ts'
 import { cloudErrorOf, neverAborted, type Reply } from '../scripted-server.ts'
 import { lithuania } from './fixtures.ts'
 import { list, refusal, withRoutes } from './scripted-cherry.ts'

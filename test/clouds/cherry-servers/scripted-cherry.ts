@@ -1,4 +1,4 @@
-import type { WholeVendor } from '../../../clouds/ports/vendor.ts'
+import type { WholeVendor } from '../../../clouds/ports/cloud-provider.ts'
 import { type Routes, withClient } from '../scripted-routes.ts'
 import type { Reply, Seen } from '../scripted-server.ts'
 import { cherryAt } from './fixtures.ts'

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import type { Assignments } from '../../../clouds/ports/assignments.ts'
 import type { CloudError } from '../../../clouds/ports/cloud.ts'
 import type { Peering } from '../../../clouds/ports/peering.ts'
-import type { Vendor } from '../../../clouds/ports/vendor.ts'
+import type { Vendor } from '../../../clouds/ports/cloud-provider.ts'
 import type { AccountControl } from '../../../sandbox/clouds/control.ts'
 import { cloudErrorOf } from '../scripted-server.ts'
 

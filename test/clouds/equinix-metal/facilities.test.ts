@@ -2,7 +2,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { parseMachine } from '../../../clouds/equinix-metal/machines.ts'
-import { parsePeers } from '../../../clouds/equinix-metal/parse-peering.ts'
+import { parsePeers } from '../../../clouds/equinix-metal/peering.ts'
 import { parseReservation } from '../../../clouds/equinix-metal/parse-reservation.ts'
 
 const metro = { code: 'da' }

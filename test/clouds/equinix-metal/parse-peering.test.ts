@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { machineOf, parsePeers, parseProjectPeering } from '../../../clouds/equinix-metal/parse-peering.ts'
+import { machineOf, parsePeers, parseProjectPeering } from '../../../clouds/equinix-metal/peering.ts'
 import { fieldsOf } from '../../../clouds/http/loose-json.ts'
 import { metalNeighbor, peers } from './fixtures.ts'
 

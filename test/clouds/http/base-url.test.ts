@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { requireBaseUrl } from '../../../clouds/http/base-url.ts'
+import { requireBaseUrl } from '../../../clouds/http/client.ts'
 
 const good = [
   { url: 'https://api.example.com/metal/v1', base: 'https://api.example.com/metal/v1' },

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { redirectUrl } from '../../../clouds/http/redirect.ts'
+import { redirectUrl } from '../../../clouds/http/client.ts'
 
 const asked = 'https://api.example.com/v1/things?page=1'
 

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { hasMarks } from '../../../clouds/ports/marks.ts'
+import { hasMarks } from '../../../clouds/ports/assignments.ts'
 
 test('marks match when all that are wanted are there', () => {
   const marks = { usage: 'u', cluster: 'c', extra: 'e' }

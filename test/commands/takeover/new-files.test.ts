@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { writeNewFiles } from '../../../commands/takeover/new-files.ts'
+import { writeNewFiles } from '../../../commands/takeover/commands.ts'
 
 /** Runs a test with two files that are to be written, in a folder that has these. */
 function withFolder(

@@ -2,7 +2,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Announcements } from '../../../announcers/announcer.ts'
 import type { FormerConfigurator } from '../../../controllers/announcing/configurator.ts'
-import { keepFormer } from '../../../controllers/announcing/keep-former.ts'
+import { keepFormer } from '../../../controllers/announcing/declaration.ts'
 
 const signal = new AbortController().signal
 const [living, gone] = ['203.0.113.40', '203.0.113.41']

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { balancerRefresh, withoutBalancer } from '../../../controllers/balancers/balancer-refresh.ts'
+import { balancerRefresh, withoutBalancer } from '../../../controllers/balancers/declaration.ts'
 import type { Service } from '../../../kube/objects.ts'
 import { makeService } from '../../builders.ts'
 import { annotations, makeBalancer } from './builders.ts'

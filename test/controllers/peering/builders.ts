@@ -1,5 +1,5 @@
 import type { Peer, Peering, ProjectPeering, AnnotationScheme } from '../../../clouds/ports/peering.ts'
-import type { PeerFact } from '../../../controllers/facts/peer-fact.ts'
+import type { PeerFact } from '../../../controllers/facts/fact-text.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import { KubeError } from '../../../kube/errors.ts'
 import type { KubeObject, Node } from '../../../kube/objects.ts'

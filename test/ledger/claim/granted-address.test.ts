@@ -4,7 +4,7 @@ import type { Reservation } from '../../../clouds/ports/cloud.ts'
 import { grantedCheck } from '../../../ledger/claim/granted-address.ts'
 import type { Service } from '../../../kube/objects.ts'
 import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
-import { isInRanges } from '../../../lib/ip-range.ts'
+import { isInRanges } from '../../../lib/ip-address.ts'
 import { makeLot, makeRecord, makeReservation, makeService } from '../../builders.ts'
 import { makeHarness, neverAborted } from '../harness.ts'
 

@@ -2,10 +2,14 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { MarkScheme } from '../../../clouds/ports/cloud.ts'
 import type { Service } from '../../../kube/objects.ts'
-import { rangeSet } from '../../../lib/ip-range.ts'
+import { rangeSet } from '../../../lib/ip-address.ts'
 import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
-import { usedAddresses } from '../../../ledger/want/own-address-rules.ts'
-import { type OwnAddressFacts, checkOwnAddress, isAnnounceable } from '../../../ledger/want/own-address-rules.ts'
+import {
+  usedAddresses,
+  type OwnAddressFacts,
+  checkOwnAddress,
+  isAnnounceable,
+} from '../../../ledger/want/own-address-rules.ts'
 import { serviceMarks } from '../../../ledger/record/marks.ts'
 import { type Want, isWanted } from '../../../ledger/want/want.ts'
 import { makeLot, makeRecord, makeReservation, makeService } from '../../builders.ts'

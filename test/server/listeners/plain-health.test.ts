@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { openPlainHealth } from '../../../server/listeners/plain-health.ts'
+import { openPlainHealth } from '../../../server/serve-control-plane.ts'
 import { silentLog } from '../../fakes/log.ts'
 import { freePorts } from '../../../sandbox/ports.ts'
 

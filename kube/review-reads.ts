@@ -1,7 +1,8 @@
 import type { KubeClient } from './client.ts'
 import type { Log } from './log.ts'
-import { type Key, type Service, splitKey } from './objects.ts'
-import { services } from './resource.ts'
+import { type Key, type Service, splitKey, type ResourceQuota } from './objects.ts'
+import { services, resourceQuotas } from './resource.ts'
+import { listAll } from './list-all.ts'
 
 type Deps = { client: Pick<KubeClient, 'get'>; cached: (key: Key) => Service | undefined; log: Log }
 
@@ -20,6 +21,21 @@ export function existingService({ client, cached, log }: Deps) {
     } catch (error) {
       log.warn({ key, error: String(error) }, 'cannot read whether a Service of this name exists')
       return undefined
+    }
+  }
+}
+
+/** A review waits for the quotas, and they only save money: they get little time. */
+const quotaTimeoutMs = 2_000
+
+/** Reads the ResourceQuotas of a namespace. Where they cannot be read, none is known: the API server decides as ever. */
+export function readQuotas(client: Pick<KubeClient, 'list'>, log: Log) {
+  return async (namespace: string, signal: AbortSignal): Promise<readonly ResourceQuota[]> => {
+    try {
+      return await listAll(client, resourceQuotas, { namespace, timeoutMs: quotaTimeoutMs, signal })
+    } catch (error) {
+      if (!signal.aborted) log.warn({ namespace, error: String(error) }, 'quotas not read')
+      return []
     }
   }
 }

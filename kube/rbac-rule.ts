@@ -1,2 +1,0 @@
-/** A rule of a Role or ClusterRole. */
-export type Rule = { apiGroups: string[]; resources: string[]; verbs: string[]; resourceNames?: string[] }

@@ -1,0 +1,53 @@
+/** A text on one line of a terminal. Users write names and messages: nothing in them may steer it, or look like our line. */
+export function plainText(text: string): string {
+  return text.replace(/[\s\p{C}]+/gu, ' ').trim()
+}
+
+/** A number of things, named in the plural: `1 Service`, `2 Services`. */
+export function counted(count: number, things: string): string {
+  return `${count} ${count === 1 ? things.replace(/(?<=ss)es$|s$/, '') : things}`
+}
+
+/** How much of a value a message quotes: enough to recognize it. Users decide how long their values are. */
+const maxCharacters = 100
+
+/** How many items a message lists. */
+const maxItems = 10
+
+/** A value in quotes, cut where it is long. Before validation it may be of any type. */
+export function quote(given: unknown): string {
+  const value = typeof given === 'string' ? given : (JSON.stringify(given) ?? '')
+  // A character may consist of two code units; no more than these are needed.
+  const characters = Array.from(value.slice(0, 2 * maxCharacters + 1))
+  if (characters.length <= maxCharacters) return JSON.stringify(value)
+  return `${JSON.stringify(`${characters.slice(0, maxCharacters).join('')}…`)} (${value.length} characters)`
+}
+
+/** The first items, and how many more there are. */
+export function firstItems(items: readonly string[], max = maxItems): string[] {
+  return items.length > max ? [...items.slice(0, max), `and ${items.length - max} more`] : [...items]
+}
+
+/**
+ * Characters that change how a terminal shows a line and that JSON leaves as they are:
+ * - C1 controls (U+009B begins an escape sequence)
+ * - line separators
+ * - characters that reverse or hide text
+ */
+const misleading = /[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g
+
+/** A log line whose characters all show as they are. Inside of JSON the value stays the same. */
+export function escapeMisleading(line: string): string {
+  return line.replace(misleading, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+/** A word as a shell reads it back. */
+export function shellWord(word: string): string {
+  return /^[\w.,:/@=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+}
+
+/** Words as people list them: `a, b or c`. */
+export function oneOf(words: readonly string[]): string {
+  const [last = '', ...others] = words.toReversed()
+  return others.length === 0 ? last : `${others.reverse().join(', ')} or ${last}`
+}
