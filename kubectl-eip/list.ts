@@ -4,8 +4,7 @@ import { requestOfRecord } from '../ledger/record/records.ts'
 import { isSource } from '../ledger/record/source.ts'
 import { escapeMisleading } from '../lib/text.ts'
 import { type Cluster, listRecords } from './reader.ts'
-import type { Io } from './io.ts'
-import { formatAge, formatTable } from './table.ts'
+import { type Io, formatAge, formatTable } from './io.ts'
 
 export const formats = ['wide', 'json', 'yaml'] as const
 

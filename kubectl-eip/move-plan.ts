@@ -26,7 +26,7 @@ import {
 import { addressAnnotation, reclaimAnnotation } from '../ledger/record/names.ts'
 import { exclusionReason, isClaimed, isClaimedBy, isSource, isWarm } from '../ledger/record/source.ts'
 import { addressOf, shownAddress } from './explain.ts'
-import { typedName } from './find-record.ts'
+import { typedName } from './reader.ts'
 
 export type MoveSeen = {
   record: ElasticIP

@@ -24,7 +24,7 @@ import {
 import { reclaimAnnotation } from '../ledger/record/names.ts'
 import { isClaimed, isClaimedBy, isSource, isWarm, mayBeOperators } from '../ledger/record/source.ts'
 import { addressOf } from './explain.ts'
-import { typedName } from './find-record.ts'
+import { typedName } from './reader.ts'
 
 /** Why the address cannot be given back and what to do first, or what giving it back means. */
 export type ReleasePlan = { refusal: string } | { consequence: string }

@@ -1,8 +1,7 @@
 import { isConflict } from '../kube/errors.ts'
 import { type ElasticIP, elasticIPs } from '../ledger/record/elastic-ip.ts'
-import { findRecord } from './find-record.ts'
 import { type Io, Refusal, untilSettled } from './io.ts'
-import { type Cluster, forElasticIPs, readUsers } from './reader.ts'
+import { type Cluster, findRecord, forElasticIPs, readUsers } from './reader.ts'
 import { planRelease } from './release-plan.ts'
 
 /** Gives a kept address back: deletes its ElasticIP when nobody uses it. eip-admission looks again before it acts. */

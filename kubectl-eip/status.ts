@@ -1,7 +1,7 @@
 import { controlPlaneServices } from '../clouds/cloud-choice.ts'
 import { isHeld, isOwnIdentity } from '../kube/lease-holder.ts'
 import { type Lease, type Service, splitKey } from '../kube/objects.ts'
-import { leases, services } from '../kube/resource.ts'
+import { leases, services, configMaps } from '../kube/resource.ts'
 import { countedAddresses } from '../ledger/claim/limits.ts'
 import { type ElasticIP, claimKey, phaseOf } from '../ledger/record/elastic-ip.ts'
 import { names } from '../settings/installed-names.ts'
@@ -9,11 +9,11 @@ import type { Workload } from '../inspect/facts.ts'
 import { type ProbeResult, missText } from '../webhooks/probe-problem.ts'
 import { probeOnce } from '../webhooks/webhook-probe.ts'
 import { shownAddress } from './explain.ts'
-import { leaseOf, namespaceOf, readDeployments } from './installation.ts'
-import { type Io, exitCodes, type OutputFormat, formatData } from './io.ts'
-import { type Environments, limitsText, readEnvironments } from './limits.ts'
-import { type Cluster, type Readable, listRecords, readable } from './reader.ts'
-import { formatAge, formatFacts } from './table.ts'
+import { leaseOf, namespaceOf, readDeployments, type Container, containerOf, flagOf } from './installation.ts'
+import { type Io, exitCodes, type OutputFormat, formatData, formatAge, formatFacts } from './io.ts'
+import { type Cluster, type Readable, listRecords, readable, valueOf } from './reader.ts'
+import type { KubeClient } from '../kube/client.ts'
+import { common } from '../settings/common.ts'
 
 export type StatusSeen = {
   records: ElasticIP[]
@@ -179,4 +179,65 @@ function mirrorText(read: Readable<Service[]>): string {
     return `${shownAddress(service) ?? 'no address'} (Service kube-system/${service.metadata.name})`
   })
   return shown.join(', ') || 'no address is managed'
+}
+
+/** What the ConfigMaps hold that set the environment of the process, by their names. */
+type Environments = ReadonlyMap<string, Record<string, string>>
+
+/** Reads the ConfigMaps from which the process has its environment. Nobody has to read a Secret for this. */
+async function readEnvironments(client: Pick<KubeClient, 'get'>, read: Readable<Workload[]>): Promise<Environments> {
+  const [workload] = valueOf(read) ?? []
+  const { env = [], envFrom = [] } = (workload && containerOf([workload])) ?? {}
+  const names = [
+    ...env.map(({ valueFrom }) => valueFrom?.configMapKeyRef?.name),
+    ...envFrom.map(({ configMapRef }) => configMapRef?.name),
+  ].filter((name) => name !== undefined)
+  const { namespace = '' } = workload?.metadata ?? {}
+  const entries = await Promise.all(
+    [...new Set(names)].map(async (name) => {
+      const found = await readable('', client.get(configMaps, { namespace, name }))
+      return [name, valueOf(found)?.data] as const
+    }),
+  )
+  return new Map(entries.flatMap(([name, data]) => (data ? [[name, data] as const] : [])))
+}
+
+/** The limits of addresses, as the Deployment says. A configuration file of the cloud sets none. */
+function limitsText(read: Readable<Workload[]>, environments: Environments): string {
+  if ('missing' in read) return `unknown: you may not ${read.missing}`
+  const container = containerOf(read.value)
+  if (!container) return 'unknown: eip-admission runs outside of the cluster'
+  const of = (setting: Limit) => limitOf(setting, container, environments)
+  return `${of(common.maxAddresses)} in the cluster, ${of(common.maxAddressesPerNamespace)} in a namespace`
+}
+
+type Limit = { flag: string; env: string; default: string }
+
+function limitOf(limit: Limit, container: Container, environments: Environments): string {
+  const entry = container.env?.findLast(({ name }) => name === limit.env)
+  const ofEnv = entry && (entry.value ?? referredValue(entry.valueFrom, environments))
+  return flagOf(limit.flag, container) ?? ofEnv ?? wholeSourcesValue(limit, container, environments)
+}
+
+type ValueFrom = NonNullable<Container['env']>[number]['valueFrom']
+
+function referredValue(from: ValueFrom, environments: Environments): string {
+  const { configMapKeyRef: map, secretKeyRef: secret } = from ?? {}
+  if (secret) return `what Secret ${secret.name} says`
+  const { name = '', key = '' } = map ?? {}
+  return environments.get(name)?.[key] ?? `what ConfigMap ${name} says, which cannot be read`
+}
+
+/** The value from sources that set many variables. Of several the last one counts; what a Secret holds is not read. */
+function wholeSourcesValue({ env, default: standard }: Limit, { envFrom = [] }: Container, all: Environments): string {
+  let value = standard
+  let secrets: string[] = []
+  for (const { prefix = '', configMapRef, secretRef } of envFrom) {
+    if (secretRef?.name !== undefined) secrets.push(secretRef.name)
+    const found = env.startsWith(prefix) ? all.get(configMapRef?.name ?? '')?.[env.slice(prefix.length)] : undefined
+    if (found === undefined) continue
+    value = found
+    secrets = []
+  }
+  return secrets.length === 0 ? value : `${value} (or what Secret ${secrets.join(' or ')} says)`
 }

@@ -140,7 +140,7 @@ const floors: Record<string, (string | string[])[]> = {
   manifests: ['*', 'generate'],
   commands: [
     ['command-deps.ts', 'settings'],
-    ['options.ts', 'completion.ts', 'cleanup-left.ts', 'installed.ts'],
+    ['options.ts', 'cleanup-left.ts', 'installed.ts'],
     'cleanup-changes.ts',
     ['install.ts', 'cleanup.ts'],
     'doctor',

@@ -1,13 +1,14 @@
 import type { NodePeers, Problem, WantedObject } from '../announcer.ts'
 import type { Secret } from '../../kube/objects.ts'
 import type { IpFamily } from '../../lib/ip-address.ts'
-import { peersOfDrafts } from './adopt-peers.ts'
+import { peersOfDrafts, hasSelector } from './adopt-peers.ts'
 import { distinct } from '../shared/order.ts'
 import { possibleSessions, sessionsWithOnePassword } from '../shared/sessions.ts'
-import { type Marks, type ExistingObjects, labelsOf } from './ownership.ts'
-import { type Drafts, peerPerRouter, peerPerSession } from './peer-drafts.ts'
-import { isPeer } from './resources.ts'
-import { peerObject } from './peer-object.ts'
+import { type Marks, type ExistingObjects, labelsOf, isCounting } from './ownership.ts'
+import { type Drafts, peerPerRouter, peerPerSession, type Draft } from './peer-drafts.ts'
+import { isPeer, type BGPPeer } from './resources.ts'
+import { includes } from '../../lib/includes.ts'
+import { parseAddress } from '../shared/address.ts'
 
 /** How we write BGPPeers: for MetalLB's own BGP, for MetalLB with FRR in all its forms, or not at all. */
 export type PeerMode = 'native' | 'frr' | 'none'
@@ -47,4 +48,69 @@ function makeSecret(password: string, options: Options): Secret {
     type: 'kubernetes.io/basic-auth',
     data: { password: Buffer.from(password).toString('base64') },
   }
+}
+
+type Spec = BGPPeer['spec']
+
+/** MetalLB's own default is 90 s, with FRR 180 s: routers must notice a dead node sooner. */
+const holdTime = '30s'
+
+/**
+ * The BGPPeer of a draft. MetalLB closes the sessions of a peer and opens them again when anything in its spec changes.
+ * So a peer that exists keeps its name, and every field that says the same in other words.
+ */
+function peerObject(draft: Draft, marks: Marks, known: BGPPeer | undefined): BGPPeer {
+  const spec = specOf(draft, marks, known?.spec)
+  const { ebgpMultiHop: _unsaid, ...others } = spec
+  // MetalLB without FRR takes every router for one that is several hops away. Predecessors do not say so.
+  const isUnsaid = draft.source !== undefined && known !== undefined && known.spec.ebgpMultiHop === undefined
+  return {
+    apiVersion: 'metallb.io/v1beta2',
+    kind: 'BGPPeer',
+    metadata: { name: known?.metadata.name ?? draft.name, namespace: marks.namespace, labels: labelsOf(marks) },
+    spec: isUnsaid && includes(known.spec, others) ? others : spec,
+  }
+}
+
+function specOf({ session, selector, source }: Draft, marks: Marks, known: Spec | undefined): Spec {
+  const { localAsn, peerAsn, router, isMultihop, password } = session
+  const { nodeSelectors = [], keepaliveTime, sourceAddress } = known ?? {}
+  const isSelected = known !== undefined && hasSelector(known, selector)
+  return {
+    myASN: localAsn,
+    peerASN: peerAsn,
+    peerAddress: knownText(known?.peerAddress, router.text),
+    ...(source === undefined ? cleared({ sourceAddress }) : { sourceAddress: knownText(sourceAddress, source) }),
+    holdTime,
+    // In v1beta1 it is always there. With FRR, 0s beside a hold time would end the session each time that it runs out.
+    ...(known?.holdTime === holdTime ? {} : cleared({ keepaliveTime })),
+    // MetalLB refuses multi-hop within one AS.
+    ebgpMultiHop: isMultihop && localAsn !== peerAsn,
+    ...passwordFields(password, marks, known),
+    // A predecessor that comes back finds its count of Services.
+    nodeSelectors: isSelected ? nodeSelectors : [selector, ...nodeSelectors.filter(isCounting)],
+  }
+}
+
+/** A predecessor wrote the password into the peer. While it is the right one it stays: a reference to it is a change. */
+function passwordFields(
+  password: string | undefined,
+  { passwordSecret: name }: Marks,
+  known: Spec | undefined,
+): Pick<Spec, 'password' | 'passwordSecret'> {
+  if (password !== undefined && known?.password === password) return {}
+  const plain = cleared({ password: known?.password })
+  if (password !== undefined) return { ...plain, passwordSecret: { name } }
+  return known?.passwordSecret ? { ...plain, passwordSecret: { name: '' } } : plain
+}
+
+/** To remove what is there we must write it empty: a field that we leave out stays. */
+function cleared<Name extends string>(fields: Record<Name, unknown>): Partial<Record<Name, null>> {
+  const there = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null)
+  return Object.fromEntries(there.map(([name]) => [name, null])) as Partial<Record<Name, null>>
+}
+
+/** The text that is there, if it is the same address. */
+function knownText(known: string | null | undefined, text: string): string {
+  return known && parseAddress(known)?.text === text ? known : text
 }

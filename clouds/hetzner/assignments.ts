@@ -9,7 +9,7 @@ import {
   isStill,
 } from '../ports/assignments.ts'
 import { CloudError, afterWrite } from '../ports/cloud.ts'
-import { findFloatingIp } from './find-floating-ip.ts'
+import { findFloatingIp } from './reservations.ts'
 import type { FloatingIp } from './parse-floating-ip.ts'
 import { refusal } from './errors.ts'
 import type { Project } from './project.ts'

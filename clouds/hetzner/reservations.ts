@@ -9,12 +9,13 @@ import {
   type ReservationRequest,
 } from '../ports/cloud.ts'
 import { hasMarks } from '../ports/assignments.ts'
-import { findFloatingIp } from './find-floating-ip.ts'
 import { labelsOf } from './labels.ts'
 import { type FloatingIp, parseFloatingIp } from './parse-floating-ip.ts'
-import { refusal, unreadableError } from './errors.ts'
+import { refusal, unreadableError, errorCode, requireSameId } from './errors.ts'
 import { idOf } from './id.ts'
 import { type Project, readList } from './project.ts'
+import type { Lane } from '../http/lanes.ts'
+import type { VendorCall } from '../http/request.ts'
 
 /** The floating IPs of a project. */
 export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
@@ -126,4 +127,23 @@ function parseLocation({ id, name, city }: Fields): Location | undefined {
   if (code === undefined) return undefined
   const aliases = [textOf(city), idOf(id)].filter((word) => word !== undefined)
   return { code, name: textOf(city) ?? code, kind: 'location', aliases }
+}
+
+/** A floating IP, read live; undefined proves that it is deleted. */
+export async function findFloatingIp(
+  project: Project,
+  { id, lane = 'read' }: { id: string; lane?: Lane },
+  signal: AbortSignal,
+): Promise<FloatingIp | undefined> {
+  const call: VendorCall = { name: 'reservation', method: 'GET', lane, path: ['floating_ips', id], accept: [404] }
+  const { status, body } = await project.http.call(call, signal)
+  if (status === 404) {
+    // A proxy answers 404 as well.
+    if (errorCode(body) === 'not_found') return undefined
+    throw unreadableError('reservation', '404 and another reason than "not_found"')
+  }
+  const found = parseFloatingIp(fieldsOf(body).floating_ip)
+  if (!found) throw refusal(`${id} is no floating IP with an address`, 'invalid')
+  requireSameId(found.reservation, id)
+  return found
 }

@@ -1,11 +1,16 @@
 import { assignmentsOf } from './assignments.ts'
-import { errorText, faultOf, vendor } from './errors.ts'
+import { errorText, faultOf, vendor, refusal, unreadableError } from './errors.ts'
 import { machinesOf } from './machines.ts'
-import { projectAt } from './project.ts'
-import { reservationsOf } from './reservations.ts'
+import { projectAt, type Project, pathOf } from './project.ts'
 import { vendorHttp, type VendorHttpOptions } from '../http/client.ts'
-import type { Assignments } from '../ports/assignments.ts'
+import { type Assignments, hasMarks } from '../ports/assignments.ts'
 import type { Vendor } from '../ports/cloud-provider.ts'
+import { inTurn } from '../../lib/in-turn.ts'
+import type { Cloud, Marked, Reservation, ReservationRequest, Location } from '../ports/cloud.ts'
+import { unlessGone } from '../ports/vendor-errors.ts'
+import { findFlexibleIp, findListed } from './find-flexible-ip.ts'
+import { parseFlexibleIp } from './parse-flexible-ip.ts'
+import { tagsOfNew, withMarks } from './tags.ts'
 
 export type ScalewayOptions = {
   /** The secret key of an API key. */
@@ -36,3 +41,80 @@ export function scaleway(options: ScalewayOptions): Vendor & { assignments: Assi
   const project = projectAt(http, { id: projectId, zone, pollMs })
   return { name: vendor, ...reservationsOf(project), ...machinesOf(project), assignments: assignmentsOf(project) }
 }
+
+/** The flexible IPs of a project in its zone. */
+function reservationsOf(project: Project): Omit<Cloud, 'name'> {
+  // The cloud gives the id of a deleted address to the next order. A change that is still on its way would be carried out on it.
+  const changes = inTurn()
+  return {
+    reservations: async (marks, signal) =>
+      (await project.addresses.fresh(signal))
+        .map(({ reservation }) => reservation)
+        .filter((reservation) => hasMarks(reservation.marks, marks)),
+    reservation: async (id, signal) => (await findFlexibleIp(project, { id }, signal))?.reservation,
+    reserve: (request, signal) => reserve(project, request, signal),
+    mark: (reservation, marks, signal) =>
+      changes.run(reservation.id, () => mark(project, { reservation, marks }, signal)),
+    release: (reservation, signal) => changes.run(reservation.id, () => release(project, reservation, signal)),
+    // The API lists no zones.
+    locations: async () => [...zones],
+  }
+}
+
+/** Orders an address, once: the API has no name or key by which it would recognize a second attempt. */
+async function reserve(
+  project: Project,
+  { location, marks, family }: ReservationRequest,
+  signal: AbortSignal,
+): Promise<Reservation> {
+  const { zone, id, http } = project
+  if (location !== zone)
+    throw refusal(`"${location}" is not the zone in which addresses are reserved, ${zone}`, 'invalid')
+  const body = { project_id: id, description: '', tags: tagsOfNew(marks, new Date()), is_ipv6: family === 'ipv6' }
+  const path = pathOf.addresses(project)
+  const answer = await http.call({ name: 'reserve', method: 'POST', lane: 'reserve', path, body }, signal)
+  const created = parseFlexibleIp(answer.body)
+  if (!created) throw unreadableError('reserve', 'an object without an id and an address', 'unknown')
+  return created.reservation
+}
+
+/** Changes the tags of our marks. A PATCH replaces all tags, which people edit too, so we read them first. */
+async function mark(
+  project: Project,
+  { reservation, marks }: { reservation: Marked; marks: Record<string, string | undefined> },
+  signal: AbortSignal,
+): Promise<void> {
+  const { id, marks: before = {} } = reservation
+  const found = await findFlexibleIp(project, { id }, signal)
+  if (!found || !hasMarks(found.reservation.marks, before)) return
+  if (Object.entries(marks).every(([name, value]) => found.reservation.marks[name] === value)) return
+  const body = { tags: withMarks(found.tags, marks) }
+  const path = [...pathOf.addresses(project), id]
+  const change = project.http.call({ name: 'mark', method: 'PATCH', path, body, accept: [404] }, signal)
+  await unlessGone(change, async () => (await findListed(project, { id }, signal)) !== undefined)
+}
+
+/**
+ * Deletes an address that no server has; while a server has it, it may be in use. Ids come back: a reservation without
+ * the caller's marks is another one now, and each deletion reads them again.
+ */
+async function release(project: Project, { id, marks = {} }: Marked, signal: AbortSignal): Promise<void> {
+  const found = await findFlexibleIp(project, { id }, signal)
+  if (!found || !hasMarks(found.reservation.marks, marks)) return
+  const { address, holder } = found.reservation
+  if (holder !== undefined)
+    throw refusal(`${address} is attached to ${holder}, so it is not deleted; detach it`, 'conflict')
+  const path = [...pathOf.addresses(project), id]
+  const deletion = project.http.call({ name: 'release', method: 'DELETE', path, accept: [404] }, signal)
+  await unlessGone(deletion, async () => (await findListed(project, { id }, signal)) !== undefined)
+}
+
+/** The zones in which Elastic Metal has flexible IPs, by the vendor's own SDK of 2025. */
+const zones: readonly Location[] = [
+  ['fr-par-1', 'Paris 1'],
+  ['fr-par-2', 'Paris 2'],
+  ['nl-ams-1', 'Amsterdam 1'],
+  ['nl-ams-2', 'Amsterdam 2'],
+  ['pl-waw-2', 'Warsaw 2'],
+  ['pl-waw-3', 'Warsaw 3'],
+].map(([code = '', name = '']) => ({ code, name, kind: 'zone' }))

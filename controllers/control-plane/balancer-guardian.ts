@@ -6,12 +6,11 @@ import { withTimeLimit } from '../../lib/time-limit.ts'
 import { type PortChanges, isUnchanged, portChanges } from '../balancers/port-changes.ts'
 import { changePorts } from '../balancers/port-steps.ts'
 import { errorText } from '../loop/reconcile-key.ts'
-import { type BalancedNode, type ReachableNode, balancedNodes } from './balanced-nodes.ts'
 import { leasedBalancers } from './balancer-address.ts'
 import type { Guardian } from './guardian.ts'
 import type { KnownAddress } from './known-address.ts'
 import { type GuardedNode, isAnotherGood } from './control-plane-nodes.ts'
-import type { MoveRules } from '../moves/move-plan.ts'
+import { type MoveRules, toleratedFailures } from '../moves/move-plan.ts'
 import { type Sight, cloudSight } from './sight.ts'
 import type { WakeUp } from './wake-up.ts'
 import { hesitationMs, yieldPause } from './yield-pause.ts'
@@ -226,4 +225,37 @@ function controlPlaneChanges(
     ports: [{ port: number, nodePort: nodes[0]?.endpoint?.port ?? number }],
     nodes: nodes.map(({ name, external }) => ({ node: name, address: external })),
   })
+}
+
+// Which control-plane nodes a balancer sends to. "Good" is an origin that has not failed too often in a row, or another node
+// with enough good answers in a row. The first row that applies decides.
+//
+//   the nodes                                  | the origins are
+//   -------------------------------------------+------------------------------------
+//   some are good and stay                     | those
+//   some are good, and all of them will go     | those
+//   none is good, and some answered last       | those
+//   none answers                               | as they are: an empty pool serves no one
+/** A control-plane node as a balancer sees it. */
+export type BalancedNode = GuardedNode & {
+  /** Where the balancer reaches it; undefined if it has no public address of its own. */
+  external: string | undefined
+  /** Whether the balancer sends to it now. */
+  isOrigin: boolean
+}
+
+type ReachableNode = BalancedNode & { external: string }
+
+/** The nodes that the balancer should send to; undefined if it should keep those that it has. Pure. */
+export function balancedNodes(nodes: readonly BalancedNode[], rules: MoveRules): ReachableNode[] | undefined {
+  const reachable = nodes.filter((node): node is ReachableNode => node.external !== undefined)
+  const good = reachable.filter((node) => isGood(node, rules))
+  const staying = good.filter(({ leaving }) => leaving === 0)
+  const answering = reachable.filter(({ probes }) => probes.successes > 0)
+  return [staying, good, answering].find((some) => some.length > 0)
+}
+
+/** Before the first probes an origin stays: a process that starts knows nothing against it. */
+function isGood({ probes, isOrigin }: BalancedNode, rules: MoveRules): boolean {
+  return isOrigin ? probes.failures < toleratedFailures(probes, rules) : probes.successes >= rules.successes
 }

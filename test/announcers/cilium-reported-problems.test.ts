@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { reportedProblems } from '../../announcers/cilium/reported-problems.ts'
+import { reportedProblems } from '../../announcers/cilium/objects.ts'
 import type { KubeObject } from '../../kube/objects.ts'
 import { makeNode } from './states.ts'
 

@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type ProgramDeps, program } from '../../commands/program.ts'
-import { completionScript } from '../../commands/completion.ts'
+import { type ProgramDeps, program, completionScript } from '../../commands/program.ts'
 
 const root = program({ version: '', env: {} } as ProgramDeps)
 

@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { ElasticIP } from '../../ledger/record/elastic-ip.ts'
-import { findRecord, typedName } from '../../kubectl-eip/find-record.ts'
+import { findRecord, typedName } from '../../kubectl-eip/reader.ts'
 import { makeLot, makeRecord } from '../builders.ts'
 import { address } from './builders.ts'
 

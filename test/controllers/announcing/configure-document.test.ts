@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { DocumentConfiguration } from '../../../announcers/announcer.ts'
-import { configureDocument } from '../../../controllers/announcing/configure-document.ts'
+import { configureDocument } from '../../../controllers/announcing/configure-either.ts'
 import { KubeError, isConflict } from '../../../kube/errors.ts'
 import type { ConfigMap } from '../../../kube/objects.ts'
 import { configMaps } from '../../../kube/resource.ts'

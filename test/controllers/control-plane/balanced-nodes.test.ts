@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type BalancedNode, balancedNodes } from '../../../controllers/control-plane/balanced-nodes.ts'
+import { type BalancedNode, balancedNodes } from '../../../controllers/control-plane/balancer-guardian.ts'
 import { noProbes } from '../../../controllers/moves/probe-history.ts'
 
 const rules = { failures: 3, successes: 10 }

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { movePauseMs } from '../../../controllers/moves/move-attempts.ts'
+import { movePauseMs } from '../../../controllers/moves/mover.ts'
 import type { MoveReason } from '../../../controllers/moves/move-plan.ts'
 
 const nowMs = 1_000_000

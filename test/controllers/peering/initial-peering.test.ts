@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { CloudError, type Fault } from '../../../clouds/ports/cloud.ts'
-import { initialPeering } from '../../../controllers/peering/initial-peering.ts'
+import { initialPeering } from '../../../controllers/peering/declaration.ts'
 import { peerFacts } from '../../../controllers/facts/peer-facts.ts'
 import { makeFact } from './builders.ts'
 

@@ -3,7 +3,7 @@ import { Agent, createServer, get, type IncomingMessage } from 'node:http'
 import { type AddressInfo, type Socket, connect } from 'node:net'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { limitConnections } from '../../../server/listeners/connections.ts'
+import { limitConnections } from '../../../server/listeners/listeners.ts'
 
 type Door = {
   open: () => Promise<Socket>
