@@ -83,7 +83,7 @@ export function makeLedger(options: LedgerOptions): Ledger {
 }
 
 function grantedFacts(
-  { client, caches, users, clusterNetwork, vendor }: LedgerOptions,
+  { client, caches, users, clusterNetwork, vendor, want }: LedgerOptions,
   monotonicMs: () => number,
 ): Parameters<typeof grantedCheck>[0] {
   return {
@@ -94,6 +94,7 @@ function grantedFacts(
       service: ({ metadata }) => client.get(services, metadata),
     },
     reservation: (id, signal) => vendor.cloud.reservation(id, signal),
+    want,
     monotonicMs,
   }
 }

@@ -7,7 +7,8 @@
 //   is in a Service or pod range of the cluster       | keeps the reservation and gets no address
 //   or its reservation is in another record           | keeps the reservation and gets no address
 //   has a reservation still that we asked to delete   | keeps the reservation and gets no address until it is deleted
-//   is shown by another Service, and not by its own   | keeps the reservation and gets no address
+//   is shown by another Service, and not by its own,  | keeps the reservation and gets no address
+//   unless that one is of its namespace and shares it |
 //   anything else                                     | gets it; Services may share what all of them show
 //
 // The caches name who might hold it. Only what the API server has now counts: a Service may have been deleted a moment ago,
@@ -20,7 +21,8 @@ import { statusAddresses } from '../record/address-use.ts'
 import { type ElasticIP, claimKey, reservationIdOf } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { hasSource, isSource } from '../record/source.ts'
-import { specialKind } from '../want/own-address-rules.ts'
+import { requestsAsOwn, specialKind } from '../want/own-address-rules.ts'
+import type { Want } from '../want/want.ts'
 
 export type GrantedFacts = {
   clusterNetwork: LedgerDeps['clusterNetwork']
@@ -33,6 +35,7 @@ export type GrantedFacts = {
   }
   /** The cloud's current answer. */
   reservation: Cloud['reservation']
+  want: (service: Service) => Want
   monotonicMs: () => number
 }
 
@@ -130,18 +133,24 @@ async function undeletedHolderOf(
   return undefined
 }
 
-/** Which other Service shows an address that its own does not show, for a message. */
+/**
+ * Which other Service shows an address that its own does not show, for a message. One of its namespace that requests the
+ * address only shares what this record holds.
+ */
 async function viewerOf(
-  { cached, stored }: GrantedFacts,
+  { cached, stored, want }: GrantedFacts,
   record: ElasticIP,
   address: string,
 ): Promise<string | undefined> {
   const shows = (service: Service) => statusAddresses(service).includes(address)
+  const shares = (service: Service) =>
+    service.metadata.namespace === record.spec.claimRef?.namespace && requestsAsOwn(want(service), address)
   const viewers = cached.services(address).filter(shows)
   if (isSource(record) || viewers.some((service) => keyOf(service) === claimKey(record))) return undefined
   for (const service of viewers) {
     const current = await stored.service(service).catch(unread)
-    if (current === 'unread' || (current && shows(current))) return `Service ${keyOf(service)} shows already`
+    if (current === 'unread' || (current && shows(current) && !shares(current)))
+      return `Service ${keyOf(service)} shows already`
   }
   return undefined
 }

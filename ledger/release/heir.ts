@@ -13,6 +13,7 @@ import type { Reservation } from '../../clouds/ports/cloud.ts'
 import { isAlreadyExists, isConflict } from '../../kube/errors.ts'
 import { type Key, type Service, keyOf } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
+import { statusAddresses } from '../record/address-use.ts'
 import {
   type ElasticIP,
   type ReclaimPolicy,
@@ -27,7 +28,7 @@ import { isOfService, lastingMarks, namedCluster, transferMarks } from '../recor
 import { assigned, isAdoptionBegun, newRecord } from '../record/records.ts'
 import { isSource } from '../record/source.ts'
 import { type WhoseRules, whoseIs } from '../record/whose.ts'
-import { compareUse } from '../want/own-address-rules.ts'
+import { compareUse, requestsAsOwn } from '../want/own-address-rules.ts'
 import type { Want } from '../want/want.ts'
 
 export type HeirFacts = {
@@ -64,13 +65,30 @@ export function heirOf(record: ElasticIP, { services, recordOf, want }: HeirFact
   const isHeir = (service: Service) => {
     const { namespace, deletionTimestamp } = service.metadata
     if (namespace !== claimRef?.namespace || keyOf(service) === claimKey(record) || deletionTimestamp) return false
-    const wanted = want(service)
-    if (wanted.kind !== 'own' || wanted.address !== canonical) return false
+    if (!requestsAsOwn(want(service), canonical)) return false
     return recordOf(keyOf(service)) === undefined || isBegun(service)
   }
   return services
     .filter(isHeir)
     .toSorted((a, b) => Number(isBegun(b) ?? false) - Number(isBegun(a) ?? false) || compareUse(a, b, canonical))[0]
+}
+
+/**
+ * The Service to which a reservation passes whose own Service and record are deleted. Pure. Marks do not name a namespace:
+ * there is none where Services of several show the address.
+ */
+export function heirOfOrphan(
+  { address = '', state }: Reservation,
+  { services, hasRecord }: { services: { service: Service; wanted: Want }[]; hasRecord: (key: Key) => boolean },
+): Service | undefined {
+  const canonical = canonicalIpAddress(address) ?? address
+  const shown = services.filter(({ service }) => statusAddresses(service).includes(canonical))
+  const isOneNamespace = new Set(shown.map(({ service }) => service.metadata.namespace)).size === 1
+  if (state !== 'reserved' || !isOneNamespace) return undefined
+  return shown
+    .filter(({ service, wanted }) => requestsAsOwn(wanted, canonical) && !hasRecord(keyOf(service)))
+    .map(({ service }) => service)
+    .toSorted((a, b) => compareUse(a, b, canonical))[0]
 }
 
 /** Whether a reservation is the record's to pass on, or was passed on to the heir by a process that died. */

@@ -17,6 +17,8 @@ import { isRetained, namedCluster, ownerMark, ownerMarks, wasUnmarked } from '..
 import { droppedRequestAnnotation } from '../record/names.ts'
 import { isAdoptionBegun } from '../record/records.ts'
 import { isAvailable, isSource, isWarm } from '../record/source.ts'
+import { heirOfOrphan } from '../release/heir.ts'
+import { requestsAsOwn } from '../want/own-address-rules.ts'
 import type { Want } from '../want/want.ts'
 import type { Adoption } from './adopt.ts'
 
@@ -27,6 +29,9 @@ export type LiveAddress = LiveService & { key: AddressKey }
 
 /** A reservation that a live Service does not need, and the record by which it holds another one. */
 export type Surplus = LiveAddress & { reservation: Reservation; holder: ElasticIP | undefined }
+
+/** A reservation whose Service and record are deleted, and a Service that uses its address. */
+export type PassingOrphan = { reservation: Reservation; heir: Service }
 
 export type SweepSeen = {
   /** Every reservation of the cloud that carries this cluster's marks, or may be its without them. */
@@ -49,6 +54,8 @@ export type SweepPlan = {
   adopt: Adoption[]
   /** The orphans that are due. */
   release: Reservation[]
+  /** Orphans that would be due, and the Services that use them: their marks have to name those. */
+  pass: PassingOrphan[]
   /** Reservations with the marks of a live Service that has another address: reported, and kept. */
   surplus: Surplus[]
   /** Reservations that name no cluster and that nothing proves to be ours: reported, for they may be another cluster's. */
@@ -73,7 +80,10 @@ export type SweepPlan = {
  * | ----------------- | ---------------------------------- | ----------------------- | ---------------------------------- |
  * | yes               | yes, and it wants one of ours      | either                  | adopt; the oldest one, shown first |
  * | yes               | a live Service that has another    | either                  | report and keep                    |
- * | yes               | none, or the reservation is denied | yes                     | suspect, never released            |
+ * | yes               | none, or the reservation is denied | yes                     | suspect, never released; passes to |
+ * |                   |                                    |                         | a Service when it would be due, if |
+ * |                   |                                    |                         | only those of one namespace that   |
+ * |                   |                                    |                         | request the address show it        |
  * | yes               | none, or the reservation is denied | no                      | suspect; released when the last    |
  * |                   |                                    |                         | sweep suspected it too and it is   |
  * |                   |                                    |                         | we have seen it for the grace time |
@@ -94,14 +104,16 @@ export function planSweep(seen: SweepSeen): SweepPlan {
   const { adopt, orphans, surplus, untagged } = sortOut(seen)
   // An address that a Service uses is in use, whatever its marks and the records say. To request it is not enough.
   const isUsed = isAmong(seen.services.flatMap(({ service }) => statusAddresses(service)))
-  const release = orphans.filter((orphan) => isDue(orphan, seen) && !isUsed(orphan))
+  const due = orphans.filter((orphan) => isDue(orphan, seen))
+  const release = due.filter((orphan) => !isUsed(orphan))
+  const pass = seen.keepsOrphans ? [] : due.flatMap((reservation) => passingOf(reservation, seen))
   const suspects = new Set(orphans.map(({ id }) => id))
   const staying = orphans.filter(({ marks }) => seen.keepsOrphans || isRetained(marks))
   const unadopted = [...new Set(staying.flatMap(({ marks }) => ownerMark(marks) ?? []))]
   const isComplete = orphans.every((one) => isUsed(one) || staying.includes(one)) && surplus.every(isSettled)
   const reported = surplus.filter((one) => isSettled(one) || isOfOtherFamily(one))
   const alreadyTransferred = transferredIn(seen)
-  return { adopt, release, surplus: reported, untagged, suspects, alreadyTransferred, unadopted, isComplete }
+  return { adopt, release, pass, surplus: reported, untagged, suspects, alreadyTransferred, unadopted, isComplete }
 }
 
 /** The kind of each reservation without a record. */
@@ -181,7 +193,7 @@ function canAdopt(live: LiveAddress | undefined, reservation: Reservation, seen:
   if (!mayAdopt(seen, reservation, live?.service)) return false
   if (!live) return true
   const { wanted } = live
-  if (wanted.kind === 'own') return wanted.address === reservation.address
+  if (wanted.kind === 'own') return requestsAsOwn(wanted, reservation.address ?? '')
   return wanted.kind === 'reserve' ? hasFamilyOf(live, reservation) : wanted.kind === 'wrong'
 }
 
@@ -226,6 +238,13 @@ function isOfOtherFamily({ reservation, ...live }: Surplus): boolean {
 /** Whether the cloud may have reserved an address for a record that the record does not know of. */
 function isAwaitingReservation(record: ElasticIP): boolean {
   return reservationIdOf(record) === undefined && phaseOf(record) === 'Requested' && record.spec.source === undefined
+}
+
+function passingOf(reservation: Reservation, { services, records }: SweepSeen): PassingOrphan[] {
+  const keys = new Set(records.map(addressKeyOf))
+  const candidates = services.filter((live) => isLive(live))
+  const heir = heirOfOrphan(reservation, { services: candidates, hasRecord: (key) => keys.has(key) })
+  return heir ? [{ reservation, heir }] : []
 }
 
 /** Whether a process that adopted a reservation for a Service died, or a call of it failed. */

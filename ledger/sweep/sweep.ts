@@ -1,7 +1,15 @@
 import type { MarkScheme, Reservation } from '../../clouds/ports/cloud.ts'
 import { keyOf, type Service } from '../../kube/objects.ts'
 import { type ElasticIP, isReleaseRecord, reservationIdOf } from '../record/elastic-ip.ts'
-import { commonMarks, isRetained, namedCluster, ownerMark, serviceMarks } from '../record/marks.ts'
+import {
+  commonMarks,
+  isRetained,
+  lastingMarks,
+  namedCluster,
+  ownerMark,
+  serviceMarks,
+  transferMarks,
+} from '../record/marks.ts'
 import { releaseOrphan, resumeRelease } from '../release/delete-reservation.ts'
 import { adopt, type AdoptDeps, type Adoption } from './adopt.ts'
 import type { AdoptionMark } from '../identity/adoption-mark.ts'
@@ -10,7 +18,7 @@ import type { LossConfirmation } from '../identity/loss-confirmation.ts'
 import { compareAddresses } from './compare-addresses.ts'
 import { type Failures, failures } from './failures.ts'
 import { markRetained, repairMarks } from './mark-retained.ts'
-import { planSweep, type Surplus, type SweepPlan } from './sweep-plan.ts'
+import { type PassingOrphan, planSweep, type Surplus, type SweepPlan } from './sweep-plan.ts'
 import type { Want } from '../want/want.ts'
 import type { OwnerDeps } from './warn-owner.ts'
 import { mostOf, writeOffMissing } from './write-off.ts'
@@ -72,11 +80,7 @@ export function sweep(deps: SweepDeps): Sweep {
     await keepSuspects(deps, { memory, ids: plan.suspects }, signal)
     await failed.isolate(() => deps.listOrphans(ofIds(reservations, plan.suspects), signal))
     const areAdopted = await adoptAll(deps, plan.adopt, signal)
-    // All this takes its time: a record or a Service may need a reservation now.
-    const isOrphan = (id: string) => (records: ElasticIP[]) => compare(records).suspects.has(id)
-    const end = (reservation: Reservation) =>
-      failed.isolate(() => endOrphan(deps, { reservation, isOrphan: isOrphan(reservation.id) }, signal))
-    await endUpTo(mostOf(reservations.length), may === 'all' ? plan.release : [], end)
+    if (may === 'all') await endOrphans(deps, { plan, most: mostOf(reservations.length), compare, failed }, signal)
     reportKept(deps, plan, reservations)
     if (may === 'all') await failed.isolate(() => writeMarks(deps, reservations, signal))
     await compareAddresses(deps, { reservations, failed }, signal)
@@ -154,6 +158,23 @@ async function keepSuspects(
   }
 }
 
+/**
+ * Releases the orphans that are due, or passes them to Services that use them. The comparison was some time ago: a record or
+ * a Service may need one now.
+ */
+async function endOrphans(
+  deps: SweepDeps,
+  of: { plan: SweepPlan; most: number; compare: (records: ElasticIP[]) => SweepPlan; failed: Failures },
+  signal: AbortSignal,
+): Promise<void> {
+  const isOrphan = (id: string) => (records: ElasticIP[]) => of.compare(records).suspects.has(id)
+  const end = (reservation: Reservation) =>
+    of.failed.isolate(() => endOrphan(deps, { reservation, isOrphan: isOrphan(reservation.id) }, signal))
+  await endUpTo(of.most, of.plan.release, end)
+  for (const one of of.plan.pass)
+    if (isOrphan(one.reservation.id)(deps.listRecords())) await of.failed.isolate(() => passToHeir(deps, one, signal))
+}
+
 /** Releases or reports an orphan. First the Services that had it forget its address, so that none shows it afterwards. */
 async function endOrphan(
   deps: SweepDeps,
@@ -166,6 +187,17 @@ async function endOrphan(
   const former = formerServices(orphan.reservation, { services: deps.listServices(), scheme })
   for (const service of former) await deps.removeAddress(service)
   await releaseOrphan(deps, orphan, signal)
+}
+
+/** Writes the Service that uses an orphan into its marks: the next sweep adopts it for that one. */
+async function passToHeir(
+  { cloud, scheme, log }: SweepDeps,
+  { reservation: { id, address, marks }, heir }: PassingOrphan,
+  signal: AbortSignal,
+): Promise<void> {
+  const key = keyOf(heir)
+  await cloud.mark({ id, marks: lastingMarks(marks) }, transferMarks(scheme, key), signal)
+  log.warn({ reservation: id, address, service: key }, 'orphaned address passes to a Service that shares it')
 }
 
 function withoutDeleted(listed: Reservation[], releaseRecords: ElasticIP[]): Reservation[] {

@@ -70,6 +70,11 @@ export function isAnnounceable(service: Service, { address, doubt }: OwnWant): b
   return doubt === undefined || statusAddresses(service).includes(address)
 }
 
+/** Whether a Service requests this address, in canonical text, as its own. */
+export function requestsAsOwn(wanted: Want, address: string): boolean {
+  return wanted.kind === 'own' && wanted.address === address
+}
+
 function refused(wanted: OwnWant, reason: string, more: { forbiddenAddress?: string } = {}): Want {
   return { kind: 'wrong', problems: [problemOf(wanted, reason)], ...more }
 }

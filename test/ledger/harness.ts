@@ -256,6 +256,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
         service: ({ metadata: { namespace = '', name } }) => client.get(services, { namespace, name }),
       },
       reservation: (id, signal) => cloud.reservation(id, signal),
+      want: wanted,
       monotonicMs: elapsedMs,
     }),
     isAdopted: (signal: AbortSignal, key?: AddressKey) =>

@@ -239,9 +239,22 @@ export function leftByUsers({ harness, log }: Pick<Walker, 'harness' | 'log'>): 
   return left
 }
 
+/** How clouds differ: whether ids and addresses are given again, and whether all attempts of an order get one address. */
+const cloudRules: Partial<ScriptedCloud>[] = [{ recycles: true }, { repeatsOrders: true }, {}]
+
+/** More walks, or another part of them: WALKS=3000 FROM=1000 node test/run.ts ledger/walk */
+const { WALKS: walks, FROM: from = '1' } = process.env
+
+/** The seeds of the walks to take: the first ones, and those that fell before. */
+export function seedsOf({ first, fell }: { first: number; fell: number[] }): number[] {
+  const some = Array.from({ length: Number(walks ?? first) }, (_, n) => Number(from) + n)
+  return walks === undefined ? [...new Set([...some, ...fell])] : some
+}
+
 /** A walk with three processes: one leads, one serves reviews, and one does so with a key of another account. */
-export function beginWalk(walker: Walker): Walk {
+export function beginWalk(walker: Walker, seed: number): Walk {
   const { harness } = walker
+  Object.assign(harness.cloud, cloudRules[seed % cloudRules.length])
   harness.setProject()
   // Only what a record holds: where none knows an address, the second grant is found by a sweep, and a person decides.
   harness.cloud.doubles = () =>

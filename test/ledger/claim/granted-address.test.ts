@@ -4,9 +4,10 @@ import type { Reservation } from '../../../clouds/ports/cloud.ts'
 import { grantedCheck } from '../../../ledger/claim/granted-address.ts'
 import type { Service } from '../../../kube/objects.ts'
 import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
+import { want } from '../../../ledger/want/want.ts'
 import { isInRanges } from '../../../lib/ip-address.ts'
 import { makeLot, makeRecord, makeReservation, makeService } from '../../builders.ts'
-import { makeHarness, neverAborted } from '../harness.ts'
+import { makeHarness, neverAborted, usualPolicy } from '../harness.ts'
 
 const address = '203.0.113.7'
 const held = (facts: object, name = 'default.other'): ElasticIP => {
@@ -38,11 +39,15 @@ function check({ records = [], services = [], stored, cloud = [] }: Facts) {
       service: async (of) => (stored ? stored.service : of),
     },
     reservation: async (id) => cloud.find((one) => one.id === id),
+    want: wanted,
     monotonicMs: () => 0,
   })
 }
-const showing = (name: string, ip = address) =>
-  makeService({ name, annotations: {}, status: { loadBalancer: { ingress: [{ ip }] } } })
+const status = { loadBalancer: { ingress: [{ ip: address }] } }
+const showing = (name: string, facts: Parameters<typeof makeService>[0] = {}) =>
+  makeService({ name, annotations: {}, status, ...facts })
+const requesting = { loadBalancerIP: address }
+const wanted = (service: Service) => want(service, usualPolicy, undefined)
 
 const cases: [name: string, granted: string, facts: Facts, problem: string | undefined][] = [
   ['an ordinary address', address, {}, undefined],
@@ -80,6 +85,25 @@ const cases: [name: string, granted: string, facts: Facts, problem: string | und
   ['the address of the record itself', address, { records: [held({ address }, 'default.web')] }, undefined],
   ["another Service's address", address, { services: [showing('other')] }, 'Service default/other shows already'],
   ['the address of a deleted Service', address, { services: [showing('other')], stored: {} }, undefined],
+  ['an address that a Service of its namespace shares', address, { services: [showing('db', requesting)] }, undefined],
+  [
+    'an address that a Service of its namespace showed and shares no longer',
+    address,
+    { services: [showing('db', requesting)], stored: { service: showing('db') } },
+    'Service default/db shows already',
+  ],
+  [
+    'an address that a Service of another namespace requests and shows',
+    address,
+    { services: [showing('db', { namespace: 'tenant', ...requesting })] },
+    'Service tenant/db shows already',
+  ],
+  [
+    'an address that a Service of its namespace shows while it requests another one',
+    address,
+    { services: [showing('db', { loadBalancerIP: '203.0.113.8' })] },
+    'Service default/db shows already',
+  ],
   ['an address that both Services show', address, { services: [showing('other'), showing('web')] }, undefined],
 ]
 for (const [name, granted, facts, problem] of cases)
@@ -114,6 +138,7 @@ test('of two claims at the same time one gets a reservation that the provider gr
     cached: { records: () => [], services: () => [] },
     stored: { record: async (name) => records.get(name), service: async () => undefined },
     reservation: async () => undefined,
+    want: wanted,
     monotonicMs: () => 0,
   })
   const problems = await Promise.all(

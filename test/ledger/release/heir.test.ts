@@ -159,6 +159,38 @@ for (const crashAt of [1, 2, 3, 4, 5, 6, 7])
       isPassedOn(harness)
     })
 
+/** A person deletes the ElasticIP and its finalizers: nobody releases anything. */
+const deletedByForce = (harness: Harness) => harness.api.drop(elasticIPs, { name: 'default.web' })
+
+test('where the record and its Service are deleted by force, a Service that shares the address gets both in the end', async () => {
+  const harness = await shared()
+  deletedByForce(harness)
+  const next = harness.alone('b')
+  for (let round = 0; round < 4; round += 1) {
+    await next.sweep(neverAborted)
+    await next.reconcile('default/db')
+    harness.advance(graceMs + 60_000)
+  }
+  isPassedOn(harness)
+})
+
+test('where only the record is deleted by force, its Service gets the address again, and the other one shares it', async () => {
+  const harness = await shared()
+  deletedByForce(harness)
+  harness.addService(makeService({ uid: 'uid-1', finalizers }))
+  const next = harness.alone('b')
+  for (let round = 0; round < 4; round += 1) {
+    await next.sweep(neverAborted)
+    for (const key of ['default/web', 'default/db']) await next.reconcile(key)
+    harness.advance(graceMs + 60_000)
+  }
+  assert.equal([harness.cloud.bought.length, harness.cloud.released, harness.reservationsOf()], [1, [], ['res-1']])
+  assert.equal(
+    harness.api.stored(elasticIPs).map((record) => [record.metadata.name, heldAddress(record)]),
+    [['default.web', address]],
+  )
+})
+
 test('a previous Service that is created again in between keeps its record, and the other one gets none', async () => {
   const harness = await shared()
   const before = async ({ verb, values: [, record] }: { verb: string; values: readonly unknown[] }) => {

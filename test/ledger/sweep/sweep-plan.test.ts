@@ -111,6 +111,61 @@ test('an orphan that two sweeps saw is released', () => {
   assert.equal(plan({ suspects: longAgo }).release, ['res-1'])
 })
 
+const sharer = (name: string, { namespace = 'default', wanted = address, ...of }: SharerFacts = {}) => ({
+  service: makeService({ namespace, name, uid: name, status: { loadBalancer: { ingress: [{ ip: address }] } }, ...of }),
+  wanted: { kind: 'own', address: wanted, where: '' } as const,
+})
+type SharerFacts = { namespace?: string; wanted?: string; creationTimestamp?: string; deletionTimestamp?: string }
+const address = reservation.address ?? ''
+const ofDb = { claimRef: { namespace: 'default', name: 'db' } }
+const record = { ...makeRecord({ phase: 'Released' }, ofDb), metadata: { name: 'default.db' } }
+const heirs: [name: string, seen: Partial<SweepSeen>, heir: string[]][] = [
+  ['a Service that shares it', { services: [sharer('db')] }, ['db']],
+  [
+    'the oldest of several',
+    {
+      services: [
+        sharer('a', { creationTimestamp: '2021-01-01T00:00:00Z' }),
+        sharer('db', { creationTimestamp: '2020-01-01T00:00:00Z' }),
+      ],
+    },
+    ['db'],
+  ],
+  ['nobody before it would be released', { services: [sharer('db')], suspects: new Map([['res-1', 1]]) }, []],
+  ['nobody where two namespaces show it', { services: [sharer('db'), sharer('db', { namespace: 'tenant' })] }, []],
+  [
+    'a Service of its namespace, whatever a Service of another program shows',
+    {
+      services: [sharer('db'), { ...sharer('db', { namespace: 'tenant' }), wanted: { kind: 'nothing', reason: '' } }],
+    },
+    ['db'],
+  ],
+  ['nobody who requests another address', { services: [sharer('db', { wanted: '192.0.2.7' })] }, []],
+  ['nobody who is being deleted', { services: [sharer('db', { deletionTimestamp: 'now' })] }, []],
+  ['nobody with an ElasticIP of its own', { services: [sharer('db')], records: [record] }, []],
+  [
+    'nobody while it is retained',
+    { services: [sharer('db')], reservations: [{ ...reservation, marks: { ...marks, retained: 'true' } }] },
+    [],
+  ],
+  [
+    'nobody where the provider denied it',
+    { services: [sharer('db')], reservations: [{ ...reservation, state: 'denied' }] },
+    [],
+  ],
+  ['nobody where sweeps only report', { services: [sharer('db')], keepsOrphans: true }, []],
+  ['nobody where no Service shows it', {}, []],
+]
+for (const [name, seen, heir] of heirs)
+  test(`an orphan passes to ${name}`, () => {
+    const { pass, release } = planSweep({ ...base, suspects: longAgo, ...seen })
+    assert.equal(
+      pass.map((one) => one.heir.metadata.name),
+      heir,
+    )
+    assert.is(release.length, seen.services || seen.reservations ? 0 : 1)
+  })
+
 test('an orphan that was not seen for the grace period is not released: its Service may be about to be stored', () => {
   assert.equal(plan({ suspects: new Map([['res-1', 15 * 60_000]]) }).release, [])
 })
