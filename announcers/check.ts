@@ -60,9 +60,9 @@ export type ConfiguredSessions = { where: string; routers: string[]; removal: st
 /** The settings for a check. `peerDomain`: the domain of the node annotations that have the BGP peers. */
 export type CheckSettings = { loadBalancer: LoadBalancer; classes: readonly string[]; peerDomain: string }
 
-/** A problem: what and where, why that matters, and the command that fixes it. */
+/** A problem: what and where, why that matters, and the command that fixes it. `manual`: the command shows what nothing reports. */
 export type SoftwareFinding = {
-  level: 'error' | 'warning'
+  level: 'error' | 'warning' | 'manual'
   what: string
   why: string
   fix: Remedy

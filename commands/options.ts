@@ -6,6 +6,13 @@ import type { Section, Setting } from '../settings/setting.ts'
 
 type Row = { section: Section; setting: Setting<unknown> }
 
+/** How a command has settings: which of their variables it reads, whether it requires any, which sections its help shows. */
+export type Having = {
+  found?: readonly string[]
+  requiresNone?: boolean
+  shows?: (section: Section) => boolean
+}
+
 /**
  * Adds the flags of settings to a command: the required ones first, then section by section. A command that finds the
  * settings of `serve` itself requires none, and reads only the variables `found`.
@@ -13,17 +20,21 @@ type Row = { section: Section; setting: Setting<unknown> }
 export function addSettings(
   command: Command,
   sections: readonly Section[],
-  { found }: { found?: readonly string[] } = {},
+  { found, requiresNone = found !== undefined, shows = () => true }: Having = {},
 ): Command {
-  const requiresNone = found !== undefined
   const rows = sections.flatMap((section) =>
     Object.values(section.table).map((setting) => ({ section, setting: found ? withEnv(setting, found) : setting })),
   )
   // Dialects share flags, but commander accepts each flag only once.
   const flags = [...Map.groupBy(rows, ({ setting }) => setting.flag).values()]
   const isRequired = (shared: Row[]) => !requiresNone && shared.some(({ setting }) => 'required' in setting)
-  for (const shared of flags.filter(isRequired)) addFlag(command, shared, 'Required')
-  for (const shared of flags.filter((row) => !isRequired(row))) addFlag(command, shared, headingOf(shared))
+  const required = flags.filter(isRequired)
+  for (const shared of [...required, ...flags.filter((row) => !isRequired(row))]) {
+    const shown = shared.filter(({ section }) => shows(section))
+    const heading = required.includes(shared) ? 'Required' : headingOf(shown)
+    const options = optionOf(shown.length > 0 ? shown : shared, heading)
+    for (const one of options) command.addOption(shown.length > 0 ? one : one.hideHelp())
+  }
   return command
 }
 
@@ -33,16 +44,16 @@ function withEnv(setting: Setting<unknown>, variables: readonly string[]): Setti
   return env !== undefined && variables.includes(env) ? setting : others
 }
 
-function addFlag(command: Command, shared: Row[], heading: string): void {
+/** The flag of a setting that several sections may share, and its other names. */
+function optionOf(shared: Row[], heading: string): Option[] {
   const [first] = shared
-  if (first?.setting.flag === undefined) return
+  if (first?.setting.flag === undefined) return []
   const { flag, short, aliases = [], format } = first.setting
   const value = format.standsAlone ? `[${format.placeholder}]` : `<${format.placeholder}>`
   const names = short === undefined ? flag : `${short}, ${flag}`
   const option = new Option(`${names} ${value}`, describe(shared)).helpGroup(`${heading}:`)
   if (format.repeats) option.argParser((given, before?: string) => (before ? `${before},${given}` : given))
-  command.addOption(option)
-  for (const alias of aliases) command.addOption(new Option(`${alias} ${value}`).helpGroup(`${heading}:`).hideHelp())
+  return [option, ...aliases.map((alias) => new Option(`${alias} ${value}`).helpGroup(`${heading}:`).hideHelp())]
 }
 
 /** A flag that several dialects have gets a heading of its own. */

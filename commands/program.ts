@@ -6,13 +6,13 @@ import {
   readInstallSettings,
   takeoverPlanSettings,
 } from './settings/commands.ts'
-import type { CleanupSettings, InstallSettings, TakeoverPlanSettings } from './settings/commands.ts'
+import type { CleanupSettings, DoctorSettings, InstallSettings, TakeoverPlanSettings } from './settings/commands.ts'
 import { takeoverApplySettings, takeoverUndoSettings } from './settings/takeover-apply.ts'
 import type { TakeoverApplySettings, TakeoverUndoSettings } from './settings/takeover-apply.ts'
-import type { DoctorSettings } from './doctor/doctor.ts'
+import { dialects } from '../clouds/dialects.ts'
 import { resolveSettings } from '../settings/resolve.ts'
 import type { Sources } from '../settings/resolve.ts'
-import type { SettingsTable } from '../settings/setting.ts'
+import type { Section, SettingsTable } from '../settings/setting.ts'
 import { serveSections, serveSettings } from './settings/serve.ts'
 import type { ServeSettings } from './settings/serve.ts'
 import { addIgnoredFlags, addSettings, describeSecrets, givenFlags, helpLayout } from './options.ts'
@@ -30,6 +30,8 @@ export type ProgramDeps = {
   env: Sources['env']
   print: (text: string) => void
   printError: (text: string) => void
+  /** The value of --cloud-provider whose flags a help text shows, besides those that every cloud has. Absent: all flags. */
+  help?: { provider: string | undefined } | undefined
 }
 
 /** The command line: its commands, their flags and their help. It throws instead of ending the process. */
@@ -70,14 +72,35 @@ function addCommand(root: Command, name: string): Command {
   return root.command(name).showHelpAfterError(`eip-admission ${name} --help lists the flags.`)
 }
 
-function addServe(root: Command, { serve, env }: ProgramDeps): void {
+/** Whether the help of `serve` shows a section. */
+function ofCloud(help: ProgramDeps['help']): (section: Section) => boolean {
+  const named = dialects.find(({ providers }) => providers.some((name) => name === help?.provider?.toLowerCase()))
+  return ({ isDialect, heading }) => !help || !isDialect || heading === named?.title
+}
+
+/** Where a command finds the settings of `serve` itself, its help shows only how it reaches the cluster and the cloud. */
+function ofFinder(help: ProgramDeps['help']): (section: Section) => boolean {
+  const places = ['Cloud', 'Cluster']
+  return (section) => !help || !serveSections.includes(section) || places.includes(section.heading)
+}
+
+const wholeHelp = '\n--help=all shows every flag of serve.'
+
+function addServe(root: Command, { serve, env, help }: ProgramDeps): void {
+  const shows = ofCloud(help)
+  const ofNamed = serveSections.filter((section) => section.isDialect && shows(section))
   const command = addCommand(root, 'serve')
     .summary('Runs the webhooks and the controllers.')
     .description(
-      `Runs the webhooks and the controllers until it receives SIGTERM. Run \`eip-admission install\` first.\n\n${describeSecrets(serveSections)}`,
+      `Runs the webhooks and the controllers until it receives SIGTERM. Run \`eip-admission install\` first.\n\n${describeSecrets(ofNamed.length > 0 ? ofNamed : serveSections)}`,
     )
     .action(() => serve(serveSettings({ flags: givenFlags(command), env })))
-  addIgnoredFlags(addSettings(command, serveSections))
+  addIgnoredFlags(addSettings(command, serveSections, { shows }))
+  if (help)
+    command.addHelpText(
+      'after',
+      '\n--cloud-provider=NAME --help also shows the flags of that cloud, --help=all those of all.',
+    )
 }
 
 function addInstall(root: Command, { install, env }: ProgramDeps): void {
@@ -103,20 +126,22 @@ function addCleanup(root: Command, { cleanup, env }: ProgramDeps): void {
   addSettings(command, [{ heading: 'Options', table: cleanupSettings }])
 }
 
-function addDoctor(root: Command, { doctor, env }: ProgramDeps): void {
+function addDoctor(root: Command, { doctor, env, help }: ProgramDeps): void {
   const command = addCommand(root, 'doctor')
     .summary('Checks a live cluster and its cloud, and changes nothing.')
     .description(
       'Checks a live cluster and its cloud, and says what is wrong, why, and which command fixes it. It changes nothing. ' +
-        'Give it the settings of `eip-admission serve`. It exits with 1 for errors, and with 2 if it could not check ' +
-        `everything.\n\n${describeSecrets(serveSections)}`,
+        'It reads the settings of `eip-admission serve` from the Deployment in the cluster and from what that names; ' +
+        'a flag of `serve` takes precedence over them. If the cloud provider is given as a flag, it ' +
+        'reads none there, and takes its flags and its environment. It exits with 1 for errors, and with 2 if it could not check everything.',
     )
     .action(() => {
-      const { '--output': output = '', ...flags } = givenFlags(command)
-      const own = resolveSettings(doctorSettings, { flags: { '--output': output }, env }).values
-      return doctor({ ...serveSettings({ flags, env }), ...own })
+      const { own, flags } = separateFlags(givenFlags(command), doctorSettings)
+      return doctor({ ...resolveSettings(doctorSettings, { flags: own, env }).values, flags })
     })
-  addIgnoredFlags(addSettings(command, [{ heading: 'Options', table: doctorSettings }, ...serveSections]))
+  const sections = [{ heading: 'Options', table: doctorSettings }, ...serveSections]
+  addIgnoredFlags(addSettings(command, sections, { requiresNone: true, shows: ofFinder(help) }))
+  if (help) command.addHelpText('after', wholeHelp)
 }
 
 function addTakeover(root: Command, deps: ProgramDeps): void {
@@ -137,7 +162,7 @@ function addTakeover(root: Command, deps: ProgramDeps): void {
  */
 const foundVariables = ['KUBECONFIG', 'POD_NAMESPACE']
 
-function addTakeoverPlan(takeover: Command, { takeoverPlan, env }: ProgramDeps): void {
+function addTakeoverPlan(takeover: Command, { takeoverPlan, env, help }: ProgramDeps): void {
   const command = takeover
     .command('plan')
     .showHelpAfterError('eip-admission takeover plan --help lists the flags.')
@@ -154,10 +179,11 @@ function addTakeoverPlan(takeover: Command, { takeoverPlan, env }: ProgramDeps):
       return takeoverPlan({ ...resolveSettings(takeoverPlanSettings, { flags: own, env }).values, flags })
     })
   const sections = [{ heading: 'Options', table: takeoverPlanSettings }, ...serveSections]
-  addIgnoredFlags(addSettings(command, sections, { found: foundVariables }))
+  addIgnoredFlags(addSettings(command, sections, { found: foundVariables, shows: ofFinder(help) }))
+  if (help) command.addHelpText('after', wholeHelp)
 }
 
-function addTakeoverApply(takeover: Command, { takeoverApply, env }: ProgramDeps): void {
+function addTakeoverApply(takeover: Command, { takeoverApply, env, help }: ProgramDeps): void {
   const command = takeover
     .command('apply')
     .showHelpAfterError('eip-admission takeover apply --help lists the flags.')
@@ -173,7 +199,8 @@ function addTakeoverApply(takeover: Command, { takeoverApply, env }: ProgramDeps
       return takeoverApply({ ...resolveSettings(takeoverApplySettings, { flags: own, env }).values, flags })
     })
   const sections = [{ heading: 'Options', table: takeoverApplySettings }, ...serveSections]
-  addIgnoredFlags(addSettings(command, sections, { found: foundVariables }))
+  addIgnoredFlags(addSettings(command, sections, { found: foundVariables, shows: ofFinder(help) }))
+  if (help) command.addHelpText('after', wholeHelp)
 }
 
 /** The flags of a table, and the flags of `serve` beside them. */

@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander'
 import type { Command } from 'commander'
-import type { DoctorSettings } from './doctor/doctor.ts'
-import type { TakeoverPlanSettings } from './settings/commands.ts'
+import type { DoctorSettings, TakeoverPlanSettings } from './settings/commands.ts'
+import { cloudChoice } from '../clouds/cloud-choice.ts'
 import type { TakeoverApplySettings, TakeoverUndoSettings } from './settings/takeover-apply.ts'
 import { SettingsError } from '../settings/problems.ts'
 import { program } from './program.ts'
@@ -19,11 +19,16 @@ type RunDeps = Omit<ProgramDeps, 'doctor' | 'takeoverPlan' | 'takeoverApply' | '
  * Runs a command line, without the path of the program, and returns the exit code. Problems of the command line and of
  * the settings are printed. Any other error belongs to the command and is thrown.
  */
-export async function run(args: readonly string[], deps: RunDeps): Promise<number> {
+export async function run(given: readonly string[], deps: RunDeps): Promise<number> {
   let exitCode = 0
+  // Commander's help takes no value.
+  const args = given.map((arg) => (arg === wholeHelp ? '--help' : arg))
+  const asksHelp = args[0] === 'help' || args.includes('--help') || args.includes('-h')
   try {
     const root = program({
       ...deps,
+      // Only a visible flag is suggested for a misspelt one, so all are visible where no help is asked for.
+      help: asksHelp && !given.includes(wholeHelp) ? { provider: providerIn(args) } : undefined,
       doctor: async (settings) => void (exitCode = await deps.doctor(settings)),
       takeoverPlan: async (settings) => void (exitCode = await deps.takeoverPlan(settings)),
       takeoverApply: async (settings) => void (exitCode = await deps.takeoverApply(settings)),
@@ -37,6 +42,18 @@ export async function run(args: readonly string[], deps: RunDeps): Promise<numbe
     deps.printError(`${error.message}\n`)
     return 1
   }
+}
+
+const wholeHelp = '--help=all'
+
+function providerIn(args: readonly string[]): string | undefined {
+  const { flag } = cloudChoice.dialect
+  const [last] = args
+    .flatMap((arg, n) =>
+      arg === flag ? (args[n + 1] ?? []) : arg.startsWith(`${flag}=`) ? arg.slice(flag.length + 1) : [],
+    )
+    .slice(-1)
+  return last
 }
 
 /** The predecessors have one command, so their manifests begin with the flags of `serve`. */

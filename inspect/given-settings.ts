@@ -7,6 +7,11 @@ import type { Reader } from './reader.ts'
 /** A Secret or a ConfigMap, and a key in it. */
 export type KeyedRef = { kind: 'Secret' | 'ConfigMap'; namespace: string; name: string; key: string }
 
+/** A Secret or ConfigMap and its key, for people. */
+export function refText({ kind, namespace, name, key }: KeyedRef): string {
+  return `${kind} ${namespace}/${name} (${key})`
+}
+
 /** The data of a Secret or ConfigMap as text; undefined if it does not exist. */
 export type ReadData = (at: Omit<KeyedRef, 'key'>) => Promise<Record<string, string> | undefined>
 
@@ -23,10 +28,10 @@ export function dataReader(reader: Reader): ReadData {
   }
 }
 
-/** A variable of the predecessor's environment. `isSecret`: it comes from a Secret, so that it is never printed. */
+/** A variable of a program's environment. `isSecret`: it comes from a Secret, so that it is never printed. */
 export type GivenVariable = { name: string; value: string; isSecret: boolean }
 
-/** How the predecessor is set, as its pods are. */
+/** How a program is set, as its pods are. */
 export type GivenSettings = {
   flags: Record<string, string>
   /** The flags whose values have a part from a Secret. */
@@ -38,14 +43,23 @@ export type GivenSettings = {
   unread: { where: string; what: string; isForbidden?: true }[]
 }
 
-/** Reads how a predecessor is set: the flags of its container, its environment, and its configuration file. */
-export async function readGivenSettings(found: FoundWorkload, readData: ReadData): Promise<GivenSettings> {
+type Settled = Pick<FoundWorkload, 'object' | 'container'>
+
+/**
+ * Reads how a program is set: the flags of its container, its environment, and its configuration file. A flag of
+ * `repeated` has all values of its repetitions; of any other the last one takes effect.
+ */
+export async function readGivenSettings(
+  found: Settled,
+  readData: ReadData,
+  repeated: ReadonlySet<string> = new Set(),
+): Promise<GivenSettings> {
   const { container, object } = found
   const unread: GivenSettings['unread'] = []
   const namespace = object.metadata.namespace ?? ''
   const env = await readEnvironment(container, { namespace, readData, unread })
   const words = [...(container.command ?? []), ...(container.args ?? [])]
-  const raw = Object.entries(flagsIn(words)).map(([flag, value]) => ({ flag, ...expand(value, env) }))
+  const raw = Object.entries(flagsIn(words, repeated)).map(([flag, value]) => ({ flag, ...expand(value, env) }))
   const flags = Object.fromEntries(raw.map(({ flag, text }) => [flag, text]))
   const secretFlags = raw.filter(({ isSecret }) => isSecret).map(({ flag }) => flag)
   const path = flags['--cloud-config'] ?? flags['--provider-config']
@@ -95,7 +109,7 @@ async function variableOf(
   if (!valueFrom) return { name, value: value ?? '', isSecret: false }
   const { secretKeyRef, configMapKeyRef } = valueFrom
   const ref = secretKeyRef ?? configMapKeyRef
-  // The name of the node or the address of the host: no predecessor has a setting of such a kind.
+  // The name of the node or the address of the host: no setting is of such a kind.
   if (!ref) return undefined
   const kind = secretKeyRef ? 'Secret' : 'ConfigMap'
   const data = await tryRead(readData, { kind, namespace, name: ref.name ?? '' }, ref.optional ? undefined : unread)
@@ -132,20 +146,23 @@ function expand(word: string, env: readonly GivenVariable[]): { text: string; is
 }
 
 /** The flags among the words of a container. A flag without a value is true, as in Go; the value may be the next word. */
-function flagsIn(words: readonly string[]): Record<string, string> {
+function flagsIn(words: readonly string[], repeated: ReadonlySet<string>): Record<string, string> {
   const flags: Record<string, string> = {}
   words.forEach((word, n) => {
     const [, dashes, name, value] = /^(--?)([\w-]+)(?:=(.*))?$/s.exec(word) ?? []
     if (dashes === undefined || name === undefined) return
     const next = words[n + 1]
     const isAlone = value === undefined && (next === undefined || next.startsWith('-'))
-    flags[`--${name}`] = value ?? (isAlone ? 'true' : (next ?? 'true'))
+    const flag = `--${name}`
+    const given = value ?? (isAlone ? 'true' : (next ?? 'true'))
+    const before = repeated.has(flag) ? flags[flag] : undefined
+    flags[flag] = before === undefined ? given : `${before},${given}`
   })
   return flags
 }
 
 async function readFile(
-  { object, container }: FoundWorkload,
+  { object, container }: Settled,
   path: string,
   { readData, unread }: Reading,
 ): Promise<GivenSettings['file']> {

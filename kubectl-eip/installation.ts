@@ -1,28 +1,18 @@
 import type { KubeClient } from '../kube/client.ts'
-import { listAll } from '../kube/list-all.ts'
-import type { Workload } from '../inspect/facts.ts'
-import { deployments } from '../inspect/kinds.ts'
+import type { Container, Workload } from '../inspect/facts.ts'
+import { listOwnDeployments, ownContainer } from '../inspect/own-deployments.ts'
 import { leaderElection } from '../settings/leader-election.ts'
 import { ownNamespace } from '../settings/process.ts'
 import { type Readable, readable, valueOf } from './reader.ts'
 
 /** The Deployments of eip-admission, in whatever namespace they are. */
 export function readDeployments(client: Pick<KubeClient, 'list'>): Promise<Readable<Workload[]>> {
-  const labelSelector = 'app.kubernetes.io/name=eip-admission'
-  return readable('list Deployments', listAll(client, deployments, { labelSelector }))
+  return readable('list Deployments', listOwnDeployments(client))
 }
 
 /** Where eip-admission is installed; the usual namespace where a person may not see it, or it runs outside of the cluster. */
 export function namespaceOf(read: Readable<Workload[]>): string {
   return valueOf(read)?.[0]?.metadata.namespace ?? ownNamespace.default
-}
-
-export type Container = NonNullable<ReturnType<typeof containerOf>>
-
-/** The container of the process: others may come before it. */
-export function containerOf(read: Workload[]) {
-  const containers = read.flatMap(({ spec }) => spec?.template?.spec?.containers ?? [])
-  return containers.find(({ name }) => name === 'eip-admission') ?? containers[0]
 }
 
 /** What the arguments of the process say for a flag. */
@@ -34,7 +24,7 @@ export function flagOf(flag: string, { args = [] }: Container): string | undefin
 /** The lease by which the leader leads; `doubt` says why it may be another one. */
 export function leaseOf(read: Readable<Workload[]>): { namespace: string; name: string; doubt?: string } {
   const { leaseNamespace, leaseName } = leaderElection
-  const container = containerOf(valueOf(read) ?? [])
+  const container = ownContainer(valueOf(read) ?? [])
   const given = ({ flag, default: standard }: typeof leaseNamespace | typeof leaseName) =>
     (container && flagOf(flag, container)) ?? standard
   const lease = { namespace: given(leaseNamespace), name: given(leaseName) }

@@ -17,6 +17,8 @@ process.exitCode = await runPlugin(process.argv.slice(2), {
   print: (text) => void process.stdout.write(text),
   printError: (text) => void process.stderr.write(text),
   ask: process.stdin.isTTY ? ask : undefined,
+  env: process.env,
+  progress: process.stderr.isTTY ? (text) => void process.stderr.write(`\r\x1b[K${text}`) : undefined,
 })
 
 async function ask(question: string): Promise<string> {

@@ -15,7 +15,12 @@ import { release } from './release.ts'
 import { status } from './status.ts'
 import { why } from './why.ts'
 
-export type PluginDeps = Io & { version: string }
+export type PluginDeps = Io & {
+  version: string
+  env?: Readonly<Record<string, string | undefined>>
+  /** Shows on a terminal what is done now. */
+  progress?: ((text: string) => void) | undefined
+}
 
 type Place = { kubeconfig?: string; context?: string; namespace?: string }
 type WithOutput = { output?: OutputFormat }
@@ -82,8 +87,8 @@ function program(deps: PluginDeps, ended: { code: number }): Command {
   const { print, printError, version } = deps
   const root = new Command('kubectl eip')
     .description(
-      'Public addresses of Services, as eip-admission keeps them. It uses your kubeconfig and your rights, and never ' +
-        'calls the provider itself.',
+      'Public addresses of Services, as eip-admission keeps them. It uses your kubeconfig and your rights. Only `doctor` ' +
+        'calls the provider.',
     )
     .exitOverride()
     .configureOutput({ writeOut: print, writeErr: printError, getOutHelpWidth: () => 100, getErrHelpWidth: () => 100 })
@@ -97,6 +102,7 @@ function program(deps: PluginDeps, ended: { code: number }): Command {
   addWhy(root, run)
   addList(root, run, deps)
   addStatus(root, run)
+  addDoctor(root, deps, ended)
   addRelease(root, run)
   addAdopt(root, run)
   addMove(root, run)
@@ -134,6 +140,33 @@ function addStatus(root: Command, run: Run): void {
   )
     .addHelpText('after', examples('status', 'status -o json', 'status -o name   # the ElasticIPs that are not ready'))
     .action(({ output, ...place }: Place & WithOutput) => run(place, (cluster, io) => status(cluster, { output }, io)))
+}
+
+function addDoctor(root: Command, deps: PluginDeps, ended: { code: number }): void {
+  addCommand(root, 'doctor', 'Checks the cluster and the provider, and changes nothing.')
+    .description(
+      'Checks the cluster and the provider, and says what is wrong, why, and which command fixes it. It changes nothing. ' +
+        'It reads the Deployment of eip-admission and the Secrets that it names, and calls the provider with that token.',
+    )
+    .addOption(new Option('-o, --output <format>', 'How to print it.').choices(['text', 'json']).default('text'))
+    .addHelpText('after', examples('doctor', 'doctor -o json'))
+    .action(async ({ output, ...place }: Place & { output: 'text' | 'json' }) => {
+      const { kubeconfig: file, context } = place
+      const { print, version, progress, env = {} } = deps
+      const { doctor } = await import('../commands/doctor/doctor.ts')
+      ended.code = await doctor(
+        { output, allowUnknown: false, flags: {} },
+        {
+          env,
+          version,
+          print,
+          signal: new AbortController().signal,
+          endAtOnce() {},
+          ...(progress && { progress }),
+          cluster: { credentials: kubeconfig({ file, context }), flags: place },
+        },
+      )
+    })
 }
 
 function addRelease(root: Command, run: Run): void {
@@ -209,8 +242,9 @@ function examples(...lines: string[]): string {
 const exitText = `
 Exit codes:
   0  done; why: the Service has its address, or needs none
-  1  an error, a refusal, or a missing right
-  2  why: the Service waits for its address; status: nobody leads, or the webhooks are not called
+  1  an error, a refusal, or a missing right; doctor: an error was found
+  2  why: the Service waits for its address; status: nobody leads, or the webhooks are not called;
+     doctor: something could not be checked
   3  why: there is no such Service
 `
 

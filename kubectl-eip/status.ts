@@ -5,11 +5,12 @@ import { leases, services, configMaps } from '../kube/resource.ts'
 import { countedAddresses } from '../ledger/claim/limits.ts'
 import { type ElasticIP, claimKey, phaseOf } from '../ledger/record/elastic-ip.ts'
 import { names } from '../settings/installed-names.ts'
-import type { Workload } from '../inspect/facts.ts'
+import type { Container, Workload } from '../inspect/facts.ts'
 import { type ProbeResult, missText } from '../webhooks/probe-problem.ts'
 import { probeOnce } from '../webhooks/webhook-probe.ts'
 import { shownAddress } from './explain.ts'
-import { leaseOf, namespaceOf, readDeployments, type Container, containerOf, flagOf } from './installation.ts'
+import { ownContainer } from '../inspect/own-deployments.ts'
+import { flagOf, leaseOf, namespaceOf, readDeployments } from './installation.ts'
 import { type Io, exitCodes, type OutputFormat, formatData, formatAge, formatFacts } from './io.ts'
 import { type Cluster, type Readable, listRecords, readable, valueOf } from './reader.ts'
 import type { KubeClient } from '../kube/client.ts'
@@ -187,7 +188,7 @@ type Environments = ReadonlyMap<string, Record<string, string>>
 /** Reads the ConfigMaps from which the process has its environment. Nobody has to read a Secret for this. */
 async function readEnvironments(client: Pick<KubeClient, 'get'>, read: Readable<Workload[]>): Promise<Environments> {
   const [workload] = valueOf(read) ?? []
-  const { env = [], envFrom = [] } = (workload && containerOf([workload])) ?? {}
+  const { env = [], envFrom = [] } = (workload && ownContainer([workload])) ?? {}
   const names = [
     ...env.map(({ valueFrom }) => valueFrom?.configMapKeyRef?.name),
     ...envFrom.map(({ configMapRef }) => configMapRef?.name),
@@ -205,7 +206,7 @@ async function readEnvironments(client: Pick<KubeClient, 'get'>, read: Readable<
 /** The limits of addresses, as the Deployment says. A configuration file of the cloud sets none. */
 function limitsText(read: Readable<Workload[]>, environments: Environments): string {
   if ('missing' in read) return `unknown: you may not ${read.missing}`
-  const container = containerOf(read.value)
+  const container = ownContainer(read.value)
   if (!container) return 'unknown: eip-admission runs outside of the cluster'
   const of = (setting: Limit) => limitOf(setting, container, environments)
   return `${of(common.maxAddresses)} in the cluster, ${of(common.maxAddressesPerNamespace)} in a namespace`

@@ -8,7 +8,18 @@ import { names, stoppedLabel } from '../settings/installed-names.ts'
 import { withoutClass } from '../settings/service-policy.ts'
 import { rbac } from './rbac.ts'
 import { type WebhookFacts, type WebhookPolicy, byService, webhookConfigurations } from './webhook-configurations.ts'
-import { servePod, cloudArgs, cloudMount, cloudVolume, imageOf, podFact, podFacts, probes, sharedSpec } from './pod.ts'
+import {
+  servePod,
+  testPod,
+  cloudArgs,
+  cloudMount,
+  cloudVolume,
+  imageOf,
+  podFact,
+  podFacts,
+  probes,
+  sharedSpec,
+} from './pod.ts'
 
 /** Objects that are installed together, all or none. */
 export type Part = {
@@ -51,6 +62,7 @@ export function inClusterParts(choices: Choices, webhooks: WebhookFacts[], guard
     part('dashboard', [dashboard(choices)], on('dashboard.enabled')),
     part('webhook-configurations', webhookConfigurations(webhookOptions(choices, webhooks))),
     { ...part('cleanup', cleanupJob(choices), on('cleanup.enabled')), helmOnly: true },
+    { ...part('test', [testPod(choices)]), helmOnly: true },
   ]
 }
 

@@ -66,6 +66,43 @@ export function sharedSpec({ block }: Choices, serviceAccountName: string): obje
   }
 }
 
+/** The pod in which `helm test` runs `doctor`, with the settings and the rights of `serve`. */
+export function testPod(choices: Choices): object {
+  const { block, flags, items, release } = choices
+  const hooks = { 'helm.sh/hook': 'test', 'helm.sh/hook-delete-policy': 'before-hook-creation' }
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: names.test,
+      namespace: release.namespace,
+      annotations: hooks,
+      // With the name of the others, the Service of the webhooks would send it reviews.
+      labels: { 'app.kubernetes.io/name': names.test },
+    },
+    spec: {
+      ...sharedSpec(choices, names.serviceAccount),
+      restartPolicy: 'Never',
+      ...networkOf(choices),
+      nodeSelector: block('nodeSelector'),
+      containers: [
+        {
+          name: 'doctor',
+          ...imageOf(choices),
+          // The process may read less than an administrator.
+          args: ['doctor', '--allow-unknown', ...cloudArgs(choices), ...flags('settings'), ...items('extraArgs')],
+          env: [...podFacts, ...items('extraEnv')],
+          envFrom: block('extraEnvFrom'),
+          resources: block('resources'),
+          securityContext: block('securityContext'),
+          volumeMounts: [cloudMount(choices), ...items('extraVolumeMounts')],
+        },
+      ],
+      volumes: [cloudVolume(choices), ...items('extraVolumes')],
+    },
+  }
+}
+
 function serveContainer(choices: Choices): object {
   const { block, flags, items, scalar, text, when } = choices
   return {

@@ -28,6 +28,8 @@ const { run } = await import('../commands/run.ts')
 
 const print = (text: string) => void process.stdout.write(text)
 const printError = (text: string) => void process.stderr.write(text)
+// Only a person at a terminal waits for what comes.
+const progress = process.stderr.isTTY ? (text: string) => printError(`\r\x1b[K${text}`) : undefined
 const endAtOnce = (reason: string) => {
   fail(new Error(reason))
   process.exit()
@@ -45,7 +47,8 @@ try {
         : (await import('./serve.ts')).serve(settings, host),
     install: async (settings) => (await import('../commands/install.ts')).install(settings, host),
     cleanup: async (settings) => (await import('../commands/cleanup.ts')).cleanup(settings, host),
-    doctor: async (settings) => (await import('../commands/doctor/doctor.ts')).doctor(settings, host),
+    doctor: async (settings) =>
+      (await import('../commands/doctor/doctor.ts')).doctor(settings, { ...host, ...(progress && { progress }) }),
     takeoverApply: async (settings) =>
       (await import('../commands/takeover/commands.ts')).takeoverApply(settings, { ...host, printError }),
     takeoverUndo: async (settings) =>

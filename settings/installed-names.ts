@@ -21,6 +21,8 @@ export const names = {
   guardian: 'eip-admission-control-plane',
   /** The Job that runs when the chart is uninstalled, and its rights. */
   cleanup: 'eip-admission-cleanup',
+  /** The pod that `helm test` runs. */
+  test: 'eip-admission-test',
   /** The Certificate of the webhooks and its Secret, where cert-manager issues it. */
   certificate: 'eip-admission-webhook',
   certificateSecret: 'eip-admission-webhook-tls',

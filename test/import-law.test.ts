@@ -61,6 +61,7 @@ const law: Record<string, string[]> = {
     'ledger',
     'webhooks',
     'inspect',
+    'commands/doctor/doctor.ts',
     'package.json',
   ],
   'status-page': ['kube', 'settings', ...anyAnnouncer, 'clouds/ports', 'telemetry', 'ledger', 'controllers'],

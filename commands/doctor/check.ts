@@ -18,8 +18,8 @@ export const sections = [
 export type Section = (typeof sections)[number]
 
 /**
- * A problem: what and where, why that matters, and the command that fixes it. With `ok` nothing is wrong, and the command
- * shows what `doctor` cannot read. `unknown`: nothing could be seen.
+ * A problem: what and where, why that matters, and the command that fixes it. `manual`: nothing reports it to `doctor`, and
+ * the command shows it to a person.
  */
 export type Finding = { level: Result['level']; what: string; why: string; fix: Remedy; isUnseen?: true }
 
@@ -27,7 +27,7 @@ export type Finding = { level: Result['level']; what: string; why: string; fix: 
 export type Result = {
   section: Section
   check: string
-  level: 'ok' | 'warning' | 'error' | 'unknown'
+  level: 'ok' | 'manual' | 'warning' | 'error' | 'unknown'
   what: string
   why?: string
   fix?: Remedy

@@ -1,42 +1,71 @@
 import { proxyOf } from '../../clouds/http/proxy.ts'
+import { connect } from '../../kube/connect.ts'
+import type { Credentials } from '../../kube/credentials.ts'
 import { credentialsOf } from '../../ledger/cluster.ts'
+import { type CommandFlags, kubeconfigFlags, remedyText } from '../../lib/remedy.ts'
+import { apiServer, kubeconfig } from '../../settings/process.ts'
+import { resolveSettings } from '../../settings/resolve.ts'
 import { type StoppableDeps, endWhenStopped } from '../command-deps.ts'
-import type { ServeSettings } from '../settings/serve.ts'
+import type { DoctorSettings } from '../settings/commands.ts'
+import { serveSettings } from '../settings/serve.ts'
 import { catalogue } from './catalogue.ts'
 import type { Result } from './check.ts'
+import { type FoundSettings, areGiven, findSettings } from './find-settings.ts'
 import type { Context, Facts } from '../../inspect/facts.ts'
 import { cloudFacts } from '../../inspect/cloud.ts'
 import { clusterFacts } from '../../inspect/cluster.ts'
 import { countedProvider } from '../../inspect/provider.ts'
 import { clusterReader } from '../../inspect/reader.ts'
-import { type Format, exitCodeOf, formatReport } from './report.ts'
-import { kubeconfigFlags, remedyText } from '../../lib/remedy.ts'
+import { exitCodeOf, formatReport } from './report.ts'
 
-export type DoctorSettings = ServeSettings & { output: Format }
+export type DoctorDeps = StoppableDeps & {
+  /** Shows on a terminal what is done now; the empty text ends that. */
+  progress?: (text: string) => void
+  /** The cluster, where the caller has chosen it by other flags than those of `serve`. */
+  cluster?: { credentials: Credentials; flags: CommandFlags }
+}
 
 /** Checks a live cluster and its cloud without changing anything, prints the report, and returns the exit code. */
-export async function doctor(settings: DoctorSettings, deps: StoppableDeps): Promise<number> {
+export async function doctor({ output, allowUnknown, flags }: DoctorSettings, deps: DoctorDeps): Promise<number> {
   endWhenStopped(deps, 'stopped before everything was checked')
-  const { env, version, print } = deps
+  const { env, version, print, progress = () => {} } = deps
   const userAgent = `eip-admission/${version} doctor`
+  const place = resolveSettings({ kubeconfig, apiServer }, { flags, env }).values
+  const credentials = deps.cluster?.credentials ?? credentialsOf(place, env)
+  try {
+    progress('reading the settings of serve')
+    const found: FoundSettings = areGiven(flags)
+      ? { settings: serveSettings({ flags, env }), env, places: [] }
+      : await findSettings(connect(credentials, { userAgent }), { flags, env })
+    progress('reading the cluster and the provider')
+    const results = await check(found, { credentials, userAgent, deps })
+    progress('')
+    const shown = deps.cluster?.flags ?? kubeconfigFlags(place.kubeconfig, env)
+    const withFixes = results.map((one) => (one.fix === undefined ? one : { ...one, fix: remedyText(one.fix, shown) }))
+    const exitCode = exitCodeOf(results, allowUnknown)
+    print(formatReport(withFixes, { format: output, exitCode, places: found.places }))
+    return exitCode
+  } finally {
+    progress('')
+  }
+}
+
+async function check(
+  { settings, env }: FoundSettings,
+  { credentials, userAgent, deps }: { credentials: Credentials; userAgent: string; deps: DoctorDeps },
+): Promise<Result[]> {
   const { vendor, pace } = await countedProvider(settings.cloud, {
     userAgent,
-    proxy: proxyOf(env),
+    proxy: proxyOf(deps.env),
     signal: deps.signal,
   })
   const context: Context = { now: new Date(), env: Object.keys(env), settings, vendor }
-  const credentials = credentialsOf(settings.process, env)
   const reader = clusterReader(credentials, userAgent)
   const [ofCluster, ofCloud] = await Promise.all([
     clusterFacts({ reader, credentials, userAgent, context }),
     cloudFacts(vendor, { context, pace }),
   ])
-  const flags = kubeconfigFlags(settings.process.kubeconfig, env)
-  const results = checkAll({ ...ofCluster, ...ofCloud }, context).map((result) =>
-    result.fix === undefined ? result : { ...result, fix: remedyText(result.fix, flags) },
-  )
-  print(formatReport(results, settings.output))
-  return exitCodeOf(results)
+  return checkAll({ ...ofCluster, ...ofCloud }, context)
 }
 
 /** The results of all checks, in the order of the report. */

@@ -1,31 +1,44 @@
-import { escapeMisleading, plainText } from '../../lib/text.ts'
+import { counted, escapeMisleading, plainText } from '../../lib/text.ts'
 import { type Result, notChecked, sections } from './check.ts'
 import { remedyText } from '../../lib/remedy.ts'
 
 /** The output format of `doctor`. */
 export type Format = 'text' | 'json'
 
-const marks = { ok: 'ok     ', warning: 'warning', error: 'ERROR  ', unknown: 'unknown' }
+const marks = { ok: 'ok     ', manual: 'manual ', warning: 'warning', error: 'ERROR  ', unknown: 'unknown' }
+
+type Shown = {
+  format: Format
+  exitCode: number
+  /** Where the settings were found; none where they were given. */
+  places: readonly string[]
+}
 
 /** The report for people, or for programs. */
-export function formatReport(results: readonly Result[], format: Format): string {
-  return format === 'json' ? `${escapeMisleading(JSON.stringify(asJson(results), null, 2))}\n` : asText(results)
+export function formatReport(results: readonly Result[], { format, exitCode, places }: Shown): string {
+  if (format === 'text') return `${placesText(places)}${asText(results)}`
+  const report = { summary: summaryOf(results), exitCode, settingsFrom: places, results }
+  return `${escapeMisleading(JSON.stringify(report, null, 2))}\n`
 }
 
-/** 1 if there are errors, else 2 if something could not be checked, else 0. */
-export function exitCodeOf(results: readonly Result[]): number {
+function placesText(places: readonly string[]): string {
+  return places.length === 0 ? '' : `Settings of ${places.join(' and ')}\n\n`
+}
+
+/** 1 if there are errors, else 2 if something could not be checked and that is not allowed, else 0. */
+export function exitCodeOf(results: readonly Result[], allowUnknown = false): number {
   if (count(results, 'error') > 0) return 1
-  return count(results, 'unknown') > 0 ? 2 : 0
+  return count(results, 'unknown') > 0 && !allowUnknown ? 2 : 0
 }
 
-function asJson(results: readonly Result[]): object {
-  const summary = {
+function summaryOf(results: readonly Result[]): object {
+  return {
     ok: count(results, 'ok'),
+    manual: count(results, 'manual'),
     warnings: count(results, 'warning'),
     errors: count(results, 'error'),
     unknown: count(results, 'unknown'),
   }
-  return { summary, exitCode: exitCodeOf(results), results }
 }
 
 /** So many findings of one kind are printed whole; the JSON report has all of them. */
@@ -67,10 +80,11 @@ function uncheckedText(results: readonly Result[]): string[] {
   return rows.length === 0 ? [] : [`Not checked\n${rows.join('')}`]
 }
 
-function lines({ level, what: given, ...more }: Result): string {
+/** The id of the check ends its first line: runbooks name it. */
+function lines({ check, level, what: given, ...more }: Result): string {
   const [what, why, fix] = [given, more.why, more.fix && remedyText(more.fix)].map((text) => text && plainText(text))
-  const first = `  ${marks[level]}  ${what}\n`
-  const label = level === 'ok' ? 'run' : 'fix'
+  const first = `  ${marks[level]}  ${what} [${check}]\n`
+  const label = level === 'manual' ? 'run' : 'fix'
   const margin = ' '.repeat(11)
   return (
     first +
@@ -80,11 +94,15 @@ function lines({ level, what: given, ...more }: Result): string {
 }
 
 function summaryText(results: readonly Result[]): string {
-  const [errors, warnings, unknown, ok] = (['error', 'warning', 'unknown', 'ok'] as const).map((level) =>
-    count(results, level),
-  )
-  const unchecked = unknown === 0 ? '' : `, ${unknown} could not be checked`
-  return `${errors} errors, ${warnings} warnings, ${ok} ok${unchecked}. Nothing was changed.`
+  const [manual, unknown] = [count(results, 'manual'), count(results, 'unknown')]
+  const parts = [
+    counted(count(results, 'error'), 'errors'),
+    counted(count(results, 'warning'), 'warnings'),
+    `${count(results, 'ok')} ok`,
+    ...(manual === 0 ? [] : [`${manual} to check by hand`]),
+    ...(unknown === 0 ? [] : [`${unknown} could not be checked`]),
+  ]
+  return `${parts.join(', ')}. Nothing was changed.`
 }
 
 function count(results: readonly Result[], level: Result['level']): number {

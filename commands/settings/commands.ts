@@ -98,6 +98,13 @@ export const doctorSettings = {
     default: 'text',
     sentence: 'Format of the report.',
   },
+  allowUnknown: {
+    title: 'unknown allowed',
+    flag: '--allow-unknown',
+    format: boolean,
+    default: 'false',
+    sentence: 'Exits with 0 although something could not be checked, as where few rights are given.',
+  },
 } as const satisfies SettingsTable
 
 /** The settings of `takeover plan`, besides the settings of `serve`. */
@@ -135,6 +142,8 @@ export function readInstallSettings(sources: Pick<Sources, 'flags' | 'env'>): In
 }
 
 export type InstallSettings = ValuesOf<typeof installSettings>
+/** Flags of `serve` take precedence over the settings that are found in the cluster. */
+export type DoctorSettings = ValuesOf<typeof doctorSettings> & { flags: Record<string, string> }
 /** Flags of `serve` take precedence over what the predecessor's settings say. */
 export type TakeoverPlanSettings = ValuesOf<typeof takeoverPlanSettings> & { flags: Record<string, string> }
 export type CleanupSettings = ValuesOf<typeof cleanupSettings>

@@ -6,15 +6,25 @@ import type { FactName } from '../../inspect/facts.ts'
 const opening = `# doctor
 
 \`eip-admission doctor\` checks a live cluster and its cloud. It changes nothing: it reads, and asks the API server by a dry
-run whether it calls the webhooks. Give it the settings of \`serve\` and a kubeconfig:
+run whether it calls the webhooks.
 
-\`\`\`sh no-run=placeholder
-METAL_API_KEY=... METAL_PROJECT_ID=... eip-admission doctor --cloud-provider=equinixmetal
+\`\`\`sh no-run=is-a-test
+eip-admission doctor
 \`\`\`
 
-For each check it prints \`ok\`, \`warning\` or \`ERROR\`, with the reason and the command that fixes it. \`unknown\` means that
-a fact could not be read; the reason names the missing right. An \`ok\` with \`run\` gives a command that shows what nobody
-reports to \`doctor\`. \`-o json\` prints the same for programs.
+It reads the settings of \`serve\` as your kubeconfig may: from the Deployment, its environment, and the Secrets and ConfigMaps
+that it names. A flag of \`serve\` takes precedence over them. Where \`serve\` runs outside the cluster, give it \`--cloud-provider\`:
+it then reads its flags and its environment, as \`serve\` does. \`kubectl eip doctor\` is the same, and \`helm test\` runs it in a pod
+with the rights of \`serve\`.
+
+The end of each line is the id of the check, as in this table. A line begins with:
+
+- \`ok\`: nothing is wrong
+- \`warning\` or \`ERROR\`: what is wrong, why that matters, and the command that fixes it
+- \`manual\`: nothing reports it, so \`run\` names the command that shows it
+- \`unknown\`: a fact could not be read; the reason names the missing right
+
+\`-o json\` prints the same for programs. \`--allow-unknown\` exits with 0 where only facts are missing.
 
 | exit code | meaning |
 | --- | --- |

@@ -5,8 +5,12 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { TakeoverApplySettings, TakeoverUndoSettings } from '../../commands/settings/takeover-apply.ts'
 import { run } from '../../commands/run.ts'
-import type { DoctorSettings } from '../../commands/doctor/doctor.ts'
-import type { CleanupSettings, InstallSettings, TakeoverPlanSettings } from '../../commands/settings/commands.ts'
+import type {
+  CleanupSettings,
+  DoctorSettings,
+  InstallSettings,
+  TakeoverPlanSettings,
+} from '../../commands/settings/commands.ts'
 import { cleanupSettings, installSettings } from '../../commands/settings/commands.ts'
 import { serveSections } from '../../commands/settings/serve.ts'
 import type { ServeSettings } from '../../commands/settings/serve.ts'
@@ -101,10 +105,12 @@ test('takeover plan needs no setting, takes those of serve as flags, and its exi
   assert.not.match(secret.err, 'very-secret')
 })
 
-test('doctor takes the settings of serve and the format of its report, and its exit code is kept', async () => {
+test('doctor needs no setting, takes those of serve as flags, and its exit code is kept', async () => {
   const { code, err, doctor } = await typed('doctor --cloud-provider=equinixmetal --allow-untagged-cloud -o json')
-  assert.equal([code, err, doctor?.output, doctor?.warnings.length], [2, '', 'json', 1])
-  assert.is((await typed('doctor --cloud-provider=equinixmetal')).doctor?.output, 'text')
+  const flags = { '--cloud-provider': 'equinixmetal', '--allow-untagged-cloud': 'true' }
+  assert.equal([code, err, doctor], [2, '', { output: 'json', allowUnknown: false, flags }])
+  const plain = { output: 'text', allowUnknown: true, flags: {} }
+  assert.equal((await typed('doctor --allow-unknown')).doctor, plain)
   const wrong = await typed('doctor --cloud-provider=equinixmetal --output=xml')
   assert.is(wrong.code, 1)
   assert.match(wrong.err, 'output: --output is "xml"; it must be text or json')
@@ -273,8 +279,7 @@ test('an error of a command is thrown as it is', async () => {
 })
 
 const helps: [line: string, tables: SettingsTable[]][] = [
-  ['serve --help', serveSections.map(({ table }) => table)],
-  ['help serve', serveSections.map(({ table }) => table)],
+  ['serve --help=all', serveSections.map(({ table }) => table)],
   ['install --help', [installSettings]],
   ['cleanup -h', [cleanupSettings]],
 ]
@@ -303,7 +308,7 @@ for (const [line, tables] of helps) {
 }
 
 test('the help of serve shows the default of a shared flag for each cloud', async () => {
-  const { out } = await typed('serve --help')
+  const { out } = await typed('serve --help=all')
   const helpOf = (flag: string) =>
     out
       .split(/\n(?= {2}-)|\n\n/)
@@ -325,17 +330,35 @@ test('the help of serve shows the default of a shared flag for each cloud', asyn
 
 for (const command of ['plan', 'apply'])
   test(`the help of takeover ${command} shows only variables that it reads`, async () => {
-    const { out } = await typed(`takeover ${command} --help`)
+    const { out } = await typed(`takeover ${command} --help=all`)
     const shown = [...out.matchAll(/env: (\w+)/g)].map(([, name]) => name)
     assert.equal(new Set(shown), new Set(['KUBECONFIG', 'POD_NAMESPACE']))
     assert.match(out, '--cluster-id <id>')
   })
 
 test('the help of serve shows neither flags without effect nor flags for secrets', async () => {
-  const { out } = await typed('serve --help')
+  const { out } = await typed('serve --help=all')
   for (const flag of ['--authentication-skip-lookup', '--provider-config', '--api-key', '--bgp-pass ']) {
     assert.not.match(out, flag)
   }
 })
+
+const helpOfClouds: [line: string, has: string[], lacks: string[]][] = [
+  ['serve --help', ['--cloud-provider', '--max-addresses', '--help=all'], ['--metro', '--region', '--peer-asn']],
+  ['help serve', ['--cloud-provider'], ['--metro']],
+  ['serve --cloud-provider=hetzner --help', ['--location'], ['--metro', '--peer-asn', 'Several clouds']],
+  ['serve --cloud-provider equinixmetal --help', ['--metro', '--local-asn', 'METAL_LOCAL_ASN'], ['--region', 'PNAP_']],
+  ['--cloud-provider=equinixmetal --help', ['--metro'], ['--region']],
+  ['serve --cloud-provider=nobody --help', ['--max-addresses'], ['--metro']],
+  ['doctor --help', ['--output', '--kubeconfig', '--cloud-provider', '--help=all'], ['--max-addresses', '--metro']],
+  ['takeover plan --help', ['--kubeconfig', '--help=all'], ['--max-addresses', '--metro']],
+]
+for (const [line, has, lacks] of helpOfClouds)
+  test(`${line} shows the flags of the cloud that it names, and no other`, async () => {
+    const { code, out } = await typed(line)
+    assert.is(code, 0)
+    for (const text of has) assert.ok(out.includes(text), `${text} is not in:\n${out}`)
+    for (const text of lacks) assert.not.ok(out.includes(text), `${text} is in:\n${out}`)
+  })
 
 test.run()

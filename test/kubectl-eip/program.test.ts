@@ -35,7 +35,7 @@ test('what is stored is printed as it is', () => {
 })
 
 test('the help of each command has examples', async () => {
-  for (const command of ['adopt', 'list', 'move', 'release', 'status', 'why'])
+  for (const command of ['adopt', 'doctor', 'list', 'move', 'release', 'status', 'why'])
     assert.match(await printed(command, '--help'), new RegExp(`^Examples:\n  kubectl eip ${command}`, 'm'), command)
   assert.match(await printed('--help'), /^Exit codes:$/m)
 })

@@ -116,6 +116,7 @@ for (const { name } of dialectFacts()) {
       'ClusterRole /eip-admission-cleanup',
       'ClusterRoleBinding /eip-admission-cleanup',
       'Job eip-admission/eip-admission-cleanup',
+      'Pod eip-admission/eip-admission-test',
       'Secret eip-admission/eip-admission-webhook',
       'ServiceAccount eip-admission/eip-admission-cleanup',
     ])

@@ -108,7 +108,7 @@ async function announcingFindings({ cloud, project, token, controlPlane }: Scene
   const { stdout } = await typed(['doctor', ...flags, '-o', 'json'], { PATH: process.env['PATH'] ?? '', ...env })
   const { results } = JSON.parse(stdout) as { results: Result[] }
   return results
-    .filter(({ section, level }) => section === 'Announcing' && level !== 'ok')
+    .filter(({ section, level }) => section === 'Announcing' && level !== 'ok' && level !== 'manual')
     .map(({ level, what }) => `${level}: ${what}`)
 }
 

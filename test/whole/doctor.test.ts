@@ -72,7 +72,7 @@ test('a healthy cluster has no error and no warning, and doctor says so in words
   )
   const { stdout, stderr, code } = await doctor()
   assert.equal([code, stderr], [0, ''], stdout)
-  assert.match(stdout, /\n0 errors, 0 warnings, \d+ ok\. Nothing was changed\.\n$/, stdout)
+  assert.match(stdout, /\n0 errors, 0 warnings, \d+ ok, \d+ to check by hand\. Nothing was changed\.\n$/, stdout)
   for (const line of ['API server\n  ok ', 'the API server calls the webhooks and uses their answers', 'Rights\n  ok '])
     assert.match(stdout, line)
   assert.not.match(stdout, 'ERROR')
@@ -139,7 +139,7 @@ test('a wrong setting is named, and the exit code is 1', async () => {
 
 test('a BGP session that the routers see as down is named with its node, and which are up is not guessed', async () => {
   const [unseen] = (await results()).of('bgp-sessions')
-  assert.equal([unseen?.level, unseen?.what], ['ok', 'nothing reports here which BGP sessions are up'])
+  assert.equal([unseen?.level, unseen?.what], ['manual', 'nothing reports here which BGP sessions are up'])
   const list = await fetch(`${cloud.url}/projects/${project}/bgp/sessions`, { headers: { 'X-Auth-Token': token } })
   const [first] = ((await list.json()) as { bgp_sessions: { id: string }[] }).bgp_sessions
   assert.ok(first)
@@ -196,11 +196,11 @@ test('the report for people has the same, with reason and command, and shows not
   assert.is(code, 1)
   assert.match(
     stdout,
-    /ERROR {4}node bare has no providerID\n +why: .*\n +fix: kubectl --kubeconfig=\S+ describe node bare/,
+    /ERROR {4}node bare has no providerID \[provider-ids\]\n +why: .*\n +fix: kubectl --kubeconfig=\S+ describe node bare/,
   )
   assert.match(stdout, /warning {2}the variable METAL_METRO_NAM has no effect.*did you mean METAL_METRO_NAME\?/)
   assert.match(stdout, 'warning  --allow-untagged-cloud has no effect')
-  assert.match(stdout, /\n\d+ errors, \d+ warnings, \d+ ok\. Nothing was changed\.\n$/)
+  assert.match(stdout, /\n\d+ errors, \d+ warnings, \d+ ok, \d+ to check by hand\. Nothing was changed\.\n$/)
   assert.not.match(stdout.replaceAll('\n', ''), /\p{C}/u)
 })
 

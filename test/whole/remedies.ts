@@ -69,7 +69,7 @@ function fixesOf({ check, found, words, act }: Remedy, results: readonly Result[
 
 /** Whether a result is a finding, or says that nothing could be seen. */
 export function isWrong({ level }: Result): boolean {
-  return level !== 'ok'
+  return level !== 'ok' && level !== 'manual'
 }
 
 /** The commands in a remedy, as a person copies them from the terminal. */

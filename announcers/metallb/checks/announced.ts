@@ -4,6 +4,7 @@ import { quote, counted } from '../../../lib/text.ts'
 import { type HeldAddress, type KindDefinition, type SoftwareFinding, defineSoftwareCheck } from '../../check.ts'
 import type { LoadBalancer } from '../../setting.ts'
 import { editCommand } from '../../shared/programs.ts'
+import { logCommand } from './programs.ts'
 import { announcingPool, otherPoolChoice } from '../pools.ts'
 import { type DocumentPool, readMetallbDocument } from '../read-document.ts'
 import { isPeer } from '../resources.ts'
@@ -93,13 +94,21 @@ function notInPool({ service, address, text }: HeldAddress, metallb: readonly Ku
 /** From this version on MetalLB writes down what its speakers announce. */
 const announcementKind = 'servicebgpstatuses.metallb.io'
 
+const unreported = (loadBalancer: LoadBalancer): SoftwareFinding => ({
+  level: 'manual',
+  what: 'this version of MetalLB does not write down what its speakers announce',
+  why: 'from 0.15 on it does',
+  fix: logCommand('speaker', loadBalancer),
+})
+
 export const speakers = defineSoftwareCheck({
   id: 'speakers',
   checks: 'A speaker of MetalLB announces every held address to a peer, where MetalLB writes that down (from 0.15 on).',
   good: 'the speakers of MetalLB report no held address that none of them announces',
   needs: ['announcements', 'definitions', 'held'],
-  judge({ announcements, definitions, held }) {
-    if (!definitions.some(({ metadata }) => metadata.name === announcementKind)) return []
+  judge({ announcements, definitions, held }, { loadBalancer }) {
+    if (!definitions.some(({ metadata }) => metadata.name === announcementKind))
+      return held.length > 0 ? [unreported(loadBalancer)] : []
     const announced = announcements.filter(({ status }) => status?.peers?.length)
     const keys = new Set(announced.map(({ status }) => `${status?.serviceNamespace}/${status?.serviceName}`))
     return held

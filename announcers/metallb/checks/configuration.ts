@@ -5,7 +5,8 @@ import { describeCommand, editCommand } from '../../shared/programs.ts'
 import { readMetallbDocument } from '../read-document.ts'
 import { type ConfigurationState, configurationStates, isPool } from '../resources.ts'
 import { isWritten } from '../ownership.ts'
-import { metallbContainers } from './programs.ts'
+import type { LoadBalancer } from '../../setting.ts'
+import { logCommand, metallbContainers } from './programs.ts'
 import { shell } from '../../../lib/remedy.ts'
 
 export const metallbReports = defineSoftwareCheck({
@@ -13,16 +14,25 @@ export const metallbReports = defineSoftwareCheck({
   checks: 'MetalLB accepts its configuration, where it reports that (from 0.15.3 on).',
   good: 'MetalLB reports no problem with its configuration',
   needs: ['metallb'],
-  judge: ({ metallb }) =>
-    metallb
-      .filter((object): object is ConfigurationState => object.kind === configurationStates.kind)
+  judge({ metallb }, { loadBalancer }) {
+    const states = metallb.filter((object): object is ConfigurationState => object.kind === configurationStates.kind)
+    if (states.length === 0) return [unreported(loadBalancer)]
+    return states
       .filter(({ status }) => status?.result === 'Invalid')
       .map((state) => ({
         level: 'error',
         what: `ConfigurationState ${keyOf(state)}: ${state.status?.errorSummary ?? 'the configuration is invalid'}`,
         why: 'MetalLB continues with its last valid configuration, and announces nothing new',
         fix: { command: describeCommand(state) },
-      })),
+      }))
+  },
+})
+
+const unreported = (loadBalancer: LoadBalancer): SoftwareFinding => ({
+  level: 'manual',
+  what: 'MetalLB does not report whether it accepts its configuration',
+  why: 'from 0.15.3 on it does',
+  fix: logCommand('controller', loadBalancer),
 })
 
 export const metallbDocumentCheck = defineSoftwareCheck({

@@ -10,7 +10,7 @@ import {
 } from '../../check.ts'
 import { type LoadBalancer, placedText } from '../../setting.ts'
 import { containersOf, notReady } from '../../shared/programs.ts'
-import { shell } from '../../../lib/remedy.ts'
+import { type Command, shell } from '../../../lib/remedy.ts'
 
 const metallbImage = /(^|\/)metallb\/(controller|speaker)(?=[:@]|$)|metallb-(controller|speaker)/
 
@@ -44,6 +44,12 @@ export const metallbPrograms = defineSoftwareCheck({
     ]
   },
 })
+
+/** The command that shows the log of a part of MetalLB. */
+export function logCommand(part: 'controller' | 'speaker', loadBalancer: LoadBalancer): Command {
+  const namespace = 'namespace' in loadBalancer ? loadBalancer.namespace : undefined
+  return shell`kubectl logs -n ${namespace ?? 'metallb-system'} -l component=${part} --tail=-1   # -l app.kubernetes.io/component=${part} where Helm installed MetalLB`
+}
 
 /** MetalLB brings it from 0.13 on. */
 const objectsKind = 'ipaddresspools.metallb.io'

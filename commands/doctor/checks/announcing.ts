@@ -103,7 +103,7 @@ export const loadBalancingOff = defineCheck({
               level: 'warning',
               what: waiting,
               why: 'doctor has no load balancer setting; `serve` may have one',
-              fix: 'run doctor again with every setting of `serve`; if that has none either, set one',
+              fix: foundAgain,
             },
           ]
     return [
@@ -111,11 +111,13 @@ export const loadBalancingOff = defineCheck({
         level: 'warning',
         what: `doctor has no load balancer setting, but Services show addresses that they hold: ${showing.length}, such as ${keyOf(first)}`,
         why: 'without it nothing was checked of announcing, of BGP sessions and of Services that wait',
-        fix: 'run doctor again with --loadbalancer and every other setting of `serve`, as its Deployment and its Secret have them',
+        fix: foundAgain,
       },
     ]
   },
 })
+
+const foundAgain = shell`eip-admission doctor   # without flags it reads the Deployment and the Secret of serve; if these have no load balancer setting, set one`
 
 function shows(service: Service, record: ElasticIP): boolean {
   const held = canonicalIpAddress(heldAddress(record) ?? '')

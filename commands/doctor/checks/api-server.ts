@@ -39,8 +39,15 @@ export const apiServerFlags = defineCheck({
   checks: 'The flags of API servers that run as pods disable no admission plugin that calls webhooks.',
   good: 'no flag that can be seen turns webhooks off',
   needs: ['apiServerPods'],
-  judge: ({ apiServerPods }) => apiServerPods.flatMap(disabledPlugins),
+  judge: ({ apiServerPods }) => (apiServerPods.length > 0 ? apiServerPods.flatMap(disabledPlugins) : [unseenFlags]),
 })
+
+const unseenFlags: Finding = {
+  level: 'manual',
+  what: 'no API server runs as a pod, so its flags cannot be seen',
+  why: `without the plugins ${admissionPlugins.join(' and ')} it calls no webhook`,
+  fix: shell`ps -ww -o args -C kube-apiserver   # on a control-plane machine: --disable-admission-plugins names neither`,
+}
 
 function disabledPlugins({ metadata: { name, namespace }, spec }: Pod): Finding[] {
   const flag = '--disable-admission-plugins='

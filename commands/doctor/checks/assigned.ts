@@ -3,7 +3,7 @@ import { machineIdOf, oneNodeForEach } from '../../../controllers/nodes/node-mac
 import { isReady } from '../../../controllers/nodes/taints.ts'
 import { type Node, keyOf } from '../../../kube/objects.ts'
 import type { AssignedAddress } from '../../../clouds/ports/assignments.ts'
-import type { Context } from '../../../inspect/facts.ts'
+import type { Context, Values } from '../../../inspect/facts.ts'
 import { type Held, heldByServices } from '../../../inspect/held.ts'
 import { type Finding, defineCheck } from '../check.ts'
 import { shell } from '../../../lib/remedy.ts'
@@ -37,18 +37,28 @@ export const answeringNodes = defineCheck({
   good: 'kube-proxy lets nodes answer for addresses on any interface, as far as kube-system/kube-proxy says',
   needs: ['kubeProxyConfig'],
   applies: isAssigning,
-  judge: ({ kubeProxyConfig }) =>
-    Object.values(kubeProxyConfig?.data ?? {}).some((text) => /^\s*strictARP:\s*["']?true\b/im.test(text))
-      ? [
-          {
-            level: 'warning',
-            what: 'ConfigMap kube-system/kube-proxy has strictARP: true',
-            why: 'a node then answers no ARP request for an address on lo or kube-ipvs0, where the network asks',
-            fix: shell`kubectl -n kube-system edit configmap kube-proxy   # strictARP: false; or put the addresses on the public interface`,
-          },
-        ]
-      : [],
+  judge: ({ kubeProxyConfig }) => (kubeProxyConfig ? strictFindings(kubeProxyConfig) : [unseenSysctl]),
 })
+
+const unseenSysctl: Finding = {
+  level: 'manual',
+  what: 'there is no ConfigMap kube-system/kube-proxy that says whether nodes answer for addresses on any interface',
+  why: 'a node with arp_ignore 1 or 2 answers no ARP request for an address that is on lo',
+  fix: shell`sysctl net.ipv4.conf.all.arp_ignore   # on each node: 0 is right`,
+}
+
+function strictFindings({ data = {} }: NonNullable<Values['kubeProxyConfig']>): Finding[] {
+  return Object.values(data).some((text) => /^\s*strictARP:\s*["']?true\b/im.test(text))
+    ? [
+        {
+          level: 'warning',
+          what: 'ConfigMap kube-system/kube-proxy has strictARP: true',
+          why: 'a node then answers no ARP request for an address on lo or kube-ipvs0, where the network asks',
+          fix: shell`kubectl -n kube-system edit configmap kube-proxy   # strictARP: false; or put the addresses on the public interface`,
+        },
+      ]
+    : []
+}
 
 function placeFinding(
   { service, text }: Held,

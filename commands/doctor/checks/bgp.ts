@@ -43,7 +43,9 @@ export const bgpSessions = defineCheck({
     if (!records.some((record) => heldAddress(record) !== undefined)) return []
     // FRR-K8s says what is so now, and of each session.
     if (sessions.length > 0) return sessions.flatMap(downInFrr)
-    const seen = machinesOf(nodes, context.vendor).flatMap(({ node, machine }) => {
+    const machines = machinesOf(nodes, context.vendor)
+    if (machines.length === 0) return []
+    const seen = machines.flatMap(({ node, machine }) => {
       const found = seenSessions.get(machine)
       return found ? [{ node, ...found }] : []
     })
@@ -125,7 +127,7 @@ function downAtCloud({ node, up, down, seenAt }: NodeSessions, context: Context)
 /** Said once, and no problem: not every cluster has a reporter of its sessions. */
 function unseen(context: Context): Finding {
   return {
-    level: 'ok',
+    level: 'manual',
     what: 'nothing reports here which BGP sessions are up',
     why: `${context.vendor.cloud.name} has not looked at them yet, and only MetalLB with FRR-K8s writes it down`,
     fix: command(context),

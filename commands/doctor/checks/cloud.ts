@@ -100,7 +100,7 @@ export const cloudPace = defineCheck({
     return [
       {
         // They are calls of doctor, and a burst. Refusals of `serve` are counted in its own metric.
-        level: 'ok',
+        level: 'manual',
         what: `${vendor.cloud.name} refused ${limited} of ${calls} calls of doctor at first, because of its rate limit`,
         why: 'doctor reads everything at once, which `serve` does not',
         fix: shell`sum(eip_admission_cloud_call_duration_seconds_count{result="rate-limit"})   # in Prometheus: refused calls of \`serve\``,

@@ -8,6 +8,7 @@ import { type Finding, defineCheck } from '../check.ts'
 import type { Context, Definition, Schema, Values } from '../../../inspect/facts.ts'
 import { installRemedy } from '../install-remedy.ts'
 import { type Command, shell } from '../../../lib/remedy.ts'
+import { names } from '../../../settings/installed-names.ts'
 
 function logs({ settings }: Context): Command {
   return shell`kubectl logs -n ${settings.process.namespace} -l app.kubernetes.io/name=eip-admission   # or the log of \`serve\``
@@ -139,11 +140,12 @@ export const servingCertificate = defineCheck({
   id: 'serving-certificate',
   section: 'Webhooks',
   checks: 'The certificate that the webhooks serve is valid for more than a day, where this machine can reach them.',
-  good: 'no certificate of the webhooks that can be seen from here ends soon',
+  good: 'the certificate of the webhooks does not end soon',
   needs: ['servingCertificate'],
   judge({ servingCertificate: seen }, context) {
     const { now } = context
-    if (!seen || seen.endsAt.getTime() > now.getTime() + dayMs) return []
+    if (!seen) return [unseenCertificate(context)]
+    if (seen.endsAt.getTime() > now.getTime() + dayMs) return []
     const isOver = seen.endsAt <= now
     return [
       {
@@ -155,3 +157,13 @@ export const servingCertificate = defineCheck({
     ]
   },
 })
+
+/** Outside of the cluster the Service of the webhooks has no address. */
+function unseenCertificate({ settings: { process } }: Context): Finding {
+  return {
+    level: 'manual',
+    what: 'this machine does not reach the webhooks, so the end of their certificate cannot be seen',
+    why: 'the API server refuses an expired one',
+    fix: shell`kubectl get --raw /api/v1/namespaces/${process.namespace}/services/https:${names.metricsService}:metrics/proxy/metrics   # eip_admission_cert_not_after_timestamp_seconds is in the future`,
+  }
+}

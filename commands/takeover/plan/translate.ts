@@ -5,7 +5,7 @@ import { type SettingsFile, parseSettingsFile } from '../../../settings/file.ts'
 import { fixedFlags, ignoredFlags } from '../../settings/ignored-flags.ts'
 import { processSettings } from '../../../settings/process.ts'
 import { type Places, type Setting, placesOf } from '../../../settings/setting.ts'
-import { type GivenSettings, type GivenVariable, isFalse } from '../../../inspect/given-settings.ts'
+import { type GivenSettings, type GivenVariable, isFalse, refText } from '../../../inspect/given-settings.ts'
 import { type PlanFinding, warning } from './plan.ts'
 import { type Predecessor, isBefore } from '../../../inspect/predecessors.ts'
 
@@ -85,11 +85,6 @@ function dialectOf({ dialect: name }: Predecessor): Dialect {
   const found = dialects.find((one) => one.name === name)
   if (!found) throw new Error(`there is no dialect ${name}`)
   return found
-}
-
-/** A Secret or ConfigMap and its key, for people. */
-function refText({ kind, namespace, name, key }: { kind: string } & Record<'namespace' | 'name' | 'key', string>) {
-  return `${kind} ${namespace}/${name} (${key})`
 }
 
 type Target = { result: Translation }

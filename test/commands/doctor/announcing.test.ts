@@ -236,7 +236,8 @@ test('an address that no speaker announces, where MetalLB writes that down', () 
   const of = (announcements: AnnouncementState[], definitions = [definition]) =>
     lines(speakers, { announcements, definitions, services, records }, crds)[0]
   assert.match(of([state('web', ['a-0'])]) ?? '', /^ok/)
-  assert.match(of([], []) ?? '', /^ok/, 'MetalLB before 0.15 writes nothing down')
+  assert.match(of([], []) ?? '', /^manual: this version of MetalLB does not write down/)
+  assert.match(lines(metallbReports, { metallb: [] }, crds)[0] ?? '', /^manual: MetalLB does not report/)
   const silent = 'warning: no speaker of MetalLB announces 192.0.2.1 of Service default/web'
   assert.equal([of([]), of([state('web', [])]), of([state('other', ['a-0'])])], [silent, silent, silent])
 })
@@ -560,7 +561,7 @@ test('the settings of kube-vip', () => {
 for (const [name, data, expected] of [
   ['strictARP', { 'config.conf': 'mode: ipvs\nipvs:\n  strictARP: true\n' }, 'warning'],
   ['no strictARP', { 'config.conf': 'mode: ipvs\nipvs:\n  strictARP: false\n' }, 'ok'],
-  ['no ConfigMap', undefined, 'ok'],
+  ['no ConfigMap', undefined, 'manual'],
 ] as const)
   test(`nodes that answer for assigned addresses: kube-proxy with ${name}`, () => {
     const metadata = { namespace: 'kube-system', name: 'kube-proxy' }

@@ -176,7 +176,7 @@ test('sessions that FRR-K8s, or else the routers of the provider, see as down', 
   assert.equal(text(sessions, half, []), ok, 'without an address to announce, MetalLB has no sessions')
   const [unseen, ...others] = of([], { up: 0, down: 0, seenAt: undefined })
   assert.equal(others, [], 'it is said once')
-  assert.is(unseen?.level, 'ok')
+  assert.is(unseen?.level, 'manual')
   assert.match(unseen?.what ?? '', 'nothing reports here which BGP sessions are up')
   assert.match(remedyText(unseen?.fix ?? ''), 'kubectl get pods -n m -o name | grep speaker')
 })

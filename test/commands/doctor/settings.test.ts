@@ -46,7 +46,7 @@ test('what the provider refuses, and how often', () => {
   )
   assert.match(
     lines(cloudPace, { cloudPace: { calls: 9, limited: 2 } })[0] ?? '',
-    /^ok: .* refused 2 of 9 calls of doctor/,
+    /^manual: .* refused 2 of 9 calls of doctor/,
   )
 })
 
@@ -280,14 +280,14 @@ test('equal findings are counted, and checks that lack one fact share a line', (
     unread: 'there is no kubeconfig',
   })
   const results = [...Array.from({ length: 300 }, (_, n) => finding(n)), unknown('roles'), unknown('leader')]
-  const text = formatReport(results, 'text').split('\n')
+  const text = formatReport(results, shown('text')).split('\n')
   assert.equal(
     text.filter((line) => !/why: |fix: /.test(line)),
     [
       'Nodes',
-      '  ERROR    node n-0 has no providerID',
-      '  ERROR    node n-1 has no providerID',
-      '  ERROR    node n-2 has no providerID',
+      '  ERROR    node n-0 has no providerID [provider-ids]',
+      '  ERROR    node n-1 has no providerID [provider-ids]',
+      '  ERROR    node n-2 has no providerID [provider-ids]',
       '  ERROR    and 297 more of provider-ids: doctor --output=json has all',
       '',
       'Not checked',
@@ -297,21 +297,42 @@ test('equal findings are counted, and checks that lack one fact share a line', (
       '',
     ],
   )
-  assert.is((JSON.parse(formatReport(results, 'json')) as { results: Result[] }).results.length, 302)
+  assert.is((JSON.parse(formatReport(results, shown('json'))) as { results: Result[] }).results.length, 302)
 })
+
+const shown = (format: 'text' | 'json') => ({ format, exitCode: 2, places: [] })
 
 test('the report, its exit code, and text of users that steers no terminal', () => {
   const result = (level: Result['level'], what = 'w'): Result => ({ section: 'Nodes', check: 'c', level, what })
   assert.equal(
-    [[], [result('ok'), result('warning')], [result('unknown')], [result('unknown'), result('error')]].map(exitCodeOf),
-    [0, 0, 2, 1],
+    [
+      [],
+      [result('ok'), result('manual'), result('warning')],
+      [result('unknown')],
+      [result('unknown'), result('error')],
+    ].map((results) => [exitCodeOf(results), exitCodeOf(results, true)]),
+    [
+      [0, 0],
+      [0, 0],
+      [2, 0],
+      [1, 1],
+    ],
   )
-  const text = formatReport([{ ...result('error', 'bad\n  ok       \u001b[2Jfine\u202e'), why: 'y', fix: 'f' }], 'text')
+  const text = formatReport(
+    [{ ...result('error', 'bad\n  ok       \u001b[2Jfine\u202e'), why: 'y', fix: 'f' }],
+    shown('text'),
+  )
   assert.is(
     text,
-    'Nodes\n  ERROR    bad ok [2Jfine\n           why: y\n           fix: f\n\n1 errors, 0 warnings, 0 ok. Nothing was changed.\n',
+    'Nodes\n  ERROR    bad ok [2Jfine [c]\n           why: y\n           fix: f\n\n1 error, 0 warnings, 0 ok. Nothing was changed.\n',
   )
-  const json = JSON.parse(formatReport([result('unknown')], 'json')) as { exitCode: number }
+  const places = ['Deployment a/b', 'Secret a/c (d)']
+  assert.is(
+    formatReport([result('warning'), { ...result('manual', 'look'), fix: 'kubectl x' }], { ...shown('text'), places }),
+    'Settings of Deployment a/b and Secret a/c (d)\n\nNodes\n  warning  w [c]\n  manual   look [c]\n           run: kubectl x\n\n' +
+      '0 errors, 1 warning, 0 ok, 1 to check by hand. Nothing was changed.\n',
+  )
+  const json = JSON.parse(formatReport([result('unknown')], shown('json'))) as { exitCode: number }
   assert.is(json.exitCode, 2)
   assert.equal(judge(roles, {})[0]?.level, 'unknown')
 })
