@@ -28,7 +28,10 @@ export type LeaseRecord = {
   claim(): Promise<boolean>
   /** Renews the lease if it is still ours. False if another process held it since, although it may be free now. */
   renew(): Promise<boolean>
-  /** How long the lease had not been renewed, by its date, when we claimed it; undefined if there was none. */
+  /**
+   * How long nobody had led when we claimed the lease, by its date; undefined if there was none. 0 if a leader was seen
+   * since this process runs, be it this process itself.
+   */
   silentMs(): number | undefined
   /** The holder of the lease when we last saw it; empty if it had none, undefined before the first look. */
   holder(): string | undefined
@@ -45,10 +48,9 @@ type Spec = NonNullable<Lease['spec']>
 export function leaseRecord(options: LeaseOptions): LeaseRecord {
   const { client, lease, identity, callTimeoutMs, clock } = options
   const call = { timeoutMs: callTimeoutMs }
-  const isLeftToOthers = otherHolderCheck(options)
+  const leaders = watchLeaders(options)
   /** The lease as we last wrote it; undefined if the outcome of the last write is unknown. */
   let ours: Lease | undefined
-  const seen: { silentMs?: number | undefined; holder?: string } = {}
 
   const writeClaim = async (stored: Lease) => {
     ours = undefined
@@ -60,12 +62,11 @@ export function leaseRecord(options: LeaseOptions): LeaseRecord {
     async claim() {
       if (ours !== undefined && (await succeeds(writeClaim(ours)))) return true
       const stored = await client.get(leases, lease, call)
-      seen.holder = stored?.spec?.holderIdentity ?? ''
-      if (stored !== undefined && isLeftToOthers(stored)) return false
-      if (stored?.spec?.holderIdentity !== identity) seen.silentMs = ageMs(stored, clock.date())
+      if (leaders.mayHold(stored)) return false
+      leaders.beginClaim(stored)
       if (stored !== undefined) await writeClaim(stored)
       else ours = await client.create(leases, { ...newLease, metadata: lease, spec: claimedSpec({}, options) }, call)
-      seen.holder = identity
+      leaders.endClaim()
       return true
     },
     async renew() {
@@ -75,8 +76,8 @@ export function leaseRecord(options: LeaseOptions): LeaseRecord {
       await writeClaim(stored)
       return true
     },
-    silentMs: () => seen.silentMs,
-    holder: () => seen.holder,
+    silentMs: () => leaders.silentMs(),
+    holder: () => leaders.holder(),
     async release() {
       ours = undefined
       const stored = await client.get(leases, lease, call)
@@ -88,22 +89,45 @@ export function leaseRecord(options: LeaseOptions): LeaseRecord {
 
 const newLease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' } as const
 
-/** Remembers when the lease last changed, and tells whether another contender's claim is still valid, or goes first. */
-function otherHolderCheck(options: LeaseOptions): (lease: Lease) => boolean {
+/** Remembers who led, and when the lease last changed. */
+function watchLeaders(options: LeaseOptions) {
   const { identity, leaseDurationMs, clock, hesitationMs = () => 0 } = options
   const { graceMs = () => undefined, onSeen = () => {} } = options
   let lastChange: { text: string; atMs: number } | undefined
+  /** Whether this process has led, or another one has written the lease since our first look. */
+  let wasLed = false
+  let silentMs: number | undefined
+  let holder: string | undefined
 
-  return (lease) => {
-    onSeen(lease)
-    const { spec = {} } = lease
-    const text = JSON.stringify(spec)
-    if (lastChange?.text !== text) lastChange = { text, atMs: clock.now() }
-    const { holderIdentity = '', leaseDurationSeconds = leaseDurationMs / 1000 } = spec
-    if (holderIdentity === identity) return false
-    const validMs = holderIdentity === '' ? 0 : (graceMs(holderIdentity) ?? leaseDurationSeconds * 1000)
-    const freeAtMs = lastChange.atMs + validMs
-    return clock.now() < freeAtMs + hesitationMs()
+  return {
+    /** Whether another contender's claim is still valid, or goes first. */
+    mayHold(lease: Lease | undefined): boolean {
+      holder = lease?.spec?.holderIdentity ?? ''
+      if (lease === undefined) return false
+      onSeen(lease)
+      const { spec = {} } = lease
+      const { leaseDurationSeconds = leaseDurationMs / 1000 } = spec
+      const text = JSON.stringify(spec)
+      if (lastChange?.text !== text) {
+        wasLed ||= lastChange !== undefined && holder !== identity
+        lastChange = { text, atMs: clock.now() }
+      }
+      if (holder === identity) return false
+      const validMs = holder === '' ? 0 : (graceMs(holder) ?? leaseDurationSeconds * 1000)
+      const freeAtMs = lastChange.atMs + validMs
+      return clock.now() < freeAtMs + hesitationMs()
+    },
+    beginClaim(stored: Lease | undefined) {
+      if (wasLed) silentMs = 0
+      // Our claim stands there if the answer to it was lost.
+      else if (holder !== identity) silentMs = ageMs(stored, clock.date())
+    },
+    endClaim() {
+      wasLed = true
+      holder = identity
+    },
+    silentMs: () => silentMs,
+    holder: () => holder,
   }
 }
 

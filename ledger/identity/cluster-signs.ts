@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import type { Reservation } from '../../clouds/ports/cloud.ts'
 import type { HaltMemory } from './halt.ts'
 import {
+  type SignEntries,
   makeSign,
   planSign,
-  type SignEntries,
   type SignPlan,
   type SignSeen,
   signsOf,
@@ -26,11 +26,10 @@ export type ClusterState =
 
 export type ClusterSigns = {
   state(): ClusterState
-  /**
-   * A new leader knows nothing yet. `silentMs`: how long the lease had not been renewed when it claimed it; undefined if
-   * there was none.
-   */
+  /** A new leader knows nothing yet. `silentMs`: how long nobody had led; undefined if nobody knows. */
   reset(silentMs: number | undefined): void
+  /** Stores, before a new leader reads the cloud, whether its releases will wait. */
+  begin(signal: AbortSignal): Promise<void>
   /** How long releases have to wait; undefined if they do not. */
   waitMs(): number | undefined
   /** Compares the signs in a list of reservations with ours, and writes the next one. Returns what the sweep may do. */
@@ -45,9 +44,7 @@ export type ClusterSignsDeps = WriteSignDeps & ReleaseWaitDeps & { witness: Witn
 export function clusterSigns(deps: ClusterSignsDeps): ClusterSigns {
   const signs = signWatch(deps)
   const wait = releaseWait(deps)
-  // The ConfigMap may be deleted, or restored from an older backup: signs of this process are this cluster's all the
-  // same.
-  const written: string[] = []
+  const known = knownSigns(deps)
   let state: ClusterState = { kind: 'unchecked' }
   return {
     state: () => state,
@@ -57,9 +54,9 @@ export function clusterSigns(deps: ClusterSignsDeps): ClusterSigns {
       wait.reset(silentMs)
     },
     waitMs: () => wait.leftMs(),
+    begin: async (signal) => wait.keep(await known.read(signal), signal),
     async check(reservations, signal) {
-      const stored = await deps.map.read(signal)
-      const entries = withSigns(deps.halt.entries(stored), written)
+      const { stored, entries } = await known.read(signal)
       const witness = await deps.witness.find(signal)
       const witnessed = await findWitnessed(deps, { reservations, entries }, signal)
       const plan = signs.decide(reservations, { entries, witnessed })
@@ -70,12 +67,12 @@ export function clusterSigns(deps: ClusterSignsDeps): ClusterSigns {
         return 'nothing'
       }
       if (plan.kind === 'observe') {
-        await wait.begin({ plan, entries, stored }, signal)
+        wait.begin(entries, plan)
         state = { kind: wait.leftMs() === undefined ? 'ours' : 'waiting' }
         return 'no-release'
       }
       const sign = makeSign(randomBytes(8).toString('hex'), { intervalMs: deps.intervalMs, witness })
-      written.splice(0, written.length, ...written.slice(-maxSigns), sign)
+      known.add(sign)
       const shown = signsOf({ reservations, scheme: deps.scheme })
       await writeSign(deps, { plan, entries, stored, sign, shown }, signal)
       signs.endObserving()
@@ -134,8 +131,17 @@ async function findWitnessed(
   return found
 }
 
-function withSigns(entries: SignEntries, more: string[]): SignEntries {
-  return { ...entries, signs: [...new Set([...entries.signs, ...more])] }
+/** Reads the stored entries, and adds the last signs of this process: the map may be deleted, or that of an older backup. */
+function knownSigns({ map, halt }: Pick<ClusterSignsDeps, 'map' | 'halt'>) {
+  let written: string[] = []
+  return {
+    async read(signal: AbortSignal): Promise<Known> {
+      const stored = await map.read(signal)
+      const entries = halt.entries(stored)
+      return { stored, entries: { ...entries, signs: [...new Set([...entries.signs, ...written])] } }
+    },
+    add: (sign: string) => void (written = [...written.slice(-maxSigns), sign]),
+  }
 }
 
 /** Keeps that we stop, in this process; returns the reason. */
@@ -164,25 +170,28 @@ type ReleaseWaitDeps = Pick<LedgerDeps, 'scheme' | 'log'> & {
 
 /** For how long this leader releases nothing. */
 function releaseWait({ map, scheme, successionMs, monotonicMs, log }: ReleaseWaitDeps) {
-  let silentMs: number | undefined
+  // After a silence the next term of this process follows that silence too, until a wait has ended.
+  let silentMs: number | undefined = 0
   let untilMs: number | undefined
   const leftMs = () => (untilMs === undefined || monotonicMs() >= untilMs ? undefined : untilMs - monotonicMs())
   return {
     leftMs,
     reset(silence: number | undefined) {
-      silentMs = silence
+      if (isSuccession({ silentMs, successionMs })) silentMs = silence
       untilMs = undefined
     },
-    end: () => void (untilMs = undefined),
-    async begin(
-      { plan, entries, stored }: Known & { plan: Extract<SignPlan, { kind: 'observe' }> },
-      signal: AbortSignal,
-    ): Promise<void> {
+    end() {
+      silentMs = 0
+      untilMs = undefined
+    },
+    /** Stores that this leader waits: the next leader of a copy must not take us for the original's. */
+    async keep({ entries, stored }: Known, signal: AbortSignal): Promise<void> {
+      if (entries.signs.length === 0 || isSuccession({ silentMs, successionMs })) return
+      await map.change(stored, { cluster: scheme.cluster, waiting: 'true' }, signal)
+    },
+    begin({ hasWaited }: SignEntries, { signMs }: Extract<SignPlan, { kind: 'observe' }>): void {
       if (untilMs !== undefined) return
-      const { hasWaited } = entries
-      const waitMs = releaseWaitMs({ silentMs, hasWaited, successionMs, signMs: plan.signMs })
-      // The next leader of a copy must not take us for the original's.
-      if (waitMs > 0) await map.change(stored, { cluster: scheme.cluster, waiting: 'true' }, signal)
+      const waitMs = releaseWaitMs({ silentMs, hasWaited, successionMs, signMs })
       if (waitMs > 0) log.info({ waitMs }, 'releases wait: this may be a copy of a cluster that lives')
       untilMs = monotonicMs() + waitMs
     },
@@ -192,8 +201,8 @@ function releaseWait({ map, scheme, successionMs, monotonicMs, log }: ReleaseWai
 /** The facts that tell a new leader of a cluster from the first leader of a copy. */
 type Silence = {
   /**
-   * How long the lease had not been renewed when this leader claimed it, by the clocks of two processes; undefined if
-   * there was no lease.
+   * How long nobody had led, by the clocks of two processes; undefined if nobody knows. 0 where this process has seen a
+   * leader.
    */
   silentMs: number | undefined
   /** An earlier leader began to wait, and did not come to an end: the lease says nothing about the time before it. */
@@ -210,13 +219,17 @@ type Silence = {
  *
  * | the last leader                                        | releases wait                           |
  * | ------------------------------------------------------ | --------------------------------------- |
+ * | led while this process ran, and had not to wait itself | not: a copy starts its processes anew   |
  * | ended a moment ago, and had not to wait itself         | not: a copy takes longer to restore     |
  * | ended earlier or later than that, by its clock         | until an original has signed            |
  * | had not ended to wait, or nobody knows when it ended   | until an original has signed            |
  *
  * A long silence does not shorten the wait: it may be the difference of two clocks.
  */
-function releaseWaitMs({ silentMs, hasWaited, successionMs, signMs }: Silence): number {
-  const isSuccession = silentMs !== undefined && Math.abs(silentMs) <= successionMs
-  return isSuccession && !hasWaited ? 0 : signMs
+function releaseWaitMs({ hasWaited, signMs, ...silence }: Silence): number {
+  return isSuccession(silence) && !hasWaited ? 0 : signMs
+}
+
+function isSuccession({ silentMs, successionMs }: Pick<Silence, 'silentMs' | 'successionMs'>): boolean {
+  return silentMs !== undefined && Math.abs(silentMs) <= successionMs
 }

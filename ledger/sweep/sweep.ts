@@ -62,6 +62,7 @@ export function sweep(deps: SweepDeps): Sweep {
     if (deps.signs.state().kind === 'unchecked') {
       memory.forget()
       await deps.mark.clear(signal)
+      await deps.signs.begin(signal)
     }
     const setMark = deps.mark.begin()
     const releaseRecords = deps.listRecords().filter(isReleaseRecord)

@@ -59,15 +59,16 @@ export type Arena = {
   close(isGood: boolean): Promise<void>
 }
 
-// So short that a wait for a killed process, or for a Service that is never stored, takes seconds.
+// So short that a wait for a killed process, or for a Service that is never stored, takes seconds. On a busy machine calls
+// succeed in these times.
 const flags = [
-  '--cloud-timeout=1s',
+  '--cloud-timeout=3s',
   '--unbound-grace=3s',
   '--sweep-interval=1s',
   '--webhook-probe-interval=1s',
-  '--leader-elect-lease-duration=2s',
-  '--leader-elect-renew-deadline=1500ms',
-  '--leader-elect-retry-period=300ms',
+  '--leader-elect-lease-duration=4s',
+  '--leader-elect-renew-deadline=3s',
+  '--leader-elect-retry-period=500ms',
 ]
 
 /** A cluster with two replicas of the product, one of them without webhooks, and an administrator's client. */

@@ -11,6 +11,7 @@ export type Trouble =
   | 'wrong clock'
   | 'careless person'
   | 'deleted address'
+  | 'busy machine'
 
 /** The trouble that a fault of the cloud is. */
 export function troubleOf({ answer, message }: Fault): Trouble {
@@ -49,6 +50,20 @@ export const explained: Record<Trouble, readonly string[]> = {
     'EIPAdmissionReviewsFail',
   ],
   'deleted address': ['EIPAdmissionAddressesNotAnnounced', 'EIPAdmissionAddressPending', 'EIPAdmissionReconcilesFail'],
+  // Calls take longer than the short times of the walk allow.
+  'busy machine': [
+    'EIPAdmissionAPIServerErrors',
+    'EIPAdmissionCloudErrors',
+    'EIPAdmissionCloudSilent',
+    'EIPAdmissionNoLeader',
+    'EIPAdmissionAddressPending',
+    'EIPAdmissionReconcilesFail',
+    'EIPAdmissionReviewsFail',
+    'EIPAdmissionReviewsSlow',
+    'EIPAdmissionServicesMissed',
+    'EIPAdmissionSweepOld',
+    'EIPAdmissionWebhooksNotReached',
+  ],
   'failed node': ['EIPAdmissionAddressesNotAnnounced', 'EIPAdmissionAnnouncerRefuses'],
   'failing cloud': [
     'EIPAdmissionCloudErrors',
@@ -59,7 +74,11 @@ export const explained: Record<Trouble, readonly string[]> = {
   ],
 }
 
-/** The alerts that a trouble may leave: a person has to decide about a reservation whose record a person has removed. */
+/**
+ * The alerts that a trouble may leave. A person has to decide about a reservation whose record a person has removed. A walk
+ * does not end what else keeps the machine busy.
+ */
 export const lasting: Partial<Record<Trouble, readonly string[]>> = {
   'careless person': ['EIPAdmissionReservationsUnneeded'],
+  'busy machine': explained['busy machine'],
 }

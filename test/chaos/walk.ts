@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs'
+import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { services } from '../../kube/resource.ts'
 import type { DialectName } from '../../sandbox/dialects.ts'
@@ -55,9 +56,14 @@ async function walkLegs(arena: Arena, tally: Tally, options: WalkOptions): Promi
   }
 }
 
+/** Processes that wait for each processor, from which on calls fail without any other trouble. */
+const busyLoad = 5
+
 async function walkWatched(arena: Arena, tally: Tally, options: WalkOptions): Promise<void> {
   const watched = watchAlerts(arena)
   await watched.during(walkLegs(arena, tally, options))
+  const [load = 0] = loadavg()
+  if (load > busyLoad * availableParallelism()) tally.troubles.add('busy machine')
   if (tally.violations.length > 0) return
   await removeWaiting(arena)
   await watched.calm()

@@ -81,15 +81,19 @@ for (const fault of ['hangs', 'down', 'deaf'] as const) {
   })
 }
 
+/** A contender that collects how long nobody had led before each of its terms. */
+const noteSilence = (silences: (number | undefined)[]) => async (signal: AbortSignal, silentMs: number | undefined) => {
+  silences.push(silentMs)
+  if (!signal.aborted) await once(signal, 'abort')
+}
+
 test('a leader knows how long nobody had led before it', async () => {
   const shared = storedLease()
   const silences: (number | undefined)[] = []
-  const lead = async (signal: AbortSignal, silentMs: number | undefined) => {
-    silences.push(silentMs)
-    if (!signal.aborted) await once(signal, 'abort')
-  }
   const clock = fakeClock()
-  const contenders = ['one', 'two'].map((identity) => () => contend(identity, shared, { lead, clock }))
+  const contenders = ['one', 'two'].map(
+    (identity) => () => contend(identity, shared, { lead: noteSilence(silences), clock }),
+  )
   for (const begin of contenders) {
     const contender = begin()
     await clock.pass(5_000)
@@ -98,6 +102,22 @@ test('a leader knows how long nobody had led before it', async () => {
     await clock.pass(90_000)
   }
   assert.equal(silences, [undefined, 90_000])
+})
+
+test('a process that led or saw a leader before an outage of the API server knows that nobody else led', async () => {
+  const shared = storedLease()
+  const silences: (number | undefined)[] = []
+  const both = ['one', 'two'].map((identity) => contend(identity, shared, { lead: noteSilence(silences) }))
+  await passTogether(both, 5_000)
+  for (let n = 0; n < 3; n += 1) {
+    for (const { client } of both) client.fault = 'down'
+    await passTogether(both, 300_000)
+    for (const { client } of both) client.fault = undefined
+    await passTogether(both, 20_000)
+  }
+  assert.equal(silences, [undefined, 0, 0, 0])
+  for (const one of both) one.stop()
+  await passTogether(both, 1_000)
 })
 
 test('a claim and a release write the Lease as client-go does', async () => {

@@ -47,7 +47,11 @@ test('a process whose rights a second installation took says so in /readyz and a
   assert.match((await product.health('/metrics')).text, /^eip_admission_missing_rights [1-9]/m)
 })
 
-test('the rights come back with an install into the first namespace', async () => {
+test('the rights come back with an install into the first namespace, and the former leader releases at once', async () => {
+  await eventually('the process has lost the lease', async (observe) => {
+    const { text } = await product.health('/metrics')
+    return observe(/^eip_admission_leader (.*)$/m.exec(text)?.[1]) === '0' || undefined
+  })
   await runProduct([...install, '--overwrite'])
   await stage.gone('web')
 })

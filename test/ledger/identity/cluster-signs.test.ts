@@ -69,6 +69,7 @@ function makeDrill() {
   }
   const check = async (signs: ClusterSigns) => {
     time.ms += intervalMs
+    await signs.begin(neverAborted)
     return signs.check(cloud.reserved(), neverAborted)
   }
   return { time, cloud, cluster, check }
@@ -351,6 +352,7 @@ test('a leader of a copy that waits is followed by one that waits, until one has
   const copy = drill.cluster(drill.original.stored())
   await drill.check(copy.makeSigns({ silentMs: 2 * minute }))
   const restarted = copy.makeSigns({ silentMs: 1_000 })
+  restarted.reset(0)
   assert.equal(await statesOf(restarted, drill), ['waiting', 'waiting'])
   assert.ok((restarted.waitMs() ?? 0) > 0)
   assert.is(await drill.check(restarted), 'all')
@@ -358,6 +360,24 @@ test('a leader of a copy that waits is followed by one that waits, until one has
   const next = copy.makeSigns({ silentMs: 1_000 })
   await drill.check(next)
   assert.is(next.state().kind, 'ours')
+})
+
+test('a leader of a copy that ends before it could read the cloud leaves word that releases wait', async () => {
+  const drill = await restoreCopy()
+  const copy = drill.cluster(drill.original.stored())
+  await copy.makeSigns({ silentMs: 2 * minute }).begin(neverAborted)
+  assert.equal(await statesOf(copy.makeSigns({ silentMs: 1_000 }), drill), ['waiting', 'waiting'])
+})
+
+test('the next term of a process follows the silence before its first one, until it has signed', async () => {
+  const drill = await restoreCopy()
+  const signs = drill.cluster(drill.original.stored()).makeSigns({ silentMs: undefined })
+  signs.reset(0)
+  assert.equal(await statesOf(signs, drill), ['waiting', 'waiting'])
+  assert.is(await drill.check(signs), 'all')
+  signs.reset(0)
+  await drill.check(signs)
+  assert.is(signs.state().kind, 'ours')
 })
 
 test('a copy of a young backup releases nothing before the original shows itself', async () => {
