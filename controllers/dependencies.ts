@@ -1,3 +1,5 @@
+import type { KubeClient } from '../kube/client.ts'
+import type { Credentials } from '../kube/credentials.ts'
 import type { Service } from '../kube/objects.ts'
 import type { Caches } from '../ledger/caches.ts'
 import type { Context } from '../ledger/context.ts'
@@ -21,4 +23,15 @@ export type Dependencies = Context & {
   ledger: Ledger
   machines: MachineList
   peerFacts: PeerFacts
+}
+
+/** The parts of the process that a guardian uses. */
+export type GuardianBase = Omit<Context, 'announcer' | 'cluster' | 'settings'> & {
+  settings: Pick<Context['settings'], 'process'>
+  activity: Activity
+  /** Only for elections: a burst of other calls never takes its connections. */
+  leaseClient: KubeClient
+  credentials: Credentials
+  userAgent: string
+  endAtOnce: (reason: string) => void
 }

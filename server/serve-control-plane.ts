@@ -1,5 +1,5 @@
 import { type Base, createBase } from './base.ts'
-import { controlPlaneGuardian } from './control-plane/control-plane-guardian.ts'
+import { controlPlaneGuardian } from '../controllers/control-plane/control-plane-guardian.ts'
 import type { ServeSettings } from '../commands/settings/serve.ts'
 import { guardianChecks } from './health-checks.ts'
 import { guardianFacts } from './status-page-facts.ts'

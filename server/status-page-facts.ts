@@ -3,7 +3,7 @@ import type { CertSource } from '../certs/cert-source.ts'
 import type { Base } from './base.ts'
 import type { Components } from './components.ts'
 import type { Context } from './context.ts'
-import type { ControlPlaneGuardian } from './control-plane/control-plane-guardian.ts'
+import type { ControlPlaneGuardian } from '../controllers/control-plane/control-plane-guardian.ts'
 import type { Checks } from './health-checks.ts'
 import type { PageFacts } from '../status-page/model.ts'
 

@@ -1,6 +1,7 @@
 import { type AddressFacts, addressesSection, longPending, longUnannounced } from './sections/addresses.ts'
 import { type CloudFacts, cloudSection, isFailing } from './sections/cloud.ts'
-import { type ControlPlaneFacts, controlPlaneSection } from './sections/control-plane.ts'
+import { controlPlaneSection } from './sections/control-plane.ts'
+import type { ControlPlaneFacts } from '../controllers/control-plane/control-plane-guardian.ts'
 import { type ControllerFacts, controllersSection, eventsSection } from './sections/controllers.ts'
 import { isReady } from '../controllers/nodes/taints.ts'
 import { type NodeFacts, nodesSection } from './sections/nodes.ts'

@@ -158,7 +158,7 @@ const floors: Record<string, (string | string[])[]> = {
     'context.ts',
     ['dependencies.ts', 'handover.ts'],
     'leadership.ts',
-    ['control-plane', 'listeners', 'webhooks.ts'],
+    ['listeners', 'webhooks.ts'],
     'components.ts',
     'health-checks.ts',
     ['shown-page.ts', 'status-page-facts.ts'],

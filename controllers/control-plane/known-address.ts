@@ -23,29 +23,33 @@ export type KnownAddress = {
   find(signal: AbortSignal): Promise<void>
   /** Reads the address that we know, or finds it. */
   look(signal: AbortSignal): Promise<void>
+  /** Calls the listener when another machine has the address than at the look before. */
+  onChange(listener: ChangeListener): void
 }
+
+type ChangeListener = (now: ControlPlaneAddress, before: ControlPlaneAddress | undefined) => void
 
 export type KnownAddressOptions = {
   port: AddressReader
   now: () => number
   /** A read that takes longer is given up. */
   timeoutMs: number
-  /** Called when another machine has the address than at the look before. */
-  onChange: (now: ControlPlaneAddress, before: ControlPlaneAddress | undefined) => void
 }
 
 /** The control-plane address as the cloud last showed it. A failed read changes nothing and throws. */
-export function knownAddress({ port, now, timeoutMs, onChange }: KnownAddressOptions): KnownAddress {
+export function knownAddress({ port, now, timeoutMs }: KnownAddressOptions): KnownAddress {
   let last: ControlPlaneAddress | undefined
   const { readSince, ...ages } = readTimes(now)
   let problem: string | undefined
+  const listeners: ChangeListener[] = []
 
   const { list, readNamed } = timedReads(port, timeoutMs)
   const keep = (found: ControlPlaneAddress, beganAtMs: number) => {
     const before = last
     last = { ...found, address: canonicalIpAddress(found.address) ?? found.address }
     readSince(beganAtMs)
-    if (before?.address !== last.address || before.machines.join() !== last.machines.join()) onChange(last, before)
+    if (before?.address === last.address && before.machines.join() === last.machines.join()) return
+    for (const listener of listeners) listener(last, before)
   }
   const find = async (signal: AbortSignal) => {
     const beganAtMs = now()
@@ -65,6 +69,7 @@ export function knownAddress({ port, now, timeoutMs, onChange }: KnownAddressOpt
     current: () => last,
     problem: () => problem,
     find,
+    onChange: (listener) => void listeners.push(listener),
     async look(signal) {
       if (last === undefined) return find(signal)
       const { id } = last

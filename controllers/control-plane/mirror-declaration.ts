@@ -1,7 +1,7 @@
 import { isControlPlaneGuarded } from '../../clouds/ports/cloud-provider.ts'
 import { mirrorService, apiServerService } from './mirror-service.ts'
 import { slicesOf } from './mirror-objects.ts'
-import type { ControllerDeclaration } from '../loop/controller.ts'
+import { type ControllerDeclaration, defineController } from '../loop/controller.ts'
 import type { Reconciler } from '../loop/reconciler.ts'
 import { type Watch, watch } from '../loop/watch.ts'
 import type { Recorder } from '../../telemetry/event-recorders.ts'
@@ -11,7 +11,9 @@ import { endpointSlices, endpoints, services } from '../../kube/resource.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { Log } from '../../kube/log.ts'
 import type { Watcher } from '../../kube/watch.ts'
-import type { Dependencies } from '../dependencies.ts'
+import type { Dependencies, GuardianBase } from '../dependencies.ts'
+import type { KnownAddress } from './known-address.ts'
+import { controllerObserver } from '../queue-metrics.ts'
 
 type Deps = {
   client: KubeClient & Watcher
@@ -88,4 +90,48 @@ export function leftMirrorController({ caches, vendor, log }: LeftDeps): Control
     },
   }
   return [{ reconciler, needs: [cache], keys: () => [vendor.policy.controlPlaneService] }]
+}
+
+/** The Service that leads from the control-plane address to the API servers. */
+export type Mirror = {
+  /** Keeps the Service as long as the work goes on. */
+  during(work: () => Promise<void>, signal: AbortSignal): Promise<void>
+}
+
+/** The mirror of this process: every process that may move the address keeps it. */
+export function mirrorBeside(
+  {
+    client,
+    events,
+    vendor,
+    log,
+    metrics,
+    activity,
+  }: Pick<GuardianBase, 'client' | 'events' | 'vendor' | 'log' | 'metrics' | 'activity'>,
+  { known, controlPlane }: { known: Pick<KnownAddress, 'current' | 'onChange'>; controlPlane: { port?: number } },
+): Mirror {
+  const declaration = mirrorServiceController({
+    client,
+    events: events.of('control-plane'),
+    log,
+    service: vendor.policy.controlPlaneService,
+    address: { current: () => known.current()?.address, onChange: (listener) => known.onChange(listener) },
+    port: controlPlane.port,
+  })
+  const controller = defineController(declaration, { log, observer: controllerObserver(metrics, activity) })
+  return {
+    async during(work, signal) {
+      const done = new AbortController()
+      const kept = controller.run(AbortSignal.any([signal, done.signal])).catch((error: unknown) => {
+        // The guardian goes on: its work matters more.
+        if (!signal.aborted && !done.signal.aborted) log.error({ error }, 'the mirror Service is not kept')
+      })
+      try {
+        await work()
+      } finally {
+        done.abort()
+        await kept
+      }
+    },
+  }
 }

@@ -1,25 +1,7 @@
+import type { ControlPlaneFacts } from '../../controllers/control-plane/control-plane-guardian.ts'
 import { type GuardedNode, controlPlaneWords } from '../../controllers/control-plane/control-plane-nodes.ts'
 import type { ProbeHistory } from '../../controllers/moves/probe-history.ts'
 import { type Cell, type Section, clear, cut } from '../section.ts'
-
-/** What a guardian knows. Times of probes are on its own clock. */
-export type ControlPlaneFacts = {
-  /** How people find it at the cloud: `tag eip-tag`. */
-  name: string
-  address: string | undefined
-  /** The machines that it leads to. */
-  machines: readonly string[]
-  /** When the cloud was last read for it; undefined before. */
-  readAtMs: number | undefined
-  isLeader: boolean
-  leader: string | undefined
-  nodes: readonly GuardedNode[]
-  /** Probes of the address itself; undefined if they would prove nothing from here. */
-  probes: ProbeHistory | undefined
-  problem: string | undefined
-  /** The date of a time on the guardian's clock. */
-  dateOf: (clockMs: number) => number
-}
 
 /** The control-plane address, who has it, and what the probes of each API server show. */
 export function controlPlaneSection(facts: ControlPlaneFacts): Section {

@@ -47,7 +47,6 @@ async function openWorld() {
     port: balancerAddress(balancers, id),
     now: () => clock.now(),
     timeoutMs: 2_000,
-    onChange: () => {},
   })
   const guardian = balancerGuardian({
     balancers,

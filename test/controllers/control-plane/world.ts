@@ -71,8 +71,8 @@ export function guardedWorld(options: { ownNode?: Name; cooldownMs?: number } = 
     port: cloud.port,
     now: () => clock.now(),
     timeoutMs: 10_000,
-    onChange: () => awake.wake(),
   })
+  known.onChange(() => awake.wake())
   const moves: string[] = []
   const moved: TriedMove[] = []
   let leaseLeftMs = () => 3_000

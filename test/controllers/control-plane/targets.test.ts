@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type ProbeOptions, type TargetsOptions, probeTargets } from '../../../server/control-plane/targets.ts'
+import { type ProbeOptions, type TargetsOptions, probeTargets } from '../../../controllers/control-plane/targets.ts'
 import { fakeClock } from '../../kube/fake-clock.ts'
 
 const address = '203.0.113.9'

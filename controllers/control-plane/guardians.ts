@@ -1,17 +1,23 @@
-import { externalAddress } from '../../controllers/balancers/node-origins.ts'
-import { type BalancerGuardianOptions, balancerGuardian } from '../../controllers/control-plane/balancer-guardian.ts'
-import type { AddressPort } from '../../controllers/control-plane/control-plane-address.ts'
-import { type Guardian, guardian } from '../../controllers/control-plane/guardian.ts'
-import { reportMove, type MoveOccurrence, type Subject } from '../../controllers/control-plane/move-report.ts'
-import { controlPlaneWords } from '../../controllers/control-plane/control-plane-nodes.ts'
-import { keeper } from '../../controllers/moves/keeper.ts'
-import { type TriedMove, mover } from '../../controllers/moves/mover.ts'
+import { externalAddress } from '../balancers/node-origins.ts'
+import { type BalancerGuardianOptions, balancerGuardian } from './balancer-guardian.ts'
+import type { AddressPort } from './control-plane-address.ts'
+import { type Guardian, guardian } from './guardian.ts'
+import { reportMove, type MoveOccurrence, type Subject } from './move-report.ts'
+import { controlPlaneWords } from './control-plane-nodes.ts'
+import { keeper } from '../moves/keeper.ts'
+import { type TriedMove, mover } from '../moves/mover.ts'
 import { systemClock as clock } from '../../kube/clock.ts'
-import type { Parts } from './parts.ts'
 import { splitKey } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
-import type { Base } from '../base.ts'
+import type { GuardianBase } from '../dependencies.ts'
 import type { ControlPlaneCaches } from './node-caches.ts'
+import type { KnownAddress } from './known-address.ts'
+import type { WakeUp } from './wake-up.ts'
+import type { Watchdog } from './watchdog.ts'
+import type { Probe } from '../../kube/probe.ts'
+import type { GuardianMetrics } from './guardian-metrics.ts'
+import type { Mirror } from './mirror-declaration.ts'
+import type { Targets } from './targets.ts'
 
 /** The loop that keeps an address at one good control-plane node. */
 export function addressGuardian(parts: Parts, port: AddressPort): Guardian {
@@ -98,7 +104,7 @@ async function tellMove({ base, caches, probe, targets, metrics, signal }: Parts
 
 /** Records Events about control-plane nodes and the mirror Service, if they exist. */
 function subjectEvents(
-  { client, events, vendor, log }: Pick<Base, 'client' | 'events' | 'vendor' | 'log'>,
+  { client, events, vendor, log }: Pick<GuardianBase, 'client' | 'events' | 'vendor' | 'log'>,
   caches: Pick<ControlPlaneCaches, 'nodes'>,
 ): (subject: Subject, occurrence: MoveOccurrence) => void {
   const recorder = events.of('control-plane')
@@ -115,4 +121,19 @@ function subjectEvents(
     const node = caches.nodes().find(({ metadata }) => metadata.name === subject.node)
     if (node) recorder.record(node, occurrence)
   }
+}
+
+/** The parts of a process's guardian. */
+export type Parts = {
+  base: GuardianBase
+  caches: ControlPlaneCaches
+  probe: Probe
+  known: KnownAddress
+  targets: Targets
+  metrics: GuardianMetrics
+  awake: WakeUp
+  watchdog: Watchdog
+  mirror: Mirror
+  /** Aborts when the guardian has to stop. */
+  signal: AbortSignal
 }

@@ -11,12 +11,12 @@ import type { Lease, Node } from '../../../kube/objects.ts'
 import {
   controlPlaneGuardian,
   type ControlPlaneGuardian,
-} from '../../../server/control-plane/control-plane-guardian.ts'
+} from '../../../controllers/control-plane/control-plane-guardian.ts'
 import { names } from '../../../settings/installed-names.ts'
 import { type ScriptedServer, withServer } from '../../kube/scripted-server.ts'
 import { selfSigned } from '../../kube/self-signed.ts'
 import { eventually } from '../../whole/eventually.ts'
-import { baseWith, kubeconfigs, quietServer } from '../quiet-server.ts'
+import { baseWith, kubeconfigs, quietServer } from '../../server/quiet-server.ts'
 
 /** No interface shows it, and it is on this machine all the same: probes of it leave no machine. */
 const address = '127.0.0.2'

@@ -1,9 +1,9 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Guardian } from '../../controllers/control-plane/guardian.ts'
-import { knownAddress } from '../../controllers/control-plane/known-address.ts'
-import { guardianMetrics } from '../../server/control-plane/guardian-metrics.ts'
-import { makeMetrics } from '../../telemetry/metrics/metrics.ts'
+import type { Guardian } from '../../../controllers/control-plane/guardian.ts'
+import { knownAddress } from '../../../controllers/control-plane/known-address.ts'
+import { guardianMetrics, readGuardian } from '../../../controllers/control-plane/guardian-metrics.ts'
+import { makeMetrics } from '../../../telemetry/metrics/metrics.ts'
 
 const { signal } = new AbortController()
 const loop = { holder: () => undefined, problem: () => 'the provider could not be read' } as Guardian
@@ -21,14 +21,10 @@ function scene() {
     },
     now: () => world.ms,
     timeoutMs: 1_000,
-    onChange: () => undefined,
   })
   const metrics = makeMetrics()
-  const count = guardianMetrics(metrics, {
-    known,
-    leading: () => (world.isLeader ? loop : undefined),
-    now: () => world.ms,
-  })
+  const count = guardianMetrics(metrics)
+  readGuardian(metrics, { known, leading: () => (world.isLeader ? loop : undefined), now: () => world.ms })
   const value = async (name: string) =>
     new RegExp(String.raw`^eip_admission_control_plane_${name} (\S+)$`, 'm').exec(await metrics.text())?.[1]
   return { world, known, count, value, readAge: () => value('cloud_read_age_seconds') }

@@ -1,8 +1,8 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { makeWatchdog } from '../../../controllers/control-plane/watchdog.ts'
-import type { Parts } from '../../../server/control-plane/parts.ts'
-import { runGuardian } from '../../../server/control-plane/control-plane-guardian.ts'
+import type { Parts } from '../../../controllers/control-plane/guardians.ts'
+import { runGuardian } from '../../../controllers/control-plane/control-plane-guardian.ts'
 import { fakeClock } from '../../kube/fake-clock.ts'
 
 const ignore = () => undefined

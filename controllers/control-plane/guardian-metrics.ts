@@ -1,6 +1,6 @@
 import { names } from '../../settings/installed-names.ts'
-import type { Guardian } from '../../controllers/control-plane/guardian.ts'
-import type { KnownAddress } from '../../controllers/control-plane/known-address.ts'
+import type { Guardian } from './guardian.ts'
+import type { KnownAddress } from './known-address.ts'
 import type { Metrics } from '../../telemetry/metrics/metrics.ts'
 
 type Watched = {
@@ -17,8 +17,22 @@ export type GuardianMetrics = {
   outage(ms: number): void
 }
 
-/** The metrics of the control-plane address. */
-export function guardianMetrics(metrics: Metrics, { leading, known, now }: Watched): GuardianMetrics {
+/** Counts what the guardian does. */
+export function guardianMetrics(metrics: Metrics): GuardianMetrics {
+  return {
+    probe(node, isWell) {
+      metrics.add('eip_admission_control_plane_probes_total', { node, result: isWell ? 'ok' : 'failed' })
+    },
+    move(reason, error) {
+      const result = error === undefined ? 'ok' : 'error'
+      metrics.add('eip_admission_control_plane_moves_total', { reason, result })
+    },
+    outage: (ms) => metrics.add('eip_admission_control_plane_outage_seconds_total', {}, ms / 1000),
+  }
+}
+
+/** Shows the state of the control-plane address as metrics. */
+export function readGuardian(metrics: Metrics, { leading, known, now }: Watched): void {
   const isLeader = () => Number(leading() !== undefined)
   metrics.read('eip_admission_control_plane_leader', isLeader)
   metrics.readEach('leader_election_master_status', () => [
@@ -38,14 +52,4 @@ export function guardianMetrics(metrics: Metrics, { leading, known, now }: Watch
     const holder = leading()?.holder()
     return holder === undefined ? [] : [{ labels: { node: holder.name }, value: 1 }]
   })
-  return {
-    probe(node, isWell) {
-      metrics.add('eip_admission_control_plane_probes_total', { node, result: isWell ? 'ok' : 'failed' })
-    },
-    move(reason, error) {
-      const result = error === undefined ? 'ok' : 'error'
-      metrics.add('eip_admission_control_plane_moves_total', { reason, result })
-    },
-    outage: (ms) => metrics.add('eip_admission_control_plane_outage_seconds_total', {}, ms / 1000),
-  }
 }

@@ -8,12 +8,12 @@ import { equinixMetalBalancers } from '../../../clouds/equinix-metal/balancers/c
 import type { EndpointSlice, Node, NodeAddress } from '../../../kube/objects.ts'
 import { Secret } from '../../../lib/secret.ts'
 import { dialects } from '../../../sandbox/dialects.ts'
-import { controlPlaneGuardian } from '../../../server/control-plane/control-plane-guardian.ts'
+import { controlPlaneGuardian } from '../../../controllers/control-plane/control-plane-guardian.ts'
 import { withServer } from '../../kube/scripted-server.ts'
 import { selfSigned } from '../../kube/self-signed.ts'
 import { balancersOf } from '../../whole/balancer-view.ts'
 import { eventually } from '../../whole/eventually.ts'
-import { baseWith, kubeconfigs, quietServer } from '../quiet-server.ts'
+import { baseWith, kubeconfigs, quietServer } from '../../server/quiet-server.ts'
 
 const kubeconfig = kubeconfigs()
 const { cloud, project, token } = await dialects['equinix-metal'].open()

@@ -2,7 +2,7 @@ import type { EndpointSlice, Node } from '../../kube/objects.ts'
 import { type Reflector, reflector } from '../../kube/reflector.ts'
 import { endpointSlices, nodes } from '../../kube/resource.ts'
 import { withoutUnusedStatus } from '../../ledger/caches.ts'
-import type { Base } from '../base.ts'
+import type { GuardianBase } from '../dependencies.ts'
 
 /** Old clusters have only the second role. */
 const roles = ['node-role.kubernetes.io/control-plane', 'node-role.kubernetes.io/master']
@@ -20,7 +20,7 @@ export type ControlPlaneCaches = {
 }
 
 /** Caches of only the control-plane nodes: a cluster may have thousands of others. */
-export function controlPlaneCaches({ client, log }: Pick<Base, 'client' | 'log'>): ControlPlaneCaches {
+export function controlPlaneCaches({ client, log }: Pick<GuardianBase, 'client' | 'log'>): ControlPlaneCaches {
   const ofRoles = roles.map((labelSelector) =>
     reflector({ client, resource: nodes, log, labelSelector, strip: withoutUnusedStatus }),
   )

@@ -1,24 +1,43 @@
-import { balancerAddress } from '../../controllers/control-plane/balancer-address.ts'
-import { type AddressReader, taggedAddress } from '../../controllers/control-plane/control-plane-address.ts'
-import type { Guardian } from '../../controllers/control-plane/guardian.ts'
-import { knownAddress, type KnownAddress } from '../../controllers/control-plane/known-address.ts'
-import { wakeUp } from '../../controllers/control-plane/wake-up.ts'
-import { makeWatchdog } from '../../controllers/control-plane/watchdog.ts'
+import { balancerAddress } from './balancer-address.ts'
+import { type AddressReader, taggedAddress } from './control-plane-address.ts'
+import type { Guardian } from './guardian.ts'
+import { knownAddress, type KnownAddress } from './known-address.ts'
+import { wakeUp } from './wake-up.ts'
+import { makeWatchdog } from './watchdog.ts'
 import { systemClock as clock } from '../../kube/clock.ts'
 import { type Election, election } from '../../kube/election.ts'
 import { type Probe, apiServerProbe } from '../../kube/probe.ts'
 import { names } from '../../settings/installed-names.ts'
-import type { Base } from '../base.ts'
-import { addressGuardian, originsGuardian } from './guardians.ts'
-import { guardianMetrics } from './guardian-metrics.ts'
-import { mirrorBeside } from './mirror.ts'
+import { addressGuardian, originsGuardian, type Parts } from './guardians.ts'
+import { guardianMetrics, readGuardian } from './guardian-metrics.ts'
+import { mirrorBeside } from './mirror-declaration.ts'
 import { controlPlaneCaches } from './node-caches.ts'
-import type { Parts } from './parts.ts'
-import type { ControlPlaneFacts } from '../../status-page/sections/control-plane.ts'
+import type { GuardianBase } from '../dependencies.ts'
 import { type ProbeOptions, type Targets, probeTargets } from './targets.ts'
 import { repeatLater } from '../../lib/repeat.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 import { ownPathProblem } from './own-path.ts'
+import type { GuardedNode } from './control-plane-nodes.ts'
+import type { ProbeHistory } from '../moves/probe-history.ts'
+
+/** What a guardian knows. Times of probes are on its own clock. */
+export type ControlPlaneFacts = {
+  /** How people find it at the cloud: `tag eip-tag`. */
+  name: string
+  address: string | undefined
+  /** The machines that it leads to. */
+  machines: readonly string[]
+  /** When the cloud was last read for it; undefined before. */
+  readAtMs: number | undefined
+  isLeader: boolean
+  leader: string | undefined
+  nodes: readonly GuardedNode[]
+  /** Probes of the address itself; undefined if they would prove nothing from here. */
+  probes: ProbeHistory | undefined
+  problem: string | undefined
+  /** The date of a time on the guardian's clock. */
+  dateOf: (clockMs: number) => number
+}
 
 /** The guardian of the control-plane address with all that it needs. */
 export type ControlPlaneGuardian = {
@@ -33,7 +52,7 @@ export type ControlPlaneGuardian = {
 }
 
 /** The guardian of this process; undefined if the operator named no control-plane address. */
-export function controlPlaneGuardian(base: Base): ControlPlaneGuardian | undefined {
+export function controlPlaneGuardian(base: GuardianBase): ControlPlaneGuardian | undefined {
   const { controlPlane, controlPlaneBalancer, assignments, managedBalancers } = base.vendor
   if (controlPlaneBalancer !== undefined && managedBalancers !== undefined) {
     const { client } = managedBalancers
@@ -57,7 +76,11 @@ type LoopOptions = { port: AddressReader; makeLoop: (parts: Parts) => Guardian }
 /** A read of the cloud that takes longer is repeated instead. */
 const readTimeoutMs = 8_000
 
-function makeGuardian(base: Base, controlPlane: ProbeOptions, { port, makeLoop }: LoopOptions): ControlPlaneGuardian {
+function makeGuardian(
+  base: GuardianBase,
+  controlPlane: ProbeOptions,
+  { port, makeLoop }: LoopOptions,
+): ControlPlaneGuardian {
   const running = new AbortController()
   const { credentials, userAgent, log, settings } = base
   const [caches, awake, watchdog] = [controlPlaneCaches(base), wakeUp(clock), makeWatchdog(clock)]
@@ -66,28 +89,21 @@ function makeGuardian(base: Base, controlPlane: ProbeOptions, { port, makeLoop }
   // A machine that takes over the address must learn nothing of us.
   const probe = apiServerProbe({ ...probeOptions, introduces: false })
   const probeHost = apiServerProbe({ ...probeOptions, introduces: true })
-  const known = knownAddress({
-    port,
-    now: () => clock.now(),
-    timeoutMs: readTimeoutMs,
-    onChange(assigned, before) {
-      log.info({ ...assigned, before: before?.machines }, 'control-plane address is assigned')
-      targets.refresh()
-      targets.forgetAddress()
-      mirror.addressChanged()
-      awake.wake()
-    },
+  const now = () => clock.now()
+  const known = knownAddress({ port, now, timeoutMs: readTimeoutMs })
+  const metrics = guardianMetrics(base.metrics)
+  const targets = makeTargets({ base, caches, probe, probeHost, known, metrics, awake }, controlPlane)
+  known.onChange((assigned, before) => {
+    log.info({ ...assigned, before: before?.machines }, 'control-plane address is assigned')
+    targets.refresh()
+    targets.forgetAddress()
+    awake.wake()
   })
   const mirror = mirrorBeside(base, { known, controlPlane })
-  const metrics = guardianMetrics(base.metrics, {
-    known,
-    leading: () => (elected.isLeader() ? loop : undefined),
-    now: () => clock.now(),
-  })
-  const targets = makeTargets({ base, caches, probe, probeHost, known, metrics, awake }, controlPlane)
   const parts: Parts = { base, caches, probe, known, targets, metrics, awake, watchdog, mirror, signal: running.signal }
   const loop = makeLoop(parts)
   const elected = makeElection(parts, loop)
+  readGuardian(base.metrics, { known, leading: () => (elected.isLeader() ? loop : undefined), now })
   return {
     run: (signal) => runUntilAborted(() => runGuardian(parts, elected), running, signal),
     hasSynced: () => caches.hasSynced(),
@@ -216,7 +232,7 @@ export async function runGuardian(parts: Parts, elected: Election): Promise<void
   }
 }
 
-type Deps = Pick<Base, 'credentials' | 'settings' | 'log'> & { known: KnownAddress }
+type Deps = Pick<GuardianBase, 'credentials' | 'settings' | 'log'> & { known: KnownAddress }
 
 /**
  * Reads the cloud for the first time, again after each failure. Throws if a process that only guards the address would

@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Node } from '../../../kube/objects.ts'
-import { controlPlaneCaches } from '../../../server/control-plane/node-caches.ts'
+import { controlPlaneCaches } from '../../../controllers/control-plane/node-caches.ts'
 import { silentLog } from '../../fakes/log.ts'
 import { type Respond, clientFor, sendJson, withServer } from '../../kube/scripted-server.ts'
 
@@ -32,7 +32,7 @@ test('nodes with the role of today or the old one are guarded, each once, and no
     const ending = new AbortController()
     const caches = controlPlaneCaches({
       client: clientFor(server),
-      log: silentLog as Parameters<typeof controlPlaneCaches>[0]['log'],
+      log: silentLog,
     })
     caches.start(ending.signal)
     try {
