@@ -32,8 +32,6 @@ export type SelfSignedOptions = {
   /** The Secret with the authority. No other program may write it. */
   secret: SecretName
   configurations: { mutating: string; validating: string }
-  /** Names for the certificate in addition to those in the configurations. */
-  hosts?: string[]
   /** Whether this replica rotates the authority. Without a leader every replica may: the first write to the Secret counts. */
   mayRotate?: () => boolean
   lifetimes?: Lifetimes
@@ -49,7 +47,6 @@ class SelfSigned implements CertSource {
   readonly #log: Log
   readonly #clock: Clock
   readonly #mayRotate: () => boolean
-  readonly #ownHosts: string[]
   readonly #lifetimes: Lifetimes
   readonly #pace: Pace
   readonly #secret: AuthoritySecret
@@ -68,7 +65,6 @@ class SelfSigned implements CertSource {
     this.#log = log
     this.#clock = options.clock ?? systemClock
     this.#mayRotate = options.mayRotate ?? (() => true)
-    this.#ownHosts = [...loopback, ...(options.hosts ?? [])]
     this.#secret = authoritySecret({ client, log, at: secret, commonName })
     this.#injector = injector({ client, log, names: configurations })
     this.#lifetimes = options.lifetimes ?? defaultLifetimes
@@ -158,7 +154,7 @@ class SelfSigned implements CertSource {
     const facts = { now, lifetimes: this.#lifetimes, mayRotate: this.#mayRotate(), isTrusted, alsoTrusted }
     const authorities = await this.#secret.advance(facts, signal)
     this.#targets = targets
-    this.#hosts = [...new Set([...this.#ownHosts, ...verifiedHosts(targets)])]
+    this.#hosts = [...new Set([...loopback, ...verifiedHosts(targets)])]
     this.#setSigner(authorities, isTrusted)
   }
 

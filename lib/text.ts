@@ -24,8 +24,9 @@ export function quote(given: unknown): string {
 }
 
 /** The first items, and how many more there are. */
-export function firstItems(items: readonly string[], max = maxItems): string[] {
-  return items.length > max ? [...items.slice(0, max), `and ${items.length - max} more`] : [...items]
+export function firstItems(items: readonly string[]): string[] {
+  const more = items.length - maxItems
+  return more > 0 ? [...items.slice(0, maxItems), `and ${more} more`] : [...items]
 }
 
 /**

@@ -42,7 +42,8 @@ function readSetting(setting: Setting<unknown>, sources: Sources): Outcome {
   const found = valuesIn(setting, sources).find(
     ({ text }) => text === undefined || (text !== '' && text !== format.unset),
   )
-  if (!found) return readAbsent(setting)
+  // The setting may be in the file that cannot be read: its problem is the file's.
+  if (!found) return setting.field !== undefined && sources.file?.problems.length ? {} : readAbsent(setting)
   const { source, text } = found
   const reading: Reading<unknown> =
     text === undefined ? { right: 'a string, a number, true or false' } : format.read(text)

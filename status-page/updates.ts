@@ -20,8 +20,6 @@ export type UpdatesOptions = {
   periodMs?: number
   /** A stream ends after this time, and the browser comes again: its token may be another one by then. */
   maxStreamMs?: number
-  /** A reader who takes nothing for so long is gone. */
-  patienceMs?: number
 }
 
 /** More people do not look at one replica, and each is sent the whole page at first. */
@@ -79,11 +77,14 @@ export function updates(options: UpdatesOptions): Updates {
   }
 }
 
-type Patience = { nowMs: number; maxStreamMs?: number; patienceMs?: number }
+type Patience = { nowMs: number; maxStreamMs?: number }
+
+/** A reader who takes nothing for so long is gone. */
+const patienceMs = 30_000
 
 /** Sends what is new, unless the reader has to go or is slow. */
 function serve(reader: Reader, sent: ReadonlyMap<string, Sent>, patience: Patience): void {
-  const { nowMs, maxStreamMs = 600_000, patienceMs = 30_000 } = patience
+  const { nowMs, maxStreamMs = 600_000 } = patience
   const { response, sinceMs, wroteAtMs } = reader
   if (response.writableNeedDrain && nowMs - wroteAtMs > patienceMs) response.destroy()
   else if (nowMs - sinceMs > maxStreamMs) response.end()

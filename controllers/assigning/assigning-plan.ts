@@ -69,7 +69,7 @@ export function planAssigning(seen: SeenAddress): AssigningPlan {
   if (!isShown) return machine === undefined ? {} : planUnshown(seen, { do: 'unassign', machine })
   if (machine === undefined && awaitsEndpointsMs > 0) return { againInMs: awaitsEndpointsMs }
   if (decision?.do === 'move') return unlessHalted(seen, { do: 'move', machine: decision.to.machine, move: decision })
-  return decision?.do === 'wait' ? { againInMs: waitMs, problem: decision.problem } : {}
+  return decision?.do === 'wait' ? { againInMs: waitMs, problem: decision.problem } : { problem: decision?.problem }
 }
 
 function planUnshown(seen: SeenAddress, step: AssigningStep): AssigningPlan {

@@ -1,7 +1,7 @@
 // Which nodes may have the address of a Service, and in which order. The reasons to leave, the weightiest last:
 // 1. no ready endpoint, under externalTrafficPolicy Local;
 // 2. its machine has no public address of that family of its own, so clouds refuse it; never a reason for the holder;
-// 3. its label excludes it;
+// 3. its label excludes it: an address never comes there, and leaves it when another node can take it;
 // 4. its machine is going away;
 // 5. it is being deleted.
 // A node that is only cordoned stays: kube-proxy still serves there.
@@ -14,6 +14,8 @@ import type { MovableNode, MoveWords } from '../moves/move-plan.ts'
 import { noProbes, type ProbeHistory } from '../moves/probe-history.ts'
 import { machineIdOf, oneNodeForEach } from '../nodes/node-machine.ts'
 import { isReady, isShutDown } from '../nodes/taints.ts'
+
+const excluded = 3
 
 /** How messages speak of nodes that serve Services. */
 export const serviceWords: MoveWords = {
@@ -30,6 +32,7 @@ export const serviceWords: MoveWords = {
     'going away',
     'being deleted',
   ],
+  excluded,
 }
 
 /** The nodes on which a Service has ready endpoints; of a Service with policy Local, no other can serve it. */
@@ -83,13 +86,9 @@ export function serviceNodes(facts: ServiceNodeFacts): MovableNode[] {
     const place = createHash('sha256').update(`${name} ${address}`).digest('hex')
     return { name, machine, leaving: leavingOf(node, known, facts), probes: probesOf(node), rank, place }
   })
-  return (
-    ranked
-      // An address never comes to an excluded node; one that is there leaves it.
-      .filter(({ leaving, machine }) => leaving !== 3 || machine === holder)
-      .toSorted((one, other) => compareRanks(one.rank, other.rank) || (one.place < other.place ? -1 : 1))
-      .map(({ name, machine, leaving, probes }) => ({ name, machine, leaving, probes }))
-  )
+  return ranked
+    .toSorted((one, other) => compareRanks(one.rank, other.rank) || (one.place < other.place ? -1 : 1))
+    .map(({ name, machine, leaving, probes }) => ({ name, machine, leaving, probes }))
 }
 
 /** The nodes on which slices of a Service have ready endpoints; where it has none, those whose endpoints still serve. */
@@ -104,7 +103,7 @@ function leavingOf(node: Node, machine: Machine | undefined, { services, address
   const { metadata, spec } = node
   if (metadata.deletionTimestamp !== undefined) return 5
   if (isShutDown(node) || spec.taints?.some(({ key }) => key === leavingTaint)) return 4
-  if (isExcluded(node)) return 3
+  if (isExcluded(node)) return excluded
   if (machine && machine.id !== holder && !hasPublicAddress(machine, address)) return 2
   return services.some(({ isLocal, nodes }) => isLocal && !nodes.has(metadata.name)) ? 1 : 0
 }

@@ -15,6 +15,7 @@
 //   has its balancer          | ports, pools or origins differ                 | change-ports
 //   has its balancer          | the balancer has no addresses yet              | wait
 //   has its balancer          | the status shows others                        | show-status
+//   has its balancer          | it reaches no node                             | report-problems
 //   wants none, or is deleted | it stays, and has no finalizer of ours         | add-finalizer
 //   wants none, or is deleted | it stays, and shows the balancer's addresses   | clear-status
 //   wants none, or is deleted | there is a balancer by its name                | remove-balancer
@@ -118,9 +119,9 @@ function planServed(seen: BalancerSeen, balancer: Balancer): BalancerPlan {
   const changes = portChanges({ ...seen, balancer, ports: service.spec.ports ?? [] })
   if (!isUnchanged(changes)) return { step: { do: 'change-ports', balancer: balancer.id, changes } }
   if (balancer.addresses.length === 0) return { againInMs: buildPollMs }
-  return statusAddresses(service).toSorted().join() === balancer.addresses.join()
-    ? {}
-    : { step: { do: 'show-status', addresses: balancer.addresses } }
+  if (statusAddresses(service).toSorted().join() !== balancer.addresses.join())
+    return { step: { do: 'show-status', addresses: balancer.addresses } }
+  return seen.unreached === undefined ? {} : { step: { do: 'report-problems', problems: [seen.unreached] } }
 }
 
 /** A Service keeps its balancer, and the balancer its nodes, whatever a person wrote on the Service since. */

@@ -4,10 +4,10 @@ import { balancerRequestAnnotation } from '../../ledger/record/names.ts'
 import { statusAddresses } from '../../ledger/record/address-use.ts'
 import type { Want } from '../../ledger/want/want.ts'
 import type { BalancerNames } from './balancer-names.ts'
-import type { NodeOrigin } from './node-origins.ts'
+import type { NodeOrigins } from './node-origins.ts'
 
 /** Everything that the plan for the balancer of a Service depends on. */
-export type BalancerSeen = {
+export type BalancerSeen = NodeOrigins & {
   service: Service
   wanted: Want
   annotations: BalancerAnnotations
@@ -18,7 +18,6 @@ export type BalancerSeen = {
   foreign: ListedBalancer | undefined
   pools: OriginPool[]
   origins: ReadonlyMap<string, Origin[]>
-  nodes: NodeOrigin[]
   /** Whether a request for a balancer may still be carried out, or the cloud says two things about one. */
   isInFlight: boolean
 }

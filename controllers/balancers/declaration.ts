@@ -1,6 +1,6 @@
 import { balancerNames } from './balancer-names.ts'
 import { isConcerned, serviceBalancer } from './service-balancer.ts'
-import { type NodeOrigin, nodeOrigins, originFacts } from './node-origins.ts'
+import { nodeOrigins, originFacts } from './node-origins.ts'
 import { balancerRequests } from './requests-in-flight.ts'
 import type { ControllerDeclaration } from '../loop/controller.ts'
 import { periodicWork } from '../loop/periodic-work.ts'
@@ -104,13 +104,13 @@ function makeDeps(deps: Deps, { client: balancers, annotations, formerName, isEl
     cached: (key: Key) => caches.services.get(key),
     namesOf: (key: Key) =>
       balancerNames({ key, cluster, former: formerName(serviceMarks({ ...vendor.marks, cluster }, key)) }),
-    nodes: (location = vendor.policy.managed?.location): NodeOrigin[] => {
+    nodes: (location = vendor.policy.managed?.location) => {
       const elastic = elasticAddresses(deps)
       return nodeOrigins(caches.nodes.list(), {
         ids: vendor.providerIds,
         machines: deps.machines.latest(),
-        isElastic: (address) => elastic.has(canonicalIpAddress(address)),
-        isElsewhere: (region) => location !== undefined && isElsewhere(region, location),
+        isElastic: (address: string) => elastic.has(canonicalIpAddress(address)),
+        isElsewhere: (region: string) => location !== undefined && isElsewhere(region, location),
       })
     },
     event: (...event: Parameters<typeof events.record>) => events.record(...event),

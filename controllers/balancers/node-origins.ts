@@ -1,10 +1,13 @@
 import { isIPv4 } from 'node:net'
-import { type Node, isExcluded } from '../../kube/objects.ts'
+import { type Node, excludeLabel, isExcluded } from '../../kube/objects.ts'
 import { oneNodeForEach } from '../nodes/node-machine.ts'
 import { isReady } from '../nodes/taints.ts'
 
 /** Where a managed balancer reaches a node. */
 export type NodeOrigin = { node: string; address: string }
+
+/** The nodes that a balancer reaches; `unreached` says why there is none. */
+export type NodeOrigins = { nodes: NodeOrigin[]; unreached?: string }
 
 export type OriginRules = Parameters<typeof oneNodeForEach>[1] & {
   /** Whether the balancer reaches no node of this region. */
@@ -21,12 +24,23 @@ const leavingTaint = 'ToBeDeletedByClusterAutoscaler'
  * The nodes to which a balancer sends connections. A balancer probes nothing itself, so nodes that are not ready are
  * left out. If none is ready, all stay: that says more about the cluster's view than about its nodes.
  */
-export function nodeOrigins(nodes: readonly Node[], rules: OriginRules): NodeOrigin[] {
-  const usable = oneNodeForEach(nodes, rules).filter((node) => isUsable(node, rules))
+export function nodeOrigins(nodes: readonly Node[], rules: OriginRules): NodeOrigins {
+  const usable = oneNodeForEach(nodes, rules).filter((node) => unusableReason(node, rules) === undefined)
   const ready = usable.filter(isReady)
-  return (ready.length > 0 ? ready : usable)
+  const origins = (ready.length > 0 ? ready : usable)
     .flatMap((node) => originOf(node, rules) ?? [])
     .toSorted((one, other) => one.node.localeCompare(other.node))
+  return origins.length > 0 ? { nodes: origins } : { nodes: [], unreached: unreachedText(nodes, rules) }
+}
+
+function unreachedText(nodes: readonly Node[], rules: OriginRules): string {
+  const counts = new Map<string, number>()
+  for (const node of nodes) {
+    const reason = unusableReason(node, rules) ?? 'without an external IPv4 address that is its own'
+    counts.set(reason, (counts.get(reason) ?? 0) + 1)
+  }
+  const reasons = [...counts].map(([reason, count]) => `${count} ${reason}`)
+  return `its load balancer reaches no node of the cluster: ${reasons.join('; ') || 'there is none'}`
 }
 
 /** The facts of a node that decide whether and where a balancer reaches it, as one text to compare. */
@@ -39,15 +53,13 @@ export function originFacts(node: Node | undefined): string {
   return JSON.stringify([flags, addresses.map(({ address }) => address)])
 }
 
-function isUsable(node: Node, { isElsewhere }: OriginRules): boolean {
+function unusableReason(node: Node, { isElsewhere }: OriginRules): string | undefined {
   const { labels = {}, deletionTimestamp } = node.metadata
+  if (deletionTimestamp !== undefined) return 'being deleted'
+  if (isExcluded(node)) return `with the label ${excludeLabel}`
+  if (node.spec.taints?.some(({ key }) => key === leavingTaint)) return 'going away'
   const region = labels[regionLabel]
-  return (
-    deletionTimestamp === undefined &&
-    !isExcluded(node) &&
-    !node.spec.taints?.some(({ key }) => key === leavingTaint) &&
-    (region === undefined || !isElsewhere(region))
-  )
+  return region !== undefined && isElsewhere(region) ? 'in another region' : undefined
 }
 
 /** The origin of a node: its external address. An address that may move would take the connections along. */

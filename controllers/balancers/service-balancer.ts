@@ -10,7 +10,7 @@ import type { BalancerNames } from './balancer-names.ts'
 import { type BalancerStep, planBalancer } from './balancer-plan.ts'
 import { type BalancerSeen, inOrderOfUse, namedBalancer, requestOf } from './balancer-state.ts'
 import { type BalancerStepDeps, carryOutBalancerStep } from './balancer-steps.ts'
-import type { NodeOrigin } from './node-origins.ts'
+import type { NodeOrigins } from './node-origins.ts'
 import type { BalancerRequests } from './requests-in-flight.ts'
 
 export type ServiceBalancerDeps = BalancerStepDeps & {
@@ -23,7 +23,7 @@ export type ServiceBalancerDeps = BalancerStepDeps & {
   isOn: boolean
   namesOf: (key: Key) => BalancerNames
   /** The nodes to which a balancer in this location sends. */
-  nodes: (location: string | undefined) => NodeOrigin[]
+  nodes: (location: string | undefined) => NodeOrigins
   requests: BalancerRequests
   /** Why nothing may be changed now; undefined if it may. */
   haltReason: () => string | undefined
@@ -100,7 +100,7 @@ async function look(deps: ServiceBalancerDeps, key: Key, signal: AbortSignal): P
     foreign: named && !names.isBalancer(named.name) ? named : foreignIn(listed, { service, names, annotations }),
     pools,
     origins: await readOrigins(balancers, [...poolsOf(found), ...pools.map(({ id }) => id)], signal),
-    nodes: deps.nodes(found[0]?.location),
+    ...deps.nodes(found[0]?.location),
     // Listed and not found: the cloud is at it, and the next look tells.
     isInFlight: isInFlight || found.length < read.length,
   }

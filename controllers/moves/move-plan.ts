@@ -25,12 +25,14 @@
 //   such a node                 | the address failed, perhaps for another bad server     | move: leaving, or wait, say so
 //   such a node                 | the address failed too often, and a candidate is good  | move: unreachable
 //   such a node                 | it has more reason to leave than a good candidate      | move: leaving
+//   such a node                 | no node may get the address, nor keep it                | stay, say so
 //   such a node                 |                                                        | stay
 //
 // Each move waits for the pause after earlier moves and tries. Nothing moves back by itself: a holder that is good stays.
 // Where the address works, a machine that the cloud refused lately is no candidate. Elsewhere it is the last one: the
 // refusal may have been for a moment. A machine on which moves failed twice in a row comes after all others: the cloud may
 // not say that the machine is why.
+import { excludeLabel } from '../../kube/objects.ts'
 import { compareRanks } from '../../lib/includes.ts'
 import type { ProbeHistory } from './probe-history.ts'
 
@@ -55,12 +57,14 @@ export type MoveWords = {
   failed: (node: MovableNode) => string
   /** Why one should not keep the address, the weakest reason first. */
   leaving: readonly string[]
+  /** The reason for which a node never gets the address. A holder keeps it until another node can take it. */
+  excluded?: number
 }
 
 export type MoveReason = 'unassigned' | 'several' | 'stranger' | 'failed' | 'unreachable' | 'leaving'
 
 export type Decision =
-  | { do: 'stay' }
+  | { do: 'stay'; problem?: string }
   /** `problem` is what an operator should know; without it the next probes decide. */
   | { do: 'wait'; problem?: string }
   | { do: 'move'; to: Candidate; reason: MoveReason; why: string }
@@ -168,7 +172,7 @@ function planHolder(holder: MovableNode, facts: MoveFacts): Decision {
     return paused({ do: 'move', to, reason: 'failed', why }, facts)
   }
   if (failures > 0) return { do: 'wait' }
-  return planReachable(holder, facts) ?? planLeaving(holder, facts) ?? { do: 'stay' }
+  return planReachable(holder, facts) ?? planLeaving(holder, facts) ?? planStay(holder, facts)
 }
 
 function planReachable(holder: MovableNode, facts: MoveFacts): Decision | undefined {
@@ -199,6 +203,15 @@ function planLeaving(holder: MovableNode, facts: MoveFacts): Decision | undefine
   return paused({ do: 'move', to, reason: 'leaving', why }, facts)
 }
 
+function planStay(holder: MovableNode, facts: MoveFacts): Decision {
+  if (!isExcluded(holder, facts)) return { do: 'stay' }
+  return { do: 'stay', problem: `node ${holder.name} is excluded; ${nobody(without(holder, facts), 'no other')}` }
+}
+
+function isExcluded({ leaving }: MovableNode, { words }: MoveFacts): boolean {
+  return leaving === words.excluded
+}
+
 /** How many failures in a row are too many. */
 export function toleratedFailures({ formerSuccesses }: ProbeHistory, { failures, successes }: MoveRules): number {
   return formerSuccesses >= successes ? failures : 2 * failures
@@ -227,9 +240,9 @@ function candidates(facts: MoveFacts, successes: number): Candidate[] {
     .toSorted((one, other) => compareRanks(rank(one), rank(other)))
 }
 
-function answering({ nodes }: MoveFacts, successes: number): Candidate[] {
-  return nodes
-    .filter((node): node is Candidate => node.machine !== undefined)
+function answering(facts: MoveFacts, successes: number): Candidate[] {
+  return facts.nodes
+    .filter((node): node is Candidate => node.machine !== undefined && !isExcluded(node, facts))
     .filter(({ probes }) => probes.successes >= successes)
 }
 
@@ -246,13 +259,22 @@ function nobody(facts: MoveFacts, no: 'no' | 'no other'): string {
     const refusal = facts.refused.get(machine)
     return refusal ? [refusalText(name, refusal)] : []
   })
+  const excluded = answer.filter((node) => isExcluded(node, facts)).length
   const unknown = answer.filter(({ machine }) => machine === undefined).map(({ name }) => name)
-  const reasons = [...refusals, ...(unknown.length > 0 ? [withoutMachine(unknown)] : [])]
+  const reasons = [
+    ...refusals,
+    ...(excluded > 0 ? [excludedText(excluded)] : []),
+    ...(unknown.length > 0 ? [withoutMachine(unknown)] : []),
+  ]
   return [`${no} ${facts.words.node} ${reasons.length > 0 ? 'can take it' : 'answers well'}`, ...reasons].join('; ')
 }
 
 function refusalText(name: string, { error, isCertain }: Refusal): string {
   return `${isCertain ? `the provider refused ${name}` : `the last moves to ${name} failed`}: ${error}`
+}
+
+function excludedText(count: number): string {
+  return `${count} healthy ${count === 1 ? 'node has' : 'nodes have'} the label ${excludeLabel}: remove it from those that may have the address`
 }
 
 function withoutMachine(names: string[]): string {

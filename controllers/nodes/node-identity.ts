@@ -5,7 +5,7 @@ import { nodes } from '../../kube/resource.ts'
 import { type Reconciler, Terminal, runSteps } from '../loop/reconciler.ts'
 import { findMachine, findNamesakes, replacementText } from './node-machine.ts'
 import type { MachineList } from '../facts/machine-list.ts'
-import { type NodeStep, planNode } from './node-plan.ts'
+import { type NodeStep, impossibleLabels, planNode } from './node-plan.ts'
 import { readProviderId } from './provider-id.ts'
 import { isReady, isUninitialized } from './taints.ts'
 
@@ -22,7 +22,11 @@ export type NodeIdentityDeps = {
   event: (node: Node, event: NodeEvent) => void
 }
 
-type NodeEvent = { type: 'Normal' | 'Warning'; reason: 'Synced' | 'ServiceAddressOnNode'; message: string }
+type NodeEvent = {
+  type: 'Normal' | 'Warning'
+  reason: 'Synced' | 'ServiceAddressOnNode' | 'LabelNotPossible'
+  message: string
+}
 
 /** How old a list may be in which we search for a machine. */
 const freshMs = 10_000
@@ -41,7 +45,9 @@ export function nodeIdentity(deps: NodeIdentityDeps): Reconciler {
       if (!cached || cached.metadata.deletionTimestamp) return {}
       warnOfServiceAddresses(deps, cached)
       const machine = await machineOf(deps, cached, signal)
-      if (!machine || !planNode(cached, machine, deps.ids)) return {}
+      if (!machine) return {}
+      warnOfLabels(deps, cached, machine)
+      if (!planNode(cached, machine, deps.ids)) return {}
       const live = await deps.client.get(nodes, { name }, { signal })
       // A node that was deleted and registered again may have another machine. It has a reconcile of its own.
       if (!live || live.metadata.uid !== cached.metadata.uid) return {}
@@ -64,6 +70,14 @@ function warnOfServiceAddresses({ serviceWith, event }: NodeIdentityDeps, node: 
     const what = `${type} ${address} of the node is the address of Service ${service}, which moves and is released with it`
     const remedy = 'set --node-ip of its kubelet to an address of the machine'
     event(node, { type: 'Warning', reason: 'ServiceAddressOnNode', message: `${what}: ${remedy}` })
+  }
+}
+
+function warnOfLabels({ event }: NodeIdentityDeps, node: Node, machine: Machine): void {
+  for (const [name, value] of impossibleLabels(node, machine)) {
+    const what = `the provider says ${JSON.stringify(value)} for the label ${name}, and a label cannot hold that`
+    const remedy = `set the label yourself if Pods need it: kubectl label node ${node.metadata.name} ${name}=...`
+    event(node, { type: 'Warning', reason: 'LabelNotPossible', message: `${what}: ${remedy}` })
   }
 }
 

@@ -43,6 +43,18 @@ export function planNode(node: Node, machine: Machine, ids: ProviderIds): NodeSt
   }
 }
 
+/** The names of labels that a node lacks because no label can hold the machine's value, with that value. */
+export function impossibleLabels(
+  { metadata: { labels = {} } }: Node,
+  machine: Machine,
+): [name: string, value: string][] {
+  return pairs.flatMap(({ keys, field }): [string, string][] => {
+    const value = machine[field]
+    if (!value || isLabelValue(value) || keys.some((key) => labels[key] !== undefined)) return []
+    return [[keys[1], value]]
+  })
+}
+
 /**
  * The labels that a node lacks. A new node gets the values of its machine. On an initialized node an existing label
  * stays, because a person may have changed it. A missing one gets the value of its other name.

@@ -46,13 +46,11 @@ export type ProjectCheck = {
 /** How often a process looks whether a person has confirmed its project, or another one. */
 const haltedMs = 2_000
 const oursMs = 15_000
-/** How often an Event of what lasts is counted on: the API server forgets it after an hour. */
-const reportAgainMs = 600_000
 
 /** Keeps a process from working in a project that is not the ledger's: another account has none of our addresses. */
 export function projectCheck(options: ProjectCheckOptions): ProjectCheck {
   const { at, project, log, clock = systemClock } = options
-  const { check, problem } = comparison({ ...options, clock })
+  const { check, problem } = comparison(options)
   const isOurs = () => problem() === undefined
   const look = async (signal: AbortSignal) => {
     try {
@@ -85,7 +83,7 @@ export function projectCheck(options: ProjectCheckOptions): ProjectCheck {
 }
 
 /** Compares the project of the settings with the ledger's, and keeps what the last comparison came to. */
-function comparison(options: ProjectCheckOptions & { clock: Clock }): Pick<ProjectCheck, 'check' | 'problem'> {
+function comparison(options: ProjectCheckOptions): Pick<ProjectCheck, 'check' | 'problem'> {
   const { map, at, project, cluster } = options
   const tell = reporter(options)
   const { isOfToken: _, ...sure } = project
@@ -160,16 +158,14 @@ async function factsOf(
   }
 }
 
-/** Says in the log and in Events what is new, and an Event again while it lasts. */
-function reporter({ log, event, project, clock }: ProjectCheckOptions & { clock: Clock }) {
-  let reported: { reason: string; atMs: number } | undefined
+/** Says in the log what is new, and in an Event what lasts. */
+function reporter({ log, event, project }: ProjectCheckOptions) {
+  let reported: string | undefined
   return {
     other(map: ConfigMap, plan: OtherProject): void {
       const reason = `${plan.what}; ${plan.remedy}`
-      const isNew = reported?.reason !== reason
-      if (reported && !isNew && clock.now() - reported.atMs < reportAgainMs) return
-      reported = { reason, atMs: clock.now() }
-      if (isNew) log.error({ project: project.id }, reason)
+      if (reported !== reason) log.error({ project: project.id }, reason)
+      reported = reason
       event(map, { type: 'Warning', reason: 'OtherProject', message: reason })
     },
     remembered(map: ConfigMap, former: string | undefined): void {

@@ -21,7 +21,7 @@ export type Candidate = {
   policy: { locationSources: LocationSource[] }
 }
 
-export type SettingsReloadOptions = Omit<ReloadReportOptions, 'path' | 'clock'> & {
+export type SettingsReloadOptions = Omit<ReloadReportOptions, 'path'> & {
   file: CloudFile
   table: SettingsTable
   /** The settings that the process started with. */
@@ -207,17 +207,13 @@ type ReloadReportOptions = {
   about: KubeObject
   events: Pick<Recorder, 'record'>
   log: Log
-  clock: Clock
 }
 
-/** How often an Event of what lasts is counted on: the API server forgets it after an hour. */
-const reportAgainMs = 600_000
-
-/** Says what becomes of the configuration file: in the log once, and in Events that count on while it lasts. */
+/** Says what becomes of the configuration file: in the log once, and in Events while it lasts. */
 class ReloadReport {
   readonly #options: ReloadReportOptions
-  /** The last report for each reason, and its time. */
-  readonly #reported = new Map<EventReason, { message: string; atMs: number }>()
+  /** The last report for each reason. */
+  readonly #reported = new Map<EventReason, string>()
 
   constructor(options: ReloadReportOptions) {
     this.#options = options
@@ -254,14 +250,11 @@ class ReloadReport {
     this.#reported.delete(reason)
   }
 
-  /** Records a Warning at once if it is new, and again after a while. Returns whether it is new. */
+  /** Records a Warning. Returns whether it is new. */
   #warn(reason: EventReason, message: string): boolean {
-    const { clock, events, about } = this.#options
-    const reported = this.#reported.get(reason)
-    const isNew = reported?.message !== message
-    if (!isNew && clock.now() - reported.atMs < reportAgainMs) return false
-    this.#reported.set(reason, { message, atMs: clock.now() })
-    events.record(about, { type: 'Warning', reason, message })
+    const isNew = this.#reported.get(reason) !== message
+    this.#reported.set(reason, message)
+    this.#options.events.record(this.#options.about, { type: 'Warning', reason, message })
     return isNew
   }
 }

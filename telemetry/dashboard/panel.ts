@@ -30,8 +30,8 @@ export function series(metric: string, more = ''): string {
 }
 
 /** The series of a metric of the replica that leads: the others show what they knew when they led. */
-export function seriesOfLeader(metric: string, more = ''): string {
-  return `${series(metric, more)} and on (${target}) eip_admission_leader == 1`
+export function seriesOfLeader(metric: string): string {
+  return `${series(metric)} and on (${target}) eip_admission_leader == 1`
 }
 
 /** The series of a metric that other programs have too. */

@@ -78,6 +78,12 @@ export const catalogue = {
     meaning: 'The node has the address of a Service as its own, and loses it when that moves or is released.',
     todo: 'Set --node-ip of its kubelet to an address of the machine.',
   },
+  LabelNotPossible: {
+    about: 'Node',
+    types: ['Warning'],
+    meaning: 'The node has no label for the type, region or zone of its machine: a label cannot hold that text.',
+    todo: 'Set the label yourself if Pods need it.',
+  },
   DeletingNode: {
     about: 'Node',
     types: ['Normal'],

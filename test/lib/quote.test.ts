@@ -28,7 +28,6 @@ test('a list of more than ten items says how many it leaves out', () => {
   const items = Array.from({ length: 12 }, (_, n) => `${n}`)
   assert.equal(firstItems(items.slice(0, 10)), items.slice(0, 10))
   assert.equal(firstItems(items), [...items.slice(0, 10), 'and 2 more'])
-  assert.equal(firstItems(items, 1), ['0', 'and 11 more'])
 })
 
 test.run()

@@ -111,6 +111,22 @@ test('while no node is ready nothing moves', async () => {
   for (const name of ['a', 'b']) await say(name, 'True')
 })
 
+test('while all nodes are excluded an address stays, a new one waits, and the Events name the label', async () => {
+  const label = 'node.kubernetes.io/exclude-from-external-load-balancers'
+  const address = await shows('first')
+  await stage.run('label', 'node', '--all', `${label}=`)
+  await stage.create(loadBalancer('unplaced'))
+  const tells = (name: string, words: string) =>
+    eventually('an Event says it', async () => (await eventsOf(name)).includes(words) || undefined)
+  await tells('unplaced', `no node can take it; 2 healthy nodes have the label ${label}: remove it`)
+  await tells('first', `is excluded; no other node can take it; 1 healthy node has the label ${label}`)
+  await leadsTo(address)
+  assert.is(shownIn(await stage.service('unplaced')), undefined)
+  await stage.run('label', 'node', '--all', '--overwrite', `${label}=false`)
+  await shows('unplaced')
+  await stage.run('label', 'node', '--all', `${label}-`)
+})
+
 test('under policy Local an address goes to a node with a ready endpoint', async () => {
   await stage.create(loadBalancer('local', { spec: { externalTrafficPolicy: 'Local' } }))
   const address = await shows('local')

@@ -1,6 +1,12 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type ServiceNodeFacts, serviceNodes, servingNodes } from '../../../controllers/assigning/service-nodes.ts'
+import {
+  type ServiceNodeFacts,
+  serviceNodes,
+  serviceWords,
+  servingNodes,
+} from '../../../controllers/assigning/service-nodes.ts'
+import { planMove } from '../../../controllers/moves/move-plan.ts'
 import { noProbes, type ProbeHistory } from '../../../controllers/moves/probe-history.ts'
 import type { Machine } from '../../../clouds/ports/machines.ts'
 import { elastic, makeMachine, own } from '../nodes/builders.ts'
@@ -62,7 +68,7 @@ const cases: [what: string, nodes: Node[], facts: Partial<ServiceNodeFacts>, exp
   ['under policy Local without endpoints all are alike', [a, b], { services: [onlyOn()] }, 'a-1 b-1'],
   ['a cordoned node stays', [node('a', { spec: { unschedulable: true } }), b], {}, 'a b'],
   ['a node that is not ready failed', [node('a', { ready: 'Unknown' }), b], {}, 'a! b'],
-  ['an excluded node is none', [node('a', { metadata: excluded }), b], {}, 'b'],
+  ['an excluded node', [node('a', { metadata: excluded }), b], {}, 'a-3 b'],
   ['a label with the value false excludes nothing', [node('a', { metadata: notExcluded }), b], {}, 'a b'],
   ['an excluded holder leaves', [node('a', { metadata: excluded }), b], { holder: machineA }, 'a-3 b'],
   ['a machine that is off', [node('a', taint('node.cloudprovider.kubernetes.io/shutdown')), b], {}, 'a-4 b'],
@@ -76,6 +82,17 @@ const cases: [what: string, nodes: Node[], facts: Partial<ServiceNodeFacts>, exp
 ]
 for (const [what, nodes, facts, expected] of cases)
   test(what, () => assert.is(text(nodes, facts).split(' ').toSorted().join(' '), expected))
+
+test('an excluded node is never chosen, and messages count it', () => {
+  const all = rows([node('a', { metadata: excluded }), node('b', { metadata: excluded })])
+  const facts = { former: undefined, strangerForMs: 0, address: undefined, refused: new Map(), pause: () => undefined }
+  const rules = { failures: 1, successes: 1 }
+  const decision = planMove({ ...facts, nodes: all, assigned: [], rules, words: serviceWords })
+  assert.match(
+    'problem' in decision ? `${decision.do} ${decision.problem}` : '',
+    /^wait .*; 2 healthy nodes have the label node\.kubernetes\.io/,
+  )
+})
 
 const orders: [what: string, nodes: Node[], facts: Partial<ServiceNodeFacts>, first: string][] = [
   ['a node with an endpoint comes first', [a, b, c], { services: [on('b')] }, 'b'],

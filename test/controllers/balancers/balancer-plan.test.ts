@@ -139,6 +139,11 @@ const cases: { name: string; seen: Partial<BalancerSeen>; plan: BalancerPlan }[]
     plan: { step: { do: 'show-status', addresses: [address] } },
   },
   {
+    name: 'a balancer that reaches no node keeps its pools, and its Service says why',
+    seen: { nodes: [], unreached: 'no node' },
+    plan: { step: { do: 'report-problems', problems: ['no node'] } },
+  },
+  {
     name: 'a wrong Service keeps its balancer, which follows the nodes',
     seen: { wanted: wrong, nodes: [other] },
     plan: {

@@ -9,12 +9,13 @@ const rules = {
   isElsewhere: (region: string) => region === 'ny',
   isElastic: (address: string) => address === '203.0.113.7',
 }
-const namesOf = (...nodes: ReturnType<typeof makeNode>[]) => nodeOrigins(nodes, rules).map(({ node }) => node)
+const namesOf = (...nodes: ReturnType<typeof makeNode>[]) => nodeOrigins(nodes, rules).nodes.map(({ node }) => node)
 const exclude = 'node.kubernetes.io/exclude-from-external-load-balancers'
 const region = 'topology.kubernetes.io/region'
 
 test('every ready node is an origin by its external address, in the order of names', () => {
-  assert.equal(nodeOrigins([makeNode('worker-2'), makeNode('worker-1')], rules), [
+  const { nodes } = nodeOrigins([makeNode('worker-2'), makeNode('worker-1')], rules)
+  assert.equal(nodes, [
     { node: 'worker-1', address: '198.51.100.11' },
     { node: 'worker-2', address: '198.51.100.12' },
   ])
@@ -48,7 +49,7 @@ test('an address that may move is skipped, and the next one is taken', () => {
     type: 'ExternalIP' as const,
     address,
   }))
-  assert.equal(nodeOrigins([makeNode('worker-2', { addresses })], rules), [
+  assert.equal(nodeOrigins([makeNode('worker-2', { addresses })], rules).nodes, [
     { node: 'worker-2', address: '198.51.100.12' },
   ])
 })
@@ -56,6 +57,18 @@ test('an address that may move is skipped, and the next one is taken', () => {
 test('while no node is ready, all that may be used are', () => {
   const [one, two] = [makeNode('worker-1', { ready: 'Unknown' }), makeNode('worker-2', { ready: 'False' })]
   assert.equal(namesOf(one, two, makeNode('worker-3', { labels: { [exclude]: 'true' } })), ['worker-1', 'worker-2'])
+})
+
+test('a balancer that reaches no node says how many nodes are left out, and why', () => {
+  const [one, two] = ['worker-1', 'worker-2'].map((name) => makeNode(name, { labels: { [exclude]: '' } }))
+  const three = makeNode('worker-3', { addresses: [] })
+  assert.equal(nodeOrigins([one!, two!, three], rules), {
+    nodes: [],
+    unreached:
+      'its load balancer reaches no node of the cluster: 2 with the label ' +
+      `${exclude}; 1 without an external IPv4 address that is its own`,
+  })
+  assert.match(nodeOrigins([], rules).unreached ?? '', /: there is none$/)
 })
 
 test('a label with the value false excludes no node', () => {

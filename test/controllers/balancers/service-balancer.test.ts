@@ -51,7 +51,7 @@ async function openWorld(service: Service = makeService({ ports: [{ port: 80, no
       want: () => wanted,
       isOn: true,
       namesOf: () => balancerNames({ key, cluster: 'cluster-1', former: 'previous-name' }),
-      nodes: () => [worker],
+      nodes: () => ({ nodes: [worker] }),
       requests: balancerRequests({ timeoutMs: 2_000, monotonicMs: () => clock.now }),
       haltReason: () => reason,
     })

@@ -51,7 +51,8 @@ const withCopy = (a: ProbeHistory, copy: ProbeHistory, others: States = {}) => (
 function decide(states: States, facts: Partial<MoveFacts>): string {
   const decision = planMove({ ...base, nodes: nodesOf(states), ...facts })
   if (decision.do === 'move') return `${decision.reason} -> ${decision.to.name}`
-  return decision.do === 'wait' && decision.problem !== undefined ? 'problem' : decision.do
+  if (decision.problem === undefined) return decision.do
+  return decision.do === 'wait' ? 'problem' : `${decision.do}, says so`
 }
 
 /** These machines were refused, the first one is tried again first. */
@@ -221,6 +222,21 @@ const rows: [what: string, states: States, facts: Partial<MoveFacts>, decision: 
   ['the address answers, its holder does not', { a: bad, b: well }, { address: well }, 'failed -> b'],
 ]
 
+const excluding = { words: { ...controlPlaneWords, excluded } }
+rows.push(
+  ['a node that no address comes to', { a: bad, b: [well, excluded] }, excluding, 'problem'],
+  ['it is refused, and the last one', { a: bad, b: [well, excluded] }, { ...excluding, ...refusing('B') }, 'problem'],
+  [
+    'two have it, one of them such a node',
+    { a: [well, excluded], b: well },
+    { ...excluding, assigned: ['A', 'B'] },
+    'several -> b',
+  ],
+  ['the holder is such a node', { a: [well, excluded], b: well }, excluding, 'leaving -> b'],
+  ['all are such nodes', { a: [well, excluded], b: [well, excluded] }, excluding, 'stay, says so'],
+  ['control-plane nodes all have the label', { a: bad, b: [well, excluded] }, {}, 'failed -> b'],
+)
+
 for (const [what, states, facts, decision] of rows)
   test(`${what}: ${decision}`, () => {
     assert.is(decide(states, facts), decision)
@@ -240,6 +256,11 @@ const problems: [what: string, facts: Partial<MoveFacts>, problem: RegExp][] = [
     'a node is of no machine of our cloud',
     { nodes: nodesOf({ a: bad, b: well }).map(withoutMachine('b')) },
     /; no other control-plane node can take it; b answers, but its spec.providerID names no machine of this cloud\. /,
+  ],
+  [
+    'all others are excluded',
+    { nodes: nodesOf({ a: bad, b: [well, 3], c: [well, 3] }), words: { ...controlPlaneWords, excluded: 3 } },
+    /; no other control-plane node can take it; 2 healthy nodes have the label node\.kubernetes\.io\/exclude-from/,
   ],
   [
     'a node is of no machine, and nobody has the address',

@@ -68,6 +68,17 @@ test('a kubelet that has the address of a Service as its own is warned', async (
   assert.ok(said.includes('worker-1 ServiceAddressOnNode'), said.join())
 })
 
+test('a machine whose type no label can hold is told, until a person sets the label', async () => {
+  const { register, look, said } = makeCluster(makeMachine({ type: 'Advance 1 (Gen 3)' }))
+  register({ taints: [waiting] })
+  await look()
+  assert.ok(said.includes('worker-1 LabelNotPossible'), said.join())
+  said.length = 0
+  register({ providerID: 'equinixmetal://m-1', labels: { 'node.kubernetes.io/instance-type': 'advance-1' } })
+  await look()
+  assert.equal(said, [])
+})
+
 test('a new node takes two writes, and a second look none', async () => {
   const { register, look, written, said, find } = makeCluster(makeMachine())
   register({ taints: [waiting], ready: 'False' })
