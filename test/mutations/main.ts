@@ -61,10 +61,11 @@ function judge(mutation: Mutation): void {
       if (baseline.get(file) === false || passes(file)) continue
       if (!baseline.has(file)) {
         change(original)
-        baseline.set(file, passes(file))
+        // On a machine under load a test may fail once.
+        baseline.set(file, passes(file) || passes(file))
         change(text)
       }
-      if (baseline.get(file)) return tell('noticed', mutation, file)
+      if (baseline.get(file) && !passes(file)) return tell('noticed', mutation, file)
     }
     tell('survived', mutation)
     console.log(`SURVIVED ${path}:${line} ${was.trim()}\n  -> ${now.trim()}`)
