@@ -50,7 +50,7 @@ export function keepBalancer(
 ): Decision {
   if (decision.verdict === 'deny') return decision
   const operations = decision.verdict === 'patch' ? decision.patch : []
-  const { newDocument: decided } = jsonPatch.applyPatch(service, operations, false, false)
+  const { newDocument: decided } = jsonPatch.applyPatch(structuredClone(service), operations)
   const both = [...operations, ...servicePatch(decided, kept(old))]
   return patch(both, decision.warnings)
 }

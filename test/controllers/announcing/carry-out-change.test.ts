@@ -86,4 +86,27 @@ test('new peers begin sessions, which get time before others end; nothing else d
   assert.is(await carryOut(aPeer, { by: refuse }), false, 'it was refused')
 })
 
+const answers: [status: number, reason: string, isThere: boolean, outcome: string][] = [
+  [400, 'BadRequest', false, 'refused'],
+  [403, 'Forbidden', true, 'refused'],
+  [422, 'Invalid', true, 'refused'],
+  [404, 'UnknownKind', true, 'refused'],
+  [404, 'NotFound', false, 'refused'],
+  [404, 'NotFound', true, 'thrown'],
+  [409, 'Conflict', true, 'thrown'],
+  [500, 'InternalError', false, 'thrown'],
+]
+for (const [status, reason, isThere, outcome] of answers)
+  test(`${status} ${reason} for ${isThere ? 'an object that is there' : 'a new object'} is ${outcome}`, async () => {
+    const fail = () => Promise.reject(new KubeError('no', { status, reason }))
+    const client = { ...apiServer().client, patch: fail, create: fail }
+    const write = { object: listed('198.51.100.7/32'), subjects: [{ service: 'default/web' }] }
+    const stored = isThere ? listed('10.0.0.1/32') : undefined
+    const told = await carryOutChange({ client, configuration: calico }, { write, stored }, signal).then(
+      ({ refused }) => refused.map(({ subject }) => subject),
+      () => 'thrown',
+    )
+    assert.equal(told, outcome === 'refused' ? write.subjects : outcome)
+  })
+
 test.run()

@@ -213,6 +213,18 @@ test('a look never misses what we wrote before it, under whatever name', () =>
     assert.is(await configurator.announces('late', signal), true)
   }))
 
+test('a withdrawal removes what is no longer announced, and writes nothing that is not there', () =>
+  onControlPlane(async ({ client, writes, namespace }) => {
+    const at = await namespace()
+    const configuration = poolsIn(at)
+    await configureObjects({ client, configuration }).carryOut(announcements('1', '2'), signal)
+    writes.length = 0
+    const wanted = [pool(at, '1'), pool(at, 'new')]
+    const withNew = { ...configuration, objects: () => ({ wanted, problems: [] }) }
+    assert.is(await configureObjects({ client, configuration: withNew }).withdraw(announcements('1'), signal), true)
+    assert.equal(writes, ['remove pool-2'])
+  }))
+
 test('a kind that the cluster does not know announces nothing, and is written as soon as it is known', () =>
   onControlPlane(async ({ client, writes, namespace }) => {
     const unknown = configureObjects({ client, configuration: poolsIn(await namespace(), nowhere) })

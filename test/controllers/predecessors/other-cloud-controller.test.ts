@@ -34,6 +34,13 @@ const rows: [
   ],
   ['that leaves one of the node controllers', { image, args: ['--controllers=*,-cloud-node'] }, {}, 'nodes, Services'],
   ['whose Services are off', { ...shipped, env: off }, {}, 'nodes'],
+  [
+    'whose Services are on',
+    { ...shipped, env: [{ name: 'HCLOUD_LOAD_BALANCERS_ENABLED', value: 'true' }] },
+    {},
+    'nodes, Services',
+  ],
+  ['with another variable', { ...shipped, env: [{ name: 'HCLOUD_DEBUG', value: 'false' }] }, {}, 'nodes, Services'],
   ['to which we leave the nodes', { ...shipped, env: off }, { left }, ''],
   ['beside Services with a class', { ...shipped, args: withoutNodes }, { none: false }, ''],
   [
