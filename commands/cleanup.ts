@@ -10,7 +10,7 @@ import type { ElasticIP } from '../ledger/record/elastic-ip.ts'
 import { upstreamFinalizer } from '../ledger/record/names.ts'
 import { type CommandFlags, kubeconfigFlags, withFlags } from '../lib/remedy.ts'
 import { names } from '../settings/installed-names.ts'
-import { credentialsOf } from '../ledger/cluster.ts'
+import { credentialsOf } from '../kube/kubeconfig.ts'
 import type { CleanupSettings } from './settings/commands.ts'
 import { shownBalancer } from '../clouds/cloud-choice.ts'
 import {

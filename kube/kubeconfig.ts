@@ -225,3 +225,15 @@ async function readMounted(path: string): Promise<string> {
     throw new Error(`service account file ${path}: cannot be read; ${hint}`, { cause })
   }
 }
+
+type EnvironmentVariables = Readonly<Record<string, string | undefined>>
+
+/** Our credentials for the API server, which `apiServer` may name: from a kubeconfig, else from the pod. */
+export function credentialsOf(
+  { kubeconfig: file, apiServer }: { kubeconfig: string | undefined; apiServer: string | undefined },
+  env: EnvironmentVariables,
+): Credentials {
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' } = env
+  if (file !== undefined || host === undefined) return kubeconfig({ file, server: apiServer })
+  return inCluster(apiServer === undefined ? { host, port } : { url: apiServer })
+}

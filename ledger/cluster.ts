@@ -1,6 +1,4 @@
 import type { KubeClient } from '../kube/client.ts'
-import type { Credentials } from '../kube/credentials.ts'
-import { inCluster, kubeconfig } from '../kube/kubeconfig.ts'
 import type { Log } from '../kube/log.ts'
 import type { ConfigMap } from '../kube/objects.ts'
 import { configMaps, namespaces } from '../kube/resource.ts'
@@ -9,18 +7,6 @@ import { names } from '../settings/installed-names.ts'
 import { common } from '../settings/common.ts'
 import { type Problem, SettingsError } from '../settings/problems.ts'
 import { retryUntilAnswered } from '../kube/retry-until-answered.ts'
-
-type EnvironmentVariables = Readonly<Record<string, string | undefined>>
-
-/** Our credentials for the API server, which `apiServer` may name: from a kubeconfig, else from the pod. */
-export function credentialsOf(
-  { kubeconfig: file, apiServer }: { kubeconfig: string | undefined; apiServer: string | undefined },
-  env: EnvironmentVariables,
-): Credentials {
-  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' } = env
-  if (file !== undefined || host === undefined) return kubeconfig({ file, server: apiServer })
-  return inCluster(apiServer === undefined ? { host, port } : { url: apiServer })
-}
 
 export type ClusterIdOptions = {
   client: KubeClient

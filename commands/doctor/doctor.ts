@@ -1,7 +1,7 @@
 import { proxyOf } from '../../clouds/http/proxy.ts'
 import { connect } from '../../kube/connect.ts'
 import type { Credentials } from '../../kube/credentials.ts'
-import { credentialsOf } from '../../ledger/cluster.ts'
+import { credentialsOf } from '../../kube/kubeconfig.ts'
 import { type CommandFlags, kubeconfigFlags, remedyText } from '../../lib/remedy.ts'
 import { apiServer, kubeconfig } from '../../settings/process.ts'
 import { resolveSettings } from '../../settings/resolve.ts'
