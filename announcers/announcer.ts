@@ -128,6 +128,8 @@ export type DocumentConfiguration = {
 /** Configuration of software that reads objects in one version and a document in another: we use what the cluster has. */
 export type EitherConfiguration = {
   kind: 'either'
+  /** The software, for people. */
+  title: string
   objects: ObjectConfiguration
   document: DocumentConfiguration
 }
@@ -151,6 +153,8 @@ export type DeletionRule = {
    * Service is. Without it the software would go on announcing the address.
    */
   restoring(service: Service, address: string): object | undefined
+  /** The time for which it may announce nothing for a Service that has its address again, and the remedy, for people. */
+  afterReturn: string
 }
 
 /** Our knowledge about one announcing software. Pure: it turns a state into objects; the controllers write them. */

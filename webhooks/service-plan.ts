@@ -182,4 +182,4 @@ function isRefusedLater(second: SecondWant | undefined, { isDual }: ClusterFamil
 
 const openFamilies =
   'address pending, the controller assigns it when the API server has chosen the families of the Service ' +
-  '(spec.ipFamilyPolicy: "PreferDualStack"): MetalLB announces no single address for two'
+  '(spec.ipFamilyPolicy: "PreferDualStack"): the announcing software announces no single address for two'

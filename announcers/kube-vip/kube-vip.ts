@@ -138,9 +138,13 @@ export function kubeVip(): Announcer {
     withdrawal: { annotations: { [kubeVipRequestAnnotation]: null }, clearsStatus: false },
     // Measured with 0.8.10 and 1.2.3: it keeps a route when the type of the Service changes. 1.2.3 then announces nothing
     // for the Service, whatever becomes of it, until it is restarted.
-    withdrawsOnlyOnDeletion: { restoring },
+    withdrawsOnlyOnDeletion: { restoring, afterReturn },
   }
 }
+
+const afterReturn =
+  'kube-vip 1.2 does so until it is restarted. Restart it (`kubectl rollout restart` its DaemonSet), or delete the ' +
+  'Service and create it again'
 
 /**
  * kube-vip 0.8.10 to 1.2.3 ignores the deletion of a Service that is no LoadBalancer, and keeps the route. It does the

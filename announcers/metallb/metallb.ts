@@ -85,7 +85,12 @@ export const metallbSoftware: Software<'metallb' | 'metallb-crd' | 'metallb-conf
     const { document, objects } = configurations(marks)
     switch (loadBalancer.kind) {
       case 'metallb':
-        return metallb({ kind: 'either', objects: objects(loadBalancer), document: document(loadBalancer) })
+        return metallb({
+          kind: 'either',
+          title: 'MetalLB',
+          objects: objects(loadBalancer),
+          document: document(loadBalancer),
+        })
       case 'metallb-crd':
         return metallb(objects(loadBalancer))
       case 'metallb-configmap':

@@ -25,7 +25,7 @@ export function configureEither({ client, log, configuration, objects, document 
   let found: Configurator | undefined
   const use = (one: Configurator, reason: string) => {
     const chosen = one === objects ? 'custom resources' : 'ConfigMap'
-    if (found !== one) log.info({ chosen, reason }, 'chosen how to configure MetalLB')
+    if (found !== one) log.info({ chosen, reason }, 'chosen how to configure the announcing software')
     found = one
     return one
   }
@@ -45,8 +45,8 @@ export function configureEither({ client, log, configuration, objects, document 
       if (one) return one.carryOut(state, signal)
       if (state.addresses.length === 0) return nothingDone
       throw new Error(
-        `there are neither custom resources of MetalLB nor a ConfigMap ${namespace}/${name}, so no address is announced. ` +
-          'Install MetalLB: eip-admission looks again every few seconds',
+        `there are neither custom resources of ${configuration.title} nor a ConfigMap ${namespace}/${name}, so no address is ` +
+          `announced. Install ${configuration.title}: eip-admission looks again every few seconds`,
       )
     },
     async announces(address, signal) {

@@ -309,9 +309,8 @@ function warnOfReturn(
   { announcer, event }: Pick<PostponeDeps, 'announcer' | 'event'>,
   service: Service | undefined,
 ): void {
-  if (!service || !announcer.withdrawsOnlyOnDeletion) return
-  const message =
-    `The Service has its address again, but ${announcer.name} may announce nothing for it: kube-vip 1.2 does so until it ` +
-    'is restarted. Restart it (`kubectl rollout restart` its DaemonSet), or delete the Service and create it again'
+  const { name, withdrawsOnlyOnDeletion: rule } = announcer
+  if (!service || !rule) return
+  const message = `The Service has its address again, but ${name} may announce nothing for it: ${rule.afterReturn}`
   event(service, { type: 'Warning', reason: 'SyncLoadBalancerFailed', message })
 }

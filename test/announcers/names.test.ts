@@ -32,6 +32,17 @@ test('no file outside of an announcer imports what one software is made of', () 
   assert.equal(filesWith(/from '[^']*announcers\/(metallb|cilium|calico|kube-vip|empty|assign)[/.]/), [reading])
 })
 
+test('what the general rooms say to people names no software of their own accord', () => {
+  const rooms = ['controllers/', 'ledger/', 'webhooks/']
+  const said = (file: string) => readFileSync(join(root, file), 'utf8').replaceAll(/\/\*\*[^]*?\*\/|\/\/.*/g, '')
+  const general = files.filter((file) => rooms.some((room) => file.startsWith(room)))
+  assert.ok(general.length > 100, `${general.length} files`)
+  assert.equal(
+    general.filter((file) => /MetalLB|Cilium|Calico|kube-vip/.test(said(file))),
+    [],
+  )
+})
+
 test('each kind and each scheme belongs to one software', () => {
   const kinds = softwares.flatMap((software) => software.kinds)
   const schemes = softwares.flatMap((software) => Object.keys(software.schemes))

@@ -62,7 +62,7 @@ const found = (harness: Harness) => {
 /** Software that announces an address until its Service is gone. */
 const lasting = {
   ...empty({ ipAnnotation: 'example.com/ip' }),
-  withdrawsOnlyOnDeletion: { restoring: () => undefined },
+  withdrawsOnlyOnDeletion: { restoring: () => undefined, afterReturn: 'it does. Restart it' },
 }
 
 const kept = ['Released', '203.0.113.1', 'Retain', ['res-1'], []]

@@ -70,7 +70,7 @@ test('a machine that has the address itself tells nothing about answers', async 
   assert.equal([...new Set(events.map(({ reason }) => reason))], ['ControlPlaneAddressMoved'])
 })
 
-test('a voluntary move is no warning, and a machine without a node is named by its id', async () => {
+test('a move away from a holder that works is no warning, and a machine without a node is named by its id', async () => {
   assert.is((await report(['A'], 'leaving', () => undefined)).events[0]?.type, 'Normal')
   const texts = (await report(['X', 'A'], 'several', () => undefined)).events.map(({ message }) => message)
   assert.match(texts[0] ?? '', 'moved from machine X, a to b')

@@ -101,7 +101,7 @@ const withdrawn = makeService({ ...shown, deletionTimestamp: 'now' })
 
 const restoring = ({ spec }: Service) => (spec.type === 'LoadBalancer' ? undefined : { spec: { type: 'LoadBalancer' } })
 const lasting: ServiceSeen['announcer'] = {
-  withdrawsOnlyOnDeletion: { restoring },
+  withdrawsOnlyOnDeletion: { restoring, afterReturn: '' },
   request: () => ({}),
 }
 const plain = makeService({ finalizers, type: 'ClusterIP' })

@@ -121,7 +121,7 @@ test('the address of a Service that vanished without its finalizer is not releas
 test('for software that withdraws only on deletion the Service is deleted first, then the address is released', async () => {
   const play = await announced({
     name: 'kube-vip',
-    withdrawsOnlyOnDeletion: { restoring: () => undefined },
+    withdrawsOnlyOnDeletion: { restoring: () => undefined, afterReturn: 'it does. Restart it' },
     request: () => ({}),
   })
   play.network.clear()
