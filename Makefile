@@ -55,6 +55,10 @@ site: $(installed) docs/site/node_modules/.package-lock.json ## checks the spell
 	@npm --prefix docs/site run --silent spell
 	@npm --prefix docs/site run --silent build
 
+picture: $(installed) ## draws the terminal of the README from a run of the demo, into docs/pictures/demo.svg
+	@node sandbox/demo.ts --cloud=hetzner | tee /dev/stderr | node sandbox/picture.ts > dist/demo.svg
+	@mv dist/demo.svg docs/pictures/demo.svg
+
 control-plane: $(installed) ## builds etcd, kube-apiserver, kube-controller-manager and kubectl, and prints where they are
 	@npm run --silent control-plane
 
@@ -80,5 +84,5 @@ docs/site/node_modules/.package-lock.json: docs/site/package.json docs/site/pack
 	@npm --prefix docs/site ci
 	@touch $@
 
-.PHONY: help demo sandbox test test-slow test-cluster alert-recordings test-control-plane check bundle image chaos bench generate site control-plane rig
+.PHONY: help demo picture sandbox test test-slow test-cluster alert-recordings test-control-plane check bundle image chaos bench generate site control-plane rig
 .PHONY: chart-tools cert-manager cilium

@@ -9,7 +9,7 @@ import { metallbVersion } from './demo-network.ts'
 import { node, service, uninitialized } from './objects.ts'
 import { findNamespaceProblem, namespaced } from './rig/namespace.ts'
 import { prepareRig } from './rig/prepare.ts'
-import { type Sandbox, runSandbox } from './run-sandbox.ts'
+import { type Sandbox, runSandbox, sayReady } from './run-sandbox.ts'
 import { check, printDetail, printHeading, showKubectl, waitUntil } from './terminal.ts'
 
 /** Counts the addresses that eip-admission reserved; the cloud also creates blocks for machines by itself. */
@@ -28,6 +28,32 @@ async function createService(sandbox: Sandbox): Promise<void> {
   check(/^\d+\.\d+\.\d+\.\d+$/.test(stdout), 'the Service has its address when kubectl returns')
   printDetail(`kubectl took ${ms} ms. Each call to the simulated cloud takes ${sandbox.latencyMs} ms.`)
 }
+
+/** Where the provider routes each address to one machine, Events name its node. */
+async function moveAddress({ stage }: Sandbox): Promise<void> {
+  if (!dialectExamples[stage.dialect].assigned) return
+  printHeading('The provider routes the address to a node, and the Service shows it')
+  const assigned = ['get', 'events', '--field-selector=reason=AddressAssigned', '-o', 'custom-columns=EVENT:.message']
+  const nodeIn = async (words: string) =>
+    new RegExp(`${words} node (worker-\\d)`).exec((await stage.kubectl(assigned)).stdout)?.[1]
+  const address = async () => (await stage.kubectl(['get', 'service', 'web', '-o', shownAddress])).stdout
+  await waitUntil(async () => (await address()) !== '' && (await nodeIn('is assigned to')) !== undefined)
+  await showKubectl(stage, ['get', 'service', 'web'])
+  await showKubectl(stage, assigned)
+  const [before, shown] = [await nodeIn('is assigned to'), await address()]
+  check(shown !== '' && before !== undefined, `the address leads to ${before}`)
+
+  printHeading(`When ${before} fails, the address moves to the other node, and the Service keeps it`)
+  await showKubectl(stage, sayReady(before ?? '', 'Unknown'))
+  printDetail('The cluster writes this when a kubelet is silent. No kubelet runs here.')
+  await waitUntil(async () => (await nodeIn(`moved from ${before} to`)) !== undefined)
+  await showKubectl(stage, assigned)
+  const after = await nodeIn(`moved from ${before} to`)
+  check(after !== undefined && (await address()) === shown, `the address leads to ${after}, and is the same`)
+  await stage.kubectl(sayReady(before ?? '', 'True'))
+}
+
+const shownAddress = 'jsonpath={.status.loadBalancer.ingress[0].ip}'
 
 async function listAddresses(sandbox: Sandbox): Promise<void> {
   const { otherLocation } = dialectExamples[sandbox.stage.dialect]
@@ -160,7 +186,7 @@ function moveControlPlaneAddress(): void {
   else announceSkipped('the address of the API server moves when its machine fails', reason)
 }
 
-const steps = [createService, listAddresses, showAddressPools, refuseMistakes, deleteServices, addMachine]
+const steps = [createService, moveAddress, listAddresses, showAddressPools, refuseMistakes, deleteServices, addMachine]
 
 await runSandbox(async (sandbox, interrupted) => {
   try {

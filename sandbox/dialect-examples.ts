@@ -14,6 +14,8 @@ export type DialectExamples = {
   scheme: string
   /** The Node annotation that holds the address of the node's first router; absent where nodes have none. */
   routerAnnotation?: string
+  /** The setting with which addresses are assigned to nodes of the sandbox; absent where the provider announces them by BGP. */
+  assigned?: Record<string, string>
   /** The vendor's own command line, and the environment with which it calls the simulated cloud; absent where it has none. */
   client?: { program: string; env: (access: Access) => Record<string, string> }
 }
@@ -54,11 +56,14 @@ export const dialectExamples: Record<DialectName, DialectExamples> = {
       hint: 'did you mean "hel1"',
     },
     scheme: 'hcloud://',
+    // Nothing may be sent to the addresses of machines that do not exist.
+    assigned: { HCLOUD_LOAD_BALANCER: 'assign:///?probe=off' },
     client: { program: 'hcloud', env: ({ url, token }) => ({ HCLOUD_ENDPOINT: url, HCLOUD_TOKEN: token }) },
   },
   scaleway: {
     mistake: { annotations: { 'eip-admission.dev/reclaim-polcy': 'Retain' }, hint: 'reclaim-policy' },
     scheme: 'scaleway://baremetal/fr-par-1/',
+    assigned: { SCW_LOAD_BALANCER: 'assign:///?probe=off' },
     client: {
       program: 'scw',
       env: ({ url, project, token }) => ({

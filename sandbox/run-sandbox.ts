@@ -6,7 +6,10 @@ import { type BackgroundBuild, buildInBackground } from './background-build.ts'
 import { showProgress } from './progress.ts'
 import { apiServerPrograms, controlPlanePrograms } from './control-plane/build.ts'
 import { type DialectName, dialectNamed, dialects } from './dialects.ts'
+import { dialectExamples } from './dialect-examples.ts'
 import { helmProgram } from './helm/build.ts'
+import { node, uninitialized } from './objects.ts'
+import { waitUntil } from './terminal.ts'
 import { type Stage, setStage } from './stage.ts'
 
 /** How long the simulated cloud takes for a call: about as long as a real one. */
@@ -53,7 +56,9 @@ export async function runSandbox(use: (sandbox: Sandbox, interrupted: AbortSigna
     stage = await setStage({ dir, dialect, install, controllerManager: controllerManager.ready })
     stage.cloud.control.latency.set({ ms: latencyMs })
     progress.update('starting eip-admission')
-    await stage.serve({ env: { ...defaultLocation, EIP_SERVICE_LOCATION_WINS: 'true' } })
+    const { assigned } = dialectExamples[dialect]
+    await stage.serve({ env: { ...defaultLocation, ...assigned, EIP_SERVICE_LOCATION_WINS: 'true' } })
+    if (assigned) await Promise.all(sandboxNodes.map((name) => addNode(stage as Stage<DialectName>, name)))
     progress.done('ready')
     await use({ stage, dir, programs, latencyMs, controllerManager, ended }, interrupted.signal)
     if (process.exitCode) console.log(`Read the logs in ${join(dir, 'logs')}`)
@@ -62,6 +67,26 @@ export async function runSandbox(use: (sandbox: Sandbox, interrupted: AbortSigna
     await stage?.stop()
     if (!process.exitCode) rmSync(dir, { recursive: true, force: true })
   }
+}
+
+/** The nodes to which addresses are assigned. */
+export const sandboxNodes = ['worker-1', 'worker-2'] as const
+
+/** Adds a machine to the simulated cloud, and its node. It becomes Ready once eip-admission has found its machine. */
+async function addNode({ cloud, project, kubectl }: Stage<DialectName>, name: string): Promise<void> {
+  cloud.control.devices.add({ project, hostname: name })
+  await kubectl(['create', '-f', '-'], node(name))
+  await waitUntil(async () => {
+    const { stdout } = await kubectl(['get', 'node', name, '-o', 'jsonpath={.spec.taints[*].key}'])
+    return !stdout.includes(uninitialized)
+  })
+  await kubectl(sayReady(name, 'True'))
+}
+
+/** The arguments with which kubectl writes whether a node is Ready. No kubelet runs here. */
+export function sayReady(name: string, status: 'True' | 'Unknown'): string[] {
+  const patch = { status: { conditions: [{ type: 'Ready', status }] } }
+  return ['patch', 'node', name, '--subresource=status', '-p', JSON.stringify(patch)]
 }
 
 function readChoice(): { dialect: DialectName; install: 'command' | 'helm' } | undefined {

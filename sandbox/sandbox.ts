@@ -4,7 +4,8 @@ import { once } from 'node:events'
 import { styleText } from 'node:util'
 import { type DialectExamples, dialectExamples } from './dialect-examples.ts'
 import { type DialectName, dialects } from './dialects.ts'
-import { runSandbox } from './run-sandbox.ts'
+import { shellWord } from '../lib/text.ts'
+import { runSandbox, sandboxNodes, sayReady } from './run-sandbox.ts'
 import type { Stage } from './stage.ts'
 
 const bold = (text: string) => styleText('bold', text)
@@ -13,32 +14,30 @@ await runSandbox(async ({ stage, dir, programs }, interrupted) => {
   const examples = dialectExamples[stage.dialect]
   const mistake = Object.entries(examples.mistake.annotations).at(-1)?.join('=')
   const { controlUrl, url } = stage.cloud
+  const steps = [
+    {
+      title: 'Open another terminal and select this cluster',
+      commands: `export KUBECONFIG=${stage.controlPlane.kubeconfig}\n  export PATH=${programs}:$PATH`,
+    },
+    {
+      title: 'Create a Service. kubectl prints its address',
+      commands: `kubectl create service loadbalancer web --tcp=80:80 -o jsonpath='{.spec.loadBalancerIP}{"\\n"}'`,
+    },
+    { title: 'See which Service holds which address', commands: 'kubectl get eip' },
+    ...(examples.assigned ? moveSteps() : []),
+    {
+      title: 'Make a mistake in an annotation, and read what eip-admission answers',
+      commands: `kubectl annotate service web ${mistake}`,
+    },
+    {
+      title: 'Delete the Service. Its reservation at the provider is deleted too',
+      commands: 'kubectl delete service web',
+    },
+    { title: 'Let it check the cluster and the provider', commands: doctorCommand(stage) },
+  ]
+  const list = steps.map(({ title, commands }, n) => `${bold(`${n + 1}. ${title}:`)}\n\n  ${commands}\n`)
   console.log(`
-${bold('1. Open another terminal and select this cluster:')}
-
-  export KUBECONFIG=${stage.controlPlane.kubeconfig}
-  export PATH=${programs}:$PATH
-
-${bold('2. Create a Service. kubectl prints its address:')}
-
-  kubectl create service loadbalancer web --tcp=80:80 -o jsonpath='{.spec.loadBalancerIP}{"\\n"}'
-
-${bold('3. See which Service holds which address:')}
-
-  kubectl get eip
-
-${bold('4. Make a mistake in an annotation, and read what eip-admission answers:')}
-
-  kubectl annotate service web ${mistake}
-
-${bold('5. Delete the Service. Its reservation at the provider is deleted too:')}
-
-  kubectl delete service web
-
-${bold('6. Let it check the cluster and the provider:')}
-
-  ${doctorCommand(stage)}
-
+${list.join('\n')}
 ${bold('The simulated cloud')} serves ${url}. Control it with curl:
   curl ${controlUrl}                                  # list what you can change
   curl -X PUT ${controlUrl}/latency -d '{"ms":2000}'  # make the provider slow
@@ -48,10 +47,28 @@ Press Ctrl-C to stop everything and to remove its files.`)
   if (!interrupted.aborted) await once(interrupted, 'abort')
 })
 
+/** Where the provider routes each address to one machine. No kubelet runs here, so kubectl says that a node is silent. */
+function moveSteps() {
+  return [
+    {
+      title: `See on which of the nodes ${sandboxNodes.join(' and ')} the address is`,
+      commands: 'kubectl get events --field-selector reason=AddressAssigned',
+    },
+    {
+      title: `Let that node fail, such as ${sandboxNodes[0]}. The address moves, and the Service keeps it`,
+      commands: `kubectl ${sayReady(sandboxNodes[0], 'Unknown')
+        .map((word) => (word.startsWith('{') ? `'${word}'` : word))
+        .join(' ')}\n  kubectl get events --field-selector reason=AddressAssigned`,
+    },
+  ]
+}
+
 /** `doctor` with the settings that the process has here. */
 function doctorCommand({ cloud: { url }, project, token, dialect }: Stage<DialectName>): string {
   const { env, provider } = dialects[dialect]
-  const variables = Object.entries(env({ url, project, token })).map(([name, value]) => `${name}=${value}`)
+  const variables = Object.entries({ ...env({ url, project, token }), ...dialectExamples[dialect].assigned }).map(
+    ([name, value]) => `${name}=${shellWord(value)}`,
+  )
   return [...variables, `./bin/eip-admission doctor --cloud-provider=${provider} --base-url=${url}`].join(' ')
 }
 
