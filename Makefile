@@ -51,9 +51,10 @@ bench: $(installed) ## measures, and prints the figures beside their goals
 generate: $(installed) ## writes the generated files
 	@npm run --silent generate
 
-site: $(installed) docs/site/node_modules/.package-lock.json ## checks the spelling of the documentation and builds it as a web site into dist/site
+site: $(installed) docs/site/node_modules/.package-lock.json ## builds the documentation as a web site into dist/site, checks its spelling and accessibility
 	@npm --prefix docs/site run --silent spell
 	@npm --prefix docs/site run --silent build
+	@npm --prefix docs/site run --silent axe
 
 picture: $(installed) ## draws the terminal of the README from a run of the demo, into docs/pictures/demo.svg
 	@node sandbox/demo.ts --cloud=hetzner | tee /dev/stderr | node sandbox/picture.ts > dist/demo.svg

@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** The root of the project, from which the site takes its pages. */
@@ -25,6 +25,13 @@ export function placeOf(file: string): string | undefined {
   if (elsewhere !== undefined) return elsewhere
   if (!/^docs\/(?!site\/).*\.(md|svg)$/.test(file)) return undefined
   return file.slice('docs/'.length).replace(/(^|\/)README\.md$/, '$1index.md')
+}
+
+/** The file that a reader edits to change a page: a generated page is made from a file of its name. */
+export function sourceOf(file: string): string {
+  if (file === 'manifests/chart/README.md') return 'manifests/generate/files.ts'
+  const maker = file.replace(/^docs\/reference\/(.+)\.md$/, 'docs/pages/$1.ts')
+  return existsSync(join(root, maker)) ? maker : file
 }
 
 /** The first heading of a page, as plain text. */

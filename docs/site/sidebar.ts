@@ -10,6 +10,9 @@ const folders = ['install', 'concepts', 'guides', 'reference', 'adr']
 
 const linkInList = /^(?:[-*]|\d+\.) \[[^\]]+\]\(([^)#]+\.md)\)/gm
 
+/** Pages of docs/ that are for those who change the program. */
+const forContributors = ['docs/vocabulary.md']
+
 /** The sidebar: the pages of each folder in the order of its README, and then those that it does not list. */
 export function sidebar(): SidebarItem[] {
   return [
@@ -20,14 +23,16 @@ export function sidebar(): SidebarItem[] {
       collapsed: folder !== 'install' && folder !== 'concepts',
       items: pagesOf(`docs/${folder}`),
     })),
-    { text: 'Project', items: Object.keys(pagesElsewhere).map(itemOf) },
+    { text: 'Project', items: [...Object.keys(pagesElsewhere), ...forContributors].map(itemOf) },
   ]
 }
 
 /** The pages of a folder. A heading of its README above a list of pages makes a group of them. */
 function pagesOf(folder: string): SidebarItem[] {
   const text = readFileSync(join(root, folder, 'README.md'), 'utf8')
-  const all = globSync(`${folder}/*.md`, { cwd: root }).filter((file) => !file.endsWith('/README.md'))
+  const all = globSync(`${folder}/*.md`, { cwd: root }).filter(
+    (file) => !file.endsWith('/README.md') && !forContributors.includes(file),
+  )
   const parts = text.split(/^## /m).map((part, n) => {
     const listed = [...part.matchAll(linkInList)].map(([, target = '']) => posix.join(folder, target))
     return {
@@ -45,7 +50,8 @@ function pagesOf(folder: string): SidebarItem[] {
 
 function groupOf(heading: string, items: SidebarItem[]): SidebarItem[] {
   if (heading === '' || items.length === 0) return items
-  return [{ text: heading, collapsed: false, items }]
+  // One that folds would be a button in a button, which a screen reader cannot read.
+  return [{ text: heading, items }]
 }
 
 function itemOf(file: string): SidebarItem {

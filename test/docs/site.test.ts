@@ -1,8 +1,11 @@
 // What the site makes of the pages: where it shows them, in which order, and where their links lead.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Tokens, lexer } from 'marked'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { linkOnSite } from '../../docs/site/links.ts'
-import { placeOf, sitePages } from '../../docs/site/pages.ts'
+import { placeOf, root, sitePages, sourceOf } from '../../docs/site/pages.ts'
 import { type SidebarItem, sidebar } from '../../docs/site/sidebar.ts'
 import { allPages } from './pages.ts'
 
@@ -39,6 +42,36 @@ test('every page of the project is on the site, and in its sidebar', () => {
     [],
   )
   assert.is(new Set(links).size, links.length)
+})
+
+test('the link to edit a page leads to the file that an edit changes', () => {
+  assert.is(sourceOf('docs/guides/hetzner.md'), 'docs/guides/hetzner.md')
+  assert.is(sourceOf('docs/reference/settings.md'), 'docs/pages/settings.ts')
+  assert.is(sourceOf('docs/reference/support.md'), 'docs/reference/support.md')
+  const pages = sitePages().filter((file) => file.endsWith('.md'))
+  assert.equal(
+    pages.filter((file) => !existsSync(join(root, sourceOf(file)))),
+    [],
+  )
+})
+
+test('every column of a table has a heading, which a screen reader says before its cells', () => {
+  const unnamed = allPages().flatMap(({ file, text }) =>
+    lexer(text).flatMap((token) =>
+      token.type === 'table' && (token as Tokens.Table).header.some((cell) => cell.text === '')
+        ? [`${file}: ${token.raw.split('\n', 1)[0]}`]
+        : [],
+    ),
+  )
+  assert.equal(unnamed, [])
+})
+
+test('the vocabulary is for those who change the program', () => {
+  const groups = sidebar().filter(({ items = [] }) => items.some(({ link }) => link === '/vocabulary'))
+  assert.equal(
+    groups.map(({ text }) => text),
+    ['Project'],
+  )
 })
 
 test('a folder has the order of its README', () => {

@@ -3,7 +3,8 @@ import { join, relative } from 'node:path'
 import GithubSlugger from 'github-slugger'
 import { defineConfig } from 'vitepress'
 import { linkOnSite } from '../links.ts'
-import { placeOf, root, sitePages } from '../pages.ts'
+import manifest from '../../../package.json' with { type: 'json' }
+import { placeOf, root, sitePages, sourceOf } from '../pages.ts'
 import { sidebar } from '../sidebar.ts'
 
 const { GITHUB_SERVER_URL: server = 'https://github.com', GITHUB_REPOSITORY: name, SITE_BASE: base = '/' } = process.env
@@ -28,11 +29,17 @@ export default defineConfig({
   ignoreDeadLinks: 'localhostLinks',
   // The pictures follow the system's choice of light or dark, so the page has to.
   appearance: 'force-auto',
+  // The link "Edit this page" leads to the file in the repository.
+  transformPageData: ({ filePath }) => ({ filePath: sourceOf(original[filePath] ?? filePath) }),
   themeConfig: {
+    nav: [{ text: `Version ${manifest.version}`, link: '/changelog' }],
     sidebar: sidebar(),
     outline: [2, 3],
     search: { provider: 'local' },
-    ...(repository && { socialLinks: [{ icon: 'github', link: repository }] }),
+    ...(repository && {
+      socialLinks: [{ icon: 'github', link: repository }],
+      editLink: { pattern: `${repository}/edit/main/:path`, text: 'Edit this page' },
+    }),
   },
   markdown: {
     // The anchors of GitHub, where most people read these pages.
