@@ -10,9 +10,9 @@ import {
   services,
   validatingWebhookConfigurations,
 } from '../kube/resource.ts'
-import { type ElasticIP, elasticIPs, recordFinalizer } from '../ledger/record/elastic-ip.ts'
+import { type ElasticIP, elasticIPs } from '../ledger/record/elastic-ip.ts'
 import { addressConditionOf } from '../ledger/record/address-use.ts'
-import { balancerFinalizer, serviceFinalizer } from '../ledger/record/names.ts'
+import { balancerFinalizer, serviceFinalizer, recordFinalizer } from '../ledger/record/names.ts'
 import { names } from '../settings/installed-names.ts'
 
 /** Our finalizers of Services. */

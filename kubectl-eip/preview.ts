@@ -2,8 +2,7 @@ import type { KubeClient } from '../kube/client.ts'
 import { KubeError } from '../kube/errors.ts'
 import type { Service } from '../kube/objects.ts'
 import { services } from '../kube/resource.ts'
-import { balancerFinalizer, serviceFinalizer } from '../ledger/record/names.ts'
-import { isWrittenByUs } from '../ledger/record/annotations.ts'
+import { balancerFinalizer, serviceFinalizer, isWrittenByUs } from '../ledger/record/names.ts'
 
 /** What eip-admission answers to a Service: it reviews and accepts it, denies it, or is not asked. */
 export type Preview =

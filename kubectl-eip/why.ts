@@ -12,7 +12,7 @@ import { type Io, Refusal, exitCodes, type OutputFormat, formatData, formatFacts
 import { preview } from './preview.ts'
 import { type Cluster, type Readable, readable, valueOf } from './reader.ts'
 import { plainText } from '../lib/text.ts'
-import { requestedByAnnotation } from '../ledger/record/requests-in-flight.ts'
+import { requestedByAnnotation } from '../ledger/record/names.ts'
 
 /**
  * Prints where the address of a Service is and how it came there, or why there is none, and what to do. Returns the exit

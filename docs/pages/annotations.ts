@@ -9,7 +9,7 @@ import {
   recordAnnotations,
   recordLabels,
   serviceAnnotations,
-} from '../../ledger/record/annotations.ts'
+} from '../../ledger/record/names.ts'
 import type { Annotation, WrittenName } from '../../lib/annotation.ts'
 import { probeAnnotations, probeLabels } from '../../webhooks/annotations.ts'
 import { takeoverAnnotations, takeoverLabels } from '../../commands/takeover/annotations.ts'

@@ -1,6 +1,6 @@
 import { isAlreadyExists } from '../../kube/errors.ts'
-import { type ElasticIP, isUnwritten, recordFinalizer } from '../record/elastic-ip.ts'
-import { warmLabel } from '../record/names.ts'
+import { type ElasticIP, isUnwritten } from '../record/elastic-ip.ts'
+import { warmLabel, recordFinalizer } from '../record/names.ts'
 import type { ClaimDeps } from './claim.ts'
 import { type ClaimResult, busy } from './claim-spec.ts'
 import { obtainAddress } from './obtain-address.ts'

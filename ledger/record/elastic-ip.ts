@@ -70,9 +70,6 @@ export const elasticIPs = defineResource<ElasticIP>({
   namespaced: false,
 })
 
-/** Keeps a record until its reservation is deleted, however the record is deleted. */
-export const recordFinalizer = 'eip-admission.dev/reservation-cleanup'
-
 /**
  * Which address of a Service: `<namespace>/<service>`, and for the second one `<namespace>/<service>.<family>`. Names of
  * namespaces and Services have no dot, so it is unique.

@@ -1,10 +1,30 @@
-/** Names that we write on Services and on records. */
+import type { Annotation, WrittenName } from '../../lib/annotation.ts'
+import { requestIdAnnotation } from '../../lib/request-id.ts'
 
-/** Keeps a deleted Service until its address is withdrawn and released. */
+// The names that we write on objects. The tables below say what each means; the reference is made from them.
+
+export const reclaimAnnotation = 'eip-admission.dev/reclaim-policy'
+export const protectAnnotation = 'eip-admission.dev/protect'
+export const elasticIPAnnotation = 'eip-admission.dev/elastic-ip'
+export const withdrawingAnnotation = 'eip-admission.dev/withdrawing-since'
+export const droppedRequestAnnotation = 'eip-admission.dev/dropped-request'
+export const protectedAnnotation = 'eip-admission.dev/service-protected'
+export const confirmAnnotation = 'eip-admission.dev/confirm-cluster'
+export const confirmProjectAnnotation = 'eip-admission.dev/confirm-project'
+export const transferAnnotation = 'eip-admission.dev/transfer-from-cluster'
+export const allowedBeforeMoveAnnotation = 'eip-admission.dev/allowed-before-move'
+export const silentAnnotation = 'eip-admission.dev/cloud-silent'
+export const reachedAnnotation = 'eip-admission.dev/cloud-reached'
+export const balancerRequestAnnotation = 'eip-admission.dev/balancer-request'
+export const requestedByAnnotation = 'eip-admission.dev/requested-by'
+export const addressCondition = 'eip-admission.dev/AddressReady'
+export const warmLabel = 'eip-admission.dev/warm-pool'
+export const serviceNamespaceLabel = 'eip-admission.dev/service-namespace'
+export const serviceNameLabel = 'eip-admission.dev/service-name'
 export const serviceFinalizer = 'eip-admission.dev/address-cleanup'
-
-/** The upstream service controller's finalizer: a predecessor may have left it, and only we would remove it. */
 export const upstreamFinalizer = 'service.kubernetes.io/load-balancer-cleanup'
+export const balancerFinalizer = 'eip-admission.dev/balancer-cleanup'
+export const recordFinalizer = 'eip-admission.dev/reservation-cleanup'
 
 /**
  * The address that we wrote into `spec.loadBalancerIP`. Where the two agree the address is ours, else it is an own
@@ -12,63 +32,202 @@ export const upstreamFinalizer = 'service.kubernetes.io/load-balancer-cleanup'
  */
 export const addressAnnotation = 'eip-admission.dev/address'
 
-/** The fate of the reservation when the Service is deleted: `Delete` or `Retain`. */
-export const reclaimAnnotation = 'eip-admission.dev/reclaim-policy'
-
-/** `true` forbids to delete a Service, or to change its type from LoadBalancer, until a user sets it to `false`. */
-export const protectAnnotation = 'eip-admission.dev/protect'
-
-/** Names the provisioned ElasticIP whose address the Service gets. */
-export const elasticIPAnnotation = 'eip-admission.dev/elastic-ip'
-
-/** When we began to withdraw the Service's address from the announcing software. */
-export const withdrawingAnnotation = 'eip-admission.dev/withdrawing-since'
-
-/** On a Service's record: an earlier request may have bought a reservation that the Service no longer wants. */
-export const droppedRequestAnnotation = 'eip-admission.dev/dropped-request'
-
-/** On a Service's record: the Service was protected when a controller last saw it. */
-export const protectedAnnotation = 'eip-admission.dev/service-protected'
-
-/** On the ledger's ConfigMap: a person confirms which cluster is the one, by the id or sign that is meant. */
-export const confirmAnnotation = 'eip-admission.dev/confirm-cluster'
-
-/** On the ledger's ConfigMap: a person confirms the project to which the ledger belongs from now on. */
-export const confirmProjectAnnotation = 'eip-admission.dev/confirm-project'
-
-/** On a provisioned ElasticIP: the cluster that its reservation's marks name, and from which an operator takes it. */
-export const transferAnnotation = 'eip-admission.dev/transfer-from-cluster'
-
-/**
- * On a provisioned ElasticIP: the namespaces that it allowed before `kubectl eip move` closed it, with commas between them, or
- * `*` for all. A move that was interrupted leaves it for the next one.
- */
-export const allowedBeforeMoveAnnotation = 'eip-admission.dev/allowed-before-move'
-
-/** On the lease of the controllers: its holder, and since when the cloud has been silent for it. */
-export const silentAnnotation = 'eip-admission.dev/cloud-silent'
-
-/** On the lease of the controllers: the value of that, and a replica that the cloud answered after it had read it. */
-export const reachedAnnotation = 'eip-admission.dev/cloud-reached'
-
-/** Keeps a deleted Service until its managed balancer is deleted. */
-export const balancerFinalizer = 'eip-admission.dev/balancer-cleanup'
-
-/** A request for a managed balancer that may still be carried out: written before it is sent, removed with its answer. */
-export const balancerRequestAnnotation = 'eip-admission.dev/balancer-request'
-
-/** The condition of a Service that says whether it has its address. */
-export const addressCondition = 'eip-admission.dev/AddressReady'
-
 /** The prefix of our annotations. */
 export const ownPrefix = 'eip-admission.dev/'
 
-/** The label of warm addresses: reserved before any Service requested them, and for any Service. */
-export const warmLabel = 'eip-admission.dev/warm-pool'
-
-/** The Service of an ElasticIP, for selectors. */
-export const serviceNamespaceLabel = 'eip-admission.dev/service-namespace'
-export const serviceNameLabel = 'eip-admission.dev/service-name'
-
 /** The name under which the controllers write Services: by it and by our user the webhooks know our own writes. */
 export const serviceFieldManager = 'eip-admission'
+
+/** Our annotations of Services, in every dialect. */
+export const serviceAnnotations: readonly Annotation[] = [
+  {
+    name: addressAnnotation,
+    on: 'Service',
+    writers: ['eip-admission'],
+    values: 'an IP address',
+    sentence:
+      'The address that eip-admission wrote into `spec.loadBalancerIP`. If the two differ, the Service has an own address.',
+  },
+  {
+    name: elasticIPAnnotation,
+    on: 'Service',
+    writers: ['user'],
+    values: 'the name of an ElasticIP',
+    default: 'a warm or new address',
+    sentence: 'Requests the address of an ElasticIP that an administrator provisioned.',
+  },
+  {
+    name: reclaimAnnotation,
+    on: 'Service',
+    writers: ['user'],
+    values: ['Delete', 'Retain'],
+    default: 'the default reclaim policy (`--default-reclaim-policy`)',
+    sentence: 'Whether the reservation is deleted or retained when the Service is deleted.',
+  },
+  {
+    name: protectAnnotation,
+    on: 'Service',
+    writers: ['user'],
+    values: ['true', 'false'],
+    default: '`false`',
+    sentence:
+      'While it is `true`, the Service can neither be deleted nor give up its address. Where no review sees that, the reservation is retained, if a Service may request that (`--allow-retain`).',
+  },
+  {
+    name: withdrawingAnnotation,
+    on: 'Service',
+    writers: ['eip-admission'],
+    values: 'a time (RFC 3339)',
+    sentence: 'When eip-admission began to withdraw the address.',
+  },
+  {
+    name: balancerRequestAnnotation,
+    on: 'Service',
+    writers: ['eip-admission'],
+    values: 'an id',
+    sentence:
+      'A request for a managed load balancer whose answer has not come. While it is there, no second one is requested.',
+  },
+]
+
+/** Our annotations of ElasticIPs. */
+export const recordAnnotations: readonly Annotation[] = [
+  {
+    name: transferAnnotation,
+    on: 'ElasticIP',
+    writers: ['user'],
+    values: 'the id of a cluster',
+    default: 'a reservation whose marks name another cluster is refused',
+    sentence: 'Takes the reservation from the cluster that its marks name. That cluster does not delete it any more.',
+  },
+  {
+    name: allowedBeforeMoveAnnotation,
+    on: 'ElasticIP',
+    writers: ['administrator'],
+    values: 'names of namespaces, with commas between them, or `*`',
+    sentence:
+      'What `spec.allowedNamespaces` was before `kubectl eip move` closed the ElasticIP to change its Service. If it stays, the command was interrupted: repeat it.',
+  },
+  {
+    name: requestedByAnnotation,
+    on: 'ElasticIP',
+    writers: ['eip-admission'],
+    values: 'the name of a replica',
+    sentence: 'The replica that created the record. Until the record has a status, this replica requests the address.',
+  },
+  {
+    name: requestIdAnnotation,
+    on: 'ElasticIP',
+    writers: ['eip-admission'],
+    values: 'the uid of an AdmissionReview',
+    sentence:
+      'The review for which the record was created. Lines of the log about it have the same id in the field `request`, and the Events have this annotation too.',
+  },
+  {
+    name: droppedRequestAnnotation,
+    on: 'ElasticIP',
+    writers: ['eip-admission'],
+    values: 'a time (RFC 3339)',
+    sentence:
+      'When the Service requested an ElasticIP by name instead of a new address. What the earlier request bought is an orphan.',
+  },
+  {
+    name: protectedAnnotation,
+    on: 'ElasticIP',
+    writers: ['eip-admission'],
+    values: ['true'],
+    default: 'the Service was not protected',
+    sentence:
+      'The Service was protected when eip-admission last saw it. If it no longer exists when eip-admission runs again, as after an uninstall, the reservation is retained.',
+  },
+]
+
+/** Our annotations of the ledger's ConfigMap. */
+export const ledgerAnnotations: readonly Annotation[] = [
+  {
+    name: confirmAnnotation,
+    on: 'ConfigMap',
+    writers: ['administrator'],
+    values: 'a sign or a cluster id',
+    sentence:
+      'On `eip-admission-ledger`: overrules another cluster whose sign was found, or confirms a new `--cluster-id`. eip-admission removes it when it has acted on it.',
+  },
+  {
+    name: confirmProjectAnnotation,
+    on: 'ConfigMap',
+    writers: ['administrator'],
+    values: 'a project, as the Event names it',
+    sentence:
+      'On `eip-admission-ledger`: the ledger belongs to this project from now on, or the addresses that this project lost are really gone. eip-admission removes it when it has acted on it.',
+  },
+]
+
+/** Our annotations of the lease by which the controllers elect a leader. */
+export const leaseAnnotations: readonly Annotation[] = [
+  {
+    name: silentAnnotation,
+    on: 'Lease',
+    writers: ['eip-admission'],
+    values: 'a replica and a time (RFC 3339)',
+    sentence:
+      'On the lease of the controllers: the leader that the provider does not answer, and when it asked the other replicas whether it answers them.',
+  },
+  {
+    name: reachedAnnotation,
+    on: 'Lease',
+    writers: ['eip-admission'],
+    values: 'the value of `cloud-silent`, and a replica',
+    sentence: 'On the lease of the controllers: the provider answered this replica, so the leader gives the lease up.',
+  },
+]
+
+/** Labels that the ledger writes. */
+export const recordLabels: readonly WrittenName[] = [
+  { name: warmLabel, on: 'ElasticIP', sentence: 'Marks a warm address: reserved before any Service requested it.' },
+  {
+    name: serviceNamespaceLabel,
+    on: 'ElasticIP',
+    sentence: 'The namespace of the Service in `spec.claimRef`, for selectors.',
+  },
+  { name: serviceNameLabel, on: 'ElasticIP', sentence: 'The name of the Service in `spec.claimRef`, for selectors.' },
+]
+
+/** Finalizers that the ledger writes or removes. */
+export const finalizers: readonly WrittenName[] = [
+  {
+    name: serviceFinalizer,
+    on: 'Service',
+    sentence: 'Keeps the Service until its address is withdrawn and its reservation is deleted or retained.',
+  },
+  {
+    name: recordFinalizer,
+    on: 'ElasticIP',
+    sentence: 'Keeps the record until its reservation is deleted at the provider or retained.',
+  },
+  {
+    name: balancerFinalizer,
+    on: 'Service',
+    sentence: 'Keeps the Service until its managed load balancer is deleted at the provider.',
+  },
+  {
+    name: upstreamFinalizer,
+    on: 'Service',
+    sentence:
+      'Written by a predecessor. eip-admission never adds it, and removes it together with its own finalizer. ' +
+      '`cleanup` leaves it while a takeover is recorded, for the predecessor that `undo` may bring back.',
+  },
+]
+
+/** Conditions in the status of objects that are not ours. */
+export const conditions: readonly WrittenName[] = [
+  {
+    name: addressCondition,
+    on: 'Service',
+    sentence: 'Whether the status shows the address of the Service, and if not, why.',
+  },
+]
+
+/** Whether only we write this annotation of a Service. */
+export function isWrittenByUs(name: string): boolean {
+  return serviceAnnotations.some((one) => one.name === name && !one.writers.includes('user'))
+}

@@ -12,7 +12,6 @@ import {
   addressKeyOf,
   elasticIPs,
   provisionedSourceOf,
-  recordFinalizer,
   recordName,
   reservationIdOf,
   serviceOfAddress,
@@ -20,9 +19,8 @@ import {
 import { isLabelValue } from '../../lib/names.ts'
 import { currentRequestId, requestIdAnnotation } from '../../lib/request-id.ts'
 import { isRetained } from './marks.ts'
-import { serviceNameLabel, serviceNamespaceLabel } from './names.ts'
+import { serviceNameLabel, serviceNamespaceLabel, recordFinalizer, requestedByAnnotation } from './names.ts'
 import { summaryOf } from './readiness.ts'
-import { requestedByAnnotation } from './requests-in-flight.ts'
 
 /**
  * The ElasticIP records in the API server. Every write is a compare-and-swap on the resourceVersion that was read, and

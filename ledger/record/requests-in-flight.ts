@@ -1,8 +1,6 @@
 import { shortMemory } from '../../lib/short-memory.ts'
 import { type ElasticIP, isUnwritten } from './elastic-ip.ts'
-
-/** The process that wrote a record; it has a request in flight until the record has a status. */
-export const requestedByAnnotation = 'eip-admission.dev/requested-by'
+import { requestedByAnnotation } from './names.ts'
 
 export type RequestsInFlight = {
   /** Whether a request to the cloud for this record may still be in flight, whichever process sent it. */

@@ -1,4 +1,5 @@
-import { type ElasticIP, recordFinalizer, releaseRecordName, reservationIdOf } from '../record/elastic-ip.ts'
+import { recordFinalizer } from '../record/names.ts'
+import { type ElasticIP, releaseRecordName, reservationIdOf } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import type { Reservation } from '../../clouds/ports/cloud.ts'
 import { isAlreadyExists } from '../../kube/errors.ts'

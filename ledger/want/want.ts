@@ -6,7 +6,14 @@ import { type ElasticIP, familyOf, isSecond, provisionedSourceOf, type ReclaimPo
 import { familiesWanted, familyWanted, type SecondWant } from './families.ts'
 import { locate } from './location.ts'
 import { managedProblems, managedWarnings } from './managed.ts'
-import { addressAnnotation, elasticIPAnnotation, ownPrefix, reclaimAnnotation } from '../record/names.ts'
+import {
+  addressAnnotation,
+  elasticIPAnnotation,
+  ownPrefix,
+  reclaimAnnotation,
+  isWrittenByUs,
+  serviceAnnotations,
+} from '../record/names.ts'
 import {
   multipleAddressAnnotation,
   notAddress,
@@ -25,7 +32,6 @@ import {
 } from '../../settings/service-policy.ts'
 import type { Annotation } from '../../lib/annotation.ts'
 import { closestWord } from '../../lib/closest-word.ts'
-import { isWrittenByUs, serviceAnnotations } from '../record/annotations.ts'
 
 /**
  * The request of a Service.

@@ -1,9 +1,14 @@
 import { metallbPoolAnnotations, unusedPoolName } from '../../../announcers/metallb/names.ts'
 import { type Key, type Service, keyOf } from '../../../kube/objects.ts'
 import { shownAddresses } from '../../../ledger/record/address-use.ts'
-import { isWrittenByUs, serviceAnnotations } from '../../../ledger/record/annotations.ts'
 import { type ElasticIP, claimKey } from '../../../ledger/record/elastic-ip.ts'
-import { balancerFinalizer, serviceFinalizer, withdrawingAnnotation } from '../../../ledger/record/names.ts'
+import {
+  balancerFinalizer,
+  serviceFinalizer,
+  withdrawingAnnotation,
+  isWrittenByUs,
+  serviceAnnotations,
+} from '../../../ledger/record/names.ts'
 import { canonicalIpAddress } from '../../../lib/ip-address.ts'
 import { allRequestAnnotations } from '../../../ledger/users/possible-users.ts'
 

@@ -1,3 +1,4 @@
+import { recordFinalizer } from '../../../ledger/record/names.ts'
 import { listAllKnown } from '../../../controllers/announcing/list-known.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import type { Clock } from '../../../kube/clock.ts'
@@ -11,7 +12,7 @@ import {
   services,
   validatingWebhookConfigurations,
 } from '../../../kube/resource.ts'
-import { type ElasticIP, claimKey, elasticIPs, isSecond, recordFinalizer } from '../../../ledger/record/elastic-ip.ts'
+import { type ElasticIP, claimKey, elasticIPs, isSecond } from '../../../ledger/record/elastic-ip.ts'
 import { mapAll } from '../../../lib/map-all.ts'
 import { names } from '../../../settings/installed-names.ts'
 import { type FoundBefore, finalizersFor } from '../found.ts'
