@@ -80,9 +80,17 @@ export type ObjectConfiguration = {
    * The kinds of our objects in the order in which they are written; they are removed in the reverse order. In a kind
    * with `only` we may change the object of that name and no other. `isShared`: people edit that object too. `isPruned`:
    * old definitions lack a field that we write, which a create drops and an apply refuses. `isStrict`: a patch with such
-   * a field is refused too, because without the field the object is wrong.
+   * a field is refused too, because without the field the object is wrong. `isWatched`: without an object of this kind
+   * nodes lose routes, or take any, so its deletion is noticed at once; there are few.
    */
-  kinds: { resource: Resource<KubeObject>; only?: string; isShared?: true; isPruned?: true; isStrict?: true }[]
+  kinds: {
+    resource: Resource<KubeObject>
+    only?: string
+    isShared?: true
+    isPruned?: true
+    isStrict?: true
+    isWatched?: true
+  }[]
   /** The software that brings these kinds, for a person whose cluster lacks them. */
   from: string
   /** Whether we may remove an object: we wrote it, or a predecessor left it. */

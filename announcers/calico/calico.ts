@@ -67,7 +67,7 @@ export const calicoSoftware: Software<'calico'> = {
     {
       apiGroups: ['projectcalico.org'],
       resources: ['bgppeers', 'bgpfilters', 'bgpconfigurations'],
-      verbs: ['get', 'list', 'create', 'patch', 'delete'],
+      verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
     },
     {
       apiGroups: ['projectcalico.org'],

@@ -29,9 +29,9 @@ export function calicoObjects(options: CalicoOptions): ObjectConfiguration {
     // error of Calico's API server, which would end the whole pass. A refused create is none.
     kinds: [
       { resource: secrets, only: secretName },
-      { resource: filters, isPruned: true },
-      { resource: peers, isPruned: true, isStrict: true },
-      { resource: configurations, only: configurationName, isShared: true },
+      { resource: filters, isPruned: true, isWatched: true },
+      { resource: peers, isPruned: true, isStrict: true, isWatched: true },
+      { resource: configurations, only: configurationName, isShared: true, isWatched: true },
       { resource: pools },
       { resource: controllers, only: 'default' },
     ],

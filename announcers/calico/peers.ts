@@ -45,7 +45,9 @@ export function peersOf(nodes: readonly NodePeers[], options: CalicoOptions, exi
     wanted: judged.flatMap(({ session, name, stored, reason }): WantedObject[] => {
       const subjects = [{ node: session.node }]
       if (reason === undefined)
-        return [{ object: peerOf(session, { name, options, nodeAddress: addressOf.get(session.node) }), subjects }]
+        return [
+          { object: peerOf(session, { name, options, nodeAddress: addressOf.get(session.node), stored }), subjects },
+        ]
       // A session that works still must not end because of a problem that came later.
       return stored ? [{ object: stored, subjects }] : []
     }),
@@ -89,11 +91,11 @@ function outdatedProblem({ node }: Session, stored: BGPPeer | undefined): Proble
   return [{ ...sessionProblem(node, reason), mayPass: true }]
 }
 
-function peerOf(
-  session: Session,
-  { name, options, nodeAddress }: { name: string; options: CalicoOptions; nodeAddress: string | undefined },
-): BGPPeer {
-  const { node, router, localAsn, peerAsn, password } = session
+type PeerFacts = { name: string; options: CalicoOptions; nodeAddress: string | undefined; stored: BGPPeer | undefined }
+
+function peerOf(session: Session, { name, options, nodeAddress, stored }: PeerFacts): BGPPeer {
+  const { node, router, localAsn, peerAsn } = session
+  const password = { secretKeyRef: { name: secretName, key: 'password' } }
   return {
     apiVersion,
     kind: 'BGPPeer',
@@ -105,7 +107,8 @@ function peerOf(
       localASNumber: localAsn,
       sourceAddress: isFrom(session, nodeAddress) ? 'UseNodeIP' : 'None',
       filters: [ownName],
-      ...(password === undefined ? {} : { password: { secretKeyRef: { name: secretName, key: 'password' } } }),
+      // A merge patch removes a field by null. With a password of old the session would never begin.
+      ...(session.password === undefined ? stored?.spec.password && { password: null as never } : { password }),
     },
   }
 }

@@ -1,7 +1,11 @@
 import type { Announced, Announcements, ObjectConfiguration } from '../../announcers/announcer.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { isForbidden } from '../../kube/errors.ts'
+import type { Log } from '../../kube/log.ts'
 import type { KubeObject } from '../../kube/objects.ts'
+import { reflector } from '../../kube/reflector.ts'
+import type { Watcher } from '../../kube/watch.ts'
+import type { Resource } from '../../kube/resource.ts'
 import { sharedRead } from '../../lib/shared-read.ts'
 import { carryOutChange } from './carry-out-change.ts'
 import type { Configurator, FormerConfigurator } from './configurator.ts'
@@ -14,6 +18,8 @@ type Deps = {
   client: KubeClient
   configuration: ObjectConfiguration
   lingering?: LingeringNodes | undefined
+  /** Called when an object of a watched kind was deleted. */
+  deleted?: { notify: () => void; client: Pick<KubeClient, 'list'> & Watcher; log: Log }
   /** A clock that never jumps. */
   now?: () => number
 }
@@ -23,10 +29,12 @@ export function configureObjects(deps: Deps): FormerConfigurator {
   const { client, configuration, lingering, now = () => performance.now() } = deps
   const { namespace } = configuration
   const { isAnnounced, forgetList } = makeAnnouncedLook(deps)
+  const watchDeletions = deletionWatch(deps)
   const carryOutPlan = planRunner({ now, carryOut: (change, signal) => carryOutChange(deps, change, signal) })
   return {
     async carryOut(state, signal) {
       const existing = await readObjects(deps, signal)
+      watchDeletions(existing, signal)
       const { wanted, problems, isHeld = false } = configuration.objects(state, existing)
       const lasting = lingering?.look(existing, state.hasNode ?? (() => true)) ?? []
       const all = [...wanted, ...lasting.map((object) => ({ object, subjects: [] }))]
@@ -50,6 +58,27 @@ export function configureObjects(deps: Deps): FormerConfigurator {
       return outcomes.some(({ isRefused }) => !isRefused)
     },
     announces: isAnnounced,
+  }
+}
+
+/** Watches each watched kind from the first pass on that finds one of its objects: before that it may not exist. */
+function deletionWatch({ configuration: { kinds, namespace }, deleted }: Deps) {
+  const watching = new Map<Resource<KubeObject>, AbortSignal>()
+  return (existing: readonly KubeObject[], signal: AbortSignal): void => {
+    for (const { resource, isWatched } of deleted ? kinds : []) {
+      const isRunning = watching.get(resource)?.aborted === false
+      if (!deleted || !isWatched || isRunning || !existing.some(({ kind }) => kind === resource.kind)) continue
+      watching.set(resource, signal)
+      // The name is enough.
+      const strip = ({ apiVersion, kind, metadata: { namespace: at, name, resourceVersion = '' } }: KubeObject) => ({
+        apiVersion,
+        kind,
+        metadata: { name, resourceVersion, ...(at !== undefined && { namespace: at }) },
+      })
+      const cache = reflector({ ...deleted, resource, namespace, strip })
+      cache.onChange((_key, current) => (current ? undefined : deleted.notify()))
+      cache.start(signal)
+    }
   }
 }
 

@@ -99,7 +99,7 @@ function configuratorOf(
   const { configuration, former = [], keepsFormer } = announcer
   const make = (one: ObjectConfiguration | DocumentConfiguration) =>
     one.kind === 'objects'
-      ? configureObjects({ client, configuration: one, lingering })
+      ? configureObjects({ client, configuration: one, lingering, deleted: { notify: request, client, log } })
       : configureDocument({ client, configuration: one })
   const thenEmpty = (current: ObjectConfiguration | DocumentConfiguration | undefined) => {
     if (former.length === 0) return current && make(current)

@@ -222,6 +222,14 @@ test('where no node can have a session, what other software announces stays', ()
   assert.not(plan({ nodes: [] }, foreign).isHeld, 'no cloud has a router for us')
 })
 
+test('a session whose router no longer has a password loses that of its stored peer, once', () => {
+  const open = { nodes: [makeNode('node-a')] }
+  const peerOf = (existing: Specified[], changes?: Partial<Announcements>) => plan(changes, existing).find('BGPPeer')
+  const before = peerOf([])
+  assert.is(peerOf(before ? [before] : [], open)?.spec?.['password'], null)
+  assert.not('password' in (peerOf([], open)?.spec ?? { password: '' }))
+})
+
 test('while a session is kept its password is', () => {
   const password = { secretKeyRef: { name: 'eip-admission-bgp', key: 'password' } }
   const specOf = (peerIP: string) => ({ node: 'node-a', peerIP, localASNumber: 65000, password })

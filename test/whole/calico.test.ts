@@ -2,6 +2,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { calicoResources } from '../../announcers/calico/resources.ts'
+import type { KubeObject } from '../../kube/objects.ts'
 import { calicoDefinitions } from './calico-definitions.ts'
 import { dialectOf } from './dialects.ts'
 import { eventually } from './eventually.ts'
@@ -55,6 +56,23 @@ test('peers, filter and list are accepted, beside the entry of a person', async 
   )
   const filter = await stage.client.get(calicoResources.filters, { name: 'eip-admission' })
   assert.ok(filter?.spec.exportV4.some(({ cidr }) => cidr === `${address}/32`))
+})
+
+test('a filter and a peer that a person deletes are written again', async () => {
+  const [peer] = (await stage.client.list(calicoResources.peers)).items
+  for (const [resource, name] of [
+    [calicoResources.filters, 'eip-admission'],
+    [calicoResources.peers, peer?.metadata.name ?? ''],
+  ] as const) {
+    const uid = async () => (await stage.client.get<KubeObject>(resource, { name }))?.metadata.uid
+    const before = await uid()
+    await stage.run('delete', `${resource.plural}.projectcalico.org`, name)
+    const written = await eventually(`${resource.kind} ${name} is there again`, uid)
+    assert.is.not(written, before)
+  }
+  // Without the right to watch them this would be a matter of a minute, and `/readyz` and an Event would name the right.
+  const text = await stage.run('get', 'events', '-A', '-o', 'jsonpath={.items[*].reason}')
+  assert.not.match(text, 'RightMissing')
 })
 
 test('a peer that an older Calico stored without its AS number gets it after the upgrade', async () => {

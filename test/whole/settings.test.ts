@@ -88,7 +88,7 @@ test('a process that is stopped before it reaches the cluster ends with exit cod
 
 test('version and help are printed with exit code 0', async () => {
   assert.match((await typed(['version'])).stdout, /^\d+\.\d+\.\d+\n$/)
-  const { code, stdout } = await typed(['serve', '--help'])
+  const { code, stdout } = await typed(['serve', '--help=all'])
   assert.is(code, 0)
   for (const word of ['--cloud-provider', 'METAL_METRO_NAME', '--leader-elect']) assert.match(stdout, word)
 })

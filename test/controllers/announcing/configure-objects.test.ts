@@ -13,6 +13,7 @@ import { resourceOf } from '../../../manifests/resources.ts'
 import type { ConfigMap, KubeObject } from '../../../kube/objects.ts'
 import { type Resource, configMaps, defineResource, secrets } from '../../../kube/resource.ts'
 import { adoptPeers } from './adopt-peers.ts'
+import { silentLog } from '../../fakes/log.ts'
 import { eventually } from '../../whole/eventually.ts'
 import { onControlPlane, stopControlPlane } from './on-control-plane.ts'
 
@@ -91,6 +92,30 @@ test('objects on a real API server: only differences are written, only ours are 
     assert.equal([again.isChanged, again.isRefused], [false, true])
     assert.equal((await turn()).writes, ['remove pool-1', 'remove pool-3'])
     assert.ok(await client.get(configMaps, { namespace: at, name: 'theirs' }))
+  }))
+
+test('a deletion of a watched kind is told from the first pass that finds an object, in each term', () =>
+  onControlPlane(async ({ client, namespace }) => {
+    const at = await namespace()
+    let deletions = 0
+    const configurator = configureObjects({
+      client,
+      configuration: { ...poolsIn(at), kinds: [{ resource: configMaps, isWatched: true }, { resource: secrets }] },
+      deleted: { notify: () => (deletions += 1), client, log: silentLog },
+    })
+    for (let term = 1; term <= 2; term += 1) {
+      const ended = new AbortController()
+      // The second pass finds what the first one wrote.
+      for (let pass = 0; pass < 3; pass += 1) await configurator.carryOut(announcements('1'), ended.signal)
+      await eventually('the deletion is told', async () => {
+        await client.remove(configMaps, { namespace: at, name: 'pool-1' })
+        if (deletions >= term) return true
+        await configurator.carryOut(announcements('1'), ended.signal)
+        return undefined
+      })
+      ended.abort()
+      deletions = term
+    }
   }))
 
 test('a namespace that does not exist is a problem of what should be written there, and stops nothing else', () =>

@@ -5,13 +5,14 @@ import type { KubeClient } from '../../../kube/client.ts'
 import { connect } from '../../../kube/connect.ts'
 import { kubeconfig } from '../../../kube/kubeconfig.ts'
 import { namespaces } from '../../../kube/resource.ts'
+import type { Watcher } from '../../../kube/watch.ts'
 import type { ControlPlane } from '../../../sandbox/control-plane/start.ts'
 import { users } from '../../control-planes/lender.ts'
 import { testControlPlane } from '../../control-planes/shared.ts'
 
 export type Cluster = {
   controlPlane: ControlPlane
-  client: KubeClient
+  client: KubeClient & Watcher
   /** What the client wrote: the verb and the name. */
   writes: string[]
   /** The kinds that it listed. */
@@ -47,7 +48,7 @@ export async function stopControlPlane(): Promise<void> {
   rmSync(dir, { recursive: true, force: true })
 }
 
-function recording(client: KubeClient): Pick<Cluster, 'client' | 'writes' | 'lists'> {
+function recording(client: KubeClient & Watcher): Pick<Cluster, 'client' | 'writes' | 'lists'> {
   const writes: string[] = []
   const lists: string[] = []
   return {
