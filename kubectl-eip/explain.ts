@@ -18,7 +18,8 @@
 //   does not show one    | eip-admission denies it                  | the denial
 //   does not show one    | eip-admission does not review it         | that, or whose class it is
 //   does not show one    | otherwise                                | the controller is about to complete it
-import { type Key, type KubeEvent, type Service, keyOf, ingressOf } from '../kube/objects.ts'
+import { type Key, type KubeEvent, type Service, keyOf } from '../kube/objects.ts'
+import { statusTexts } from '../ledger/record/shown.ts'
 import { type ElasticIP, heldAddress, phaseOf } from '../ledger/record/elastic-ip.ts'
 import { addressConditionOf } from '../ledger/record/address-use.ts'
 import { addressAnnotation } from '../ledger/record/names.ts'
@@ -63,8 +64,7 @@ export function explain(seen: WhySeen): Verdict {
 
 /** The address, or the name, in the status of a Service: what the network should know. */
 export function shownAddress(service: Service): string | undefined {
-  const [first] = ingressOf(service)
-  return first?.ip ?? first?.hostname
+  return statusTexts(service)[0]
 }
 
 function explainAbsent(key: Key, records: readonly ElasticIP[]): Verdict {

@@ -4,7 +4,7 @@ import { type ElasticIP, heldAddress, isSecond, phaseOf } from '../../ledger/rec
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { serviceFinalizer } from '../../ledger/record/names.ts'
 import { mayFindShown } from '../../ledger/record/records.ts'
-import { statusAddresses } from '../../ledger/record/address-use.ts'
+import { statusAddresses } from '../../ledger/record/shown.ts'
 import { isAnnounceable } from '../../ledger/want/own-address-rules.ts'
 import { isSecondWanted } from '../../ledger/want/second-want.ts'
 import { type Want, isWanted } from '../../ledger/want/want.ts'

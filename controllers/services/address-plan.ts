@@ -33,6 +33,7 @@ import { claimSpecOf } from '../../ledger/claim/claim-spec.ts'
 import { type ElasticIP, familyOf, heldAddress, phaseOf } from '../../ledger/record/elastic-ip.ts'
 import { addressAnnotation } from '../../ledger/record/names.ts'
 import { isAdoptionBegun, mayFindShown } from '../../ledger/record/records.ts'
+import { statusTexts } from '../../ledger/record/shown.ts'
 import { entriesWithSharedFields } from '../../ledger/record/shared-fields.ts'
 import { keptAnnotations } from '../../ledger/want/kept-annotations.ts'
 import { outdatedRequestAnnotations } from '../../ledger/want/own-address.ts'
@@ -49,7 +50,6 @@ import {
   notePolicy,
   releaseOrRetain,
   secondAddresses,
-  shownInStatus,
 } from './service-state.ts'
 import { type ServicePlan, type ServiceStep, settled } from './service-step.ts'
 
@@ -129,8 +129,7 @@ export function planHeldAddress(seen: ServiceSeen, service: Service, record: Ela
 /** The addresses in the status besides the second one. */
 function shownAsFirst(seen: ServiceSeen, service: Service): string {
   const second = secondAddresses(seen)
-  return ingressOf(service)
-    .map(({ ip, hostname }) => ip ?? hostname ?? '')
+  return statusTexts(service)
     .filter((shown) => !second.includes(shown))
     .join()
 }
@@ -152,7 +151,7 @@ function announce(seen: ServiceSeen, service: Service, address: string): Service
   const status = all.length > 1 ? statusOfBoth(seen, service, all) : seen.announcer.request(address).status
   const request = { annotations, ...(status && { status }) }
   const isAnnotated = hasAnnotations(service, request.annotations)
-  const isShown = !request.status || shownInStatus(service) === shownInStatus({ status: request.status })
+  const isShown = !request.status || statusTexts(service).join() === statusTexts({ status: request.status }).join()
   if (isAnnotated && isShown) return keepsSharedFields(service) ? { step: { do: 'yield-fields' } } : settled
   return { step: { do: 'announce', request, ...(all.length > 1 && { isShared: true }) } }
 }

@@ -1,6 +1,6 @@
 import type { Service } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
-import { shownAddresses } from '../../ledger/record/address-use.ts'
+import { shownAddresses } from '../../ledger/record/shown.ts'
 import type { ElasticIP } from '../../ledger/record/elastic-ip.ts'
 
 /** Finds the records of the addresses that a Service showed before a change of it, and shows no longer. */

@@ -11,12 +11,13 @@
 //                          | software says what is wrong              |
 //   holds an address       |                                          | False, NotShown
 //   holds no address       |                                          | False, Pending
+import { statusAddresses, statusTexts } from '../../ledger/record/shown.ts'
 import type { Announcer } from '../../announcers/announcer.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { isConflict, isNotFound } from '../../kube/errors.ts'
 import { type Condition, type Key, type Service, ingressOf, keyOf, splitKey } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
-import { addressConditionOf, statusAddresses } from '../../ledger/record/address-use.ts'
+import { addressConditionOf } from '../../ledger/record/address-use.ts'
 import { type ElasticIP, heldAddress } from '../../ledger/record/elastic-ip.ts'
 import { addressCondition, serviceFieldManager } from '../../ledger/record/names.ts'
 import { requestOfRecord } from '../../ledger/record/records.ts'
@@ -57,7 +58,7 @@ export function wantedCondition(seen: ConditionSeen): WantedCondition {
   const held = wanted.kind === 'own' ? [wanted.address] : records.flatMap((record) => heldAddress(record) ?? [])
   const text = held.join(', ')
   if (isShown(seen, held))
-    return { status: 'True', reason: 'AddressShown', message: `The status shows ${shownText(service)}` }
+    return { status: 'True', reason: 'AddressShown', message: `The status shows ${statusTexts(service).join(', ')}` }
   if (wanted.kind === 'wrong') return no('Refused', wanted.problems.join('; '))
   if (wanted.kind === 'managed') return no('Pending', 'The provider creates its managed load balancer')
   if (wanted.kind === 'own' && wanted.doubt) return no('NotAnnounced', wanted.doubt.reason)
@@ -75,12 +76,6 @@ function isShown({ service, wanted }: ConditionSeen, held: readonly string[]): b
   if (wanted.kind === 'managed') return ingressOf(service).length > 0
   const shown = statusAddresses(service)
   return held.length > 0 && held.every((address) => shown.includes(canonicalIpAddress(address) ?? address))
-}
-
-function shownText(service: Service): string {
-  return ingressOf(service)
-    .map(({ ip, hostname }) => ip ?? hostname)
-    .join(', ')
 }
 
 export type ServiceConditionDeps = {
@@ -176,7 +171,7 @@ async function patchCondition(
 /** Success is what the status shows. A balancer says so itself. */
 function tell({ event }: ServiceConditionDeps, { service, stored, wanted }: Change): void {
   if (wanted?.status === 'True') {
-    const message = `Ensured load balancer: ${shownText(service)}`
+    const message = `Ensured load balancer: ${statusTexts(service).join(', ')}`
     event(service, { type: 'Normal', reason: 'EnsuredLoadBalancer', message })
   } else if (wanted?.reason === 'NotAnnounced' && stored?.message !== wanted.message) {
     event(service, { type: 'Warning', reason: 'SyncLoadBalancerFailed', message: wanted.message })

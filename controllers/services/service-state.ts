@@ -1,5 +1,5 @@
 import type { Announcer } from '../../announcers/announcer.ts'
-import { type Service, ingressOf } from '../../kube/objects.ts'
+import { type Service } from '../../kube/objects.ts'
 import {
   type AddressKey,
   type ElasticIP,
@@ -14,7 +14,7 @@ import {
 } from '../../ledger/record/elastic-ip.ts'
 import { protectedAnnotation, serviceFinalizer, withdrawingAnnotation } from '../../ledger/record/names.ts'
 import { mayFindShown } from '../../ledger/record/records.ts'
-import { statusAddresses } from '../../ledger/record/address-use.ts'
+import { statusAddresses, statusTextsOf } from '../../ledger/record/shown.ts'
 import type { RequestAnnotations, ValuePolicy } from '../../settings/service-policy.ts'
 import {
   annotatedReclaimPolicy,
@@ -24,7 +24,7 @@ import {
 } from '../../ledger/want/reclaim.ts'
 import { isSecondWanted } from '../../ledger/want/second-want.ts'
 import type { Want } from '../../ledger/want/want.ts'
-import { type IpFamily, canonicalIpAddress, parseIpAddress } from '../../lib/ip-address.ts'
+import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { requestIdAnnotation } from '../../lib/request-id.ts'
 import type { Announcement } from '../announcing/announcing.ts'
 import type { ServiceStep } from './service-step.ts'
@@ -110,13 +110,6 @@ export function hasAnnotations({ metadata }: Service, annotations: Readonly<Reco
   return Object.entries(annotations).every(([name, value]) => metadata.annotations?.[name] === value)
 }
 
-/** The addresses that a Service shows in its status. The API server adds ipMode by itself, so only addresses count. */
-export function shownInStatus(service: Pick<Service, 'status'>): string {
-  return ingressOf(service)
-    .map(({ ip, hostname }) => ip ?? hostname)
-    .join()
-}
-
 /**
  * How long an unbound record still waits; undefined if it does not wait. Only admission may know the Service that the
  * record is for, or the change of the Service that needs it.
@@ -166,19 +159,14 @@ export function secondAddresses({ key, others, service, wanted, record: first }:
     .flatMap((record) => secondAddressOf(record, service))
   const { family } = (wanted.kind === 'reserve' && wanted.second) || {}
   const isMissing = family && !others.some((record) => addressKeyOf(record) === secondKey(key, family))
-  return isMissing ? [...known, ...shownOfFamily(service, family)] : known
+  return isMissing ? [...known, ...statusTextsOf(service, family)] : known
 }
 
 function secondAddressOf(record: ElasticIP, service: Service): string[] {
   const held = heldAddress(record)
-  if (held === undefined) return mayFindShown(record) ? shownOfFamily(service, familyOf(record)) : []
+  if (held === undefined) return mayFindShown(record) ? statusTextsOf(service, familyOf(record)) : []
   const isBound = phaseOf(record) === 'Bound' && record.spec.claimRef?.uid === service.metadata.uid
   return isBound || statusAddresses(service).includes(canonicalIpAddress(held) ?? held) ? [held] : []
-}
-
-/** As the status has them: they stay as they are. */
-function shownOfFamily(service: Service, family: IpFamily): string[] {
-  return ingressOf(service).flatMap(({ ip = '' }) => (parseIpAddress(ip)?.family === family ? [ip] : []))
 }
 
 /** The step that ends a Service's hold on an address, by the reclaim policy. */

@@ -1,7 +1,8 @@
-import { type Condition, type Key, type Service, keyOf, splitKey, ingressOf } from '../../kube/objects.ts'
+import { type Condition, type Key, type Service, keyOf, splitKey } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { type ElasticIP, claimKey, decidingRecords, heldAddress, phaseOf } from './elastic-ip.ts'
 import { addressAnnotation, addressCondition } from './names.ts'
+import { type Shown, type ShownAddress, shownAddresses, showsAddress, statusField } from './shown.ts'
 
 /*
  * Who uses this address? A live look has to find no user before a reservation is deleted, and before an available address
@@ -61,43 +62,9 @@ export class AddressInUse extends Error {
   }
 }
 
-/** Where a Service shows or requests an address. */
-export type ShownAddress = { address: string; where: string }
-
-const statusField = 'status.loadBalancer'
-
-/** The addresses that a Service shows in its status or requests anywhere, in canonical text. */
-export function shownAddresses(service: Service, requestAnnotations: readonly string[]): ShownAddress[] {
-  const { metadata, spec } = service
-  const isRequest = spec.type === 'LoadBalancer' && metadata.deletionTimestamp === undefined
-  const annotations = isRequest ? [addressAnnotation, ...requestAnnotations] : []
-  const requested = annotations.flatMap((name) =>
-    (metadata.annotations?.[name] ?? '').split(',').map((value) => [value.trim(), `annotation ${name}`] as const),
-  )
-  const inSpec = isRequest ? [[spec.loadBalancerIP, 'spec.loadBalancerIP'] as const] : []
-  const inText = [...inSpec, ...requested].flatMap(([text, where]) => {
-    const address = text ? canonicalIpAddress(text) : undefined
-    return address === undefined ? [] : [{ address, where }]
-  })
-  return [...statusAddresses(service).map((address) => ({ address, where: statusField })), ...inText]
-}
-
-/** The addresses that a Service shows in its status, in canonical text. */
-export function statusAddresses(service: Pick<Service, 'status'>): string[] {
-  return ingressOf(service).flatMap(({ ip }) => canonicalIpAddress(ip ?? '') ?? [])
-}
-
 /** Our condition of a Service: whether it shows its address, and if not, why. */
 export function addressConditionOf({ status }: Pick<Service, 'status'>): Condition | undefined {
   return status?.conditions?.find(({ type }) => type === addressCondition)
-}
-
-type Shown = Pick<Service, 'status'> & { metadata?: Service['metadata'] }
-
-/** Whether a Service shows an address in its status, where announcing software writes what it has taken. */
-export function showsAddress(service: Shown | undefined, address: string | undefined): boolean {
-  const wanted = canonicalIpAddress(address ?? '')
-  return service !== undefined && wanted !== undefined && statusAddresses(service).includes(wanted)
 }
 
 /** The records whose Service exists and does not show its address: no node announces it. */

@@ -1,7 +1,7 @@
 import type { Reservation } from '../../clouds/ports/cloud.ts'
-import { type Service, ingressOf, keyOf } from '../../kube/objects.ts'
-import { type IpFamily, canonicalIpAddress, parseIpAddress } from '../../lib/ip-address.ts'
-import { shownAddresses } from './address-use.ts'
+import { type Service, keyOf } from '../../kube/objects.ts'
+import { type IpFamily, parseIpAddress } from '../../lib/ip-address.ts'
+import { isShownBy, showsNone } from './shown.ts'
 import {
   type ElasticIP,
   addressKeyOf,
@@ -122,17 +122,6 @@ export function mayAdopt(
   if (named !== 'none') return named === 'ours'
   if (service && isShownBy(service, reservation, requestAnnotations)) return true
   return sweepsUntagged && (!service || showsNone(service))
-}
-
-/** A Service that shows no address may be the one that a predecessor reserved an address for. */
-export function showsNone(service: Service): boolean {
-  return service.spec.loadBalancerIP === undefined && ingressOf(service).length === 0
-}
-
-/** Whether a Service shows the address of a reservation. */
-export function isShownBy(service: Service, { address }: Reservation, requestAnnotations: readonly string[]): boolean {
-  const canonical = canonicalIpAddress(address ?? '')
-  return shownAddresses(service, requestAnnotations).some((shown) => shown.address === canonical)
 }
 
 /** Marks a reservation that names no cluster with our cluster: from then on other clusters ignore it. */

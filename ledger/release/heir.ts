@@ -13,7 +13,7 @@ import type { Reservation } from '../../clouds/ports/cloud.ts'
 import { isAlreadyExists, isConflict } from '../../kube/errors.ts'
 import { type Key, type Service, keyOf } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
-import { statusAddresses } from '../record/address-use.ts'
+import { statusAddresses } from '../record/shown.ts'
 import {
   type ElasticIP,
   type ReclaimPolicy,

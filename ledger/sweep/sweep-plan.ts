@@ -1,7 +1,7 @@
 import type { Reservation, MarkScheme } from '../../clouds/ports/cloud.ts'
 import { type Service, keyOf } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
-import { statusAddresses } from '../record/address-use.ts'
+import { statusAddresses, isShownBy, showsNone } from '../record/shown.ts'
 import {
   type AddressKey,
   type ElasticIP,
@@ -12,7 +12,7 @@ import {
   secondKey,
   secondKeys,
 } from '../record/elastic-ip.ts'
-import { hasFamily, isShownBy, mayAdopt, showsNone } from '../record/find-reservation.ts'
+import { hasFamily, mayAdopt } from '../record/find-reservation.ts'
 import { isRetained, namedCluster, ownerMark, ownerMarks, wasUnmarked } from '../record/marks.ts'
 import { droppedRequestAnnotation } from '../record/names.ts'
 import { isAdoptionBegun } from '../record/records.ts'

@@ -1,6 +1,6 @@
 import { type Service, keyOf } from '../../kube/objects.ts'
 import { quote } from '../../lib/text.ts'
-import { statusAddresses } from '../record/address-use.ts'
+import { statusAddresses } from '../record/shown.ts'
 import { addressAnnotation } from '../record/names.ts'
 import type { RequestAnnotations } from '../../settings/service-policy.ts'
 

@@ -23,7 +23,7 @@
 import type { MarkScheme, Reservation } from '../../clouds/ports/cloud.ts'
 import { type Service, keyOf } from '../../kube/objects.ts'
 import { type IpAddress, canonicalIpAddress, isIpv4Mapped, parseIpAddress, rangeSet } from '../../lib/ip-address.ts'
-import { statusAddresses } from '../record/address-use.ts'
+import { statusAddresses } from '../record/shown.ts'
 import { type ElasticIP, claimKey, decidingRecords } from '../record/elastic-ip.ts'
 import { marksText } from '../record/marks.ts'
 import { whoseByMarks } from '../record/whose.ts'

@@ -1,6 +1,7 @@
+import { shownAddresses } from '../../../ledger/record/shown.ts'
 import { type Service, keyOf, ingressOf } from '../../../kube/objects.ts'
 import { type IpAddress, canonicalIpAddress, isInRanges } from '../../../lib/ip-address.ts'
-import { addressConditionOf, shownAddresses } from '../../../ledger/record/address-use.ts'
+import { addressConditionOf } from '../../../ledger/record/address-use.ts'
 import {
   type ElasticIP,
   claimKey,

@@ -7,7 +7,7 @@ import { isAdvertisement, isPeer, isPool } from '../../../announcers/metallb/res
 import { type KubeObject, type Service, keyOf } from '../../../kube/objects.ts'
 import { type ElasticIP, phaseOf } from '../../../ledger/record/elastic-ip.ts'
 import { balancerFinalizer, serviceFinalizer } from '../../../ledger/record/names.ts'
-import { statusAddresses } from '../../../ledger/record/address-use.ts'
+import { statusAddresses } from '../../../ledger/record/shown.ts'
 import type { PlannedService } from '../plan/plan.ts'
 import { type Routes, routeProblems } from '../routes.ts'
 

@@ -1,5 +1,5 @@
 import { type Service, ingressOf, keyOf } from '../../../kube/objects.ts'
-import { shownAddresses } from '../../../ledger/record/address-use.ts'
+import { shownAddresses } from '../../../ledger/record/shown.ts'
 import { type ElasticIP, heldAddress, reservationIdOf } from '../../../ledger/record/elastic-ip.ts'
 import type { Adoption } from '../../../ledger/sweep/adopt.ts'
 import { usedAddresses, type OwnAddressFacts, checkOwnAddress } from '../../../ledger/want/own-address-rules.ts'

@@ -1,6 +1,6 @@
 import { metallbPoolAnnotations, unusedPoolName } from '../../../announcers/metallb/names.ts'
 import { type Key, type Service, keyOf } from '../../../kube/objects.ts'
-import { shownAddresses } from '../../../ledger/record/address-use.ts'
+import { shownAddresses } from '../../../ledger/record/shown.ts'
 import { type ElasticIP, claimKey } from '../../../ledger/record/elastic-ip.ts'
 import {
   balancerFinalizer,

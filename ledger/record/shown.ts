@@ -1,0 +1,74 @@
+// Which addresses a Service shows or requests: each question has one answer here.
+//
+//   the question                                          | answered by      | the status | spec and annotations
+//   ------------------------------------------------------+------------------+------------+---------------------------
+//   what the status has, as it stands, names included     | statusTexts      | x          |
+//   the same, of one family                               | statusTextsOf    | x          |
+//   which addresses the status shows                      | statusAddresses  | x          |
+//   whether the status shows this address                 | showsAddress     | x          |
+//   which addresses it shows or requests, and where       | shownAddresses   | x          | of a live LoadBalancer
+//   whether it shows or requests a reservation's address  | isShownBy        | x          | of a live LoadBalancer
+//   whether it shows none and requests none in its spec   | showsNone        | x          | spec.loadBalancerIP
+import type { Reservation } from '../../clouds/ports/cloud.ts'
+import { type Service, ingressOf } from '../../kube/objects.ts'
+import { type IpFamily, canonicalIpAddress, parseIpAddress } from '../../lib/ip-address.ts'
+import { addressAnnotation } from './names.ts'
+
+/** The addresses and host names in the status of a Service. The API server adds ipMode by itself, so only these count. */
+export function statusTexts(service: Pick<Service, 'status'>): string[] {
+  return ingressOf(service).flatMap(({ ip, hostname }) => ip ?? hostname ?? [])
+}
+
+/** The addresses of a family in the status of a Service, as they stand there. */
+export function statusTextsOf(service: Service, family: IpFamily): string[] {
+  return ingressOf(service).flatMap(({ ip = '' }) => (parseIpAddress(ip)?.family === family ? [ip] : []))
+}
+
+/** Where a Service shows or requests an address. */
+export type ShownAddress = { address: string; where: string }
+
+export const statusField = 'status.loadBalancer'
+
+/** The addresses that a Service shows in its status or requests anywhere, in canonical text. */
+export function shownAddresses(service: Service, requestAnnotations: readonly string[]): ShownAddress[] {
+  const { metadata, spec } = service
+  const isRequest = spec.type === 'LoadBalancer' && metadata.deletionTimestamp === undefined
+  const annotations = isRequest ? [addressAnnotation, ...requestAnnotations] : []
+  const requested = annotations.flatMap((name) =>
+    (metadata.annotations?.[name] ?? '').split(',').map((value) => [value.trim(), `annotation ${name}`] as const),
+  )
+  const inSpec = isRequest ? [[spec.loadBalancerIP, 'spec.loadBalancerIP'] as const] : []
+  const inText = [...inSpec, ...requested].flatMap(([text, where]) => {
+    const address = text ? canonicalIpAddress(text) : undefined
+    return address === undefined ? [] : [{ address, where }]
+  })
+  return [...statusAddresses(service).map((address) => ({ address, where: statusField })), ...inText]
+}
+
+/** The addresses that a Service shows in its status, in canonical text. */
+export function statusAddresses(service: Pick<Service, 'status'>): string[] {
+  return ingressOf(service).flatMap(({ ip }) => canonicalIpAddress(ip ?? '') ?? [])
+}
+
+export type Shown = Pick<Service, 'status'> & { metadata?: Service['metadata'] }
+
+/** Whether a Service shows an address in its status, where announcing software writes what it has taken. */
+export function showsAddress(service: Shown | undefined, address: string | undefined): boolean {
+  const wanted = canonicalIpAddress(address ?? '')
+  return service !== undefined && wanted !== undefined && statusAddresses(service).includes(wanted)
+}
+
+/** A Service that shows no address may be the one that a predecessor reserved an address for. */
+export function showsNone(service: Service): boolean {
+  return service.spec.loadBalancerIP === undefined && ingressOf(service).length === 0
+}
+
+/** Whether a Service shows the address of a reservation. */
+export function isShownBy(
+  service: Service,
+  { address }: Pick<Reservation, 'address'>,
+  requestAnnotations: readonly string[],
+): boolean {
+  const canonical = canonicalIpAddress(address ?? '')
+  return shownAddresses(service, requestAnnotations).some((shown) => shown.address === canonical)
+}
