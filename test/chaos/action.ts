@@ -53,5 +53,5 @@ export function manifest(at: { namespace: string; name: string }, type: 'LoadBal
 /** Orders an address without the product; undefined where a fault of the cloud hits the order. */
 export async function orderIn({ dialect, cloud, project, token }: Arena['stage'], tags: string[]) {
   const order = dialectOf(dialect).order({ url: cloud.url, project, token }, tags)
-  return Promise.race([order.catch(() => undefined), sleep(5_000, undefined)])
+  return Promise.race([order.catch(() => undefined), sleep(2_000, undefined)])
 }

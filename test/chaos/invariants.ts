@@ -192,7 +192,7 @@ export async function atRest(arena: Arena, withinMs: number): Promise<string[]> 
   faults.clear()
   latency.clear()
   await arena.nodes.recover()
-  for (const replica of arena.replicas) await replica.recover()
+  await Promise.all(arena.replicas.map((replica) => replica.recover()))
   await endFlips(arena)
   const endMs = performance.now() + withinMs
   for (;;) {

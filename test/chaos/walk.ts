@@ -46,7 +46,7 @@ export async function walk(options: WalkOptions): Promise<Tally> {
 }
 
 async function walkLegs(arena: Arena, tally: Tally, options: WalkOptions): Promise<void> {
-  const { seed, steps, leg = 50, report = () => undefined } = options
+  const { seed, steps, leg = 100, report = () => undefined } = options
   const dice = random(seed)
   while (tally.steps < steps && tally.violations.length === 0) {
     await runLeg(arena, dice, { tally, until: Math.min(steps, tally.steps + leg) })
@@ -72,17 +72,20 @@ async function walkWatched(arena: Arena, tally: Tally, options: WalkOptions): Pr
   tally.violations.push(...alertViolations(alerts, tally.troubles))
 }
 
+/** So many steps overlap, as those of several users do. */
+const mostAtOnce = 8
+
 async function runLeg(arena: Arena, dice: Random, { tally, until }: { tally: Tally; until: number }): Promise<void> {
-  const under: Promise<void>[] = []
+  const under = new Set<Promise<void>>()
   for (; tally.steps < until; tally.steps += 1) {
     const { name, run, isAlone } = nextAction(arena, dice)
     const step = attempt(name, tally, async () => {
       if (name === 'create') await ensureNamespaces(arena)
       await run(arena, dice, tally)
-    })
-    // Some steps overlap the next ones, as those of several users do.
-    if (isAlone || dice.happens(0.6)) await step
-    else under.push(step)
+    }).finally(() => under.delete(step))
+    under.add(step)
+    if (isAlone || dice.happens(0.3)) await step
+    else if (under.size >= mostAtOnce) await Promise.race(under)
   }
   await Promise.all(under)
 }

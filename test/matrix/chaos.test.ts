@@ -24,6 +24,7 @@ test('after 150 random steps no address is lost, none has two holders, and no al
     dialect: dialect.name,
     seed: seeds[dialect.name] ?? 1,
     steps: 150,
+    leg: 50,
     alerts,
   })
   assert.equal(violations, [])
