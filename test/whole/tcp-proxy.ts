@@ -5,6 +5,8 @@ export type TcpProxy = {
   port: number
   /** Ends every connection with a reset. */
   cut(): void
+  /** The connections of now stay open and forward nothing any more; later ones are as before. */
+  strand(): void
   /** Forwards nothing from now on; the connections stay open. */
   pause(): void
   /** Forwards again, first what arrived meanwhile. */
@@ -41,6 +43,9 @@ export async function openTcpProxy(target: number): Promise<TcpProxy> {
   return {
     port: (server.address() as AddressInfo).port,
     cut,
+    strand() {
+      for (const end of ends) end.removeAllListeners('data').removeAllListeners('end').resume()
+    },
     pause() {
       isPaused = true
       for (const end of ends) end.pause()
