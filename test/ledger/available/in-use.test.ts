@@ -10,6 +10,7 @@ import { serviceMarks } from '../../../ledger/record/marks.ts'
 import { addressAnnotation, elasticIPAnnotation, transferAnnotation } from '../../../ledger/record/names.ts'
 import { whoseIs } from '../../../ledger/record/whose.ts'
 import { makeLot, makeReservation, makeService } from '../../builders.ts'
+import type { HeardCall } from '../../fakes/interposed.ts'
 import { type Harness, type Process, graceMs, makeHarness, neverAborted, scheme } from '../harness.ts'
 
 const own = makeReservation({ id: 'own-1', address: '198.51.100.7' })
@@ -370,6 +371,23 @@ test('of two Services that claim one address at the same time one gets it, and t
     const refused = claims.find((claimed) => claimed.kind === 'refused')
     assert.match(refused?.reason ?? '', `ElasticIP office is held by Service ${winner}; delete that Service first`)
   }
+})
+
+test('an address that another record claimed a moment ago, and does not hold yet, stays with that one', async () => {
+  const { harness } = await provisionedOffice()
+  const claimRef = { namespace: 'default', name: 'db', elasticIPUID: 'uid-of-db' }
+  const before = ({ verb, values: [, of] }: HeardCall) => {
+    const office = stored(harness, 'office')
+    const isClaim = verb === 'replace' && (of as ElasticIP).metadata.name === 'office'
+    if (isClaim && office?.spec.claimRef === undefined)
+      harness.api.put(elasticIPs, { ...(office as ElasticIP), spec: { ...(office as ElasticIP).spec, claimRef } })
+  }
+  const claimed = await harness.alone('b', { kube: { before } }).claim({ elasticIP: 'office' })
+  assert.match(
+    claimed.kind === 'refused' ? claimed.reason : claimed.kind,
+    'ElasticIP office is held by Service default/db',
+  )
+  assert.equal(stored(harness, 'office')?.spec.claimRef, claimRef)
 })
 
 test('an address that is being released stays with a new Service of the name whose user wrote it as its own', async () => {

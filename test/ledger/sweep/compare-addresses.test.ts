@@ -31,6 +31,18 @@ test('the owner of an address learns what the provider says is wrong with it, at
   assert.is(harness.warnings.length, 2)
 })
 
+test('the owner of an address learns that the provider has another one in its reservation, and nothing is changed', async () => {
+  const harness = makeHarness()
+  const { process, id } = await holding(harness)
+  const [reservation] = harness.cloud.reserved()
+  if (reservation) harness.cloud.put({ ...reservation, address: '203.0.113.99' })
+  await process.sweep(neverAborted)
+  assert.equal(harness.warnings, [
+    `default/web: the provider lists 203.0.113.99 for reservation ${id}, and the record has 203.0.113.1: nothing is changed; ask Scripted Cloud what is right`,
+  ])
+  assert.equal([harness.record()?.status?.address, harness.cloud.released], ['203.0.113.1', []])
+})
+
 test('a sweep is whole although the provider does not say what is wrong with addresses', async () => {
   const harness = makeHarness()
   const before = ({ verb }: { verb: string }) => {
