@@ -27,6 +27,8 @@ export const slowFiles: Record<string, string> = {
   'matrix/takeover-shapes.test.ts': 'more shapes of predecessors',
   'whole/rolling.test.ts': 'real time: a rolling update under load',
   'whole/hanging.test.ts': 'real time: time-outs of users',
+  'whole/flipped-types.test.ts': 'real time: a tenant who changes the types of Services',
+  'whole/stranded-connections.test.ts': 'real time: connections that fall silent',
   'whole/docs-guides.test.ts': 'guides typed word by word',
   'whole/remedies/': "doctor's remedies for MetalLB, typed word by word",
   'site/': 'installs the generator of the site and builds it',
