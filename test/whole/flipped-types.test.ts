@@ -42,9 +42,10 @@ test('an address leaves its dead node while a tenant flips ten Services, whose a
 
   control.calls.clear()
   const began = performance.now()
-  let [rounds, isOver] = [0, false]
+  let rounds = 0
+  const ending = new AbortController()
   const flipping = (async () => {
-    for (; !isOver; rounds += 1)
+    for (; !ending.signal.aborted; rounds += 1)
       for (const type of ['ClusterIP', 'LoadBalancer']) {
         await Promise.all(
           names.map((name) => stage.client.patch(services, { namespace, name, patch: { merge: { spec: { type } } } })),
@@ -56,7 +57,7 @@ test('an address leaves its dead node while a tenant flips ten Services, whose a
   await say('b', 'True')
   await say('a', 'Unknown')
   await eventually('the address of the victim leads to b', () => control.route(address) === b.id || undefined)
-  isOver = true
+  ending.abort()
   await flipping
   const count = control.calls.count(unassign)
   assert.ok(count <= mostUnassigned(performance.now() - began), `${count} addresses left their machines`)
