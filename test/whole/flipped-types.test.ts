@@ -53,7 +53,7 @@ test('an address leaves its dead node while a tenant flips ten Services, whose a
         await sleep(500)
       }
   })()
-  await eventually('its types were changed often', () => rounds >= 20 || undefined)
+  await eventually('its types were changed often', () => rounds >= 20 || undefined, 120_000)
   await say('b', 'True')
   await say('a', 'Unknown')
   await eventually('the address of the victim leads to b', () => control.route(address) === b.id || undefined)
