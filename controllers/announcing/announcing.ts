@@ -133,16 +133,14 @@ function reporter({ report, now }: Required<Pick<AnnouncingDeps, 'report' | 'now
     ofServices = new Map(
       problems.flatMap(({ subject, message }) => ('service' in subject ? [[subject.service, message]] : [])),
     )
-    const isDue = (problem: Problem) => now() - (reportedAtMs.get(identityOf(problem)) ?? -Infinity) >= reportAgainMs
-    const due = new Set(problems.filter(isDue))
-    for (const problem of due) report(problem)
     const before = reportedAtMs
-    reportedAtMs = new Map(
-      problems.map((problem) => {
-        const identity = identityOf(problem)
-        return [identity, due.has(problem) ? now() : (before.get(identity) ?? now())]
-      }),
-    )
+    reportedAtMs = new Map()
+    for (const problem of problems) {
+      const lastMs = before.get(identityOf(problem)) ?? -Infinity
+      const isDue = now() - lastMs >= reportAgainMs
+      if (isDue) report(problem)
+      reportedAtMs.set(identityOf(problem), isDue ? now() : lastMs)
+    }
   }
   return { report: reportDue, problemOf: (service: Key) => ofServices.get(service) }
 }

@@ -13,7 +13,7 @@ import { type EndpointSlice, type Node, isExcluded } from '../../kube/objects.ts
 import type { MovableNode, MoveWords } from '../moves/move-plan.ts'
 import { noProbes, type ProbeHistory } from '../moves/probe-history.ts'
 import { machineIdOf, oneNodeForEach } from '../nodes/node-machine.ts'
-import { isReady, isShutDown } from '../nodes/taints.ts'
+import { isReady, isScaledDown, isShutDown } from '../nodes/taints.ts'
 
 const excluded = 3
 
@@ -60,8 +60,6 @@ export type ServiceNodeFacts = {
   queue: (machine: string) => number
 }
 
-const leavingTaint = 'ToBeDeletedByClusterAutoscaler'
-
 /** The nodes that may have an address, the best one first. Pure. */
 export function serviceNodes(facts: ServiceNodeFacts): MovableNode[] {
   const { ids, holder, address, load, queue } = facts
@@ -100,9 +98,9 @@ export function servingNodes(slices: readonly EndpointSlice[]): Set<string> {
 }
 
 function leavingOf(node: Node, machine: Machine | undefined, { services, address, holder }: ServiceNodeFacts): number {
-  const { metadata, spec } = node
+  const { metadata } = node
   if (metadata.deletionTimestamp !== undefined) return 5
-  if (isShutDown(node) || spec.taints?.some(({ key }) => key === leavingTaint)) return 4
+  if (isShutDown(node) || isScaledDown(node)) return 4
   if (isExcluded(node)) return excluded
   if (machine && machine.id !== holder && !hasPublicAddress(machine, address)) return 2
   return services.some(({ isLocal, nodes }) => isLocal && !nodes.has(metadata.name)) ? 1 : 0

@@ -1,7 +1,7 @@
 import { balancerNames } from './balancer-names.ts'
 import { isConcerned, serviceBalancer } from './service-balancer.ts'
 import { nodeOrigins, originFacts } from './node-origins.ts'
-import { balancerRequests } from './requests-in-flight.ts'
+import { sights } from '../../lib/sights.ts'
 import type { ControllerDeclaration } from '../loop/controller.ts'
 import { periodicWork } from '../loop/periodic-work.ts'
 import { watch } from '../loop/watch.ts'
@@ -95,7 +95,8 @@ function makeDeps(deps: Deps, { client: balancers, annotations, formerName, isEl
     annotations,
     monotonicMs,
     budgetMs: 1.5 * cloudTimeoutMs,
-    requests: balancerRequests({ timeoutMs: 2 * cloudTimeoutMs, monotonicMs }),
+    sights: sights(monotonicMs),
+    requestMs: 2 * cloudTimeoutMs,
     // A copy of this cluster has the same Services: its nodes would take the place of ours.
     haltReason: () => {
       const state = deps.ledger.signs.state()

@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net'
 import { type Node, excludeLabel, isExcluded } from '../../kube/objects.ts'
 import { oneNodeForEach } from '../nodes/node-machine.ts'
-import { isReady } from '../nodes/taints.ts'
+import { isReady, isScaledDown } from '../nodes/taints.ts'
 
 /** Where a managed balancer reaches a node. */
 export type NodeOrigin = { node: string; address: string }
@@ -17,8 +17,6 @@ export type OriginRules = Parameters<typeof oneNodeForEach>[1] & {
 }
 
 const regionLabel = 'topology.kubernetes.io/region'
-/** The cluster autoscaler is about to delete the node. */
-const leavingTaint = 'ToBeDeletedByClusterAutoscaler'
 
 /**
  * The nodes to which a balancer sends connections. A balancer probes nothing itself, so nodes that are not ready are
@@ -48,8 +46,7 @@ export function originFacts(node: Node | undefined): string {
   if (!node) return ''
   const { labels = {}, deletionTimestamp } = node.metadata
   const addresses = (node.status?.addresses ?? []).filter(({ type }) => type === 'ExternalIP')
-  const isLeaving = node.spec.taints?.some(({ key }) => key === leavingTaint)
-  const flags = [isReady(node), isExcluded(node), labels[regionLabel], isLeaving, deletionTimestamp]
+  const flags = [isReady(node), isExcluded(node), labels[regionLabel], isScaledDown(node), deletionTimestamp]
   return JSON.stringify([flags, addresses.map(({ address }) => address)])
 }
 
@@ -57,7 +54,7 @@ function unusableReason(node: Node, { isElsewhere }: OriginRules): string | unde
   const { labels = {}, deletionTimestamp } = node.metadata
   if (deletionTimestamp !== undefined) return 'being deleted'
   if (isExcluded(node)) return `with the label ${excludeLabel}`
-  if (node.spec.taints?.some(({ key }) => key === leavingTaint)) return 'going away'
+  if (isScaledDown(node)) return 'going away'
   const region = labels[regionLabel]
   return region !== undefined && isElsewhere(region) ? 'in another region' : undefined
 }

@@ -11,7 +11,7 @@ import { type BalancerStep, planBalancer } from './balancer-plan.ts'
 import { type BalancerSeen, inOrderOfUse, namedBalancer, requestOf } from './balancer-state.ts'
 import { type BalancerStepDeps, carryOutBalancerStep } from './balancer-steps.ts'
 import type { NodeOrigins } from './node-origins.ts'
-import type { BalancerRequests } from './requests-in-flight.ts'
+import type { Sights } from '../../lib/sights.ts'
 
 export type ServiceBalancerDeps = BalancerStepDeps & {
   client: KubeClient
@@ -24,7 +24,10 @@ export type ServiceBalancerDeps = BalancerStepDeps & {
   namesOf: (key: Key) => BalancerNames
   /** The nodes to which a balancer in this location sends. */
   nodes: (location: string | undefined) => NodeOrigins
-  requests: BalancerRequests
+  /** When each request that a Service notes was first seen, whichever process sent it. */
+  sights: Sights
+  /** Longer than any request may take: before it ends, a second request could create a second balancer. */
+  requestMs: number
   /** Why nothing may be changed now; undefined if it may. */
   haltReason: () => string | undefined
 }
@@ -76,11 +79,12 @@ export function isConcerned(
 
 /** Reads the current state of the API server and the cloud; undefined if the Service is deleted or needs no balancer. */
 async function look(deps: ServiceBalancerDeps, key: Key, signal: AbortSignal): Promise<BalancerSeen | undefined> {
-  const { client, balancers, annotations, requests } = deps
+  const { client, balancers, annotations, sights, requestMs } = deps
   const service = await client.get(services, splitKey(key), { signal })
   if (!service || !isConcerned(deps, service)) return undefined
   const names = deps.namesOf(key)
-  const isInFlight = requests.isInFlight(key, requestOf(service))
+  const request = requestOf(service)
+  const isInFlight = sights.forMs(key, request) < requestMs && request !== undefined
   const [listed, all] = await Promise.all([balancers.list(signal), balancers.pools(signal)])
   const named = await findNamed(deps, { service, listed }, signal)
   const own = [...listed, ...(named ? [named] : [])].filter(({ name }) => names.isBalancer(name))

@@ -15,6 +15,11 @@ export function isShutDown(node: Node): boolean {
   return taintsOf(node).some(isShutdownTaint)
 }
 
+/** Whether the cluster autoscaler is about to delete the node. */
+export function isScaledDown(node: Node): boolean {
+  return taintsOf(node).some(({ key }) => key === 'ToBeDeletedByClusterAutoscaler')
+}
+
 /** Whether the node is ready. */
 export function isReady({ status }: Node): boolean {
   return status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false

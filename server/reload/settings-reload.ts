@@ -21,7 +21,7 @@ export type Candidate = {
   policy: { locationSources: LocationSource[] }
 }
 
-export type SettingsReloadOptions = Omit<ReloadReportOptions, 'path'> & {
+export type SettingsReloadOptions = Omit<ReportOptions, 'path'> & {
   file: CloudFile
   table: SettingsTable
   /** The settings that the process started with. */
@@ -63,7 +63,7 @@ export function settingsReload(options: SettingsReloadOptions): SettingsReload {
 
 class FileReload implements SettingsReload {
   readonly #options: Required<SettingsReloadOptions>
-  readonly #report: ReloadReport
+  readonly #report: ReturnType<typeof reloadReport>
   #running: CloudSettings
   #refused: string | undefined
   #needRestart: readonly string[] = []
@@ -73,7 +73,7 @@ class FileReload implements SettingsReload {
 
   constructor(options: SettingsReloadOptions) {
     this.#options = { clock: systemClock, ...options }
-    this.#report = new ReloadReport({ ...this.#options, path: options.file.path })
+    this.#report = reloadReport({ ...this.#options, path: options.file.path })
     this.#running = options.started
   }
 
@@ -200,61 +200,36 @@ function reasonOf(error: unknown): string {
   return `unexpected ${error instanceof Error ? error.name : 'error'}`
 }
 
-type ReloadReportOptions = {
-  /** The path of the configuration file. */
-  path: string
-  /** The object of the Events. */
-  about: KubeObject
-  events: Pick<Recorder, 'record'>
-  log: Log
-}
+/** Where a report of the configuration file at `path` goes; `about` is the object of its Events. */
+type ReportOptions = { path: string; about: KubeObject; events: Pick<Recorder, 'record'>; log: Log }
 
 /** Says what becomes of the configuration file: in the log once, and in Events while it lasts. */
-class ReloadReport {
-  readonly #options: ReloadReportOptions
-  /** The last report for each reason. */
-  readonly #reported = new Map<EventReason, string>()
-
-  constructor(options: ReloadReportOptions) {
-    this.#options = options
+function reloadReport({ path, about, events, log }: ReportOptions) {
+  const told = new Map<EventReason, string>()
+  const warn = (reason: EventReason, message: string, line: { fields: object; text: string }) => {
+    events.record(about, { type: 'Warning', reason, message })
+    if (told.get(reason) !== message) log.warn({ file: path, ...line.fields }, line.text)
+    told.set(reason, message)
   }
-
-  takenUp(settings: readonly string[]): void {
-    const { path, log, events, about } = this.#options
-    log.info({ file: path, settings }, 'settings of the configuration file taken up')
-    const message = `From ${path} taken up without a restart: ${settings.join(', ')}`
-    events.record(about, { type: 'Normal', reason: 'SettingsTakenUp', message })
-  }
-
-  refused(wrong: string): void {
-    const { path, log } = this.#options
-    const isNew = this.#warn(
-      'SettingsRefused',
-      `${path} was not taken up, and the settings stay as they were. Correct it in the Secret that it is mounted from, or restore it there: ${wrong}`,
-    )
-    if (isNew)
-      log.warn({ file: path, wrong }, 'the configuration file was not taken up; the settings stay as they were')
-  }
-
-  needRestart(settings: readonly string[]): void {
-    const { path, log } = this.#options
-    const isNew = this.#warn(
-      'SettingsNeedRestart',
-      `${path} has settings that count after a restart. Restart the process, or restore them: ${settings.join(', ')}`,
-    )
-    if (isNew) log.warn({ file: path, settings }, 'settings of the configuration file need a restart')
-  }
-
-  /** The reported state of a reason is over: if it comes back, it is new. */
-  over(reason: 'SettingsRefused' | 'SettingsNeedRestart'): void {
-    this.#reported.delete(reason)
-  }
-
-  /** Records a Warning. Returns whether it is new. */
-  #warn(reason: EventReason, message: string): boolean {
-    const isNew = this.#reported.get(reason) !== message
-    this.#reported.set(reason, message)
-    this.#options.events.record(this.#options.about, { type: 'Warning', reason, message })
-    return isNew
+  return {
+    takenUp(settings: readonly string[]): void {
+      log.info({ file: path, settings }, 'settings of the configuration file taken up')
+      const message = `From ${path} taken up without a restart: ${settings.join(', ')}`
+      events.record(about, { type: 'Normal', reason: 'SettingsTakenUp', message })
+    },
+    refused: (wrong: string) =>
+      warn(
+        'SettingsRefused',
+        `${path} was not taken up, and the settings stay as they were. Correct it in the Secret that it is mounted from, or restore it there: ${wrong}`,
+        { fields: { wrong }, text: 'the configuration file was not taken up; the settings stay as they were' },
+      ),
+    needRestart: (settings: readonly string[]) =>
+      warn(
+        'SettingsNeedRestart',
+        `${path} has settings that count after a restart. Restart the process, or restore them: ${settings.join(', ')}`,
+        { fields: { settings }, text: 'settings of the configuration file need a restart' },
+      ),
+    /** The reported state of a reason is over: if it comes back, it is new. */
+    over: (reason: 'SettingsRefused' | 'SettingsNeedRestart') => void told.delete(reason),
   }
 }

@@ -1,7 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { balancerNames, originName } from '../../../controllers/balancers/balancer-names.ts'
-import { balancerRequests } from '../../../controllers/balancers/requests-in-flight.ts'
 
 const namesOf = (key: string, cluster = 'cluster-1') => balancerNames({ key, cluster, former: 'previous-name' })
 const longest = `${'n'.repeat(63)}/${'s'.repeat(63)}`
@@ -45,20 +44,6 @@ test('a pool is known by its name and port', () => {
   ]) {
     assert.is(portOfPool(name), undefined, name)
   }
-})
-
-test('a request is in flight for so long since we saw it first, and another one again', () => {
-  let nowMs = 0
-  const requests = balancerRequests({ timeoutMs: 1000, monotonicMs: () => nowMs })
-  assert.is(requests.isInFlight('a', 'first'), true)
-  nowMs = 999
-  assert.is(requests.isInFlight('a', 'first'), true)
-  nowMs = 1000
-  assert.is(requests.isInFlight('a', 'first'), false)
-  assert.is(requests.isInFlight('a', 'second'), true)
-  assert.is(requests.isInFlight('b', 'second'), true)
-  assert.is(requests.isInFlight('a', undefined), false)
-  assert.is(requests.isInFlight('a', 'second'), true, 'a note that returns is waited for again')
 })
 
 test.run()

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert'
 import { equinixMetalBalancers } from '../../../clouds/equinix-metal/balancers/client.ts'
 import { Secret } from '../../../lib/secret.ts'
 import { balancerNames } from '../../../controllers/balancers/balancer-names.ts'
-import { balancerRequests } from '../../../controllers/balancers/requests-in-flight.ts'
+import { sights } from '../../../lib/sights.ts'
 import { serviceBalancer } from '../../../controllers/balancers/service-balancer.ts'
 import type { Service } from '../../../kube/objects.ts'
 import { services } from '../../../kube/resource.ts'
@@ -52,7 +52,8 @@ async function openWorld(service: Service = makeService({ ports: [{ port: 80, no
       isOn: true,
       namesOf: () => balancerNames({ key, cluster: 'cluster-1', former: 'previous-name' }),
       nodes: () => ({ nodes: [worker] }),
-      requests: balancerRequests({ timeoutMs: 2_000, monotonicMs: () => clock.now }),
+      sights: sights(() => clock.now),
+      requestMs: 2_000,
       haltReason: () => reason,
     })
   return {
