@@ -313,6 +313,28 @@ test('no files of a room import each other in a circle', () => {
   assert.equal(circles(imports), [])
 })
 
+/** Small files that stand beside their one user, and why. */
+const besideTheirUser: Record<string, string> = {
+  'announcers/assign.ts': 'a software, in the list of them',
+  'clouds/scaleway/settings.ts': 'every cloud has its settings there',
+  'kube/kubeconfig-library.ts': 'loaded only where a kubeconfig is read',
+  'server/log-text-format.ts': 'loaded only where the log is text',
+  'server/webhooks.ts': 'the list of webhooks',
+  'telemetry/alerts/certificates.ts': 'a group of alerts, in the list of them',
+}
+
+test('a file under 60 lines that one file of its folder uses, and no test, is a part of that file', () => {
+  const users = Map.groupBy(imports, target)
+  const tested = new Set(globSync('test/**/*.ts', { cwd: root }).flatMap(importsOf).map(target))
+  const small = files.filter((file) => {
+    if (['sandbox', 'packaging'].includes(roomOf(file)) || tested.has(file)) return false
+    const [user, ...others] = new Set(users.get(file)?.map(({ from }) => from))
+    const isBeside = user !== undefined && others.length === 0 && dirname(user) === dirname(file)
+    return isBeside && readFileSync(join(root, file), 'utf8').split('\n').length <= 60
+  })
+  assert.equal(small.toSorted(), Object.keys(besideTheirUser))
+})
+
 test('every package with a door is used behind it', () => {
   const broken = imports.filter(({ from, what }) => {
     const allowed = doors[what]

@@ -2,7 +2,7 @@ import type { Clock } from '../../kube/clock.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 import { errorText } from '../loop/reconcile-key.ts'
 import type { KnownAddress } from './known-address.ts'
-import { retryAfterOf } from '../moves/retry-after.ts'
+import { retryAfterOf } from '../moves/refusals.ts'
 import type { Sight } from './sight.ts'
 
 export type CloudLooks = {

@@ -1,4 +1,4 @@
-import { retryAfterOf } from '../moves/retry-after.ts'
+import { retryAfterOf } from '../moves/refusals.ts'
 
 /** Whether this process can read the cloud. */
 export type Sight = {

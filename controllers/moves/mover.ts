@@ -10,8 +10,7 @@ import type { Log } from '../../kube/log.ts'
 import { withTimeLimit } from '../../lib/time-limit.ts'
 import { errorText } from '../loop/reconcile-key.ts'
 import type { Decision, MoveReason, Pause, Refusal } from './move-plan.ts'
-import { retryAfterOf } from './retry-after.ts'
-import { type Refusals, isRefusal, refusals } from './refusals.ts'
+import { retryAfterOf, type Refusals, isRefusal, refusals } from './refusals.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 
 /** An address that routes to one machine, as the cloud shows it. */

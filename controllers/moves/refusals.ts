@@ -73,3 +73,11 @@ function isOfAllMachines(error: unknown): boolean {
 function faultOf(error: unknown): Fault | undefined {
   return error instanceof CloudError ? error.fault : undefined
 }
+
+/** A cloud that asks for a longer wait does not know that users wait for the address. */
+const longestMs = 10 * 60_000
+
+/** How long the cloud asks us to wait before the next call; 0 if it does not ask. */
+export function retryAfterOf(error: unknown): number {
+  return error instanceof CloudError ? Math.min(error.retryAfterMs ?? 0, longestMs) : 0
+}

@@ -2,10 +2,10 @@ import { proxyOf } from '../../../clouds/http/proxy.ts'
 import type { Credentials } from '../../../kube/credentials.ts'
 import { keyOf } from '../../../kube/objects.ts'
 import type { CloudProvider } from '../../../clouds/ports/cloud-provider.ts'
-import type { Context, Workload } from '../../../inspect/facts.ts'
-import { readWorkloads, staticPods } from '../../../inspect/cluster.ts'
+import type { Context, Workload, Pod, Values } from '../../../inspect/facts.ts'
+import { readWorkloads, staticPods, type SharedSource, settled, sharedReads } from '../../../inspect/cluster.ts'
 import { countedProvider } from '../../../inspect/provider.ts'
-import type { Reader } from '../../../inspect/reader.ts'
+import type { Reader, CloudReader } from '../../../inspect/reader.ts'
 import { readSettingsFile } from '../../../settings/file.ts'
 import { names } from '../../../settings/installed-names.ts'
 import { type Problem, SettingsError } from '../../../settings/problems.ts'
@@ -20,17 +20,23 @@ import {
 } from '../../../inspect/find-predecessors.ts'
 import { type GivenSettings, dataReader, readGivenSettings } from '../../../inspect/given-settings.ts'
 import { End } from '../end.ts'
-import { valueOf } from './facts.ts'
+import { valueOf, type Autoscaler, type TakeoverFacts } from './facts.ts'
 import { makePlan } from './make-plan.ts'
 import { predecessorNamed } from '../found.ts'
 import { type Progress, readProgress } from '../progress.ts'
 import { leaseOf } from './plan-leases.ts'
 import { workloadsOf } from './plan-predecessor.ts'
-import type { Finding, TakeoverPlan } from './plan.ts'
+import type { Finding, TakeoverPlan, ObjectRef } from './plan.ts'
 import { type Predecessor, predecessors, replacedPrograms, runningVersion } from '../../../inspect/predecessors.ts'
 import { type Right, applyRights } from '../rights.ts'
-import { readFacts, readPods } from './read-facts.ts'
 import { type Translation, translate } from './translate.ts'
+import { ifKnown } from '../../../controllers/announcing/list-known.ts'
+import { listAll } from '../../../kube/list-all.ts'
+import { defineResource, leases, secrets } from '../../../kube/resource.ts'
+import { elasticIPs } from '../../../ledger/record/elastic-ip.ts'
+import { cloudFacts } from '../../../inspect/cloud.ts'
+import { pods } from '../../../inspect/kinds.ts'
+import { lockAt } from '../lock.ts'
 
 export type PlanSource = {
   reader: Reader
@@ -198,4 +204,57 @@ function problemFinding({ setting, source, wrong, right }: Problem): Finding {
   const isOfFile = source?.startsWith('the field ') === true
   const shown = isOfFile ? wrong.replace(/^is ".*"$/s, 'cannot be used (its value is not shown)') : wrong
   return { reason: 'setting', where: setting, what: source === undefined ? shown : `${source} ${shown}`, remedy: right }
+}
+
+const autoscalers = defineResource<Autoscaler>({
+  apiVersion: 'autoscaling/v2',
+  kind: 'HorizontalPodAutoscaler',
+  plural: 'horizontalpodautoscalers',
+  namespaced: true,
+})
+
+/** The pods of the namespaces in which a predecessor may run. */
+async function readPods(reader: Reader, namespaces: readonly string[]): Promise<Pod[]> {
+  const lists = [...new Set(namespaces)].map((namespace) => listAll(reader, pods, { namespace }))
+  return (await Promise.all(lists)).flat()
+}
+
+type FactSource = SharedSource & {
+  /** The rights that `apply` needs and this person lacks. */
+  lacked: () => Promise<Right[]>
+  vendor: CloudReader
+  /** Deployments, DaemonSets and static pods. */
+  workloads: Workload[]
+  /** The calls to the cloud, counted by the client. */
+  pace: Values['cloudPace']
+  /** The leases of the predecessor and of ours. */
+  leasesAt: readonly ObjectRef[]
+  progress: TakeoverFacts['progress']
+}
+
+/** Reads all facts, each by itself: a read that fails hides no other. Nothing is written. */
+async function readFacts(source: FactSource): Promise<TakeoverFacts> {
+  const { reader, context, vendor, workloads, pace, leasesAt, lacked, progress } = source
+  const { loadBalancer } = context.vendor
+  const { namespace } = context.settings.process
+  const cloud = cloudFacts(vendor, { context, pace })
+  const cluster = settled({
+    ...sharedReads(source),
+    records: readFact(() => ifKnown([], () => listAll(reader, elasticIPs))),
+    workloads: Promise.resolve({ value: workloads }),
+    autoscalers: readFact(() => ifKnown([], () => listAll(reader, autoscalers))),
+    leases: readFact(async () => {
+      const found = await Promise.all(leasesAt.map((at) => reader.get(leases, at)))
+      return found.filter((lease) => lease !== undefined)
+    }),
+    progress: Promise.resolve(progress),
+    lacked: readFact(lacked),
+    lock: readFact(() => reader.get(leases, lockAt(namespace))),
+    bgpSecret: readFact(async () =>
+      loadBalancer.kind === 'metallb-crd' || loadBalancer.kind === 'metallb'
+        ? reader.get(secrets, { namespace: loadBalancer.namespace, name: names.bgpSecret })
+        : undefined,
+    ),
+  })
+  return { ...(await cluster), ...(await cloud) }
 }
