@@ -9,7 +9,7 @@
 //   is to be moved or freed    | another cluster uses our id, or the leader | -, waits
 //                              | has not looked for one yet                 |
 //   no Service shows it        | it stays reserved, and was taken from      | -, waits
-//                              | machines often: unassign-pace.ts           |
+//                              | machines often: assigning.ts               |
 //   no Service shows it        | it is to be freed, and a machine has it    | unassign
 //                              | (a release waits for it, or has begun)     |
 //   no Service shows it        |                                            | -

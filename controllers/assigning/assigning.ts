@@ -238,6 +238,7 @@ function settle({ memory, report }: Room, address: string, seen: SeenAddress): O
 //   did, and five of its namespace have not been | at once
 //   taken so within five minutes                 |
 //   any other                                    | when a minute has passed for each that was taken
+
 /** Whose Service an address is reserved for. `record`: the uid of the ElasticIP that stays while Services come and go. */
 type Tenancy = { namespace: string | undefined; record: string | undefined }
 

@@ -236,6 +236,7 @@ function controlPlaneChanges(
 //   some are good, and all of them will go     | those
 //   none is good, and some answered last       | those
 //   none answers                               | as they are: an empty pool serves no one
+
 /** A control-plane node as a balancer sees it. */
 export type BalancedNode = GuardedNode & {
   /** Where the balancer reaches it; undefined if it has no public address of its own. */

@@ -1,3 +1,5 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { catalogue } from '../../../telemetry/metrics/catalogue.ts'
@@ -18,6 +20,18 @@ test('every name, label and unit follows the conventions of Prometheus', () => {
     assert.match(help, /^[A-Z].*\.$/, name)
     for (const label of 'labels' in row ? row.labels : []) assert.match(label, /^[a-z][a-z_]*$/, name)
   }
+})
+
+test('the product counts or reads every metric of the catalogue', () => {
+  const root = join(import.meta.dirname, '..', '..', '..')
+  const rooms = ['clouds', 'controllers', 'kube', 'ledger', 'server', 'telemetry', 'webhooks']
+  const described = ['telemetry/metrics/catalogue.ts', 'telemetry/alerts/**', 'telemetry/dashboard/**']
+  const texts = globSync(`{${rooms.join(',')}}/**/*.ts`, { cwd: root, exclude: described }).map((file) =>
+    readFileSync(join(root, file), 'utf8'),
+  )
+  assert.ok(texts.length > 200, `${texts.length} files`)
+  const unused = Object.keys(catalogue).filter((name) => !texts.some((text) => text.includes(`'${name}'`)))
+  assert.equal(unused, [])
 })
 
 test('a counter without labels begins at 0, and adds', async () => {
