@@ -60,6 +60,13 @@ test('sessions that begin get time before others end, in the same pass too', asy
   assert.equal((await run({ waves: [wave] })).done, ['stray', 'new'])
 })
 
+test('a pass without a wave delays none', async () => {
+  const { pass, run } = running()
+  pass(5000)
+  assert.equal(await run({ first: [[change('pool')]] }), { done: ['pool'], isUnfinished: false })
+  assert.equal((await run({ waves: [wave] })).done, ['stray', 'new'])
+})
+
 test('a change that is refused again and again does not keep others from their turn', async () => {
   const { pass, run } = running()
   const waves = [[[change('refused')]], [[change('other')]]]

@@ -37,6 +37,15 @@ test('an address leaves a node that fails, and does not return', async () => {
   assert.equal([at(), writes.length], ['B', 2])
 })
 
+test('an address that leaves a machine which is no node of the cluster is said to come from that machine', async () => {
+  const of = world()
+  const known = of.cloud.get('id-203.0.113.1')
+  if (known) of.cloud.set('id-203.0.113.1', { ...known, machines: ['X'] })
+  await runLong(of)
+  assert.is(of.at(), 'A')
+  assert.equal([of.arrivals.at(-1)?.move?.from, of.arrivals.at(-1)?.move?.to], ['X', 'a'])
+})
+
 /** Reconciles an address until one that a strange machine has would be moved. */
 async function runLong({ run, clock }: ReturnType<typeof world>): Promise<void> {
   for (let n = 0; n < 3; n += 1) {

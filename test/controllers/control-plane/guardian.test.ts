@@ -381,6 +381,16 @@ test('the guardian on the holder lets another one lead, once a minute, and not w
   await world.stop()
 })
 
+test('the guardian of the only node does not wait before it claims the lease', async () => {
+  const world = guardedWorld({ ownNode: 'a' })
+  await world.start()
+  await world.clock.pass(12_000)
+  assert.is(world.guard.hesitationMs(), 1_500)
+  world.setPresent(['a'])
+  assert.is(world.guard.hesitationMs(), 0)
+  await world.stop()
+})
+
 test('a guardian that cannot read the provider lets another one lead, and leaves a free lease to others', async () => {
   const world = guardedWorld({ ownNode: 'b' })
   await world.start()
