@@ -8,7 +8,7 @@ import type { Service } from '../../kube/objects.ts'
 import { mutatingWebhookConfigurations, services } from '../../kube/resource.ts'
 import { elasticIPs } from '../../ledger/record/elastic-ip.ts'
 import { chartFolder } from '../../sandbox/run-helm.ts'
-import { reservationsIn } from '../whole/dialects.ts'
+import { dialectOf, reservationsIn } from '../whole/dialects.ts'
 import { eventually } from '../whole/eventually.ts'
 import { loadBalancer } from '../whole/manifests.ts'
 import { untilReviewed } from '../whole/reviewed.ts'
@@ -143,6 +143,16 @@ async function reinstall(stage: ChartStage): Promise<void> {
   await eventually('the address of web is given back', () => reserved(cloud) === 1 || undefined)
 }
 
+/** A node without a machine is an error of `doctor`, and an error of `doctor` fails the test of the chart. */
+async function testChart({ cloud, helm, run }: ChartStage): Promise<void> {
+  const tested = () => helm(['test', 'eip-admission', '--timeout=240s']).catch((error: Error) => error.message)
+  assert.match(await tested(), 'pod eip-admission-test failed')
+  const { id } = cloud.control.devices.add({ hostname: 'node-a' }) as { id: unknown }
+  const providerID = `${dialectOf('cherry-servers').scheme}${String(id)}`
+  await run(['patch', 'node', 'node-a', '-p', JSON.stringify({ spec: { providerID } })])
+  await eventually('it succeeds', async (observe) => /Phase: +Succeeded/.test(observe(await tested())) || undefined)
+}
+
 test('helm installs, upgrades, rolls back and uninstalls; nothing blocks, and no address is lost', async () => {
   await withChart(async (stage) => {
     await install(stage)
@@ -152,6 +162,7 @@ test('helm installs, upgrades, rolls back and uninstalls; nothing blocks, and no
     assert.not.match(stage.logText(), /TypeError|ReferenceError|User \\?"[^"]*" cannot/)
     await uninstall(stage)
     await reinstall(stage)
+    await testChart(stage)
   })
 })
 
