@@ -19,6 +19,21 @@ type Deployment = {
 }
 
 const namespace = 'eip-admission'
+
+/** The fields of the provider's Secret, by the variables that have the same. */
+const secretFields: Record<string, string> = {
+  METAL_API_KEY: 'apiKey',
+  METAL_PROJECT_ID: 'projectID',
+  PACKET_API_KEY: 'apiKey',
+  PACKET_PROJECT_ID: 'projectID',
+  CHERRY_API_KEY: 'apiKey',
+  CHERRY_PROJECT_ID: 'projectID',
+  HCLOUD_TOKEN: 'token',
+  SCW_SECRET_KEY: 'secretKey',
+  PNAP_CLIENT_ID: 'clientID',
+  PNAP_CLIENT_SECRET: 'clientSecret',
+}
+
 const mountedFile = /^--cloud-config=.*/
 
 /**
@@ -30,7 +45,9 @@ export async function installChart(
 ): Promise<{ args: string[]; env: Record<string, string> }> {
   const { controlPlane, cloud, ports } = wanted
   const { apply, run } = makeAdministrator(controlPlane)
-  const config = JSON.stringify({ apiKey: cloud.token, projectID: cloud.project })
+  const access = Object.entries<string>(dialects[wanted.dialect].env(cloud))
+  const secret = access.flatMap(([name, value]) => (name in secretFields ? [[secretFields[name], value]] : []))
+  const config = JSON.stringify(Object.fromEntries(secret))
   const metadata = { name: 'eip-admission-cloud', namespace }
   await apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
   await apply({ apiVersion: 'v1', kind: 'Secret', metadata, stringData: { 'cloud-sa.json': config } })
@@ -54,8 +71,7 @@ export async function installChart(
 
 function valuesOf({ dialect, cloud, ports, env }: ChartInstallation): object {
   const { provider, env: dialectEnv } = dialects[dialect]
-  const secret = /_(API_KEY|PROJECT_ID)$/
-  const variables = Object.entries({ ...dialectEnv(cloud), ...env }).filter(([name]) => !secret.test(name))
+  const variables = Object.entries({ ...dialectEnv(cloud), ...env }).filter(([name]) => !(name in secretFields))
   return {
     cloudProvider: provider,
     settings: {

@@ -18,6 +18,8 @@ const latencyMs = 250
 /** A running sandbox. */
 export type Sandbox = {
   stage: Stage<DialectName>
+  /** How eip-admission was installed: by its command, or by the chart. */
+  install: 'command' | 'helm'
   /** Holds data and logs. */
   dir: string
   /** The folder of kubectl. */
@@ -60,7 +62,7 @@ export async function runSandbox(use: (sandbox: Sandbox, interrupted: AbortSigna
     await stage.serve({ env: { ...defaultLocation, ...assigned, EIP_SERVICE_LOCATION_WINS: 'true' } })
     if (assigned) await Promise.all(sandboxNodes.map((name) => addNode(stage as Stage<DialectName>, name)))
     progress.done('ready')
-    await use({ stage, dir, programs, latencyMs, controllerManager, ended }, interrupted.signal)
+    await use({ stage, install, dir, programs, latencyMs, controllerManager, ended }, interrupted.signal)
     if (process.exitCode) console.log(`Read the logs in ${join(dir, 'logs')}`)
   } finally {
     over.abort()

@@ -10,7 +10,7 @@ import type { Stage } from './stage.ts'
 
 const bold = (text: string) => styleText('bold', text)
 
-await runSandbox(async ({ stage, dir, programs }, interrupted) => {
+await runSandbox(async ({ stage, install, dir, programs }, interrupted) => {
   const examples = dialectExamples[stage.dialect]
   const mistake = Object.entries(examples.mistake.annotations).at(-1)?.join('=')
   const { controlUrl, url } = stage.cloud
@@ -33,7 +33,10 @@ await runSandbox(async ({ stage, dir, programs }, interrupted) => {
       title: 'Delete the Service. Its reservation at the provider is deleted too',
       commands: 'kubectl delete service web',
     },
-    { title: 'Let it check the cluster and the provider', commands: doctorCommand(stage) },
+    {
+      title: 'Let it check the cluster and the provider',
+      commands: install === 'helm' ? './bin/eip-admission doctor' : doctorCommand(stage),
+    },
   ]
   const list = steps.map(({ title, commands }, n) => `${bold(`${n + 1}. ${title}:`)}\n\n  ${commands}\n`)
   console.log(`
@@ -63,7 +66,7 @@ function moveSteps() {
   ]
 }
 
-/** `doctor` with the settings that the process has here. */
+/** `doctor` with the settings that the process has here. Where the chart is installed, it finds them itself. */
 function doctorCommand({ cloud: { url }, project, token, dialect }: Stage<DialectName>): string {
   const { env, provider } = dialects[dialect]
   const variables = Object.entries({ ...env({ url, project, token }), ...dialectExamples[dialect].assigned }).map(

@@ -24,7 +24,7 @@ function withoutEffect(what: string): Finding {
     level: 'warning',
     what,
     why: '`serve` starts and does not do what was meant',
-    fix: shell`eip-admission serve --help   # has every setting: correct this one, or remove it`,
+    fix: shell`eip-admission serve --help=all   # has every setting: correct this one, or remove it`,
   }
 }
 
