@@ -36,6 +36,17 @@ test('an address waits for five minutes after the deletion of a node that announ
   assert.equal([pass('a', 'b'), find(address)], [[], undefined])
 })
 
+test('an address that left in an earlier term waits for the nodes that were deleted since then', () => {
+  const { world, pass, find, forget } = scene('b')
+  pass('a', 'b')
+  assert.ok(find(address))
+  forget()
+  world.ms = 1_000
+  world.nodes = []
+  pass('a', 'b')
+  assert.match(find(address)?.reason ?? '', `its machine may announce ${address}`)
+})
+
 test('a node that is back heeds us again', () => {
   const { world, pass, find } = scene()
   pass('a')
