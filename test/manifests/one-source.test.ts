@@ -279,6 +279,45 @@ for (const values of [[], ['--set', 'cloudProvider=packet']])
     assert.not.match(linted, /recommended/)
   })
 
+/** The schema by which `ct lint` reads Chart.yaml: what it requires, and what else it knows. */
+const chartSchema = {
+  required: ['name', 'home', 'version', 'apiVersion', 'description'],
+  known: [
+    'appVersion',
+    'keywords',
+    'sources',
+    'maintainers',
+    'icon',
+    'kubeVersion',
+    'annotations',
+    'type',
+    'deprecated',
+  ],
+}
+
+test('Chart.yaml and values.yaml keep the rules of chart-testing', () => {
+  const chart = parse(readFileSync(join(chartFolder, 'Chart.yaml'), 'utf8')) as ValueTree
+  const { required, known } = chartSchema
+  for (const name of required) assert.type(chart[name], 'string', name)
+  assert.equal(
+    Object.keys(chart).filter((name) => ![...required, ...known].includes(name)),
+    [],
+  )
+  const { maintainers, annotations, keywords, sources } = chart as Record<string, Record<string, string>[]>
+  assert.ok((maintainers ?? []).length > 0 && maintainers?.every(({ name }) => typeof name === 'string'))
+  for (const text of [annotations ?? {}, keywords ?? [], sources ?? []].flatMap((of) => Object.values(of)))
+    assert.type(text, 'string')
+  for (const name of ['Chart.yaml', 'values.yaml']) {
+    const text = readFileSync(join(chartFolder, name), 'utf8')
+    assert.not.match(
+      text,
+      /[ \t]$|\t|\n{4}|^ *#[^ \n]/m,
+      `${name}: blanks at an end, tabs, empty lines, or a comment without a blank`,
+    )
+    assert.match(text, /[^\n]\n$/, `${name} ends with one line break`)
+  }
+})
+
 test('the icon of the chart is a file of the project', () => {
   const { icon } = parse(readFileSync(join(chartFolder, 'Chart.yaml'), 'utf8')) as { icon: string }
   const [, file = ''] = icon.split('/raw/main/')
