@@ -204,7 +204,7 @@ function lossReason({ service, now, before }: Omit<Update, 'old'>): string | und
 /** No mutating webhook repairs a write of the status, so this denies what it would restore. */
 function addressAnnotationProblems({ service, old }: Update): string[] {
   const [now, before] = [service, old].map(({ metadata }) => metadata.annotations?.[addressAnnotation])
-  return now === before
-    ? []
-    : [`annotation ${addressAnnotation}: eip-admission alone writes it; do not set it to ${quote(now ?? '')}`]
+  if (now === before) return []
+  const change = now === undefined ? 'remove it' : `set it to ${quote(now)}`
+  return [`annotation ${addressAnnotation}: eip-admission alone writes it; do not ${change}`]
 }

@@ -122,10 +122,7 @@ test("the arguments of the predecessor's manifest name a file, and the error say
     { env: {} },
   )
   assert.is(code, 1)
-  assert.match(
-    err,
-    /^eip-admission: 3 settings are wrong:\n {2}- configuration file: \/nowhere\/cloud-sa.json does not/,
-  )
+  assert.match(err, /^eip-admission: 1 setting is wrong:\n {2}- configuration file: \/nowhere\/cloud-sa.json does not/)
   assert.not.match(err, /\n\s+at /)
 })
 

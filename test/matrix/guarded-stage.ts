@@ -95,6 +95,9 @@ export async function openGuardedStage() {
         '--control-plane-cooldown=1s',
         `--control-plane-probe-interval=${probeIntervalMs}ms`,
         `--control-plane-probe-successes=${probeSuccesses}`,
+        // No leader of a machine that is busy loses its lease, unless a test takes it.
+        '--control-plane-lease-duration=6s',
+        '--control-plane-renew-deadline=5s',
         '--control-plane-read-interval=1s',
         '--v=2',
         ...flags,

@@ -5,7 +5,7 @@ import type { KubeClient } from '../../kube/client.ts'
 import { KubeError } from '../../kube/errors.ts'
 import { ownUser } from '../../webhooks/own-user.ts'
 import { eventually } from '../whole/eventually.ts'
-import { silentLog } from '../fakes/log.ts'
+import { recordedLog } from '../kube/recorded-log.ts'
 
 const serviceAccount = 'system:serviceaccount:eip-admission:eip-admission'
 const fieldManager = 'eip-admission'
@@ -21,11 +21,12 @@ async function start(...answers: (string | KubeError)[]) {
       return Promise.resolve({ ...question, status: { userInfo: { username: answer } } })
     },
   } as Pick<KubeClient, 'create'>
-  const own = ownUser({ client, namespace: 'eip-admission', log: silentLog, periodMs: 5 })
+  const log = recordedLog()
+  const own = ownUser({ client, namespace: 'eip-admission', log, periodMs: 5 })
   await own.start(over.signal)
   const isSelf = (username: string, manager?: string) =>
     own.isSelf({ userInfo: { username }, options: manager === undefined ? null : { fieldManager: manager } })
-  return { isSelf, stop: () => over.abort() }
+  return { isSelf, users: () => log.lines.flatMap(({ fields }) => fields['user'] ?? []), stop: () => over.abort() }
 }
 
 const cases: { name: string; answer: string | KubeError; user: string; manager?: string; isSelf: boolean }[] = [
@@ -69,10 +70,11 @@ for (const { name, answer, user, manager, isSelf } of cases) {
 }
 
 test('new credentials of another user are noticed, and a failed question keeps the last user', async () => {
-  const own = await start('ann', refused, 'bob', refused)
+  const own = await start('ann', 'ann', refused, 'bob', refused)
   assert.ok(own.isSelf('ann', fieldManager))
   await eventually('the next user is ours', () => own.isSelf('bob', fieldManager) || undefined)
   assert.not(own.isSelf('ann', fieldManager))
+  assert.equal(own.users(), ['ann', 'bob'])
   own.stop()
 })
 
@@ -85,7 +87,7 @@ test('between two questions is the period', async () => {
     },
   } as Pick<KubeClient, 'create'>
   const over = new AbortController()
-  const own = ownUser({ client, namespace: 'eip-admission', log: silentLog, periodMs: 3_600_000 })
+  const own = ownUser({ client, namespace: 'eip-admission', log: recordedLog(), periodMs: 3_600_000 })
   await own.start(over.signal)
   // Without a pause each turn of the event loop would ask.
   for (let n = 0; n < 50; n += 1) await turn()

@@ -92,6 +92,7 @@ async function mutate(request: Request, facts: Facts = {}) {
     decision,
     claims: claims.map(({ key, location, elasticIP }) => `${key} in ${elasticIP ?? location}`),
     waits: claims.map(({ wait }) => wait),
+    shown: claims.map(({ isShown }) => isShown),
     after: after(full, decision),
   }
 }
@@ -162,6 +163,12 @@ test('a Service with generateName gets its name from us, and its record that nam
 test('a long generateName is cut to 63 characters, as by the API server', async () => {
   const { after } = await mutate({ object: makeService({ name: '', generateName: 'x'.repeat(70) }) })
   assert.is(after.metadata.name.length, 63)
+})
+
+test('a claim says whether the Service shows an address that the provider may have already', async () => {
+  const known = makeService({ annotations: { 'eip-admission.dev/address': address } })
+  assert.equal((await mutate({})).shown, [false])
+  assert.equal((await mutate({ object: known })).shown, [true])
 })
 
 test('a reinvocation with our own patch applied changes nothing', async () => {
@@ -574,6 +581,8 @@ test('a write of the status cannot set annotations against the rules', async () 
   ]) {
     assert.is((await validateStatus(annotated(annotations))).verdict, 'deny')
   }
+  const removed = await validateStatus(makeService({ ...shown, annotations: {} }))
+  assert.match(removed.verdict === 'deny' ? removed.reason : '', 'eip-admission alone writes it; do not remove it')
   assert.is((await validateStatus(annotated({ 'metallb.io/ip-allocated-from-pool': 'pool' }))).verdict, 'allow')
   assert.is((await validateStatus(makeService({ ...shown, status: { loadBalancer: {} } }))).verdict, 'allow')
 })

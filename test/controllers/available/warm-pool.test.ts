@@ -19,8 +19,8 @@ function makeWarm(location: string): ElasticIP {
 
 type Deps = Parameters<typeof warmPoolController>[0]
 
-/** A pool of one address in the location that the setting names, and the records that it has written. */
-function makePool(setting: string) {
+/** A pool in the location that the setting names, and the records that it has written. */
+function makePool(setting: string, size = 1) {
   const cloud = { locations: undefined as Location[] | undefined }
   const written: ElasticIP[] = []
   const released: string[] = []
@@ -45,7 +45,7 @@ function makePool(setting: string) {
     },
     locations: { current: () => cloud.locations },
     want: () => ({ kind: 'nothing' }),
-    settings: { cluster: { warmPool: 1, unboundGraceMs: 900_000 } },
+    settings: { cluster: { warmPool: size, unboundGraceMs: 900_000 } },
     log: silentLog,
   } as unknown as Deps
   const { reconciler, prepare } = warmPoolController(deps)
@@ -66,6 +66,13 @@ test('a cloud that lists no location of a kind accepts its codes', async () => {
   cloud.locations = []
   await look()
   assert.equal(addedIn(), ['da'])
+})
+
+test('a pool of none releases what it has, whatever the names of the locations are', async () => {
+  const { stored, released, look } = makePool('da', 0)
+  stored.push(makeWarm('da'))
+  await look()
+  assert.equal(released, ['warm-da-1'])
 })
 
 test('in a new term an unused location is unused since its first look, not since one of a previous term', async () => {

@@ -42,7 +42,7 @@ async function openWorld() {
       return { name, machine: name, endpoint, leaving: leaving[name] ?? 0, probes: probes[name] ?? noProbes }
     })
   const attempts: (string | undefined)[] = []
-  const { log } = { log: recordedLog() }
+  const log = recordedLog()
   const known = knownAddress({
     port: balancerAddress(balancers, id),
     now: () => clock.now(),
@@ -100,6 +100,7 @@ async function openWorld() {
     problem: (words: string) =>
       eventually(`a problem says: ${words}`, (observe) => observe(guardian.problem())?.includes(words) || undefined),
     shown,
+    warned: () => log.lines.flatMap(({ level, fields }) => (level === 'warn' ? fields['problem'] : [])),
     async close() {
       ends.abort()
       await led
@@ -164,6 +165,9 @@ inWorld('while all fail, the origins stay', async (world) => {
   await pause(3_000)
   await world.origins('a', 'b', 'c')
   await world.problem('no control-plane node answers well')
+  await pause(1_000)
+  const said = world.warned()
+  assert.equal(said, [...new Set(said)], 'a problem that stays is told once')
 })
 
 inWorld('what an operator has at other ports stays, and so does a pool of another name at this port', async (world) => {

@@ -119,6 +119,7 @@ function play() {
   let wanted: Want = reserve
   let passedMs = 0
   let refusal: Error | undefined
+  let problem: string | undefined
   const told: string[] = []
   const written: unknown[] = []
   const deps: ServiceConditionDeps = {
@@ -139,7 +140,7 @@ function play() {
     want: () => wanted,
     records: () => [bound],
     announcer: { name: 'cilium', refusal: () => undefined },
-    problemOf: () => undefined,
+    problemOf: () => problem,
     claimReason: () => undefined,
     sights: sights(() => passedMs),
     now: () => new Date(Date.parse('2026-01-01T00:00:00Z') + passedMs),
@@ -151,6 +152,7 @@ function play() {
     written,
     look: () => reconciler.reconcile('default/web', new AbortController().signal),
     refuse: (error: Error) => void (refusal = error),
+    fail: (reason: string) => void (problem = reason),
     pass: (ms: number) => void (passedMs += ms),
     show: (...ips: string[]) =>
       void (service = { ...showing(...ips), status: { ...showing(...ips).status, ...conditionsOf(service) } }),
@@ -189,6 +191,23 @@ test('a Service that waits says so after five seconds, once, and keeps the time 
   await look()
   assert.is((written[2] as Condition).lastTransitionTime, '2026-01-01T00:01:05Z')
   assert.equal(told, [`EnsuredLoadBalancer: Ensured load balancer: ${address}`])
+})
+
+test('a Service that is not announced says why, once for each reason', async () => {
+  const { look, pass, fail, told } = play()
+  await look()
+  pass(5_000)
+  for (const reason of ['no pool', 'no peer']) {
+    fail(reason)
+    for (const _again of [1, 2]) {
+      pass(1_000)
+      await look()
+    }
+  }
+  assert.equal(
+    told.map((text) => text.slice(-7)),
+    ['no pool', 'no peer'],
+  )
 })
 
 test('the condition is removed from a Service that another class serves by now', async () => {
