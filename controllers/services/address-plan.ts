@@ -4,8 +4,9 @@
 //   ------------------------+--------------------------------------------------+-----------------------------
 //   any address             | it has no finalizer of ours                      | add-finalizer
 //   its own address         | the record holds that address                    | show-address
-//   its own address         | it shows an address of ours                      | hide-address
 //   its own address         | it is in doubt, and the Service does not show it | wait
+//   its own address         | the Service shows an address of ours, or still   | hide-address
+//                           | has the marks of a withdrawal                    |
 //   its own address         | it is not announced                              | announce
 //   its own address         | the sweep adopts a reservation for its record    | wait
 //   its own address         | an unbound record, within the grace period       | wait
@@ -16,10 +17,13 @@
 //   a reserved address      | the record was claimed for another want, and the | wait, then withdraw, wait,
 //                           | Service shows its address                        | clear-status, hide-address
 //   a reserved address      | the record was claimed for another want          | wait, then release or retain
-//   a reserved address      | the record asks for one of the other family      | wait, then release
-//   a reserved address      | the record lost the address, the Service shows it| withdraw, wait, clear-status
+//   a reserved address      | the record lost the address, or has one of the   | withdraw, wait, clear-status
+//                           | other family, and the Service shows it           |
+//   a reserved address      | the record asks for one of the other family, and | wait, then release or retain
+//                           | is not Released                                  |
 //   a reserved address      | no record holds one                              | claim
-//   the address it holds    | the Service shows another, or none               | show-address
+//   the address it holds    | the Service shows another, or none; it still has | show-address
+//                           | the marks of a withdrawal, or outdated requests  |
 //   the address it holds    | the record is not bound to this Service          | bind
 //   the address it holds    | it is not announced                              | announce
 //   an address that it shows| we are the manager of a field that people write  | yield-fields

@@ -2,7 +2,9 @@
 //
 //   the Service               | and                                             | step
 //   --------------------------+-------------------------------------------------+-------------------------
-//   exists or not             | the record is Releasing, no status shows it     | release
+//   wants one                 | the record is Releasing                         | release, which may end as kept
+//   any other, or none        | the record is Releasing, the status shows it    | hide-in-status
+//   any other, or none        | the record is Releasing                         | release
 //   does not exist            |                                                 | removal-plan.ts
 //   is to be ignored          |                                                 | -
 //   wants no second address,  | the record is unbound, within the grace period  | wait
