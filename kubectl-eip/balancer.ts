@@ -2,7 +2,7 @@ import type { Service } from '../kube/objects.ts'
 import { balancerFinalizer, balancerRequestAnnotation } from '../ledger/record/names.ts'
 import { shownBalancer } from '../clouds/cloud-choice.ts'
 
-/** What a Service shows of its managed balancer. */
+/** The facts that a Service shows of its managed balancer. */
 export type ShownBalancer = {
   id: string | undefined
   location: string | undefined

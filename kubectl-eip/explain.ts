@@ -40,14 +40,14 @@ export type WhySeen = {
   preview?: Preview | undefined
 }
 
-/** One sentence about what is, and one about what to do. */
+/** A sentence about what is, and another about what to do. */
 export type Verdict = { is: string; todo: string }
 
 const nothing = 'No action needed.'
 const doctor =
   'ask an operator to run `kubectl eip status`, and `eip-admission doctor` with the settings of the process'
 
-/** What the state of a Service means. Pure. */
+/** Explains the state of a Service. Pure. */
 export function explain(seen: WhySeen): Verdict {
   const { key, service } = seen
   const record = valueOf(seen.record)

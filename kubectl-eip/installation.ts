@@ -15,7 +15,7 @@ export function namespaceOf(read: Readable<Workload[]>): string {
   return valueOf(read)?.[0]?.metadata.namespace ?? ownNamespace.default
 }
 
-/** What the arguments of the process say for a flag. */
+/** The value of a flag in the arguments of the process. */
 export function flagOf(flag: string, { args = [] }: Container): string | undefined {
   const at = args.findLastIndex((arg) => arg === flag || arg.startsWith(`${flag}=`))
   return args[at] === flag ? args[at + 1] : args[at]?.slice(flag.length + 1)

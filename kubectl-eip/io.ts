@@ -3,7 +3,7 @@ import type { ElasticIP } from '../ledger/record/elastic-ip.ts'
 import { escapeMisleading, plainText } from '../lib/text.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** What the plugin needs of the terminal. */
+/** The parts of the terminal that the plugin needs. */
 export type Io = {
   print: (text: string) => void
   printError: (text: string) => void

@@ -32,7 +32,7 @@ export type MoveSeen = {
   record: ElasticIP
   to: Key
   target: Service | undefined
-  /** What an interrupted move of this address wrote. */
+  /** The objects that an interrupted move of this address wrote. */
   all: PossibleUsers
 }
 

@@ -4,7 +4,7 @@ import type { Service } from '../kube/objects.ts'
 import { services } from '../kube/resource.ts'
 import { balancerFinalizer, serviceFinalizer, isWrittenByUs } from '../ledger/record/names.ts'
 
-/** What eip-admission answers to a Service: it reviews and accepts it, denies it, or is not asked. */
+/** The answer of eip-admission to a Service: it reviews and accepts it, denies it, or is not asked. */
 export type Preview =
   | { kind: 'accepted' }
   | { kind: 'denied'; reason: string }

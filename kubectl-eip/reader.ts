@@ -17,7 +17,7 @@ export type Cluster = {
   now: Date
 }
 
-/** What was read, or the right that is missing. */
+/** The result of a read, or the right that is missing. */
 export type Readable<T> = { value: T } | { missing: string }
 
 /** Reads what a person may not be allowed to see. */
@@ -30,7 +30,7 @@ export async function readable<T>(right: string, read: Promise<T>): Promise<Read
   }
 }
 
-/** What was read; undefined where a right is missing. */
+/** The result of a read; undefined where a right is missing. */
 export function valueOf<T>(read: Readable<T>): T | undefined {
   return 'value' in read ? read.value : undefined
 }
@@ -91,7 +91,7 @@ export async function readUsers(cluster: Cluster): Promise<PossibleUsers> {
 //   NAME           | the ElasticIP of that name, or the record of that Service in the namespace
 //                  | of the command; where there are both, neither
 //
-// Of an ElasticIP and a record that has its address from it, the ElasticIP is meant: the record goes with its Service.
+// Where a record has its address from an ElasticIP, the ElasticIP is meant: the record goes with its Service.
 type Among = { records: readonly ElasticIP[]; namespace: string }
 
 /** The record that a person names; a Refusal says why there is none, or how to name one of several. */
@@ -128,7 +128,7 @@ function wayToName(record: ElasticIP, typed: string | undefined): string {
     : `${name} (write its address, ${address})`
 }
 
-/** What a person types to name a record, whatever the namespace of the command. */
+/** The name of a record as a person types it, whatever the namespace of the command. */
 export function typedName(record: ElasticIP, records: readonly ElasticIP[]): string {
   const key = addressKeyOf(record)
   if (key !== undefined) return key

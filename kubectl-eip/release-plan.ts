@@ -1,4 +1,4 @@
-// What `release` says to each ElasticIP. The first row that applies decides.
+// The answer of `release` for each ElasticIP. The first row that applies decides.
 //
 //   the ElasticIP                | and                                | it
 //   -----------------------------+------------------------------------+---------------------------------------

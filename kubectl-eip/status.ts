@@ -182,7 +182,7 @@ function mirrorText(read: Readable<Service[]>): string {
   return shown.join(', ') || 'no address is managed'
 }
 
-/** What the ConfigMaps hold that set the environment of the process, by their names. */
+/** The contents of the ConfigMaps that set the environment of the process, by their names. */
 type Environments = ReadonlyMap<string, Record<string, string>>
 
 /** Reads the ConfigMaps from which the process has its environment. Nobody has to read a Secret for this. */

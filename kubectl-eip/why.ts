@@ -149,7 +149,7 @@ function logCommand(namespace: string, text: string): string {
   return `\`kubectl logs -n ${namespace} -l app.kubernetes.io/name=eip-admission --tail=-1 | grep ${text}\``
 }
 
-/** One moment in the life of an address. */
+/** A moment in the life of an address. */
 type Moment = { time: string; who: string; what: string; request?: string | undefined }
 
 /** An Event as the API server has it: newer programs count in a series, and write its time in another field. */

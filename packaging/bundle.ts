@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '..')
 /** Paths in source maps are relative to the output, so that is always named the same, and the files are moved after. */
 const nominalFolder = join(root, 'dist')
 
-/** What packages in CommonJS need to require Node's own modules. */
+/** The code by which packages in CommonJS require Node's own modules. */
 const banner = "import{createRequire as requireOf}from'node:module';const require=requireOf(import.meta.url);"
 
 /** Bundles the sources of this checkout into a folder, which it empties first. */
@@ -22,7 +22,7 @@ export async function bundle(into: string): Promise<void> {
       [basename(pluginName, '.mjs')]: 'kubectl-eip/main.ts',
     },
     bundle: true,
-    // What only some commands or a kubeconfig need is loaded with them.
+    // Modules that only some commands or a kubeconfig need are loaded with them.
     splitting: true,
     format: 'esm',
     platform: 'node',
@@ -83,7 +83,7 @@ type BundledPackage = { name: string; version: string; licence: string; text: st
 function bundledPackages(root: string, files: string[]): BundledPackage[] {
   const folders = files.flatMap((file) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? [])
   const packages = [...new Set(folders)].map((folder) => readPackage(join(root, folder)))
-  // One version may lie in several folders.
+  // A version may lie in several folders.
   const byId = new Map(packages.map((found) => [`${found.name}@${found.version}`, found]))
   return [...byId].toSorted(([a], [b]) => compare(a, b)).map(([, found]) => found)
 }
@@ -101,7 +101,7 @@ function readPackage(folder: string): BundledPackage {
   return { name, version, licence: manifest.license, text }
 }
 
-/** One text with the licences of all packages. */
+/** A single text with the licences of all packages. */
 function licenceText(packages: BundledPackage[]): string {
   const parts = packages.map(({ name, version, licence, text }) =>
     [`${name} ${version} (${licence})`, text].filter(Boolean).join('\n\n'),

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// What kubectl runs to complete the words after `kubectl eip`.
+// The program that kubectl runs to complete the words after `kubectl eip`.
 import process from 'node:process'
 
 process.argv.splice(2, 0, '__complete')

@@ -2,7 +2,7 @@ import type { Access, DialectName } from './dialects.ts'
 
 type Annotations = Record<string, string>
 
-/** What the demo and the sandbox show in a cluster of one dialect. */
+/** The examples of the demo and the sandbox in a cluster of one dialect. */
 export type DialectExamples = {
   /** A location other than the default, and the annotations that request it; absent where there is only one. */
   otherLocation?: { name: string; code: string; annotations: Annotations }
@@ -14,7 +14,9 @@ export type DialectExamples = {
   scheme: string
   /** The Node annotation that holds the address of the node's first router; absent where nodes have none. */
   routerAnnotation?: string
-  /** The setting with which addresses are assigned to nodes of the sandbox; absent where the provider announces them by BGP. */
+  /**
+   * The setting with which addresses are assigned to nodes of the sandbox; absent where the provider announces them by BGP.
+   */
   assigned?: Record<string, string>
   /** The vendor's own command line, and the environment with which it calls the simulated cloud; absent where it has none. */
   client?: { program: string; env: (access: Access) => Record<string, string> }

@@ -38,7 +38,7 @@ async function take(address: string): Promise<(() => void) | undefined> {
   const waiting = new Set<Socket>()
   const server = createServer((socket) => {
     waiting.add(socket)
-    // One that goes away while it is written to is no error of ours.
+    // A waiter that goes away while it is written to is no error of ours.
     socket.on('error', () => undefined).on('close', () => waiting.delete(socket))
     socket.write(`${process.pid}\n`)
     socket.unref()

@@ -19,7 +19,7 @@ export type GoProgram = {
 }
 
 export type GoModule = {
-  /** What the progress line calls it, and its folder in the cache. */
+  /** The name in the progress line, and of the folder in the cache. */
   name: string
   version: string
   /** The folder with go.mod and go.sum. */
@@ -127,7 +127,7 @@ function isCompileForced(): boolean {
   return how === 'compile'
 }
 
-/** One at a time, so that a folder never lacks a program that it had: another process may run it. */
+/** Programs move in turn, so that a folder never lacks a program that it had: another process may run it. */
 function moveInto(folder: string, staging: string): void {
   mkdirSync(folder, { recursive: true })
   for (const name of readdirSync(staging)) {

@@ -18,7 +18,7 @@ async function versionOf(path: string, { args, pattern }: VersionCheck): Promise
     const { stdout } = await promisify(execFile)(path, args, { timeout: 10_000 })
     return pattern.exec(stdout)?.[1]
   } catch {
-    // What cannot print its version is not used, whatever the reason.
+    // A program that cannot print its version is not used, whatever the reason.
     return undefined
   }
 }

@@ -29,7 +29,7 @@ export async function serviceAccountFiles(
     mkdirSync(data, { recursive: true })
     const files = { token: stdout.trim(), 'ca.crt': authority, namespace }
     for (const [file, content] of Object.entries(files)) writeFileSync(join(data, file), content)
-    // One rename replaces all files at once.
+    // A single rename replaces all files at once.
     symlinkSync(`..${version}`, join(folder, '..data-new'))
     renameSync(join(folder, '..data-new'), join(folder, '..data'))
     rmSync(join(folder, `..${version - 1}`), { recursive: true, force: true })

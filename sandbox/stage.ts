@@ -50,7 +50,9 @@ export type StageOptions<D extends DialectName = 'equinix-metal'> = ControlPlane
   dialect?: D
   /** An account in a running cloud, for clusters that share one; the caller closes that cloud. */
   account?: Account<D>
-  /** What installs the product: the command `install`, helm, when each product is started, or a test that does so later. */
+  /**
+   * The installer of the product: the command `install`, helm, when each product is started, or a test that does so later.
+   */
   install?: 'command' | 'helm' | 'later'
   /** Settings of every product on the stage, unless it gets others. */
   env?: Record<string, string>

@@ -27,10 +27,13 @@ const plain = /^[\w .,:/-]*$/
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
-/** A text as it shows in an element or a quoted attribute. Users choose names and messages: what could mislead is shown as its code. */
+/**
+ * A text as it shows in an element or a quoted attribute. Users choose names and messages: what could mislead is shown as
+ * its code.
+ */
 export function escapeHtml(text: string): string {
   if (plain.test(text)) return text
-  // What HTML forbids even as an entity, and what reverses or hides text.
+  // Characters that HTML forbids even as an entity, and those that reverse or hide text.
   return escapeMisleading(text.replace(controls, '\u{fffd}')).replace(
     /[&<>"']/g,
     (character) => entities[character] ?? '',

@@ -20,7 +20,7 @@ export type PageFacts = {
   controlPlane?: ControlPlaneFacts | undefined
   /** Who runs the controllers; absent without an election. */
   leader?: { isHere: boolean; identity: string | undefined } | undefined
-  /** What the health checks find wrong, by their names. */
+  /** The problems that health checks find, by their names. */
   problems: readonly { name: string; reason: string; tone: Tone }[]
 }
 

@@ -28,7 +28,7 @@ setInterval(() => {
 }, 1000)
 `
 
-/** What the browser may load and run: our style, our script and our updates, and nothing else. */
+/** The sources that the browser may load and run: our style, our script and our updates, and nothing else. */
 export const contentSecurityPolicy = [
   "default-src 'none'",
   `style-src ${hashOf(styleSheet)}`,
@@ -76,7 +76,7 @@ export function renderPage(sections: readonly Section[], nowMs: number): string 
     </html> `.text
 }
 
-/** One section, as the page has it and as an update replaces it. */
+/** A section, as the page has it and as an update replaces it. */
 export function renderSection({ id, title, blocks }: Section, nowMs: number): string {
   return html`<section id="${id}" aria-labelledby="${id}-title">
     <h2 id="${id}-title">${title}</h2>

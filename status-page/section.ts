@@ -1,7 +1,7 @@
 /** How a value is to be taken: it is well, it is on its way, somebody should look, somebody must act, or it says nothing. */
 export type Tone = 'good' | 'busy' | 'warn' | 'bad' | 'quiet'
 
-/** One value. `atMs` shows how long ago a time was, or how far it is. `detail` is below it. */
+/** A value. `atMs` shows how long ago a time was, or how far it is. `detail` is below it. */
 export type Cell = { text?: string; tone?: Tone; atMs?: number | undefined; detail?: string | undefined; code?: true }
 
 export type Tile = { label: string; value: Cell }

@@ -62,7 +62,10 @@ function answerUpdates({ method }: IncomingMessage, response: ServerResponse, re
   else readers.add(response)
 }
 
-/** What every answer has. Names of all namespaces are on the page: no cache keeps it, and no other site sees or frames it. */
+/**
+ * The headers of every answer. Names of all namespaces are on the page: no cache keeps it, and no other site sees or frames
+ * it.
+ */
 const headers = {
   'content-security-policy': contentSecurityPolicy,
   'cache-control': 'no-store',

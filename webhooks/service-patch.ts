@@ -77,8 +77,8 @@ export function ownAddressPatch(service: Service, own: string, { policy, users }
 }
 
 /**
- * What a user wrote in this update and the patch takes away, because the Service gets its address by other means. A value
- * that the stored Service has already is no news.
+ * The values that a user wrote in this update and the patch takes away, because the Service gets its address by other
+ * means. A value that the stored Service has already is no news.
  */
 export function removalWarnings(service: Service, old: Service | null, operations: Operation[]): string[] {
   const { annotations = {} } = service.metadata

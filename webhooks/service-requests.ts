@@ -37,8 +37,8 @@ export function newRequests({ service, old, wanted, before }: Reviewed, policy: 
 }
 
 /**
- * What an update of a Service in deletion adds. No mutating webhook restores the annotation that calls an address ours,
- * so it says nothing here.
+ * The additions of an update to a Service in deletion. No mutating webhook restores the annotation that calls an address
+ * ours, so it says nothing here.
  */
 export function requestsInDeletion({ service, old, wanted, before }: Reviewed, policy: Policy): Requests {
   const requests = (one: Service, { kind }: Want) =>

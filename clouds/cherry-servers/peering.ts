@@ -45,7 +45,7 @@ async function enableOn({ http, id, servers }: Project, machine: string, signal:
   }
 }
 
-/** One after the other where the list does not say it: others read the project meanwhile, and the cloud permits few calls. */
+/** Servers are read in turn where the list does not say it: others read too, and the cloud permits few calls. */
 async function serversWithBgp(project: Project, signal: AbortSignal): Promise<Server[]> {
   const found: Server[] = []
   for (const listed of await project.servers.fresh(signal)) {

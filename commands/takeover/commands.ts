@@ -64,7 +64,7 @@ function commandsCarried(print: Printer, { flags, ofApply = {}, output }: Printe
   return output === 'json' ? print : (text) => print(withFlags(text, given))
 }
 
-/** What a command says while it works, and in the end. */
+/** The output of a command while it works, and in the end. */
 function allCarried(deps: TakeoverDeps, printed: Printed): TakeoverDeps {
   return {
     ...deps,
@@ -150,7 +150,7 @@ export function applyWith(plans: Plans, settings: Work, deps: TakeoverDeps): Pro
 
 type Installing = Pick<Installation, 'kubeconfig' | 'webhookUrl' | 'loadBalancer' | 'loadBalancerManifest'>
 
-/** What `install` needs to know, for the target of a plan. */
+/** The facts that `install` needs, for the target of a plan. */
 export function installSettingsOf({ target }: Pick<TakeoverPlan, 'target'>, given: Installing): Installation {
   // No predecessor serves Services with a class.
   const loadBalancerClasses = [withoutClass]

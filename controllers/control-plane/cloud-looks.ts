@@ -21,8 +21,8 @@ export type CloudLooksOptions = {
 }
 
 /**
- * One failure before a move we look already, so that the move need not wait for it. Later, while it cannot move, we look
- * rarely.
+ * When a single failure is missing for a move we look already, so that the move need not wait. Later, while it cannot move,
+ * we look rarely.
  */
 const lookBeforeMoveMs = { first: 1_000, later: 5_000 }
 const retry = { firstMs: 500, maxMs: 10_000 }

@@ -20,7 +20,7 @@ import { ownPathProblem } from './own-path.ts'
 import type { GuardedNode } from './control-plane-nodes.ts'
 import type { ProbeHistory } from '../moves/probe-history.ts'
 
-/** What a guardian knows. Times of probes are on its own clock. */
+/** The knowledge of a guardian. Times of probes are on its own clock. */
 export type ControlPlaneFacts = {
   /** How people find it at the cloud: `tag eip-tag`. */
   name: string

@@ -30,7 +30,7 @@
 //   has our finalizer               |                                                  | remove-finalizers
 //   otherwise                       |                                                  | -
 //
-// What software means for an address that withdraws it only when the Service is deleted (announcer.ts). The first row that
+// Some software withdraws an address only when its Service is deleted (announcer.ts). The first row that
 // applies decides about a step that releases the address.
 //
 //   the Service                            | the record                      | plan

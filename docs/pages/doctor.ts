@@ -38,7 +38,7 @@ const rightsOpening = `## What it reads
 It needs the rights of the role \`cluster-admin\` or these. Without one of them it checks the rest.
 `
 
-/** What each fact is read by. */
+/** The reader of each fact. */
 const rights: Record<FactName, string> = {
   server: 'get /version',
   apiServerPods: 'list pods in kube-system',

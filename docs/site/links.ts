@@ -2,7 +2,7 @@ import { posix } from 'node:path'
 import { placeOf } from './pages.ts'
 
 /**
- * What a link of a page becomes on the site. A link to another page stays relative, and one to another file of the
+ * The form of a page's link on the site. A link to another page stays relative, and one to another file of the
  * project leads to the repository. Without the URL of the repository such a link is dropped, and its text stays.
  */
 export function linkOnSite(target: string, page: string, repository: string | undefined): string | undefined {

@@ -50,7 +50,7 @@ function pagesOf(folder: string): SidebarItem[] {
 
 function groupOf(heading: string, items: SidebarItem[]): SidebarItem[] {
   if (heading === '' || items.length === 0) return items
-  // One that folds would be a button in a button, which a screen reader cannot read.
+  // A group that folds would be a button in a button, which a screen reader cannot read.
   return [{ text: heading, items }]
 }
 

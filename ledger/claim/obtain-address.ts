@@ -96,8 +96,8 @@ function answerFailure(
 }
 
 /**
- * What an earlier request or a predecessor reserved for a record; or why the record cannot have the reservation that a
- * person wrote into it.
+ * The reservation that an earlier request or a predecessor made for a record. Or why the record cannot have the reservation
+ * that a person wrote into it.
  */
 async function findExisting(
   deps: LedgerDeps,

@@ -18,8 +18,8 @@ export type ProjectSeen = {
 }
 
 /**
- * What a process may do in the configured project. `ours`: everything. `remember`: the same, after it has written the
- * project into the ledger's ConfigMap. `other`: nothing. `unread`: nothing, until the cloud answers.
+ * The work that a process may do in the configured project. `ours`: everything. `remember`: the same, after it has written
+ * the project into the ledger's ConfigMap. `other`: nothing. `unread`: nothing, until the cloud answers.
  */
 export type ProjectPlan = { kind: 'ours' | 'remember' } | { kind: 'unread'; what: string } | OtherProject
 
@@ -40,7 +40,8 @@ export type OtherProject = { kind: 'other'; what: string; remedy: string }
  * | its former id, or none | the project has none of ours                     | other    |
  * | its former id, or none | the project could not be read                    | unread   |
  *
- * A mistyped project is not remembered, for the cloud never answers for it. Where the token decides the project, every project of the cloud has one name. So this name counts as a former id.
+ * A mistyped project is not remembered, for the cloud never answers for it. Where the token decides the project, every
+ * project of the cloud has one name. So this name counts as a former id.
  */
 export function planProject(seen: ProjectSeen): ProjectPlan {
   const { project, at, map, held, listed, cluster } = seen

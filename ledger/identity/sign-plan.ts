@@ -39,9 +39,9 @@ export type SignSeen = {
 }
 
 /**
- * What a sweep may do. `ours`: everything, after it has written the next sign on the carrier. `observe`: everything but
- * release, and it writes no sign. `foreign`: nothing. `take-over`: the other cluster stopped or was overruled; then as
- * `ours`.
+ * The work that a sweep may do. `ours`: everything, after it has written the next sign on the carrier. `observe`:
+ * everything but release, and it writes no sign. `foreign`: nothing. `take-over`: the other cluster stopped or was
+ * overruled; then as `ours`.
  */
 export type SignPlan =
   | { kind: 'ours'; carrier: Reservation | undefined }
@@ -124,7 +124,9 @@ export function witnessOf(sign: string): string | undefined {
   return sign.split('.')[2]
 }
 
-/** How often the cluster that wrote a sign writes one. Without it a copy that sweeps more often would not wait long enough. */
+/**
+ * How often the cluster that wrote a sign writes one. Without it a copy that sweeps more often would not wait long enough.
+ */
 function intervalOf(sign: string): number {
   const seconds = Number(sign.split('.')[1])
   return seconds > 0 ? seconds * 1000 : 0

@@ -108,7 +108,7 @@ export async function passOn(
   const { address } = record.status ?? {}
   const begun = await begin(deps, { record, heir, found, reclaimPolicy }, signal)
   const emptied = await letGo(deps, { record, begun, key }, signal)
-  // One that names no cluster may be another cluster's: it stays so, and is ours by its id.
+  // A reservation that names no cluster may be another cluster's: it stays so, and is ours by its id.
   if (namedCluster(deps.scheme, found.marks) === 'ours')
     await deps.cloud.mark({ id: found.id, marks: lastingMarks(found.marks) }, transferMarks(deps.scheme, key), signal)
   const message = `Service ${key}, from Service ${claimKey(record)}`

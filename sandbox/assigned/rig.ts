@@ -16,7 +16,7 @@ export const clientAddress = '192.0.2.20'
 /** A machine, the address of its node, and that of its pod. */
 export type AssignedMachine = { name: string; address: string; pod: string }
 
-/** What a client was answered, or why it was not. */
+/** The answer to a client, or why it got none. */
 export type Answer = { askedMs: number; answeredMs: number; pod?: string; client?: string; error?: string }
 
 export type AskingClient = { answers: () => Answer[]; stop: () => Promise<void> }

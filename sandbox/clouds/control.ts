@@ -42,7 +42,7 @@ export type Deletion = { reservationsMs?: number; devicesMs?: number }
 
 type Schema = Record<string, unknown>
 
-/** One command of the control API. */
+/** A command of the control API. */
 export type Command = {
   /** The method, and the path below `/control`, such as `DELETE /faults/:id`. */
   route: string

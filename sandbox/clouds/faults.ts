@@ -1,7 +1,10 @@
 import { ControlError } from './control-error.ts'
 import { routeMatcher, type RouteMatcher } from './route-matcher.ts'
 
-/** What a call gets instead of its answer. 502, 503 and 504 are HTML pages of an edge server; `web-page` is one with 200. */
+/**
+ * The outcome of a call in the place of its answer. 502, 503 and 504 are HTML pages of an edge server; `web-page` is one
+ * with 200.
+ */
 export const answers = [
   'reset',
   'hang',

@@ -5,7 +5,7 @@ import type { Call, CallLog } from './call-log.ts'
 import { type ActiveFault, type Fault, type Faults, describeFault } from './faults.ts'
 import type { Latency } from './latency.ts'
 
-/** What every answer of a vendor's API has in common. */
+/** The parts that every answer of a vendor's API has. */
 export type VendorFormat = {
   basePath: string
   /** Returns the label of a request's token, never the token itself. */

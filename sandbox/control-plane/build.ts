@@ -9,7 +9,10 @@ import type { Archive } from '../released-programs.ts'
 export const kubernetesVersion = 'v1.36.3'
 const [major, minor] = kubernetesVersion.slice(1).split('.')
 
-/** What the first Service needs. etcd 3.5.13 is the first whose watches report their progress as API servers expect. */
+/**
+ * The programs that the first Service needs. etcd 3.5.13 is the first whose watches report their progress as API servers
+ * expect.
+ */
 const apiServer: GoProgram[] = [
   {
     name: 'etcd',
@@ -45,8 +48,8 @@ const kubeProxy: GoProgram = {
 }
 
 /**
- * The programs that envtest downloads. Source: envtest-releases.yaml of kubernetes-sigs/controller-tools. Its Kubernetes may be
- * some patches older than the one that we compile.
+ * The programs that envtest downloads. Source: envtest-releases.yaml of kubernetes-sigs/controller-tools. Its Kubernetes
+ * may be some patches older than the one that we compile.
  */
 const released = {
   version: 'v1.36.2',

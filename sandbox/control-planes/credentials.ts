@@ -36,7 +36,7 @@ export type CredentialOptions = {
   dir: string
   authority: Authority
   members: Member[]
-  /** What every serving certificate names besides the machine's own address. */
+  /** The names in every serving certificate besides the machine's own address. */
   sharedHosts: string[]
   /** Users besides the administrator, with their groups. */
   users: Record<string, string[]>

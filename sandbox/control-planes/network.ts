@@ -56,7 +56,7 @@ export async function createNetwork(): Promise<Network> {
   }
 }
 
-/** What the router does with packets between hosts. */
+/** The rules of the router for packets between hosts. */
 function routerOf(hostOf: (name: string) => Host): Pick<Network, 'setLink' | 'route' | 'setPartition'> {
   const unplugged = new Set<string>()
   const routes = new Map<string, string | undefined>()

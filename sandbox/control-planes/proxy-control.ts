@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 
-/** What a proxy does with each request: it waits, and it answers with a status instead of asking the API server. */
+/** The work of a proxy for each request: it waits, and it answers with a status instead of asking the API server. */
 export type ProxyAnswer = { delayMs?: number; status?: number }
 
 /** Tells a proxy how to answer from now on. A file's socket reaches into any network namespace. */

@@ -4,7 +4,7 @@ export type Read = { startedMs: number; endedMs: number; first?: string; second?
 /** Reads are numbered as they begin, from 1. */
 export type NumberedRead = Read & { number: number }
 
-/** What a user of the address would have lost. */
+/** The loss of a user of the address. */
 export type Loss = {
   reads: number
   /** Reads that failed, and those of them that failed again at once. */

@@ -50,7 +50,7 @@ export type ControlPlanesOptions = {
 const names = ['control-0', 'control-1', 'control-2']
 const clientAddress = '192.0.2.20'
 
-/** What every serving certificate names besides the machine's own address and the control-plane address. */
+/** The names in every serving certificate besides the machine's own address and the control-plane address. */
 const sharedHosts = ['127.0.0.1', '10.96.0.1', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc']
 
 /** Starts all of it, with the address at the first machine. Guardians are not part of it: the caller starts them. */

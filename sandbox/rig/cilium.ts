@@ -61,7 +61,7 @@ export async function setCiliumRig({ controlPlane, password }: CiliumOptions): P
   }
 }
 
-/** What a whole agent writes about its node: a copy of the Node's labels and addresses. */
+/** The object that a whole agent writes about its node: a copy of the Node's labels and addresses. */
 function ciliumNode({ name, address }: Machine): object {
   return {
     apiVersion: 'cilium.io/v2',

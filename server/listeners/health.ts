@@ -44,7 +44,7 @@ export async function answerHealth(
   }
 }
 
-/** One check of /livez or /readyz, by its name: there a problem of a detail fails too. */
+/** A check of /livez or /readyz, by its name: there a problem of a detail fails too. */
 function answerCheck(path: string, checks: Pick<HealthOptions, 'live' | 'ready'>): HealthAnswer {
   const [, kind, name] = /^\/(live|ready)z\/([^/]+)$/.exec(path) ?? []
   const check = checks[kind === 'live' ? 'live' : 'ready'].find((one) => one.name === name)

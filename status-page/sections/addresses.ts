@@ -70,7 +70,7 @@ function createdMs({ metadata }: ElasticIP): number {
   return Date.parse(metadata.creationTimestamp ?? '')
 }
 
-/** What waits, then what goes, then the others; by name. */
+/** Addresses that wait, then those that go, then the others; by name. */
 function byUrgency(one: ElasticIP, other: ElasticIP): number {
   const order: Phase[] = ['Requested', 'Releasing', 'Reserved']
   const place = (record: ElasticIP) => (order.indexOf(phaseOf(record)) + order.length + 1) % (order.length + 1)

@@ -8,6 +8,7 @@ import { allPages, filesOf, proseOf, root } from './pages.ts'
 import { type Paragraph, maxWords, paragraphsOf, sentencesOf } from './sentences.ts'
 
 const files = filesOf('**/*.{ts,mjs}')
+const commentsIn = (file: string) => commentsOf(readFileSync(join(root, file), 'utf8'))
 
 function tooLong(file: string, paragraphs: Paragraph[]): string[] {
   return paragraphs
@@ -17,11 +18,19 @@ function tooLong(file: string, paragraphs: Paragraph[]): string[] {
 }
 
 test('no sentence of a comment has more than 25 words', () => {
-  const problems = files.flatMap((file) =>
-    tooLong(file, commentsOf(readFileSync(join(root, file), 'utf8')).flatMap(paragraphsOf)),
-  )
+  const problems = files.flatMap((file) => tooLong(file, commentsIn(file).flatMap(paragraphsOf)))
   assert.equal(problems, [])
   assert.ok(files.length > 1000)
+})
+
+test('a comment of the product begins with its subject', () => {
+  const product = files.filter((file) => !/^(test|bench)\//.test(file))
+  const problems = product.flatMap((file) =>
+    commentsIn(file)
+      .filter(({ text }) => /^\s*(What|One|Of) /.test(text))
+      .map(({ line, text }) => `${file}:${line}: ${text.trim()}`),
+  )
+  assert.equal(problems, [])
 })
 
 test('no sentence of a page has more than 25 words', () => {

@@ -15,7 +15,7 @@ import { counted } from '../../../lib/text.ts'
 /** The state after a takeover. */
 export type Verified = { services: ServiceResult[]; routes: Routes }
 
-/** One Service in the report of a takeover. */
+/** A Service in the report of a takeover. */
 export type ServiceResult = { service: string; address: string | undefined; isGone: boolean }
 
 type Deps = { client: KubeClient; planned: readonly PlannedService[]; found: FoundBefore }

@@ -11,7 +11,7 @@ import { statusAddresses } from '../../../ledger/record/shown.ts'
 import type { PlannedService } from '../plan/plan.ts'
 import { type Routes, routeProblems } from '../routes.ts'
 
-/** What the cluster has of one planned Service. */
+/** The objects that the cluster has for one planned Service. */
 export type SeenService = {
   planned: PlannedService
   service: Service | undefined
@@ -27,7 +27,9 @@ export function isThere({ planned, service }: SeenService): boolean {
   return service.spec.type === 'LoadBalancer' || planned.held === 'ignored'
 }
 
-/** Why the reservation of a Service is not adopted yet; empty if a record holds it for this Service, or waits for its grant. */
+/**
+ * Why the reservation of a Service is not adopted yet; empty if a record holds it for this Service, or waits for its grant.
+ */
 function adoptionProblems({ planned, record }: SeenService): string[] {
   if (!isAdopted(planned)) return []
   if (!record) return ['it has no ElasticIP yet']

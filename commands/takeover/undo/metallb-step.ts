@@ -53,7 +53,7 @@ export function metallbStep(deps: UndoWork): TakeoverStep {
       const facts = await undoFacts(client, found)
       if (!facts) return
       await writePools(deps, facts)
-      // One runner for all waves: it leaves sessions time to come up between them.
+      // All waves have a single runner: it leaves sessions time to come up between them.
       const configurator = configureObjects({
         client,
         configuration: predecessorConfiguration(facts),
@@ -110,7 +110,10 @@ async function ownNamespace(client: KubeClient, { predecessor }: FoundBefore): P
   return ours?.metadata.namespace
 }
 
-/** Whether the predecessor will announce a Service: we or it hold it with an address. Its mirror of the control plane it does not. */
+/**
+ * Whether the predecessor will announce a Service: we or it hold it with an address. Its mirror of the control plane it
+ * does not.
+ */
 export function isServed(service: Service, found: FoundBefore): boolean {
   const { metadata, spec } = service
   const { mirrorService } = predecessorNamed(found.predecessor)

@@ -2,7 +2,7 @@ import { type Allocation, type Pool, makePool } from '../address-pool.ts'
 import { type Range, formatIpv4, parseRange, sizeOf, split } from '../ipv4.ts'
 import { type Region, regions } from './regions.ts'
 
-/** One address, with the subnet that contains it. */
+/** An address, with the subnet that contains it. */
 export type Host = { address: string; cidr: string; gateway?: string; vlan?: number; free: () => void }
 
 export type AddressSpace = {

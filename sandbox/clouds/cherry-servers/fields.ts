@@ -14,7 +14,7 @@ const groups: Record<string, string> = {
   softwares: 'softwares',
 }
 
-/** What a server inside an address shows only where `fields` names it. */
+/** The fields of a server inside an address that are shown only where `fields` names them. */
 const hiddenInside = new Set(['image', 'status', 'bgp'])
 
 /** Applies the parameter `fields` of a request: keeps all fields of the groups that it names, and the fields it names. */

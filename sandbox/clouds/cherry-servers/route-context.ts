@@ -5,7 +5,7 @@ import type { Finders } from './access.ts'
 import { badRequest } from './errors.ts'
 import type { State } from './state.ts'
 
-/** What the routes of the API need. */
+/** The facts that the routes of the API need. */
 export type RouteContext = {
   state: State
   find: Finders

@@ -55,7 +55,7 @@ export function provision(state: State, server: Server): void {
   })
 }
 
-/** What a new installation changes; what is absent stays. */
+/** The changes of a new installation; an absent field stays. */
 export type Installation = Partial<Pick<Server, 'image' | 'hostname' | 'sshKeys' | 'password'>>
 
 /** Deploys a server again: its status shows it, and its state stays the same. */

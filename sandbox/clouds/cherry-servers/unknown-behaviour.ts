@@ -7,9 +7,9 @@ import { type BehaviourOf, chooseValues } from '../unknown-behaviour.ts'
 export const behaviourChoices = {
   /** The order of lists. */
   listOrder: ['oldest-first', 'newest-first'],
-  /** What `X-Total-Count` counts in a list that is filtered by type. */
+  /** The items that `X-Total-Count` counts in a list that is filtered by type. */
   filteredTotal: ['filtered', 'all'],
-  /** What it counts where a client sends `limit`: the whole list or the page. No client of the vendor sends it. */
+  /** The items that it counts where a client sends `limit`: the whole list or the page. No client of the vendor sends it. */
   limitedTotal: ['list', 'page'],
   /** The status for reading a deleted address; widely used clients treat both as "absent". */
   goneAddress: ['404', '403'],

@@ -21,7 +21,7 @@ const buildings: Record<string, string> = {
   sv: 'sv15',
 }
 
-/** One facility for each metro. The vendor deprecated them in May 2023, but every device still shows one. */
+/** A facility for each metro. The vendor deprecated them in May 2023, but every device still shows one. */
 export const facilities: Facility[] = metros.map((metro, n) => {
   const code = buildings[metro.code] ?? `${metro.code}1`
   return {

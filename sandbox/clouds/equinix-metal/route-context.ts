@@ -4,7 +4,7 @@ import type { Finders } from './access.ts'
 import { type View, viewOf } from './includes.ts'
 import type { State } from './state.ts'
 
-/** What the routes of the API need. */
+/** The facts that the routes of the API need. */
 export type RouteContext = {
   state: State
   find: Finders

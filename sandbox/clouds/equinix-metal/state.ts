@@ -113,7 +113,7 @@ export type Device = {
   /** The fields that `PUT /devices/{id}` may change, under their names in the API. */
   settings: DeviceSettings
   sshKeys: SshKey[]
-  /** What the customer pays at most for a spot instance. */
+  /** The highest price of a spot instance that the customer pays. */
   spotPriceMax: number | undefined
   hardwareReservation: string | undefined
   terminationTime: string | undefined

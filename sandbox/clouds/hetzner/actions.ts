@@ -6,7 +6,7 @@ type Started = {
   project: number
   command: string
   resources: Action['resources']
-  /** What the action does; it happens when the action ends. Returns whether it could. */
+  /** The work of the action; it happens when the action ends. Returns whether it could. */
   carryOut: () => boolean | void
 }
 

@@ -1,4 +1,5 @@
-// What every project can order besides floating IPs. The vendor's clients look up the names that a person gives them.
+// The products that every project can order besides floating IPs. The vendor's clients look up the names that a person
+// gives them.
 import { locations } from './locations.ts'
 
 const price = (net: string) => ({ net, gross: (Number(net) * 1.19).toFixed(4) })

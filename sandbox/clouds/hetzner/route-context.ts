@@ -5,7 +5,7 @@ import { invalidInput, refused } from './errors.ts'
 import { type Labels, parseSelector } from './labels.ts'
 import type { State } from './state.ts'
 
-/** What routes share: the account, the project of a call's token, and the fault of a call. */
+/** The facts that routes share: the account, the project of a call's token, and the fault of a call. */
 export type RouteContext = {
   state: State
   projectOf: (request: FastifyRequest) => number

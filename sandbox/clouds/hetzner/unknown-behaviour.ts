@@ -1,8 +1,10 @@
 import { type BehaviourOf, chooseValues } from '../unknown-behaviour.ts'
 
-/** What the vendor's documentation leaves open; the first value is the default. */
+/** The behaviour that the vendor's documentation leaves open; the first value is the default. */
 export const behaviourChoices = {
-  /** What a second action on the same address, or on the same server, meets: 423, an action that fails later, or nothing. */
+  /**
+   * The outcome of a second action on the same address, or on the same server: 423, an action that fails later, or nothing.
+   */
   lock: ['strict', 'late', 'none'],
   /** Assigning an address to the server that has it. */
   sameServer: ['422', '201'],

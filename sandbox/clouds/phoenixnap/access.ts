@@ -7,7 +7,7 @@ import type { UnknownBehaviour } from './unknown-behaviour.ts'
 const scopes = ['bmc', 'bmc.read', 'tags', 'tags.read'] as const
 type Scope = (typeof scopes)[number]
 
-/** What a client gets for its secret: valid for a while, and for some scopes. */
+/** The token that a client gets for its secret: valid for a while, and for some scopes. */
 type AccessToken = { secret: string; scopes: Scope[]; endsAtMs: number }
 
 export type Access = {

@@ -46,7 +46,7 @@ export function renderBlock({ behaviour }: State, block: Block): Json {
   }
 }
 
-/** What every server here has in common. */
+/** The fields that every server here has. */
 const hardware = {
   os: 'debian/bookworm',
   type: 's2.c1.medium',

@@ -4,7 +4,7 @@ import { applyListFault } from '../list-faults.ts'
 import { ApiError, invalid } from './errors.ts'
 import { type State, type TagAssignment, locations } from './state.ts'
 
-/** What routes share: the accounts, the account of a call's token, and the fault of a call. */
+/** The facts that routes share: the accounts, the account of a call's token, and the fault of a call. */
 export type RouteContext = {
   state: State
   accountOf: (request: FastifyRequest) => string

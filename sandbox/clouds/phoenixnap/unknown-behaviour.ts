@@ -1,6 +1,6 @@
 import { type BehaviourOf, chooseValues } from '../unknown-behaviour.ts'
 
-/** What the vendor's documentation leaves open; the first value is the default. */
+/** The behaviour that the vendor's documentation leaves open; the first value is the default. */
 export const behaviourChoices = {
   /** The status of an id that is unknown or gone. The vendor's own tests saw 403. */
   gone: ['403', '404'],
@@ -10,7 +10,7 @@ export const behaviourChoices = {
   unknownTagFilter: ['empty', '400'],
   /** A resource that gets a tag whose name the account does not have. */
   unknownTagName: ['400', '404'],
-  /** What a request for one block too many answers. 406 is documented where a location has none of the size. */
+  /** The answer to a request for one block too many. 406 is documented where a location has none of the size. */
   overQuota: ['403', '400', '406'],
   /** Deleting a block that something uses. */
   deleteAssigned: ['409', '400'],

@@ -4,7 +4,7 @@ import { applyListFault, applyPageSizeFault } from '../list-faults.ts'
 import { denied, invalidArgument, refused } from './errors.ts'
 import { type State, zones } from './state.ts'
 
-/** What routes share: the account, the projects of a call's key, and the fault of a call. */
+/** The facts that routes share: the account, the projects of a call's key, and the fault of a call. */
 export type RouteContext = {
   state: State
   projectsOf: (request: FastifyRequest) => readonly string[]

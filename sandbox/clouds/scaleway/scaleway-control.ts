@@ -46,7 +46,7 @@ export function makeScalewayControl(
     reservations: {
       all: () => all().map((ip) => renderFlexibleIp(state, ip)),
       deleting: () => all().flatMap(({ id, isDeleting }) => (isDeleting ? [id] : [])),
-      // What the vendor has lost does not come back.
+      // An address that the vendor has lost does not come back.
       vanish: (id) => void state.flexibleIps.delete(ipOf(id).id),
       assign: (id, machine) => settle(state, ipOf(id), placed(state, machine)),
     },

@@ -31,7 +31,7 @@ export function serverRoutes(app: FastifyInstance, context: RouteContext): void 
     })
 }
 
-/** One that is gone answers 404 without a type. */
+/** A deleted server answers 404 without a type. */
 function find({ state, projectsOf }: RouteContext, request: FastifyRequest): Server {
   const server = state.servers.get((request.params as { id: string }).id)
   const isHere = server && server.zone === zoneOf(request) && projectsOf(request).includes(server.project)

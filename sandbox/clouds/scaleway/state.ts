@@ -60,7 +60,7 @@ export type FlexibleIp = {
   isDeleting?: true
 }
 
-/** What a deleted address leaves: the next one of its project and zone gets it. */
+/** The rest of a deleted address: the next one of its project and zone gets it. */
 type Leftover = Pick<FlexibleIp, 'id' | 'project' | 'zone' | 'address' | 'isIpv6' | 'createdAtMs'>
 
 export type StateOptions = {

@@ -1,6 +1,6 @@
 import { type BehaviourOf, chooseValues } from '../unknown-behaviour.ts'
 
-/** What the vendor's documentation leaves open; the first value is the default. */
+/** The behaviour that the vendor's documentation leaves open; the first value is the default. */
 export const behaviourChoices = {
   /** Attaching an address that another server has: it moves, or is refused with one of two errors. */
   attachElsewhere: ['accept', 'precondition', 'invalid'],
@@ -8,7 +8,7 @@ export const behaviourChoices = {
   unknownServer: ['400', '404'],
   /** Attaching or detaching an address that is gone. */
   unknownAddress: ['404', '403'],
-  /** What `server_id` shows while an address moves: nothing, or the former server. */
+  /** The value of `server_id` while an address moves: nothing, or the former server. */
   movingShows: ['nothing', 'previous'],
   /** Deleting an address once more while its deletion runs. */
   deleteAgain: ['204', '409'],

@@ -13,7 +13,7 @@ export type BalancerFinders = {
   origin(request: FastifyRequest): Origin
 }
 
-/** What the routes of the load balancers need. */
+/** The facts that the routes of the load balancers need. */
 export type BalancerContext = { state: BalancerState; find: BalancerFinders }
 
 /** Makes the finders for the load balancers of an account. */
