@@ -86,5 +86,5 @@ export async function carryOut(
 export function foreignReason(pair: KeyPair): string | undefined {
   if (!new X509Certificate(pair.cert).ca) return 'a certificate that is not a certificate authority'
   const type = createPrivateKey(pair.key).asymmetricKeyType
-  return type === 'rsa' ? undefined : `a certificate authority with a key of type ${type}, where ours are rsa`
+  return type === 'rsa' ? undefined : `a certificate authority with a key of type ${type}, and eip-admission needs rsa`
 }

@@ -127,7 +127,7 @@ export function distrustReason(targets: Target[], authority: string): string | u
       ({ clientConfig }) => !hasCertificates(fromCaBundle(clientConfig.caBundle), authority),
     )
     if (lacking)
-      return `the caBundle of webhook ${lacking.name} in ${resource.kind} ${name} does not have our authority yet`
+      return `the caBundle of webhook ${lacking.name} in ${resource.kind} ${name} does not have the authority of eip-admission yet`
   }
   return undefined
 }

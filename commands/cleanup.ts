@@ -123,7 +123,7 @@ function finalizersLeft(held: Service[]): string {
   })
   return (
     `The finalizer ${upstreamFinalizer} stays on these Services, because \`takeover undo\` may bring the program ` +
-    'before eip-admission back. If it never comes back, nobody else removes the finalizer when you delete such a Service. ' +
+    'before eip-admission back. If it never comes back, no other program removes the finalizer when you delete such a Service. ' +
     `Then run:\n${commands.join('')}`
   )
 }

@@ -168,8 +168,8 @@ function addTakeoverPlan(takeover: Command, { takeoverPlan, env, help }: Program
     .showHelpAfterError('eip-admission takeover plan --help lists the flags.')
     .summary('Says what a takeover would do, and changes nothing.')
     .description(
-      'Reads the cluster and the provider, and says what a takeover would do: the settings of the predecessor in our ' +
-        'words, the address of each Service before and after, and what blocks it. It changes nothing. It ' +
+      'Reads the cluster and the provider, and says what a takeover would do: its settings for ' +
+        'eip-admission, the address of each Service before and after, and what blocks it. It changes nothing. It ' +
         'finds the settings itself; a flag of `eip-admission serve` takes precedence over them. Variables of ' +
         '`eip-admission serve` count only where the predecessor runs outside the cluster. It exits with 0 if ' +
         '`takeover apply` may begin, else with 1.',

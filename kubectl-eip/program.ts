@@ -243,7 +243,7 @@ const exitText = `
 Exit codes:
   0  done; why: the Service has its address, or needs none
   1  an error, a refusal, or a missing right; doctor: an error was found
-  2  why: the Service waits for its address; status: nobody leads, or the webhooks are not called;
+  2  why: the Service waits for its address; status: no process leads, or the webhooks are not called;
      doctor: something could not be checked
   3  why: there is no such Service
 `

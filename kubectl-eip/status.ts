@@ -154,7 +154,7 @@ function releasesText({ records, now }: StatusSeen): string {
 function leaderText({ lease, deployments, now }: StatusSeen): string {
   const { namespace, name, doubt } = leaseOf(deployments)
   const place = `lease ${namespace}/${name}`
-  const text = holderText(lease, now) ?? `nobody has the ${place}`
+  const text = holderText(lease, now) ?? `no process has the ${place}`
   return doubt === undefined || 'missing' in lease ? text : `${text} (looked at the default ${place}: ${doubt})`
 }
 
@@ -166,7 +166,7 @@ function holderText(read: Readable<Lease | undefined>, now: Date): string | unde
   const holder = isOwnIdentity(holderIdentity) ? holderIdentity : `${holderIdentity} (which is not eip-admission)`
   return isHeld(read.value, now)
     ? `${holder}, lease renewed ${age} ago`
-    : `nobody: ${holder} renewed the lease ${age} ago`
+    : `no process: ${holder} renewed the lease ${age} ago`
 }
 
 function webhooksText(result: ProbeResult): string {

@@ -55,7 +55,7 @@ function problemOf({ object, resource }: ManifestPart, parts: ManifestPart[]): s
   const { name, namespace } = metadata
   if (resource.namespaced && namespace === undefined) return `${kind} ${name} names no namespace`
   if (isRole(object) && object.aggregationRule !== undefined)
-    return `${kind} ${name} has an aggregationRule, whose rights nobody knows beforehand`
+    return `${kind} ${name} has an aggregationRule, whose rights are not known beforehand`
   if (!isBinding(object)) return undefined
   const { roleRef = {} } = object
   const isIn = parts.some(

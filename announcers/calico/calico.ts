@@ -121,8 +121,8 @@ function calicoLeft(objects: readonly KubeObject[]): string[] {
       : []),
     ...shared.map(
       (one) =>
-        `spec.serviceLoadBalancerIPs of BGPConfiguration ${one.metadata.name} has ${ownEntries(one).join(', ')}. To take ` +
-        `these entries of ours out of it, run \`kubectl edit ${kubectlNames([configurations])} ${one.metadata.name}\`.`,
+        `spec.serviceLoadBalancerIPs of BGPConfiguration ${one.metadata.name} has ${ownEntries(one).join(', ')}. To remove ` +
+        `these entries of eip-admission, run \`kubectl edit ${kubectlNames([configurations])} ${one.metadata.name}\`.`,
     ),
   ]
 }
@@ -134,7 +134,7 @@ function annotations(): readonly Annotation[] {
       on: 'BGPConfiguration',
       writers: ['eip-admission'],
       values: 'networks of one address, with commas between them',
-      sentence: 'Which entries of `spec.serviceLoadBalancerIPs` are ours. All others stay as they are.',
+      sentence: 'Which entries of `spec.serviceLoadBalancerIPs` belong to eip-admission. All others stay as they are.',
     },
     {
       name: namespaceAnnotation,

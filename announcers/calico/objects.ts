@@ -118,7 +118,7 @@ function delays(
   const [first] = disputed.flatMap(({ services }) => services)
   const message =
     `IPPool ${pool} is for load balancers, so Calico writes the status of Service ${first} too, and announces nothing ` +
-    `for us until that ends. Delete ${pool}, or create that Service again with a loadBalancerClass that eip-admission ` +
+    `for eip-admission until that ends. Delete ${pool}, or create that Service again with a loadBalancerClass that eip-admission ` +
     `serves, and not calico`
   return waiting.flatMap(({ services }) => services).map((service) => ({ subject: { service }, message }))
 }

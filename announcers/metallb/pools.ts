@@ -194,7 +194,7 @@ function unavailableReason(
     return `address ${address.text} gets no pool: MetalLB would refuse it, as BGPAdvertisement ${conflicting} aggregates routes or sets a second localPref or asPathPrepend; make ${conflicting} select other pools`
   const narrow = peers ? namesOf(narrowAdvertisements(advertisements, facts, { label, peers })) : ''
   if (narrow !== '')
-    return `address ${address.text} gets no pool: BGPAdvertisement ${narrow} announces it to some peers or from some nodes alone, and MetalLB refuses ours beside its localPref or asPathPrepend; make ${narrow} select other pools, or, if that is meant, give it the label ${label.name}=${label.value}`
+    return `address ${address.text} gets no pool: BGPAdvertisement ${narrow} announces it to some peers or from some nodes alone, and MetalLB refuses another one beside its localPref or asPathPrepend; make ${narrow} select other pools, or, if that is meant, give it the label ${label.name}=${label.value}`
   return undefined
 }
 
@@ -213,7 +213,7 @@ export function silencedServices(
       if (silencing.length === 0) return []
       const selecting = namesOf(silencing.filter(({ spec = {} }) => selectsServices(spec)))
       const message =
-        `MetalLB announces ${object.spec.addresses.join().replaceAll(/\/\d+/g, '')} to nobody, as BGPAdvertisement ` +
+        `MetalLB announces ${object.spec.addresses.join().replaceAll(/\/\d+/g, '')} to no peer, as BGPAdvertisement ` +
         `${namesOf(silencing)} disagree about localPref or asPathPrepend; have ${selecting} name IPAddressPool ` +
         `${facts.name} in ipAddressPools, and nothing in serviceSelectors`
       return [{ subject, message }]

@@ -53,7 +53,7 @@ const notFound =
 
 function unreadText(where: string, unread: GivenSettings['unread']): string {
   const reasons = unread.map(({ where: place, what }) => `${place} ${what}`).join('; ')
-  const right = unread.some(({ isForbidden }) => isForbidden) ? 'Run doctor as somebody who may read it, or' : 'Or'
+  const right = unread.some(({ isForbidden }) => isForbidden) ? 'Run doctor as a user who may read it, or' : 'Or'
   return `the settings of ${where} could not be read: ${reasons}. ${right} ${byHand}`
 }
 

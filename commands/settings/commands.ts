@@ -130,7 +130,7 @@ export const takeoverPlanSettings = {
     format: text('file'),
     unset: 'none',
     sentence:
-      'Writes the Secret that the chart reads as a manifest, a new file. It holds the token: nobody else can read the file, and you should delete it after `kubectl create -f`.',
+      'Writes the Secret that the chart reads as a manifest, a new file. It holds the token: no other user can read the file, and you should delete it after `kubectl create -f`.',
   },
 } as const satisfies SettingsTable
 

@@ -20,7 +20,7 @@ export const takeoverAnnotations: readonly Annotation[] = [
     on: 'Deployment',
     writers: ['eip-admission'],
     values: 'a number',
-    sentence: 'How many replicas our Deployment had when `takeover undo` stopped it.',
+    sentence: 'How many replicas the Deployment of eip-admission had when `takeover undo` stopped it.',
   },
 ]
 

@@ -235,7 +235,8 @@ function reportRetained({ log }: SweepDeps, { id, address }: Reservation): void 
 }
 
 function reportUntagged({ log }: SweepDeps, { id, address }: Reservation): void {
-  const text = 'reservation of no cluster that no Service here shows, it stays: --sweep-untagged counts such as ours'
+  const text =
+    "reservation of no cluster that no Service here shows, it stays: --sweep-untagged treats it as this cluster's"
   log.warn({ reservation: id, address }, text)
 }
 
@@ -249,7 +250,7 @@ function reportKept(deps: SweepDeps, { surplus, untagged, suspects }: SweepPlan,
 function reportSurplus({ cloud, log, warn }: SweepDeps, { service, reservation, holder }: Surplus): void {
   const { id, address = 'not granted yet' } = reservation
   const held = holder?.status?.address ?? service.spec.loadBalancerIP
-  const instead = held === undefined ? 'the Service gets none of ours' : `the Service has ${held}`
+  const instead = held === undefined ? 'eip-admission gives the Service none' : `the Service has ${held}`
   log.warn({ service: keyOf(service), reservation: id, address }, 'surplus reservation, it stays')
   warn(
     service,

@@ -142,7 +142,7 @@ const others: ValueRow[] = [
     path: 'cleanup.enabled',
     default: true,
     sentence:
-      'After `helm uninstall`, a Job removes the finalizers of eip-admission from Services and ElasticIPs, which nobody could delete ' +
+      'After `helm uninstall`, a Job removes the finalizers of eip-admission from Services and ElasticIPs, which you could not delete ' +
       'otherwise. Every address stays reserved.',
   },
   {

@@ -83,8 +83,8 @@ export const pods: ValueRow[] = [
     path: 'dnsPolicy',
     default: 'Default',
     sentence:
-      'How the pods resolve names. `Default` uses the DNS of the node: cluster DNS starts on initialized nodes, and only we ' +
-      'initialize them. Set `ClusterFirst` where `extraEnv` names a proxy by its Service.',
+      'How the pods resolve names. `Default` uses the DNS of the node: cluster DNS starts on initialized nodes, which only ' +
+      'eip-admission initializes. Set `ClusterFirst` where `extraEnv` names a proxy by its Service.',
   },
   { path: 'resources', default: resources, sentence: 'Requests and limits of the container.', schema: map },
   {

@@ -37,7 +37,7 @@ export const processAlerts: AlertGroup = {
       description: `No replica ${where} has held the lease for five minutes.`,
       symptom: 'What admission could not finish stays `<pending>`, and deleted Services stay in `Terminating`.',
       action:
-        'Run `kubectl get lease -n kube-system cloud-controller-manager`. A predecessor holds it that still runs, or nobody: ' +
+        'Run `kubectl get lease -n kube-system cloud-controller-manager`. A predecessor that still runs holds it, or no process: ' +
         'then a right is missing, or the replicas do not reach the API server. `doctor` says which.',
       guide: idle,
     },
@@ -136,7 +136,7 @@ export const processAlerts: AlertGroup = {
       expr: `sum ${perInstall} (increase(eip_admission_announcer_problems_total[30m])) > 0`,
       summary: 'The announcing software refuses its configuration.',
       description: `eip-admission ${where} reported problems of the announcing software {{ $value | printf "%.0f" }} times within 30 minutes.`,
-      symptom: 'New addresses are not announced: they exist, but nobody reaches them.',
+      symptom: 'New addresses are not announced: they exist, but no client reaches them.',
       action: 'Run `kubectl get events -A --field-selector reason=PeeringFailed`, and read the Events of Services.',
       guide: { file: 'guides/troubleshooting.md', heading: 'Announcing' },
     },

@@ -78,7 +78,7 @@ export const catalogue = {
   },
   eip_admission_other_project: {
     type: 'gauge',
-    help: 'Whether the settings name another project than the ledger remembers, or nobody could read yet whether they do.',
+    help: 'Whether the settings name another project than the ledger remembers, or the project could not be read yet.',
   },
   eip_admission_cloud_call_duration_seconds: {
     type: 'histogram',

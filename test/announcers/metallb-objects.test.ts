@@ -320,7 +320,7 @@ for (const { name, existing, says } of silencing) {
       says === undefined
         ? []
         : [
-            `default/web: MetalLB announces 198.51.100.7 to nobody, as BGPAdvertisement ${says} disagree about localPref or asPathPrepend; have mine name IPAddressPool 198.51.100.7 in ipAddressPools, and nothing in serviceSelectors`,
+            `default/web: MetalLB announces 198.51.100.7 to no peer, as BGPAdvertisement ${says} disagree about localPref or asPathPrepend; have mine name IPAddressPool 198.51.100.7 in ipAddressPools, and nothing in serviceSelectors`,
           ],
     )
     assert.equal([pools.length, isHeld], [2, false], 'MetalLB accepts it')
@@ -392,7 +392,7 @@ for (const { name, mine, isInWay } of narrow) {
     if (!isInWay) return
     assert.match(
       problems[0] ?? '',
-      /^default\/web: address 198\.51\.100\.7 gets no pool: BGPAdvertisement mine announces it to some peers or from some nodes alone, and MetalLB refuses ours beside its localPref or asPathPrepend; make mine select other pools, or, if that is meant, give it the label cloud-provider=equinix-metal$/,
+      /^default\/web: address 198\.51\.100\.7 gets no pool: BGPAdvertisement mine announces it to some peers or from some nodes alone, and MetalLB refuses another one beside its localPref or asPathPrepend; make mine select other pools, or, if that is meant, give it the label cloud-provider=equinix-metal$/,
     )
     const ours = aPool({ name: '198.51.100.7', labels, addresses: ['198.51.100.7/32'] })
     assert.equal(

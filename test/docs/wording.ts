@@ -22,9 +22,15 @@ const wordings: Wording[] = [
   { avoid: /\b(?:he|him|his)\b/i, use: 'they, their' },
 ]
 
+/** A page for contributors may say "we"; a program has a name. */
+const printedOnly: Wording[] = [
+  { avoid: /\b(?:nobody|somebody|anybody|everybody)\b/i, use: 'you, a user, no process, or the passive' },
+  { avoid: /\b(?:we|us|our|ours)\b/, use: 'eip-admission' },
+]
+
 /** The phrases of a text that another one replaces, each with that one. */
-export function wordingProblems(text: string): string[] {
-  return wordings.flatMap(({ avoid, use }) => {
+export function wordingProblems(text: string, { isPrinted = false }: { isPrinted?: boolean } = {}): string[] {
+  return [...wordings, ...(isPrinted ? printedOnly : [])].flatMap(({ avoid, use }) => {
     const found = avoid.exec(text)?.[0]
     return found === undefined ? [] : [`"${found}": write "${use}"`]
   })

@@ -140,7 +140,7 @@ const statusRows: { name: string; seen: Partial<StatusSeen>; says: string | RegE
   {
     name: 'no leader',
     seen: { deployments: withArgs({}) },
-    says: /leader +nobody has the lease kube-system\/cloud-controller-manager\n/,
+    says: /leader +no process has the lease kube-system\/cloud-controller-manager\n/,
   },
   {
     name: 'no leader of the lease that the Deployment names',
@@ -149,7 +149,7 @@ const statusRows: { name: string; seen: Partial<StatusSeen>; says: string | RegE
         args: ['--leader-elect-resource-name=ours', '--leader-elect-resource-namespace', 'networking'],
       }),
     },
-    says: /leader +nobody has the lease networking\/ours\n/,
+    says: /leader +no process has the lease networking\/ours\n/,
   },
   {
     name: 'a leader',

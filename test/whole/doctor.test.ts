@@ -166,7 +166,7 @@ test('what is broken is named with its reason and the command that fixes it', as
     /error: ValidatingWebhookConfiguration .*: the caBundle has no certificate/,
   )
   assert.equal(texts('shown-not-held'), [
-    'error: Service default/thief shows 203.0.113.250 in status.loadBalancer, and nobody holds it',
+    'error: Service default/thief shows 203.0.113.250 in status.loadBalancer, and no ElasticIP holds it',
   ])
   const [leaked, ...others] = of('leaked-reservations')
   assert.equal(others, [])

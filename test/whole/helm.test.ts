@@ -84,7 +84,7 @@ test('doctor says which right is missing, and what to give it instead', async ()
     secret.stderr,
     /Secret eip-admission\/eip-admission-cloud cannot be read: .*cannot get resource "secrets"/,
   )
-  assert.match(secret.stderr, 'Run doctor as somebody who may read it, or give doctor the flags')
+  assert.match(secret.stderr, 'Run doctor as a user who may read it, or give doctor the flags')
 })
 
 test('helm test runs doctor with the settings and the rights of serve, and finds no error', async () => {

@@ -115,8 +115,8 @@ function notHeld(service: Service, facts: Held, context: Context): Finding[] {
     const [holder] = holdersOf(address, records)
     const where = places.map((place) => place.where).join(' and ')
     const whose = holder
-      ? `ElasticIP ${holder.metadata.name} holds it for ${claimKey(holder) ?? 'nobody'}`
-      : 'nobody holds it'
+      ? `ElasticIP ${holder.metadata.name} holds it for ${claimKey(holder) ?? 'no Service'}`
+      : 'no ElasticIP holds it'
     return {
       level: 'error',
       what: `Service ${keyOf(service)} shows ${address} in ${where}, and ${whose}`,

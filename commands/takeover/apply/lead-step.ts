@@ -115,10 +115,10 @@ function leaderMissing(holder: string, { own, lead }: { own: readonly StoppableW
   const place = placeOf(lead.at)
   if (holder !== '' && !isOwnIdentity(holder) && !isOfTakeover(holder))
     return {
-      text: `the ${place} is held by ${holder}, which does not act for us`,
+      text: `the ${place} is held by ${holder}, which does not act for eip-admission`,
       hint: `stop that program: \`kubectl get pods -A -o wide | grep ${holder.split('_')[0]}\` finds it`,
     }
-  const text = holder === '' ? `nobody holds the ${place}` : `freeing the ${place} of ${holder}`
+  const text = holder === '' ? `no process holds the ${place}` : `freeing the ${place} of ${holder}`
   const deployment = own.find(({ kind }) => kind === 'Deployment')
   if (!deployment) return { text, hint: 'start `eip-admission serve` with the settings that the plan prints' }
   return {

@@ -100,7 +100,7 @@ function versionFinding({ object, image, predecessor }: FoundWorkload): PlanFind
       isBlocker: true,
       reason: 'unknown-version',
       where,
-      what: `it runs version ${version} of ${title}; we know ${known}, and others may mark their reservations in another way`,
+      what: `it runs version ${version} of ${title}; eip-admission knows ${known}, and others may mark their reservations in another way`,
       remedy: `upgrade it to ${known} first, and let it settle`,
     },
   ]

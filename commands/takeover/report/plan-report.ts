@@ -54,12 +54,14 @@ function predecessorText({ predecessor: { workloads, lease, finalizers }, target
     isRunning ? replicasText(replicas) : 'stopped',
     image,
   ])
-  const holder = lease.holder === undefined ? 'nobody holds it' : `held by ${lease.holder}`
+  const holder = lease.holder === undefined ? 'no process holds it' : `held by ${lease.holder}`
   const use = lease.isUsed ? holder : 'not used by the predecessor (--leader-elect=false)'
   return section('Predecessor', [
     ...table(rows),
     `Lease ${lease.namespace}/${lease.name}: ${plainText(use)}; eip-admission leads by ${target.leaseNamespace}/${target.leaseName}`,
-    ...finalizers.map((finalizer) => `its finalizer ${finalizer} stays on its Services, beside ours`),
+    ...finalizers.map(
+      (finalizer) => `its finalizer ${finalizer} stays on its Services, beside the one of eip-admission`,
+    ),
   ])
 }
 
@@ -93,7 +95,7 @@ const heldTexts = {
   balancer: 'managed load balancer',
   'control-plane': 'the control-plane address',
   pending: 'waits for an address',
-  ignored: 'not served by us',
+  ignored: 'not served by eip-admission',
 } as const
 
 /** Each Service and its address. */
@@ -179,7 +181,7 @@ function namesText(verb: string, [first, ...more]: readonly string[]): string[] 
 
 const changeTexts = {
   kept: 'stays as it is',
-  adopted: 'gets our labels',
+  adopted: 'gets labels of eip-admission',
   changed: 'changes',
   added: 'is added',
   removed: 'is removed',

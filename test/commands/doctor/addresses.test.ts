@@ -43,7 +43,7 @@ test('what a Service shows is held for it, or an own address of the project', ()
     lines(shownAddressesHeld, { cluster, services, records, reservations })
   assert.match(of([ours], [bound])[0] ?? '', /^ok/)
   assert.equal(of([ours], []), [
-    `error: Service default/web shows ${address} in status.loadBalancer and spec.loadBalancerIP and annotation eip-admission.dev/address, and nobody holds it`,
+    `error: Service default/web shows ${address} in status.loadBalancer and spec.loadBalancerIP and annotation eip-admission.dev/address, and no ElasticIP holds it`,
   ])
   // The same where the Service names an ElasticIP.
   const naming = makeService({
@@ -52,7 +52,7 @@ test('what a Service shows is held for it, or an own address of the project', ()
     status: status(address),
   })
   assert.match(of([naming], [bound])[0] ?? '', /^ok/)
-  assert.match(of([naming], [])[0] ?? '', /^error: Service default\/web shows .* and nobody holds it$/)
+  assert.match(of([naming], [])[0] ?? '', /^error: Service default\/web shows .* and no ElasticIP holds it$/)
   const releasing = makeRecord({ phase: 'Releasing', address, reservationID: 'res-1' })
   assert.match(of([ours], [releasing])[0] ?? '', /^error/)
   const other = makeService({ name: 'other', status: status(address) })

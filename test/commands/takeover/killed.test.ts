@@ -118,7 +118,7 @@ test('the lease of a program outside of the stopped pods counts as long as it sa
     of.api.put(leases, { ...stored, spec: { ...stored.spec, holderIdentity: 'elsewhere_1', leaseDurationSeconds: 15 } })
   })
   await apply(of, lines)
-  assert.match(lines.join('\n'), 'is held by elsewhere_1, which does not act for us')
+  assert.match(lines.join('\n'), 'is held by elsewhere_1, which does not act for eip-admission')
   assert.ok(of.state.leadsSinceMs - of.state.runsUntilMs >= 15_000)
 })
 
@@ -407,7 +407,7 @@ test('a step without progress ends with what is missing, and what to do', async 
   await run.then(
     () => assert.unreachable(),
     (error: Error) => {
-      assert.match(error.message, 'made no progress for 1m: nobody holds the lease')
+      assert.match(error.message, 'made no progress for 1m: no process holds the lease')
       assert.match(error.message, 'start `eip-admission serve`')
     },
   )

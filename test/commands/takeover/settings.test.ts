@@ -145,7 +145,7 @@ test('only where the API server refuses a read, somebody else should read it', a
   ] as const) {
     const { findings } = translate(equinix, await given({ envFrom: [{ secretRef: { name } }] }))
     const { remedy = '' } = findings.find(({ where }) => where === `Secret ccm/${name}`) ?? {}
-    assert.is(remedyText(remedy).includes('as somebody who may read it'), isRight, name)
+    assert.is(remedyText(remedy).includes('as a user who may read it'), isRight, name)
   }
 })
 
