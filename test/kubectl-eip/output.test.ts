@@ -179,7 +179,7 @@ const statusRows: { name: string; seen: Partial<StatusSeen>; says: string | RegE
   {
     name: 'a dead leader',
     seen: { lease: { value: lease('2026-01-31T09:00:00Z') } },
-    says: 'nobody: pod_0123456789ab renewed the lease 5m ago',
+    says: 'no process: pod_0123456789ab renewed the lease 5m ago',
   },
   {
     name: 'a guardian of a cluster whose clock is some seconds behind',
