@@ -1,12 +1,6 @@
 import type { KubeClient } from '../kube/client.ts'
-import type { KubeObject } from '../kube/objects.ts'
-import {
-  mutatingWebhookConfigurations,
-  namespaces,
-  type Resource,
-  validatingWebhookConfigurations,
-} from '../kube/resource.ts'
-import { resourceOf } from '../manifests/resources.ts'
+import { ownNamespaceIn } from '../inspect/own-deployments.ts'
+import { mutatingWebhookConfigurations, namespaces, validatingWebhookConfigurations } from '../kube/resource.ts'
 import { names } from '../settings/installed-names.ts'
 import type { Configurations } from '../webhooks/probe-problem.ts'
 import { type InstallSettings, installSettings } from './settings/commands.ts'
@@ -42,23 +36,15 @@ async function readConfigurations(client: KubeClient): Promise<Configurations> {
   return { mutating, validating }
 }
 
-type Binding = KubeObject & { subjects?: { kind: string; name: string; namespace?: string }[] }
-
 /**
  * The namespace of the installation to which the cluster-wide objects belong; undefined if there is none, or if its
  * namespace is deleted. Each cluster-wide role has one account, whether the webhooks are called by URL or by Service.
  */
 async function readOwner(client: KubeClient): Promise<string | undefined> {
-  const binding = await client.get(clusterRoleBindings, { name: names.serviceAccount })
-  const owner = binding?.subjects?.find(({ name }) => name === names.serviceAccount)?.namespace
+  const owner = await ownNamespaceIn(client)
   if (owner === undefined) return undefined
   return (await client.get(namespaces, { name: owner })) === undefined ? undefined : owner
 }
-
-const clusterRoleBindings = resourceOf({
-  apiVersion: 'rbac.authorization.k8s.io/v1',
-  kind: 'ClusterRoleBinding',
-}) as Resource<Binding>
 
 /** The parts of an installation that a cluster has. */
 export type Installed = { configurations: Configurations; owner: string | undefined }

@@ -1,3 +1,4 @@
+import type { KubeObject } from '../kube/objects.ts'
 import { defineResource } from '../kube/resource.ts'
 import type { AnnouncementState, Definition, Pod, SessionState, Workload } from './facts.ts'
 
@@ -17,6 +18,15 @@ export const daemonSets = defineResource<Workload>({
   kind: 'DaemonSet',
   plural: 'daemonsets',
   namespaced: true,
+})
+
+export const clusterRoleBindings = defineResource<
+  KubeObject & { subjects?: { kind: string; name: string; namespace?: string }[] }
+>({
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+  kind: 'ClusterRoleBinding',
+  plural: 'clusterrolebindings',
+  namespaced: false,
 })
 
 export const definitionsRead = defineResource<Definition>({

@@ -1,14 +1,30 @@
+import { isForbidden } from '../kube/errors.ts'
 import { listAll } from '../kube/list-all.ts'
+import { names } from '../settings/installed-names.ts'
 import type { Container, Workload } from './facts.ts'
-import { deployments } from './kinds.ts'
+import { clusterRoleBindings, deployments } from './kinds.ts'
 import type { Reader } from './reader.ts'
 
 /** The label of the Deployments of eip-admission, however they were installed. */
 export const ownLabel = 'app.kubernetes.io/name=eip-admission'
 
-/** The Deployments of eip-admission, in whatever namespace they are. */
-export function listOwnDeployments(reader: Pick<Reader, 'list'>): Promise<Workload[]> {
-  return listAll(reader, deployments, { labelSelector: ownLabel })
+/**
+ * The namespace that has the rights of eip-admission in the cluster; undefined if none has. Whoever may write Deployments
+ * in a namespace can label one as eip-admission's; only administrators write this binding.
+ */
+export async function ownNamespaceIn(reader: Pick<Reader, 'get'>): Promise<string | undefined> {
+  const binding = await reader.get(clusterRoleBindings, { name: names.serviceAccount })
+  return binding?.subjects?.find(({ name }) => name === names.serviceAccount)?.namespace
+}
+
+/** The Deployments of eip-admission: those of the namespace that has its rights, as far as a reader may know which. */
+export async function listOwnDeployments(reader: Reader): Promise<Workload[]> {
+  const namespace = await ownNamespaceIn(reader).catch(unlessForbidden)
+  return listAll(reader, deployments, { labelSelector: ownLabel, ...(namespace !== undefined && { namespace }) })
+}
+
+function unlessForbidden(error: unknown): undefined {
+  if (!isForbidden(error)) throw error
 }
 
 /** The container of the process: others may come before it. */

@@ -5,8 +5,8 @@ import { leaderElection } from '../settings/leader-election.ts'
 import { ownNamespace } from '../settings/process.ts'
 import { type Readable, readable, valueOf } from './reader.ts'
 
-/** The Deployments of eip-admission, in whatever namespace they are. */
-export function readDeployments(client: Pick<KubeClient, 'list'>): Promise<Readable<Workload[]>> {
+/** The Deployments of eip-admission. */
+export function readDeployments(client: Pick<KubeClient, 'get' | 'list'>): Promise<Readable<Workload[]>> {
   return readable('list Deployments', listOwnDeployments(client))
 }
 

@@ -5,6 +5,7 @@ import { listOwnDeployments, ownContainer, ownLabel } from '../../inspect/own-de
 import { cloudChoice } from '../../clouds/cloud-choice.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { keyOf } from '../../kube/objects.ts'
+import { firstItems } from '../../lib/text.ts'
 import { certificates } from '../../settings/certificates.ts'
 import { common } from '../../settings/common.ts'
 import { parseSettingsFile } from '../../settings/file.ts'
@@ -33,8 +34,9 @@ export async function findSettings(
   { flags, env }: { flags: Readonly<Record<string, string>>; env: Env },
 ): Promise<FoundSettings> {
   const reader = readerOf(client)
-  const found = await listOwnDeployments(reader)
-  const [object] = found.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1))
+  const found = (await listOwnDeployments(reader)).toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1))
+  const [object] = found
+  if (new Set(found.map(({ metadata }) => metadata.namespace)).size > 1) throw new Error(severalText(found))
   const container = object && ownContainer([object])
   if (!object || !container) throw new Error(notFound)
   const given = await readGivenSettings({ object, container }, dataReader(reader), repeated)
@@ -50,6 +52,15 @@ const byHand =
 const notFound =
   `this cluster has no Deployment with the label ${ownLabel}. Install eip-admission first; if \`serve\` runs ` +
   `elsewhere, ${byHand}`
+
+/** A person who may not see whose the rights are cannot know either whose the label is. */
+function severalText(found: readonly Workload[]): string {
+  const all = firstItems(found.map(keyOf)).join(' and ')
+  return (
+    `Deployments ${all} have the label ${ownLabel}, and no ClusterRoleBinding that you may read says which one is the ` +
+    `installation. Run doctor as a user who may get ClusterRoleBindings, or ${byHand}`
+  )
+}
 
 function unreadText(where: string, unread: GivenSettings['unread']): string {
   const reasons = unread.map(({ where: place, what }) => `${place} ${what}`).join('; ')

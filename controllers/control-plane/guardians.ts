@@ -19,61 +19,13 @@ import type { GuardianMetrics } from './guardian-metrics.ts'
 import type { Mirror } from './mirror-declaration.ts'
 import type { Targets } from './targets.ts'
 
-/** The loop that keeps an address at one good control-plane node. */
-export function addressGuardian(parts: Parts, port: AddressPort): Guardian {
-  const { base, known, targets, metrics, awake, watchdog } = parts
-  const { log, settings } = base
-  const { probeFailures, probeSuccesses, probeIntervalMs, controlPlaneCooldownMs, controlPlaneReadMs } =
-    settings.process
-  const rules = { failures: probeFailures, successes: probeSuccesses }
-  const onAttempt = ({ reason }: { reason: string }, error: string | undefined) => metrics.move(reason, error)
-  return guardian({
-    known,
-    keeper: keeper({
-      mover: mover({
-        what: 'the control-plane address',
-        assign: port.assign,
-        cooldownMs: controlPlaneCooldownMs,
-        clock,
-        log,
-        onAttempt,
-      }),
-      rules,
-      words: controlPlaneWords,
-      clock,
-    }),
-    nodes: targets.nodes,
-    address: targets.address,
-    ownNode: settings.process.nodeName,
-    rules,
-    readIntervalMs: controlPlaneReadMs,
-    probeIntervalMs,
-    wakeUp: awake,
-    clock,
-    log,
-    onTurn: watchdog.turn,
-    onMoved: (move) => void tellMove(parts, move),
-  })
-}
-
-/** Managed balancers are probed where the API servers listen: a balancer answers while any of them does. */
-export function originsGuardian(
-  { base, caches, known, targets, metrics, awake, watchdog }: Parts,
-  balancer: Pick<BalancerGuardianOptions, 'balancers' | 'id'> & { port?: number },
-): Guardian {
-  const { log, settings } = base
-  const { probeFailures, probeSuccesses, probeIntervalMs, controlPlaneReadMs } = settings.process
-  const isShared = (address: string) => address === known.current()?.address
-  return balancerGuardian({
-    ...balancer,
-    port: balancer.port,
+/** The options of both guardians. */
+function common({ base: { log, settings }, known, targets, awake, watchdog }: Parts) {
+  const { probeFailures, probeSuccesses, probeIntervalMs, controlPlaneReadMs, nodeName } = settings.process
+  return {
     known,
     nodes: targets.nodes,
-    external: (name) => {
-      const node = caches.nodes().find(({ metadata }) => metadata.name === name)
-      return externalAddress(node?.status, isShared)
-    },
-    ownNode: settings.process.nodeName,
+    ownNode: nodeName,
     rules: { failures: probeFailures, successes: probeSuccesses },
     readIntervalMs: controlPlaneReadMs,
     probeIntervalMs,
@@ -81,6 +33,49 @@ export function originsGuardian(
     clock,
     log,
     onTurn: watchdog.turn,
+  }
+}
+
+/** The loop that keeps an address at one good control-plane node. */
+export function addressGuardian(parts: Parts, port: AddressPort): Guardian {
+  const shared = common(parts)
+  const { base, targets, metrics } = parts
+  const onAttempt = ({ reason }: { reason: string }, error: string | undefined) => metrics.move(reason, error)
+  return guardian({
+    ...shared,
+    keeper: keeper({
+      mover: mover({
+        what: 'the control-plane address',
+        assign: port.assign,
+        cooldownMs: base.settings.process.controlPlaneCooldownMs,
+        clock,
+        log: base.log,
+        onAttempt,
+      }),
+      rules: shared.rules,
+      words: controlPlaneWords,
+      clock,
+    }),
+    address: targets.address,
+    onMoved: (move) => void tellMove(parts, move),
+  })
+}
+
+/** Managed balancers are probed where the API servers listen: a balancer answers while any of them does. */
+export function originsGuardian(
+  parts: Parts,
+  balancer: Pick<BalancerGuardianOptions, 'balancers' | 'id'> & { port?: number },
+): Guardian {
+  const { caches, known, metrics } = parts
+  const isShared = (address: string) => address === known.current()?.address
+  return balancerGuardian({
+    ...common(parts),
+    ...balancer,
+    port: balancer.port,
+    external: (name) => {
+      const node = caches.nodes().find(({ metadata }) => metadata.name === name)
+      return externalAddress(node?.status, isShared)
+    },
     onAttempt: (error) => metrics.move('origins', error),
   })
 }

@@ -219,7 +219,7 @@ type Silence = {
  *
  * | the last leader                                        | releases wait                           |
  * | ------------------------------------------------------ | --------------------------------------- |
- * | led while this process ran, and had not to wait itself | not: a copy starts its processes anew   |
+ * | led while this process ran, and had not to wait itself | not: a copy starts its processes later  |
  * | ended a moment ago, and had not to wait itself         | not: a copy takes longer to restore     |
  * | ended earlier or later than that, by its clock         | until an original has signed            |
  * | had not ended to wait, or nobody knows when it ended   | until an original has signed            |

@@ -87,6 +87,23 @@ test('doctor says which right is missing, and what to give it instead', async ()
   assert.match(secret.stderr, 'Run doctor as a user who may read it, or give doctor the flags')
 })
 
+test('a Deployment that another namespace labels as that of eip-admission is not taken for it', async () => {
+  const labels = { 'app.kubernetes.io/name': 'eip-admission' }
+  const containers = [{ name: 'eip-admission', image: 'example.com/eip-admission', args: ['--cloud-provider=hetzner'] }]
+  await stage.run('create', 'namespace', 'a-team')
+  const created = await stage.kubectl(['create', '-f', '-'], {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'eip-admission', namespace: 'a-team', labels },
+    spec: { replicas: 0, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers } } },
+  })
+  assert.is(created.code, 0, created.stderr)
+  const { stdout } = await doctor(controlPlane.kubeconfig, '-o', 'json')
+  assert.equal((JSON.parse(stdout) as Report).settingsFrom, found)
+  const unsure = await doctor(controlPlane.kubeconfigFor('reader'))
+  assert.match(unsure.stderr, 'a-team/eip-admission and eip-admission/eip-admission have the label')
+})
+
 test('helm test runs doctor with the settings and the rights of serve, and finds no error', async () => {
   const hooks = await runHelm(['get', 'hooks', 'eip-admission', '-n', 'eip-admission'], {
     KUBECONFIG: controlPlane.kubeconfig,
