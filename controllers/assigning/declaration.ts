@@ -20,7 +20,7 @@ import { type ForwardedKeys, forwardedKeys, type Watch, watch } from '../loop/wa
 import { type Arrival, type Assigning, type AssigningDeps, assigning } from './assigning.ts'
 import type { Halt } from './assigning-plan.ts'
 import { type NodeProbes, nodeProbes } from './node-probes.ts'
-import { type ServedBy, serviceNodes, servingNodes } from './service-nodes.ts'
+import { servedBy, serviceNameLabel, serviceNodes } from './service-nodes.ts'
 
 type Deps = Pick<
   Dependencies,
@@ -172,13 +172,6 @@ function haltOf(state: ClusterState): Halt | undefined {
   return state.kind === 'foreign' ? { problem: `it stays where it is: ${state.reason}` } : undefined
 }
 
-/** The nodes that serve a Service. */
-function servedBy(service: Service, slices: EndpointSlice[]): ServedBy {
-  const { namespace, name } = service.metadata
-  const own = slices.filter((slice) => isOf(slice, { namespace, name }))
-  return { nodes: servingNodes(own), isLocal: service.spec.externalTrafficPolicy === 'Local' }
-}
-
 /** The Services that show an address. Nothing that people write on a Service says its second one. */
 function statesShowing(deps: Pick<Deps, 'caches' | 'want'>, address: string): ServiceState[] {
   const records = deps.caches.records.list()
@@ -187,12 +180,6 @@ function statesShowing(deps: Pick<Deps, 'caches' | 'want'>, address: string): Se
   return serviceStates(deps, (service) => keyOf(service) === key || mentionsAddress(service, address)).filter(
     (state) => announcedAddress(state) === address,
   )
-}
-
-const serviceNameLabel = 'kubernetes.io/service-name'
-
-function isOf({ metadata }: EndpointSlice, service: { namespace: string | undefined; name: string }): boolean {
-  return metadata.namespace === service.namespace && metadata.labels?.[serviceNameLabel] === service.name
 }
 
 /** The cache keeps every slice of the cluster, and we ask only for the nodes of their endpoints. */

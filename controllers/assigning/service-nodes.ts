@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto'
 import { isIPv6 } from 'node:net'
 import type { Machine, ProviderIds } from '../../clouds/ports/machines.ts'
 import { compareRanks } from '../../lib/includes.ts'
-import { type EndpointSlice, type Node, isExcluded } from '../../kube/objects.ts'
+import { type EndpointSlice, type Node, type Service, isExcluded } from '../../kube/objects.ts'
 import type { MovableNode, MoveWords } from '../moves/move-plan.ts'
 import { noProbes, type ProbeHistory } from '../moves/probe-history.ts'
 import { machineIdOf, oneNodeForEach } from '../nodes/node-machine.ts'
@@ -89,8 +89,19 @@ export function serviceNodes(facts: ServiceNodeFacts): MovableNode[] {
     .map(({ name, machine, leaving, probes }) => ({ name, machine, leaving, probes }))
 }
 
+export const serviceNameLabel = 'kubernetes.io/service-name'
+
+/** The nodes that serve a Service, by those of the slices that are its own. */
+export function servedBy({ metadata, spec }: Service, slices: readonly EndpointSlice[]): ServedBy {
+  const own = slices.filter(
+    (slice) =>
+      slice.metadata.namespace === metadata.namespace && slice.metadata.labels?.[serviceNameLabel] === metadata.name,
+  )
+  return { nodes: servingNodes(own), isLocal: spec.externalTrafficPolicy === 'Local' }
+}
+
 /** The nodes on which slices of a Service have ready endpoints; where it has none, those whose endpoints still serve. */
-export function servingNodes(slices: readonly EndpointSlice[]): Set<string> {
+function servingNodes(slices: readonly EndpointSlice[]): Set<string> {
   const all = slices.flatMap(({ endpoints }) => endpoints ?? [])
   const on = (some: typeof all) => new Set(some.flatMap(({ nodeName }) => nodeName ?? []))
   const ready = on(all.filter(({ conditions }) => conditions?.ready ?? true))

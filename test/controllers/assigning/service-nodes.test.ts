@@ -2,15 +2,16 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import {
   type ServiceNodeFacts,
+  servedBy,
   serviceNodes,
   serviceWords,
-  servingNodes,
 } from '../../../controllers/assigning/service-nodes.ts'
 import { planMove } from '../../../controllers/moves/move-plan.ts'
 import { noProbes, type ProbeHistory } from '../../../controllers/moves/probe-history.ts'
 import type { Machine } from '../../../clouds/ports/machines.ts'
+import { makeService } from '../../builders.ts'
 import { elastic, makeMachine, own } from '../nodes/builders.ts'
-import type { EndpointConditions, EndpointSlice, Node } from '../../../kube/objects.ts'
+import type { EndpointConditions, EndpointSlice, Node, Service } from '../../../kube/objects.ts'
 
 const answered: ProbeHistory = { failures: 0, successes: 9, formerSuccesses: 0, answeredAtMs: 1 }
 const silent: ProbeHistory = { failures: 3, successes: 0, formerSuccesses: 9, answeredAtMs: 1, reason: 'no answer' }
@@ -150,11 +151,12 @@ test('equal nodes have an order of their own for each address, so that addresses
   assert.equal([...new Set(first)].toSorted(), ['a', 'b', 'c'])
 })
 
-test('endpoints serve where they are ready, else where they end', () => {
+test('a Service is served by its own endpoints where they are ready, else where they end', () => {
+  const web = makeService({ name: 'web' })
   const slice = (...endpoints: [nodeName: string, conditions?: EndpointConditions][]): EndpointSlice => ({
     apiVersion: 'discovery.k8s.io/v1',
     kind: 'EndpointSlice',
-    metadata: { name: 'web-1' },
+    metadata: { name: 'web-1', namespace: 'default', labels: { 'kubernetes.io/service-name': 'web' } },
     addressType: 'IPv4',
     endpoints: endpoints.map(([nodeName, conditions]) => ({
       addresses: [],
@@ -162,11 +164,24 @@ test('endpoints serve where they are ready, else where they end', () => {
       ...(conditions && { conditions }),
     })),
   })
+  const served = (...slices: EndpointSlice[]) => [...servedBy(web, slices).nodes]
   const ending = { ready: false, serving: true, terminating: true }
-  assert.equal([...servingNodes([slice(['a'], ['b', { ready: false }])])], ['a'])
-  assert.equal([...servingNodes([slice(['a', { ready: true }], ['b', ending])])], ['a'])
-  assert.equal([...servingNodes([slice(['b', ending], ['c', { ready: false, serving: false }])])], ['b'])
-  assert.equal([...servingNodes([])], [])
+  assert.equal(served(slice(['a'], ['b', { ready: false }])), ['a'])
+  assert.equal(served(slice(['a', { ready: true }], ['b', ending])), ['a'])
+  assert.equal(served(slice(['b', ending], ['c', { ready: false, serving: false }])), ['b'])
+  assert.equal(served(), [])
+  const ofWeb = slice(['a'])
+  const { metadata } = ofWeb
+  assert.equal(served({ ...ofWeb, metadata: { ...metadata, namespace: 'tenant' } }), [])
+  assert.equal(served({ ...ofWeb, metadata: { ...metadata, labels: { 'kubernetes.io/service-name': 'db' } } }), [])
+})
+
+test('only under policy Local no other node can serve a Service', () => {
+  const web = makeService()
+  const isLocal = (spec: Partial<Service['spec']>) => servedBy({ ...web, spec: { ...web.spec, ...spec } }, []).isLocal
+  assert.ok(isLocal({ externalTrafficPolicy: 'Local' }))
+  assert.not(isLocal({ externalTrafficPolicy: 'Cluster' }))
+  assert.not(isLocal({}))
 })
 
 test.run()

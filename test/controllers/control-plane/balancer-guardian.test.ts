@@ -241,12 +241,12 @@ inWorld(
 
 test('the guardian turns at each interval, whatever the provider answers', async () => {
   const [slow, ends] = [fakeClock(), new AbortController()]
-  let turns = 0
+  let [turns, forgotten] = [0, 0]
   const guardian = balancerGuardian({
     balancers: { get: () => Promise.reject(new Error('down')) } as never,
     id: 'b',
     port: 443,
-    known: { ageMs: () => 0, forget() {} } as never,
+    known: { ageMs: () => 0, forget: () => void (forgotten += 1) } as never,
     nodes: () => [],
     external: externalOf,
     ownNode: 'a',
@@ -269,6 +269,7 @@ test('the guardian turns at each interval, whatever the provider answers', async
   await slow.pass(1_000)
   await led
   assert.is(turns, 61)
+  assert.is(forgotten, 1, 'another replica may have changed the balancer before this term')
 })
 
 test.run()

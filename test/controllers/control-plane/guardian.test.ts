@@ -495,4 +495,14 @@ test('a guardian elsewhere claims a free lease at once', async () => {
   await world.stop()
 })
 
+inWorld('an address is called healthy in the log once a problem ends, and not before', async (world) => {
+  const said = () => world.log.lines.filter(({ message }) => message === 'control-plane address is healthy').length
+  assert.is(said(), 0)
+  for (const name of ['a', 'b', 'c'] as const) world.servers[name] = 'refuses'
+  await world.clock.pass(30_000)
+  for (const name of ['a', 'b', 'c'] as const) world.servers[name] = 'well'
+  await world.clock.pass(60_000)
+  assert.is(said(), 1)
+})
+
 test.run()
