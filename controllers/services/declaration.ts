@@ -176,7 +176,7 @@ function changes(deps: Deps): Watch[] {
     // The Service of an unbound record may never come.
     watch(
       records,
-      (_name, current, previous) => (isRelevantChange(current, previous) ? [] : ofRecord(current ?? previous)),
+      (_name, current, previous) => (isRelevantChange(current, previous) ? [] : ofRecord(current)),
       unboundGraceMs,
     ),
   ]
