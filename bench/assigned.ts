@@ -233,11 +233,10 @@ async function falseMoves({ admin, rig, nodeOf, addresses, stage }: Scene, minut
   let silences = 0
   const trouble = async (name: string) => {
     while (Date.now() < endMs) {
+      const ms = Math.random() * 1_700
       silences += 1
-      await rig.silence(name, 'begin')
-      await sleep(Math.random() * 1_700)
-      await rig.silence(name, 'end')
-      await sleep(1_500 + Math.random() * 8_000)
+      await rig.silence(name, ms)
+      await sleep(ms + 1_500 + Math.random() * 8_000)
     }
   }
   await Promise.all(items.map(({ metadata }) => trouble(metadata.name)))

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { type RequestOptions, request } from 'node:https'
 import { checkServerIdentity } from 'node:tls'
-import { withTimeLimit, untilAborted } from '../lib/time-limit.ts'
+import { runningTimer, untilAborted, withTimeLimit } from '../lib/time-limit.ts'
 import type { Access, Credentials, Tls } from './credentials.ts'
 import type { Log } from './log.ts'
 
@@ -60,7 +60,7 @@ export function apiServerProbe(options: ProbeOptions): Probe {
       return new Error(`no answer within ${timeoutMs} ms`)
     }
     try {
-      return await withTimeLimit({ ms: timeoutMs, timeoutError, signal }, async (ends) => {
+      return await withTimeLimit({ ms: timeoutMs, timeoutError, signal, timer: runningTimer }, async (ends) => {
         try {
           return await ask(endpoint, ends)
         } catch (error) {

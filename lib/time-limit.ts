@@ -26,6 +26,8 @@ export type Limits = {
   signal?: AbortSignal | undefined
   /** The reason of the abort when the caller's signal aborts; without it, the signal's own reason. */
   abortError?: (reason: unknown) => unknown
+  /** The timer that ends the time; without it, one of Node. */
+  timer?: typeof plainTimer
 }
 
 /**
@@ -34,18 +36,44 @@ export type Limits = {
  * as long as the caller's signal lives, which may be as long as the process.
  */
 export async function withTimeLimit<T>(limits: Limits, work: (signal: AbortSignal) => Promise<T> | T): Promise<T> {
-  const { ms, timeoutError, signal, abortError = (reason) => reason } = limits
+  const { ms, timeoutError, signal, abortError = (reason) => reason, timer = plainTimer } = limits
   const ends = new AbortController()
-  const timer = setTimeout(() => ends.abort(timeoutError()), timerMs(ms))
+  const stopTimer = timer(ms, () => ends.abort(timeoutError()))
   const abort = () => ends.abort(abortError(signal?.reason))
   if (signal?.aborted) abort()
   signal?.addEventListener('abort', abort, { once: true })
   try {
     return await work(ends.signal)
   } finally {
-    clearTimeout(timer)
+    stopTimer()
     signal?.removeEventListener('abort', abort)
   }
+}
+
+function plainTimer(ms: number, over: () => void): () => void {
+  const timer = setTimeout(over, timerMs(ms))
+  return () => clearTimeout(timer)
+}
+
+/** The parts of a time, of which a standstill of the process can take one. */
+const parts = 4
+
+/**
+ * Calls back when this process has run for so long, and returns what stops that. After a standstill of the process, a
+ * timer of Node is over before an answer that came meanwhile is read. It would blame the other side.
+ */
+export function runningTimer(ms: number, over: () => void): () => void {
+  let left = parts
+  const timer = setInterval(
+    () => {
+      left -= 1
+      if (left > 0) return
+      clearInterval(timer)
+      over()
+    },
+    timerMs(ms / parts),
+  )
+  return () => clearInterval(timer)
 }
 
 /** A Node timer that is set for longer fires at once. */

@@ -2,6 +2,7 @@ import { connect, isIPv6 } from 'node:net'
 import type { Clock } from '../../kube/clock.ts'
 import type { Node } from '../../kube/objects.ts'
 import type { Endpoint, Probe, ProbeResult } from '../../kube/probe.ts'
+import { runningTimer } from '../../lib/time-limit.ts'
 import type { MoveRules } from '../moves/move-plan.ts'
 import { noProbes, type ProbeHistory } from '../moves/probe-history.ts'
 import { probers } from '../moves/probers.ts'
@@ -29,20 +30,21 @@ export type NodeProbes = {
 export function nodeProbes(options: {
   nodes: () => readonly Node[]
   clock: Clock
-  /** Called when a node has failed too often, and when it answers again. */
+  /** Called when a node has failed too often, when it answers again, and when another one makes its failure plausible. */
   onChange: () => void
   probe?: Probe
 }): NodeProbes {
   const { nodes, clock, onChange, probe = connectionProbe } = options
   const failed = new Set<string>()
+  let running: ReturnType<typeof probers> | undefined
   const onOutcome = (name: string, { isWell, failures }: { isWell: boolean; failures: number }) => {
     const isFailed = !isWell && (failed.has(name) || failures >= nodeRules.failures)
-    if (isFailed === failed.has(name)) return
+    const isVoucher = failed.size > 0 && running?.history(name).successes === nodeRules.successes
+    if (isFailed === failed.has(name) && !isVoucher) return
     if (isFailed) failed.add(name)
     else failed.delete(name)
     onChange()
   }
-  let running: ReturnType<typeof probers> | undefined
   const retarget = () => {
     const targets = new Map(nodes().flatMap(targetOf))
     for (const name of failed) if (!targets.has(name)) failed.delete(name)
@@ -75,9 +77,8 @@ function place({ type, address }: { type: string; address: string }): number {
 export async function connectionProbe({ address, port: at }: Endpoint, signal?: AbortSignal): Promise<ProbeResult> {
   const { promise, resolve } = Promise.withResolvers<ProbeResult>()
   const socket = connect({ host: address, port: at, ...(signal && { signal }) })
-  const timer = setTimeout(
-    () => resolve({ isWell: false, isDefinite: false, reason: `no answer within ${timeoutMs} ms` }),
-    timeoutMs,
+  const stopTimer = runningTimer(timeoutMs, () =>
+    resolve({ isWell: false, isDefinite: false, reason: `no answer within ${timeoutMs} ms` }),
   )
   socket.once('connect', () => resolve({ isWell: true }))
   socket.on('error', (error: NodeJS.ErrnoException) =>
@@ -88,7 +89,7 @@ export async function connectionProbe({ address, port: at }: Endpoint, signal?: 
   try {
     return await promise
   } finally {
-    clearTimeout(timer)
+    stopTimer()
     socket.destroy()
   }
 }

@@ -13,6 +13,7 @@ import { type EndpointSlice, type Node, type Service, isExcluded } from '../../k
 import type { MovableNode, MoveWords } from '../moves/move-plan.ts'
 import { noProbes, type ProbeHistory } from '../moves/probe-history.ts'
 import { machineIdOf, oneNodeForEach } from '../nodes/node-machine.ts'
+import { nodeRules } from './node-probes.ts'
 import { isReady, isScaledDown, isShutDown } from '../nodes/taints.ts'
 
 const excluded = 3
@@ -135,11 +136,12 @@ const notReady: ProbeHistory = { failures: Infinity, successes: 0, formerSuccess
 /**
  * The combined verdict of Kubernetes and our probes. A node that never answered us proves nothing: a firewall may be
  * between. If more than half of the others fail at once, our own network is the suspect, and only Kubernetes decides.
+ * After such an outage the nodes answer again one after another: only several good answers end the suspicion.
  */
 function trustedProbes({ nodes, probes }: ServiceNodeFacts): (node: Node) => ProbeHistory {
   const histories = nodes.map(({ metadata }) => probes(metadata.name)).filter(hasAnswered)
-  const failing = histories.filter(({ failures }) => failures > 0)
-  const isTrusted = failing.length * 2 <= histories.length
+  const unsteady = histories.filter(({ successes }) => successes < nodeRules.successes)
+  const isTrusted = unsteady.length * 2 <= histories.length
   return (node) => {
     if (!isReady(node)) return notReady
     const history = isTrusted ? probes(node.metadata.name) : noProbes

@@ -25,8 +25,8 @@ export type AssignedRig = {
   network: Network
   /** Adds a machine to the network, and starts kube-proxy and a pod there. Its node is the caller's. */
   start: (machine: AssignedMachine) => Promise<void>
-  /** The machine answers nobody, or does so again. It is silent: no router tells senders that there is no way. */
-  silence: (name: string, to: 'begin' | 'end') => Promise<void>
+  /** The machine answers nobody for so long. It is silent: no router tells senders that there is no way. */
+  silence: (name: string, ms: number) => Promise<void>
   /** The machine loses its power: it is silent, and what ran there ends. */
   gone: (name: string) => Promise<void>
   /** Asks a URL again and again from outside of the cluster. */
@@ -80,8 +80,8 @@ async function makeMachines({ network, mode, dir, kubeconfig }: Place): Promise<
     startChild(network.on(host, command), { logFile: logOf(host, name), env: programEnv })
   const endOne = async (name: string) =>
     void (await Promise.all((programs.get(name) ?? []).map((child) => child.stop('SIGKILL'))))
-  const silence = async (name: string, to: 'begin' | 'end') => {
-    const code = await on(name, 'nft', ['nft', to === 'begin' ? silentTable : 'delete table ip silent']).exited
+  const silence = async (name: string, ms?: number) => {
+    const code = await on(name, 'nft', ['nft', silentFor(ms)]).exited
     if (code !== 0) throw new Error(`nft ended with ${code}; its log: ${logOf(name, 'nft')}`)
   }
   return {
@@ -98,14 +98,25 @@ async function makeMachines({ network, mode, dir, kubeconfig }: Place): Promise<
       ])
     },
     async gone(name) {
-      await silence(name, 'begin')
+      await silence(name)
       await endOne(name)
     },
     end: async () => void (await Promise.all([...programs.keys()].map(endOne))),
   }
 }
 
-const silentTable = 'table ip silent { chain everything { type filter hook prerouting priority raw; policy drop; }; }'
+/** Drops every packet. The kernel ends that at its time, however busy the machine is. */
+function silentFor(ms?: number): string {
+  const until = ms === undefined ? '' : ` timeout ${Math.round(ms)}ms`
+  return [
+    'add table ip silent',
+    'add set ip silent protocols { type ether_type; flags timeout; }',
+    'add chain ip silent everything { type filter hook prerouting priority raw; }',
+    'flush chain ip silent everything',
+    'add rule ip silent everything meta protocol @protocols drop',
+    `add element ip silent protocols { ip${until} }`,
+  ].join('; ')
+}
 
 /** Machines cannot reach the loopback address of the API server: this passes their connections on. */
 async function openDoor({ dir, url, kubeconfig }: ControlPlane): Promise<{ kubeconfig: string; close: () => void }> {

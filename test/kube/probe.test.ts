@@ -7,6 +7,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Tls } from '../../kube/credentials.ts'
 import { type ProbeResult, apiServerProbe } from '../../kube/probe.ts'
+import { standStill } from '../lib/stand-still.ts'
 import { recordedLog } from './recorded-log.ts'
 import { selfSigned } from './self-signed.ts'
 
@@ -103,6 +104,17 @@ for (const [what, answer, expected] of answers)
       },
       expected.isWell || expected.isDefinite ? {} : { timeoutMs: silentMs },
     ))
+
+test('an answer that came while this process stood still is an answer', () =>
+  withServer(
+    status(200, 'ok'),
+    async ({ probe }) => {
+      const probing = probe()
+      setImmediate(standStill, 3_100)
+      assert.equal(await probing, { isWell: true })
+    },
+    { timeoutMs: 3_000 },
+  ))
 
 test('a probe sends no credentials', () =>
   withServer(status(200), async ({ probe, requests }) => {

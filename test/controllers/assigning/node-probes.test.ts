@@ -4,6 +4,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { connectionProbe, nodeProbes, nodeRules } from '../../../controllers/assigning/node-probes.ts'
 import type { Node } from '../../../kube/objects.ts'
+import { standStill } from '../../lib/stand-still.ts'
 import { fakeClock } from '../../kube/fake-clock.ts'
 
 function node(name: string, addresses: Record<string, string>): Node {
@@ -19,6 +20,16 @@ test('a connection that is accepted or refused shows that the machine is there',
   server.close()
   await once(server, 'close')
   assert.equal(await connectionProbe({ address: '127.0.0.1', port }), { isWell: true })
+})
+
+test('an answer that came while this process stood still is an answer', async () => {
+  const server = createServer().listen({ host: '127.0.0.1', port: 0 })
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const probing = connectionProbe({ address: '127.0.0.1', port })
+  process.nextTick(standStill, 1_100)
+  assert.equal(await probing, { isWell: true })
+  server.close()
 })
 
 test('an address to which there is no way is a failure with its reason', async () => {
@@ -58,6 +69,28 @@ test('nodes are probed at their internal address, and a change is told once', as
   assert.is(changes, 2)
   stop.abort()
   assert.equal(probes.history('a').successes, 0, 'a process that stops knows nothing')
+})
+
+test('the good answers of another node are told while one has failed: they show that our own network is well', async () => {
+  const clock = fakeClock()
+  const nodes = [node('a', { InternalIP: '10.0.0.2' }), node('b', { InternalIP: '10.0.0.3' })]
+  const silent = new Set(['10.0.0.2', '10.0.0.3'])
+  let changes = 0
+  const probes = nodeProbes({
+    nodes: () => nodes,
+    clock,
+    onChange: () => void (changes += 1),
+    probe: async ({ address }) =>
+      silent.has(address) ? { isWell: false, isDefinite: false, reason: 'no answer' } : { isWell: true },
+  })
+  probes.start(new AbortController().signal)
+  await clock.pass(5_000)
+  assert.is(changes, 2)
+  silent.delete('10.0.0.3')
+  await clock.pass(1_000)
+  assert.is(changes, 3, 'it answers')
+  await clock.pass(5_000)
+  assert.is(changes, 4, 'it has answered often enough')
 })
 
 test('the failure of a node that is deleted and comes again is told again', async () => {

@@ -15,6 +15,7 @@ import type { EndpointConditions, EndpointSlice, Node, Service } from '../../../
 
 const answered: ProbeHistory = { failures: 0, successes: 9, formerSuccesses: 0, answeredAtMs: 1 }
 const silent: ProbeHistory = { failures: 3, successes: 0, formerSuccesses: 9, answeredAtMs: 1, reason: 'no answer' }
+const recovered: ProbeHistory = { failures: 0, successes: 1, formerSuccesses: 9, answeredAtMs: 2 }
 const never: ProbeHistory = { failures: 30, successes: 0, formerSuccesses: 0, reason: 'no answer' }
 
 type Change = { spec?: Partial<Node['spec']>; metadata?: Partial<Node['metadata']>; ready?: 'True' | 'Unknown' }
@@ -127,6 +128,15 @@ test('probes count where nodes have answered before, and while at most half of t
   assert.equal(failedOnes({ a: silent, b: answered }), ['a'])
   assert.equal(failedOnes({ a: silent, b: silent, c: answered }), [], 'our own network is the suspect')
   assert.equal(failedOnes({ a: never, b: never, c: never }), [], 'a firewall may be between')
+})
+
+test('after an outage of our own network, nodes answer again one after another: the last one has not failed', () => {
+  assert.equal(failedOnes({ a: silent, b: recovered, c: recovered }), [])
+  assert.equal(failedOnes({ a: silent, b: recovered, c: answered }), [])
+  const two = { ...recovered, successes: 2 }
+  const three = { ...recovered, successes: 3 }
+  assert.equal(failedOnes({ a: silent, b: two, c: three }), [])
+  assert.equal(failedOnes({ a: silent, b: three, c: three }), ['a'], 'the others answer, and it still does not')
 })
 
 test('a node of another cloud has no machine', () => {

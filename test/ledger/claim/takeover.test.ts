@@ -6,6 +6,7 @@ import { KubeError } from '../../../kube/errors.ts'
 import { timeLimit } from '../../../lib/time-limit.ts'
 import { type ElasticIP, elasticIPs } from '../../../ledger/record/elastic-ip.ts'
 import { makeRecord } from '../../builders.ts'
+import { standStill } from '../../lib/stand-still.ts'
 import { makeHarness, neverAborted, timeoutMs, type Harness } from '../harness.ts'
 
 /** A process creates the record, sends its request and dies. */
@@ -183,7 +184,7 @@ test('of several processes that take a record over at once, one sends a request'
 test('a process that was frozen before its request does not send it after its time limit', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
-  const freeze = { after: ({ verb }: { verb: string }) => (verb === 'create' ? blockThisProcess(60) : undefined) }
+  const freeze = { after: ({ verb }: { verb: string }) => (verb === 'create' ? standStill(60) : undefined) }
   const claimed = await harness.process('a', { kube: freeze, timeLimit: () => timeLimit(40) }).claim()
   assert.is(claimed.kind, 'pending')
   assert.is(harness.cloud.calls.reserve, 0)
@@ -191,7 +192,7 @@ test('a process that was frozen before its request does not send it after its ti
 
 test('a process whose list took all the time does not reserve', async () => {
   const harness = makeHarness()
-  const freeze = { after: ({ verb }: { verb: string }) => (verb === 'reservations' ? blockThisProcess(60) : undefined) }
+  const freeze = { after: ({ verb }: { verb: string }) => (verb === 'reservations' ? standStill(60) : undefined) }
   assert.is((await harness.process('a', { cloud: freeze, timeLimit: () => timeLimit(40) }).claim()).kind, 'pending')
   assert.is(harness.cloud.calls.reserve, 0)
 })
@@ -335,10 +336,5 @@ test('a refused claim does not remove its record once another process uses it', 
   assert.is(harness.record()?.status?.address, '203.0.113.1')
   assert.is(harness.record()?.metadata.deletionTimestamp, undefined)
 })
-
-/** Freezes this process, its timers included. */
-function blockThisProcess(ms: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
-}
 
 test.run()
