@@ -20,7 +20,7 @@ import { type ForwardedKeys, forwardedKeys, type Watch, watch } from '../loop/wa
 import { type Arrival, type Assigning, type AssigningDeps, assigning } from './assigning.ts'
 import type { Halt } from './assigning-plan.ts'
 import { type NodeProbes, nodeProbes } from './node-probes.ts'
-import { servedBy, serviceNameLabel, serviceNodes } from './service-nodes.ts'
+import { servedBy, serviceNameLabel, serviceNodes, withoutUnused } from './service-nodes.ts'
 
 type Deps = Pick<
   Dependencies,
@@ -180,16 +180,6 @@ function statesShowing(deps: Pick<Deps, 'caches' | 'want'>, address: string): Se
   return serviceStates(deps, (service) => keyOf(service) === key || mentionsAddress(service, address)).filter(
     (state) => announcedAddress(state) === address,
   )
-}
-
-/** The cache keeps every slice of the cluster, and we ask only for the nodes of their endpoints. */
-function withoutUnused(slice: EndpointSlice): EndpointSlice {
-  const endpoints = slice.endpoints?.map(({ nodeName, conditions }) => ({
-    addresses: [],
-    ...(nodeName !== undefined && { nodeName }),
-    ...(conditions && { conditions }),
-  }))
-  return { ...slice, endpoints: endpoints ?? null, ports: null }
 }
 
 function changes({ caches }: Deps, of: { slices: Reflector<EndpointSlice>; all: () => string[] }): Watch[] {

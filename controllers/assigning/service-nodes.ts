@@ -90,6 +90,16 @@ export function serviceNodes(facts: ServiceNodeFacts): MovableNode[] {
     .map(({ name, machine, leaving, probes }) => ({ name, machine, leaving, probes }))
 }
 
+/** A slice without what `servedBy` does not read: a cache keeps every slice of the cluster. */
+export function withoutUnused(slice: EndpointSlice): EndpointSlice {
+  const endpoints = slice.endpoints?.map(({ nodeName, conditions }) => ({
+    addresses: [],
+    ...(nodeName !== undefined && { nodeName }),
+    ...(conditions && { conditions }),
+  }))
+  return { ...slice, endpoints: endpoints ?? null, ports: null }
+}
+
 export const serviceNameLabel = 'kubernetes.io/service-name'
 
 /** The nodes that serve a Service, by those of the slices that are its own. */

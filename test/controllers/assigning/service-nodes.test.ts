@@ -5,6 +5,7 @@ import {
   servedBy,
   serviceNodes,
   serviceWords,
+  withoutUnused,
 } from '../../../controllers/assigning/service-nodes.ts'
 import { planMove } from '../../../controllers/moves/move-plan.ts'
 import { noProbes, type ProbeHistory } from '../../../controllers/moves/probe-history.ts'
@@ -174,7 +175,7 @@ test('a Service is served by its own endpoints where they are ready, else where 
       ...(conditions && { conditions }),
     })),
   })
-  const served = (...slices: EndpointSlice[]) => [...servedBy(web, slices).nodes]
+  const served = (...slices: EndpointSlice[]) => [...servedBy(web, slices.map(withoutUnused)).nodes]
   const ending = { ready: false, serving: true, terminating: true }
   assert.equal(served(slice(['a'], ['b', { ready: false }])), ['a'])
   assert.equal(served(slice(['a', { ready: true }], ['b', ending])), ['a'])
