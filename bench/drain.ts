@@ -2,6 +2,7 @@ import { ipAddressPools } from '../announcers/metallb/resources.ts'
 import { services } from '../kube/resource.ts'
 import { elasticIPs } from '../ledger/record/elastic-ip.ts'
 import type { Stage } from '../sandbox/stage.ts'
+import { apiRequests } from './api-requests.ts'
 import { inFlight } from './in-flight.ts'
 import type { Row } from './measure.ts'
 import { announced, installMetallb, joinNodes, metallbEnv, nodeNames } from './metallb-stage.ts'
@@ -12,6 +13,7 @@ const few = 250
 const many = 1000
 const nodes = 2
 const clients = 16
+const poolLists = /^LIST ipaddresspools/
 
 /** Many Services deleted at once: each address is withdrawn, seen to be withdrawn, and released. */
 export function drain(): Promise<Row[]> {
@@ -53,7 +55,7 @@ async function drained(stage: Stage, admin: Admin, count: number): Promise<{ ms:
   await inFlight(clients, count, async (place) => void (await createWithAddress(admin, name(place))))
   await bound(admin, count)
   await announced(admin, { addresses: count, nodes })
-  const before = await poolLists(stage)
+  const before = await apiRequests(stage)
   const ms = await time(async () => {
     await inFlight(clients, count, (place) => admin.remove(services, { namespace: 'default', name: name(place) }))
     // In parts, because a single wait is limited.
@@ -61,16 +63,7 @@ async function drained(stage: Stage, admin: Admin, count: number): Promise<{ ms:
       await until(`${left} addresses are left`, async () => (await admin.list(elasticIPs)).items.length <= left, 500)
     }
   })
-  const lists = (await poolLists(stage)) - before
+  const lists = (await apiRequests(stage)).of(poolLists) - before.of(poolLists)
   await until('no pool is left', async () => (await admin.list(ipAddressPools)).items.length === 0)
   return { ms, lists }
-}
-
-/** How often the API server has listed the pools so far; a page is a list. */
-async function poolLists({ kubectl }: Stage): Promise<number> {
-  const { stdout } = await kubectl(['get', '--raw', '/metrics'])
-  const lines = stdout.split('\n').filter((line) => line.startsWith('apiserver_request_total{'))
-  return lines
-    .filter((line) => line.includes('resource="ipaddresspools"') && line.includes('verb="LIST"'))
-    .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
 }

@@ -3,6 +3,7 @@ import { announce } from './announce.ts'
 import { burst } from './burst.ts'
 import { controlPlane } from './control-plane.ts'
 import { create, held } from './create.ts'
+import { deletion } from './deletion.ts'
 import { drain } from './drain.ts'
 import { hanging } from './hanging.ts'
 import { handover } from './handover.ts'
@@ -30,6 +31,7 @@ const measures: Record<string, Measure> = {
   announce,
   settle,
   drain,
+  deletion,
   routes: () => inNamespaces('routes.ts'),
   assigned: () => inNamespaces('assigned.ts'),
   flapping: () => inNamespaces('assigned.ts', ['hour']),
@@ -37,7 +39,7 @@ const measures: Record<string, Measure> = {
 }
 
 /** Long, or with programs that have to be built, so only measured where they are named. */
-const named = ['held', 'routes', 'assigned', 'flapping', 'control-plane']
+const named = ['held', 'deletion', 'routes', 'assigned', 'flapping', 'control-plane']
 
 const wanted = process.argv.slice(2)
 const unknown = wanted.filter((name) => !(name in measures))

@@ -99,3 +99,13 @@ export async function until(what: string, isSo: () => Promise<boolean>, periodMs
     await sleep(periodMs)
   }
 }
+
+/** Waits until a Service has its address, and returns when that was. */
+export async function whenAddressed(admin: Admin, { metadata }: Service): Promise<number> {
+  const { resourceVersion = '' } = metadata
+  const ends = new AbortController()
+  for await (const { type, object } of admin.watch(services, { namespace: 'default', resourceVersion }, ends.signal)) {
+    if (type === 'MODIFIED' && object.spec.loadBalancerIP !== undefined) return performance.now()
+  }
+  throw new Error('the watch ended before the Service had its address')
+}

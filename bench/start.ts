@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import type { Service } from '../kube/objects.ts'
 import { services } from '../kube/resource.ts'
 import { serviceAccountUser } from '../settings/installed-names.ts'
 import { freePorts } from '../sandbox/ports.ts'
@@ -11,7 +10,7 @@ import { type Stage, unlimited } from '../sandbox/stage.ts'
 import { withImage } from './image.ts'
 import type { Row } from './measure.ts'
 import { inRounds, time } from './samples.ts'
-import { type Admin, env, loadBalancer, namespace, onStage, swept, until } from './stage.ts'
+import { type Admin, env, loadBalancer, namespace, onStage, swept, until, whenAddressed } from './stage.ts'
 
 const rounds = 5
 
@@ -96,15 +95,6 @@ async function whenReady(product: Product): Promise<number> {
   }
   await until('the product is ready', isReady, 5)
   return performance.now()
-}
-
-async function whenAddressed(admin: Admin, { metadata }: Service): Promise<number> {
-  const { resourceVersion = '' } = metadata
-  const ends = new AbortController()
-  for await (const { type, object } of admin.watch(services, { namespace: 'default', resourceVersion }, ends.signal)) {
-    if (type === 'MODIFIED' && object.spec.loadBalancerIP !== undefined) return performance.now()
-  }
-  throw new Error('the watch ended before the Service had its address')
 }
 
 async function runNode(args: string[]): Promise<void> {

@@ -1,13 +1,11 @@
 import type { Reservation } from '../clouds/ports/cloud.ts'
 import type { KubeClient } from '../kube/client.ts'
-import { listAll } from '../kube/list-all.ts'
 import { type Service, splitKey } from '../kube/objects.ts'
 import { services } from '../kube/resource.ts'
 import { type Identity, makeIdentity } from './identity/identity.ts'
 import { listOrphans } from './sweep/orphan-list.ts'
 import { requestsInFlight } from './record/requests-in-flight.ts'
 import { type IpAddress, canonicalIpAddress } from '../lib/ip-address.ts'
-import { sharedRead } from '../lib/shared-read.ts'
 import { timeLimit } from '../lib/time-limit.ts'
 import { statusAddresses } from './record/shown.ts'
 import { type Claims, claims, type ClaimDeps } from './claim/claim.ts'
@@ -23,7 +21,7 @@ import { isSecondWanted } from './want/second-want.ts'
 import { type Want, isWanted } from './want/want.ts'
 import type { Context } from './context.ts'
 import type { Caches } from './caches.ts'
-import { readPossibleUsers } from './users/possible-users.ts'
+import { type RecordsSince, readPossibleUsers, readRecordsSince } from './users/possible-users.ts'
 
 export type LedgerOptions = Context & {
   want: (service: Service) => Want
@@ -52,6 +50,7 @@ export function makeLedger(options: LedgerOptions): Ledger {
     nodes: () => caches.nodes.list(),
     monotonicMs,
   })
+  const recordsSince = readRecordsSince(client, caches.records)
   // A claim lists, waits for its turn and reserves; other processes wait that long, and half a call longer.
   const budgetMs = 1.5 * cloudTimeoutMs
   const timeoutMs = 2 * cloudTimeoutMs
@@ -62,14 +61,14 @@ export function makeLedger(options: LedgerOptions): Ledger {
     scheme: { ...vendor.marks, cluster },
     sweepsUntagged: settings.cluster.sweepUntagged,
     identity,
-    possibleUsers: readPossibleUsers(client, vendor.policy),
+    possibleUsers: readPossibleUsers(client, { policy: vendor.policy, recordsSince }),
     clusterNetwork,
     grantedProblem: grantedCheck(grantedFacts(options, monotonicMs)),
     requestsInFlight: requestsInFlight({ timeoutMs, monotonicMs, identity }),
     haltReason,
     isAdopted,
     clusterState,
-    overLimit: limiter(options),
+    overLimit: limiter(options, recordsSince),
     turnover: turnover({ limit: maxAddressesPerNamespace, now }),
     timeLimit: () => timeLimit(budgetMs),
     monotonicMs,
@@ -109,25 +108,16 @@ function freeWarm({ caches, users }: LedgerOptions): () => ElasticIP[] {
       .filter(({ status }) => !isShown(canonicalIpAddress(status?.address ?? '') ?? ''))
 }
 
-/** A cache of a healthy process shows a write within milliseconds. */
-const seenWithinMs = 1_000
-
 /**
- * Counts what was written before the record, its own write included, so that a limit also holds when replicas race. The
- * cache has that once it shows the record. Where it does not in time, claims that count at once share a list.
+ * Counts what was written before the record, its own write included, so that a limit also holds when replicas race.
  */
-function limiter({ client, settings, caches }: LedgerOptions): ClaimDeps['overLimit'] {
+function limiter({ settings }: LedgerOptions, recordsSince: RecordsSince): ClaimDeps['overLimit'] {
   const { maxAddresses: cluster, maxAddressesPerNamespace: namespace } = settings.cluster
   if (cluster === undefined && namespace === undefined) return () => Promise.resolve(undefined)
-  const listed = sharedRead({
-    read: (signal) => listAll(client, elasticIPs, { signal }),
-    recentMs: 0,
-    abandonedError: (cause) => new Error('nothing waits for the number of addresses', { cause }),
-  })
   return async (record, signal) => {
     const isStored = record.metadata.resourceVersion !== undefined
-    const isSeen = isStored && (await caches.records.hasReached(record, seenWithinMs))
-    return overLimit(record, isSeen ? caches.records.list() : await listed.fresh(signal), { cluster, namespace })
+    const all = await recordsSince(isStored ? record : undefined, signal)
+    return overLimit(record, all, { cluster, namespace })
   }
 }
 

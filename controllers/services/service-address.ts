@@ -177,7 +177,7 @@ export type StepQueues = { [step in CloudStep]: (key: AddressKey) => void }
 /** Carries out every step that does not wait for the cloud, and hands a Service over that needs one that does. */
 export function quickSteps(deps: ServiceAddressDeps, queues: StepQueues): Reconciler {
   return serviceAddress({
-    ...deps,
+    ...endingAfter(deps, ['clear-status', 'remove-finalizers']),
     forward: (step, { key }) => {
       const other = cloudStepOf(step)
       if (other) queues[other](key)
@@ -186,18 +186,31 @@ export function quickSteps(deps: ServiceAddressDeps, queues: StepQueues): Reconc
   })
 }
 
-/** Carries out one kind of step that waits for the cloud, with the quick ones that follow it. */
+/**
+ * Carries out one kind of step that waits for the cloud. The quick steps that follow a claim are carried out with it,
+ * because a user waits for them. Those that follow a release are left to the controller of quick steps.
+ */
 export function cloudSteps(kind: CloudStep, deps: ServiceAddressDeps, queues: StepQueues): Reconciler {
   const reconciler = serviceAddress({
-    ...deps,
+    ...(kind === 'release' ? endingAfter(deps, ['release']) : deps),
     // No key is forwarded for what a cache shows: two controllers with old caches
     // would forward it to each other without end.
     forward: (step, { key, isLive }) => {
-      const other = isLive ? cloudStepOf(step) : undefined
-      if (other === undefined || other === kind) return false
+      const other = cloudStepOf(step)
+      if (other === undefined) return kind === 'release' && !step.do.startsWith('report-')
+      if (!isLive || other === kind) return false
       queues[other](key)
       return true
     },
   })
   return { ...reconciler, name: `service-${kind}` }
+}
+
+/** Ends a run after steps whose change comes back as an event. To look at once would read the same objects twice. */
+function endingAfter(deps: ServiceAddressDeps, steps: ServiceStep['do'][]): ServiceAddressDeps {
+  return {
+    ...deps,
+    carryOut: async (step, at, signal) =>
+      (await deps.carryOut(step, at, signal)) ?? (steps.includes(step.do) ? { steps: [step.do] } : undefined),
+  }
 }

@@ -31,7 +31,7 @@ const maxNamed = 10
  * record before it counts. So of claims that race for the last place none passes wrongly: the last to write sees all
  * others.
  */
-export function overLimit(record: ElasticIP, all: ElasticIP[], limits: Limits): string | undefined {
+export function overLimit(record: ElasticIP, all: readonly ElasticIP[], limits: Limits): string | undefined {
   const others = otherAddresses(record, all).filter((other) => !isCountedLater(other, record))
   // A second address always has a first: in a preview neither has a record.
   const first = isSecond(record) && !others.some((other) => isFirstOf(other, record)) ? 1 : 0
@@ -54,7 +54,7 @@ export function overLimit(record: ElasticIP, all: ElasticIP[], limits: Limits): 
 }
 
 /** A record for each address besides the record's own. */
-function otherAddresses(record: ElasticIP, all: ElasticIP[]): ElasticIP[] {
+function otherAddresses(record: ElasticIP, all: readonly ElasticIP[]): ElasticIP[] {
   const own = [record.metadata.name, record.spec.source?.name]
   return countedAddresses([record, ...all]).filter((one) => one !== record && !own.includes(one.metadata.name))
 }

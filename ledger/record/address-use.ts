@@ -29,8 +29,11 @@ export type PossibleUsers = {
   requestAnnotations: readonly string[]
 }
 
-/** Reads who could use an address now, past every cache. Callers at the same time share a read that began after they asked. */
-export type ReadPossibleUsers = (signal: AbortSignal) => Promise<PossibleUsers>
+/**
+ * Reads who could use an address now. Callers at the same time share a read that began after they asked. A caller that
+ * has just `written` a record gets the records of that moment, or of a later one: its cache may have them.
+ */
+export type ReadPossibleUsers = (signal: AbortSignal, written?: ElasticIP) => Promise<PossibleUsers>
 
 export type UsedAddress = { address?: string | undefined; reservationID?: string | undefined }
 

@@ -59,8 +59,8 @@ export async function release(
   if (deps.requestsInFlight.isInFlight(record)) return 'request-in-flight'
   if (await removeWithAll(deps, record, signal)) return 'released'
   // 2. Mark the record, by compare-and-swap: from now on a claim that wants the address has to change the record.
-  const marked =
-    phaseOf(record) === 'Releasing' ? record : await markUnassigned(deps, record, { signal, phase: 'Releasing' })
+  const isMarked = phaseOf(record) === 'Releasing'
+  const marked = isMarked ? record : await markUnassigned(deps, record, { signal, phase: 'Releasing' })
   // 3. Read the Service live. Once its deletion was requested an address cannot be kept, although a Service wants it.
   if (!marked.status?.deletionRequestedAt && (await deps.isStillWanted(marked, signal))) {
     await cancelRelease(deps, marked, signal)
@@ -75,7 +75,8 @@ export async function release(
   const pending = pendingCheck(deps.clusterState())
   if (pending) return pending
   // 6. The warm record goes before the reservation, or another Service could claim it.
-  return releaseToCloud(deps, { marked: await detachFromSource(deps, marked, signal), isAnnounced }, signal)
+  const detached = await detachFromSource(deps, marked, signal)
+  return releaseToCloud(deps, { marked: detached, written: isMarked ? undefined : detached, isAnnounced }, signal)
 }
 
 /** Releases an available address that no Service has claimed. */
@@ -88,11 +89,9 @@ export async function releaseSource(
   if (await removeWithAll(deps, source, signal)) return 'released'
   const pending = pendingCheck(deps.clusterState())
   if (pending) return pending
-  const marked =
-    phaseOf(source) === 'Releasing'
-      ? source
-      : await deps.records.writeStatus(source, { phase: 'Releasing' }, { signal })
-  return releaseToCloud(deps, { marked }, signal)
+  const isMarked = phaseOf(source) === 'Releasing'
+  const marked = isMarked ? source : await deps.records.writeStatus(source, { phase: 'Releasing' }, { signal })
+  return releaseToCloud(deps, { marked, written: isMarked ? undefined : marked }, signal)
 }
 
 /**
@@ -143,6 +142,9 @@ export async function detachFromSource(
   return clearSource(deps, record, signal)
 }
 
+/** A record that is Releasing; also as `written`, if this very release has just written it. */
+type Marked = { marked: ElasticIP; written: ElasticIP | undefined }
+
 /**
  * Writes down that the deletion is requested, requests it, and leaves a release record until the cloud has deleted it.
  * Throws AddressInUse while the address is shown: then the record is kept, too, and says so. A reservation that is not
@@ -150,12 +152,13 @@ export async function detachFromSource(
  */
 async function releaseToCloud(
   deps: SourceReleaseDeps & Pick<ReleaseDeps, 'unassign'>,
-  { marked, isAnnounced = false }: { marked: ElasticIP; isAnnounced?: boolean },
+  { marked, written, isAnnounced = false }: Marked & { isAnnounced?: boolean },
   signal: AbortSignal,
 ): Promise<ReleaseResult> {
   const reservationID = reservationIdOf(marked) ?? (await findReservation(deps, marked, signal))?.id
   const found = reservationID === undefined ? undefined : await deps.cloud.reservation(reservationID, signal)
-  const kept = reservationID === undefined ? undefined : await keep(deps, { marked, reservationID, found }, signal)
+  const of = { marked, written, found }
+  const kept = reservationID === undefined ? undefined : await keep(deps, { ...of, reservationID }, signal)
   if (kept !== undefined) return kept
   if (isAnnounced) return 'unshared'
   const { deletionRequestedAt, address = found?.address } = marked.status ?? {}
@@ -187,13 +190,13 @@ function isRetained(record: ElasticIP): boolean {
 /** Looks live whether the reservation of a record stays, and has the record removed then; undefined if both go. */
 async function keep(
   deps: SourceReleaseDeps,
-  { marked, ...of }: { marked: ElasticIP; reservationID: string; found: Reservation | undefined },
+  { marked, written, ...of }: Marked & { reservationID: string; found: Reservation | undefined },
   signal: AbortSignal,
 ): Promise<ReleaseResult | undefined> {
   const { reservationID, found } = of
   const { want } = deps
   const record = { ...marked, status: { ...marked.status, reservationID, ...addressOf(marked, found) } }
-  const all = await deps.possibleUsers(signal)
+  const all = await deps.possibleUsers(signal, written)
   const recordOf = (key: Key) => all.records.find(({ metadata }) => metadata.name === recordName(key))
   const heir = heirOf(record, { services: all.services, recordOf, want })
   const plan = planDeletion({ record: marked, ...of, all, heir }, deps)

@@ -2,11 +2,12 @@ import { allRequestAnnotations as ofAllSoftware } from '../../announcers/announc
 import type { KubeClient } from '../../kube/client.ts'
 import { KubeError } from '../../kube/errors.ts'
 import { listAll } from '../../kube/list-all.ts'
+import type { Reflector } from '../../kube/reflector.ts'
 import { services } from '../../kube/resource.ts'
 import type { Policy } from '../../settings/service-policy.ts'
 import { sharedRead } from '../../lib/shared-read.ts'
 import type { ReadPossibleUsers } from '../record/address-use.ts'
-import { elasticIPs } from '../record/elastic-ip.ts'
+import { type ElasticIP, elasticIPs } from '../record/elastic-ip.ts'
 
 /**
  * The annotations by which a Service can request an address: ours and the annotations of software that we do not
@@ -23,17 +24,46 @@ export function allRequestAnnotations({ annotations }: { annotations: readonly s
  */
 export function readPossibleUsers(
   client: KubeClient,
-  { requestAnnotations: own }: Pick<Policy, 'requestAnnotations'>,
+  {
+    policy: { requestAnnotations: own },
+    recordsSince,
+  }: { policy: Pick<Policy, 'requestAnnotations'>; recordsSince: RecordsSince },
 ): ReadPossibleUsers {
   const requestAnnotations = allRequestAnnotations(own)
-  const shared = sharedRead({
-    read: async (signal) => {
-      const all = await Promise.all([listAll(client, services, { signal }), listAll(client, elasticIPs, { signal })])
-      return { services: all[0], records: all[1], requestAnnotations }
-    },
+  const listed = sharedRead({
+    read: (signal) => listAll(client, services, { signal }),
     recentMs: 0,
-    abandonedError: (cause) =>
-      new KubeError('the read of all Services and ElasticIPs ended early', { status: 0, reason: 'Timeout', cause }),
+    abandonedError: abandoned('Services'),
   })
-  return (signal) => shared.fresh(signal)
+  return async (signal, written) => {
+    const all = await Promise.all([listed.fresh(signal), recordsSince(written, signal)])
+    return { services: all[0], records: all[1], requestAnnotations }
+  }
+}
+
+/** Every record as it is now; or as it was when `written` was written, or later. */
+export type RecordsSince = (written: ElasticIP | undefined, signal: AbortSignal) => Promise<readonly ElasticIP[]>
+
+/** A cache of a healthy process shows a write within milliseconds. */
+const seenWithinMs = 1_000
+
+/**
+ * Reads every record. Where the cache shows a record that was just written, it has all that were written before. Else
+ * callers at the same time share a list.
+ */
+export function readRecordsSince(
+  client: KubeClient,
+  cached: Pick<Reflector<ElasticIP>, 'list' | 'hasReached'>,
+): RecordsSince {
+  const listed = sharedRead({
+    read: (signal) => listAll(client, elasticIPs, { signal }),
+    recentMs: 0,
+    abandonedError: abandoned('ElasticIPs'),
+  })
+  return async (written, signal) =>
+    written && (await cached.hasReached(written, seenWithinMs)) ? cached.list() : listed.fresh(signal)
+}
+
+function abandoned(what: string): (cause: unknown) => KubeError {
+  return (cause) => new KubeError(`the read of all ${what} ended early`, { status: 0, reason: 'Timeout', cause })
 }

@@ -73,7 +73,7 @@ const cases: { name: string; stored: State; cached?: State; quick: string[]; cla
     stored: { service: makeService() },
     quick: ['add-finalizer'],
     claim: ['add-finalizer'],
-    release: ['add-finalizer'],
+    release: [],
   },
   {
     name: 'a Service without an address',
@@ -95,6 +95,13 @@ const cases: { name: string; stored: State; cached?: State; quick: string[]; cla
     quick: ['> release default/web'],
     claim: ['> release default/web'],
     release: ['recover-records'],
+  },
+  {
+    name: 'a Service that goes, whose address is released',
+    stored: { service: makeService({ finalizers, deletionTimestamp: 'now' }) },
+    quick: ['remove-finalizers'],
+    claim: ['remove-finalizers'],
+    release: [],
   },
   {
     name: 'an old cache that still shows the record',
@@ -124,6 +131,23 @@ for (const { name, stored, cached = stored, ...expected } of cases) {
     })
   }
 }
+
+for (const { kind, state, step } of [
+  {
+    kind: 'quick',
+    state: { service: makeService({ finalizers, deletionTimestamp: 'now' }) },
+    step: 'remove-finalizers',
+  },
+  { kind: 'release', state: { record: bound }, step: 'release' },
+] as const)
+  test(`after ${step} the controller of ${kind} steps looks no more: the change is an event`, async () => {
+    const { deps, queues, done } = stage(state)
+    const carryOut: typeof deps.carryOut = (one) => Promise.resolve(void done.push(one.do))
+    const given = { ...deps, carryOut }
+    const reconciler = kind === 'quick' ? quickSteps(given, queues) : cloudSteps(kind, given, queues)
+    assert.equal(await reconciler.reconcile(key, signal), { steps: [step] })
+    assert.equal(done, [step])
+  })
 
 test('what a previous term saw of a Service is forgotten: nothing is old when a term begins', () => {
   const { deps, queues, forgotten } = stage({})
