@@ -77,8 +77,8 @@ function mayShowAttached(body: unknown): boolean {
 }
 
 function addressesOf(ips: unknown, attached: ReadonlySet<string>): MachineAddress[] {
-  const texts = itemsOf(ips)?.map((ip) => canonicalIpAddress(textOf(fieldsOf(ip).address) ?? '')) ?? []
-  const known = texts.filter((address) => address !== undefined)
+  const texts = (itemsOf(ips) ?? []).map((ip) => textOf(fieldsOf(ip).address)?.replace(/\/\d+$/, '') ?? '')
+  const known = texts.flatMap((text) => canonicalIpAddress(text) ?? [])
   // A Service has the first address of a flexible network.
   const isElastic = (address: string) =>
     attached.has(address) || (address.endsWith('::') && attached.has(`${address}1`))

@@ -124,6 +124,35 @@ test('a bucket of calls is refilled one by one, and its reset is when it is full
   assert.match(headers.get('x-correlation-id') ?? '', /^[0-9a-f]{32}$/)
 })
 
+test('the actions on floating IPs are listed for one of them, and for all; those on servers are others', async () => {
+  await using cloud = await open()
+  const server = Number(cloud.control.devices.add({ hostname: 'one' })['id'])
+  const [one, two] = [await cloud.reserve(), await cloud.reserve()]
+  for (const { id } of [one, two]) await cloud.call('POST', `/floating_ips/${id}/actions/assign`, { server })
+  const { action: power } = await cloud.call('POST', `/servers/${server}/actions/poweroff`)
+  const listed = async (path: string) => {
+    const { status, ...answer } = await cloud.call('GET', path)
+    return { status, ids: (answer as { actions?: { id: number }[] }).actions?.map(({ id }) => id) ?? [] }
+  }
+  const { ids } = await listed('/floating_ips/actions')
+  assert.equal([ids.length, ids.includes(power?.id ?? 0)], [2, false])
+  assert.equal((await listed(`/floating_ips/${one.id}/actions`)).ids, ids.slice(0, 1))
+  assert.is((await cloud.call('GET', `/floating_ips/actions/${ids[1]}`)).action?.id, ids[1])
+  assert.is((await cloud.call('GET', `/floating_ips/actions/${power?.id}`)).status, 404)
+})
+
+test('a method that a path does not have is refused by 405, and no object is taken for deleted', async () => {
+  await using cloud = await open()
+  const answer = async (method: string, path: string) => {
+    const { status, error } = await cloud.call(method, path)
+    return [status, error?.code]
+  }
+  assert.equal(await answer('POST', '/floating_ips/1?a=b'), [405, 'method_not_allowed'])
+  assert.equal(await answer('DELETE', '/floating_ips'), [405, 'method_not_allowed'])
+  assert.equal(await answer('GET', '/floating_ips/1'), [404, 'not_found'])
+  assert.equal(await answer('GET', '/load_balancers'), [404, 'not_found'])
+})
+
 test('the action of an assignment to a server that goes meanwhile ends in an error', async () => {
   const time = { ms: 0 }
   await using cloud = await open({ actionMs: 2_000, now: () => time.ms })

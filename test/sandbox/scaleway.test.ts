@@ -101,6 +101,13 @@ test('an attached address is deleted in one call, after it was detached', async 
   assert.is((await cloud.call('GET', `/${id}`)).code, 403)
 })
 
+test('the quota is of the organization: the addresses of its other projects count', async () => {
+  const other = '22222222-2222-4222-8222-222222222222'
+  await using cloud = await open({ quota: 1, tokens: [{ token: 'key', projects: [project, other] }] })
+  await cloud.order({ project_id: other })
+  assert.equal([(await cloud.call('POST', '', { project_id: project })).type], ['quotas_exceeded'])
+})
+
 test('a server that is removed leaves its addresses', async () => {
   await using cloud = await open()
   const server = cloud.add('one')

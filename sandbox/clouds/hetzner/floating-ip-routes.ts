@@ -7,7 +7,7 @@ import { ApiError, invalidInput } from './errors.ts'
 import { changeFloatingIp, createFloatingIp, deleteFloatingIp, serverOf } from './floating-ips.ts'
 import { renderAction, renderFloatingIp } from './render.ts'
 import { type RouteContext, findIn, page } from './route-context.ts'
-import type { FloatingIp, Server, State } from './state.ts'
+import type { Action, FloatingIp, Server, State } from './state.ts'
 
 /** Registers the routes of floating IPs and their actions. */
 export function floatingIpRoutes(app: FastifyInstance, context: RouteContext): void {
@@ -35,11 +35,6 @@ export function floatingIpRoutes(app: FastifyInstance, context: RouteContext): v
     return reply.code(204).send()
   })
   actionRoutes(app, context)
-  app.get('/floating_ips/:id/actions', (request) => {
-    const { id } = find(request)
-    const items = [...state.actions.values()].filter(({ resources }) => resources.some((one) => one.id === id))
-    return page(context, request, { field: 'actions', items, render: renderAction })
-  })
 }
 
 type Act = (
@@ -49,6 +44,20 @@ type Act = (
 
 function actionRoutes(app: FastifyInstance, context: RouteContext): void {
   const { state } = context
+  const actionsOn = (isIt: (resource: Action['resources'][number]) => boolean) =>
+    new Map([...state.actions].filter(([, { resources }]) => resources.some(isIt)))
+  const list = (request: FastifyRequest, actions: ReadonlyMap<number, Action>) =>
+    page(context, request, { field: 'actions', items: actions.values(), render: renderAction })
+  const onAny = () => actionsOn(({ type }) => type === 'floating_ip')
+  app.get('/floating_ips/actions', (request) => list(request, onAny()))
+  app.get('/floating_ips/actions/:id', (request) => ({ action: renderAction(findIn(context, request, onAny())) }))
+  app.get('/floating_ips/:id/actions', (request) => {
+    const ip = findIn(context, request, state.floatingIps)
+    return list(
+      request,
+      actionsOn(({ id }) => id === ip.id),
+    )
+  })
   const act: Act = (name, start) =>
     void app.post(`/floating_ips/:id/actions/${name}`, (request, reply) => {
       const ip = findIn(context, request, state.floatingIps)

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { InterceptedCalls, VendorFormat } from '../intercept-calls.ts'
+import { type RouteMatcher, routeMatcher } from '../route-matcher.ts'
 import { type ListenAt, type RunningCloud, makeCloudControl, startSimulatedCloud } from '../simulated-cloud.ts'
 import { type Token, makeTokens } from '../tokens.ts'
 import type { VendorHosts } from '../vendor-proxy.ts'
@@ -98,8 +99,10 @@ function serveApi(app: FastifyInstance, { state, tokens, buckets, projectOf, int
     if (status === 500) console.error(error)
     return reply.code(status).send(errorBody(status))
   })
-  app.setNotFoundHandler(() => {
-    throw refused(404)
+  const known: RouteMatcher[] = []
+  app.addHook('onRoute', ({ url }) => void known.push(routeMatcher(url)))
+  app.setNotFoundHandler(({ method, url }) => {
+    throw refused(known.some((isAt) => isAt(method, url.split('?')[0] ?? '')) ? 405 : 404)
   })
   const context = { state, projectOf, faultOf: intercepted.faultOf }
   floatingIpRoutes(app, context)

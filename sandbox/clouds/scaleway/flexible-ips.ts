@@ -14,7 +14,8 @@ export function createFlexibleIp(state: State, { project, zone }: { project: str
   const isIpv6 = body['is_ipv6'] === true
   const server =
     typeof body['server_id'] === 'string' ? serverIn(state, { project, zone }, body['server_id']) : undefined
-  const current = [...state.flexibleIps.values()].filter((ip) => ip.project === project && !ip.isDeleting).length
+  // All projects here are of one organization, which the vendor counts.
+  const current = [...state.flexibleIps.values()].filter((ip) => !ip.isDeleting).length
   const quota = state.quota.of(project)
   if (current >= quota) throw quotaExceeded(state, { resource: 'FlexibleIPs', quota, current })
   if (server) requireRoom(state, server, 1)

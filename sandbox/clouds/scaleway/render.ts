@@ -66,7 +66,10 @@ export function renderServer(state: State, server: Server): Json {
     offer_name: offer.name,
     boot_type: 'normal',
     domain: `${id}.${zone}.baremetal.scw.cloud`,
-    ips: [ownAddress(server), ...shown.map(({ id: of, address }) => addressOf(of, address))],
+    ips: [
+      ...ownAddresses(state, server),
+      ...shown.map((ip) => addressOf(ip.id, ip.isIpv6 ? 'IPv6' : 'IPv4', ip.address)),
+    ],
     install: {
       status: 'completed',
       hostname: name,
@@ -82,11 +85,12 @@ export function renderServer(state: State, server: Server): Json {
   }
 }
 
-function ownAddress({ id, address }: Server): Json {
-  return addressOf(id, address)
+function ownAddresses({ behaviour }: State, { id, addresses }: Server): Json[] {
+  const mask = behaviour.mask === 'none' ? '' : '/128'
+  return [addressOf(id, 'IPv4', addresses.IPv4), addressOf(`${id}-6`, 'IPv6', `${addresses.IPv6}${mask}`)]
 }
 
-function addressOf(id: string, address: string): Json {
-  const reverse = { reverse: `${address.replaceAll('.', '-')}.rev.poneytelecom.eu.`, reverse_status: 'active' }
-  return { id, address, version: 'IPv4', ...reverse, reverse_status_message: '' }
+function addressOf(id: string, version: 'IPv4' | 'IPv6', address: string): Json {
+  const reverse = version === 'IPv4' ? `${address.replaceAll('.', '-')}.rev.poneytelecom.eu.` : ''
+  return { id, address, version, reverse, reverse_status: 'active', reverse_status_message: '' }
 }

@@ -90,7 +90,8 @@ function deviceControl(state: State, firstProject: string): ScalewayControl['dev
       if (!zones.includes(zone)) throw new ControlError(`no zone "${zone}": expected one of ${zones.join(', ')}`)
       const address = state.newAddress('own')
       if (address === undefined) throw new ControlError('no address is left')
-      const facts = { id: state.newId(), project, zone, name: hostname, address }
+      const addresses = { IPv4: address, IPv6: state.newNetwork().replace('/64', '1') }
+      const facts = { id: state.newId(), project, zone, name: hostname, addresses }
       const times = { createdAtMs: state.now(), busyUntilMs: 0 }
       const server: Server = { ...facts, ...times, status: 'ready', tags: [] }
       state.servers.set(server.id, server)

@@ -31,7 +31,8 @@ export type Server = {
   name: string
   status: (typeof serverStatuses)[number]
   tags: string[]
-  address: string
+  /** Its own address of each family. */
+  addresses: { IPv4: string; IPv6: string }
   createdAtMs: number
   /** When the last change of an address at this server will have ended: it makes one after another. */
   busyUntilMs: number

@@ -12,7 +12,7 @@ export const behaviourChoices = {
   movingShows: ['nothing', 'previous'],
   /** Deleting an address once more while its deletion runs. */
   deleteAgain: ['204', '409'],
-  /** How an IPv4 address is written. */
+  /** How a single address is written: an IPv6 one of a server with `/128`. */
   mask: ['none', '/32'],
   /** Whether `ips` of a server shows the addresses that are attached to it. */
   serverShowsAddresses: ['never', 'at-once'],

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { UnknownBehaviour } from '../../../sandbox/clouds/scaleway/unknown-behaviour.ts'
@@ -324,6 +325,18 @@ for (const attachElsewhere of ['accept', 'invalid'] as const)
     assert.match(error.message, `FlexibleIPsOfServer: 1 of 1 (quotas_exceeded); server ${full} has no room`)
     await assignments.move({ id: second.id, machine: other }, options)
     assert.equal(await cloud.machinesOf(second.id), [other])
+  })
+
+for (const mask of ['none', '/32'] as const)
+  test(`a server has a public address of its own in each family (mask: ${mask})`, async () => {
+    await using cloud = await open({ unknowns: { mask } })
+    cloud.add('one')
+    const [machine] = await cloud.client.machines(neverAborted)
+    const own = machine?.addresses.map(({ address, isPublic, isElastic }) => [isIP(address), isPublic, isElastic])
+    assert.equal(own, [
+      [4, true, false],
+      [6, true, false],
+    ])
   })
 
 test('an address that a server has stays there when the new server is full', async () => {
