@@ -189,7 +189,7 @@ function addTakeoverApply(takeover: Command, { takeoverApply, env, help }: Progr
     .showHelpAfterError('eip-admission takeover apply --help lists the flags.')
     .summary('Takes over, step by step; it may be repeated until it is done.')
     .description(
-      'Makes the plan again, and refuses if something stands in its way. Then it stops the predecessor, frees its lease, ' +
+      'Makes the plan again, and refuses if anything blocks the migration. Then it stops the predecessor, frees its lease, ' +
         'waits until eip-admission leads and has adopted every reservation, and verifies each Service. It may be ' +
         'stopped and repeated at any time: every step looks at the cluster for itself. It needs the flags of ' +
         '`takeover plan`, and the rights of an administrator of the cluster.',

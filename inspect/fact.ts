@@ -14,3 +14,16 @@ export async function readFact<T>(read: () => Promise<T>): Promise<Fact<T>> {
     return { unread, ...(isForbidden(error) && { isForbidden: true }) }
   }
 }
+
+/** The value of a fact; undefined if it was not read. */
+export function valueOf<T>(fact: Fact<T>): T | undefined {
+  return 'value' in fact ? fact.value : undefined
+}
+
+/** The values of these facts, of which each was read. */
+export function valuesOf<Values extends object, Name extends keyof Values>(
+  facts: { [Each in keyof Values]: Fact<Values[Each]> },
+  names: readonly Name[],
+): Pick<Values, Name> {
+  return Object.fromEntries(names.map((name) => [name, valueOf(facts[name])])) as Pick<Values, Name>
+}

@@ -1,3 +1,4 @@
+import { valuesOf } from '../../inspect/fact.ts'
 import type { Context, FactName, Facts, Values } from '../../inspect/facts.ts'
 import type { Remedy } from '../../lib/remedy.ts'
 
@@ -68,7 +69,7 @@ export function defineCheck<Need extends FactName>(declaration: Declaration<Need
       const place = { section, check: id }
       if (unread.length > 0)
         return unread.map((reason) => ({ ...place, level: 'unknown', what: notChecked(id, reason), unread: reason }))
-      const findings = judge(valuesOf(facts, needs), context)
+      const findings = judge(valuesOf<Values, Need>(facts, needs), context)
       if (findings.length === 0)
         return [{ ...place, level: 'ok', what: typeof good === 'string' ? good : good(context) }]
       return findings.map((finding) => ({ ...place, ...finding }))
@@ -84,10 +85,4 @@ function reasonOf(facts: Facts, name: FactName): string | undefined {
 /** The text of the report for checks that lack a fact. */
 export function notChecked(ids: string, reason: string): string {
   return `${ids} could not be checked, because ${reason}`
-}
-
-function valuesOf<Need extends FactName>(facts: Facts, needs: readonly Need[]): Pick<Values, Need> {
-  const entries = needs.map((name) => [name, 'value' in facts[name] ? facts[name].value : undefined])
-  // The caller has seen that each of them was read.
-  return Object.fromEntries(entries) as Pick<Values, Need>
 }

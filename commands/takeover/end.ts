@@ -2,7 +2,7 @@ import type { Finding } from './plan/plan.ts'
 
 /**
  * How a command ends that does not do everything. `nothing`: there is nothing to do. `blocked`: it began nothing, because of
- * its blockers. `refused`: another run or the cluster is in its way, so repeating it does not help. `stopped`: by a signal.
+ * its blockers. `refused`: another run or the cluster blocks it, so repeating it does not help. `stopped`: by a signal.
  * `unfinished`: a step failed. `failed`: so did something before the first step.
  */
 type EndState = 'nothing' | 'blocked' | 'refused' | 'stopped' | 'unfinished' | 'failed'
@@ -16,11 +16,11 @@ export class End extends Error {
   constructor(
     state: EndState,
     message: string,
-    { blockers = [], cause }: { blockers?: readonly Finding[]; cause?: unknown } = {},
+    { blockers = [], ...options }: ErrorOptions & { blockers?: readonly Finding[] } = {},
   ) {
-    super(message, cause === undefined ? undefined : { cause })
+    super(message, options)
     this.state = state
-    this.blockers = blockers
+    this.blockers = blockers.map(({ reason, where, what, remedy }) => ({ reason, where, what, remedy }))
   }
 }
 
@@ -30,8 +30,13 @@ export function endOf(error: unknown, state: EndState): End {
   return new End(state, error instanceof Error ? error.message : String(error), { cause: error })
 }
 
-/** The end of a command that has begun nothing, with everything that stands in its way and its remedy. */
-export function inTheWay(blockers: readonly Finding[]): End {
-  const count = `${blockers.length} ${blockers.length === 1 ? 'thing stands' : 'things stand'} in the way`
-  return new End('blocked', count, { blockers })
+/** Ends a command that has begun nothing, if anything blocks it. */
+export function endIfBlocked(blockers: readonly Finding[]): void {
+  const { length } = blockers
+  if (length > 0) throw new End('blocked', blockingText(length), { blockers })
+}
+
+/** The number of blockers, for people. */
+export function blockingText(count: number): string {
+  return count === 1 ? '1 thing blocks the migration' : `${count} things block the migration`
 }

@@ -6,7 +6,7 @@ import { listAllKnown } from '../../controllers/announcing/list-known.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { Key } from '../../kube/objects.ts'
 import { names } from '../../settings/installed-names.ts'
-import type { ObjectRef, PlannedLease, PredecessorWorkload, TakeoverPlan } from './plan/plan.ts'
+import type { ObjectRef, PlannedLease, PlannedService, PredecessorWorkload, TakeoverPlan } from './plan/plan.ts'
 import { type Routes, readRoutes } from './routes.ts'
 import { type Predecessor, finalizersOf, predecessors } from '../../inspect/predecessors.ts'
 
@@ -58,6 +58,11 @@ export function marksOf({ metallb }: Predecessor, namespace: string): Marks & An
   return { ...metallb, namespace, passwordSecret: names.bgpSecret }
 }
 
+/** The Services of a plan that it takes over. */
+export function servedServices({ services }: TakeoverPlan): PlannedService[] {
+  return services.filter(({ held }) => held !== 'ignored')
+}
+
 /** Reads the state that a later `undo` restores, before anything changes. */
 export async function readFound(client: KubeClient, plan: TakeoverPlan): Promise<FoundBefore> {
   const { id, workloads, lease } = plan.predecessor
@@ -67,14 +72,13 @@ export async function readFound(client: KubeClient, plan: TakeoverPlan): Promise
   ])
   const metallb = foundObjects(lists.flat(), predecessorNamed(id).metallb)
   const document = plan.announcer.objects.find(({ kind }) => kind === 'ConfigMap')
-  const services = plan.services.filter(({ held }) => held !== 'ignored')
   return {
     predecessor: id,
     workloads,
     lease,
     ourLease: { namespace: plan.target.leaseNamespace, name: plan.target.leaseName },
     services: Object.fromEntries(
-      services.map(({ namespace, name, before, finalizers }) => [
+      servedServices(plan).map(({ namespace, name, before, finalizers }) => [
         `${namespace}/${name}`,
         { address: before, finalizers },
       ]),

@@ -16,6 +16,11 @@ export function isOfTakeover(identity: string): boolean {
   return identity.includes(infix)
 }
 
+/** Whether a program that is not eip-admission has this identity. */
+export function isForeign(identity: string): boolean {
+  return identity !== '' && !isOwnIdentity(identity) && !isOfTakeover(identity)
+}
+
 /** The time without a leading `serve` after a killed run: a predecessor may run, and the next run continues at once. */
 const holdMs = 24 * 3_600_000
 
@@ -27,14 +32,8 @@ export type LeadLease = Omit<KeptLease, 'claim'> & {
   at: ObjectRef
   /** Claims the lease where no program that may live holds it, and returns its holder: empty if that is this run. */
   claim: () => Promise<string>
-}
-
-type Deps = {
-  client: KubeClient
-  lease: ObjectRef
-  clock: Clock
-  /** Whether a holder was in a pod that has ended. */
-  isEnded?: (holder: string) => boolean
+  /** The machines, as identities of leases begin, on which a pod of the predecessor has ended. */
+  ended: Set<string>
 }
 
 /**
@@ -42,25 +41,23 @@ type Deps = {
  * holds it is dead, for this one has the lock. A holder whose pod has ended releases nothing, so it counts only until it was
  * quiet. All others count as their lease says.
  */
-export function leadLease({ client, lease, clock, isEnded = () => false }: Deps): LeadLease {
+export function leadLease({ client, lease, clock }: { client: KubeClient; lease: ObjectRef; clock: Clock }): LeadLease {
   // It is none of a `serve`, so nobody takes it for a leader of ours.
   const identity = `${hostname()}${infix}${randomUUID()}`
-  const graceMs = (holder: string) => (isOfTakeover(holder) ? 0 : isEnded(holder) ? quietMs : undefined)
-  const record = leaseRecord({
-    client,
-    lease,
-    identity,
-    leaseDurationMs: holdMs,
-    callTimeoutMs: 5_000,
-    graceMs,
-    clock,
-  })
-  const kept = keptLease(record, { clock, durationMs: leaseDurationMs, taken: () => takenError(lease) })
-  return {
-    ...kept,
-    at: lease,
-    claim: async () => ((await kept.claim()) ? '' : (record.holder() ?? '')),
+  const ended = new Set<string>()
+  const graceMs = (holder: string) => {
+    if (isOfTakeover(holder)) return 0
+    return ended.has(holder.slice(0, holder.lastIndexOf('_'))) ? quietMs : undefined
   }
+  const at = { client, lease, identity, leaseDurationMs: holdMs, callTimeoutMs: 5_000, graceMs, clock }
+  const record = leaseRecord(at)
+  const taken = () =>
+    new Error(
+      `another process took the ${placeOf(lease)}; stop every \`eip-admission serve\`, then run this command again`,
+    )
+  const kept = keptLease(record, { clock, durationMs: leaseDurationMs, taken })
+  const claim = async () => ((await kept.claim()) ? '' : (record.holder() ?? ''))
+  return { ...kept, at: lease, claim, ended }
 }
 
 /** Holds the lease while `undo` works. A predecessor that runs and leads keeps it: that keeps ours from acting too. */
@@ -72,8 +69,7 @@ export function holdStep(client: KubeClient, lead: LeadLease, isPredecessorBack:
     async missing(): Promise<Missing | undefined> {
       if (lead.isOurs()) return undefined
       const { holderIdentity: holder = '' } = (await client.get(leases, lead.at))?.spec ?? {}
-      const isOther = holder !== '' && !isOwnIdentity(holder) && !isOfTakeover(holder)
-      if (isOther && (await isPredecessorBack())) return undefined
+      if (isForeign(holder) && (await isPredecessorBack())) return undefined
       if (holder === '' || isOfTakeover(holder)) return { text: `claiming the ${place}` }
       return {
         text: `${holder} holds the ${place}`,
@@ -82,12 +78,6 @@ export function holdStep(client: KubeClient, lead: LeadLease, isPredecessorBack:
     },
     act: async () => void (await lead.claim()),
   }
-}
-
-function takenError(lease: ObjectRef): Error {
-  return new Error(
-    `another process took the ${placeOf(lease)}; stop every \`eip-admission serve\`, then run this command again`,
-  )
 }
 
 /** A lease in a sentence. */

@@ -19,7 +19,7 @@ export type LockDeps = {
   signal: AbortSignal
   clock: Clock
   /** How long the lock of a dead run counts. */
-  lockMs: number | undefined
+  lockMs?: number | undefined
 }
 
 /** The lease by which at most one `apply` or `undo` works at a time. */

@@ -1,11 +1,13 @@
 import type { KubeClient } from '../../kube/client.ts'
 import { type Clock, systemClock } from '../../kube/clock.ts'
-import type { FoundBefore } from './found.ts'
-import { withLock } from './lock.ts'
-import { type Progress, type ProgressStore, progressStore } from './progress.ts'
-import type { BegunStep, TakeoverState } from './takeover-status.ts'
 import { endOf } from './end.ts'
-import { type TakeoverStep, type StepResult, runSteps } from './steps.ts'
+import type { FoundBefore } from './found.ts'
+import { type LeadLease, leadLease } from './lead-lease.ts'
+import { withLock } from './lock.ts'
+import type { ObjectRef } from './plan/plan.ts'
+import { type Progress, progressStore } from './progress.ts'
+import { type StepResult, type TakeoverStep, runSteps } from './steps.ts'
+import type { BegunStep } from './takeover-status.ts'
 
 /** The dependencies of a run of `apply` or `undo`. */
 export type RunDeps = {
@@ -23,44 +25,50 @@ export type Run = {
   clock: Clock
   /** The record of an earlier run. */
   before: Progress | undefined
-  progress: ProgressStore
-  /** Throws if another run works by now. */
+  /** The lease by which our program leads. */
+  lead: LeadLease
+  /** Throws if another process has the lock or the lease by now. */
   check: () => Promise<void>
   /** Carries out steps, and records which one begins. */
-  carryOut: (steps: readonly TakeoverStep[], of: Work) => Promise<{ steps: StepResult[]; last: BegunStep | undefined }>
+  carryOut: (steps: readonly TakeoverStep[], found: FoundBefore) => Promise<StepResult[]>
   /** Records again what was found, after a step has added to it. */
   save: () => Promise<void>
 }
 
-type Work = { state: TakeoverState; found: FoundBefore; check: () => Promise<void> }
+type Running = { namespace: string; command: 'apply' | 'undo'; lease: ObjectRef }
 
 /** Lets one run work at a time on the takeover that a namespace records. */
-export function lockedRun<T>(
-  deps: RunDeps,
-  { namespace, command }: { namespace: string; command: 'apply' | 'undo' },
-  work: (run: Run) => Promise<T>,
-): Promise<T> {
-  const { client, tell, signal, patienceMs, lockMs, clock = systemClock } = deps
-  return withLock({ client, namespace, command, tell, signal, lockMs, clock }, async ({ check }) => {
-    const progress = progressStore(client, namespace)
-    const before = await progress.read()
-    let current: Progress | undefined
-    const save = async () => {
-      if (current) await progress.write(current)
+export function lockedRun<T>(deps: RunDeps, of: Running, work: (run: Run) => Promise<T>): Promise<T> {
+  const { client, clock = systemClock } = deps
+  const { namespace, command, lease } = of
+  return withLock({ ...deps, namespace, command, clock }, async (lock) => {
+    const store = progressStore(client, namespace)
+    const before = await store.read()
+    const lead = leadLease({ client, lease, clock })
+    const check = async () => {
+      await lock.check()
+      await lead.check()
     }
-    const carryOut: Run['carryOut'] = async (steps, { state, found, check: checkAll }) => {
+    let current: Progress | undefined
+    const save = async () => void (current && (await store.write(current)))
+    const carryOut: Run['carryOut'] = async (steps, found) => {
       const record = (step: BegunStep) => {
-        current = { state, step, found }
+        current = { state: command === 'apply' ? 'applying' : 'undoing', step, found }
         return save()
       }
-      const results = await runSteps(steps, { record, check: checkAll, tell, signal, patienceMs, clock })
-      await checkAll()
-      return { steps: results, last: current?.step }
+      const results = await runSteps(steps, { ...deps, record, check, clock })
+      await check()
+      if (command === 'undo') await store.remove()
+      else if (current) await store.write({ ...current, state: 'applied' })
+      return results
     }
     try {
-      return await work({ clock, before, progress, check, carryOut, save })
+      return await work({ clock, before, lead, check, carryOut, save })
     } catch (error) {
       throw current ? endOf(error, 'unfinished') : error
+    } finally {
+      // After `apply` a release would let ours lead beside a predecessor that is not stopped yet.
+      await (command === 'apply' ? lead.leave() : lead.release())
     }
   })
 }

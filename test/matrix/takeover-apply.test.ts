@@ -70,7 +70,7 @@ test('a plan with blockers changes nothing, and every blocker has its remedy', a
   assert.is(code, 1)
   assert.match(
     output,
-    'Nothing was changed: 1 thing stands in the way.\n\nIn the way (1)\n  Deployment a/b: it is paused\n    do: resume it',
+    'Nothing was changed: 1 thing blocks the migration.\n\nBlockers (1)\n  Deployment a/b: it is paused\n    do: resume it',
   )
   await hasReplicas(stage, 1)
   assert.match(await stage.run('get', 'configmap', '-n', 'eip-admission', '-o', 'name'), /^(?!.*takeover)/s)

@@ -131,7 +131,7 @@ test('without a predecessor there is no plan, and the message says what to do', 
   assert.match(stdout, '--cloud-provider and --cloud-config=FILE')
 })
 
-test('every Service keeps its address, and nothing stands in the way', async () => {
+test('every Service keeps its address, and nothing blocks the migration', async () => {
   await stage.send(['create'], {
     apiVersion: 'v1',
     kind: 'Secret',
@@ -224,19 +224,19 @@ test('a person who may only read is told which rights apply needs', async () => 
   assert.match(blockers[0]?.what ?? '', `patch deployments.apps in namespace ${workload.namespace}`)
 })
 
-test('a Service whose reservation the provider does not have stands in the way', async () => {
+test('a Service whose reservation the provider does not have blocks the migration', async () => {
   await serve('lost', '203.0.113.250')
   const { plan: made, code } = await planned()
   assert.is(code, 1)
   assert.equal(reasons(made.blockers), ['reservation-missing'])
   assert.is(made.blockers[0]?.where, 'Service default/lost')
   const { stdout } = await plan()
-  assert.match(stdout, /Blocked: 1 thing stands in the way\. Nothing was changed\./)
+  assert.match(stdout, /Blocked: 1 thing blocks the migration\. Nothing was changed\./)
   await stage.run('patch', 'service', 'lost', '--type=merge', '-p', JSON.stringify({ metadata: { finalizers: [] } }))
   await stage.run('delete', 'service', 'lost')
 })
 
-test('a token without rights, and one of another project, stand in the way', async () => {
+test('a token without rights, and one of another project, block the migration', async () => {
   const wrong = { ...file, apiKey: 'revoked-token-of-somebody' }
   await changeFile(wrong)
   const { plan: made, code } = await planned()

@@ -163,7 +163,6 @@ export async function planFor(stage: TestStage): Promise<TakeoverPlan> {
       workloads: [
         {
           ...workload,
-          uid: stored?.metadata.uid ?? '',
           image: 'cloud-provider-equinix-metal:v3.8.1',
           version: '3.8.1',
           replicas: stored?.spec?.replicas ?? 0,
@@ -171,7 +170,6 @@ export async function planFor(stage: TestStage): Promise<TakeoverPlan> {
         },
       ],
       lease: { ...lease, isUsed: true, holder: undefined },
-      usage: 'cloud-provider-equinix-metal-auto',
       finalizers: [upstream],
     },
     target: { namespace: 'eip-admission', leaseNamespace: lease.namespace, leaseName: lease.name },

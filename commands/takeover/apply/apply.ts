@@ -3,11 +3,10 @@ import { mutatingWebhookConfigurations, namespaces, validatingWebhookConfigurati
 import { elasticIPDefinition } from '../../../manifests/elastic-ip-crd.ts'
 import { customResourceDefinitions } from '../../../manifests/resources.ts'
 import { names } from '../../../settings/installed-names.ts'
-import { type FoundBefore, lateWorkloads, readFound } from '../found.ts'
-import { leadLease } from '../lead-lease.ts'
-import { type TakeoverPlan, canApply } from '../plan/plan.ts'
-import type { Progress } from '../progress.ts'
-import { End, inTheWay } from '../end.ts'
+import { End, endIfBlocked } from '../end.ts'
+import { type FoundBefore, lateWorkloads, readFound, servedServices } from '../found.ts'
+import { placeOf } from '../lead-lease.ts'
+import type { TakeoverPlan } from '../plan/plan.ts'
 import { type Run, type RunDeps, lockedRun } from '../run.ts'
 import type { TakeoverStep, StepResult } from '../steps.ts'
 import type { Pod } from '../../../inspect/facts.ts'
@@ -26,29 +25,27 @@ export type ApplyResult = Verified & { plan: TakeoverPlan; steps: StepResult[] }
 /** Carries out a takeover, or the rest of one. Each step finds out which part is done already. */
 export async function applyTakeover(deps: ApplyDeps): Promise<ApplyResult> {
   const plan = await freePlan(deps)
-  const { namespace } = plan.target
+  const { namespace, leaseNamespace, leaseName } = plan.target
   const options = { fieldManager: 'eip-admission-install' }
   await deps.client.apply(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }, options)
-  return lockedRun(deps, { namespace, command: 'apply' }, async (run) => {
+  const of = { namespace, command: 'apply', lease: { namespace: leaseNamespace, name: leaseName } } as const
+  return lockedRun(deps, of, async (run) => {
+    const { state, step } = run.before ?? {}
     // Another run may have worked between our plan and our lock.
-    const current = isAsPlanned(run.before, plan) ? plan : await freePlan(deps)
-    return carryOut(deps, current, run)
+    const isAsPlanned = state === plan.status?.recorded && step?.name === plan.status?.step.name
+    return carryOut(deps, isAsPlanned ? plan : await freePlan(deps), run)
   })
 }
 
 /** A plan without blockers. */
 async function freePlan({ makePlan }: ApplyDeps): Promise<TakeoverPlan> {
   const plan = await makePlan()
-  if (!canApply(plan)) throw inTheWay(plan.blockers)
+  endIfBlocked(plan.blockers)
   return plan
 }
 
-function isAsPlanned(before: Progress | undefined, { status }: TakeoverPlan): boolean {
-  return before?.state === status?.recorded && before?.step.name === status?.step.name
-}
-
 async function carryOut(deps: ApplyDeps, plan: TakeoverPlan, run: Run): Promise<ApplyResult> {
-  const { before, progress, check, clock } = run
+  const { before } = run
   // A later run sees a cluster that the first one has changed already.
   // The next `undo` reads again the reservations that an interrupted one noted.
   const found = before ? { ...before.found, left: [] } : await readFound(deps.client, plan)
@@ -58,36 +55,21 @@ async function carryOut(deps: ApplyDeps, plan: TakeoverPlan, run: Run): Promise<
       'refused',
       `${late.join(' and ')} did not run when the takeover began; stop it, or run \`eip-admission takeover undo\` first`,
     )
-  const { steps, lead, verify } = stepsOf(deps, plan, { found, clock })
-  const checkAll = async () => {
-    await check()
-    await lead.check()
-  }
-  try {
-    const { steps: results, last } = await run.carryOut(steps, { state: 'applying', found, check: checkAll })
-    if (last) await progress.write({ state: 'applied', step: last, found })
-    return { plan, steps: results, ...verify.results() }
-  } finally {
-    // A release would let ours lead beside a predecessor that is not stopped yet.
-    await lead.leave()
-  }
+  const verify = verifyStep({ client: deps.client, planned: servedServices(plan), found })
+  const steps = await run.carryOut([...stepsOf(deps, plan, { found, lead: run.lead }), verify], found)
+  return { plan, steps, ...verify.results() }
 }
 
+/** The steps before the last one, which verifies. */
 function stepsOf(
   { client, install, signal }: ApplyDeps,
   plan: TakeoverPlan,
-  { found, clock }: Pick<Run, 'clock'> & { found: FoundBefore },
-) {
-  const { namespace, leaseNamespace, leaseName } = plan.target
-  const theirs = found.lease
-  const ours = { namespace: leaseNamespace, name: leaseName }
-  const hosts = new Set<string>()
-  const isEnded = (holder: string) => hosts.has(holder.slice(0, holder.lastIndexOf('_')))
-  const lead = leadLease({ client, lease: ours, clock, isEnded })
-  const planned = plan.services.filter(({ held }) => held !== 'ignored')
-  const verify = verifyStep({ client, planned, found })
-  const isElecting = theirs.isUsed && theirs.namespace === ours.namespace && theirs.name === ours.name
-  const steps: TakeoverStep[] = [
+  { found, lead }: Pick<Run, 'lead'> & { found: FoundBefore },
+): TakeoverStep[] {
+  const { namespace } = plan.target
+  const { isUsed, ...theirs } = found.lease
+  const isElecting = isUsed && placeOf(theirs) === placeOf(lead.at)
+  return [
     installStep(client, () => install(plan)),
     standbyStep({ client, namespace, lead, signal, isElecting }),
     stopStep(client, {
@@ -96,12 +78,10 @@ function stepsOf(
       workloads: () => readWorkloads(client, found.workloads),
       isOurs: false,
       // The step ends when none of them is left.
-      note: (pod) => hosts.add(hostnameOf(pod)),
+      note: (pod) => lead.ended.add(hostnameOf(pod)),
     }),
     leadStep({ client, namespace, lead }),
-    verify,
   ]
-  return { steps, lead, verify }
 }
 
 /** The name by which a program in a pod calls its machine, as the identity of a lease begins. */

@@ -3,7 +3,7 @@ import type { Lease } from '../../../kube/objects.ts'
 import { leases } from '../../../kube/resource.ts'
 import { isHeld, isOwnIdentity } from '../../../kube/lease-holder.ts'
 import { probeOnce } from '../../../webhooks/webhook-probe.ts'
-import { type LeadLease, isOfTakeover, placeOf } from '../lead-lease.ts'
+import { type LeadLease, isForeign, isOfTakeover, placeOf } from '../lead-lease.ts'
 import type { Missing, TakeoverStep } from '../steps.ts'
 import {
   type StoppableWorkload,
@@ -113,7 +113,7 @@ export function leadStep({ client, namespace, lead }: Omit<Leading, 'signal'>): 
 /** The wait for a leader of eip-admission, and the remedy if none comes. */
 function leaderMissing(holder: string, { own, lead }: { own: readonly StoppableWorkload[]; lead: LeadLease }): Missing {
   const place = placeOf(lead.at)
-  if (holder !== '' && !isOwnIdentity(holder) && !isOfTakeover(holder))
+  if (isForeign(holder))
     return {
       text: `the ${place} is held by ${holder}, which does not act for eip-admission`,
       hint: `stop that program: \`kubectl get pods -A -o wide | grep ${holder.split('_')[0]}\` finds it`,

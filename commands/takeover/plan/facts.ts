@@ -1,5 +1,14 @@
-import type { Fact } from '../../../inspect/fact.ts'
-import type { Context, Values } from '../../../inspect/facts.ts'
+import { ifKnown } from '../../../controllers/announcing/list-known.ts'
+import { cloudFacts } from '../../../inspect/cloud.ts'
+import { type SharedSource, settled, sharedReads } from '../../../inspect/cluster.ts'
+import { type Fact, readFact, valuesOf } from '../../../inspect/fact.ts'
+import type { CloudReader } from '../../../inspect/reader.ts'
+import { listAll } from '../../../kube/list-all.ts'
+import { defineResource, leases, secrets } from '../../../kube/resource.ts'
+import { elasticIPs } from '../../../ledger/record/elastic-ip.ts'
+import { names } from '../../../settings/installed-names.ts'
+import { lockAt } from '../lock.ts'
+import type { Context, Values, Workload } from '../../../inspect/facts.ts'
 import type { Predecessor } from '../../../inspect/predecessors.ts'
 import type { KubeObject, Lease, Secret } from '../../../kube/objects.ts'
 import type { FoundPredecessors } from '../../../inspect/find-predecessors.ts'
@@ -7,7 +16,7 @@ import type { GivenSettings } from '../../../inspect/given-settings.ts'
 import type { Translation } from './translate.ts'
 import type { Progress } from '../progress.ts'
 import type { Right } from '../rights.ts'
-import type { PlanFinding } from './plan.ts'
+import { type ObjectRef, type PlanFinding, blocker } from './plan.ts'
 
 /** The facts that decide about the addresses of Services. */
 export type ServiceFacts = Pick<Values, 'cluster' | 'services' | 'records' | 'reservations' | 'controlPlane'>
@@ -47,20 +56,12 @@ export type PlanInput = {
   announcerRuns: boolean
 }
 
-/** The value of a fact; undefined if it was not read. */
-export function valueOf<T>(fact: Fact<T>): T | undefined {
-  return 'value' in fact ? fact.value : undefined
-}
-
 /** The values of these facts; undefined if one of them was not read. */
-export function valuesOf<Name extends keyof TakeoverValues>(
+export function readValues<Name extends keyof TakeoverValues>(
   facts: TakeoverFacts,
   names: readonly Name[],
 ): Pick<TakeoverValues, Name> | undefined {
-  if (names.some((name) => 'unread' in facts[name])) return undefined
-  const entries = names.map((name) => [name, valueOf<unknown>(facts[name])])
-  // Each of them was read.
-  return Object.fromEntries(entries) as Pick<TakeoverValues, Name>
+  return names.some((name) => 'unread' in facts[name]) ? undefined : valuesOf<TakeoverValues, Name>(facts, names)
 }
 
 /** Blockers for unread facts: a plan without them would promise too much. */
@@ -71,6 +72,51 @@ export function unreadFindings(facts: TakeoverFacts): PlanFinding[] {
     const remedy = fact.isForbidden
       ? 'run takeover plan with the rights to read it; to read Secrets, as an administrator of the cluster'
       : 'run takeover plan again when that is over'
-    return [{ isBlocker: true, reason: 'unread', where: name, what, remedy }]
+    return [blocker('unread', name, { what, remedy })]
   })
+}
+
+const autoscalers = defineResource<Autoscaler>({
+  apiVersion: 'autoscaling/v2',
+  kind: 'HorizontalPodAutoscaler',
+  plural: 'horizontalpodautoscalers',
+  namespaced: true,
+})
+
+type FactSource = SharedSource & {
+  vendor: CloudReader
+  pace: Values['cloudPace']
+  /** Deployments, DaemonSets and static pods. */
+  workloads: Workload[]
+  leasesAt: readonly ObjectRef[]
+  progress: TakeoverFacts['progress']
+  lacked: () => Promise<Right[]>
+}
+
+/** Reads all facts, each by itself: a read that fails hides no other. Nothing is written. */
+export async function readFacts(source: FactSource): Promise<TakeoverFacts> {
+  const { reader, context, vendor, workloads, pace, leasesAt, lacked, progress } = source
+  const { loadBalancer } = context.vendor
+  const { namespace } = context.settings.process
+  const hasSecret = loadBalancer.kind === 'metallb-crd' || loadBalancer.kind === 'metallb'
+  const [cloud, cluster] = await Promise.all([
+    cloudFacts(vendor, { context, pace }),
+    settled({
+      ...sharedReads(source),
+      records: readFact(() => ifKnown([], () => listAll(reader, elasticIPs))),
+      workloads: Promise.resolve({ value: workloads }),
+      autoscalers: readFact(() => ifKnown([], () => listAll(reader, autoscalers))),
+      leases: readFact(async () => {
+        const found = await Promise.all(leasesAt.map((at) => reader.get(leases, at)))
+        return found.filter((lease) => lease !== undefined)
+      }),
+      progress: Promise.resolve(progress),
+      lacked: readFact(lacked),
+      lock: readFact(() => reader.get(leases, lockAt(namespace))),
+      bgpSecret: readFact(async () =>
+        hasSecret ? reader.get(secrets, { namespace: loadBalancer.namespace, name: names.bgpSecret }) : undefined,
+      ),
+    }),
+  ])
+  return { ...cluster, ...cloud }
 }

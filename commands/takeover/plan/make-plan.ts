@@ -4,14 +4,15 @@ import { apiServerVersion } from '../../doctor/checks/api-server.ts'
 import { cloudAccess, cloudPace, clusterId, project } from '../../doctor/checks/cloud.ts'
 import { controlPlaneReservation } from '../../doctor/checks/control-plane.ts'
 import { nodeMachines, providerIds, uninitializedNodes } from '../../doctor/checks/nodes.ts'
+import { valueOf } from '../../../inspect/fact.ts'
 import type { Context, Facts, Values } from '../../../inspect/facts.ts'
 import { remedyText, shell } from '../../../lib/remedy.ts'
 import { nameOfChoice } from '../../../announcers/setting.ts'
 import { compareReservations } from '../../doctor/checks/reservations.ts'
 import { finalizersOf } from '../../../inspect/predecessors.ts'
 import { rightsFindings } from '../rights.ts'
-import { type PlanInput, type TakeoverFacts, unreadFindings, valueOf, valuesOf } from './facts.ts'
-import { liveHolder, planLease, planStatus, statusFindings } from './plan-leases.ts'
+import { type PlanInput, readValues, unreadFindings } from './facts.ts'
+import { planLeases, planStatus, statusFindings } from './plan-leases.ts'
 import { planObjects } from './plan-objects.ts'
 import { planPredecessor } from './plan-predecessor.ts'
 import { planReservations } from './plan-reservations.ts'
@@ -26,32 +27,36 @@ import { matchesRequirements } from '../../../lib/label-selector.ts'
 
 /** Makes the plan of a takeover, with everything that blocks it. Pure: facts in, plan out. */
 export function makePlan(input: PlanInput): TakeoverPlan {
-  const { translation, facts, context } = input
+  const { predecessor, translation, facts, context } = input
   const { namespace, leaseNamespace, leaseName } = context.settings.process
-  const programs = planPrograms(input)
+  const leases = planLeases(input)
+  const { workloads, findings: ofWorkloads } = planPredecessor(input, leases.liveHolder)
   const addresses = planAddresses(input)
-  const network = planNetwork(input, addresses.services)
-  const status = planStatus(input, { ...programs, ...addresses })
+  const { services, reservations } = addresses
+  const network = planNetwork(input, services)
+  const status = planStatus(input, { ...leases, workloads, services })
   const findings = [
     ...unreadFindings(facts),
     ...statusFindings(status),
     ...rightsFindings(valueOf(facts.lacked) ?? [], 'apply'),
-    ...programs.findings,
+    ...ofWorkloads,
+    ...leases.findings,
     ...translation.findings,
-    ...checked(facts, context, input.announcerRuns),
+    ...checked(input),
     ...addresses.findings,
     ...network.findings,
     ...settingsWarnings(context),
   ]
+  const finalizers = finalizersOf(predecessor, workloads[0]?.version)
   return {
     formatVersion: 1,
     cluster: { id: valueOf(facts.cluster)?.id ?? '', server: valueOf(facts.server)?.version ?? '' },
-    predecessor: programs.predecessor,
+    predecessor: { id: predecessor.id, title: predecessor.title, workloads, lease: leases.lease, finalizers },
     target: { namespace, leaseNamespace, leaseName },
     status,
-    settings: plannedSettings({ ...input, flags: flagsAfter(input, addresses.reservations) }),
-    services: addresses.services,
-    reservations: addresses.reservations,
+    settings: plannedSettings({ ...input, flags: flagsAfter(input, reservations) }),
+    services,
+    reservations,
     nodes: network.nodes,
     announcer: network.announcer,
     blockers: distinct(findings.filter(({ isBlocker }) => isBlocker)),
@@ -62,21 +67,8 @@ export function makePlan(input: PlanInput): TakeoverPlan {
 
 type Part<Name extends keyof TakeoverPlan> = Pick<TakeoverPlan, Name> & { findings: PlanFinding[] }
 
-/** The predecessor's workloads and its lease. */
-function planPrograms(input: PlanInput): Part<'predecessor'> {
-  const { workloads, findings } = planPredecessor(input, liveHolder(input))
-  const { lease, findings: ofLeases } = planLease(input)
-  const { id, title } = input.predecessor
-  const finalizers = finalizersOf(input.predecessor, workloads[0]?.version)
-  const { usage } = input.context.vendor.marks
-  return {
-    predecessor: { id, title, workloads, lease, usage, finalizers },
-    findings: [...findings, ...ofLeases],
-  }
-}
-
 function planAddresses({ facts, context }: PlanInput): Part<'services' | 'reservations'> {
-  const seen = valuesOf(facts, ['cluster', 'services', 'records', 'reservations', 'controlPlane'])
+  const seen = readValues(facts, ['cluster', 'services', 'records', 'reservations', 'controlPlane'])
   if (!seen) return { services: [], reservations: [], findings: [] }
   const sweep = compareReservations(seen, context)
   const { services, findings } = planServices(seen, sweep.adopt, context)
@@ -86,7 +78,7 @@ function planAddresses({ facts, context }: PlanInput): Part<'services' | 'reserv
 
 function planNetwork({ facts, context }: PlanInput, services: TakeoverPlan['services']): Part<'nodes' | 'announcer'> {
   const { vendor } = context
-  const seen = valuesOf(facts, ['nodes', 'machines', 'peers', 'metallb', 'bgpSecret', 'document', 'definitions'])
+  const seen = readValues(facts, ['nodes', 'machines', 'peers', 'metallb', 'bgpSecret', 'document', 'definitions'])
   const nothing = { name: nameOfChoice(vendor.loadBalancer), objects: [], interruptedSessions: 0, waves: 0 }
   if (!seen) return { nodes: [], announcer: nothing, findings: [] }
   const { nodes, peers, findings } = planNodes(seen, context)
@@ -133,7 +125,7 @@ const checks: readonly Check[] = [
 ]
 
 /** Findings of `doctor`: its errors block, unless the predecessor runs with them. */
-function checked(facts: TakeoverFacts, context: Context, announcerRuns: boolean): PlanFinding[] {
+function checked({ facts, context, announcerRuns }: PlanInput): PlanFinding[] {
   return checks.flatMap((check) => {
     // The checks that we run need no other facts.
     const results = check.run(facts as unknown as Facts, context)
@@ -152,55 +144,39 @@ function checked(facts: TakeoverFacts, context: Context, announcerRuns: boolean)
 
 const confirmedPlan = '`eip-admission takeover plan --announcer-runs`'
 
-type NodesPlan = { nodes: PlannedNode[]; peers: NodePeers[]; findings: PlanFinding[] }
-
-type NodeFacts = Pick<Values, 'nodes' | 'machines' | 'peers'>
-
 /** Plans the changes of nodes: only annotations about BGP peers that are missing or wrong. Pure. */
-function planNodes({ nodes, machines, peers }: NodeFacts, { vendor }: Context): NodesPlan {
+function planNodes(
+  { nodes, machines, peers }: Pick<Values, 'nodes' | 'machines' | 'peers'>,
+  { vendor }: Context,
+): Part<'nodes'> & { peers: NodePeers[] } {
   const { isOn, annotations: scheme, selector } = vendor.bgp
   const isOwn = ownNames(scheme)
   const seen = nodes.map((node) => {
     const machine = machineIdOf(node, vendor.providerIds)
     const takesPart = isOn && machine !== undefined && matchesRequirements(node.metadata.labels, selector)
-    return { node, machine, known: takesPart ? peers.get(machine) : undefined, takesPart }
+    return { node, machine, known: takesPart ? peers.get(machine) : undefined }
   })
-  const planned = seen.map(({ node, machine, known }): PlannedNode => {
+  const planned = seen.map(({ node, machine = '', known = [] }): PlannedNode => {
+    const { name, annotations = {} } = node.metadata
     // Until its peers are known, a node keeps what it has.
-    if (!known || known.length === 0 || machine === undefined) return unchanged(node)
+    if (known.length === 0) return { name, change: 'none', annotations: [], removed: [] }
     const privateNetwork = machines.find(({ id }) => id === machine)?.privateNetwork
-    const fact = { ...nodePeers(node, known), machine, privateNetwork }
-    const { written, removed } = changedNames(node, wantedAnnotations(fact, scheme), isOwn)
-    if (written.length + removed.length === 0) return unchanged(node)
-    return { name: node.metadata.name, change: 'annotations', annotations: written, removed }
+    const wanted = wantedAnnotations({ ...nodePeers(node, known), machine, privateNetwork }, scheme)
+    // Only names: a value may hold a password.
+    const written = Object.keys(wanted).filter((one) => annotations[one] !== wanted[one])
+    const removed = Object.keys(annotations).filter((one) => isOwn(one) && wanted[one] === undefined)
+    const change = written.length + removed.length === 0 ? 'none' : 'annotations'
+    return { name, change, annotations: written.toSorted(), removed: removed.toSorted() }
   })
   return {
     nodes: planned,
-    peers: seen.flatMap(({ node, known }) => (known && known.length > 0 ? [nodePeers(node, known)] : [])),
-    findings: seen
-      .filter(({ takesPart, known }) => takesPart && known?.length === 0)
-      .map(({ node }) => withoutPeers(node)),
+    peers: seen.flatMap(({ node, known = [] }) => (known.length > 0 ? [nodePeers(node, known)] : [])),
+    findings: seen.filter(({ known }) => known?.length === 0).map(({ node }) => withoutPeers(node)),
   }
 }
 
-function unchanged({ metadata: { name } }: Node): PlannedNode {
-  return { name, change: 'none', annotations: [], removed: [] }
-}
-
-function nodePeers({ metadata }: Node, peers: NodePeers['peers']): NodePeers {
-  const { name, labels = {} } = metadata
+function nodePeers({ metadata: { name, labels = {} } }: Node, peers: NodePeers['peers']): NodePeers {
   return { node: name, hostname: labels['kubernetes.io/hostname'] ?? name, peers }
-}
-
-/** The names of annotations that would be written or removed. Their values may hold a password. */
-function changedNames(
-  { metadata: { annotations = {} } }: Node,
-  wanted: Record<string, string>,
-  isOwn: (name: string) => boolean,
-): { written: string[]; removed: string[] } {
-  const written = Object.keys(wanted).filter((name) => annotations[name] !== wanted[name])
-  const removed = Object.keys(annotations).filter((name) => isOwn(name) && wanted[name] === undefined)
-  return { written: written.toSorted(), removed: removed.toSorted() }
 }
 
 function withoutPeers({ metadata: { name } }: Node): PlanFinding {

@@ -1,62 +1,60 @@
 import { type Lease, keyOf } from '../../../kube/objects.ts'
 import { isFalse } from '../../../inspect/given-settings.ts'
 import { isHeld, isOwnIdentity } from '../../../kube/lease-holder.ts'
-import { isOfTakeover } from '../lead-lease.ts'
+import { isForeign, placeOf } from '../lead-lease.ts'
 import { livingWorker } from '../lock.ts'
 import { type TakeoverStatus, isComplete, nextCommand, statusText } from '../takeover-status.ts'
-import { type PlanInput, valueOf } from './facts.ts'
+import { valueOf } from '../../../inspect/fact.ts'
+import type { PlanInput } from './facts.ts'
 import { type ObjectRef, type PlanFinding, type PlannedLease, type TakeoverPlan, blocker, warning } from './plan.ts'
 
+/** The leases of both programs. */
+export type PlannedLeases = {
+  lease: PlannedLease
+  /** The holder of the predecessor's lease, if it is not ours. */
+  liveHolder: string | undefined
+  /** The process of ours that leads. */
+  leader: string | undefined
+  findings: PlanFinding[]
+}
+
 /** The place of the predecessor's lease, and whether it elects a leader. */
-export function leaseOf({ predecessor, given: { flags } }: Pick<PlanInput, 'predecessor' | 'given'>): {
-  at: ObjectRef
+export function leaseOf({ predecessor, given: { flags } }: Pick<PlanInput, 'predecessor' | 'given'>): ObjectRef & {
   isUsed: boolean
 } {
   return {
-    at: {
-      namespace: flags['--leader-elect-resource-namespace'] ?? predecessor.lease.namespace,
-      name: flags['--leader-elect-resource-name'] ?? predecessor.lease.name,
-    },
+    namespace: flags['--leader-elect-resource-namespace'] ?? predecessor.lease.namespace,
+    name: flags['--leader-elect-resource-name'] ?? predecessor.lease.name,
     isUsed: !isFalse(flags['--leader-elect']),
   }
 }
 
-/** The lease of the predecessor, and the findings about leases. Pure. */
-export function planLease(input: PlanInput): { lease: PlannedLease; findings: PlanFinding[] } {
-  const { at, isUsed } = leaseOf(input)
-  const { at: ours, leader } = ownLeader(input)
-  const { holderIdentity: holder, renewTime } = storedLease(input, at)?.spec ?? {}
-  const isOther = isUsed && (at.namespace !== ours.namespace || at.name !== ours.name)
-  const isBegun = valueOf(input.facts.progress) !== undefined
+/** The leases of both programs, and the findings about them. Pure. */
+export function planLeases(input: PlanInput): PlannedLeases {
+  const { facts, context } = input
+  const { leaseNamespace, leaseName } = context.settings.process
+  const theirs = leaseOf(input)
+  const ours = { namespace: leaseNamespace, name: leaseName }
+  const [seen, own] = [theirs, ours].map((at) => storedLease(input, at))
+  // A lease without renewals expires in a minute or two.
+  const holderOf = (lease?: Lease) => (lease && isHeld(lease, context.now) ? (lease.spec?.holderIdentity ?? '') : '')
+  const { holderIdentity: holder } = seen?.spec ?? {}
+  const liveHolder = theirs.isUsed && isForeign(holderOf(seen)) ? holder : undefined
+  const leader = isOwnIdentity(holderOf(own)) ? holderOf(own) : undefined
+  const isBegun = valueOf(facts.progress) !== undefined
   return {
-    lease: { ...at, isUsed, holder: holder === '' ? undefined : holder, ...(renewTime !== undefined && { renewTime }) },
+    lease: { ...theirs, holder: holder === '' ? undefined : holder },
+    liveHolder,
+    leader,
     findings: [
       ...(leader !== undefined && !isBegun ? [alreadyLed(ours, leader)] : []),
-      ...(isOther ? [otherLease(at, ours)] : []),
+      ...(theirs.isUsed && placeOf(theirs) !== placeOf(ours) ? [otherLease(theirs, ours)] : []),
     ],
   }
 }
 
-/** The holder of the predecessor's lease, if it is not ours. A lease without renewals expires in a minute or two. */
-export function liveHolder(input: PlanInput): string | undefined {
-  const { at, isUsed } = leaseOf(input)
-  const stored = storedLease(input, at)
-  const holder = stored?.spec?.holderIdentity ?? ''
-  if (!isUsed || !stored || !isHeld(stored, input.context.now)) return undefined
-  return isOwnIdentity(holder) || isOfTakeover(holder) ? undefined : holder
-}
-
 function storedLease({ facts }: PlanInput, { namespace, name }: ObjectRef): Lease | undefined {
   return valueOf(facts.leases)?.find((one) => keyOf(one) === `${namespace}/${name}`)
-}
-
-/** The lease by which our program leads, and who of ours holds it now. */
-function ownLeader(input: PlanInput): { at: ObjectRef; leader: string | undefined } {
-  const { now, settings } = input.context
-  const at = { namespace: settings.process.leaseNamespace, name: settings.process.leaseName }
-  const stored = storedLease(input, at)
-  const holder = stored?.spec?.holderIdentity ?? ''
-  return { at, leader: stored && isHeld(stored, now) && isOwnIdentity(holder) ? holder : undefined }
 }
 
 function alreadyLed({ namespace, name }: ObjectRef, leader: string): PlanFinding {
@@ -75,20 +73,23 @@ function otherLease(at: ObjectRef, ours: ObjectRef): PlanFinding {
 
 /** The state of a takeover that was started; undefined if none was. Pure. */
 export function planStatus(
-  input: PlanInput,
-  { predecessor: { workloads }, services }: Pick<TakeoverPlan, 'predecessor' | 'services'>,
+  { facts, context }: PlanInput,
+  {
+    leader,
+    workloads,
+    services,
+  }: Pick<PlannedLeases, 'leader'> & Pick<TakeoverPlan['predecessor'], 'workloads'> & Pick<TakeoverPlan, 'services'>,
 ): TakeoverStatus | undefined {
-  const { facts, context } = input
   const progress = valueOf(facts.progress)
   if (!progress) return undefined
   const { state: recorded, step } = progress
-  const { at, leader } = ownLeader(input)
+  const { leaseNamespace, leaseName } = context.settings.process
   const open = services.filter(({ held }) => held === 'reserved').length
   const lacking = [
     ...workloads
       .filter(({ isRunning }) => isRunning)
       .map(({ kind, namespace, name }) => `${kind} ${namespace}/${name} runs again`),
-    ...(leader === undefined ? [`no eip-admission holds the lease ${at.namespace}/${at.name}`] : []),
+    ...(leader === undefined ? [`no eip-admission holds the lease ${leaseNamespace}/${leaseName}`] : []),
     ...(open > 0 ? [`${open} ${open === 1 ? 'reservation has' : 'reservations have'} no ElasticIP`] : []),
   ]
   const worker = livingWorker(valueOf(facts.lock), context.now)

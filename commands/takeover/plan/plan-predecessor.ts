@@ -2,7 +2,8 @@ import { keyOf } from '../../../kube/objects.ts'
 import type { Pod, Workload } from '../../../inspect/facts.ts'
 import { type Predecessor, runningVersion } from '../../../inspect/predecessors.ts'
 import { type FoundPredecessors, type FoundWorkload, isRunning } from '../../../inspect/find-predecessors.ts'
-import { type PlanInput, valueOf } from './facts.ts'
+import { valueOf } from '../../../inspect/fact.ts'
+import type { PlanInput } from './facts.ts'
 import { type PlanFinding, type PredecessorWorkload, blocker, warning } from './plan.ts'
 import { autoscalerFinding, helmFinding, helmReleaseOf, managerFinding } from './workload-managers.ts'
 import { shell } from '../../../lib/remedy.ts'
@@ -47,17 +48,13 @@ function ownWorkloads({ workloads }: FoundPredecessors, { dialect }: Predecessor
 /** A workload in the plan: enough to restore it. */
 function describeWorkload({ object, image, predecessor }: FoundWorkload): PredecessorWorkload {
   const { kind, metadata, spec } = object
-  const selector = spec?.template?.spec?.nodeSelector
-  const isDaemonSet = kind === 'DaemonSet'
   const release = helmReleaseOf(object)
   return {
-    kind: isDaemonSet ? 'DaemonSet' : 'Deployment',
+    ...(kind === 'DaemonSet' ? { kind } : { kind: 'Deployment', replicas: spec?.replicas ?? 1 }),
     namespace: metadata.namespace ?? '',
     name: metadata.name,
-    uid: metadata.uid ?? '',
     image,
     version: runningVersion({ image, predecessor }),
-    ...(isDaemonSet ? { nodeSelector: selector ?? {} } : { replicas: spec?.replicas ?? 1 }),
     isRunning: isRunning(object),
     ...(release !== undefined && { helmRelease: release }),
   }

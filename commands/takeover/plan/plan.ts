@@ -12,14 +12,11 @@ export type ObjectRef = { namespace: string; name: string }
 /** A workload of the predecessor, as it was found: what `undo` needs to bring it back. */
 export type PredecessorWorkload = ObjectRef & {
   kind: 'Deployment' | 'DaemonSet'
-  uid: string
   image: string
   /** The version in the tag of the image; undefined if it is none that we know. */
   version: string | undefined
   /** The replicas of a Deployment. */
   replicas?: number
-  /** The selector of a DaemonSet: one that no node fits stops it. */
-  nodeSelector?: Record<string, string>
   /** Whether it has a replica, or a pod that should run. */
   isRunning: boolean
   /** The release of Helm that it belongs to. */
@@ -31,7 +28,6 @@ export type PlannedLease = ObjectRef & {
   isUsed: boolean
   /** The holder that the lease names now; undefined without lease. */
   holder: string | undefined
-  renewTime?: string
 }
 
 /** A Service and its address. The two addresses are equal in every plan without blockers. */
@@ -136,7 +132,6 @@ export type TakeoverPlan = {
     title: string
     workloads: PredecessorWorkload[]
     lease: PlannedLease
-    usage: string
     finalizers: string[]
   }
   /** The place of our program. */

@@ -1,17 +1,8 @@
 import { proxyOf } from '../../../clouds/http/proxy.ts'
-import type { Credentials } from '../../../kube/credentials.ts'
-import { keyOf } from '../../../kube/objects.ts'
 import type { CloudProvider } from '../../../clouds/ports/cloud-provider.ts'
-import type { Context, Workload, Pod, Values } from '../../../inspect/facts.ts'
-import { readWorkloads, staticPods, type SharedSource, settled, sharedReads } from '../../../inspect/cluster.ts'
-import { countedProvider } from '../../../inspect/provider.ts'
-import type { Reader, CloudReader } from '../../../inspect/reader.ts'
-import { readSettingsFile } from '../../../settings/file.ts'
-import { names } from '../../../settings/installed-names.ts'
-import { type Problem, SettingsError } from '../../../settings/problems.ts'
-import { ownNamespace } from '../../../settings/process.ts'
-import { type ServeSettings, serveSettings } from '../../settings/serve.ts'
-import { type Fact, readFact } from '../../../inspect/fact.ts'
+import { readWorkloads, staticPods } from '../../../inspect/cluster.ts'
+import { type Fact, readFact, valueOf } from '../../../inspect/fact.ts'
+import type { Context, Pod, Workload } from '../../../inspect/facts.ts'
 import {
   type FoundPredecessors,
   type FoundWorkload,
@@ -19,24 +10,28 @@ import {
   isRunning,
 } from '../../../inspect/find-predecessors.ts'
 import { type GivenSettings, dataReader, readGivenSettings } from '../../../inspect/given-settings.ts'
+import { pods } from '../../../inspect/kinds.ts'
+import { type Predecessor, predecessors, replacedPrograms, runningVersion } from '../../../inspect/predecessors.ts'
+import { countedProvider } from '../../../inspect/provider.ts'
+import type { Reader } from '../../../inspect/reader.ts'
+import type { Credentials } from '../../../kube/credentials.ts'
+import { listAll } from '../../../kube/list-all.ts'
+import { keyOf } from '../../../kube/objects.ts'
+import { readSettingsFile } from '../../../settings/file.ts'
+import { names } from '../../../settings/installed-names.ts'
+import { type Problem, SettingsError } from '../../../settings/problems.ts'
+import { ownNamespace } from '../../../settings/process.ts'
+import { type ServeSettings, serveSettings } from '../../settings/serve.ts'
 import { End } from '../end.ts'
-import { valueOf, type Autoscaler, type TakeoverFacts } from './facts.ts'
-import { makePlan } from './make-plan.ts'
 import { predecessorNamed } from '../found.ts'
 import { type Progress, readProgress } from '../progress.ts'
+import { type Right, applyRights } from '../rights.ts'
+import { readFacts } from './facts.ts'
+import { makePlan } from './make-plan.ts'
 import { leaseOf } from './plan-leases.ts'
 import { workloadsOf } from './plan-predecessor.ts'
-import type { Finding, TakeoverPlan, ObjectRef } from './plan.ts'
-import { type Predecessor, predecessors, replacedPrograms, runningVersion } from '../../../inspect/predecessors.ts'
-import { type Right, applyRights } from '../rights.ts'
+import { type Finding, type TakeoverPlan, blocker } from './plan.ts'
 import { type Translation, translate } from './translate.ts'
-import { ifKnown } from '../../../controllers/announcing/list-known.ts'
-import { listAll } from '../../../kube/list-all.ts'
-import { defineResource, leases, secrets } from '../../../kube/resource.ts'
-import { elasticIPs } from '../../../ledger/record/elastic-ip.ts'
-import { cloudFacts } from '../../../inspect/cloud.ts'
-import { pods } from '../../../inspect/kinds.ts'
-import { lockAt } from '../lock.ts'
 
 export type PlanSource = {
   reader: Reader
@@ -62,25 +57,20 @@ export type ReadPlan = {
 
 /** Reads the cluster and the cloud, changes neither, and makes the plan. Throws an End if it cannot know the settings. */
 export async function readPlan(source: PlanSource): Promise<ReadPlan> {
-  const { reader, credentials, userAgent, env, announcerRuns, lackedRights } = source
+  const { reader, userAgent, env, signal, announcerRuns } = source
   const { found, workloads } = await findAll(reader)
   const progress = await readFact(() => readProgress(reader, source.flags['--namespace'] ?? ownNamespace.default))
   const { predecessor, given, version } = await chosen({ found, progress }, source)
   const translation = withGivenFile(translate(predecessor, given, version), source.flags)
-  const settings = resolved({ predecessor, flags: { ...translation.flags, ...source.flags }, translation, env })
-  const { vendor, pace } = await countedProvider(settings.cloud, {
-    userAgent,
-    proxy: proxyOf(env),
-    signal: source.signal,
-  })
+  const settings = resolved(predecessor, translation, source)
+  const { vendor, pace } = await countedProvider(settings.cloud, { userAgent, proxy: proxyOf(env), signal })
   const context: Context = { now: new Date(), env: Object.keys(env), settings, vendor }
   const { namespace, leaseNamespace, leaseName } = settings.process
-  const { at } = leaseOf({ predecessor, given })
   const lease = { namespace: leaseNamespace, name: leaseName }
-  const leasesAt = [lease, at]
-  const lacked = () => lackedRights(applyRights({ namespace, lease, workloads: workloadsOf(found, predecessor) }))
-  const reads = { reader, credentials, userAgent, context, vendor, workloads, pace, leasesAt, lacked, progress }
-  const facts = await readFacts(reads)
+  const leasesAt = [lease, leaseOf({ predecessor, given })]
+  const needed = applyRights({ namespace, lease, workloads: workloadsOf(found, predecessor) })
+  const lacked = () => source.lackedRights(needed)
+  const facts = await readFacts({ ...source, context, vendor, workloads, pace, leasesAt, lacked, progress })
   const flags = { ...translation.flags, ...withoutPlace(source.flags) }
   const plan = makePlan({ found, predecessor, given, translation, flags, facts, context, announcerRuns })
   return { plan, settings, vendor, secretFile: `${JSON.stringify(translation.file?.fields ?? {}, null, 2)}\n` }
@@ -94,11 +84,11 @@ async function findAll(reader: Reader): Promise<{ found: FoundPredecessors; work
   return { found: findPredecessors(workloads, pods), workloads: [...workloads, ...staticPods(pods)] }
 }
 
-/** Flags that say where `takeover` itself finds the cluster. */
+/** Flags that say where `takeover` itself finds the cluster and the settings. */
+const placeFlags = ['--kubeconfig', '--api-server', '--cloud-provider', '--cloud-config', '--provider-config']
+
 function withoutPlace(flags: Record<string, string>): Record<string, string> {
-  const { '--kubeconfig': _file, '--api-server': _server, '--cloud-provider': _cloud, ...others } = flags
-  const { '--cloud-config': _config, '--provider-config': _provider, ...left } = others
-  return left
+  return Object.fromEntries(Object.entries(flags).filter(([flag]) => !placeFlags.includes(flag)))
 }
 
 /** The predecessor whose settings count, and how it is set; the person may name one that runs outside of the cluster. */
@@ -142,26 +132,19 @@ function withGivenFile(translation: Translation, flags: Record<string, string>):
   return { ...translation, file: { ...file, fields: { ...file.fields, ...translation.merged } }, findings }
 }
 
-type Resolving = {
-  predecessor: Predecessor
-  flags: Record<string, string>
-  translation: Translation
-  env: PlanSource['env']
-}
-
 /** The translated settings, as `serve` reads them. */
-function resolved({ predecessor, flags, translation, env }: Resolving): ServeSettings {
-  const { KUBECONFIG } = env
+function resolved(predecessor: Predecessor, { flags, file, findings }: Translation, source: PlanSource): ServeSettings {
+  const { KUBECONFIG } = source.env
   try {
     return serveSettings({
-      flags: { ...flags, '--cloud-provider': predecessor.provider },
+      flags: { ...flags, ...source.flags, '--cloud-provider': predecessor.provider },
       env: KUBECONFIG === undefined ? {} : { KUBECONFIG },
-      file: translation.file,
+      file,
     })
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error
     throw new End('blocked', "the predecessor's settings cannot be used as they are", {
-      blockers: [...translation.findings.filter(({ isBlocker }) => isBlocker), ...error.problems.map(problemFinding)],
+      blockers: [...findings.filter(({ isBlocker }) => isBlocker), ...error.problems.map(problemFinding)],
     })
   }
 }
@@ -180,24 +163,20 @@ function withoutPredecessor(recorded: Fact<Progress | undefined>, namespace: str
         `Remove the record of the takeover: ${removal}`,
     )
   const where = progress.found.workloads.map(({ kind, namespace: of, name }) => `${kind} ${of}/${name}`).join(', ')
-  const gone = {
-    reason: 'predecessor-gone',
-    where,
+  const gone = blocker('predecessor-gone', where, {
     what: 'it does not exist, so the settings cannot be read from it',
     remedy: `install it again as it was, then run the command again; if it is never to run again: ${removal}`,
-  }
+  })
   return new End('blocked', 'a takeover was begun, and its predecessor is not in the cluster any more', {
     blockers: [gone],
   })
 }
 
-const absent: Finding = {
-  reason: 'no-predecessor',
-  where: 'Deployments and DaemonSets of all namespaces',
+const absent = blocker('no-predecessor', 'Deployments and DaemonSets of all namespaces', {
   what: `none runs ${replacedPrograms}`,
   remedy:
     'if it runs outside of the cluster, say which with --cloud-provider and --cloud-config=FILE; if there is none, install eip-admission',
-}
+})
 
 /** The finding of a problem, without a value of the file: a person may have written the token into the wrong field. */
 function problemFinding({ setting, source, wrong, right }: Problem): Finding {
@@ -206,55 +185,8 @@ function problemFinding({ setting, source, wrong, right }: Problem): Finding {
   return { reason: 'setting', where: setting, what: source === undefined ? shown : `${source} ${shown}`, remedy: right }
 }
 
-const autoscalers = defineResource<Autoscaler>({
-  apiVersion: 'autoscaling/v2',
-  kind: 'HorizontalPodAutoscaler',
-  plural: 'horizontalpodautoscalers',
-  namespaced: true,
-})
-
 /** The pods of the namespaces in which a predecessor may run. */
 async function readPods(reader: Reader, namespaces: readonly string[]): Promise<Pod[]> {
   const lists = [...new Set(namespaces)].map((namespace) => listAll(reader, pods, { namespace }))
   return (await Promise.all(lists)).flat()
-}
-
-type FactSource = SharedSource & {
-  /** The rights that `apply` needs and this person lacks. */
-  lacked: () => Promise<Right[]>
-  vendor: CloudReader
-  /** Deployments, DaemonSets and static pods. */
-  workloads: Workload[]
-  /** The calls to the cloud, counted by the client. */
-  pace: Values['cloudPace']
-  /** The leases of the predecessor and of ours. */
-  leasesAt: readonly ObjectRef[]
-  progress: TakeoverFacts['progress']
-}
-
-/** Reads all facts, each by itself: a read that fails hides no other. Nothing is written. */
-async function readFacts(source: FactSource): Promise<TakeoverFacts> {
-  const { reader, context, vendor, workloads, pace, leasesAt, lacked, progress } = source
-  const { loadBalancer } = context.vendor
-  const { namespace } = context.settings.process
-  const cloud = cloudFacts(vendor, { context, pace })
-  const cluster = settled({
-    ...sharedReads(source),
-    records: readFact(() => ifKnown([], () => listAll(reader, elasticIPs))),
-    workloads: Promise.resolve({ value: workloads }),
-    autoscalers: readFact(() => ifKnown([], () => listAll(reader, autoscalers))),
-    leases: readFact(async () => {
-      const found = await Promise.all(leasesAt.map((at) => reader.get(leases, at)))
-      return found.filter((lease) => lease !== undefined)
-    }),
-    progress: Promise.resolve(progress),
-    lacked: readFact(lacked),
-    lock: readFact(() => reader.get(leases, lockAt(namespace))),
-    bgpSecret: readFact(async () =>
-      loadBalancer.kind === 'metallb-crd' || loadBalancer.kind === 'metallb'
-        ? reader.get(secrets, { namespace: loadBalancer.namespace, name: names.bgpSecret })
-        : undefined,
-    ),
-  })
-  return { ...(await cluster), ...(await cloud) }
 }

@@ -2,6 +2,7 @@ import { plainText, shellWord } from '../../../lib/text.ts'
 import { names } from '../../../settings/installed-names.ts'
 import { type PredecessorWorkload, type TakeoverPlan, canApply, isDone } from '../plan/plan.ts'
 import { type TakeoverStatus, statusText } from '../takeover-status.ts'
+import { blockingText } from '../end.ts'
 
 /** The files that were written. */
 export type Written = { values?: string | undefined; secret?: string | undefined }
@@ -17,8 +18,7 @@ export function nextText(plan: TakeoverPlan, written: Written): string {
 }
 
 function blockedText({ blockers: { length } }: TakeoverPlan): string {
-  const count = length === 1 ? '1 thing stands' : `${length} things stand`
-  return `Blocked: ${count} in the way. Nothing was changed. Type next, when that no longer exists:\n\n  eip-admission takeover plan\n`
+  return `Blocked: ${blockingText(length)}. Nothing was changed. Run next, when that is resolved:\n\n  eip-admission takeover plan\n`
 }
 
 function continueText(status: TakeoverStatus): string {
@@ -52,7 +52,7 @@ function readyText({ target: { namespace } }: TakeoverPlan, { values, secret }: 
   const secretFile = shellWord(secret ?? 'secret.yaml')
   const chart = `helm install eip-admission manifests/chart --namespace ${namespace} --take-ownership`
   return [
-    `Ready. Nothing was changed.${written} Type next, only the last line if the chart is installed already:\n`,
+    `Ready. Nothing was changed.${written} Run next, only the last line if the chart is installed already:\n`,
     ...(areWritten ? [] : ['  eip-admission takeover plan --write-values=values.yaml --write-secret=secret.yaml']),
     `  kubectl create namespace ${namespace}`,
     `  kubectl create -f ${secretFile} && rm ${secretFile}`,

@@ -27,7 +27,7 @@ function allParts(plan: TakeoverPlan, written: Written): string[] {
     costText(plan),
     timeText(plan),
     findings('Warnings', plan.warnings),
-    findings('In the way', plan.blockers),
+    findings('Blockers', plan.blockers),
     nextText(plan, written),
   ]
 }

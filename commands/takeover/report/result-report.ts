@@ -77,7 +77,7 @@ function textOf({ state, message, blockers }: End, command: string): string {
   const onward = `Run \`${command}\` again to continue${back}.\n`
   return {
     nothing: error,
-    blocked: `Nothing was changed: ${plainText(message)}.\n\n${findings('In the way', blockers)}\n`,
+    blocked: `Nothing was changed: ${plainText(message)}.\n\n${findings('Blockers', blockers)}\n`,
     refused: error,
     stopped: `Stopped. What is done stays done. ${onward}`,
     unfinished: `${error}${onward}`,

@@ -5,7 +5,7 @@ import type { Clock } from '../../../kube/clock.ts'
 import { isConflict, isNotFound } from '../../../kube/errors.ts'
 import { listAll } from '../../../kube/list-all.ts'
 import { type Key, type Service, keyOf } from '../../../kube/objects.ts'
-import { isHeld, isOwnIdentity } from '../../../kube/lease-holder.ts'
+import { isHeld } from '../../../kube/lease-holder.ts'
 import {
   leases,
   mutatingWebhookConfigurations,
@@ -16,7 +16,7 @@ import { type ElasticIP, claimKey, elasticIPs, isSecond } from '../../../ledger/
 import { mapAll } from '../../../lib/map-all.ts'
 import { names } from '../../../settings/installed-names.ts'
 import { type FoundBefore, finalizersFor } from '../found.ts'
-import { isOfTakeover } from '../lead-lease.ts'
+import { isForeign } from '../lead-lease.ts'
 import type { TakeoverStep } from '../steps.ts'
 import { isStopped, readWorkload, readyPods, startWorkload } from '../workloads.ts'
 import { removeCondition } from '../../../controllers/services/service-condition.ts'
@@ -42,7 +42,10 @@ type Clearing<T> = Pick<TakeoverStep, 'name' | 'title'> & {
 }
 
 /** Clears what is left, until nothing is. What somebody else wrote or removed meanwhile, the next look decides anew. */
-function clearingStep<T>({ check }: UndoWork, { name, title, things, left, clear }: Clearing<T>): TakeoverStep {
+function clearingStep<T>(
+  { check }: Pick<UndoWork, 'check'>,
+  { name, title, things, left, clear }: Clearing<T>,
+): TakeoverStep {
   return {
     name,
     title,
@@ -71,18 +74,20 @@ const configurations = [
 ]
 
 /** Removes our webhook configurations: without our process they would only delay every request. */
-export function webhooksStep(work: UndoWork): TakeoverStep {
-  const { client } = work
-  return clearingStep(work, {
-    name: 'webhooks',
-    title: 'Remove the webhook configurations',
-    things: 'webhook configurations',
-    async left() {
-      const there = await Promise.all(configurations.map(({ resource, name }) => client.get(resource, { name })))
-      return configurations.filter((_one, n) => there[n] !== undefined)
+export function webhooksStep({ client, check }: Pick<UndoWork, 'client' | 'check'>): TakeoverStep {
+  return clearingStep(
+    { check },
+    {
+      name: 'webhooks',
+      title: 'Remove the webhook configurations',
+      things: 'webhook configurations',
+      async left() {
+        const there = await Promise.all(configurations.map(({ resource, name }) => client.get(resource, { name })))
+        return configurations.filter((_one, n) => there[n] !== undefined)
+      },
+      clear: ({ resource, name }) => client.remove(resource, { name }),
     },
-    clear: ({ resource, name }) => client.remove(resource, { name }),
-  })
+  )
 }
 
 /** Gives every Service the predecessor's finalizer, and takes away what we wrote, our condition last. */
@@ -175,7 +180,7 @@ export function returnStep(
       }
       const stored = lease.isUsed ? await client.get(leases, place) : undefined
       const holder = stored?.spec?.holderIdentity ?? ''
-      const leads = stored && isHeld(stored, new Date()) && !isOwnIdentity(holder) && !isOfTakeover(holder)
+      const leads = stored && isHeld(stored, new Date()) && isForeign(holder)
       if (leads || !lease.isUsed) return undefined
       return { text: `its pod runs; waiting until it holds the lease ${place.namespace}/${place.name}` }
     },

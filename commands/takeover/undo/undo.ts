@@ -5,10 +5,10 @@ import { claimKey, type ElasticIP, phaseOf, reservationIdOf } from '../../../led
 import { listedOrphans } from '../../../ledger/sweep/orphan-list.ts'
 import { names } from '../../../settings/installed-names.ts'
 import { type LeftReservation, newFinalizers, predecessorNamed } from '../found.ts'
-import { holdStep, leadLease } from '../lead-lease.ts'
+import { holdStep } from '../lead-lease.ts'
 import { type Progress, readProgress } from '../progress.ts'
 import { managerFinding } from '../plan/workload-managers.ts'
-import { End, inTheWay } from '../end.ts'
+import { End, endIfBlocked } from '../end.ts'
 import { lackedRights, rightsFindings, undoRights } from '../rights.ts'
 import { type Run, type RunDeps, lockedRun } from '../run.ts'
 import type { TakeoverStep, StepResult } from '../steps.ts'
@@ -39,12 +39,12 @@ export async function undoTakeover(deps: UndoDeps): Promise<UndoResult> {
   const { title } = predecessorNamed(found.predecessor)
   const running = (await ownWorkloads(client, namespace)).filter((workload) => !isStopped(workload))
   const needed = undoRights({ namespace, ...found, lease: found.ourLease, metallb: found.metallb?.namespace })
-  const blockers = [
+  endIfBlocked([
     ...rightsFindings(await lackedRights(client, needed), 'undo'),
     ...running.flatMap((workload) => managerFinding(workload, title)),
-  ]
-  if (blockers.length > 0) throw inTheWay(blockers)
-  return lockedRun(deps, { namespace, command: 'undo' }, (run) => carryOut(deps, run))
+  ])
+  const of = { namespace, command: 'undo', lease: found.ourLease } as const
+  return lockedRun(deps, of, async (run) => ({ title, ...(await carryOut(deps, run)) }))
 }
 
 /** The record of an earlier run. */
@@ -56,38 +56,29 @@ function recorded(before: Progress | undefined, namespace: string): Progress {
   )
 }
 
-async function carryOut({ client, namespace, signal, tell }: UndoDeps, run: Run): Promise<UndoResult> {
-  const { clock, save } = run
+async function carryOut({ client, namespace, signal, tell }: UndoDeps, run: Run): Promise<Omit<UndoResult, 'title'>> {
+  const { clock, lead, check, save } = run
   const before = recorded(run.before, namespace).found
   const found = { ...before, left: [...(before.left ?? [])] }
-  const hold = leadLease({ client, lease: found.ourLease, clock })
-  const check = async () => {
-    await run.check()
-    await hold.check()
-  }
-  const work = { client, found, signal, check, clock }
-  const resetting = resettingSteps(work, { left: found.left, save }, namespace)
+  const resetting = resettingSteps({ client, found, signal, check, clock }, { left: found.left, save }, namespace)
   await tellResets(tell, resetting)
   const isPredecessorBack = async () => !(await readWorkloads(client, found.workloads)).every(isStopped)
-  const steps = [
-    webhooksStep(work),
-    stopStep(client, {
-      name: 'stop',
-      title: 'Stop eip-admission in the cluster',
-      workloads: () => ownWorkloads(client, namespace),
-      isOurs: true,
-    }),
-    holdStep(client, hold, isPredecessorBack),
-    ...resetting,
-    returnStep(client, found, hold.release),
-  ]
-  try {
-    const { steps: results } = await run.carryOut(steps, { state: 'undoing', found, check })
-    await run.progress.remove()
-    return { title: predecessorNamed(found.predecessor).title, steps: results, reservations: found.left }
-  } finally {
-    await hold.release()
-  }
+  const steps = await run.carryOut(
+    [
+      webhooksStep({ client, check }),
+      stopStep(client, {
+        name: 'stop',
+        title: 'Stop eip-admission in the cluster',
+        workloads: () => ownWorkloads(client, namespace),
+        isOurs: true,
+      }),
+      holdStep(client, lead, isPredecessorBack),
+      ...resetting,
+      returnStep(client, found, lead.release),
+    ],
+    found,
+  )
+  return { steps, reservations: found.left }
 }
 
 /** The steps that write or remove what was written since the takeover. */

@@ -129,7 +129,7 @@ const heldOf = ({ services }: TakeoverPlan, name: string) => {
   return [before, after, held]
 }
 
-test('a healthy cluster: every address stays, nothing is in the way, and nothing is bought', () => {
+test('a healthy cluster: every address stays, nothing blocks it, and nothing is bought', () => {
   const plan = planOf()
   assert.equal([reasons(plan), reasons(plan, 'warnings')], [[], []])
   assert.ok(plan.services.every(({ before, after }) => before !== undefined && before === after))
@@ -600,7 +600,7 @@ const inTheWay: { name: string; scene: Scene; blockers?: string[]; warnings?: st
 ]
 
 for (const { name, scene, blockers = [], warnings = [] } of inTheWay)
-  test(`in the way, or not: ${name}`, () => {
+  test(`blocks, or does not: ${name}`, () => {
     const plan = planOf(scene)
     assert.equal([reasons(plan), reasons(plan, 'warnings')], [blockers, warnings])
     assert.ok([...plan.blockers, ...plan.warnings].every(({ what, where, remedy }) => what && where && remedy))
@@ -712,7 +712,7 @@ test("MetalLB's objects of a predecessor keep their names, and a password in the
   assert.equal(reasons(plan), [])
 })
 
-test('a ConfigMap of MetalLB that is missing stands in the way', () => {
+test('a ConfigMap of MetalLB that is missing blocks the migration', () => {
   const old = program({ name: 'controller', namespace: 'metallb-system', image: 'metallb/controller:v0.11.0' })
   old.status = { readyReplicas: 1 }
   const env = { METAL_LOAD_BALANCER: 'metallb:///metallb-system/config' }
@@ -833,7 +833,6 @@ test('a plan is plain data: it is the same after it was written and read', () =>
   const plan = planOf({ ...network, workloads: [program({ kind: 'DaemonSet' })] })
   const read = JSON.parse(formatPlan(plan, 'json', {})) as TakeoverPlan
   assert.is(formatPlan(read, 'text', {}), formatPlan(plan, 'text', {}))
-  assert.equal(plan.predecessor.workloads[0]?.nodeSelector, { role: 'control-plane' })
 })
 
 test.run()

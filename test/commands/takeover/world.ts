@@ -296,11 +296,10 @@ function planOf(all: Service[], api: ReturnType<typeof apiServer>, elects: boole
       id: 'equinix-metal',
       title: 'CPEM',
       workloads: api.stored(stoppable).map(({ metadata: { namespace = '', name }, spec: { replicas = 1 } = {} }) => {
-        const more = { kind: 'Deployment', uid: '', image: '', version: undefined } as const
+        const more = { kind: 'Deployment', image: '', version: undefined } as const
         return { ...more, namespace, name, replicas, isRunning: replicas > 0 }
       }),
       lease: { ...lease, isUsed: elects, holder: undefined },
-      usage: '',
       finalizers: [upstream],
     },
     target: { namespace: 'eip-admission', leaseNamespace: lease.namespace, leaseName: lease.name },
