@@ -5,8 +5,7 @@ import { withoutClass } from '../../settings/service-policy.ts'
 import { readerOf } from '../../inspect/reader.ts'
 import { connect } from '../../kube/connect.ts'
 import type { Credentials } from '../../kube/credentials.ts'
-import { kubeconfig } from '../../kube/kubeconfig.ts'
-import { credentialsOf } from '../../kube/kubeconfig.ts'
+import { credentialsOf, kubeconfig } from '../../kube/kubeconfig.ts'
 import { kubeconfigFlags, withFlags } from '../../lib/remedy.ts'
 import { type CommandDeps, type ServeDeps, type StoppableDeps, endWhenStopped } from '../command-deps.ts'
 import { type Installation, applyInstallation } from '../install.ts'
@@ -17,7 +16,7 @@ import { applyTakeover } from './apply/apply.ts'
 import { type TakeoverPlan, canApply } from './plan/plan.ts'
 import { End, endOf } from './end.ts'
 import { type PlanSource, type ReadPlan, readPlan } from './plan/read-plan.ts'
-import { type Ending, reportEnd, applyReport, undoReport } from './report/result-report.ts'
+import { type Ending, type Printers, reportEnd, applyReport, undoReport } from './report/result-report.ts'
 import { formatPlan } from './report/plan-report.ts'
 import { plainLine } from './report/text.ts'
 import { type Right, lackedRights } from './rights.ts'
@@ -29,48 +28,38 @@ export async function takeoverPlan(settings: TakeoverPlanSettings, deps: Stoppab
   endWhenStopped(deps, 'stopped before the plan was made')
   const { output, writeValues, writeSecret, announcerRuns } = settings
   const flags = withNamespace(settings.flags, deps)
-  const print = commandsCarried(deps.print, { flags: withAnnouncer(flags, settings), output }, deps)
+  const printers = printersFor({ ...deps, printError: deps.print }, { flags, announcerRuns, output })
   try {
     const { plan, secretFile } = await readPlan(planSource({ flags, announcerRuns }, deps))
-    const { values } = plan.settings
     const secret = stringify(secretManifest(plan, secretFile))
     writeNewFiles([
-      ...(writeValues === undefined ? [] : [{ flag: '--write-values', path: writeValues, text: values }]),
-      ...(writeSecret === undefined ? [] : [{ flag: '--write-secret', path: writeSecret, text: secret, mode: 0o600 }]),
+      { flag: '--write-values', path: writeValues, text: plan.settings.values },
+      { flag: '--write-secret', path: writeSecret, text: secret, mode: 0o600 },
     ])
-    print(formatPlan(plan, output, { values: writeValues, secret: writeSecret }))
+    printers.print(formatPlan(plan, output, { values: writeValues, secret: writeSecret }))
     return canApply(plan) ? 0 : 1
   } catch (error) {
     if (!(error instanceof End)) throw error
-    return reportEnd(error, { command: 'plan', output }, { print, printError: print })
+    return reportEnd(error, { command: 'plan', output }, printers)
   }
 }
 
-type Printer = (text: string) => void
-
-/** The flags that a person gave: those of `serve`, and those that only `apply` takes. */
-type GivenFlags = { flags: Record<string, string>; ofApply?: Record<string, string> }
-type Printed = GivenFlags & { output: Format }
+/** What a person gave: the flags of `serve`, and those of the commands of a takeover. */
+type Given = { flags: Record<string, string>; output: Format; announcerRuns?: boolean; webhookUrl?: string | undefined }
 type Env = Pick<CommandDeps, 'env'>
 
 /** Prints texts with commands for the same cluster and the same takeover. A document for programs stays as it is. */
-function commandsCarried(print: Printer, { flags, ofApply = {}, output }: Printed, { env }: Env): Printer {
+function printersFor({ print, printError, env }: Printers & Env, { flags, output, ...given }: Given): Printers {
   const { '--kubeconfig': kubeconfig, ...others } = flags
-  const { '--namespace': namespace } = flags
+  const plan = { ...others, ...(given.announcerRuns && { '--announcer-runs': 'true' }) }
+  const apply = { ...plan, ...(given.webhookUrl !== undefined && { '--webhook-url': given.webhookUrl }) }
   // `undo` takes no other flag of `serve`.
-  const undo: Record<string, string> = namespace === undefined ? {} : { '--namespace': namespace }
-  const takeover = { plan: others, apply: { ...others, ...ofApply }, undo }
-  const given = { ...kubeconfigFlags(kubeconfig, env), takeover }
-  return output === 'json' ? print : (text) => print(withFlags(text, given))
-}
-
-/** The output of a command while it works, and in the end. */
-function allCarried(deps: TakeoverDeps, printed: Printed): TakeoverDeps {
+  const undo = Object.fromEntries(Object.entries(others).filter(([flag]) => flag === '--namespace'))
+  const carried = { ...kubeconfigFlags(kubeconfig, env), takeover: { plan, apply, undo } }
   return {
-    ...deps,
-    print: commandsCarried(deps.print, printed, deps),
+    print: output === 'json' ? print : (text) => print(withFlags(text, carried)),
     // Programs read no errors.
-    printError: commandsCarried(deps.printError, { ...printed, output: 'text' }, deps),
+    printError: (text) => printError(withFlags(text, carried)),
   }
 }
 
@@ -81,11 +70,6 @@ function withNamespace(flags: Record<string, string>, { env }: Env): Record<stri
     resolveSettings({ namespace: ownNamespace }, { flags: { '--namespace': flag }, env }).values.namespace
   const isUsual = [read(given), read('')].every((namespace) => namespace === ownNamespace.default)
   return isUsual ? others : { ...others, '--namespace': read(given) }
-}
-
-/** The flags that plan and apply have to agree on. */
-function withAnnouncer(flags: Record<string, string>, { announcerRuns }: { announcerRuns: boolean }) {
-  return announcerRuns ? { ...flags, '--announcer-runs': 'true' } : flags
 }
 
 /** Where a plan is read: the cluster of the flags, or of the kubeconfig that kubectl uses. */
@@ -108,15 +92,14 @@ function secretManifest({ settings: { secret } }: TakeoverPlan, file: string): o
   return { apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name }, stringData: { [key]: file } }
 }
 
-export type TakeoverDeps = CommandDeps &
-  Pick<ServeDeps, 'signal'> & { printError: (text: string) => void; lockMs?: number }
+export type TakeoverDeps = CommandDeps & Printers & Pick<ServeDeps, 'signal'> & { lockMs?: number }
 
 /** Takes over, or continues an earlier run, and returns the exit code. */
 export function takeoverApply(settings: TakeoverApplySettings, deps: TakeoverDeps): Promise<number> {
   const { webhookUrl, announcerRuns } = settings
   const flags = withNamespace(settings.flags, deps)
-  let read: ReadPlan | undefined
   const source = planSource({ flags, announcerRuns }, deps)
+  let read: ReadPlan | undefined
   const plans = {
     async makePlan() {
       read = await readPlan(source)
@@ -133,9 +116,8 @@ export function takeoverApply(settings: TakeoverApplySettings, deps: TakeoverDep
         { ...deps, print: () => {} },
       ),
   }
-  const ofApply: Record<string, string> = webhookUrl === undefined ? {} : { '--webhook-url': webhookUrl }
-  const said = allCarried(deps, { flags: withAnnouncer(flags, settings), ofApply, output: settings.output })
-  return applyWith(plans, { ...settings, credentials: source.credentials }, said)
+  const printers = printersFor(deps, { ...settings, flags })
+  return applyWith(plans, { ...settings, credentials: source.credentials }, { ...deps, ...printers })
 }
 
 type Plans = { makePlan(): Promise<TakeoverPlan>; install(plan: TakeoverPlan): Promise<void> }
@@ -168,14 +150,11 @@ export function installSettingsOf({ target }: Pick<TakeoverPlan, 'target'>, give
 export async function takeoverUndo(settings: TakeoverUndoSettings, given: TakeoverDeps): Promise<number> {
   const { kubeconfig: file, namespace, output } = settings
   const cluster: Record<string, string> = file === undefined ? {} : { '--kubeconfig': file }
-  const deps = allCarried(given, {
-    flags: { ...cluster, ...withNamespace({ '--namespace': namespace }, given) },
-    output,
-  })
+  const flags = { ...cluster, ...withNamespace({ '--namespace': namespace }, given) }
+  const deps = { ...given, ...printersFor(given, { flags, output }) }
   const run = async () => {
-    const credentials = kubeconfig({ file })
-    const result = await undoTakeover({ ...common({ ...settings, credentials }, deps), namespace })
-    return undoReport(result, output)
+    const work = common({ ...settings, credentials: kubeconfig({ file }) }, deps)
+    return undoReport(await undoTakeover({ ...work, namespace }), output)
   }
   return reported(run, { command: 'undo', output }, deps)
 }
@@ -198,35 +177,29 @@ function common({ credentials, output, patienceMs }: Work, { version, print, sig
   return { client, tell, signal, patienceMs, lockMs }
 }
 
-/** A file that a flag names. `mode`: who may read it, if not everybody. */
-type NewFile = { flag: string; path: string; text: string; mode?: number }
+/** A file that a flag may name. `mode`: who may read it, if not everybody. */
+type NewFile = { flag: string; path: string | undefined; text: string; mode?: number }
 
 /**
- * Writes new files: all of them, or none. An old one may hold what a person has changed, be readable by others, or be a
- * link to another place.
+ * Writes the new files that are named: all of them, or none. An old one may hold what a person has changed, be readable by
+ * others, or be a link to another place.
  */
 export function writeNewFiles(files: readonly NewFile[]): void {
   const written: string[] = []
-  for (const { flag, path, text, mode } of files) {
+  for (const { flag, path, text, mode = 0o666 } of files) {
+    if (path === undefined) continue
     try {
-      writeFileSync(path, text, { ...(mode !== undefined && { mode }), flag: 'wx' })
+      writeFileSync(path, text, { mode, flag: 'wx' })
     } catch (error) {
+      const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
+      const isThere = code === 'EEXIST'
       // A write that failed midway left a part of the text.
-      if (!isThere(error)) rmSync(path, { force: true })
-      for (const one of written) rmSync(one)
-      throw new Error(`${flag}=${path}: ${faultOf(error)}; name a file that does not exist yet. Nothing was written`, {
+      for (const one of isThere ? written : [...written, path]) rmSync(one, { force: true })
+      const fault = isThere ? 'exists already, and may hold your changes' : `cannot be written (${code})`
+      throw new Error(`${flag}=${path}: ${fault}; name a file that does not exist yet. Nothing was written`, {
         cause: error,
       })
     }
     written.push(path)
   }
-}
-
-function isThere(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'EEXIST'
-}
-
-function faultOf(error: unknown): string {
-  if (isThere(error)) return 'exists already, and may hold your changes'
-  return `cannot be written (${error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'})`
 }

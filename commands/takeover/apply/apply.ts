@@ -11,7 +11,7 @@ import { type Run, type RunDeps, lockedRun } from '../run.ts'
 import type { TakeoverStep, StepResult } from '../steps.ts'
 import type { Pod } from '../../../inspect/facts.ts'
 import { readWorkloads, stopStep } from '../workloads.ts'
-import { type Verified, verifyStep } from './verify-step.ts'
+import { type Verified, verifyStep } from './verify.ts'
 import { leadStep, standbyStep } from './lead-step.ts'
 
 export type ApplyDeps = RunDeps & {

@@ -12,7 +12,14 @@ import { includes } from '../../../lib/includes.ts'
 import { announcerOf } from '../../../announcers/announcers.ts'
 import type { CloudProvider } from '../../../clouds/ports/cloud-provider.ts'
 import type { Definition } from '../../../inspect/facts.ts'
-import type { PlanFinding, PlannedObject, PlannedService, TakeoverPlan } from './plan.ts'
+import {
+  type PlanFinding,
+  type PlannedObject,
+  type PlannedService,
+  type TakeoverPlan,
+  blocker,
+  warning,
+} from './plan.ts'
 import { shell } from '../../../lib/remedy.ts'
 
 type ObjectFacts = {
@@ -27,35 +34,23 @@ type ObjectFacts = {
 
 /** Plans each object of the announcing software as the announcing controller would. Pure. */
 export function planObjects(seen: ObjectFacts): { announcer: TakeoverPlan['announcer']; findings: PlanFinding[] } {
-  const announcer = announcerOf(seen.vendor.loadBalancer, seen.vendor.announcerMarks)
+  const { name, configuration: either } = announcerOf(seen.vendor.loadBalancer, seen.vendor.announcerMarks)
   const state: Announcements = { addresses: announcedIn(seen.services), nodes: seen.peers }
-  const configuration = chosen(announcer.configuration, seen)
-  const { objects, waves = 0, problems, blockers } = outcomeOf(configuration, state, seen)
+  const configuration = chosen(either, seen)
+  const outcome = !configuration
+    ? { objects: [] }
+    : configuration.kind === 'objects'
+      ? objectsOf(configuration, state, seen)
+      : documentOf(configuration, state, seen.document)
+  const { objects, waves = 0, problems = [], blockers = [] }: PlannedConfiguration = outcome
+  const interruptedSessions = objects.filter((one) => one.interruptsSession).length
   return {
-    announcer: {
-      name: announcer.name,
-      objects,
-      interruptedSessions: objects.filter((one) => one.interruptsSession).length,
-      waves,
-    },
-    findings: [
-      ...blockers.map((one) => ({ ...one, isBlocker: true })),
-      ...problems.map((one) => warningOf(announcer.name, one)),
-    ],
+    announcer: { name, objects, interruptedSessions, waves },
+    findings: [...blockers, ...problems.map((one) => warningOf(name, one))],
   }
 }
 
-type PlannedConfiguration = { objects: PlannedObject[]; waves?: number; problems: Problem[]; blockers: PlanFinding[] }
-
-function outcomeOf(
-  configuration: ReturnType<typeof chosen>,
-  state: Announcements,
-  seen: ObjectFacts,
-): PlannedConfiguration {
-  if (!configuration) return { objects: [], problems: [], blockers: [] }
-  if (configuration.kind === 'objects') return objectsOf(configuration, state, seen)
-  return documentOf(configuration, state, seen.document)
-}
+type PlannedConfiguration = { objects: PlannedObject[]; waves?: number; problems?: Problem[]; blockers?: PlanFinding[] }
 
 /** The addresses that the network knows after the takeover. */
 function announcedIn(services: readonly PlannedService[]): Announced[] {
@@ -96,7 +91,7 @@ function objectsOf(
     .filter((object) => isOurs(object) && !touched.has(placeOf(object)))
     .map((object) => describe(object, 'kept'))
   const planned = changes.map((change) => ({ ...describeChange(change), interruptsSession: waves.has(change) }))
-  return { objects: [...kept, ...planned].toSorted(byPlace), waves: plan.waves.length, problems, blockers: [] }
+  return { objects: [...kept, ...planned].toSorted(byPlace), waves: plan.waves.length, problems }
 }
 
 function objectOf(change: ObjectChange): KubeObject {
@@ -133,39 +128,27 @@ function documentOf(
   const { namespace, name, key } = configuration.at
   const where = `ConfigMap ${namespace}/${name}`
   if (!configMap) {
-    const isNeeded = state.addresses.length > 0
     const remedy = 'set the load balancer to what MetalLB reads: takeover plan --loadbalancer=metallb:///...'
     const what = 'it does not exist, and MetalLB is to be configured by it'
-    return {
-      objects: [],
-      problems: [],
-      blockers: isNeeded ? [{ reason: 'announcer-missing', where, what, remedy }] : [],
-    }
+    const isNeeded = state.addresses.length > 0
+    return { objects: [], blockers: isNeeded ? [blocker('announcer-missing', where, { what, remedy })] : [] }
   }
   const before = configMap.data?.[key] ?? ''
   try {
     const { document, problems } = configuration.edit(before, state)
-    const change = document === before ? 'kept' : 'changed'
-    return {
-      objects: [describe(configMap, change, change === 'kept' ? [] : [`data.${key}`])],
-      problems,
-      blockers: [],
-    }
+    const isKept = document === before
+    return { objects: [describe(configMap, isKept ? 'kept' : 'changed', isKept ? [] : [`data.${key}`])], problems }
   } catch (error) {
     const what = error instanceof Error ? error.message : 'it cannot be read'
     const remedy = shell`kubectl edit configmap -n ${namespace} ${name}`
-    return { objects: [], problems: [], blockers: [{ reason: 'announcer-document', where, what, remedy }] }
+    return { objects: [], blockers: [blocker('announcer-document', where, { what, remedy })] }
   }
 }
 
 function warningOf(announcer: string, { subject, message }: Problem): PlanFinding {
   const where = 'service' in subject ? `Service ${subject.service}` : `node ${subject.node}`
-  return {
-    reason: 'announcer',
-    where,
-    what: `${announcer}: ${message}`,
-    remedy: shell`kubectl get events -A | grep ${where.split(' ')[1]}`,
-  }
+  const remedy = shell`kubectl get events -A | grep ${where.split(' ')[1]}`
+  return warning('announcer', where, { what: `${announcer}: ${message}`, remedy })
 }
 
 function placeOf({ kind, metadata }: { kind: string; metadata: { namespace?: string; name: string } }): string {

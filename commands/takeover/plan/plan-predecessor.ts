@@ -69,38 +69,34 @@ function otherPredecessor({ object, image }: FoundWorkload): PlanFinding {
 
 function loosePod({ metadata }: Pod): PlanFinding {
   const owner = metadata.ownerReferences?.[0]
-  const isStatic = owner?.kind === 'Node'
-  return {
-    isBlocker: true,
-    reason: 'predecessor-pod',
-    where: `Pod ${metadata.namespace}/${metadata.name}`,
+  return blocker('predecessor-pod', `Pod ${metadata.namespace}/${metadata.name}`, {
     what: `it runs the predecessor, and no Deployment or DaemonSet made it${owner ? ` but ${owner.kind} ${owner.name}` : ''}: apply cannot stop it`,
-    remedy: isStatic
-      ? `move its manifest out of the folder of static pods on node ${owner.name}`
-      : shell`kubectl delete pod -n ${metadata.namespace} ${metadata.name}   # and whatever makes it again`,
-  }
+    remedy:
+      owner?.kind === 'Node'
+        ? `move its manifest out of the folder of static pods on node ${owner.name}`
+        : shell`kubectl delete pod -n ${metadata.namespace} ${metadata.name}   # and whatever makes it again`,
+  })
 }
 
 function versionFinding({ object, image, predecessor }: FoundWorkload): PlanFinding[] {
   const { versions, title } = predecessor
   const where = `${object.kind} ${keyOf(object)}`
   const version = runningVersion({ image, predecessor })
-  if (version === undefined) {
-    const what = `${image} names no version of ${title}; the plan takes it for a current one`
-    const remedy = 'compare the list of Services above with what you expect'
-    return [{ reason: 'unnamed-version', where, what, remedy }]
-  }
-  if (versions.includes(Number(version.split('.')[0]))) return []
+  if (version !== undefined && versions.includes(Number(version.split('.')[0]))) return []
   const known = versions.map((major) => `${major}.x`).join(', ')
-  return [
-    {
-      isBlocker: true,
-      reason: 'unknown-version',
-      where,
-      what: `it runs version ${version} of ${title}; eip-admission knows ${known}, and others may mark their reservations in another way`,
-      remedy: `upgrade it to ${known} first, and let it settle`,
-    },
-  ]
+  return version === undefined
+    ? [
+        warning('unnamed-version', where, {
+          what: `${image} names no version of ${title}; the plan takes it for a current one`,
+          remedy: 'compare the list of Services above with what you expect',
+        }),
+      ]
+    : [
+        blocker('unknown-version', where, {
+          what: `it runs version ${version} of ${title}; eip-admission knows ${known}, and others may mark their reservations in another way`,
+          remedy: `upgrade it to ${known} first, and let it settle`,
+        }),
+      ]
 }
 
 function notRunning(own: readonly FoundWorkload[], liveHolder: string | undefined): PlanFinding {

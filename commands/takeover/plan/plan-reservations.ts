@@ -67,17 +67,12 @@ function loadBalancingOff(
   })
   if (shown.length === 0) return []
   const count = shown.length === 1 ? '1 Service shows an address' : `${shown.length} Services show addresses`
+  const addresses = shown.map(({ address }) => address).slice(0, 5)
   return [
-    {
-      isBlocker: true,
-      reason: 'load-balancing-off',
-      where: 'settings',
-      what: `they turn load balancing off, but ${count} that the predecessor reserved: ${shown
-        .map(({ address }) => address)
-        .slice(0, 5)
-        .join(', ')}`,
+    blocker('load-balancing-off', 'settings', {
+      what: `they turn load balancing off, but ${count} that the predecessor reserved: ${addresses.join(', ')}`,
       remedy: shell`eip-admission takeover plan --loadbalancer=...   # names the announcing software, as docs/reference/settings.md says`,
-    },
+    }),
   ]
 }
 
@@ -124,29 +119,21 @@ function limitFindings({ facts, sweep, context }: ReservationFacts): PlanFinding
   const adopted = sweep.adopt.filter(({ record }) => !record).map(({ key }) => key.split('/')[0] ?? '')
   const all = [...held, ...adopted]
   const namespaces = [...Map.groupBy(all.filter(Boolean), (name) => name)]
-  return [
-    ...limitFinding(all.length, maxAddresses, { flag: '--max-addresses', of: 'the cluster' }),
-    ...namespaces.flatMap(([name, group]) =>
-      limitFinding(group.length, maxAddressesPerNamespace, {
-        flag: '--max-addresses-per-namespace',
-        of: `namespace ${name}`,
-      }),
-    ),
-  ]
-}
-
-function limitFinding(
-  count: number,
-  limit: number | undefined,
-  { flag, of }: { flag: string; of: string },
-): PlanFinding[] {
-  if (limit === undefined || count <= limit) return []
-  return [
-    blocker('limit', of, {
-      what: `it holds ${counted(count, 'addresses')}, and ${flag} is ${limit}: new Services would be refused`,
-      remedy: `run takeover plan again with ${flag}=${roundUp(count)}; takeover apply needs the same flag`,
+  const rows = [
+    { of: 'the cluster', count: all.length, limit: maxAddresses, flag: '--max-addresses' },
+    ...namespaces.map(([name, { length: count }]) => {
+      const flag = '--max-addresses-per-namespace'
+      return { of: `namespace ${name}`, count, limit: maxAddressesPerNamespace, flag }
     }),
   ]
+  return rows
+    .filter(({ count, limit }) => limit !== undefined && count > limit)
+    .map(({ of, count, limit, flag }) =>
+      blocker('limit', of, {
+        what: `it holds ${counted(count, 'addresses')}, and ${flag} is ${limit}: new Services would be refused`,
+        remedy: `run takeover plan again with ${flag}=${roundUp(count)}; takeover apply needs the same flag`,
+      }),
+    )
 }
 
 /** A limit with room for new addresses. */

@@ -4,6 +4,7 @@ import { dialectFacts } from '../../settings/chart-facts.ts'
 import type { Context } from '../../../inspect/facts.ts'
 import type { PlanInput } from './facts.ts'
 import { type PlanFinding, type PlannedSettings, warning } from './plan.ts'
+import type { Translation } from './translate.ts'
 
 /** The Secret that the chart reads by default: it is in our own namespace. */
 const secretName = 'eip-admission-cloud'
@@ -11,28 +12,19 @@ const secretKey = 'cloud-sa.json'
 
 /** The settings of `serve`, as files that the chart takes. */
 export function plannedSettings({ predecessor, given, translation, flags, context }: PlanInput): PlannedSettings {
-  const { namespace } = context.settings.process
-  const secret = { namespace, name: secretName, key: secretKey }
+  const { provider: cloudProvider, dialect } = predecessor
+  const secret = { namespace: context.settings.process.namespace, name: secretName, key: secretKey }
   const ref = given.file?.ref
-  const merged = Object.keys(translation.merged)
+  const isCopy = Object.keys(translation.merged).length === 0 && ref?.kind === 'Secret'
+  const { extraEnv, notes } = translation
+  const { loadBalancer } = context.vendor
   return {
-    cloudProvider: predecessor.provider,
+    cloudProvider,
     flags,
     source: ref?.kind === 'Secret' ? { namespace: ref.namespace, name: ref.name, key: ref.key } : undefined,
-    secret: {
-      ...secret,
-      fields: Object.keys(translation.file?.fields ?? {}),
-      how: merged.length === 0 && ref?.kind === 'Secret' ? 'copy' : 'merge',
-    },
-    values: chartValuesOf({
-      dialect: predecessor.dialect,
-      cloudProvider: predecessor.provider,
-      flags,
-      secret,
-      extraEnv: translation.extraEnv,
-      loadBalancer: context.vendor.loadBalancer,
-    }),
-    notes: translation.notes,
+    secret: { ...secret, fields: Object.keys(translation.file?.fields ?? {}), how: isCopy ? 'copy' : 'merge' },
+    values: chartValuesOf({ dialect, cloudProvider, flags, secret, extraEnv, loadBalancer }),
+    notes,
   }
 }
 
@@ -40,9 +32,10 @@ export function plannedSettings({ predecessor, given, translation, flags, contex
 export function settingsWarnings({ settings, vendor }: Context): PlanFinding[] {
   const location = vendor.policy.locationSources.some((one) => one.kind === 'setting' && one.value !== undefined)
   const texts = [...settings.warnings, ...vendor.unsupported]
+  const needsNone = vendor.loadBalancer.kind === 'none' || vendor.loadBalancer.kind === 'managed'
   return [
-    ...texts.map((what) => ({ reason: 'setting', where: 'settings', what, remedy: 'docs/reference/settings.md' })),
-    ...(location || vendor.loadBalancer.kind === 'none' || vendor.loadBalancer.kind === 'managed'
+    ...texts.map((what) => warning('setting', 'settings', { what, remedy: 'docs/reference/settings.md' })),
+    ...(location || needsNone
       ? []
       : [
           warning('no-location', 'settings', {
@@ -53,24 +46,16 @@ export function settingsWarnings({ settings, vendor }: Context): PlanFinding[] {
   ]
 }
 
-type ChartSettings = {
-  dialect: string
-  cloudProvider: string
-  flags: Record<string, string>
-  secret: { name: string; key: string }
-  extraEnv: { name: string; value: string }[]
-  loadBalancer: LoadBalancer | undefined
-}
+type ChartSettings = Pick<PlannedSettings, 'cloudProvider' | 'flags'> &
+  Pick<Translation, 'extraEnv'> & {
+    dialect: string
+    secret: { name: string; key: string }
+    loadBalancer: LoadBalancer | undefined
+  }
 
 /** The values file of the chart for translated settings. It holds no secret: those are in the Secret that it names. */
-export function chartValuesOf({
-  dialect,
-  cloudProvider,
-  flags,
-  secret,
-  extraEnv,
-  loadBalancer,
-}: ChartSettings): string {
+export function chartValuesOf(of: ChartSettings): string {
+  const { dialect, cloudProvider, flags, secret, extraEnv, loadBalancer } = of
   const settings = Object.entries(chartFlags(dialect, flags))
     .map(([flag, value]) => [flag.slice(2), value] as const)
     .toSorted(([one], [other]) => (one < other ? -1 : 1))

@@ -7,7 +7,7 @@ import type { OwnAddressFacts } from '../../../ledger/want/own-address-rules.ts'
 import type { Want } from '../../../ledger/want/want.ts'
 import { parseIpAddress } from '../../../lib/ip-address.ts'
 import type { ServiceFacts } from './facts.ts'
-import { type PlanFinding, type PlannedService, blocker } from './plan.ts'
+import { type PlanFinding, type PlannedService, blocker, warning } from './plan.ts'
 import { shell } from '../../../lib/remedy.ts'
 
 /** A Service, and what decides about its address. */
@@ -26,7 +26,7 @@ export type JudgedService = SeenService & { planned: PlannedService }
 
 /** The findings of a Service. */
 export function serviceFindings(judged: JudgedService): PlanFinding[] {
-  const { service, reservation, planned } = judged
+  const { service, wanted, reservation, planned } = judged
   const { before, after, held } = planned
   const at = `-n ${service.metadata.namespace} ${service.metadata.name}`
   const where = `Service ${keyOf(service)}`
@@ -35,7 +35,16 @@ export function serviceFindings(judged: JudgedService): PlanFinding[] {
     const remedy = shell`kubectl wait --for=delete service ${at} --timeout=5m   # waits until it no longer exists`
     return [blocker('service-being-deleted', where, { what, remedy })]
   }
-  if (held === 'pending') return before === undefined ? pendingFindings(judged, { where, at }) : [missing(judged)]
+  if (held === 'pending' && before !== undefined) return [missing(judged)]
+  if (held === 'pending' && wanted.kind === 'wrong') {
+    const remedy = shell`kubectl edit service ${at}   # correct it`
+    return [warning('contradictory-service', where, { what: wanted.problems.join('; '), remedy })]
+  }
+  if (held === 'pending') {
+    const what = 'it has no address yet; `serve` reserves one for it, as the predecessor would'
+    const remedy = `nothing, or delete it before: \`kubectl delete service ${at}\``
+    return [warning('service-pending', where, { what, remedy })]
+  }
   if (before !== undefined && before !== after) {
     const holder = reservation ? `reservation ${reservation.id}` : 'its record'
     const what = `it shows ${before}, but ${holder} has ${after ?? 'no address yet'}`
@@ -43,16 +52,6 @@ export function serviceFindings(judged: JudgedService): PlanFinding[] {
     return [blocker('address-differs', where, { what, remedy })]
   }
   return held === 'own' && before !== undefined ? doubts(judged, before) : []
-}
-
-function pendingFindings({ wanted }: JudgedService, { where, at }: { where: string; at: string }): PlanFinding[] {
-  if (wanted.kind === 'wrong') {
-    const what = wanted.problems.join('; ')
-    return [{ reason: 'contradictory-service', where, what, remedy: shell`kubectl edit service ${at}   # correct it` }]
-  }
-  const what = 'it has no address yet; `serve` reserves one for it, as the predecessor would'
-  const remedy = `nothing, or delete it before: \`kubectl delete service ${at}\``
-  return [{ reason: 'service-pending', where, what, remedy }]
 }
 
 function missing({ service, planned, context: { vendor } }: JudgedService): PlanFinding {
@@ -65,30 +64,27 @@ function missing({ service, planned, context: { vendor } }: JudgedService): Plan
 /** The doubts whether an own address is kept. */
 function doubts(judged: JudgedService, before: string): PlanFinding[] {
   const { service, wanted, own } = judged
-  const problem =
-    wanted.kind === 'wrong' ? wanted.problems.join('; ') : wanted.kind === 'own' ? wanted.doubt?.reason : undefined
+  const doubt = wanted.kind === 'own' ? wanted.doubt : undefined
+  const what = wanted.kind === 'wrong' ? wanted.problems.join('; ') : doubt?.reason
   const address = parseIpAddress(before)
-  if (problem === undefined || !address) return []
-  const finding = { isBlocker: true, where: `Service ${keyOf(service)}` }
+  if (what === undefined || !address) return []
+  const where = `Service ${keyOf(service)}`
   // The predecessor lived with it: each address stays where it is.
-  if (wanted.kind === 'own' && wanted.doubt?.sharesPort) return [{ ...finding, ...sharedPort, what: problem }]
-  const reservation = own.reservation(address)
-  if (reservation && namedCluster(own.scheme, reservation.marks) === 'other') {
-    const { cluster } = reservation.marks
-    const what = `it shows ${before}, whose reservation names another cluster (cluster=${cluster})`
-    const remedy = `if that is this cluster by a previous id, as after a restore from a backup: takeover plan --cluster-id=${cluster}`
-    return [{ ...finding, reason: 'other-cluster', what, remedy }]
-  }
+  if (doubt?.sharesPort) return [warning('shared-port', where, { what, remedy: sharedPortRemedy })]
+  const marks = own.reservation(address)?.marks
+  if (marks && namedCluster(own.scheme, marks) === 'other')
+    return [
+      blocker('other-cluster', where, {
+        what: `it shows ${before}, whose reservation names another cluster (cluster=${marks.cluster})`,
+        remedy: `if that is this cluster by a previous id, as after a restore from a backup: takeover plan --cluster-id=${marks.cluster}`,
+      }),
+    ]
   if (own.isReserved(address) === false && !own.isInRanges(address)) return [missing(judged)]
-  return [{ ...finding, reason: 'own-address', what: problem, remedy: 'give it another address before the takeover' }]
+  return [blocker('own-address', where, { what, remedy: 'give it another address before the takeover' })]
 }
 
-const sharedPort = {
-  isBlocker: false,
-  reason: 'shared-port',
-  remedy:
-    'nothing before the takeover: the address stays, and each node delivers that port to one of the two Services as before; `serve` repeats this in an Event',
-}
+const sharedPortRemedy =
+  'nothing before the takeover: the address stays, and each node delivers that port to one of the two Services as before; `serve` repeats this in an Event'
 
 /** Addresses that several Services show. MetalLB lets those with one sharing key have one address. */
 export function sharedAddresses(judged: readonly JudgedService[]): PlanFinding[] {

@@ -6,7 +6,7 @@ import { fixedFlags, ignoredFlags } from '../../settings/ignored-flags.ts'
 import { processSettings } from '../../../settings/process.ts'
 import { type Places, type Setting, placesOf } from '../../../settings/setting.ts'
 import { type GivenSettings, type GivenVariable, isFalse, refText } from '../../../inspect/given-settings.ts'
-import { type PlanFinding, warning } from './plan.ts'
+import { type PlanFinding, blocker, warning } from './plan.ts'
 import { type Predecessor, isBefore } from '../../../inspect/predecessors.ts'
 
 /** The settings of a predecessor, as `serve` takes them. The file may hold secrets: neither it nor `merged` is printed. */
@@ -43,7 +43,9 @@ const proxies = /^(https?|no)_proxy$/i
 export function translate(predecessor: Predecessor, given: GivenSettings, version?: string): Translation {
   const dialect = dialectOf(predecessor)
   const rows: Setting<unknown>[] = Object.values({ ...cloudChoice, ...dialect.table, ...processSettings })
-  const known = new Map(rows.flatMap((row) => [row.flag ?? [], row.aliases ?? []].flat().map((flag) => [flag, row])))
+  const known = new Map<string, Setting<unknown>>(
+    rows.flatMap((row) => [row.flag ?? [], row.aliases ?? []].flat().map((flag) => [flag, row])),
+  )
   const result: Translation = {
     flags: {},
     file: undefined,
@@ -52,9 +54,9 @@ export function translate(predecessor: Predecessor, given: GivenSettings, versio
     notes: [],
     findings: given.unread.map(unreadFinding),
   }
-  for (const [flag, value] of Object.entries(given.flags)) {
-    const isSecret = given.secretFlags.includes(flag)
-    translateFlag({ flag, value, isSecret }, { known, result })
+  for (const [name, value] of Object.entries(given.flags)) {
+    const isSecret = given.secretFlags.includes(name)
+    translateFlag({ name, value, isSecret }, { row: known.get(name), result })
   }
   const former = (predecessor.formerSettings ?? []).filter(
     ({ until }) => version === undefined || isBefore(version, until),
@@ -87,13 +89,9 @@ function dialectOf({ dialect: name }: Predecessor): Dialect {
   return found
 }
 
-type Target = { result: Translation }
+type Target = { row: Setting<unknown> | undefined; result: Translation }
 
-function translateFlag(
-  { flag, value, isSecret }: { flag: string; value: string; isSecret: boolean },
-  { known, result }: Target & { known: ReadonlyMap<string, Setting<unknown>> },
-): void {
-  const row = known.get(flag)
+function translateFlag({ name: flag, value, isSecret }: GivenVariable, { row, result }: Target): void {
   if (flag in ownFlags) {
     if (ownFlags[flag] !== undefined) result.notes.push(`${flag} is left out: ${ownFlags[flag]}`)
   } else if (flag === '--leader-elect') {
@@ -112,10 +110,7 @@ function translateFlag(
   }
 }
 
-function translateVariable(
-  { name, value, isSecret }: GivenVariable,
-  { row, result }: Target & { row: Setting<unknown> | undefined },
-): void {
+function translateVariable({ name, value, isSecret }: GivenVariable, { row, result }: Target): void {
   if (proxies.test(name)) {
     // A URL with a user has a password too.
     if (isSecret || value.includes('@')) result.findings.push(secretProxy(name))
@@ -173,11 +168,8 @@ function secretProxy(name: string): PlanFinding {
 }
 
 function unreadFinding({ where, what, isForbidden }: GivenSettings['unread'][number]): PlanFinding {
-  return {
-    isBlocker: true,
-    reason: 'settings-unread',
-    where,
+  return blocker('settings-unread', where, {
     what: `${where} ${what}, and the predecessor's settings are in it`,
     remedy: `${isForbidden ? 'run takeover plan as a user who may read it' : 'run takeover plan again when it can be read'}, or give the settings by --cloud-config=FILE and flags`,
-  }
+  })
 }

@@ -1,7 +1,7 @@
 import { sessionPauseMs } from '../../../controllers/announcing/plan-runner.ts'
 import { counted, plainText } from '../../../lib/text.ts'
 import type { Format } from '../../doctor/report.ts'
-import { type PlannedObject, type TakeoverPlan, isDone } from '../plan/plan.ts'
+import { type TakeoverPlan, isDone } from '../plan/plan.ts'
 import { type Written, nextText } from './next-text.ts'
 import { asJson, plainLine, findings, section, table } from './text.ts'
 
@@ -11,36 +11,19 @@ export function formatPlan(plan: TakeoverPlan, format: Format, written: Written)
 }
 
 function asText(plan: TakeoverPlan, written: Written): string {
-  const parts = isDone(plan) ? doneParts(plan, written) : allParts(plan, written)
-  return parts.filter((part) => part !== '').join('\n')
-}
-
-function allParts(plan: TakeoverPlan, written: Written): string[] {
-  return [
+  // After a takeover its settings and its changes are done.
+  const ahead = (...parts: ((of: TakeoverPlan) => string)[]) => (isDone(plan) ? [] : parts.map((part) => part(plan)))
+  const parts = [
     head(plan),
     predecessorText(plan),
-    settingsText(plan),
+    ...ahead(settingsText),
     servicesText(plan),
-    reservationsText(plan),
-    nodesText(plan),
-    announcingText(plan),
-    costText(plan),
-    timeText(plan),
+    ...ahead(reservationsText, nodesText, announcingText, costText, timeText),
     findings('Warnings', plan.warnings),
     findings('Blockers', plan.blockers),
     nextText(plan, written),
   ]
-}
-
-/** The parts that a person needs after a takeover: its settings and its changes are done. */
-function doneParts(plan: TakeoverPlan, written: Written): string[] {
-  return [
-    head(plan),
-    predecessorText(plan),
-    servicesText(plan),
-    findings('Warnings', plan.warnings),
-    nextText(plan, written),
-  ]
+  return parts.filter((part) => part !== '').join('\n')
 }
 
 function head({ predecessor, cluster }: TakeoverPlan): string {
@@ -51,7 +34,7 @@ function head({ predecessor, cluster }: TakeoverPlan): string {
 function predecessorText({ predecessor: { workloads, lease, finalizers }, target }: TakeoverPlan): string {
   const rows = workloads.map(({ kind, namespace, name, image, replicas, isRunning }) => [
     `${kind} ${namespace}/${name}`,
-    isRunning ? replicasText(replicas) : 'stopped',
+    isRunning ? (replicas === undefined ? 'runs' : counted(replicas, 'replicas')) : 'stopped',
     image,
   ])
   const holder = lease.holder === undefined ? 'no process holds it' : `held by ${lease.holder}`
@@ -63,11 +46,6 @@ function predecessorText({ predecessor: { workloads, lease, finalizers }, target
       (finalizer) => `its finalizer ${finalizer} stays on its Services, beside the one of eip-admission`,
     ),
   ])
-}
-
-function replicasText(replicas: number | undefined): string {
-  if (replicas === undefined) return 'runs'
-  return counted(replicas, 'replicas')
 }
 
 /** The predecessor's settings in our words. */
@@ -189,17 +167,16 @@ const changeTexts = {
 
 /** The changes of the announcing software's objects. */
 function announcingText({ announcer: { name, objects, interruptedSessions } }: TakeoverPlan): string {
-  const counts = Map.groupBy(objects, ({ kind, change }) => `${kind} ${change}`)
-  const summary = [...counts.values()].flatMap((group) => {
-    const [first] = group
-    return first ? [[`${group.length} ${first.kind}`, changeTexts[first.change]]] : []
-  })
+  const groups = Map.groupBy(objects, ({ kind, change }) => `${kind} ${change}`)
+  const summary = [...groups.values()].flatMap(([first, ...more]) =>
+    first ? [[`${more.length + 1} ${first.kind}`, changeTexts[first.change]]] : [],
+  )
   const notable = objects.filter(({ change }) => change !== 'kept' && change !== 'adopted')
   return section(`Announcing (${name})`, [
     ...table(summary),
     ...grouped(notable, {
       alike: ({ kind, change, fields }) => `${kind} ${change} ${fields.join()}`,
-      row: objectRow,
+      row: ({ kind, name, change, fields }) => [`${kind} ${name}`, changeTexts[change], fields.join(', ')],
     }),
     ...(interruptedSessions > 0
       ? [`restarts ${counted(interruptedSessions, 'BGP sessions')}, in waves: every address keeps a route`]
@@ -222,7 +199,3 @@ function timeText({ predecessor, target, announcer: { waves } }: TakeoverPlan): 
 
 /** The usual duration of a takeover without waves: pods start and end, and stopped programs are watched for a while. */
 const usualMs = 60_000
-
-function objectRow({ kind, name, change, fields }: PlannedObject): string[] {
-  return [`${kind} ${name}`, changeTexts[change], fields.join(', ')]
-}

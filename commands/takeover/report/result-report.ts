@@ -59,7 +59,8 @@ export function undoReport({ title, steps, reservations }: UndoResult, format: F
 
 export type Ending = { command: 'plan' | 'apply' | 'undo'; output: Format }
 
-type Printers = Record<'print' | 'printError', (text: string) => void>
+/** Where a command prints its report, and where it prints an error. */
+export type Printers = Record<'print' | 'printError', (text: string) => void>
 
 /** Prints how a command ended that did not do everything, and returns the exit code. */
 export function reportEnd(end: End, { command, output }: Ending, { print, printError }: Printers): 0 | 1 {

@@ -16,7 +16,7 @@ import { type ElasticIP, claimKey, elasticIPs, isSecond } from '../../../ledger/
 import { mapAll } from '../../../lib/map-all.ts'
 import { names } from '../../../settings/installed-names.ts'
 import { type FoundBefore, finalizersFor } from '../found.ts'
-import { isForeign } from '../lead-lease.ts'
+import { isForeign, placeOf } from '../lead-lease.ts'
 import type { TakeoverStep } from '../steps.ts'
 import { isStopped, readWorkload, readyPods, startWorkload } from '../workloads.ts'
 import { removeCondition } from '../../../controllers/services/service-condition.ts'
@@ -149,50 +149,41 @@ function knownRecords(client: KubeClient): Promise<ElasticIP[]> {
   return listAllKnown(client, elasticIPs, {}) as Promise<ElasticIP[]>
 }
 
-/** The predecessor's workloads that ran. Where none did, a person had stopped it, and any of them may be needed: all. */
-function workloadsThatRan(workloads: FoundBefore['workloads']): FoundBefore['workloads'] {
-  const ran = workloads.filter(({ isRunning }) => isRunning)
-  return ran.length > 0 ? ran : workloads
-}
-
 /** Starts the predecessor as it was found, and waits until it runs and, where it elects a leader, leads. */
 export function returnStep(
   client: KubeClient,
   { workloads: found, lease }: FoundBefore,
   release: () => Promise<void>,
 ): TakeoverStep {
-  // Two versions of it beside each other would both buy addresses.
-  const workloads = workloadsThatRan(found)
-  const place = { namespace: lease.namespace, name: lease.name }
+  const ran = found.filter(({ isRunning }) => isRunning)
+  // Two versions of it beside each other would both buy addresses. Where none ran, a person had stopped it.
+  const workloads = ran.length > 0 ? ran : found
+  const read = () => Promise.all(workloads.map(async (ref) => ({ ref, workload: await readWorkload(client, ref) })))
   return {
     name: 'start-predecessor',
     title: 'Start the predecessor',
     async missing() {
-      for (const ref of workloads) {
+      for (const { ref, workload } of await read()) {
         const { kind, namespace, name } = ref
         const text = `${kind} ${namespace}/${name}`
-        const workload = await readWorkload(client, ref)
         if (!workload)
           return { text: `${text} does not exist`, hint: 'install the predecessor again as it was installed' }
         if (isStopped(workload)) return { text: `starting ${text}` }
         if (readyPods(workload) === 0)
           return { text: `${text} has no ready pod yet`, hint: `\`kubectl get pods -n ${namespace}\`` }
       }
-      const stored = lease.isUsed ? await client.get(leases, place) : undefined
-      const holder = stored?.spec?.holderIdentity ?? ''
-      const leads = stored && isHeld(stored, new Date()) && isForeign(holder)
-      if (leads || !lease.isUsed) return undefined
-      return { text: `its pod runs; waiting until it holds the lease ${place.namespace}/${place.name}` }
+      if (!lease.isUsed) return undefined
+      const { namespace, name } = lease
+      const stored = await client.get(leases, { namespace, name })
+      if (stored && isHeld(stored, new Date()) && isForeign(stored.spec?.holderIdentity ?? '')) return undefined
+      return { text: `its pod runs; waiting until it holds the ${placeOf(lease)}` }
     },
     async act() {
-      for (const ref of workloads) {
-        const workload = await readWorkload(client, ref)
+      for (const { ref, workload } of await read())
         // A person may have stopped it before we came: one replica is what the manifests say.
         if (workload && isStopped(workload)) await startWorkload(client, workload, ref.replicas || 1)
-      }
-      const read = await Promise.all(workloads.map((ref) => readWorkload(client, ref)))
       // Until its pod can take the lease, no other program should.
-      if (read.every((workload) => workload && readyPods(workload) > 0)) await release()
+      if ((await read()).every(({ workload }) => workload && readyPods(workload) > 0)) await release()
     },
   }
 }

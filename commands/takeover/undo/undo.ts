@@ -1,5 +1,4 @@
-import type { KubeClient } from '../../../kube/client.ts'
-import { type Key, keyOf } from '../../../kube/objects.ts'
+import { keyOf } from '../../../kube/objects.ts'
 import { configMaps } from '../../../kube/resource.ts'
 import { claimKey, type ElasticIP, phaseOf, reservationIdOf } from '../../../ledger/record/elastic-ip.ts'
 import { listedOrphans } from '../../../ledger/sweep/orphan-list.ts'
@@ -60,18 +59,33 @@ async function carryOut({ client, namespace, signal, tell }: UndoDeps, run: Run)
   const { clock, lead, check, save } = run
   const before = recorded(run.before, namespace).found
   const found = { ...before, left: [...(before.left ?? [])] }
-  const resetting = resettingSteps({ client, found, signal, check, clock }, { left: found.left, save }, namespace)
-  await tellResets(tell, resetting)
+  const work = { client, found, signal, check, clock }
+  const noting = (step: TakeoverStep): TakeoverStep => ({
+    ...step,
+    async act() {
+      if (noteLeft(found.left, await leftReservations(work, namespace))) await save()
+      await step.act?.()
+    },
+  })
+  const resetting = [
+    metallbStep(work),
+    ...(found.document ? [documentStep(work)] : []),
+    noting(servicesStep(work)),
+    noting(recordsStep(work)),
+  ]
+  tell('It resets what was written since the takeover:')
+  for (const step of resetting) tell(`  ${step.title}; ${(await step.missing())?.text ?? 'nothing is left'}`)
   const isPredecessorBack = async () => !(await readWorkloads(client, found.workloads)).every(isStopped)
+  const stopOurs = stopStep(client, {
+    name: 'stop',
+    title: 'Stop eip-admission in the cluster',
+    workloads: () => ownWorkloads(client, namespace),
+    isOurs: true,
+  })
   const steps = await run.carryOut(
     [
-      webhooksStep({ client, check }),
-      stopStep(client, {
-        name: 'stop',
-        title: 'Stop eip-admission in the cluster',
-        workloads: () => ownWorkloads(client, namespace),
-        isOurs: true,
-      }),
+      webhooksStep(work),
+      stopOurs,
       holdStep(client, lead, isPredecessorBack),
       ...resetting,
       returnStep(client, found, lead.release),
@@ -81,92 +95,51 @@ async function carryOut({ client, namespace, signal, tell }: UndoDeps, run: Run)
   return { steps, reservations: found.left }
 }
 
-/** The steps that write or remove what was written since the takeover. */
-function resettingSteps(work: UndoWork, notes: Notes, namespace: string): TakeoverStep[] {
-  const { client, found } = work
-  const noting = leftNotes({ client, namespace, finalizers: newFinalizers(found) }, notes)
-  return [
-    metallbStep(work),
-    ...(found.document ? [documentStep(work)] : []),
-    noting(servicesStep(work)),
-    noting(recordsStep(work)),
-  ]
-}
-
-/** Says what is written or removed, before anything is. */
-async function tellResets(tell: (line: string) => void, steps: readonly TakeoverStep[]): Promise<void> {
-  tell('It resets what was written since the takeover:')
-  for (const step of steps) tell(`  ${step.title}; ${(await step.missing())?.text ?? 'nothing is left'}`)
-}
-
-type Notes = { left: LeftReservation[]; save: () => Promise<void> }
-
 /**
- * Lets a step note the reservations that nobody will look after. They are read and recorded before it acts, as nobody knows
- * of them afterwards.
+ * Notes the reservations that no program will look after, and returns whether there are new ones. The first look knows the
+ * most: what a later one misses may be gone by then.
  */
-function leftNotes(of: LeftAt, { left, save }: Notes): (step: TakeoverStep) => TakeoverStep {
-  return (step) => ({
-    ...step,
-    async act() {
-      const { length } = left
-      // The first look knows the most: what a later one misses may be gone by then.
-      for (const one of await leftReservations(of)) if (!left.some(({ id }) => id === one.id)) left.push(one)
-      if (left.length > length) await save()
-      await step.act?.()
-    },
-  })
+function noteLeft(left: LeftReservation[], seen: readonly LeftReservation[]): boolean {
+  const added = seen.filter(({ id }) => !left.some((one) => one.id === id))
+  left.push(...added)
+  return added.length > 0
 }
-
-const deletionText = ', and its deletion was requested: the provider may not have it any more'
-
-/** Why a Service leaves its reservation behind, by its key; nothing if the predecessor or a live Service has it. */
-function leavingReason({ service, sharers }: SharedService, finalizers: readonly string[]): [Key, string][] {
-  const key = keyOf(service)
-  if (sharers.length > 0)
-    return [[key, `Service ${key} is being deleted, and Service ${sharers.join(', ')} shows its address: keep it`]]
-  return leavesReservation(service, finalizers) ? [[key, `Service ${key} is being deleted`]] : []
-}
-
-type LeftAt = { client: KubeClient; namespace: string; finalizers: readonly string[] }
 
 /**
  * The reservations that no live Service holds: those of records in any phase, and those without a record that the last sweep
  * saw.
  */
-async function leftReservations({ client, namespace, finalizers }: LeftAt): Promise<LeftReservation[]> {
+async function leftReservations({ client, found }: UndoWork, namespace: string): Promise<LeftReservation[]> {
   const [{ all, records }, map] = await Promise.all([
     readServices(client),
     client.get(configMaps, { namespace, name: names.ledgerConfigMap }),
   ])
-  const recorded = leftRecords(records, all, finalizers)
+  const byKey = new Map(all.map((one) => [keyOf(one.service), one]))
+  const finalizers = newFinalizers(found)
+  const held = records.flatMap((record) => {
+    const id = reservationIdOf(record)
+    const reason = leavingReason(record, byKey.get(claimKey(record) ?? ''), finalizers)
+    return id === undefined || reason === undefined ? [] : [{ id, address: record.status?.address, reason }]
+  })
   const ids = new Set(records.map(reservationIdOf))
+  const reason = 'the last sweep found no Service for it, and may have deleted it since'
   const orphans = listedOrphans(map).filter(({ id }) => !ids.has(id))
-  return [...recorded, ...orphans.map((one) => ({ ...one, reason: orphanText }))]
+  return [...held, ...orphans.map((one) => ({ ...one, reason }))]
 }
 
-const orphanText = 'the last sweep found no Service for it, and may have deleted it since'
-
-function leftRecords(
-  records: readonly ElasticIP[],
-  all: readonly SharedService[],
+/** Why the reservation of a record is left behind; undefined if the predecessor or a live Service has it. */
+function leavingReason(
+  record: ElasticIP,
+  seen: SharedService | undefined,
   finalizers: readonly string[],
-): LeftReservation[] {
-  const existing = new Set(all.map(({ service }) => keyOf(service)))
-  const leaving = new Map(all.flatMap((one) => leavingReason(one, finalizers)))
-  return records.flatMap((record) => {
-    const id = reservationIdOf(record)
-    const key = claimKey(record)
-    if (id === undefined) return []
-    const address = record.status?.address
-    const phase = phaseOf(record)
-    const reason = key === undefined ? undefined : leaving.get(key)
-    if (reason !== undefined) return [{ id, address, reason }]
-    const isUnused = phase === 'Released' || phase === 'Available' || phase === 'Releasing'
-    if (!isUnused && key !== undefined && existing.has(key)) return []
-    if (phase === 'Bound' && key !== undefined)
-      return [{ id, address, reason: `Service ${key} does not exist any more` }]
-    const deletion = record.status?.deletionRequestedAt === undefined ? '' : deletionText
-    return [{ id, address, reason: `ElasticIP ${record.metadata.name} was ${phase}${deletion}` }]
-  })
+): string | undefined {
+  const key = claimKey(record)
+  const phase = phaseOf(record)
+  if (seen && seen.sharers.length > 0)
+    return `Service ${key} is being deleted, and Service ${seen.sharers.join(', ')} shows its address: keep it`
+  if (seen && leavesReservation(seen.service, finalizers)) return `Service ${key} is being deleted`
+  if (seen && !['Released', 'Available', 'Releasing'].includes(phase)) return undefined
+  if (phase === 'Bound' && key !== undefined) return `Service ${key} does not exist any more`
+  const deletion = ', and its deletion was requested: the provider may not have it any more'
+  return `ElasticIP ${record.metadata.name} was ${phase}${record.status?.deletionRequestedAt === undefined ? '' : deletion}`
 }
