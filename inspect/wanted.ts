@@ -1,7 +1,8 @@
 import { type Service, keyOf } from '../kube/objects.ts'
-import { canonicalIpAddress, parseIpAddress, isInRanges } from '../lib/ip-address.ts'
+import { type IpAddress, canonicalIpAddress, parseIpAddress, isInRanges } from '../lib/ip-address.ts'
 import { type ElasticIP, claimKey, phaseOf } from '../ledger/record/elastic-ip.ts'
 import type { MarkScheme, Reservation } from '../clouds/ports/cloud.ts'
+import { type OwnAddressFacts, usedAddresses } from '../ledger/want/own-address-rules.ts'
 import { type Want, want } from '../ledger/want/want.ts'
 import type { Context, Values } from './facts.ts'
 
@@ -32,6 +33,27 @@ export function covers({ address: first, prefixLength = 32 }: Reservation, addre
 /** Whether a record is the one of this Service. */
 export function isOf(record: ElasticIP, service: Service): boolean {
   return claimKey(record) === keyOf(service)
+}
+
+/** The facts that decide about own addresses, as far as a command reads them. */
+export function ownAddressFacts(
+  { services, records, reservations, cluster }: Pick<Values, 'services' | 'records' | 'reservations' | 'cluster'>,
+  context: Context,
+): OwnAddressFacts {
+  const { settings, vendor } = context
+  const covering = ({ text }: IpAddress) => reservations.find((one) => covers(one, text))
+  return {
+    // Ranges of the cluster and claims of nodes are what `serve` finds.
+    clusterNetwork: () => undefined,
+    nodeClaim: () => undefined,
+    isInRanges: (address) => isInRanges(address, settings.cluster.ownAddressRanges),
+    isReserved: (address) => covering(address) !== undefined,
+    reservation: covering,
+    scheme: schemeOf(cluster, context),
+    // Records that are being released too, as `serve` has them.
+    records: ({ text }) => records.filter(({ status }) => canonicalIpAddress(status?.address ?? '') === text),
+    users: (address) => services.filter((service) => usedAddresses(service, vendor.policy).includes(address)),
+  }
 }
 
 /** Whether something has existed for so long that it should be done already. */

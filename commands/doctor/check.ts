@@ -24,6 +24,9 @@ export type Section = (typeof sections)[number]
  */
 export type Finding = { level: Result['level']; what: string; why: string; fix: Remedy; isUnseen?: true }
 
+/** A finding, several or none. */
+export type Findings = Finding | readonly Finding[]
+
 /** A line of the report. `unknown`: a fact could not be read, so nothing was checked. */
 export type Result = {
   section: Section
@@ -48,7 +51,7 @@ type Declaration<Need extends FactName> = {
   needs: readonly Need[]
   /** Where the settings make it meaningless, it is left out. */
   applies?: (context: Context) => boolean
-  judge: (facts: Pick<Values, Need>, context: Context) => Finding[]
+  judge: (facts: Pick<Values, Need>, context: Context) => Findings
 }
 
 export type Check = Pick<Declaration<FactName>, 'id' | 'section' | 'checks' | 'needs'> & {
@@ -69,7 +72,7 @@ export function defineCheck<Need extends FactName>(declaration: Declaration<Need
       const place = { section, check: id }
       if (unread.length > 0)
         return unread.map((reason) => ({ ...place, level: 'unknown', what: notChecked(id, reason), unread: reason }))
-      const findings = judge(valuesOf<Values, Need>(facts, needs), context)
+      const findings = [judge(valuesOf<Values, Need>(facts, needs), context)].flat()
       if (findings.length === 0)
         return [{ ...place, level: 'ok', what: typeof good === 'string' ? good : good(context) }]
       return findings.map((finding) => ({ ...place, ...finding }))

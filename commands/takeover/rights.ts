@@ -15,7 +15,7 @@ import {
 } from '../../kube/resource.ts'
 import { elasticIPs } from '../../ledger/record/elastic-ip.ts'
 import { mapAll } from '../../lib/map-all.ts'
-import { type ObjectRef, type PlanFinding, blocker } from './plan/plan.ts'
+import { type ObjectRef, type PlanFindings, blocker } from './plan/plan.ts'
 import type { WorkloadRef } from './workloads.ts'
 
 /** A right that a command needs. */
@@ -100,14 +100,12 @@ async function isRefused(client: Pick<KubeClient, 'create'>, right: Right): Prom
 }
 
 /** The blocker of a command whose person lacks rights. */
-export function rightsFindings(lacked: readonly Right[], command: 'apply' | 'undo'): PlanFinding[] {
+export function rightsFindings(lacked: readonly Right[], command: 'apply' | 'undo'): PlanFindings {
   if (lacked.length === 0) return []
-  return [
-    blocker('rights', 'your rights', {
-      what: `the API server would refuse you to ${lacked.map(rightText).join(', ')}`,
-      remedy: `run it as an administrator of the cluster; to see who you are: \`kubectl auth whoami\`; then: \`eip-admission takeover ${command}\``,
-    }),
-  ]
+  return blocker('rights', 'your rights', {
+    what: `the API server would refuse you to ${lacked.map(rightText).join(', ')}`,
+    remedy: `run it as an administrator of the cluster; to see who you are: \`kubectl auth whoami\`; then: \`eip-admission takeover ${command}\``,
+  })
 }
 
 function rightText({ verb, group, resource, namespace }: Right): string {

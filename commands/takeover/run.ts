@@ -50,7 +50,9 @@ export function lockedRun<T>(deps: RunDeps, of: Running, work: (run: Run) => Pro
       await lead.check()
     }
     let current: Progress | undefined
-    const save = async () => void (current && (await store.write(current)))
+    const save = async () => {
+      if (current) await store.write(current)
+    }
     const carryOut: Run['carryOut'] = async (steps, found) => {
       const record = (step: BegunStep) => {
         current = { state: command === 'apply' ? 'applying' : 'undoing', step, found }

@@ -1,6 +1,6 @@
 import { shownAddresses } from '../../../ledger/record/shown.ts'
 import { type Service, keyOf, ingressOf } from '../../../kube/objects.ts'
-import { type IpAddress, canonicalIpAddress, isInRanges } from '../../../lib/ip-address.ts'
+import { canonicalIpAddress } from '../../../lib/ip-address.ts'
 import { addressConditionOf } from '../../../ledger/record/address-use.ts'
 import {
   type ElasticIP,
@@ -11,11 +11,11 @@ import {
   reservationIdOf,
 } from '../../../ledger/record/elastic-ip.ts'
 import { hasReservationOf } from '../../../ledger/record/source.ts'
-import { type OwnAddressFacts, checkOwnAddress, usedAddresses } from '../../../ledger/want/own-address-rules.ts'
+import { checkOwnAddress } from '../../../ledger/want/own-address-rules.ts'
 import { allRequestAnnotations } from '../../../ledger/users/possible-users.ts'
-import { type Finding, defineCheck } from '../check.ts'
+import { type Finding, type Findings, defineCheck } from '../check.ts'
 import type { Context, Values } from '../../../inspect/facts.ts'
-import { covers, holdersOf, isOf, isOverdue, schemeOf, wantOf } from '../../../inspect/wanted.ts'
+import { holdersOf, isOf, isOverdue, ownAddressFacts, wantOf } from '../../../inspect/wanted.ts'
 import { shell } from '../../../lib/remedy.ts'
 
 export const doubledAddresses = defineCheck({
@@ -38,7 +38,7 @@ function doubledRecords(records: readonly ElasticIP[]): Finding[] {
   })
   const known = texts.filter(({ held }) => held !== undefined)
   const byAddress = Map.groupBy(known, ({ held }) => held)
-  return [...byAddress].flatMap(([held, all]): Finding[] => {
+  return [...byAddress].flatMap(([held, all]): Findings => {
     if (all.length < 2) return []
     const names = all
       .toSorted((one, other) => ageOf(one.record).localeCompare(ageOf(other.record)))
@@ -46,14 +46,12 @@ function doubledRecords(records: readonly ElasticIP[]): Finding[] {
     const last = names.at(-1) ?? ''
     // A deletion would release the reservation, or wait for ever because the other Service shows the address.
     const forget = `kubectl patch eip ${last} --type=merge -p '{"metadata":{"finalizers":null}}' && kubectl delete eip ${last}`
-    return [
-      {
-        level: 'error',
-        what: `${held} is held by ${names.length} ElasticIPs: ${names.join(', ')}`,
-        why: 'traffic of one Service reaches the other, and the release of one ends both',
-        fix: shell`kubectl get eip ${names.join(' ')} -o yaml   # then give the last one's Service another address: \`${forget}\``,
-      },
-    ]
+    return {
+      level: 'error',
+      what: `${held} is held by ${names.length} ElasticIPs: ${names.join(', ')}`,
+      why: 'traffic of one Service reaches the other, and the release of one ends both',
+      fix: shell`kubectl get eip ${names.join(' ')} -o yaml   # then give the last one's Service another address: \`${forget}\``,
+    }
   })
 }
 
@@ -74,16 +72,14 @@ function doubledServices(services: readonly Service[]): Finding[] {
       return address === undefined ? [] : [{ address, service }]
     }),
   )
-  return [...Map.groupBy(shown, ({ address }) => address)].flatMap(([address, all]): Finding[] => {
+  return [...Map.groupBy(shown, ({ address }) => address)].flatMap(([address, all]): Findings => {
     if (new Set(all.map(({ service }) => service.metadata.namespace)).size < 2) return []
-    return [
-      {
-        level: 'error',
-        what: `address ${address} is shown by Services of several namespaces: ${all.map(({ service }) => keyOf(service)).join(', ')}`,
-        why: 'traffic of one reaches the other',
-        fix: shell`kubectl get eip -o wide | grep ${address}   # delete and create again the Service that it does not name`,
-      },
-    ]
+    return {
+      level: 'error',
+      what: `address ${address} is shown by Services of several namespaces: ${all.map(({ service }) => keyOf(service)).join(', ')}`,
+      why: 'traffic of one reaches the other',
+      fix: shell`kubectl get eip -o wide | grep ${address}   # delete and create again the Service that it does not name`,
+    }
   })
 }
 
@@ -98,7 +94,7 @@ export const shownAddressesHeld = defineCheck({
 
 type Held = Pick<Values, 'services' | 'records' | 'reservations' | 'cluster'>
 
-function notHeld(service: Service, facts: Held, context: Context): Finding[] {
+function notHeld(service: Service, facts: Held, context: Context): Findings {
   const { records } = facts
   // An address that the controllers let a Service have, a shared one for example, is right here too.
   const wanted = checkOwnAddress(wantOf(service, context), service, ownAddressFacts(facts, context))
@@ -126,22 +122,6 @@ function notHeld(service: Service, facts: Held, context: Context): Finding[] {
   })
 }
 
-/** The facts for the check of own addresses, as far as doctor reads them. */
-function ownAddressFacts({ services, records, reservations, cluster }: Held, context: Context): OwnAddressFacts {
-  const { settings, vendor } = context
-  const covering = (address: IpAddress) => reservations.find((one) => covers(one, address.text))
-  return {
-    clusterNetwork: () => undefined,
-    isInRanges: (address) => isInRanges(address, settings.cluster.ownAddressRanges),
-    isReserved: (address) => covering(address) !== undefined,
-    reservation: covering,
-    scheme: schemeOf(cluster, context),
-    nodeClaim: () => undefined,
-    records: ({ text }) => holdersOf(text, records),
-    users: (address) => services.filter((service) => usedAddresses(service, vendor.policy).includes(address)),
-  }
-}
-
 export const pendingAddresses = defineCheck({
   id: 'pending-addresses',
   section: 'Addresses',
@@ -151,7 +131,7 @@ export const pendingAddresses = defineCheck({
   judge: ({ services, records }, context) => services.flatMap((service) => pending(service, records, context)),
 })
 
-function pending(service: Service, records: readonly ElasticIP[], context: Context): Finding[] {
+function pending(service: Service, records: readonly ElasticIP[], context: Context): Findings {
   const { metadata } = service
   const wanted = wantOf(service, context)
   const key = keyOf(service)
@@ -169,23 +149,13 @@ function pending(service: Service, records: readonly ElasticIP[], context: Conte
     said ??
     'it should have one within seconds: no `serve` leads, or the provider does not answer'
   if (wanted.kind === 'wrong') {
-    const problems = wanted.problems.join('; ')
-    return [
-      { level: 'warning', what: `Service ${key} gets no address: ${problems}`, why: 'its user must correct it', fix },
-    ]
+    const what = `Service ${key} gets no address: ${wanted.problems.join('; ')}`
+    return { level: 'warning', what, why: 'its user must correct it', fix }
   }
   const isWaiting =
     wanted.kind === 'reserve' || wanted.kind === 'named' || (wanted.kind === 'own' && said !== undefined)
-  return isWaiting
-    ? [
-        {
-          level: 'warning',
-          what: `Service ${key} waits for its ${held.length > 0 ? 'second address' : 'address'}`,
-          why,
-          fix,
-        },
-      ]
-    : []
+  const what = `Service ${key} waits for its ${held.length > 0 ? 'second address' : 'address'}`
+  return isWaiting ? { level: 'warning', what, why, fix } : []
 }
 
 export const orphanedRecords = defineCheck({
@@ -198,35 +168,31 @@ export const orphanedRecords = defineCheck({
   judge({ records, services, reservations }, context) {
     const keys = new Set(services.map(keyOf))
     const ids = new Set(reservations.map(({ id }) => id))
-    return records.flatMap((record) => [...withoutService(record, keys, context), ...withoutReservation(record, ids)])
+    return records.flatMap((record) => [withoutService(record, keys, context), withoutReservation(record, ids)].flat())
   },
 })
 
-function withoutService(record: ElasticIP, keys: ReadonlySet<string>, context: Context): Finding[] {
+function withoutService(record: ElasticIP, keys: ReadonlySet<string>, context: Context): Findings {
   const key = claimKey(record)
   const { name } = record.metadata
   if (phaseOf(record) !== 'Bound' || key === undefined || keys.has(key) || !isOverdue(record.metadata, context))
     return []
-  return [
-    {
-      level: 'warning',
-      what: `ElasticIP ${name} holds ${record.status?.address} for Service ${key}, which does not exist`,
-      why: 'the project pays for it; the leader releases it within minutes if it runs',
-      fix: shell`kubectl describe eip ${name}   # to release it: \`kubectl delete eip ${name}\``,
-    },
-  ]
+  return {
+    level: 'warning',
+    what: `ElasticIP ${name} holds ${record.status?.address} for Service ${key}, which does not exist`,
+    why: 'the project pays for it; the leader releases it within minutes if it runs',
+    fix: shell`kubectl describe eip ${name}   # to release it: \`kubectl delete eip ${name}\``,
+  }
 }
 
-function withoutReservation(record: ElasticIP, ids: ReadonlySet<string>): Finding[] {
+function withoutReservation(record: ElasticIP, ids: ReadonlySet<string>): Findings {
   const id = reservationIdOf(record)
   const { name } = record.metadata
   if (id === undefined || ids.has(id) || phaseOf(record) === 'Releasing') return []
-  return [
-    {
-      level: 'error',
-      what: `ElasticIP ${name} holds ${record.status?.address ?? 'no address'}, but its reservation ${id} is not in the project`,
-      why: 'it was deleted at the provider, which may give the address to another customer; or the token is of another project',
-      fix: shell`kubectl describe eip ${name}   # the sweep gives its Service a new address`,
-    },
-  ]
+  return {
+    level: 'error',
+    what: `ElasticIP ${name} holds ${record.status?.address ?? 'no address'}, but its reservation ${id} is not in the project`,
+    why: 'it was deleted at the provider, which may give the address to another customer; or the token is of another project',
+    fix: shell`kubectl describe eip ${name}   # the sweep gives its Service a new address`,
+  }
 }

@@ -3,7 +3,7 @@ import { softwareOf, softwares } from '../../../announcers/announcers.ts'
 import { heldByServices } from '../../../inspect/held.ts'
 import { classText } from '../../../settings/service-policy.ts'
 import type { Context, FactName, Values } from '../../../inspect/facts.ts'
-import { type Check, type Finding, defineCheck } from '../check.ts'
+import { type Check, type Findings, defineCheck } from '../check.ts'
 
 /** The checks of all announcing software. */
 export const softwareChecks: readonly Check[] = softwares.flatMap(({ kinds, checks = [] }) =>
@@ -45,19 +45,17 @@ export const servedClasses = defineCheck({
   good: 'the announcing software announces the classes that eip-admission serves',
   needs: [],
   applies: ({ vendor: { loadBalancer } }) => softwareOf(loadBalancer)?.classes !== undefined,
-  judge(_facts, { vendor: { loadBalancer, policy } }): Finding[] {
+  judge(_facts, { vendor: { loadBalancer, policy } }): Findings {
     const { classes = [] } = softwareOf(loadBalancer) ?? {}
     const lacking = policy.classes.filter((one) => !classes.includes(one))
     const announced = policy.classes.filter((one) => classes.includes(one))
     const right = announced.length > 0 ? announced : classes.slice(0, 1)
     if (lacking.length === 0) return []
-    return [
-      {
-        level: 'error',
-        what: `${loadBalancer.kind} announces no ${lacking.map(classText).join(' and no ')}`,
-        why: 'eip-admission reserves addresses for Services that nothing announces',
-        fix: `set --load-balancer-class=${right.join(',')} of \`serve\` and \`install\`; ${loadBalancer.kind} announces ${classes.join(' and ')}`,
-      },
-    ]
+    return {
+      level: 'error',
+      what: `${loadBalancer.kind} announces no ${lacking.map(classText).join(' and no ')}`,
+      why: 'eip-admission reserves addresses for Services that nothing announces',
+      fix: `set --load-balancer-class=${right.join(',')} of \`serve\` and \`install\`; ${loadBalancer.kind} announces ${classes.join(' and ')}`,
+    }
   },
 })

@@ -6,7 +6,7 @@ import { type ElasticIP, heldAddress } from '../../../ledger/record/elastic-ip.t
 import { waitingReason } from '../../../ledger/want/load-balancing-off.ts'
 import { canonicalIpAddress } from '../../../lib/ip-address.ts'
 import { announcerObjects, announcerProblems } from '../../../inspect/announcer.ts'
-import { type Finding, defineCheck } from '../check.ts'
+import { type Finding, type Findings, defineCheck } from '../check.ts'
 import type { Context } from '../../../inspect/facts.ts'
 import { heldByServices } from '../../../inspect/held.ts'
 import { isOf, wantOf } from '../../../inspect/wanted.ts'
@@ -59,20 +59,18 @@ export const silentAnnouncer = defineCheck({
   needs: ['services', 'records'],
   applies: ({ vendor }) => !['none', 'managed'].includes(vendor.loadBalancer.kind),
   judge: ({ services, records }, context) =>
-    heldByServices(services, records, context).flatMap(({ service, text }): Finding[] => {
+    heldByServices(services, records, context).flatMap(({ service, text }): Findings => {
       if (!['reserve', 'named'].includes(wantOf(service, context).kind)) return []
       if (ingressOf(service).length > 0) return []
       const { namespace, name } = service.metadata
-      return [
-        {
-          level: 'warning',
-          what: `Service ${namespace}/${name} holds ${text}, but its status shows no address`,
-          why:
-            refusalOf(service, context) ??
-            'the announcing software has not taken it: it does not run, or refuses the address',
-          fix: shell`kubectl describe service -n ${namespace} ${name}   # its Events, and those of the announcing software`,
-        },
-      ]
+      return {
+        level: 'warning',
+        what: `Service ${namespace}/${name} holds ${text}, but its status shows no address`,
+        why:
+          refusalOf(service, context) ??
+          'the announcing software has not taken it: it does not run, or refuses the address',
+        fix: shell`kubectl describe service -n ${namespace} ${name}   # its Events, and those of the announcing software`,
+      }
     }),
 })
 
@@ -95,25 +93,15 @@ export const loadBalancingOff = defineCheck({
     const waiting = waitingReason(services, vendor.policy)
     const showing = services.filter((service) => records.some((record) => shows(service, record)))
     const [first] = showing
-    if (!first)
-      return waiting === undefined
-        ? []
-        : [
-            {
-              level: 'warning',
-              what: waiting,
-              why: 'doctor has no load balancer setting; `serve` may have one',
-              fix: foundAgain,
-            },
-          ]
-    return [
-      {
+    if (first)
+      return {
         level: 'warning',
         what: `doctor has no load balancer setting, but Services show addresses that they hold: ${showing.length}, such as ${keyOf(first)}`,
         why: 'without it nothing was checked of announcing, of BGP sessions and of Services that wait',
         fix: foundAgain,
-      },
-    ]
+      }
+    const why = 'doctor has no load balancer setting; `serve` may have one'
+    return waiting === undefined ? [] : { level: 'warning', what: waiting, why, fix: foundAgain }
   },
 })
 

@@ -1,5 +1,5 @@
 import { backdateMs, defaultLifetimes } from '../../../certs/lifetimes.ts'
-import { type Finding, defineCheck } from '../check.ts'
+import { type Finding, type Findings, defineCheck } from '../check.ts'
 import type { Pod } from '../../../inspect/facts.ts'
 import { shell } from '../../../lib/remedy.ts'
 
@@ -20,14 +20,12 @@ export const apiServerVersion = defineCheck({
   needs: ['server'],
   judge({ server: { version, major, minor } }) {
     if (major > 1 || minor >= oldestMinor) return []
-    return [
-      {
-        level: 'warning',
-        what: `the API server is ${version}`,
-        why: `before 1.${oldestMinor} it may refuse the definition of ElasticIP, and eip-admission is tested on 1.36`,
-        fix: 'upgrade Kubernetes',
-      },
-    ]
+    return {
+      level: 'warning',
+      what: `the API server is ${version}`,
+      why: `before 1.${oldestMinor} it may refuse the definition of ElasticIP, and eip-admission is tested on 1.36`,
+      fix: 'upgrade Kubernetes',
+    }
   },
 })
 
@@ -39,7 +37,7 @@ export const apiServerFlags = defineCheck({
   checks: 'The flags of API servers that run as pods disable no admission plugin that calls webhooks.',
   good: 'no flag that can be seen turns webhooks off',
   needs: ['apiServerPods'],
-  judge: ({ apiServerPods }) => (apiServerPods.length > 0 ? apiServerPods.flatMap(disabledPlugins) : [unseenFlags]),
+  judge: ({ apiServerPods }) => (apiServerPods.length > 0 ? apiServerPods.flatMap(disabledPlugins) : unseenFlags),
 })
 
 const unseenFlags: Finding = {
@@ -49,20 +47,18 @@ const unseenFlags: Finding = {
   fix: shell`ps -ww -o args -C kube-apiserver   # on a control-plane machine: --disable-admission-plugins names neither`,
 }
 
-function disabledPlugins({ metadata: { name, namespace }, spec }: Pod): Finding[] {
+function disabledPlugins({ metadata: { name, namespace }, spec }: Pod): Findings {
   const flag = '--disable-admission-plugins='
   const args = (spec?.containers ?? []).flatMap(({ command = [], args: more = [] }) => [...command, ...more])
   const disabled = args.filter((arg) => arg.startsWith(flag)).flatMap((arg) => arg.slice(flag.length).split(','))
   const needed = admissionPlugins.filter((plugin) => disabled.includes(plugin))
   if (needed.length === 0) return []
-  return [
-    {
-      level: 'error',
-      what: `pod ${namespace}/${name} has ${flag}${disabled.join(',')}`,
-      why: 'the API server calls no webhook without these plugins, so Services get their address only later',
-      fix: `remove ${needed.join(' and ')} from that flag, in /etc/kubernetes/manifests/kube-apiserver.yaml with kubeadm`,
-    },
-  ]
+  return {
+    level: 'error',
+    what: `pod ${namespace}/${name} has ${flag}${disabled.join(',')}`,
+    why: 'the API server calls no webhook without these plugins, so Services get their address only later',
+    fix: `remove ${needed.join(' and ')} from that flag, in /etc/kubernetes/manifests/kube-apiserver.yaml with kubeadm`,
+  }
 }
 
 export const clock = defineCheck({
@@ -75,13 +71,11 @@ export const clock = defineCheck({
     const differenceMs = Math.abs(clockAheadMs)
     if (differenceMs < tolerableMs) return []
     const side = clockAheadMs > 0 ? 'ahead of' : 'behind'
-    return [
-      {
-        level: differenceMs >= harmfulMs ? 'error' : 'warning',
-        what: `the clock of the API server is ${Math.round(differenceMs / 1000)} s ${side} the clock of this machine`,
-        why: 'with wrong clocks certificates are refused as expired or not yet valid, and ages are wrong',
-        fix: shell`timedatectl set-ntp true   # on the machine whose clock is wrong`,
-      },
-    ]
+    return {
+      level: differenceMs >= harmfulMs ? 'error' : 'warning',
+      what: `the clock of the API server is ${Math.round(differenceMs / 1000)} s ${side} the clock of this machine`,
+      why: 'with wrong clocks certificates are refused as expired or not yet valid, and ages are wrong',
+      fix: shell`timedatectl set-ntp true   # on the machine whose clock is wrong`,
+    }
   },
 })

@@ -5,12 +5,10 @@ import { type Node, keyOf } from '../../../kube/objects.ts'
 import type { AssignedAddress } from '../../../clouds/ports/assignments.ts'
 import type { Context, Values } from '../../../inspect/facts.ts'
 import { type Held, heldByServices } from '../../../inspect/held.ts'
-import { type Finding, defineCheck } from '../check.ts'
+import { type Finding, type Findings, defineCheck } from '../check.ts'
 import { shell } from '../../../lib/remedy.ts'
 
 const isAssigning = ({ vendor }: Context) => softwareOf(vendor.loadBalancer)?.needs === 'assignment'
-
-const fix = (service: string) => shell`kubectl describe service ${service}   # its Events say why`
 
 export const assignedAddresses = defineCheck({
   id: 'assigned-addresses',
@@ -37,7 +35,7 @@ export const answeringNodes = defineCheck({
   good: 'kube-proxy lets nodes answer for addresses on any interface, as far as kube-system/kube-proxy says',
   needs: ['kubeProxyConfig'],
   applies: isAssigning,
-  judge: ({ kubeProxyConfig }) => (kubeProxyConfig ? strictFindings(kubeProxyConfig) : [unseenSysctl]),
+  judge: ({ kubeProxyConfig }) => (kubeProxyConfig ? strictFindings(kubeProxyConfig) : unseenSysctl),
 })
 
 const unseenSysctl: Finding = {
@@ -47,28 +45,26 @@ const unseenSysctl: Finding = {
   fix: shell`sysctl net.ipv4.conf.all.arp_ignore   # on each node: 0 is right`,
 }
 
-function strictFindings({ data = {} }: NonNullable<Values['kubeProxyConfig']>): Finding[] {
-  return Object.values(data).some((text) => /^\s*strictARP:\s*["']?true\b/im.test(text))
-    ? [
-        {
-          level: 'warning',
-          what: 'ConfigMap kube-system/kube-proxy has strictARP: true',
-          why: 'a node then answers no ARP request for an address on lo or kube-ipvs0, where the network asks',
-          fix: shell`kubectl -n kube-system edit configmap kube-proxy   # strictARP: false; or put the addresses on the public interface`,
-        },
-      ]
-    : []
+function strictFindings({ data = {} }: NonNullable<Values['kubeProxyConfig']>): Findings {
+  if (!Object.values(data).some((text) => /^\s*strictARP:\s*["']?true\b/im.test(text))) return []
+  return {
+    level: 'warning',
+    what: 'ConfigMap kube-system/kube-proxy has strictARP: true',
+    why: 'a node then answers no ARP request for an address on lo or kube-ipvs0, where the network asks',
+    fix: shell`kubectl -n kube-system edit configmap kube-proxy   # strictARP: false; or put the addresses on the public interface`,
+  }
 }
 
 function placeFinding(
   { service, text }: Held,
   found: AssignedAddress | undefined,
   byMachine: ReadonlyMap<string | undefined, Node>,
-): Finding[] {
+): Findings {
   const { namespace, name } = service.metadata
-  const finding = (level: Finding['level'], what: string, why: string): Finding[] => [
-    { level, what: `address ${text} of Service ${keyOf(service)} ${what}`, why, fix: fix(`-n ${namespace} ${name}`) },
-  ]
+  const finding = (level: Finding['level'], what: string, why: string): Finding => {
+    const fix = shell`kubectl describe service -n ${namespace} ${name}   # its Events say why`
+    return { level, what: `address ${text} of Service ${keyOf(service)} ${what}`, why, fix }
+  }
   // Another check names addresses that the cloud does not have.
   if (!found) return []
   const [machine] = found.machines

@@ -2,7 +2,7 @@ import { softwareOf, softwares } from '../../../announcers/announcers.ts'
 import { machineIdOf } from '../../../controllers/nodes/node-machine.ts'
 import { heldAddress } from '../../../ledger/record/elastic-ip.ts'
 import { matchesRequirements } from '../../../lib/label-selector.ts'
-import { type Finding, defineCheck } from '../check.ts'
+import { type Finding, type Findings, defineCheck } from '../check.ts'
 import type { Context, SessionState, Values } from '../../../inspect/facts.ts'
 import { type Remedy, shell } from '../../../lib/remedy.ts'
 
@@ -17,17 +17,15 @@ export const bgpPeers = defineCheck({
   needs: ['nodes', 'peers'],
   applies: ({ vendor }) => vendor.bgp.isOn,
   judge: ({ nodes, peers }, { vendor }) =>
-    machinesOf(nodes, vendor).flatMap(({ node, machine }): Finding[] => {
+    machinesOf(nodes, vendor).flatMap(({ node, machine }): Findings => {
       const count = peers.get(machine)?.length
       if (count === undefined || count >= enoughPeers) return []
-      return [
-        {
-          level: count === 0 ? 'error' : 'warning',
-          what: `node ${node} has ${count} BGP peers at ${vendor.cloud.name}`,
-          why: count === 0 ? 'it can announce no address' : 'if that one fails, the node announces no address',
-          fix: shell`kubectl describe node ${node}   # the Events say why; BGP must be on for the machine`,
-        },
-      ]
+      return {
+        level: count === 0 ? 'error' : 'warning',
+        what: `node ${node} has ${count} BGP peers at ${vendor.cloud.name}`,
+        why: count === 0 ? 'it can announce no address' : 'if that one fails, the node announces no address',
+        fix: shell`kubectl describe node ${node}   # the Events say why; BGP must be on for the machine`,
+      }
     }),
 })
 
@@ -50,7 +48,7 @@ export const bgpSessions = defineCheck({
       return found ? [{ node, ...found }] : []
     })
     if (seen.some(({ up, down }) => up + down > 0)) return seen.flatMap((one) => downAtCloud(one, context))
-    return [unseen(context)]
+    return unseen(context)
   },
 })
 
@@ -70,17 +68,15 @@ export const oneSpeaker = defineCheck({
     const others = speaking
       .filter(({ kinds }) => !kinds.includes(loadBalancer.kind))
       .flatMap(({ sessions }) => sessions.configured(facts))
-    return others.flatMap(({ where, routers, removal }): Finding[] => {
+    return others.flatMap(({ where, routers, removal }): Findings => {
       const shared = routers.find((address) => routersOfCloud.has(address))
       if (shared === undefined) return []
-      return [
-        {
-          level: 'error',
-          what: `${where} has a session with router ${shared}, and the load balancer setting chooses ${loadBalancer.kind}`,
-          why: 'a router has one session with a node: the two programs end the sessions of each other',
-          fix: shell`${removal}   # or let --loadbalancer of \`serve\` choose that software`,
-        },
-      ]
+      return {
+        level: 'error',
+        what: `${where} has a session with router ${shared}, and the load balancer setting chooses ${loadBalancer.kind}`,
+        why: 'a router has one session with a node: the two programs end the sessions of each other',
+        fix: shell`${removal}   # or let --loadbalancer of \`serve\` choose that software`,
+      }
     })
   },
 })
@@ -99,29 +95,25 @@ function machinesOf(
   })
 }
 
-function downInFrr({ metadata, status }: SessionState): Finding[] {
+function downInFrr({ metadata, status }: SessionState): Findings {
   if (status?.bgpStatus === 'Established') return []
-  return [
-    {
-      level: 'warning',
-      what: `node ${status?.node}: the BGP session with ${status?.peer} is ${status?.bgpStatus ?? 'in no known state'}`,
-      why: 'the router learns no address of this node by it',
-      fix: shell`kubectl get bgpsessionstates.frrk8s.metallb.io -n ${metadata.namespace} ${metadata.name} -o yaml`,
-    },
-  ]
+  return {
+    level: 'warning',
+    what: `node ${status?.node}: the BGP session with ${status?.peer} is ${status?.bgpStatus ?? 'in no known state'}`,
+    why: 'the router learns no address of this node by it',
+    fix: shell`kubectl get bgpsessionstates.frrk8s.metallb.io -n ${metadata.namespace} ${metadata.name} -o yaml`,
+  }
 }
 
-function downAtCloud({ node, up, down, seenAt }: NodeSessions, context: Context): Finding[] {
+function downAtCloud({ node, up, down, seenAt }: NodeSessions, context: Context): Findings {
   if (down === 0) return []
   const { name } = context.vendor.cloud
-  return [
-    {
-      level: 'warning',
-      what: `node ${node}: ${down} of ${up + down} BGP sessions are down at ${name}, as it saw them ${seenAt ?? 'last'}`,
-      why: 'these routers learn no address of this node, unless the session came up since then',
-      fix: command(context),
-    },
-  ]
+  return {
+    level: 'warning',
+    what: `node ${node}: ${down} of ${up + down} BGP sessions are down at ${name}, as it saw them ${seenAt ?? 'last'}`,
+    why: 'these routers learn no address of this node, unless the session came up since then',
+    fix: command(context),
+  }
 }
 
 /** Said once, and no problem: not every cluster has a reporter of its sessions. */

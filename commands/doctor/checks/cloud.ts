@@ -6,7 +6,7 @@ import { planProject } from '../../../ledger/identity/project-plan.ts'
 import { names } from '../../../settings/installed-names.ts'
 import { idProblem } from '../../../ledger/cluster.ts'
 import type { KubeEvent } from '../../../kube/objects.ts'
-import { type Finding, defineCheck } from '../check.ts'
+import { type Finding, type Findings, defineCheck } from '../check.ts'
 import { familyNames } from '../../../lib/ip-address.ts'
 import { oneOf } from '../../../lib/text.ts'
 import type { CloudRead, Context } from '../../../inspect/facts.ts'
@@ -22,35 +22,29 @@ export const cloudAccess = defineCheck({
   judge: ({ cloudReads }, { vendor }) => cloudReads.flatMap((read) => failedRead(read, vendor.cloud.name)),
 })
 
-function failedRead({ what, problem, fault }: CloudRead, cloud: string): Finding[] {
+function failedRead({ what, problem, fault }: CloudRead, cloud: string): Findings {
   if (problem === undefined) return []
   const why = 'what cannot be read is kept as it is: no address is reserved, moved or released'
   if (fault === 'auth')
-    return [
-      {
-        level: 'error',
-        what: `${cloud} refuses the token for ${what}: ${problem}`,
-        why,
-        fix: `make a token with read and write rights at ${cloud}, put it into the Secret that \`serve\` reads, restart \`serve\``,
-      },
-    ]
-  if (fault === 'rate-limit')
-    return [
-      {
-        level: 'unknown',
-        what: `${cloud} refused to give doctor ${what}, because of its rate limit: ${problem}`,
-        why: 'doctor reads everything at once, which `serve` does not: this says nothing about the cluster',
-        fix: 'wait a minute and run doctor again; if it stays, give each program that uses the project a token of its own',
-      },
-    ]
-  return [
-    {
+    return {
       level: 'error',
-      what: `${cloud} does not give ${what}: ${problem}`,
+      what: `${cloud} refuses the token for ${what}: ${problem}`,
       why,
-      fix: 'look at the way from here (proxy, firewall, --base-url) and at the status page of the provider, then run doctor again',
-    },
-  ]
+      fix: `make a token with read and write rights at ${cloud}, put it into the Secret that \`serve\` reads, restart \`serve\``,
+    }
+  if (fault === 'rate-limit')
+    return {
+      level: 'unknown',
+      what: `${cloud} refused to give doctor ${what}, because of its rate limit: ${problem}`,
+      why: 'doctor reads everything at once, which `serve` does not: this says nothing about the cluster',
+      fix: 'wait a minute and run doctor again; if it stays, give each program that uses the project a token of its own',
+    }
+  return {
+    level: 'error',
+    what: `${cloud} does not give ${what}: ${problem}`,
+    why,
+    fix: 'look at the way from here (proxy, firewall, --base-url) and at the status page of the provider, then run doctor again',
+  }
 }
 
 export const cloudAbilities = defineCheck({
@@ -85,7 +79,7 @@ export const location = defineCheck({
     if (!located || 'location' in located) return []
     const why = 'every Service without a location of its own is refused'
     const fix = `set ${settings.map(({ name }) => name).join(' or ')} to one of them, and restart \`serve\``
-    return [{ level: 'error', what: located.problem, why, fix }]
+    return { level: 'error', what: located.problem, why, fix }
   },
 })
 
@@ -97,15 +91,13 @@ export const cloudPace = defineCheck({
   needs: ['cloudPace'],
   judge({ cloudPace: { calls, limited } }, { vendor }) {
     if (limited === 0) return []
-    return [
-      {
-        // They are calls of doctor, and a burst. Refusals of `serve` are counted in its own metric.
-        level: 'manual',
-        what: `${vendor.cloud.name} refused ${limited} of ${calls} calls of doctor at first, because of its rate limit`,
-        why: 'doctor reads everything at once, which `serve` does not',
-        fix: shell`sum(eip_admission_cloud_call_duration_seconds_count{result="rate-limit"})   # in Prometheus: refused calls of \`serve\``,
-      },
-    ]
+    return {
+      // They are calls of doctor, and a burst. Refusals of `serve` are counted in its own metric.
+      level: 'manual',
+      what: `${vendor.cloud.name} refused ${limited} of ${calls} calls of doctor at first, because of its rate limit`,
+      why: 'doctor reads everything at once, which `serve` does not',
+      fix: shell`sum(eip_admission_cloud_call_duration_seconds_count{result="rate-limit"})   # in Prometheus: refused calls of \`serve\``,
+    }
   },
 })
 
@@ -122,31 +114,29 @@ export const addressLimits = defineCheck({
   judge({ records }, { settings: { cluster }, vendor }) {
     const counted = countedAddresses(records)
     const counts = Map.groupBy(counted, ({ spec }) => spec.claimRef?.namespace ?? '')
-    const namespaces = [...counts].filter(([namespace]) => namespace !== '')
+    const ofCluster = { of: 'the cluster', count: counted.length, limit: cluster.maxAddresses, flag: '--max-addresses' }
+    const ofNamespaces = [...counts].map(([name, { length: count }]) => {
+      const flag = '--max-addresses-per-namespace'
+      return { of: `namespace ${name}`, count, limit: name === '' ? undefined : cluster.maxAddressesPerNamespace, flag }
+    })
     return [
-      ...limitFinding(counted.length, cluster.maxAddresses, { flag: '--max-addresses', of: 'the cluster' }),
-      ...namespaces.flatMap(([namespace, all]) =>
-        limitFinding(all.length, cluster.maxAddressesPerNamespace, {
-          flag: '--max-addresses-per-namespace',
-          of: `namespace ${namespace}`,
-        }),
-      ),
+      ...[ofCluster, ...ofNamespaces].flatMap(limitFinding),
       ...records.filter(isOverQuota).map((record) => quotaFinding(record, vendor.cloud.name)),
     ]
   },
 })
 
-function limitFinding(count: number, limit: number | undefined, { flag, of }: { flag: string; of: string }): Finding[] {
+type Limited = { of: string; count: number; limit: number | undefined; flag: string }
+
+function limitFinding({ of, count, limit, flag }: Limited): Findings {
   if (limit === undefined || count < limit * nearlyFull) return []
   const isFull = count >= limit
-  return [
-    {
-      level: isFull ? 'error' : 'warning',
-      what: `${of} has ${count} of ${limit} addresses`,
-      why: `${isFull ? 'new' : 'at the maximum new'} Services are refused; ${flag} sets the maximum`,
-      fix: shell`kubectl get eip -o wide   # delete Services that are not needed, or set a higher ${flag} of \`serve\``,
-    },
-  ]
+  return {
+    level: isFull ? 'error' : 'warning',
+    what: `${of} has ${count} of ${limit} addresses`,
+    why: `${isFull ? 'new' : 'at the maximum new'} Services are refused; ${flag} sets the maximum`,
+    fix: shell`kubectl get eip -o wide   # delete Services that are not needed, or set a higher ${flag} of \`serve\``,
+  }
 }
 
 function quotaFinding(record: ElasticIP, cloud: string): Finding {
@@ -168,7 +158,7 @@ export const clusterId = defineCheck({
     const problem = idProblem({ configured: settings.cluster.clusterId, uid, map: ledger })
     if (!problem) return []
     const why = '`serve` refuses to start: it would not recognize the reservations of this cluster'
-    return [{ level: 'error', what: `cluster id: ${problem.wrong}`, why, fix: problem.right }]
+    return { level: 'error', what: `cluster id: ${problem.wrong}`, why, fix: problem.right }
   },
 })
 
@@ -189,7 +179,7 @@ export const project = defineCheck({
     })
     if (plan.kind !== 'other') return []
     const { what, remedy: fix } = plan
-    return [{ level: 'error', what, why: '`serve` answers reviews there, and does nothing else', fix }]
+    return { level: 'error', what, why: '`serve` answers reviews there, and does nothing else', fix }
   },
 })
 

@@ -2,7 +2,7 @@ import { machineIdOf } from '../../../controllers/nodes/node-machine.ts'
 import type { Node } from '../../../kube/objects.ts'
 import { canonicalIpAddress } from '../../../lib/ip-address.ts'
 import { shownAddresses } from '../../../ledger/record/shown.ts'
-import { type Finding, defineCheck } from '../check.ts'
+import { type Findings, defineCheck } from '../check.ts'
 import type { Context } from '../../../inspect/facts.ts'
 import { shell } from '../../../lib/remedy.ts'
 
@@ -20,14 +20,12 @@ export const controlPlaneReservation = defineCheck({
     const { tag = '' } = vendor.controlPlane ?? {}
     if (controlPlane.length === 1) return []
     const found = controlPlane.map(({ id, address }) => `${id} (${address})`)
-    return [
-      {
-        level: 'error',
-        what: `the tag ${tag} finds ${found.length === 0 ? 'no reservation' : `${found.length} reservations: ${found.join(', ')}`}`,
-        why,
-        fix: `put the tag ${tag} at ${vendor.cloud.name} on the reservation of the control-plane address, and on no other`,
-      },
-    ]
+    return {
+      level: 'error',
+      what: `the tag ${tag} finds ${found.length === 0 ? 'no reservation' : `${found.length} reservations: ${found.join(', ')}`}`,
+      why,
+      fix: `put the tag ${tag} at ${vendor.cloud.name} on the reservation of the control-plane address, and on no other`,
+    }
   },
 })
 
@@ -45,18 +43,16 @@ export const controlPlaneHolder = defineCheck({
     const [holder] = machines
     const fix = shell`kubectl get nodes -l node-role.kubernetes.io/control-plane -o wide   # a running guardian repairs it`
     if (holder === undefined || machines.length > 1)
-      return [
-        {
-          level: 'error',
-          what: `the control-plane address ${address} is assigned to ${machines.length} machines`,
-          why: holder === undefined ? 'the API server cannot be reached by it' : why,
-          fix,
-        },
-      ]
+      return {
+        level: 'error',
+        what: `the control-plane address ${address} is assigned to ${machines.length} machines`,
+        why: holder === undefined ? 'the API server cannot be reached by it' : why,
+        fix,
+      }
     const isHeldWell = nodes.some((node) => isControlPlane(node) && machineIdOf(node, vendor.providerIds) === holder)
     if (isHeldWell) return []
     const what = `the control-plane address ${address} is assigned to machine ${holder}, which is no control-plane node`
-    return [{ level: 'error', what, why: 'no API server answers there', fix }]
+    return { level: 'error', what, why: 'no API server answers there', fix }
   },
 })
 
@@ -71,17 +67,17 @@ export const mirrorService = defineCheck({
   good: 'the mirror Service shows the control-plane address',
   needs: ['controlPlane', 'mirror'],
   applies: isGuarded,
-  judge({ controlPlane, mirror }, { vendor }): Finding[] {
+  judge({ controlPlane, mirror }, { vendor }): Findings {
     const [found] = controlPlane
     const key = vendor.policy.controlPlaneService
     const fix = shell`kubectl describe service -n ${key.replace('/', ' ')}   # a running guardian writes it`
     const reason = 'who looks up the control-plane address in the cluster finds a wrong one or none'
     if (!found || controlPlane.length > 1) return []
-    if (!mirror) return [{ level: 'warning', what: `Service ${key} does not exist`, why: reason, fix }]
+    if (!mirror) return { level: 'warning', what: `Service ${key} does not exist`, why: reason, fix }
     const shown = shownAddresses(mirror, []).map(({ address }) => address)
     const others = shown.filter((address) => address !== canonicalIpAddress(found.address))
     if (shown.length > 0 && others.length === 0) return []
     const what = `Service ${key} shows ${shown.length === 0 ? 'no address' : [...new Set(shown)].join(', ')}, not ${found.address}`
-    return [{ level: 'warning', what, why: reason, fix }]
+    return { level: 'warning', what, why: reason, fix }
   },
 })

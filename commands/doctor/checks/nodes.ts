@@ -3,7 +3,7 @@ import { machineIdOf, oneNodeForEach } from '../../../controllers/nodes/node-mac
 import { formatProviderId, readProviderId } from '../../../controllers/nodes/provider-id.ts'
 import { isReady, isUninitialized } from '../../../controllers/nodes/taints.ts'
 import type { Node } from '../../../kube/objects.ts'
-import { type Finding, defineCheck } from '../check.ts'
+import { type Finding, type Findings, defineCheck } from '../check.ts'
 import type { Context } from '../../../inspect/facts.ts'
 import { shell } from '../../../lib/remedy.ts'
 
@@ -19,30 +19,26 @@ export const providerIds = defineCheck({
   judge: ({ nodes }, { vendor }) => nodes.flatMap((node) => providerIdFinding(node, vendor.providerIds)),
 })
 
-function providerIdFinding({ metadata: { name }, spec }: Node, ids: ProviderIds): Finding[] {
+function providerIdFinding({ metadata: { name }, spec }: Node, ids: ProviderIds): Findings {
   const { kind } = readProviderId(spec.providerID, ids)
   if (kind === 'machine' || ids.neighbours?.test(spec.providerID ?? '')) return []
   const right = formatProviderId('<id of its machine>', ids)
   if (kind === 'absent')
-    return [
-      {
-        level: 'error',
-        what: `node ${name} has no providerID`,
-        why: 'its machine is not known, so it gets no addresses, labels or BGP peers',
-        fix: shell`kubectl describe node ${name}   # the Events say why; the name of the node must be that of its machine`,
-      },
-    ]
-  const isForeign = kind === 'foreign'
-  return [
-    {
+    return {
       level: 'error',
-      what: `node ${name} has the providerID ${JSON.stringify(spec.providerID)}, where ${right} would be right`,
-      why: isForeign
-        ? 'the kubelet, or another program, wrote it for another cloud, and it cannot be changed'
-        : 'it names no machine of this cloud, and it cannot be changed',
-      fix: `start the kubelet with --cloud-provider=external and no --provider-id, then: \`kubectl delete node ${name}\``,
-    },
-  ]
+      what: `node ${name} has no providerID`,
+      why: 'its machine is not known, so it gets no addresses, labels or BGP peers',
+      fix: shell`kubectl describe node ${name}   # the Events say why; the name of the node must be that of its machine`,
+    }
+  const isForeign = kind === 'foreign'
+  return {
+    level: 'error',
+    what: `node ${name} has the providerID ${JSON.stringify(spec.providerID)}, where ${right} would be right`,
+    why: isForeign
+      ? 'the kubelet, or another program, wrote it for another cloud, and it cannot be changed'
+      : 'it names no machine of this cloud, and it cannot be changed',
+    fix: `start the kubelet with --cloud-provider=external and no --provider-id, then: \`kubectl delete node ${name}\``,
+  }
 }
 
 export const sharedMachines = defineCheck({
@@ -54,19 +50,17 @@ export const sharedMachines = defineCheck({
   judge({ nodes, machines }, { vendor }) {
     const ids = vendor.providerIds
     const speakers = new Set(oneNodeForEach(nodes, { ids, machines }))
-    return [...Map.groupBy(nodes, (node) => machineIdOf(node, ids))].flatMap(([id, objects]): Finding[] => {
+    return [...Map.groupBy(nodes, (node) => machineIdOf(node, ids))].flatMap(([id, objects]): Findings => {
       const silent = objects.filter((node) => !speakers.has(node)).map(({ metadata: { name } }) => name)
       if (id === undefined || silent.length === 0) return []
       const names = objects.map(({ metadata: { name } }) => name).join(', ')
       const speaker = objects.find((node) => speakers.has(node))?.metadata.name
-      return [
-        {
-          level: 'error',
-          what: `nodes ${names} have the providerID of one machine, ${id}`,
-          why: `they share its addresses and BGP peers, are deleted together with it, and only the state of ${speaker} counts`,
-          fix: shell`kubectl delete node ${silent.join(' ')}   # or another of them: the one that is not on that machine`,
-        },
-      ]
+      return {
+        level: 'error',
+        what: `nodes ${names} have the providerID of one machine, ${id}`,
+        why: `they share its addresses and BGP peers, are deleted together with it, and only the state of ${speaker} counts`,
+        fix: shell`kubectl delete node ${silent.join(' ')}   # or another of them: the one that is not on that machine`,
+      }
     })
   },
 })
@@ -99,7 +93,7 @@ export const nodeMachines = defineCheck({
       return id === undefined ? [] : [{ node, id }]
     })
     const missing = placed.filter(({ id }) => !known.has(id))
-    if (missing.length > 1 && missing.length === placed.length) return [otherProject(missing.length, vendor)]
+    if (missing.length > 1 && missing.length === placed.length) return otherProject(missing.length, vendor)
     return missing.map((one) => missingMachine(one, vendor))
   },
 })

@@ -10,7 +10,7 @@ import { names } from '../../../settings/installed-names.ts'
 import { isHeld, isOwnIdentity } from '../../../kube/lease-holder.ts'
 import { isRunning, predecessorIn } from '../../../inspect/find-predecessors.ts'
 import { replacedPrograms } from '../../../inspect/predecessors.ts'
-import { type Finding, defineCheck } from '../check.ts'
+import { type Findings, defineCheck } from '../check.ts'
 import type { Values, Workload } from '../../../inspect/facts.ts'
 import { shell } from '../../../lib/remedy.ts'
 
@@ -23,24 +23,22 @@ export const runningPredecessor = defineCheck({
   judge: ({ workloads }) => workloads.flatMap(predecessorFinding),
 })
 
-function predecessorFinding(workload: Workload): Finding[] {
+function predecessorFinding(workload: Workload): Findings {
   const { kind, metadata, spec, status } = workload
   const found = predecessorIn(spec?.template?.spec?.containers, metadata)
   const isStopped = kind === 'Deployment' ? spec?.replicas === 0 : status?.desiredNumberScheduled === 0
   if (!found || isStopped) return []
   const at = `-n ${metadata.namespace}`
-  return [
-    {
-      level: 'error',
-      what: `${kind} ${keyOf(workload)} runs ${found.image}`,
-      why: 'both write the same Services, nodes and MetalLB objects; without leader election both at the same time',
-      fix:
-        {
-          Deployment: shell`kubectl scale deployment ${at} ${metadata.name} --replicas=0`,
-          Pod: `move its manifest out of the folder of static pods on ${metadata.ownerReferences?.[0]?.name}`,
-        }[kind] ?? shell`kubectl delete daemonset ${at} ${metadata.name}`,
-    },
-  ]
+  return {
+    level: 'error',
+    what: `${kind} ${keyOf(workload)} runs ${found.image}`,
+    why: 'both write the same Services, nodes and MetalLB objects; without leader election both at the same time',
+    fix:
+      {
+        Deployment: shell`kubectl scale deployment ${at} ${metadata.name} --replicas=0`,
+        Pod: `move its manifest out of the folder of static pods on ${metadata.ownerReferences?.[0]?.name}`,
+      }[kind] ?? shell`kubectl delete daemonset ${at} ${metadata.name}`,
+  }
 }
 
 export const otherCloudControllers = defineCheck({
@@ -59,34 +57,30 @@ export const otherCloudControllers = defineCheck({
   },
 })
 
-function overlapFinding(workload: Workload, served: Served): Finding[] {
+function overlapFinding(workload: Workload, served: Served): Findings {
   const overlap = overlapWith(workload.spec?.template?.spec?.containers ?? [], served)
   if (!overlap || overlap.both.length === 0) return []
   const both = overlap.both.join(' and ')
-  return [
-    {
-      level: 'error',
-      what: `${workload.kind} ${keyOf(workload)} runs ${overlap.image}, and both programs write ${both}`,
-      why: 'each undoes what the other one writes, and a Service may be paid for twice',
-      fix: shell`kubectl edit ${workload.kind.toLowerCase()} -n ${workload.metadata.namespace} ${workload.metadata.name}   # ${overlapRemedy(overlap)}`,
-    },
-  ]
+  return {
+    level: 'error',
+    what: `${workload.kind} ${keyOf(workload)} runs ${overlap.image}, and both programs write ${both}`,
+    why: 'each undoes what the other one writes, and a Service may be paid for twice',
+    fix: shell`kubectl edit ${workload.kind.toLowerCase()} -n ${workload.metadata.namespace} ${workload.metadata.name}   # ${overlapRemedy(overlap)}`,
+  }
 }
 
-function addressWriterFinding(nodes: readonly Node[]): Finding[] {
+function addressWriterFinding(nodes: readonly Node[]): Findings {
   const writers = nodes.flatMap(({ metadata: { name, managedFields = [] } }) =>
     managedFields.filter(isOtherAddressWriter).map(({ manager = '' }) => ({ name, manager })),
   )
   const [first] = writers
   if (!first) return []
-  return [
-    {
-      level: 'warning',
-      what: `${first.manager} has written the addresses of node ${first.name}`,
-      why: 'if it still runs, it and eip-admission write them in turn',
-      fix: shell`kubectl get node ${first.name} -o yaml --show-managed-fields   # ${overlapRemedy({ image: first.manager, both: ['nodes'] })}`,
-    },
-  ]
+  return {
+    level: 'warning',
+    what: `${first.manager} has written the addresses of node ${first.name}`,
+    why: 'if it still runs, it and eip-admission write them in turn',
+    fix: shell`kubectl get node ${first.name} -o yaml --show-managed-fields   # ${overlapRemedy({ image: first.manager, both: ['nodes'] })}`,
+  }
 }
 
 type ManagedFieldsEntry = NonNullable<Node['metadata']['managedFields']>[number]
@@ -109,24 +103,20 @@ export const leader = defineCheck({
     const place = `lease ${leaseNamespace}/${leaseName}`
     const lease = leases.find((one) => keyOf(one) === `${leaseNamespace}/${leaseName}`)
     if (!lease || !isHeld(lease, timeOf(server, now)))
-      return [
-        {
-          level: 'error',
-          what: lease ? `no process renews the ${place}` : `the ${place} does not exist`,
-          why: 'no `serve` runs the controllers: nothing is repaired, announced or released',
-          fix: shell`kubectl get pods -n ${process.namespace} -o wide   # start \`serve\`, or read its log`,
-        },
-      ]
+      return {
+        level: 'error',
+        what: lease ? `no process renews the ${place}` : `the ${place} does not exist`,
+        why: 'no `serve` runs the controllers: nothing is repaired, announced or released',
+        fix: shell`kubectl get pods -n ${process.namespace} -o wide   # start \`serve\`, or read its log`,
+      }
     const { holderIdentity = '' } = lease.spec ?? {}
     if (isOwnIdentity(holderIdentity)) return []
-    return [
-      {
-        level: 'error',
-        what: `the ${place} is held by ${holderIdentity}, which is not eip-admission`,
-        why: '`serve` waits for the lease, and runs no controller until that program stops',
-        fix: shell`kubectl get lease -n ${leaseNamespace} ${leaseName} -o yaml   # stop its holder`,
-      },
-    ]
+    return {
+      level: 'error',
+      what: `the ${place} is held by ${holderIdentity}, which is not eip-admission`,
+      why: '`serve` waits for the lease, and runs no controller until that program stops',
+      fix: shell`kubectl get lease -n ${leaseNamespace} ${leaseName} -o yaml   # stop its holder`,
+    }
   },
 })
 
@@ -141,14 +131,12 @@ export const guardianLease = defineCheck({
     const key = `${process.leaseNamespace}/${names.controlPlaneLease}`
     const lease = leases.find((one) => keyOf(one) === key)
     if (lease && isHeld(lease, timeOf(server, now))) return []
-    return [
-      {
-        level: 'error',
-        what: lease ? `no process renews the lease ${key}` : `the lease ${key} does not exist`,
-        why: 'if the machine of the control-plane address fails, nothing moves it',
-        fix: shell`kubectl get pods -n ${process.namespace} -o wide   # run a guardian on each control-plane node`,
-      },
-    ]
+    return {
+      level: 'error',
+      what: lease ? `no process renews the lease ${key}` : `the lease ${key} does not exist`,
+      why: 'if the machine of the control-plane address fails, nothing moves it',
+      fix: shell`kubectl get pods -n ${process.namespace} -o wide   # run a guardian on each control-plane node`,
+    }
   },
 })
 

@@ -1,5 +1,5 @@
 import { keyOf, type Rule } from '../../../kube/objects.ts'
-import { type Finding, defineCheck } from '../check.ts'
+import { type Findings, defineCheck } from '../check.ts'
 import { installRemedy } from '../install-remedy.ts'
 import type { RoleObject, Values } from '../../../inspect/facts.ts'
 import type { Remedy } from '../../../lib/remedy.ts'
@@ -13,31 +13,27 @@ export const roles = defineCheck({
   judge: (facts, context) => facts.roles.flatMap((role) => roleFindings(role, installRemedy(facts.webhooks, context))),
 })
 
-function roleFindings({ wanted, found }: Values['roles'][number], install: Remedy): Finding[] {
+function roleFindings({ wanted, found }: Values['roles'][number], install: Remedy): Findings {
   const where = `${wanted.kind} ${keyOf(wanted)}`
   const why = '`serve` lacks rights, and fails where it needs them'
-  if (!found) return [{ level: 'error', what: `${where} does not exist`, why, fix: install }]
+  if (!found) return { level: 'error', what: `${where} does not exist`, why, fix: install }
   if (wanted.subjects) return subjectFindings(wanted, found, install)
   const missing = rightsOf(wanted).filter((right) => !isAllowed(right, found.rules ?? []))
   const surplus = rightsOf(found).filter((right) => !isAllowed(right, wanted.rules ?? []))
   return [
-    ...(missing.length > 0
-      ? [{ level: 'error' as const, what: `${where} lacks rights: ${rightsText(missing)}`, why, fix: install }]
-      : []),
-    ...(surplus.length > 0
-      ? [
-          {
-            level: 'warning' as const,
-            what: `${where} gives more rights than this version needs: ${rightsText(surplus)}`,
-            why: 'anyone who has the token of the process has these rights too',
-            fix: install,
-          },
-        ]
-      : []),
-  ]
+    { level: 'error' as const, rights: missing, text: 'lacks rights', why },
+    {
+      level: 'warning' as const,
+      rights: surplus,
+      text: 'gives more rights than this version needs',
+      why: 'anyone who has the token of the process has these rights too',
+    },
+  ].flatMap(({ level, rights, text, why: reason }) =>
+    rights.length === 0 ? [] : { level, what: `${where} ${text}: ${rightsText(rights)}`, why: reason, fix: install },
+  )
 }
 
-function subjectFindings(wanted: RoleObject, found: RoleObject, install: Remedy): Finding[] {
+function subjectFindings(wanted: RoleObject, found: RoleObject, install: Remedy): Findings {
   const keyOfSubject = ({ kind, name, namespace = '' }: NonNullable<RoleObject['subjects']>[number]) =>
     `${kind} ${namespace}/${name}`
   const bound = (found.subjects ?? []).map(keyOfSubject)

@@ -4,7 +4,7 @@ import { elasticIPDefinition } from '../../../manifests/elastic-ip-crd.ts'
 import type { WebhookConfiguration } from '../../../kube/objects.ts'
 import { webhookIdentities } from '../../../webhooks/identities.ts'
 import { configurationProblem } from '../../../webhooks/probe-problem.ts'
-import { type Finding, defineCheck } from '../check.ts'
+import { type Finding, type Findings, defineCheck } from '../check.ts'
 import type { Context, Definition, Schema, Values } from '../../../inspect/facts.ts'
 import { installRemedy } from '../install-remedy.ts'
 import { type Command, shell } from '../../../lib/remedy.ts'
@@ -43,7 +43,7 @@ export const reviewedClasses = defineCheck({
     if (wrong.length === 0) return []
     const names = wrong.map(({ name }) => name).join(', ')
     const what = `${names}: the condition ${wanted.name} is not the one of this version for --load-balancer-class=${classes.join(',')}`
-    return [{ level: 'error', what, why: later, fix: installRemedy(webhooks, context) }]
+    return { level: 'error', what, why: later, fix: installRemedy(webhooks, context) }
   },
 })
 
@@ -57,14 +57,12 @@ export const webhooksReached = defineCheck({
     if (probe.outcome === 'answered') return []
     const what = probe.reason
     const isTrust = /x509|certificate|tls/i.test(what)
-    return [
-      {
-        level: 'error',
-        what,
-        why: later,
-        fix: isTrust ? logs(context) : installAndLook(webhooks, context),
-      },
-    ]
+    return {
+      level: 'error',
+      what,
+      why: later,
+      fix: isTrust ? logs(context) : installAndLook(webhooks, context),
+    }
   },
 })
 
@@ -86,22 +84,22 @@ export const caBundle = defineCheck({
     [mutating, validating].flatMap((found) => (found ? bundleFindings(found, context) : [])),
 })
 
-function bundleFindings({ kind, metadata, webhooks = [] }: WebhookConfiguration, context: Context): Finding[] {
+function bundleFindings({ kind, metadata, webhooks = [] }: WebhookConfiguration, context: Context): Findings {
   const { now } = context
   const fix = logs(context)
   const where = `${kind} ${metadata.name}`
   const byBundle = Map.groupBy(webhooks, ({ clientConfig }) => fromCaBundle(clientConfig.caBundle))
-  return [...byBundle].flatMap(([bundle, of]): Finding[] => {
+  return [...byBundle].flatMap(([bundle, of]): Findings => {
     const names = of.map(({ name }) => name).join(', ')
     const why = 'the API server cannot trust the webhooks without a valid certificate authority'
     const ends = certificatesIn(bundle).map(({ validToDate }) => validToDate.getTime())
     if (ends.length === 0)
-      return [{ level: 'error', what: `${where}: ${names}: the caBundle has no certificate`, why, fix }]
+      return { level: 'error', what: `${where}: ${names}: the caBundle has no certificate`, why, fix }
     const lastMs = Math.max(...ends)
     if (lastMs > now.getTime() + 7 * dayMs) return []
     const isOver = lastMs <= now.getTime()
     const what = `${where}: ${names}: the caBundle ${isOver ? 'expired' : 'expires'} at ${new Date(lastMs).toISOString()}`
-    return [{ level: isOver ? 'error' : 'warning', what, why, fix }]
+    return { level: isOver ? 'error' : 'warning', what, why, fix }
   })
 }
 
@@ -121,7 +119,7 @@ export const elasticIPFields = defineCheck({
       ? `CustomResourceDefinition ${name} lacks ${lacking.slice(0, 5).join(', ')}${lacking.length > 5 ? ', ...' : ''}`
       : `there is no CustomResourceDefinition ${name}`
     const why = 'the API server drops what the ledger writes there: an address may be forgotten'
-    return [{ level: 'error', what, why, fix: installRemedy(webhooks, context) }]
+    return { level: 'error', what, why, fix: installRemedy(webhooks, context) }
   },
 })
 
@@ -144,17 +142,15 @@ export const servingCertificate = defineCheck({
   needs: ['servingCertificate'],
   judge({ servingCertificate: seen }, context) {
     const { now } = context
-    if (!seen) return [unseenCertificate(context)]
+    if (!seen) return unseenCertificate(context)
     if (seen.endsAt.getTime() > now.getTime() + dayMs) return []
     const isOver = seen.endsAt <= now
-    return [
-      {
-        level: isOver ? 'error' : 'warning',
-        what: `the certificate at ${seen.place} ${isOver ? 'expired' : 'expires'} at ${seen.endsAt.toISOString()}`,
-        why: 'it should have been renewed at a third of its life; the API server refuses an expired one',
-        fix: logs(context),
-      },
-    ]
+    return {
+      level: isOver ? 'error' : 'warning',
+      what: `the certificate at ${seen.place} ${isOver ? 'expired' : 'expires'} at ${seen.endsAt.toISOString()}`,
+      why: 'it should have been renewed at a third of its life; the API server refuses an expired one',
+      fix: logs(context),
+    }
   },
 })
 

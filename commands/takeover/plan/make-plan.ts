@@ -36,17 +36,17 @@ export function makePlan(input: PlanInput): TakeoverPlan {
   const network = planNetwork(input, services)
   const status = planStatus(input, { ...leases, workloads, services })
   const findings = [
-    ...unreadFindings(facts),
-    ...statusFindings(status),
-    ...rightsFindings(valueOf(facts.lacked) ?? [], 'apply'),
-    ...ofWorkloads,
-    ...leases.findings,
-    ...translation.findings,
-    ...checked(input),
-    ...addresses.findings,
-    ...network.findings,
-    ...settingsWarnings(context),
-  ]
+    unreadFindings(facts),
+    statusFindings(status),
+    rightsFindings(valueOf(facts.lacked) ?? [], 'apply'),
+    ofWorkloads,
+    leases.findings,
+    translation.findings,
+    checked(input),
+    addresses.findings,
+    network.findings,
+    settingsWarnings(context),
+  ].flat()
   const finalizers = finalizersOf(predecessor, workloads[0]?.version)
   return {
     formatVersion: 1,

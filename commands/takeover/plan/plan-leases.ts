@@ -6,7 +6,15 @@ import { livingWorker } from '../lock.ts'
 import { type TakeoverStatus, isComplete, nextCommand, statusText } from '../takeover-status.ts'
 import { valueOf } from '../../../inspect/fact.ts'
 import type { PlanInput } from './facts.ts'
-import { type ObjectRef, type PlanFinding, type PlannedLease, type TakeoverPlan, blocker, warning } from './plan.ts'
+import {
+  type ObjectRef,
+  type PlanFinding,
+  type PlanFindings,
+  type PlannedLease,
+  type TakeoverPlan,
+  blocker,
+  warning,
+} from './plan.ts'
 
 /** The leases of both programs. */
 export type PlannedLeases = {
@@ -97,18 +105,16 @@ export function planStatus(
 }
 
 /** The warning of a takeover that is not complete. */
-export function statusFindings(status: TakeoverStatus | undefined): PlanFinding[] {
+export function statusFindings(status: TakeoverStatus | undefined): PlanFindings {
   if (!status || isComplete(status)) return []
   const other =
     status.recorded === 'undoing'
       ? '`eip-admission takeover apply` takes over again'
       : '`eip-admission takeover undo` goes back'
-  return [
-    warning('takeover-begun', 'the cluster', {
-      what: `${statusText(status)}; the plan shows what is left`,
-      remedy: status.worker
-        ? 'wait until that run has ended, then run takeover plan again'
-        : `\`${nextCommand(status)}\` continues it, ${other}`,
-    }),
-  ]
+  return warning('takeover-begun', 'the cluster', {
+    what: `${statusText(status)}; the plan shows what is left`,
+    remedy: status.worker
+      ? 'wait until that run has ended, then run takeover plan again'
+      : `\`${nextCommand(status)}\` continues it, ${other}`,
+  })
 }

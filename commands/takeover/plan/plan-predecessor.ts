@@ -4,7 +4,7 @@ import { type Predecessor, runningVersion } from '../../../inspect/predecessors.
 import { type FoundPredecessors, type FoundWorkload, isRunning } from '../../../inspect/find-predecessors.ts'
 import { valueOf } from '../../../inspect/fact.ts'
 import type { PlanInput } from './facts.ts'
-import { type PlanFinding, type PredecessorWorkload, blocker, warning } from './plan.ts'
+import { type PlanFinding, type PlanFindings, type PredecessorWorkload, blocker, warning } from './plan.ts'
 import { autoscalerFinding, helmFinding, helmReleaseOf, managerFinding } from './workload-managers.ts'
 import { shell } from '../../../lib/remedy.ts'
 
@@ -78,25 +78,21 @@ function loosePod({ metadata }: Pod): PlanFinding {
   })
 }
 
-function versionFinding({ object, image, predecessor }: FoundWorkload): PlanFinding[] {
+function versionFinding({ object, image, predecessor }: FoundWorkload): PlanFindings {
   const { versions, title } = predecessor
   const where = `${object.kind} ${keyOf(object)}`
   const version = runningVersion({ image, predecessor })
-  if (version !== undefined && versions.includes(Number(version.split('.')[0]))) return []
+  if (version === undefined)
+    return warning('unnamed-version', where, {
+      what: `${image} names no version of ${title}; the plan takes it for a current one`,
+      remedy: 'compare the list of Services above with what you expect',
+    })
+  if (versions.includes(Number(version.split('.')[0]))) return []
   const known = versions.map((major) => `${major}.x`).join(', ')
-  return version === undefined
-    ? [
-        warning('unnamed-version', where, {
-          what: `${image} names no version of ${title}; the plan takes it for a current one`,
-          remedy: 'compare the list of Services above with what you expect',
-        }),
-      ]
-    : [
-        blocker('unknown-version', where, {
-          what: `it runs version ${version} of ${title}; eip-admission knows ${known}, and others may mark their reservations in another way`,
-          remedy: `upgrade it to ${known} first, and let it settle`,
-        }),
-      ]
+  return blocker('unknown-version', where, {
+    what: `it runs version ${version} of ${title}; eip-admission knows ${known}, and others may mark their reservations in another way`,
+    remedy: `upgrade it to ${known} first, and let it settle`,
+  })
 }
 
 function notRunning(own: readonly FoundWorkload[], liveHolder: string | undefined): PlanFinding {

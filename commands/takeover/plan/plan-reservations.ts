@@ -6,7 +6,7 @@ import { namedCluster } from '../../../ledger/record/marks.ts'
 import type { SweepPlan } from '../../../ledger/sweep/sweep-plan.ts'
 import type { Context } from '../../../inspect/facts.ts'
 import { schemeOf } from '../../../inspect/wanted.ts'
-import { type PlanFinding, type PlannedReservation, type PlannedService, blocker } from './plan.ts'
+import { type PlanFinding, type PlanFindings, type PlannedReservation, type PlannedService, blocker } from './plan.ts'
 import type { ServiceFacts } from './facts.ts'
 import { shell } from '../../../lib/remedy.ts'
 import { counted } from '../../../lib/text.ts'
@@ -19,7 +19,7 @@ type ReservationFacts = { facts: ServiceFacts; services: readonly PlannedService
 export function planReservations(seen: ReservationFacts): ReservationsPlan {
   const reservations = seen.facts.reservations.flatMap((one) => planned(one, seen) ?? [])
   const warnings = reservations.flatMap((one) => warningOf(one, seen) ?? [])
-  return { reservations, findings: [...limitFindings(seen), ...loadBalancingOff(seen, reservations), ...warnings] }
+  return { reservations, findings: [limitFindings(seen), loadBalancingOff(seen, reservations), warnings].flat() }
 }
 
 function planned(
@@ -57,7 +57,7 @@ function planned(
 function loadBalancingOff(
   { context, services, facts }: ReservationFacts,
   all: readonly PlannedReservation[],
-): PlanFinding[] {
+): PlanFindings {
   if (context.vendor.loadBalancer.kind !== 'none') return []
   const scheme = schemeOf(facts.cluster, context)
   const marked = new Set(facts.reservations.filter(({ marks }) => marks['usage'] === scheme.usage).map(({ id }) => id))
@@ -68,12 +68,10 @@ function loadBalancingOff(
   if (shown.length === 0) return []
   const count = shown.length === 1 ? '1 Service shows an address' : `${shown.length} Services show addresses`
   const addresses = shown.map(({ address }) => address).slice(0, 5)
-  return [
-    blocker('load-balancing-off', 'settings', {
-      what: `they turn load balancing off, but ${count} that the predecessor reserved: ${addresses.join(', ')}`,
-      remedy: shell`eip-admission takeover plan --loadbalancer=...   # names the announcing software, as docs/reference/settings.md says`,
-    }),
-  ]
+  return blocker('load-balancing-off', 'settings', {
+    what: `they turn load balancing off, but ${count} that the predecessor reserved: ${addresses.join(', ')}`,
+    remedy: shell`eip-admission takeover plan --loadbalancer=...   # names the announcing software, as docs/reference/settings.md says`,
+  })
 }
 
 /** The facts that a person needs about a reservation that no Service gets. */

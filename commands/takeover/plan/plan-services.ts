@@ -2,10 +2,10 @@ import { type Service, ingressOf, keyOf } from '../../../kube/objects.ts'
 import { shownAddresses } from '../../../ledger/record/shown.ts'
 import { type ElasticIP, heldAddress, reservationIdOf } from '../../../ledger/record/elastic-ip.ts'
 import type { Adoption } from '../../../ledger/sweep/adopt.ts'
-import { usedAddresses, type OwnAddressFacts, checkOwnAddress } from '../../../ledger/want/own-address-rules.ts'
-import { canonicalIpAddress, rangeSet } from '../../../lib/ip-address.ts'
+import { checkOwnAddress } from '../../../ledger/want/own-address-rules.ts'
+import { canonicalIpAddress } from '../../../lib/ip-address.ts'
 import type { Context } from '../../../inspect/facts.ts'
-import { covers, isOf, schemeOf, wantOf } from '../../../inspect/wanted.ts'
+import { covers, isOf, ownAddressFacts, wantOf } from '../../../inspect/wanted.ts'
 import { allRequestAnnotations } from '../../../ledger/users/possible-users.ts'
 import type { ServiceFacts } from './facts.ts'
 import type { PlanFinding, PlannedService } from './plan.ts'
@@ -30,7 +30,7 @@ export function planServices(
   adopt: readonly Adoption[],
   context: Context,
 ): { services: PlannedService[]; findings: PlanFinding[] } {
-  const own = ownFacts(facts, context)
+  const own = ownAddressFacts(facts, context)
   const adopted = new Map(adopt.map((one) => [one.key, one.reservation]))
   const judged = facts.services.filter(isConcerned).map((service) => {
     const wanted = checkOwnAddress(wantOf(service, context), service, own)
@@ -97,22 +97,5 @@ function endOf({ service, before, record, reservation, wanted, facts, context }:
     case 'foreign':
     case 'nothing':
       return { after: before, held: 'ignored' }
-  }
-}
-
-/** The facts that decide about own addresses. */
-function ownFacts({ cluster, services, records, reservations }: ServiceFacts, context: Context): OwnAddressFacts {
-  const { policy } = context.vendor
-  const of = (address: string) => reservations.find((one) => covers(one, address))
-  return {
-    // The predecessor announced it all the same, and a range of the cluster is found by `serve`.
-    clusterNetwork: () => undefined,
-    nodeClaim: () => undefined,
-    isInRanges: rangeSet(context.settings.cluster.ownAddressRanges),
-    isReserved: (address) => of(address.text) !== undefined,
-    reservation: (address) => of(address.text),
-    scheme: schemeOf(cluster, context),
-    records: (address) => records.filter(({ status }) => canonicalIpAddress(status?.address ?? '') === address.text),
-    users: (address) => services.filter((service) => usedAddresses(service, policy).includes(address)),
   }
 }

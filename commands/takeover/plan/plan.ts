@@ -89,6 +89,9 @@ export type Finding = {
 /** A finding of a part of the plan: a blocker or a warning. */
 export type PlanFinding = Finding & { isBlocker?: boolean }
 
+/** A finding, several or none. */
+export type PlanFindings = PlanFinding | readonly PlanFinding[]
+
 type Said = Pick<Finding, 'what' | 'remedy'>
 
 /** A finding that blocks `apply`. */

@@ -3,7 +3,7 @@ import { suspendedAnnotation } from '../annotations.ts'
 import type { Workload } from '../../../inspect/facts.ts'
 import type { FoundWorkload } from '../../../inspect/find-predecessors.ts'
 import type { Autoscaler } from './facts.ts'
-import { type PlanFinding, blocker, warning } from './plan.ts'
+import { type PlanFindings, blocker, warning } from './plan.ts'
 
 /** Managers that would start a stopped workload again, by the labels or annotations that they write. */
 const managers: { name: string; writes: readonly string[]; remedy: string }[] = [
@@ -32,7 +32,7 @@ const managers: { name: string; writes: readonly string[]; remedy: string }[] = 
 ]
 
 /** The manager that would start a workload again while the other program runs. */
-export function managerFinding(object: Workload, other = 'eip-admission'): PlanFinding[] {
+export function managerFinding(object: Workload, other = 'eip-admission'): PlanFindings {
   const { labels = {}, annotations = {}, ownerReferences = [] } = object.metadata
   if (annotations[suspendedAnnotation] === 'true') return []
   const written = { ...labels, ...annotations }
@@ -41,12 +41,10 @@ export function managerFinding(object: Workload, other = 'eip-admission'): PlanF
   if (!found && !owner) return []
   const name = found?.name ?? `${owner?.kind} ${owner?.name}`
   const at = `${object.kind.toLowerCase()} -n ${object.metadata.namespace} ${object.metadata.name}`
-  return [
-    blocker('managed-workload', `${object.kind} ${keyOf(object)}`, {
-      what: `${name} manages it, and would start it again while ${other} runs`,
-      remedy: `${found?.remedy ?? 'suspend that owner'}; then run \`kubectl annotate ${at} ${suspendedAnnotation}=true\``,
-    }),
-  ]
+  return blocker('managed-workload', `${object.kind} ${keyOf(object)}`, {
+    what: `${name} manages it, and would start it again while ${other} runs`,
+    remedy: `${found?.remedy ?? 'suspend that owner'}; then run \`kubectl annotate ${at} ${suspendedAnnotation}=true\``,
+  })
 }
 
 /** The release of Helm that an object belongs to. */
@@ -55,31 +53,27 @@ export function helmReleaseOf({ metadata: { annotations = {} } }: Workload): str
 }
 
 /** A workload of a release of Helm. */
-export function helmFinding(object: Workload): PlanFinding[] {
+export function helmFinding(object: Workload): PlanFindings {
   const { kind, metadata } = object
   const { labels = {} } = metadata
   const release = helmReleaseOf(object)
   if (labels['app.kubernetes.io/managed-by'] !== 'Helm' && release === undefined) return []
-  return [
-    warning('helm-release', `${kind} ${metadata.namespace}/${metadata.name}`, {
-      what: `it belongs to the Helm release ${release ?? 'of its label'}: helm upgrade would start the predecessor again`,
-      remedy: 'do not upgrade that release until the takeover is final; uninstall it afterwards',
-    }),
-  ]
+  return warning('helm-release', `${kind} ${metadata.namespace}/${metadata.name}`, {
+    what: `it belongs to the Helm release ${release ?? 'of its label'}: helm upgrade would start the predecessor again`,
+    remedy: 'do not upgrade that release until the takeover is final; uninstall it afterwards',
+  })
 }
 
 /** An autoscaler of a workload that runs. */
-export function autoscalerFinding({ metadata, spec }: Autoscaler, running: readonly FoundWorkload[]): PlanFinding[] {
+export function autoscalerFinding({ metadata, spec }: Autoscaler, running: readonly FoundWorkload[]): PlanFindings {
   const { kind, name } = spec?.scaleTargetRef ?? {}
   const target = running.find(
     ({ object }) =>
       object.kind === kind && object.metadata.name === name && object.metadata.namespace === metadata.namespace,
   )
   if (!target) return []
-  return [
-    warning('autoscaled', `HorizontalPodAutoscaler ${metadata.namespace}/${metadata.name}`, {
-      what: `it scales ${kind} ${name}; it leaves a workload with no replica alone`,
-      remedy: 'remove it if something else sets the replicas',
-    }),
-  ]
+  return warning('autoscaled', `HorizontalPodAutoscaler ${metadata.namespace}/${metadata.name}`, {
+    what: `it scales ${kind} ${name}; it leaves a workload with no replica alone`,
+    remedy: 'remove it if something else sets the replicas',
+  })
 }

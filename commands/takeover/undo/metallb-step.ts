@@ -33,15 +33,15 @@ import type { UndoWork } from './undo-steps.ts'
 import { counted } from '../../../lib/text.ts'
 
 /** Gives the objects of MetalLB the names and fields that the predecessor expects, without an address without a way. */
-export function metallbStep(deps: UndoWork): TakeoverStep {
-  const { client, found, signal, check, clock } = deps
+export function metallbStep(work: UndoWork): TakeoverStep {
+  const { client, signal, check, clock } = work
   return {
     name: 'metallb',
     title: 'Return the objects of MetalLB',
     async missing() {
-      const facts = await undoFacts(client, found)
-      if (!facts) return undefined
-      const existing = await readObjects(client, facts)
+      const seen = await look(work)
+      if (!seen) return undefined
+      const { facts, existing } = seen
       const plan = planChanges(predecessorConfiguration(facts), existing, wantedObjects(existing, facts))
       const changes = [...plan.first.flat(), ...plan.waves.flat(2), ...plan.last]
       const waves = plan.waves.length
@@ -50,15 +50,12 @@ export function metallbStep(deps: UndoWork): TakeoverStep {
       return { text: `left: ${counted(changes.length, 'objects')}${inWaves}: ${changesText(changes)}` }
     },
     async act() {
-      const facts = await undoFacts(client, found)
-      if (!facts) return
-      await writePools(deps, facts)
+      const seen = await look(work)
+      if (!seen) return
+      await writePools(work, seen)
+      const configuration = predecessorConfiguration(seen.facts)
       // All waves have a single runner: it leaves sessions time to come up between them.
-      const configurator = configureObjects({
-        client,
-        configuration: predecessorConfiguration(facts),
-        now: () => clock.now(),
-      })
+      const configurator = configureObjects({ client, configuration, now: () => clock.now() })
       for (let isUnfinished = true; isUnfinished && !signal.aborted;) {
         await check()
         const result = await configurator.carryOut(nothingToAnnounce, signal)
@@ -83,22 +80,28 @@ function changesText(changes: readonly ObjectChange[]): string {
   return `${texts.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
-/** Everything that decides about the objects of MetalLB; undefined where neither we nor the predecessor wrote any. */
-async function undoFacts(client: KubeClient, found: FoundBefore): Promise<PredecessorFacts | undefined> {
+type Seen = { facts: PredecessorFacts; existing: KubeObject[] }
+
+/** The objects of MetalLB, and everything that decides about them; undefined where neither we nor the predecessor wrote any. */
+async function look({ client, found }: UndoWork): Promise<Seen | undefined> {
   const namespace = found.metallb?.namespace ?? (await ownNamespace(client, found))
   if (namespace === undefined) return undefined
-  const [all, allNodes, secret] = await Promise.all([
+  const [all, allNodes, secret, ...lists] = await Promise.all([
     listAll(client, services),
     listAll(client, nodes),
     client.get(secrets, { namespace, name: names.bgpSecret }),
+    ...metallbKinds.map((kind) => listAllKnown(client, kind, { namespace })),
   ])
   const password = secret?.data?.['password']
   return {
-    marks: marksOf(predecessorNamed(found.predecessor), namespace),
-    found: found.metallb?.objects ?? [],
-    services: all.filter((service) => isServed(service, found)),
-    nodes: allNodes,
-    password: password === undefined ? undefined : Buffer.from(password, 'base64').toString(),
+    facts: {
+      marks: marksOf(predecessorNamed(found.predecessor), namespace),
+      found: found.metallb?.objects ?? [],
+      services: all.filter((service) => isServed(service, found)),
+      nodes: allNodes,
+      password: password === undefined ? undefined : Buffer.from(password, 'base64').toString(),
+    },
+    existing: [...lists.flat(), ...(secret ? [{ ...secret, apiVersion: 'v1', kind: 'Secret' }] : [])],
   }
 }
 
@@ -123,15 +126,6 @@ export function isServed(service: Service, found: FoundBefore): boolean {
   return isHeld || found.services[keyOf(service)] !== undefined
 }
 
-async function readObjects(client: KubeClient, { marks }: PredecessorFacts): Promise<KubeObject[]> {
-  const { namespace, passwordSecret: name } = marks
-  const [lists, secret] = await Promise.all([
-    Promise.all(metallbKinds.map((kind) => listAllKnown(client, kind, { namespace }))),
-    client.get(secrets, { namespace, name }),
-  ])
-  return [...lists.flat(), ...(secret ? [{ ...secret, apiVersion: 'v1' as const, kind: 'Secret' as const }] : [])]
-}
-
 const fieldManager = 'eip-admission-takeover'
 
 /**
@@ -139,9 +133,8 @@ const fieldManager = 'eip-admission-takeover'
  * address: there the old one goes and the new one comes in the same moment. Where it refuses nothing the new one is first.
  * The advertisement names both meanwhile.
  */
-async function writePools(work: UndoWork, facts: PredecessorFacts): Promise<void> {
+async function writePools(work: UndoWork, { facts, existing }: Seen): Promise<void> {
   const { client, check } = work
-  const existing = await readObjects(client, facts)
   const pools = poolsToWrite(existing, facts).filter(({ isThere }) => !isThere)
   const advertisement = advertisementOfBoth(existing, pools, facts)
   if (pools.length > 0 && advertisement) {

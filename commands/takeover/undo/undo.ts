@@ -38,10 +38,8 @@ export async function undoTakeover(deps: UndoDeps): Promise<UndoResult> {
   const { title } = predecessorNamed(found.predecessor)
   const running = (await ownWorkloads(client, namespace)).filter((workload) => !isStopped(workload))
   const needed = undoRights({ namespace, ...found, lease: found.ourLease, metallb: found.metallb?.namespace })
-  endIfBlocked([
-    ...rightsFindings(await lackedRights(client, needed), 'undo'),
-    ...running.flatMap((workload) => managerFinding(workload, title)),
-  ])
+  const ofRights = rightsFindings(await lackedRights(client, needed), 'undo')
+  endIfBlocked([ofRights, running.flatMap((workload) => managerFinding(workload, title))].flat())
   const of = { namespace, command: 'undo', lease: found.ourLease } as const
   return lockedRun(deps, of, async (run) => ({ title, ...(await carryOut(deps, run)) }))
 }
