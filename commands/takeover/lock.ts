@@ -74,7 +74,7 @@ async function takeLock({ client, namespace, command, tell, signal, clock, ...mo
     if (first && worker && stored?.spec?.renewTime !== first.spec?.renewTime) throw lockedBy(worker)
     if (!first && worker) {
       first = stored
-      tell(`${workerText(worker)}; waiting up to ${durationMs / 1000} s to see whether it lives`)
+      tell(`${workerText(worker)}; waiting up to ${durationMs / 1000} s to see whether it is still running`)
     }
     await clock.sleep(lookMs, signal)
     if (signal.aborted) throw new End('stopped', 'stopped')

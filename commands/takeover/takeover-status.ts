@@ -7,7 +7,7 @@ export type BegunStep = { name: string; title: string; number: number; of: numbe
 /** A run that works on a takeover: its person, its start, and its last renewal. */
 export type Worker = { who: string; command: string; since: string | undefined; renewed: string | undefined }
 
-/** A takeover that was begun. */
+/** A takeover that was started. */
 export type TakeoverStatus = {
   recorded: TakeoverState
   step: BegunStep
@@ -28,7 +28,7 @@ export function nextCommand({ recorded }: Pick<TakeoverStatus, 'recorded'>): str
 
 /** A run at work, for people. */
 export function workerText({ who, command, since, renewed }: Worker): string {
-  return `\`takeover ${command}\` of ${who} works on it since ${since ?? 'an unknown time'} (last sign of life ${renewed ?? 'unknown'})`
+  return `\`takeover ${command}\` of ${who} has been running since ${since ?? 'an unknown time'} (last sign of life ${renewed ?? 'unknown'})`
 }
 
 /** The state of a takeover, for people. */

@@ -117,7 +117,7 @@ test('while one apply works, another one and undo are refused, and say who works
   for (const command of ['apply', 'undo'] as const) {
     const { code, output } = await runTakeover(stage, command, { plan: await planFor(stage), lockMs })
     assert.is(code, 1, output)
-    assert.match(output, /`takeover apply` of .+@.+ works on it since \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/)
+    assert.match(output, /`takeover apply` of .+@.+ has been running since \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/)
     assert.match(output, 'wait until it has ended, or end it there')
   }
 })
@@ -127,7 +127,7 @@ test('an apply that is frozen loses its place to undo, which leaves what was fou
   child.kill('SIGSTOP')
   const { code, output } = await runTakeover(stage, 'undo', { lockMs })
   assert.is(code, 0, output)
-  assert.match(output, /works on it since .*; waiting up to 15 s to see whether it lives/)
+  assert.match(output, /has been running since .*; waiting up to 15 s to see whether it is still running/)
   child.kill('SIGCONT')
   const woken = await ended
   assert.is(woken.code, 1, woken.output)
@@ -162,7 +162,7 @@ test("after apply cleanup warns, names undo, and leaves the predecessor's finali
 test('undo asks for our process, and leaves what was found though it is killed', async () => {
   const waiting = await runTakeover(stage, 'undo', { at: { text: 'stop every', signal: 'SIGINT' } })
   assert.is(waiting.code, 1, waiting.output)
-  assert.match(waiting.output, 'Stopped. What is done stays done.')
+  assert.match(waiting.output, 'Stopped. Completed steps are kept.')
   assert.is(await holder(), '', 'its place is free at once')
   await product?.stop()
   for (const step of ['] Keep every eip-admission', '] Remove the ElasticIPs']) {

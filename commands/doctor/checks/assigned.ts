@@ -14,7 +14,7 @@ export const assignedAddresses = defineCheck({
   id: 'assigned-addresses',
   section: 'Announcing',
   checks: 'Where the provider routes each address to one machine: that is the machine of a node that is Ready.',
-  good: 'each address leads to a node that is Ready',
+  good: 'each address is routed to a node that is Ready',
   needs: ['assigned', 'services', 'records', 'nodes', 'machines'],
   applies: isAssigning,
   judge({ assigned, services, records, nodes, machines }, context) {
@@ -68,10 +68,11 @@ function placeFinding(
   // Another check names addresses that the cloud does not have.
   if (!found) return []
   const [machine] = found.machines
-  if (machine === undefined) return finding('error', 'leads to no machine', 'the Service cannot be reached by it')
+  if (machine === undefined) return finding('error', 'is routed to no machine', 'the Service cannot be reached by it')
   const node = byMachine.get(machine)
-  if (!node) return finding('error', `leads to machine ${machine}, which is no node of this cluster`, 'no pod is there')
+  if (!node)
+    return finding('error', `is routed to machine ${machine}, which is not a node of this cluster`, 'no pod runs there')
   if (isReady(node)) return []
   const why = 'no other node is healthy, or the address is about to move'
-  return finding('warning', `leads to node ${node.metadata.name}, which is not Ready`, why)
+  return finding('warning', `is routed to node ${node.metadata.name}, which is not Ready`, why)
 }

@@ -37,13 +37,13 @@ function failedRead({ what, problem, fault }: CloudRead, cloud: string): Finding
       level: 'unknown',
       what: `${cloud} refused to give doctor ${what}, because of its rate limit: ${problem}`,
       why: 'doctor reads everything at once, which `serve` does not: this says nothing about the cluster',
-      fix: 'wait a minute and run doctor again; if it stays, give each program that uses the project a token of its own',
+      fix: 'wait a minute and run doctor again; if it persists, give each program that uses the project a token of its own',
     }
   return {
     level: 'error',
     what: `${cloud} does not give ${what}: ${problem}`,
     why,
-    fix: 'look at the way from here (proxy, firewall, --base-url) and at the status page of the provider, then run doctor again',
+    fix: 'check the path from here (proxy, firewall, --base-url) and the status page of the provider, then run doctor again',
   }
 }
 

@@ -106,7 +106,7 @@ function missingMachine({ node, id }: { node: Node; id: string }, { cloud, proje
   if (isReady(node))
     return {
       ...found,
-      why: 'the node is ready, so its machine is not gone: the providerID is that of a machine in another project',
+      why: 'the node is ready, so its machine still exists: the providerID names a machine in another project',
       fix: `look for machine ${id} in your other projects at ${cloud.name}; ${needed}`,
     }
   return {

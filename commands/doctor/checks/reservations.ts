@@ -84,7 +84,7 @@ function adoptionFinding(key: string, reservation: Reservation, { settings }: Co
   return {
     level: 'warning',
     what: `${reservationText(reservation)} is for Service ${key}, but no ElasticIP holds it`,
-    why: 'the next sweep of the leader adopts it; if this stays, no `serve` leads',
+    why: 'the next sweep of the leader adopts it; if this persists, no `serve` leads',
     fix: shell`kubectl get lease -n ${leaseNamespace} ${leaseName} -o yaml   # who leads, and since when`,
   }
 }

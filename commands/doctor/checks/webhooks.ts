@@ -68,7 +68,7 @@ export const webhooksReached = defineCheck({
 
 function installAndLook(webhooks: Values['webhooks'], context: Context): Command {
   const { command, text } = installRemedy(webhooks, context)
-  const look = `and look whether \`serve\` runs: \`${logs(context).command}\``
+  const look = `and check whether \`serve\` runs: \`${logs(context).command}\``
   return { command, text: text === undefined ? look : `${text}; ${look}` }
 }
 

@@ -61,7 +61,7 @@ function openOf(seen: readonly SeenService[]): Missing | undefined {
   const count = `${there.length - more.length - 1} of ${there.length}`
   return {
     text: `${count} Services are as planned; Service ${namespace}/${name}: ${serviceProblems(first).join('; ')}`,
-    hint: `if it stays so: \`kubectl describe service -n ${namespace} ${name}\``,
+    hint: `if nothing changes: \`kubectl describe service -n ${namespace} ${name}\``,
   }
 }
 

@@ -68,7 +68,7 @@ function storedLease({ facts }: PlanInput, { namespace, name }: ObjectRef): Leas
 function alreadyLed({ namespace, name }: ObjectRef, leader: string): PlanFinding {
   return blocker('already-running', `Lease ${namespace}/${name}`, {
     what: `a \`serve\` of eip-admission holds it (${leader})`,
-    remedy: 'stop it, or continue the takeover that was begun: `eip-admission takeover apply`',
+    remedy: 'stop it, or continue the takeover that was started: `eip-admission takeover apply`',
   })
 }
 
@@ -110,7 +110,7 @@ export function statusFindings(status: TakeoverStatus | undefined): PlanFindings
   const other =
     status.recorded === 'undoing'
       ? '`eip-admission takeover apply` takes over again'
-      : '`eip-admission takeover undo` goes back'
+      : '`eip-admission takeover undo` reverts it'
   return warning('takeover-begun', 'the cluster', {
     what: `${statusText(status)}; the plan shows what is left`,
     remedy: status.worker

@@ -118,6 +118,7 @@ function isOurs(object: Workload): boolean {
 function ownProgram({ kind, metadata }: Workload): PlanFinding {
   return blocker('already-running', `${kind} ${metadata.namespace}/${metadata.name}`, {
     what: 'eip-admission runs in this cluster already',
-    remedy: 'if a takeover was begun, continue it: `eip-admission takeover apply`; else look: `eip-admission doctor`',
+    remedy:
+      'if a takeover was started, continue it: `eip-admission takeover apply`; otherwise run `eip-admission doctor`',
   })
 }

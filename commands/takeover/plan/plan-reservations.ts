@@ -83,14 +83,14 @@ function warningOf(
   const isShown = address !== undefined && services.some(({ before }) => before === address)
   const unassigned = {
     reason: 'untagged',
-    what: 'the predecessor reserved it, and it names neither this cluster nor a Service here; it stays',
+    what: 'the predecessor reserved it, and it names neither this cluster nor a Service here; it is kept',
     remedy: `another cluster of the project may use it; if none does, delete it at ${cloud}`,
   }
   const texts: Partial<Record<PlannedReservation['whose'], Omit<PlanFinding, 'where'>>> = {
     orphan: {
       reason: 'orphan',
       what: 'it has the marks of this cluster, but no Service needs it; the project pays for it',
-      remedy: `the settings have --sweep=report, so it stays; delete it at ${cloud}, or remove that setting after the takeover`,
+      remedy: `the settings have --sweep=report, so it is kept; delete it at ${cloud}, or remove that setting after the takeover`,
     },
     surplus: isShown
       ? {
@@ -100,7 +100,7 @@ function warningOf(
         }
       : {
           reason: 'surplus',
-          what: `it has the marks of Service ${service}, which has another address; it stays, and the project pays for it`,
+          what: `it has the marks of Service ${service}, which has another address; it is kept, and the project pays for it`,
           remedy: `delete it at ${cloud} if nothing uses it`,
         },
     untagged: unassigned,

@@ -139,7 +139,7 @@ export type TakeoverPlan = {
   }
   /** The place of our program. */
   target: { namespace: string; leaseNamespace: string; leaseName: string }
-  /** A takeover that was begun; undefined if none was. */
+  /** A takeover that was started; undefined if none was. */
   status?: TakeoverStatus | undefined
   settings: PlannedSettings
   services: PlannedService[]

@@ -167,7 +167,7 @@ function withoutPredecessor(recorded: Fact<Progress | undefined>, namespace: str
     what: 'it does not exist, so the settings cannot be read from it',
     remedy: `install it again as it was, then run the command again; if it is never to run again: ${removal}`,
   })
-  return new End('blocked', 'a takeover was begun, and its predecessor is not in the cluster any more', {
+  return new End('blocked', 'a takeover was started, and its predecessor is not in the cluster any more', {
     blockers: [gone],
   })
 }

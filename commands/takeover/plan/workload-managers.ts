@@ -73,7 +73,7 @@ export function autoscalerFinding({ metadata, spec }: Autoscaler, running: reado
   )
   if (!target) return []
   return warning('autoscaled', `HorizontalPodAutoscaler ${metadata.namespace}/${metadata.name}`, {
-    what: `it scales ${kind} ${name}; it leaves a workload with no replica alone`,
+    what: `it scales ${kind} ${name}; it does not scale a workload without replicas`,
     remedy: 'remove it if something else sets the replicas',
   })
 }

@@ -24,7 +24,7 @@ function blockedText({ blockers: { length } }: TakeoverPlan): string {
 function continueText(status: TakeoverStatus): string {
   const [first, second] = status.recorded === 'undoing' ? (['undo', 'apply'] as const) : (['apply', 'undo'] as const)
   const other = second === 'undo' ? 'go back' : 'take over'
-  const onward = `Begun: ${plainText(statusText(status))}. Nothing was changed now. To continue:\n\n  eip-admission takeover ${first}`
+  const onward = `Started: ${plainText(statusText(status))}. Nothing was changed now. To continue:\n\n  eip-admission takeover ${first}`
   return `${onward}\n\nTo ${other} instead:\n\n  eip-admission takeover ${second}\n`
 }
 

@@ -43,7 +43,7 @@ function predecessorText({ predecessor: { workloads, lease, finalizers }, target
     ...table(rows),
     `Lease ${lease.namespace}/${lease.name}: ${plainText(use)}; eip-admission leads by ${target.leaseNamespace}/${target.leaseName}`,
     ...finalizers.map(
-      (finalizer) => `its finalizer ${finalizer} stays on its Services, beside the one of eip-admission`,
+      (finalizer) => `its finalizer ${finalizer} is kept on its Services, beside the one of eip-admission`,
     ),
   ])
 }

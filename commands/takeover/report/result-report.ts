@@ -52,7 +52,7 @@ export function undoReport({ title, steps, reservations }: UndoResult, format: F
     ...lines,
     `${title} runs again. Nothing was reserved or deleted at the provider.`,
     'A Service that was deleted since the last sweep may have left a reservation that only the tags of the provider name: compare its list.',
-    'What `install` applied stays, without effect; the chart can be uninstalled.',
+    'What `install` applied remains, without effect; the chart can be uninstalled.',
     '',
   ].join('\n')
 }
@@ -80,8 +80,8 @@ function textOf({ state, message, blockers }: End, command: string): string {
     nothing: error,
     blocked: `Nothing was changed: ${plainText(message)}.\n\n${findings('Blockers', blockers)}\n`,
     refused: error,
-    stopped: `Stopped. What is done stays done. ${onward}`,
+    stopped: `Stopped. Completed steps are kept. ${onward}`,
     unfinished: `${error}${onward}`,
-    failed: `${error}No step was begun. Run \`${command}\` again.\n`,
+    failed: `${error}No step was started. Run \`${command}\` again.\n`,
   }[state]
 }

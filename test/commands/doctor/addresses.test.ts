@@ -196,7 +196,7 @@ test('a reservation that names no cluster may be that of another one, where a pr
   assert.match(found?.what ?? '', /^reservation res-1 .* names no cluster, and no Service here shows its address$/)
 })
 
-test('where the provider assigns addresses, each leads to a node that is Ready', () => {
+test('where the provider assigns addresses, each is routed to a node that is Ready', () => {
   const given = {
     flags: { '--cloud-provider': 'hetzner' },
     env: { HCLOUD_TOKEN: 'key', HCLOUD_LOCATION: 'fsn1', HCLOUD_LOAD_BALANCER: 'assign:///' },
@@ -223,9 +223,9 @@ test('where the provider assigns addresses, each leads to a node that is Ready',
     )[0] ?? ''
   assert.match(of(['7']), /^ok/)
   assert.match(of(undefined), /^ok/, 'other checks say that the provider does not have it')
-  assert.is(of([]), `error: address ${address} of Service default/web leads to no machine`)
-  assert.match(of(['8']), /^error: .* leads to machine 8, which is no node of this cluster$/)
-  assert.match(of(['7'], 'Unknown'), /^warning: .* leads to node a, which is not Ready$/)
+  assert.is(of([]), `error: address ${address} of Service default/web is routed to no machine`)
+  assert.match(of(['8']), /^error: .* is routed to machine 8, which is not a node of this cluster$/)
+  assert.match(of(['7'], 'Unknown'), /^warning: .* is routed to node a, which is not Ready$/)
   assert.equal(lines(assignedAddresses, {}), [], 'not with other software')
 })
 

@@ -76,18 +76,21 @@ for (const { name, given } of inNet)
   test(`a takeover whose namespace ${name} names says how to continue with that one`, async () => {
     assert.is(
       await endOf('apply', given),
-      'No step was begun. Run `eip-admission takeover apply --namespace=net` again.',
+      'No step was started. Run `eip-admission takeover apply --namespace=net` again.',
     )
-    assert.is(await endOf('undo', given), 'No step was begun. Run `eip-admission takeover undo --namespace=net` again.')
+    assert.is(
+      await endOf('undo', given),
+      'No step was started. Run `eip-admission takeover undo --namespace=net` again.',
+    )
   })
 
 test('a flag that names the usual namespace stays where the environment names another', async () => {
   const given = { flags: { '--namespace': 'eip-admission' }, env: { POD_NAMESPACE: 'net' } }
   assert.is(
     await endOf('undo', given),
-    'No step was begun. Run `eip-admission takeover undo --namespace=eip-admission` again.',
+    'No step was started. Run `eip-admission takeover undo --namespace=eip-admission` again.',
   )
-  assert.is(await endOf('undo', {}), 'No step was begun. Run `eip-admission takeover undo` again.')
+  assert.is(await endOf('undo', {}), 'No step was started. Run `eip-admission takeover undo` again.')
 })
 
 /** Runs `takeover plan` where a predecessor runs, and returns what it prints. */

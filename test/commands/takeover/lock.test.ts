@@ -45,7 +45,7 @@ for (const second of ['apply', 'undo'] as const)
         other = ended(runs[second](of)).finally(() => (of.state.isOurs = true))
       })
       await first
-      assert.match((await other) ?? '', /^refused: `takeover apply` of .+@.+ works on it since \d{4}-.*Z/)
+      assert.match((await other) ?? '', /^refused: `takeover apply` of .+@.+ has been running since \d{4}-.*Z/)
       assert.is(lock(of)?.spec?.holderIdentity, '')
       assert.ok(of.hasWebhooks())
     })
@@ -69,7 +69,7 @@ test('a run that died keeps the next one waiting until its lease has expired, an
   await runs.apply(of, (line) => void lines.push(line))
   assert.match(
     lines[0] ?? '',
-    /^`takeover apply` of .* works on it since .*; waiting up to 15 s to see whether it lives$/,
+    /^`takeover apply` of .* has been running since .*; waiting up to 15 s to see whether it is still running$/,
   )
   assert.ok(of.clock.now() - began >= 15_000)
 })

@@ -533,7 +533,7 @@ const inTheWay: { name: string; scene: Scene; blockers?: string[]; warnings?: st
   },
   { name: 'our own leader', scene: { leases: [lease(ours)] }, blockers: ['already-running'] },
   {
-    name: 'our own leader, in a takeover that was begun',
+    name: 'our own leader, in a takeover that was started',
     scene: { leases: [lease(ours)], progress },
     warnings: ['takeover-begun'],
   },
@@ -746,7 +746,7 @@ const begun: { name: string; scene: Scene; says: RegExp[]; not?: RegExp[] }[] = 
       /^ {2}kubectl delete deployment -n kube-system ccm$/m,
       /^ {2}kubectl delete configmap -n eip-admission eip-admission-takeover$/m,
     ],
-    not: [/was begun/, /takeover apply/, /helm/, /Warnings/],
+    not: [/was started/, /takeover apply/, /helm/, /Warnings/],
   },
   {
     name: 'complete, and installed by Helm',
@@ -790,7 +790,7 @@ const begun: { name: string; scene: Scene; says: RegExp[]; not?: RegExp[] }[] = 
   {
     name: 'at work',
     scene: { ...complete, progress, lock: lockOf('anna@laptop_takeover-apply_0123-4', 2_000) },
-    says: [/^Wait: `takeover apply` of anna@laptop works on it since 2026-01-01T11:00:00Z/m],
+    says: [/^Wait: `takeover apply` of anna@laptop has been running since 2026-01-01T11:00:00Z/m],
     not: [/To continue/],
   },
   {

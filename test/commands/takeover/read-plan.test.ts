@@ -103,7 +103,7 @@ async function scene(name: Succeeding) {
       announcerRuns: false,
       signal,
     })
-  /** Writes what a takeover that was begun has recorded. */
+  /** Writes what a takeover that was started has recorded. */
   const record = (data: Record<'state' | 'step' | 'found', string>) =>
     void server.put(configMaps, {
       apiVersion: 'v1',
