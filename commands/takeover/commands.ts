@@ -44,7 +44,7 @@ export async function takeoverPlan(settings: TakeoverPlanSettings, deps: Stoppab
   }
 }
 
-/** What a person gave: the flags of `serve`, and those of the commands of a takeover. */
+/** The flags that a person gave: those of `serve`, and those of the commands of a takeover. */
 type Given = { flags: Record<string, string>; output: Format; announcerRuns?: boolean; webhookUrl?: string | undefined }
 type Env = Pick<CommandDeps, 'env'>
 
