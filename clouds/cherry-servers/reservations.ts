@@ -30,7 +30,7 @@ export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
       return found && dated(found.reservation)
     },
     reserve: async (request, signal) => dated(await reserve(project, request, signal)),
-    mark: ({ id }, marks, signal) => mark(project, { id, marks }, signal),
+    mark: (reservation, marks, signal) => mark(project, { reservation, marks }, signal),
     release: (reservation, signal) => release(project, reservation, signal),
     locations: (signal) => listLocations(project, signal),
   }
@@ -79,11 +79,13 @@ async function order(
 /** Changes the tags of a reservation. A PUT replaces the whole map, which people edit too, so we read it first. */
 async function mark(
   project: Project,
-  { id, marks }: { id: string; marks: Record<string, string | undefined> },
+  { reservation, marks }: { reservation: Marked; marks: Record<string, string | undefined> },
   signal: AbortSignal,
 ): Promise<void> {
+  const { id, marks: before = {} } = reservation
   const found = await findAddress(project, { id }, signal)
-  if (!found || Object.entries(marks).every(([key, value]) => found.tags[key] === value)) return
+  if (!found || !hasMarks(found.reservation.marks, before)) return
+  if (Object.entries(marks).every(([key, value]) => found.tags[key] === value)) return
   // A tag to remove is undefined, so it is not in the JSON.
   const body = { tags: { ...found.tags, ...marks } }
   await project.http.call({ name: 'mark', method: 'PUT', path: ['ips', id], body, accept: [404] }, signal)

@@ -11,7 +11,7 @@ import { hasMarks } from '../ports/assignments.ts'
 import { unlessGone } from '../ports/vendor-errors.ts'
 import { refusal, requireSameId, unreadableError } from './errors.ts'
 import { type Project, projectHints } from './project.ts'
-import { changeTags, formatTags } from './tags.ts'
+import { changeTags, formatTags, parseTags } from './tags.ts'
 import { type List, wholeList } from './whole-list.ts'
 import { isReservation, kindOf, parseReservation, publicTypes, type ReservationBody } from './parse-reservation.ts'
 
@@ -25,7 +25,7 @@ export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
         .filter((reservation) => hasMarks(reservation.marks, marks)),
     reservation: (id, signal) => findReservation(project, id, signal),
     reserve: (request, signal) => reserve(project, request, signal),
-    mark: ({ id }, marks, signal) => mark(project, { id, marks }, signal),
+    mark: (reservation, marks, signal) => mark(project, { reservation, marks }, signal),
     release: (reservation, signal) => release(project, reservation, signal),
     locations: (signal) => listLocations(project, signal),
   }
@@ -79,14 +79,14 @@ async function reserve(
 /** Changes the tags of a reservation. A PATCH replaces the whole list, which people edit too, so we read it first. */
 async function mark(
   { http }: Project,
-  { id, marks }: { id: string; marks: Record<string, string | undefined> },
+  { reservation, marks }: { reservation: Marked; marks: Record<string, string | undefined> },
   signal: AbortSignal,
 ): Promise<void> {
-  const path = ['ips', id]
+  const path = ['ips', reservation.id]
   const { body } = await http.call({ name: 'reservation', method: 'GET', path, accept: [404] }, signal)
   const item = fieldsOf(body)
-  if (!isReservation(item)) return
   const before = itemsOf(item.tags)?.flatMap((tag) => textOf(tag) ?? []) ?? []
+  if (!isReservation(item) || !hasMarks(parseTags(before), reservation.marks ?? {})) return
   const tags = changeTags(before, marks)
   if (tags.toSorted().join('\n') === before.toSorted().join('\n')) return
   await http.call({ name: 'mark', method: 'PATCH', path, body: { tags }, accept: [404] }, signal)

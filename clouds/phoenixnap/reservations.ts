@@ -17,7 +17,7 @@ export function reservationsOf(account: Account): Omit<Cloud, 'name' | 'location
     reservations: (marks, signal) => listReservations(account, marks, signal),
     reservation: async (id, signal) => (await findBlock(account, id, signal))?.reservation,
     reserve: (request, signal) => reserve(reserving, request, signal),
-    mark: ({ id }, marks, signal) => mark(reserving, { id, marks }, signal),
+    mark: (reservation, marks, signal) => mark(reserving, { reservation, marks }, signal),
     release: (reservation, signal) => release(account, reservation, signal),
     problems: (signal) => findProblems(account, signal),
   }
@@ -65,11 +65,13 @@ async function reserve(
 /** Changes the tags of our marks. A PUT replaces all tags, which people edit too, so we read them first. */
 async function mark(
   account: Reserving,
-  { id, marks }: { id: string; marks: Record<string, string | undefined> },
+  { reservation, marks }: { reservation: Marked; marks: Record<string, string | undefined> },
   signal: AbortSignal,
 ): Promise<void> {
+  const { id, marks: before = {} } = reservation
   const found = await findBlock(account, id, signal)
-  if (!found || Object.entries(marks).every(([name, value]) => found.reservation.marks[name] === value)) return
+  if (!found || !hasMarks(found.reservation.marks, before)) return
+  if (Object.entries(marks).every(([name, value]) => found.reservation.marks[name] === value)) return
   const tags = withMarks(found.tags, marks)
   const path = [...pathOf.blocks, id, 'tags']
   const write = () => account.http.call({ name: 'mark', method: 'PUT', path, body: tags }, signal)

@@ -2,7 +2,7 @@ import type { Key } from '../../kube/objects.ts'
 import { AddressInUse } from '../record/address-use.ts'
 import { type ElasticIP, addressKeyOf, claimKey, phaseOf } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
-import { transferMarks } from '../record/marks.ts'
+import { sourceMarks, transferMarks } from '../record/marks.ts'
 import { elasticIPAnnotation } from '../record/names.ts'
 import { claimRefOf, hasSource, isClaimedBy } from '../record/source.ts'
 import { stayInUse } from '../record/stay-in-use.ts'
@@ -92,7 +92,9 @@ export async function transferWarm(
 ): Promise<void> {
   // The record says it even if the source's status was emptied.
   const { reservationID = '', address } = record.status ?? {}
-  await deps.cloud.mark({ id: reservationID }, transferMarks(deps.scheme, addressKeyOf(record) ?? ''), signal)
+  // The cloud may have given its id to another order since it was reserved.
+  const warm = { id: reservationID, marks: sourceMarks(deps.scheme, source.metadata.uid ?? '') }
+  await deps.cloud.mark(warm, transferMarks(deps.scheme, addressKeyOf(record) ?? ''), signal)
   await deps.records.remove(source, { signal })
   await clearSource(deps, record, signal)
   deps.log.info({ record: record.metadata.name, address, from: source.metadata.name }, 'address transferred')

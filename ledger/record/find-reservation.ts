@@ -130,7 +130,8 @@ export async function markAsOurs(
   { id, marks }: Reservation,
   signal: AbortSignal,
 ): Promise<void> {
-  if (namedCluster(deps.scheme, marks) === 'none') await deps.cloud.mark({ id }, adoptionMarks(deps.scheme), signal)
+  if (namedCluster(deps.scheme, marks) !== 'none') return
+  await deps.cloud.mark({ id, marks: lastingMarks(marks) }, adoptionMarks(deps.scheme), signal)
 }
 
 /** Whether the marks of a record's reservation say otherwise than `retained` whether it stays when its Service goes. */

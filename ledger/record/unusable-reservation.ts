@@ -1,7 +1,7 @@
 import type { Reservation } from '../../clouds/ports/cloud.ts'
 import { type ElasticIP, addressKeyOf } from './elastic-ip.ts'
 import type { LedgerDeps } from './ledger-deps.ts'
-import { clusterTransferMarks, marksOf, marksText, namedCluster } from './marks.ts'
+import { clusterTransferMarks, lastingMarks, marksOf, marksText, namedCluster } from './marks.ts'
 import { transferAnnotation } from './names.ts'
 import { whoseIs } from './whose.ts'
 
@@ -37,7 +37,7 @@ export async function takeNamed(
   if (whose !== 'cluster' && whose !== 'service') return
   const { id, address, marks } = found
   const own = addressKeyOf(record) === undefined ? {} : marksOf(scheme, record)
-  await cloud.mark({ id }, { ...clusterTransferMarks(scheme), ...own }, signal)
+  await cloud.mark({ id, marks: lastingMarks(marks) }, { ...clusterTransferMarks(scheme), ...own }, signal)
   log.warn(
     { reservation: id, address, marks },
     'the marks named another owner of this reservation; now they name its record',

@@ -10,7 +10,7 @@ import { assigned, wasHeld } from '../record/records.ts'
 import { planDeletion } from './deletion-plan.ts'
 import { type HeirFacts, heirOf, passOn } from './heir.ts'
 import { deleteReservation, markForDeletion, moveToReleaseRecord } from './delete-reservation.ts'
-import { adoptionEndMarks } from '../record/marks.ts'
+import { adoptionEndMarks, lastingMarks } from '../record/marks.ts'
 import { hasReservationOf, isClaimedBy, isSource, isWarm } from '../record/source.ts'
 import { stayInUse } from '../record/stay-in-use.ts'
 
@@ -207,7 +207,8 @@ async function keep(
       await passOn(deps, { record, ...plan, reclaimPolicy: isRetained(marked) ? 'Retain' : deps.reclaimPolicy }, signal)
       return { passedTo: keyOf(plan.heir) }
     case 'keep': {
-      if (plan.endsAdoption) await deps.cloud.mark({ id: reservationID }, adoptionEndMarks, signal)
+      if (plan.endsAdoption && found)
+        await deps.cloud.mark({ id: reservationID, marks: lastingMarks(found.marks) }, adoptionEndMarks, signal)
       await deps.records.remove(marked, { signal })
       const facts = { record: marked.metadata.name, address: marked.status?.address, reservation: reservationID }
       deps.log.info({ ...facts, reason: plan.reason }, 'record removed; its reservation stays')

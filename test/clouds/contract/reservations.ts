@@ -89,6 +89,15 @@ function marking(on: On): void {
     await stage.cloud.mark({ id }, { service: 'other==' }, neverAborted)
     assert.is(await stage.cloud.reservation(id, neverAborted), undefined)
   })
+
+  on('an address that lacks the marks of the caller is another one by now, and gets no others', async (stage) => {
+    const reservation = await reserve(stage, { team: 'edge' })
+    const { id } = reservation
+    await stage.cloud.mark({ id, marks: { ...marks, team: 'core' } }, { service: 'other==' }, neverAborted)
+    assert.equal((await stage.cloud.reservation(id, neverAborted))?.marks, reservation.marks)
+    await stage.cloud.mark({ id, marks: { ...marks, team: 'edge' } }, { service: 'other==' }, neverAborted)
+    assert.is((await stage.cloud.reservation(id, neverAborted))?.marks['service'], 'other==')
+  })
 }
 
 function releasing(on: On): void {

@@ -93,6 +93,18 @@ test('a transfer leaves no name of the warm record in that of the Service', asyn
   assert.is(source(harness, 'warm-da-1'), undefined)
 })
 
+test('a reservation that has got the id of a claimed warm address gets no marks of ours', async () => {
+  const { harness, process } = await warmHarness(1)
+  await process.claim()
+  const theirs = makeReservation({ id: 'res-1', address: '203.0.113.99', marks: {} })
+  harness.cloud.put(theirs)
+  await settle(harness, process)
+  assert.equal(
+    harness.cloud.reserved().find(({ id }) => id === 'res-1'),
+    theirs,
+  )
+})
+
 test('a restored record whose warm address no longer exists finds the address that the Service had, and buys no other', async () => {
   const { harness, process } = await warmHarness(0)
   harness.cloud.put(makeReservation({ marks: serviceMarks(scheme, 'default/web') }))
