@@ -20,5 +20,5 @@ export function problemNews(): ProblemNews {
 
 /** A count that grows, or a wait that shortens, makes no new problem. A name or an address is no count. */
 function withoutCounts(text: string): string {
-  return text.replaceAll(/(?<![\w.:-])\d+(?![\w.:-])/g, '')
+  return text.replaceAll(/(?<![\w.:-])\d+(?:\.\d+)?(?![\w.:-])/g, '')
 }

@@ -1,6 +1,7 @@
 import type { Cloud, Reservation } from '../../clouds/ports/cloud.ts'
 import type { Log } from '../../kube/log.ts'
 import { type IpAddress, canonicalIpAddress, rangeSet } from '../../lib/ip-address.ts'
+import { lastingMarks, marksText } from '../record/marks.ts'
 import { recentRead } from '../../lib/recent-read.ts'
 
 /** Every address that is reserved in the project, with or without us. */
@@ -11,10 +12,15 @@ export type KnownReservations = {
   find(address: IpAddress): Reservation | undefined
   /** Reads the cloud if what we know of an address may be out of date, by default for a person who waits; never throws. */
   refresh(address: IpAddress, signal: AbortSignal, maxAbsentMs?: number): Promise<void>
-  /** A reservation is being deleted: the cloud may list it for minutes, although it has no owner. */
-  forget(id: string): void
+  /**
+   * A reservation is being deleted: the cloud may list it for minutes, although it has no owner. With another address it is
+   * a later one, to which the cloud gave the id.
+   */
+  forget(reservation: Forgotten): void
   onChange(listener: () => void): void
 }
+
+type Forgotten = { id: string; address: string | undefined }
 
 export type KnownReservationsOptions = { cloud: Pick<Cloud, 'reservations'>; log: Log; now: () => number }
 
@@ -27,13 +33,17 @@ const forgottenMs = 600_000
 /** A list is read only where an own address depends on it: most clusters have none, and calls to a cloud are few. */
 export function knownReservations({ cloud, log, now }: KnownReservationsOptions): KnownReservations {
   const listeners: (() => void)[] = []
-  const forgotten = new Map<string, number>()
+  const forgotten = new Map<string, Forgotten & { atMs: number }>()
+  const isForgotten = ({ id, address }: Reservation) => {
+    const known = forgotten.get(id)
+    return known !== undefined && (known.address === undefined || canonicalIpAddress(address ?? '') === known.address)
+  }
   let known: { list: Reservation[]; find: (address: IpAddress) => Reservation | undefined } | undefined
   const notify = () => listeners.forEach((listener) => listener())
 
   const accept = (read: Reservation[]) => {
-    for (const [id, atMs] of forgotten) if (now() - atMs > forgottenMs) forgotten.delete(id)
-    const kept = read.filter(({ id }) => !forgotten.has(id))
+    for (const [id, { atMs }] of forgotten) if (now() - atMs > forgottenMs) forgotten.delete(id)
+    const kept = read.filter((one) => !isForgotten(one))
     const isSame = known && listText(known.list) === listText(kept)
     known = { list: kept, find: finder(kept) }
     if (!isSame) notify()
@@ -58,8 +68,8 @@ export function knownReservations({ cloud, log, now }: KnownReservationsOptions)
         )
       }
     },
-    forget(id) {
-      forgotten.set(id, now())
+    forget({ id, address }) {
+      forgotten.set(id, { id, address: canonicalIpAddress(address ?? ''), atMs: now() })
       if (known?.list.some((one) => one.id === id)) accept(known.list)
     },
     onChange: (listener) => void listeners.push(listener),
@@ -84,7 +94,7 @@ function listText(list: Reservation[]): string {
   return list
     .map(
       ({ id, address, prefixLength, marks, holder }) =>
-        `${id} ${address}/${prefixLength} ${marks['cluster']} ${holder}`,
+        `${id} ${address}/${prefixLength} ${marksText(lastingMarks(marks))} ${holder}`,
     )
     .toSorted()
     .join()

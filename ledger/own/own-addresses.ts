@@ -106,7 +106,8 @@ function makeSources({ vendor, cluster, log, settings, caches, networks }: Optio
   caches.records.onChange((_name, current, previous) => {
     const deleted = [current, previous].find((one) => one && (isBeingDeleted(one) || phaseOf(one) === 'Releasing'))
     const id = deleted && reservationIdOf(deleted)
-    if (id !== undefined && (!current || isBeingDeleted(current))) reservations.forget(id)
+    if (id !== undefined && (!current || isBeingDeleted(current)))
+      reservations.forget({ id, address: deleted?.status?.address })
   })
   const facts: OwnAddressFacts = {
     clusterNetwork: (address) => networks.of(address),

@@ -51,7 +51,7 @@ test('every address of a block is reserved', async () => {
   assert.equal([known.has(at('203.0.113.55')), known.has(at('203.0.113.56'))], [true, false])
 })
 
-test('a reservation is found by its address, and a change of the cluster that it names is a change', async () => {
+test('a reservation is found by its address, and a change of what its marks name is a change', async () => {
   const block = makeReservation({ id: 'res-2', address: '203.0.113.48', prefixLength: 29 })
   const { state, known, refresh } = project(makeReservation({ marks: { cluster: 'a', sign: '1' } }), block)
   await refresh('203.0.113.40')
@@ -59,6 +59,7 @@ test('a reservation is found by its address, and a change of the cluster that it
   for (const [marks, changes] of [
     [{ cluster: 'a', sign: '2' }, 1],
     [{ cluster: 'b', sign: '2' }, 2],
+    [{ cluster: 'b', sign: '2', service: 'web' }, 3],
   ] as const) {
     state.nowMs += 301_000
     state.list = [makeReservation({ marks }), block]
@@ -70,11 +71,15 @@ test('a reservation is found by its address, and a change of the cluster that it
 test('a reservation that is being deleted is nobody’s, however long the provider lists it', async () => {
   const { state, known, refresh } = project(makeReservation())
   await refresh('203.0.113.40')
-  known.forget('res-1')
+  known.forget({ id: 'res-1', address: '203.0.113.40' })
   assert.equal([known.has(at('203.0.113.40')), state.changes], [false, 2])
   state.nowMs += 60_000
   await refresh('203.0.113.40')
   assert.equal([known.has(at('203.0.113.40')), state.reads], [false, 2])
+  state.list = [makeReservation({ address: '203.0.113.99' })]
+  state.nowMs += 60_000
+  await refresh('203.0.113.99')
+  assert.ok(known.has(at('203.0.113.99')), 'the next order got its id')
 })
 
 test.run()
