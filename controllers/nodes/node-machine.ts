@@ -3,7 +3,7 @@
 // - Named: the machine has exactly the name of the node.
 // - Public address: a public address of the machine is one of the node's. No other machine has it.
 // - Private address: the same for a private one. Other private networks repeat it, so it never decides against a name.
-// - Akin: the names are equal up to their first dot, whatever the case.
+// - Akin: the names are equal whatever the case, or one is the other's host name, which ends at its first dot.
 // An elastic address counts for nothing, because it moves.
 //
 //   named    | public address        | private address       | answer
@@ -156,8 +156,8 @@ function evidenceFor(node: Node, machines: Machine[]): Evidence {
 }
 
 function isAkin(one: string, other: string): boolean {
-  const [first, second] = [one, other].map((name) => name.toLowerCase().split('.')[0])
-  return first === second
+  const [first = '', second = ''] = [one, other].map((name) => name.toLowerCase())
+  return first === second || first.split('.')[0] === second || second.split('.')[0] === first
 }
 
 function addressesOf(node: Node): Set<string> {

@@ -93,6 +93,18 @@ const cases: { name: string; node?: Node; nodes?: Node[]; machines: Machine[]; f
     found: /^2 machines may be node worker-1: /,
   },
   {
+    name: 'none named, and the one with the private address has the host name in another domain',
+    node: makeNode({ name: 'worker-1.prod.example', nodeIp: inside }),
+    machines: [machine('m-1', 'worker-1.staging.example', inside)],
+    found: /^no machine has the name worker-1\.prod\.example\. /,
+  },
+  {
+    name: 'none named, and the one with the private address has the host name of the node',
+    node: makeNode({ name: 'worker-1.prod.example', nodeIp: inside }),
+    machines: [machine('m-1', 'worker-1', inside)],
+    found: 'm-1',
+  },
+  {
     name: 'none named, and a stranger has the private address',
     node: makeNode({ name: 'edge-1', nodeIp: inside }),
     machines: [machine('m-7', 'ci-runner', inside, outside)],
