@@ -21,7 +21,7 @@ sandbox: $(installed) ## the same, but it runs until you stop it; INSTALL=helm i
 test: $(installed) control-plane chart-tools ## shows each promise once, in 9 to 25 minutes
 	@npm run --silent test
 
-test-slow: $(installed) control-plane rig chart-tools cert-manager cilium ## the other dialects, walks, real time, real routers
+test-slow: $(installed) control-plane rig chart-tools cert-manager cilium debian-base ## the other dialects, walks, real time, real routers
 	@npm run --silent test -- --slow
 
 test-cluster: $(installed) control-plane chart-tools ## three real nodes: kubelet, containerd, the chart as pods, a client outside; needs root
@@ -77,6 +77,9 @@ cert-manager: $(installed) ## builds cert-manager, for the tests of its certific
 cilium: $(installed) ## builds Cilium's LB IPAM and BGP control plane, for the tests with real routers
 	@node sandbox/cilium/build.ts
 
+debian-base: $(installed) ## makes the Debian in which a test runs the steps of the Dockerfile; needs root
+	@node sandbox/rig/debian-base.ts
+
 $(installed): package.json package-lock.json
 	@npm ci
 	@touch $@
@@ -86,4 +89,4 @@ docs/site/node_modules/.package-lock.json: docs/site/package.json docs/site/pack
 	@touch $@
 
 .PHONY: help demo picture sandbox test test-slow test-cluster alert-recordings test-control-plane check bundle image chaos bench generate site control-plane rig
-.PHONY: chart-tools cert-manager cilium
+.PHONY: chart-tools cert-manager cilium debian-base

@@ -13,7 +13,16 @@ import { placeText, startText, summaryText, verdictText } from './report.ts'
 import { readArguments } from './run-arguments.ts'
 import { knownSeconds, longestFirst, runQueue } from './run-order.ts'
 import { type Verdict, failuresOf, runInProcess } from './run-process.ts'
-import { type Run, isRigged, selectRuns, titleOf, usesApiServer, usesMetallb, usesNodes } from './selection.ts'
+import {
+  type Run,
+  isRigged,
+  needsRoot,
+  selectRuns,
+  titleOf,
+  usesApiServer,
+  usesMetallb,
+  usesNodes,
+} from './selection.ts'
 import { targetOf } from './targets.ts'
 
 const given = readArguments()
@@ -23,8 +32,12 @@ const { target } = given
 const runs = longestFirst(words.length > 0 ? selected : selected.filter((run) => targetOf(run) === target))
 const rigProblem = runs.some(isRigged) ? await prepareRigs() : undefined
 const nodeProblem = runs.some(usesNodes) ? await prepareNodes() : undefined
+const rootProblem = process.getuid?.() === 0 ? undefined : 'only root can make a Debian'
 const notRun = runs.filter(
-  (run) => (rigProblem !== undefined && isRigged(run)) || (nodeProblem !== undefined && usesNodes(run)),
+  (run) =>
+    (rigProblem !== undefined && isRigged(run)) ||
+    (nodeProblem !== undefined && usesNodes(run)) ||
+    (rootProblem !== undefined && needsRoot(run)),
 )
 // Two timely runs would take the processors from each other.
 const queue = runQueue(
@@ -58,7 +71,15 @@ if (given.writesSeconds) writeSeconds()
 const seconds = (performance.now() - startedMs) / 1000
 const wasInterrupted = interruption.signal.aborted
 console.log(
-  summaryText({ runs, verdicts, notRun, rigProblem: rigProblem ?? nodeProblem, seconds, count, wasInterrupted }),
+  summaryText({
+    runs,
+    verdicts,
+    notRun,
+    rigProblem: rigProblem ?? nodeProblem ?? rootProblem,
+    seconds,
+    count,
+    wasInterrupted,
+  }),
 )
 if (countDir !== undefined) rmSync(countDir, { recursive: true, force: true })
 

@@ -56,6 +56,11 @@ export function usesNodes({ file }: Run): boolean {
   return isIn('cluster', file)
 }
 
+/** Whether only root can do what the run does, without namespaces of its own. */
+export function needsRoot({ file }: Run): boolean {
+  return file.endsWith('image/dockerfile.test.ts')
+}
+
 /** Files of the rig in whose networks no MetalLB runs. */
 export const withoutMetallb = [
   'rig/assigned',

@@ -5,7 +5,7 @@ import { type BuildOptions, type GoProgram, goPrograms } from '../go-programs.ts
 import { join } from 'node:path'
 import type { Archive } from '../released-programs.ts'
 
-/** The version of Kubernetes that go.mod pins here, and in ../node and ../e2e. */
+/** The version of Kubernetes that go.mod pins here, and in ../node. */
 export const kubernetesVersion = 'v1.36.3'
 const [major, minor] = kubernetesVersion.slice(1).split('.')
 
