@@ -1,7 +1,6 @@
-import { closestWord } from '../lib/closest-word.ts'
 import { anyCase } from '../settings/formats.ts'
 import type { Format, Reading } from '../settings/setting.ts'
-import { oneOf } from '../lib/text.ts'
+import { oneOf, closestWord } from '../lib/text.ts'
 import { softwares } from './announcers.ts'
 import type { LoadBalancer, LoadBalancerDialect, LoadBalancerScheme, Parts, Reach } from './setting.ts'
 import type { Software } from './software.ts'

@@ -1,5 +1,6 @@
 import type { Reading } from '../settings/setting.ts'
 
+/** How we write BGPPeers: for MetalLB's own BGP, for MetalLB with FRR in all its forms, or not at all. */
 export type PeerMode = 'native' | 'frr' | 'none'
 
 /** Which software announces the addresses of Services, and how we configure it. */

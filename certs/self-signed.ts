@@ -1,7 +1,6 @@
-import { backoffMs } from '../lib/backoff.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { type Clock, systemClock } from '../kube/clock.ts'
-import { repeat } from '../lib/repeat.ts'
+import { repeat, backoffMs } from '../lib/repeat.ts'
 import { isConflict } from '../kube/errors.ts'
 import type { Log } from '../kube/log.ts'
 import type { Authorities } from './authorities.ts'

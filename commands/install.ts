@@ -18,7 +18,7 @@ import { installRefusal, readInstalled } from './installed.ts'
 import type { Discovery } from '../kube/discovery.ts'
 import { type ManifestPart, manifestRights } from '../manifests/manifest-rights.ts'
 import { readManifest } from '../kube/manifest-file.ts'
-import { manifestProblem } from '../settings/manifest.ts'
+import { manifestProblem } from './settings/serve.ts'
 import { SettingsError } from '../settings/problems.ts'
 
 const fieldManager = 'eip-admission-install'

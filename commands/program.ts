@@ -5,34 +5,139 @@ import {
   installSettings,
   readInstallSettings,
   takeoverPlanSettings,
+  type CleanupSettings,
+  type DoctorSettings,
+  type InstallSettings,
+  type TakeoverPlanSettings,
 } from './settings/commands.ts'
-import type { CleanupSettings, DoctorSettings, InstallSettings, TakeoverPlanSettings } from './settings/commands.ts'
-import { takeoverApplySettings, takeoverUndoSettings } from './settings/takeover-apply.ts'
-import type { TakeoverApplySettings, TakeoverUndoSettings } from './settings/takeover-apply.ts'
+import {
+  takeoverApplySettings,
+  takeoverUndoSettings,
+  type TakeoverApplySettings,
+  type TakeoverUndoSettings,
+} from './settings/takeover-apply.ts'
 import { dialects } from '../clouds/dialects.ts'
-import { resolveSettings } from '../settings/resolve.ts'
-import type { Sources } from '../settings/resolve.ts'
+import { resolveSettings, type Sources } from '../settings/resolve.ts'
 import type { Section, SettingsTable } from '../settings/setting.ts'
-import { serveSections, serveSettings } from './settings/serve.ts'
-import type { ServeSettings } from './settings/serve.ts'
-import { addIgnoredFlags, addSettings, describeSecrets, givenFlags, helpLayout } from './options.ts'
+import { serveSections, serveSettings, type ServeSettings } from './settings/serve.ts'
+import { type Having, addIgnoredFlags, addSettings, describeSecrets, givenFlags, helpLayout } from './options.ts'
+
+/** A command with its settings. It may end with an exit code of its own. */
+type Start<Settings> = (settings: Settings) => Promise<number | void>
+
+/** The work of the commands. */
+export type Commands = {
+  serve: Start<ServeSettings>
+  install: Start<InstallSettings>
+  cleanup: Start<CleanupSettings>
+  doctor: Start<DoctorSettings>
+  takeoverPlan: Start<TakeoverPlanSettings>
+  takeoverApply: Start<TakeoverApplySettings>
+  takeoverUndo: Start<TakeoverUndoSettings>
+}
 
 /** The commands, and what the command line needs of the process. */
-export type ProgramDeps = {
-  serve: (settings: ServeSettings) => Promise<void>
-  install: (settings: InstallSettings) => Promise<void>
-  cleanup: (settings: CleanupSettings) => Promise<void>
-  doctor: (settings: DoctorSettings) => Promise<void>
-  takeoverPlan: (settings: TakeoverPlanSettings) => Promise<void>
-  takeoverApply: (settings: TakeoverApplySettings) => Promise<void>
-  takeoverUndo: (settings: TakeoverUndoSettings) => Promise<void>
+export type ProgramDeps = Commands & {
   version: string
   env: Sources['env']
   print: (text: string) => void
   printError: (text: string) => void
+  /** Receives the exit code of a command that has one. */
+  ended: (exitCode: number | void) => void
   /** The value of --cloud-provider whose flags a help text shows, besides those that every cloud has. Absent: all flags. */
   help?: { provider: string | undefined } | undefined
 }
+
+/** The flags of a command, those of `serve` beside them, and the environment. */
+type Given = { flags: Record<string, string>; ofServe: Record<string, string>; env: Sources['env'] }
+
+/** A command that runs once. `beside`: it takes the flags of `serve` too. */
+type OnceCommand = {
+  words: string
+  table: SettingsTable
+  beside?: Having
+  summary: string
+  description: string
+  start: (commands: Commands, given: Given) => Promise<number | void>
+}
+
+/**
+ * The variables that `takeover` reads of the environment. Anything else counts as the predecessor's, if that runs outside
+ * the cluster.
+ */
+const foundVariables = ['KUBECONFIG', 'POD_NAMESPACE']
+
+/** Every command beside `serve` that has settings, in the order of the help text. */
+export const onceCommands: readonly OnceCommand[] = [
+  {
+    words: 'install',
+    table: installSettings,
+    summary: 'Prepares a cluster for serve.',
+    description:
+      'Applies what serve needs to a cluster: a namespace, the resource definition, roles, Secrets and webhook ' +
+      'configurations. It may be repeated, with the same flags. Afterwards, run `eip-admission serve`.',
+    start: ({ install }, given) => install(readInstallSettings(given)),
+  },
+  {
+    words: 'cleanup',
+    table: cleanupSettings,
+    summary: 'Removes what could block a cluster without serve.',
+    description:
+      'Deletes the webhook configurations and removes the finalizers of eip-admission from Services and ElasticIPs, ' +
+      'so that nothing blocks the cluster when serve runs no more. Reservations stay and are listed. Stop every ' +
+      '`eip-admission serve` first: cleanup looks once more at its end, and exits with 1 if one still runs.',
+    start: ({ cleanup }, given) => cleanup(resolveSettings(cleanupSettings, given).values),
+  },
+  {
+    words: 'doctor',
+    table: doctorSettings,
+    beside: { requiresNone: true },
+    summary: 'Checks a live cluster and its cloud, and changes nothing.',
+    description:
+      'Checks a live cluster and its cloud, and says what is wrong, why, and which command fixes it. It changes nothing. ' +
+      'It reads the settings of `eip-admission serve` from the Deployment in the cluster and from what that names; ' +
+      'a flag of `serve` takes precedence over them. If the cloud provider is given as a flag, it ' +
+      'reads none there, and takes its flags and its environment. It exits with 1 for errors, and with 2 if it could not check everything.',
+    start: ({ doctor }, given) => doctor({ ...resolveSettings(doctorSettings, given).values, flags: given.ofServe }),
+  },
+  {
+    words: 'takeover plan',
+    table: takeoverPlanSettings,
+    beside: { found: foundVariables },
+    summary: 'Says what a takeover would do, and changes nothing.',
+    description:
+      'Reads the cluster and the provider, and says what a takeover would do: its settings for ' +
+      'eip-admission, the address of each Service before and after, and what blocks it. It changes nothing. It ' +
+      'finds the settings itself; a flag of `eip-admission serve` takes precedence over them. Variables of ' +
+      '`eip-admission serve` count only where the predecessor runs outside the cluster. It exits with 0 if ' +
+      '`takeover apply` may begin, else with 1.',
+    start: ({ takeoverPlan }, given) =>
+      takeoverPlan({ ...resolveSettings(takeoverPlanSettings, given).values, flags: given.ofServe }),
+  },
+  {
+    words: 'takeover apply',
+    table: takeoverApplySettings,
+    beside: { found: foundVariables },
+    summary: 'Takes over, step by step; it may be repeated until it is done.',
+    description:
+      'Makes the plan again, and refuses if anything blocks the migration. Then it stops the predecessor, frees its lease, ' +
+      'waits until eip-admission leads and has adopted every reservation, and verifies each Service. It may be ' +
+      'stopped and repeated at any time: every step looks at the cluster for itself. It needs the flags of ' +
+      '`takeover plan`, and the rights of an administrator of the cluster.',
+    start: ({ takeoverApply }, given) =>
+      takeoverApply({ ...resolveSettings(takeoverApplySettings, given).values, flags: given.ofServe }),
+  },
+  {
+    words: 'takeover undo',
+    table: takeoverUndoSettings,
+    summary: 'Brings the predecessor back, from wherever a takeover stands.',
+    description:
+      'Stops eip-admission, gives Services and the objects of MetalLB back in the form that the predecessor expects, ' +
+      'and starts it as it was found. No address changes, and nothing is deleted at the provider. Stop every ' +
+      '`eip-admission serve` outside of the cluster yourself. It may be stopped and repeated at any time.',
+    start: ({ takeoverUndo }, given) => takeoverUndo(resolveSettings(takeoverUndoSettings, given).values),
+  },
+]
 
 /** The command line: its commands, their flags and their help. It throws instead of ending the process. */
 export function program(deps: ProgramDeps): Command {
@@ -48,10 +153,7 @@ export function program(deps: ProgramDeps): Command {
     .helpCommand('help [command]', 'Prints the help text of a command.')
     .showHelpAfterError('eip-admission --help lists the commands.')
   addServe(root, deps)
-  addInstall(root, deps)
-  addCleanup(root, deps)
-  addDoctor(root, deps)
-  addTakeover(root, deps)
+  for (const command of onceCommands) addOnce(root, command, deps)
   root
     .command('version')
     .description('Prints the version.')
@@ -68,10 +170,6 @@ export function program(deps: ProgramDeps): Command {
   return root
 }
 
-function addCommand(root: Command, name: string): Command {
-  return root.command(name).showHelpAfterError(`eip-admission ${name} --help lists the flags.`)
-}
-
 /** Whether the help of `serve` shows a section. */
 function ofCloud(help: ProgramDeps['help']): (section: Section) => boolean {
   const named = dialects.find(({ providers }) => providers.some((name) => name === help?.provider?.toLowerCase()))
@@ -86,15 +184,15 @@ function ofFinder(help: ProgramDeps['help']): (section: Section) => boolean {
 
 const wholeHelp = '\n--help=all shows every flag of serve.'
 
-function addServe(root: Command, { serve, env, help }: ProgramDeps): void {
+function addServe(root: Command, { serve, env, help, ended }: ProgramDeps): void {
   const shows = ofCloud(help)
   const ofNamed = serveSections.filter((section) => section.isDialect && shows(section))
-  const command = addCommand(root, 'serve')
+  const command = commandAt(root, 'serve')
     .summary('Runs the webhooks and the controllers.')
     .description(
       `Runs the webhooks and the controllers until it receives SIGTERM. Run \`eip-admission install\` first.\n\n${describeSecrets(ofNamed.length > 0 ? ofNamed : serveSections)}`,
     )
-    .action(() => serve(serveSettings({ flags: givenFlags(command), env })))
+    .action(async () => ended(await serve(serveSettings({ flags: givenFlags(command), env }))))
   addIgnoredFlags(addSettings(command, serveSections, { shows }))
   if (help)
     command.addHelpText(
@@ -103,128 +201,42 @@ function addServe(root: Command, { serve, env, help }: ProgramDeps): void {
     )
 }
 
-function addInstall(root: Command, { install, env }: ProgramDeps): void {
-  const command = addCommand(root, 'install')
-    .summary('Prepares a cluster for serve.')
-    .description(
-      'Applies what serve needs to a cluster: a namespace, the resource definition, roles, Secrets and webhook ' +
-        'configurations. It may be repeated, with the same flags. Afterwards, run `eip-admission serve`.',
-    )
-    .action(() => install(readInstallSettings({ flags: givenFlags(command), env })))
-  addSettings(command, [{ heading: 'Options', table: installSettings }])
+function addOnce(root: Command, { words, table, beside, summary, description, start }: OnceCommand, deps: ProgramDeps) {
+  const { env, help, ended } = deps
+  const command = commandAt(root, words)
+    .summary(summary)
+    .description(description)
+    .action(async () => ended(await start(deps, { ...separateFlags(givenFlags(command), table), env })))
+  const own = { heading: 'Options', table }
+  if (!beside) return addSettings(command, [own])
+  addIgnoredFlags(addSettings(command, [own, ...serveSections], { ...beside, shows: ofFinder(help) }))
+  return help ? command.addHelpText('after', wholeHelp) : command
 }
 
-function addCleanup(root: Command, { cleanup, env }: ProgramDeps): void {
-  const command = addCommand(root, 'cleanup')
-    .summary('Removes what could block a cluster without serve.')
-    .description(
-      'Deletes the webhook configurations and removes the finalizers of eip-admission from Services and ElasticIPs, ' +
-        'so that nothing blocks the cluster when serve runs no more. Reservations stay and are listed. Stop every ' +
-        '`eip-admission serve` first: cleanup looks once more at its end, and exits with 1 if one still runs.',
-    )
-    .action(() => cleanup(resolveSettings(cleanupSettings, { flags: givenFlags(command), env }).values))
-  addSettings(command, [{ heading: 'Options', table: cleanupSettings }])
+/** A new command of these words. */
+function commandAt(root: Command, words: string): Command {
+  const [name = '', ...inner] = words.split(' ')
+  const outer = inner.length === 0 ? root : (root.commands.find((known) => known.name() === name) ?? addTakeover(root))
+  return outer.command(inner.at(-1) ?? name).showHelpAfterError(`eip-admission ${words} --help lists the flags.`)
 }
 
-function addDoctor(root: Command, { doctor, env, help }: ProgramDeps): void {
-  const command = addCommand(root, 'doctor')
-    .summary('Checks a live cluster and its cloud, and changes nothing.')
-    .description(
-      'Checks a live cluster and its cloud, and says what is wrong, why, and which command fixes it. It changes nothing. ' +
-        'It reads the settings of `eip-admission serve` from the Deployment in the cluster and from what that names; ' +
-        'a flag of `serve` takes precedence over them. If the cloud provider is given as a flag, it ' +
-        'reads none there, and takes its flags and its environment. It exits with 1 for errors, and with 2 if it could not check everything.',
-    )
-    .action(() => {
-      const { own, flags } = separateFlags(givenFlags(command), doctorSettings)
-      return doctor({ ...resolveSettings(doctorSettings, { flags: own, env }).values, flags })
-    })
-  const sections = [{ heading: 'Options', table: doctorSettings }, ...serveSections]
-  addIgnoredFlags(addSettings(command, sections, { requiresNone: true, shows: ofFinder(help) }))
-  if (help) command.addHelpText('after', wholeHelp)
-}
-
-function addTakeover(root: Command, deps: ProgramDeps): void {
-  const takeover = addCommand(root, 'takeover')
+function addTakeover(root: Command): Command {
+  return commandAt(root, 'takeover')
     .summary('Takes over a cluster from the program that runs it today.')
     .description(
       "Takes over a cluster from Equinix Metal's, Sidero Labs', Packet's or Cherry Servers' cloud controller manager. " +
         'Every Service keeps its address. Nothing is reserved or deleted at the provider.',
     )
-  addTakeoverPlan(takeover, deps)
-  addTakeoverApply(takeover, deps)
-  addTakeoverUndo(takeover, deps)
-}
-
-/**
- * The variables that `takeover` reads of the environment. Anything else counts as the predecessor's, if that runs outside
- * the cluster.
- */
-const foundVariables = ['KUBECONFIG', 'POD_NAMESPACE']
-
-function addTakeoverPlan(takeover: Command, { takeoverPlan, env, help }: ProgramDeps): void {
-  const command = takeover
-    .command('plan')
-    .showHelpAfterError('eip-admission takeover plan --help lists the flags.')
-    .summary('Says what a takeover would do, and changes nothing.')
-    .description(
-      'Reads the cluster and the provider, and says what a takeover would do: its settings for ' +
-        'eip-admission, the address of each Service before and after, and what blocks it. It changes nothing. It ' +
-        'finds the settings itself; a flag of `eip-admission serve` takes precedence over them. Variables of ' +
-        '`eip-admission serve` count only where the predecessor runs outside the cluster. It exits with 0 if ' +
-        '`takeover apply` may begin, else with 1.',
-    )
-    .action(() => {
-      const { own, flags } = separateFlags(givenFlags(command), takeoverPlanSettings)
-      return takeoverPlan({ ...resolveSettings(takeoverPlanSettings, { flags: own, env }).values, flags })
-    })
-  const sections = [{ heading: 'Options', table: takeoverPlanSettings }, ...serveSections]
-  addIgnoredFlags(addSettings(command, sections, { found: foundVariables, shows: ofFinder(help) }))
-  if (help) command.addHelpText('after', wholeHelp)
-}
-
-function addTakeoverApply(takeover: Command, { takeoverApply, env, help }: ProgramDeps): void {
-  const command = takeover
-    .command('apply')
-    .showHelpAfterError('eip-admission takeover apply --help lists the flags.')
-    .summary('Takes over, step by step; it may be repeated until it is done.')
-    .description(
-      'Makes the plan again, and refuses if anything blocks the migration. Then it stops the predecessor, frees its lease, ' +
-        'waits until eip-admission leads and has adopted every reservation, and verifies each Service. It may be ' +
-        'stopped and repeated at any time: every step looks at the cluster for itself. It needs the flags of ' +
-        '`takeover plan`, and the rights of an administrator of the cluster.',
-    )
-    .action(() => {
-      const { own, flags } = separateFlags(givenFlags(command), takeoverApplySettings)
-      return takeoverApply({ ...resolveSettings(takeoverApplySettings, { flags: own, env }).values, flags })
-    })
-  const sections = [{ heading: 'Options', table: takeoverApplySettings }, ...serveSections]
-  addIgnoredFlags(addSettings(command, sections, { found: foundVariables, shows: ofFinder(help) }))
-  if (help) command.addHelpText('after', wholeHelp)
 }
 
 /** The flags of a table, and the flags of `serve` beside them. */
-function separateFlags(given: Record<string, string>, table: SettingsTable) {
+function separateFlags(given: Record<string, string>, table: SettingsTable): Pick<Given, 'flags' | 'ofServe'> {
   const names = new Set<string | undefined>(Object.values(table).map(({ flag }) => flag))
   const entries = Object.entries(given)
   return {
-    own: Object.fromEntries(entries.filter(([flag]) => names.has(flag))),
-    flags: Object.fromEntries(entries.filter(([flag]) => !names.has(flag))),
+    flags: Object.fromEntries(entries.filter(([flag]) => names.has(flag))),
+    ofServe: Object.fromEntries(entries.filter(([flag]) => !names.has(flag))),
   }
-}
-
-function addTakeoverUndo(takeover: Command, { takeoverUndo, env }: ProgramDeps): void {
-  const command = takeover
-    .command('undo')
-    .showHelpAfterError('eip-admission takeover undo --help lists the flags.')
-    .summary('Brings the predecessor back, from wherever a takeover stands.')
-    .description(
-      'Stops eip-admission, gives Services and the objects of MetalLB back in the form that the predecessor expects, ' +
-        'and starts it as it was found. No address changes, and nothing is deleted at the provider. Stop every ' +
-        '`eip-admission serve` outside of the cluster yourself. It may be stopped and repeated at any time.',
-    )
-    .action(() => takeoverUndo(resolveSettings(takeoverUndoSettings, { flags: givenFlags(command), env }).values))
-  addSettings(command, [{ heading: 'Options', table: takeoverUndoSettings }])
 }
 
 const shells = ['bash', 'zsh', 'fish'] as const

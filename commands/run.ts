@@ -1,25 +1,13 @@
-import { CommanderError } from 'commander'
-import type { Command } from 'commander'
-import type { DoctorSettings, TakeoverPlanSettings } from './settings/commands.ts'
+import { CommanderError, type Command } from 'commander'
 import { cloudChoice } from '../clouds/cloud-choice.ts'
-import type { TakeoverApplySettings, TakeoverUndoSettings } from './settings/takeover-apply.ts'
 import { SettingsError } from '../settings/problems.ts'
-import { program } from './program.ts'
-import type { ProgramDeps } from './program.ts'
-
-/** These commands return an exit code of their own. */
-type RunDeps = Omit<ProgramDeps, 'doctor' | 'takeoverPlan' | 'takeoverApply' | 'takeoverUndo'> & {
-  doctor: (settings: DoctorSettings) => Promise<number>
-  takeoverPlan: (settings: TakeoverPlanSettings) => Promise<number>
-  takeoverApply: (settings: TakeoverApplySettings) => Promise<number>
-  takeoverUndo: (settings: TakeoverUndoSettings) => Promise<number>
-}
+import { program, type ProgramDeps } from './program.ts'
 
 /**
  * Runs a command line, without the path of the program, and returns the exit code. Problems of the command line and of
  * the settings are printed. Any other error belongs to the command and is thrown.
  */
-export async function run(given: readonly string[], deps: RunDeps): Promise<number> {
+export async function run(given: readonly string[], deps: Omit<ProgramDeps, 'ended' | 'help'>): Promise<number> {
   let exitCode = 0
   // Commander's help takes no value.
   const args = given.map((arg) => (arg === wholeHelp ? '--help' : arg))
@@ -29,10 +17,7 @@ export async function run(given: readonly string[], deps: RunDeps): Promise<numb
       ...deps,
       // Only a visible flag is suggested for a misspelt one, so all are visible where no help is asked for.
       help: asksHelp && !given.includes(wholeHelp) ? { provider: providerIn(args) } : undefined,
-      doctor: async (settings) => void (exitCode = await deps.doctor(settings)),
-      takeoverPlan: async (settings) => void (exitCode = await deps.takeoverPlan(settings)),
-      takeoverApply: async (settings) => void (exitCode = await deps.takeoverApply(settings)),
-      takeoverUndo: async (settings) => void (exitCode = await deps.takeoverUndo(settings)),
+      ended: (code) => void (exitCode = code ?? 0),
     })
     await root.parseAsync(withoutUnknownValues(root, withCommand(args)), { from: 'user' })
     return exitCode

@@ -1,12 +1,15 @@
-import { machineRefresh } from './nodes/machine-refresh.ts'
-import { type ControllerDeclaration, defineController } from './loop/controller.ts'
-import { runAll } from '../lib/map-all.ts'
+import { type ControllerDeclaration, defineController, runAll, controllerObserver } from './loop/controller.ts'
 import { announcingController, makeAnnouncing } from './announcing/declaration.ts'
 import { type ServiceAssigning, serviceAssigning } from './assigning/declaration.ts'
 import { availableAddressController } from './available/declaration.ts'
 import { balancerControllers } from './balancers/declaration.ts'
 import { manifestController } from './manifest/manifest.ts'
-import { machineRefreshController, nodeIdentityController, nodeLifecycleController } from './nodes/declaration.ts'
+import {
+  machineRefreshController,
+  nodeIdentityController,
+  nodeLifecycleController,
+  machineRefresh,
+} from './nodes/declaration.ts'
 import { leftMirrorController } from './control-plane/mirror-declaration.ts'
 import { peeringControllers } from './peering/declaration.ts'
 import { prefixLimitController } from './peering/prefix-limit.ts'
@@ -16,7 +19,6 @@ import { warmPoolController } from './available/warm-pool.ts'
 import { type ReplacedProgram, runningPredecessorController } from './predecessors/running-predecessor.ts'
 import type { NodeController } from '../settings/nodes.ts'
 import type { Dependencies } from './dependencies.ts'
-import { controllerObserver } from './queue-metrics.ts'
 
 export type Controllers = {
   /** Begins, and ends with the signal, what replicas that do not lead need for the moment in which they will. */

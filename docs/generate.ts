@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { elasticIPReference } from './pages/elastic-ip.ts'
 import { manifestFiles } from '../manifests/generate/files.ts'
-import { alertGroups } from '../telemetry/alerts/alerts.ts'
+import { alertGroups } from '../telemetry/alerts/rules.ts'
 import { alertsReference } from './pages/alerts.ts'
 import manifest from '../package.json' with { type: 'json' }
 import { commandsReference } from './pages/commands.ts'

@@ -1,12 +1,10 @@
 import { softwareOf } from '../announcers/announcers.ts'
 import { ciliumResources } from '../announcers/cilium/resources.ts'
 import { bgpAdvertisements, bgpPeers, configurationStates, ipAddressPools } from '../announcers/metallb/resources.ts'
-import { ifKnown } from '../controllers/announcing/list-known.ts'
 import type { ListOptions } from '../kube/client.ts'
 import type { Credentials } from '../kube/credentials.ts'
-import { listAll } from '../kube/list-all.ts'
-import type { KubeObject, ClientConfig, WebhookConfiguration } from '../kube/objects.ts'
-import { splitKey } from '../kube/objects.ts'
+import { listAll, ifKnown } from '../kube/list-all.ts'
+import { type KubeObject, type ClientConfig, type WebhookConfiguration, splitKey } from '../kube/objects.ts'
 import {
   type Resource,
   configMaps,

@@ -1,5 +1,4 @@
-import type { CloudSettings } from '../clouds/dialect/define-dialect.ts'
-import type { CloudTools } from '../clouds/dialect/provider-parts.ts'
+import type { CloudSettings, CloudTools } from '../clouds/dialect/define-dialect.ts'
 import type { CloudProvider } from '../clouds/ports/cloud-provider.ts'
 import type { Values } from './facts.ts'
 

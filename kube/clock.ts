@@ -1,6 +1,5 @@
 import { setTimeout as after } from 'node:timers/promises'
-import type { Clocks } from '../lib/clock-reading.ts'
-import { timerMs } from '../lib/time-limit.ts'
+import { type Clocks, timerMs } from '../lib/time-limit.ts'
 
 /** The clock of this room's timers. Tests replace it, so that they need no real seconds. */
 export type Clock = Clocks & {

@@ -2,11 +2,13 @@ import { applyCall, createCall, getCall, listCall, patchCall, removeCall, replac
 import type { CallOptions, KubeClient, List } from './client.ts'
 import type { Credentials } from './credentials.ts'
 import { type Discovery, discovery } from './discovery.ts'
-import { KubeError, isNotFound } from './errors.ts'
+import { KubeError, isNotFound, hasNoCredentials } from './errors.ts'
 import { type Call, http } from './http.ts'
 import type { KubeObject } from './objects.ts'
 import type { Resource } from './resource.ts'
 import { type Watcher, watcher } from './watch.ts'
+import pRetry from 'p-retry'
+import type { Log } from './log.ts'
 
 export type ConnectOptions = {
   /** The user agent in the API server's logs and metrics: `eip-admission/1.2.3`. */
@@ -90,4 +92,19 @@ async function undefinedIfNotFound<T>(call: Promise<T>): Promise<T | undefined> 
 /** The API server omits apiVersion and kind from the items of a list of built-in kinds. */
 function withTypes<T extends KubeObject>({ apiVersion, kind }: Resource<T>, page: List<T>): List<T> {
   return { ...page, items: page.items.map((item) => ({ ...item, apiVersion, kind })) }
+}
+
+/** The log's words for what we wait for. */
+export type Waiting = { what: string; log: Log; signal: AbortSignal }
+
+/** Retries a read until the API server answers it. Missing credentials are an error at once, for waiting cannot help. */
+export function retryUntilAnswered<T>(read: () => Promise<T>, { what, log, signal }: Waiting): Promise<T> {
+  return pRetry(read, {
+    retries: Number.POSITIVE_INFINITY,
+    minTimeout: 200,
+    maxTimeout: 10_000,
+    signal,
+    shouldRetry: ({ error }) => !hasNoCredentials(error),
+    onFailedAttempt: ({ error }) => log.warn({ error: error.message }, `waiting for ${what}`),
+  })
 }

@@ -1,6 +1,5 @@
-import { repeat, repeatLater } from '../lib/repeat.ts'
-import { withJitter } from '../lib/backoff.ts'
-import { type ClockReading, readClocks, elapsedMs } from '../lib/clock-reading.ts'
+import { repeat, repeatLater, withJitter } from '../lib/repeat.ts'
+import { type ClockReading, readClocks, elapsedMs } from '../lib/time-limit.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { isAlreadyExists, isConflict } from './errors.ts'
 import { type LeaseOptions, type LeaseRecord, leaseRecord } from './lease.ts'

@@ -1,7 +1,7 @@
 import { repeatLater } from '../lib/repeat.ts'
 import type { Clock } from './clock.ts'
 import { isAlreadyExists, isConflict } from './errors.ts'
-import { elapsedMs, readClocks } from '../lib/clock-reading.ts'
+import { elapsedMs, readClocks } from '../lib/time-limit.ts'
 import type { LeaseRecord } from './lease.ts'
 
 /** How long a lease of this command counts without a renewal. */

@@ -1,5 +1,5 @@
 import type { KubeClient, List, ListOptions } from './client.ts'
-import { isTooLarge } from './errors.ts'
+import { isTooLarge, KubeError } from './errors.ts'
 import type { KubeObject } from './objects.ts'
 import type { Resource } from './resource.ts'
 
@@ -48,5 +48,28 @@ async function readPage<T extends KubeObject>(
     } catch (error) {
       if (!isTooLarge(error) || length <= 1) throw error
     }
+  }
+}
+
+/** All objects of a kind; none if the cluster does not know the kind. */
+export function listAllKnown(
+  client: KubeClient,
+  resource: Resource<KubeObject>,
+  options: Pick<ListOptions, 'namespace' | 'labelSelector' | 'signal'>,
+): Promise<KubeObject[]> {
+  return ifKnown([], async () => {
+    // The items of a list lack apiVersion and kind.
+    const { apiVersion, kind } = resource
+    return (await listAll(client, resource, options)).map((item) => ({ ...item, apiVersion, kind }))
+  })
+}
+
+/** The result of a read, or something else if the cluster does not know the kind. */
+export async function ifKnown<T>(otherwise: T, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read()
+  } catch (error) {
+    if (error instanceof KubeError && error.reason === 'UnknownKind') return otherwise
+    throw error
   }
 }

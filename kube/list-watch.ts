@@ -1,4 +1,4 @@
-import { type Backoff, backoffMs } from '../lib/backoff.ts'
+import { type Backoff, backoffMs } from '../lib/repeat.ts'
 import type { KubeClient, ListOptions } from './client.ts'
 import type { Clock } from './clock.ts'
 import { KubeError, isGone } from './errors.ts'

@@ -1,4 +1,4 @@
-import { type Backoff, backoffMs } from '../lib/backoff.ts'
+import { type Backoff, backoffMs } from '../lib/repeat.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { Log } from './log.ts'
 import type { Key } from './objects.ts'

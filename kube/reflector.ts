@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events'
-import { type ClockReading, elapsedMs, readClocks } from '../lib/clock-reading.ts'
+import { type ClockReading, elapsedMs, readClocks } from '../lib/time-limit.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { listAndWatch, type ListWatch, type Pace, type Store } from './list-watch.ts'
 import type { Log } from './log.ts'

@@ -1,3 +1,12 @@
+import { type Key, type KubeEvent, type Service, keyOf } from '../kube/objects.ts'
+import { statusTexts } from '../ledger/record/shown.ts'
+import { type ElasticIP, heldAddress, phaseOf } from '../ledger/record/elastic-ip.ts'
+import { addressConditionOf } from '../ledger/record/address-use.ts'
+import { addressAnnotation, balancerFinalizer, balancerRequestAnnotation } from '../ledger/record/names.ts'
+import type { Preview } from './preview.ts'
+import { type Readable, valueOf } from './reader.ts'
+import { shownBalancer } from '../clouds/cloud-choice.ts'
+
 // Why a Service has its address, or none. The first row that applies decides.
 //
 //   the Service          | and                                      | it says
@@ -18,14 +27,6 @@
 //   does not show one    | eip-admission denies it                  | the denial
 //   does not show one    | eip-admission does not review it         | that, or whose class it is
 //   does not show one    | otherwise                                | the controller is about to complete it
-import { type Key, type KubeEvent, type Service, keyOf } from '../kube/objects.ts'
-import { statusTexts } from '../ledger/record/shown.ts'
-import { type ElasticIP, heldAddress, phaseOf } from '../ledger/record/elastic-ip.ts'
-import { addressConditionOf } from '../ledger/record/address-use.ts'
-import { addressAnnotation } from '../ledger/record/names.ts'
-import { balancerOf, balancerText, missingText } from './balancer.ts'
-import type { Preview } from './preview.ts'
-import { type Readable, valueOf } from './reader.ts'
 
 export type WhySeen = {
   key: Key
@@ -240,4 +241,35 @@ function reasonOf(record: ElasticIP): string {
 
 function because(record: ElasticIP | undefined): string {
   return record?.status?.message === undefined ? '' : ` (${record.status.message.replace(/\.$/, '')})`
+}
+
+/** The facts that a Service shows of its managed balancer. */
+type ShownBalancer = {
+  id: string | undefined
+  location: string | undefined
+  /** A request for it may still be carried out. */
+  isRequested: boolean
+}
+
+/** The managed balancer of a Service; undefined if it wants none of us. It has no record: all that we know is here. */
+export function balancerOf({ metadata: { annotations = {}, finalizers = [] } }: Service): ShownBalancer | undefined {
+  if (!finalizers.includes(balancerFinalizer)) return undefined
+  return {
+    ...shownBalancer(annotations),
+    isRequested: annotations[balancerRequestAnnotation] !== undefined,
+  }
+}
+
+/** Its name for people. */
+export function balancerText({ id, location }: ShownBalancer): string {
+  const place = location === undefined ? '' : ` in ${location}`
+  return id === undefined ? `managed load balancer${place}` : `managed load balancer ${id}${place}`
+}
+
+/** Why a balancer has no address to show. */
+function missingText(balancer: ShownBalancer): string {
+  if (balancer.id !== undefined) return `the provider has not given its ${balancerText(balancer)} an address`
+  return balancer.isRequested
+    ? 'a request for its managed load balancer is under way'
+    : 'its managed load balancer is not requested yet'
 }

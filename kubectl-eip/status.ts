@@ -10,9 +10,18 @@ import { type ProbeResult, missText } from '../webhooks/probe-problem.ts'
 import { probeOnce } from '../webhooks/webhook-probe.ts'
 import { shownAddress } from './explain.ts'
 import { ownContainer } from '../inspect/own-deployments.ts'
-import { flagOf, leaseOf, namespaceOf, readDeployments } from './installation.ts'
 import { type Io, exitCodes, type OutputFormat, formatData, formatAge, formatFacts } from './io.ts'
-import { type Cluster, type Readable, listRecords, readable, valueOf } from './reader.ts'
+import {
+  type Cluster,
+  type Readable,
+  listRecords,
+  readable,
+  valueOf,
+  flagOf,
+  leaseOf,
+  namespaceOf,
+  readDeployments,
+} from './reader.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { common } from '../settings/common.ts'
 

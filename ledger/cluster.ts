@@ -6,7 +6,7 @@ import { confirmAnnotation } from './record/names.ts'
 import { names } from '../settings/installed-names.ts'
 import { common } from '../settings/common.ts'
 import { type Problem, SettingsError } from '../settings/problems.ts'
-import { retryUntilAnswered } from '../kube/retry-until-answered.ts'
+import { retryUntilAnswered } from '../kube/connect.ts'
 
 export type ClusterIdOptions = {
   client: KubeClient

@@ -1,20 +1,35 @@
-import type { Reservation } from '../clouds/ports/cloud.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { type Service, splitKey } from '../kube/objects.ts'
 import { services } from '../kube/resource.ts'
 import { type Identity, makeIdentity } from './identity/identity.ts'
-import { listOrphans } from './sweep/orphan-list.ts'
+import { listOrphans } from './identity/ledger-map.ts'
 import { requestsInFlight } from './record/requests-in-flight.ts'
 import { type IpAddress, canonicalIpAddress } from '../lib/ip-address.ts'
 import { timeLimit } from '../lib/time-limit.ts'
 import { statusAddresses } from './record/shown.ts'
-import { type Claims, claims, type ClaimDeps } from './claim/claim.ts'
-import { type ElasticIP, claimKey, elasticIPs, isSecond, recordName } from './record/elastic-ip.ts'
+import { bind, bindSource, noteProtection, setReclaimPolicy } from './claim/bind.ts'
+import { claims, type ClaimDeps } from './claim/claim.ts'
+import { addWarm, reserveWarm } from './claim/reserve-warm.ts'
+import { correctRecord } from './record/reset-record.ts'
+import { type Judged, foreignReasonOf } from './record/whose.ts'
+import { provision } from './available/provision.ts'
+import { provisionedCheck } from './available/provisioned-check.ts'
+import { clearSource, reclaimSource, restoreClaim, transferWarm } from './available/settle-source.ts'
+import { recoverRecords } from './sweep/recover-records.ts'
+import { type Sweep, type SweepDeps, sweep } from './sweep/sweep.ts'
+import { type AddressKey, type ElasticIP, claimKey, elasticIPs, isSecond, recordName } from './record/elastic-ip.ts'
 import { grantedCheck } from './claim/granted-address.ts'
 import { overLimit } from './claim/limits.ts'
 import { turnover } from './claim/turnover.ts'
-import { records } from './record/records.ts'
-import type { ReleaseDeps } from './release/release.ts'
+import { holdRecord, observeRecord, records } from './record/records.ts'
+import {
+  type ReleaseDeps,
+  type ReleaseOptions,
+  postponeRelease,
+  release,
+  releaseSource,
+  retain,
+} from './release/release.ts'
 import { warmCandidates } from './available/claim-source.ts'
 import { isAvailable, isWarm } from './record/source.ts'
 import { isSecondWanted } from './want/second-want.ts'
@@ -32,11 +47,59 @@ export type LedgerOptions = Context & {
   clusterNetwork: (address: IpAddress) => string | undefined
 }
 
-export type Ledger = Pick<Identity, 'mark' | 'signs' | 'project' | 'loss'> & {
-  deps: ClaimDeps & ReleaseDeps
-  claims: Claims
-  listOrphans: (orphans: Reservation[], signal: AbortSignal) => Promise<void>
+export type Ledger = Pick<Identity, 'mark' | 'signs' | 'project'> &
+  ReturnType<typeof ledgerWork> & {
+    /** The sweep of this ledger, with what a controller knows of the cluster. */
+    sweep: (facts: Omit<SweepDeps, keyof LedgerParts | keyof OfSweep>) => Sweep
+  }
+
+type LedgerParts = ClaimDeps & ReleaseDeps
+
+type OfSweep = Pick<SweepDeps, 'mark' | 'signs' | 'loss' | 'listOrphans'>
+
+/** The work of webhooks and controllers on records and reservations, with these parts. */
+export function ledgerWork(parts: LedgerParts) {
+  type Work<Of, Result> = (by: LedgerParts, of: Of, signal: AbortSignal) => Promise<Result>
+  const on =
+    <Of, Result>(work: Work<Of, Result>) =>
+    (of: Of, signal: AbortSignal) =>
+      work(parts, of, signal)
+  return {
+    claims: claims(parts),
+    /** How long a claim may take that begins now. */
+    timeLimit: parts.timeLimit,
+    getRecord: on(({ records: all }, key: AddressKey, signal) => all.get(key, { signal })),
+    foreignReason: (record: ElasticIP | undefined, found: Judged) => foreignReasonOf(parts, record, found),
+    bind: on(bind),
+    setReclaimPolicy: on(setReclaimPolicy),
+    noteProtection: on(noteProtection),
+    holdRecord: on(({ records: all }, record: ElasticIP, signal) => holdRecord(all, record, signal)),
+    observeRecord: on(({ records: all }, record: ElasticIP, signal) => observeRecord(all, record, signal)),
+    /** `unassign` frees an address that a machine may still have. */
+    releaseWith: (unassign: ReleaseDeps['unassign']) => (of: ReleaseOptions, signal: AbortSignal) =>
+      release({ ...parts, unassign }, of, signal),
+    recoverRecords: on(recoverRecords),
+    postponeRelease: on(postponeRelease),
+    retain: on(retain),
+    correctRecord: on(correctRecord),
+    reserveWarm: (source: ElasticIP) => reserveWarm(parts, source),
+    addWarm: on(addWarm),
+    endWarm: on(({ records: all }, source: ElasticIP, signal) =>
+      all.writeStatus(source, { phase: 'Releasing', message: 'the warm pool has enough' }, { signal }),
+    ),
+    provision: on(provision),
+    provisionedCheck: (of: Parameters<typeof provisionedCheck>[1]) => provisionedCheck(parts, of),
+    releaseSource: on(releaseSource),
+    transferWarm: on(transferWarm),
+    bindSource: on(bindSource),
+    restoreClaim: on(restoreClaim),
+    reclaimSource: on(reclaimSource),
+    clearSource: on(clearSource),
+    removeRecord: on(({ records: all }, record: ElasticIP, signal) => all.remove(record, { signal })),
+  }
 }
+
+export type LedgerWork = ReturnType<typeof ledgerWork>
 
 const now = () => new Date()
 
@@ -78,7 +141,8 @@ export function makeLedger(options: LedgerOptions): Ledger {
     reclaimPolicy: vendor.policy.reclaimPolicy,
     isStillWanted: (record: ElasticIP, signal: AbortSignal) => isStillWanted(options, record, signal),
   }
-  return { deps, claims: claims(deps), listOrphans: listOrphans.bind(undefined, map), ...ofSweep }
+  const orphans = { listOrphans: listOrphans.bind(undefined, map) }
+  return { ...ofSweep, ...ledgerWork(deps), sweep: (facts) => sweep({ ...deps, ...ofSweep, ...orphans, ...facts }) }
 }
 
 function grantedFacts(

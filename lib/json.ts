@@ -1,7 +1,33 @@
+import { isDeepStrictEqual } from 'node:util'
+
 /** A JSON object whose fields may hold anything. */
 export type JsonObject = Record<string, unknown>
 
 /** Whether a value is a JSON object: neither null nor an array. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Whether a stored value has everything that is wanted; null wants a field to be absent. Other fields do not matter. */
+export function includes(stored: unknown, wanted: unknown): boolean {
+  if (wanted === null) return stored === undefined || stored === null
+  if (!isJsonObject(wanted)) return isDeepStrictEqual(stored, wanted)
+  return isJsonObject(stored) && Object.entries(wanted).every(([name, value]) => includes(stored[name], value))
+}
+
+/** The part of what is wanted that a stored object lacks: a merge patch that changes nothing else. */
+export function missingFrom(stored: object, wanted: object): object {
+  const before: Partial<Record<string, unknown>> = { ...stored }
+  const missing = Object.entries(wanted).filter(([name, value]) => !includes(before[name], value))
+  return Object.fromEntries(
+    missing.map(([name, value]) => {
+      const known = before[name]
+      return [name, isJsonObject(known) && isJsonObject(value) ? missingFrom(known, value) : (value as unknown)]
+    }),
+  )
+}
+
+/** Sorts by the first place in which two ranks differ; the lower one comes first. */
+export function compareRanks(one: readonly number[], other: readonly number[]): number {
+  return one.map((value, at) => value - (other[at] ?? 0)).find((difference) => difference !== 0) ?? 0
 }

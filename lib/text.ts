@@ -1,3 +1,5 @@
+import { distance } from 'fastest-levenshtein'
+
 /** A text on one line of a terminal. Users write names and messages: nothing in them may steer it, or look like our line. */
 export function plainText(text: string): string {
   return text.replace(/[\s\p{C}]+/gu, ' ').trim()
@@ -51,4 +53,20 @@ export function shellWord(word: string): string {
 export function oneOf(words: readonly string[]): string {
   const [last = '', ...others] = words.toReversed()
   return others.length === 0 ? last : `${others.reverse().join(', ')} or ${last}`
+}
+
+/** The known word that a person probably meant; capitals do not count. `maxEdits` is how many characters may differ. */
+export function closestWord(
+  given: string,
+  known: readonly string[],
+  maxEdits: (word: string) => number,
+): string | undefined {
+  const text = given.toLowerCase()
+  const ranked = known
+    // Users decide how long their texts are. Each character that one has more than the other is an edit.
+    .filter((word) => Math.abs(word.length - text.length) <= maxEdits(word))
+    .map((word) => ({ word, edits: distance(text, word.toLowerCase()) }))
+    .filter(({ word, edits }) => edits <= maxEdits(word))
+    .toSorted((one, other) => one.edits - other.edits)
+  return ranked[0]?.word
 }

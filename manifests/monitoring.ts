@@ -1,5 +1,4 @@
-import { alertGroups } from '../telemetry/alerts/alerts.ts'
-import { ruleGroup } from '../telemetry/alerts/rules.ts'
+import { alertGroups, ruleGroup } from '../telemetry/alerts/rules.ts'
 import type { Choices } from './choices.ts'
 import { dashboardModel } from '../telemetry/dashboard/dashboard.ts'
 import { names } from '../settings/installed-names.ts'

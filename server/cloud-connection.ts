@@ -1,12 +1,10 @@
 import type { Logger } from 'pino'
-import type { CloudTools } from '../clouds/dialect/provider-parts.ts'
-import type { EventRecorders, Recorder } from '../telemetry/event-recorders.ts'
+import { type EventRecorders, type Recorder, ownObject } from '../telemetry/event-recorders.ts'
 import type { Metrics } from '../telemetry/metrics/metrics.ts'
-import { ownObject } from '../telemetry/own-object.ts'
-import { ReplaceableSecret } from './reload/replaceable-secret.ts'
+import { ReplaceableSecret } from '../lib/secret.ts'
 import { withValues } from './reload/setting-changes.ts'
 import { type SettingsReload, settingsReload } from './reload/settings-reload.ts'
-import type { CloudSettings } from '../clouds/dialect/define-dialect.ts'
+import type { CloudSettings, CloudTools } from '../clouds/dialect/define-dialect.ts'
 import type { ServeSettings } from '../commands/settings/serve.ts'
 import type { CloudProvider } from '../clouds/ports/cloud-provider.ts'
 import { type Cloud, CloudError } from '../clouds/ports/cloud.ts'
@@ -40,8 +38,9 @@ export async function connectCloud(
     },
   }
   const apiKey = new ReplaceableSecret(settings.cloud.settings.apiKey)
-  const provider = await makeProvider(withValues(settings.cloud, { apiKey }), tools)
-  const reload = makeReload(settings, { apiKey, policy: provider.policy, tools, events, log })
+  const makeProvider = ({ dialect, settings: of }: CloudSettings) => dialect.makeProvider(of, tools)
+  const provider = await makeProvider(withValues(settings.cloud, { apiKey }))
+  const reload = makeReload(settings, { apiKey, policy: provider.policy, candidate: makeProvider, events, log })
   if (reload) readReload(metrics, reload)
   const reported = reportRefusals(provider.cloud, {
     events: events.of('service-controller'),
@@ -50,26 +49,21 @@ export async function connectCloud(
   return { vendor: { ...provider, cloud: verbosity >= 3 ? loggedCloud(reported, log) : reported }, reload }
 }
 
-async function makeProvider({ dialect, settings }: CloudSettings, tools: CloudTools): Promise<CloudProvider> {
-  return dialect.makeProvider(settings, tools)
-}
-
 type ReloadParts = {
   apiKey: ReplaceableSecret
   policy: CloudProvider['policy']
-  tools: CloudTools
+  candidate: (found: CloudSettings) => Promise<CloudProvider>
   events: EventRecorders
   log: Logger
 }
 
-function makeReload(settings: ServeSettings, { tools, events, ...parts }: ReloadParts) {
+function makeReload(settings: ServeSettings, { events, ...parts }: ReloadParts) {
   const { cloud, cloudFile: file } = settings
   if (!file) return undefined
   return settingsReload({
     file,
     table: cloud.dialect.table,
     started: cloud,
-    candidate: (found: CloudSettings) => makeProvider(found, tools),
     events: events.of('settings-reload'),
     about: ownObject(settings.process),
     ...parts,

@@ -36,7 +36,7 @@ export function makeWebhooks(
     previewClaim: (claim, signal) => ledger.claims.preview(claim, signal),
     exists: existingService({ client: deps.client, cached: (key) => caches.services.get(key), log: deps.log }),
     held: async (key, signal) => {
-      const record = await ledger.deps.records.get(key, { signal })
+      const record = await ledger.getRecord(key, signal)
       return record && heldAddress(record)
     },
   })

@@ -1,8 +1,7 @@
 import { kindOf, type SettingsFile } from './file.ts'
 import { SettingsError, type Problem } from './problems.ts'
-import { placesOf, type Format, type Reading, type Setting, type SettingsTable, type ValuesOf } from './setting.ts'
-import { closestWord } from '../lib/closest-word.ts'
-import { oneOf } from '../lib/text.ts'
+import { placesText, type Format, type Reading, type Setting, type SettingsTable, type ValuesOf } from './setting.ts'
+import { closestWord } from '../lib/text.ts'
 
 /** Where values come from: flags by their name with both dashes, the environment, and the configuration file if any. */
 export type Sources = {
@@ -56,7 +55,7 @@ function readSetting(setting: Setting<unknown>, sources: Sources): Outcome {
 function readAbsent(setting: Setting<unknown>): Outcome {
   if ('unset' in setting) return {}
   if ('required' in setting) {
-    return { problem: { setting: setting.title, wrong: 'not set', right: `set ${oneOf(placesOf(setting))}` } }
+    return { problem: { setting: setting.title, wrong: 'not set', right: `set ${placesText(setting)}` } }
   }
   const reading = setting.format.read(setting.default)
   if ('value' in reading) return reading

@@ -1,4 +1,5 @@
 import type { Annotation } from '../lib/annotation.ts'
+import { oneOf } from '../lib/text.ts'
 
 export type Flag = `--${string}`
 
@@ -77,6 +78,11 @@ export function placesOf({ flag, env, otherEnv = [], field }: Places): string[] 
   return [flag, env, ...otherEnv, field && `the field ${field} of the configuration file`].filter(
     (place) => place !== undefined,
   )
+}
+
+/** The same as one text: any of them is enough. */
+export function placesText(places: Places): string {
+  return oneOf(placesOf(places))
 }
 
 /** The effect of no value, for the help text; undefined if the setting is required. */

@@ -6,7 +6,7 @@ import { type ControllerFacts, controllersSection, eventsSection } from './secti
 import { isReady } from '../controllers/nodes/taints.ts'
 import { type NodeFacts, nodesSection } from './sections/nodes.ts'
 import { type ProcessFacts, processSection } from './sections/process.ts'
-import type { RecentEvent } from '../telemetry/recent-events.ts'
+import type { RecentEvent } from '../telemetry/event-recorders.ts'
 import { type Block, type Cell, type Section, type Tile, type Tone, cut } from './section.ts'
 
 /** Everything that the page shows, as this process knows it. What it has no part in is absent. */

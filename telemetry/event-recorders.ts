@@ -1,9 +1,10 @@
 import type { KubeClient } from '../kube/client.ts'
-import { type EventRecorder, eventRecorder } from '../kube/events.ts'
+import { type EventRecorder, eventRecorder, type Occurrence } from '../kube/events.ts'
 import type { Log } from '../kube/log.ts'
 import type { EventReason } from './events/catalogue.ts'
 import { currentRequestId, requestIdAnnotation } from '../lib/request-id.ts'
-import { type RecentEvents, recentEvents } from './recent-events.ts'
+import { type KubeObject, keyOf } from '../kube/objects.ts'
+import type { ProcessSettings } from '../settings/process.ts'
 
 /** The components of upstream's cloud controller manager that Events name as their source, and ours. */
 export const components = [
@@ -53,5 +54,51 @@ export function eventRecorders(options: { client: KubeClient; instance: string; 
     async written() {
       await Promise.all([...recorders.values()].map((recorder) => recorder.written()))
     },
+  }
+}
+
+/**
+ * The object of Events about the process itself: its Pod or, where it runs outside the cluster, its namespace. Without
+ * the uid of the Pod, `kubectl describe pod` would not show them.
+ */
+export function ownObject(process: Pick<ProcessSettings, 'namespace' | 'podName' | 'podUid'>): KubeObject {
+  const { namespace, podName: name, podUid: uid } = process
+  if (name === undefined) return { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }
+  return { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace, ...(uid !== undefined && { uid }) } }
+}
+
+/** An Event as the status page shows it. */
+export type RecentEvent = Occurrence & { atMs: number; count: number; about: string }
+
+type RecentEvents = {
+  /** The same recorder; what it records is remembered. */
+  observe(recorder: EventRecorder): EventRecorder
+  /** The last Events, the newest first. */
+  list(): readonly RecentEvent[]
+}
+
+const maxEvents = 50
+/** Users decide how long parts of a message are, and each is kept. */
+const maxMessage = 400
+
+/** The last Events of this process. A repeated one takes the place of its earlier occurrence. */
+function recentEvents(now: () => number = Date.now): RecentEvents {
+  const events = new Map<string, RecentEvent>()
+  return {
+    observe: (recorder) => ({
+      ...recorder,
+      record(object, occurrence) {
+        const { type, reason } = occurrence
+        const message = occurrence.message.slice(0, maxMessage)
+        const about = `${object.kind} ${keyOf(object)}`
+        const key = JSON.stringify([about, reason, message])
+        const count = (events.get(key)?.count ?? 0) + 1
+        events.delete(key)
+        events.set(key, { type, reason, message, about, count, atMs: now() })
+        if (events.size > maxEvents) events.delete(events.keys().next().value ?? '')
+        recorder.record(object, occurrence)
+      },
+    }),
+    list: () => [...events.values()].toReversed(),
   }
 }

@@ -129,7 +129,6 @@ const floors: Record<string, (string | string[])[]> = {
     'loop',
     'facts',
     'dependencies.ts',
-    'queue-metrics.ts',
     'moves',
     ['announcing', 'nodes'],
     'assigning',

@@ -1,7 +1,7 @@
 import { fingerprints, fromCaBundle } from '../certs/bundle.ts'
 import { KubeError } from '../kube/errors.ts'
 import type { ClientConfig, KubeObject, WebhookConfiguration } from '../kube/objects.ts'
-import { doctorAdvice } from '../settings/doctor-advice.ts'
+import { doctorAdvice } from '../lib/remedy.ts'
 import { names } from '../settings/installed-names.ts'
 import { type WebhookIdentity, answerProbe } from './identities.ts'
 import { isAnswered } from './probe.ts'

@@ -3,16 +3,22 @@ import type { Annotation } from '../../lib/annotation.ts'
 import { isDnsLabel } from '../../lib/names.ts'
 import type { FormerConfiguration } from '../announcer.ts'
 import type { LoadBalancerScheme } from '../setting.ts'
-import { countsOf, kubectlNames, secretDeletion, secretNamespaces } from '../shared/left-objects.ts'
+import {
+  countsOf,
+  isWritten,
+  kubectlNames,
+  ownSelector,
+  secretDeletion,
+  secretNamespaces,
+} from '../shared/own-objects.ts'
 import type { Software } from '../software.ts'
-import { calicoObjects } from './objects.ts'
+import { calicoObjects, isClassOfCalico, poolOfStatuses } from './objects.ts'
 import { configurationName, isOnlyOurs, ownEntries } from './configuration.ts'
-import { entriesAnnotation, isCreated, namespaceAnnotation, ownSelector, secretName } from './ownership.ts'
-import { calicoResources, isConfiguration } from './resources.ts'
+import { calicoResources, entriesAnnotation, isConfiguration, namespaceAnnotation } from './resources.ts'
+import { names } from '../../settings/installed-names.ts'
 import { shell } from '../../lib/remedy.ts'
 import { classText } from '../../settings/service-policy.ts'
 import { defineSoftwareCheck } from '../check.ts'
-import { isClassOfCalico, poolOfStatuses } from './status-writer.ts'
 
 /** Whether Calico itself gives addresses to the Services that eip-admission serves, also before it serves any. */
 const calicoStatuses = defineSoftwareCheck({
@@ -77,7 +83,7 @@ export const calicoSoftware: Software<'calico'> = {
     {
       apiGroups: [''],
       resources: ['secrets'],
-      resourceNames: [secretName],
+      resourceNames: [names.bgpSecret],
       verbs: ['get', 'create', 'patch', 'delete'],
     },
   ],
@@ -96,7 +102,7 @@ const formerCalico: FormerConfiguration = {
   kinds: [peers, filters],
   shared: [{ resource: configurations, name: configurationName }],
   configurations(found) {
-    const ours = found.filter((one) => isCreated(one) || (isConfiguration(one) && ownEntries(one).length > 0))
+    const ours = found.filter((one) => isWritten(one) || (isConfiguration(one) && ownEntries(one).length > 0))
     if (ours.length === 0) return []
     return secretNamespaces(ours, ofSecret).map((namespace) => calicoObjects({ namespace }))
   },
@@ -105,7 +111,7 @@ const formerCalico: FormerConfiguration = {
 const ofSecret = { annotation: namespaceAnnotation, usual: 'calico-system' }
 
 function calicoLeft(objects: readonly KubeObject[]): string[] {
-  const ours = objects.filter((one) => isCreated(one) && !isConfiguration(one))
+  const ours = objects.filter((one) => isWritten(one) && !isConfiguration(one))
   const lists = objects.filter(isConfiguration)
   const created = lists.filter(isOnlyOurs)
   const shared = lists.filter((one) => !created.includes(one) && ownEntries(one).length > 0)
@@ -141,7 +147,7 @@ function annotations(): readonly Annotation[] {
       on: 'BGPPeer',
       writers: ['eip-admission'],
       values: 'the name of a namespace',
-      sentence: `Where the Secret \`${secretName}\` is, so that it is removed when the setting chooses other software.`,
+      sentence: `Where the Secret \`${names.bgpSecret}\` is, so that it is removed when the setting chooses other software.`,
     },
   ]
 }

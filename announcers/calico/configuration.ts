@@ -1,9 +1,8 @@
 import type { WantedObject } from '../announcer.ts'
 import type { KubeObject } from '../../kube/objects.ts'
-import { prefixOf } from '../shared/address.ts'
-import type { ShownAddress } from '../shared/shown-addresses.ts'
-import { entriesAnnotation, isCreated, ownLabels } from './ownership.ts'
-import { type BGPConfiguration, apiVersion, isConfiguration } from './resources.ts'
+import { type ShownAddress, prefixOf } from '../shared/address.ts'
+import { isWritten, ownLabels } from '../shared/own-objects.ts'
+import { type BGPConfiguration, apiVersion, entriesAnnotation, isConfiguration } from './resources.ts'
 
 /** The only BGPConfiguration whose list of addresses counts for every node. */
 export const configurationName = 'default'
@@ -29,7 +28,7 @@ export function isOnlyOurs(object: BGPConfiguration): boolean {
   // The API server adds these by itself.
   const defaults = ['logSeverityScreen', 'serviceLoadBalancerAggregation']
   return (
-    isCreated(object) &&
+    isWritten(object) &&
     entriesOf(object).every((cidr) => own.includes(cidr)) &&
     Object.keys(others).every((name) => defaults.includes(name))
   )

@@ -1,16 +1,23 @@
 import type { Announced, Announcements, Configured, ObjectConfiguration, Problem, WantedObject } from '../announcer.ts'
 import type { Key, KubeObject } from '../../kube/objects.ts'
 import { secrets } from '../../kube/resource.ts'
-import { parseAddress, prefixOf } from '../shared/address.ts'
+import { type ShownAddress, announceableIpv4, parseAddress, prefixOf } from '../shared/address.ts'
 import { distinctProblems } from '../shared/order.ts'
 import { lacksSessions } from '../shared/sessions.ts'
-import { type ShownAddress, shownAddresses } from '../shared/shown-addresses.ts'
-import { omitTakenNames } from '../shared/taken-names.ts'
+import { isWritten, omitTakenNames, ownLabels, ownName } from '../shared/own-objects.ts'
+import { names } from '../../settings/installed-names.ts'
+import { withoutClass } from '../../settings/service-policy.ts'
 import { configurationName, configurationOf, hasEntry, isOnlyOurs } from './configuration.ts'
-import { type CalicoOptions, isCreated, ownLabels, ownName, secretName } from './ownership.ts'
-import { peersOf } from './peers.ts'
-import { type BGPFilter, apiVersion, calicoResources, isConfiguration, isPeer } from './resources.ts'
-import { isClassOfCalico, poolOfStatuses } from './status-writer.ts'
+import { type CalicoOptions, peersOf } from './peers.ts'
+import {
+  type BGPFilter,
+  apiVersion,
+  calicoResources,
+  isConfiguration,
+  isControllers,
+  isIPPool,
+  isPeer,
+} from './resources.ts'
 
 const { peers, filters, configurations, pools, controllers } = calicoResources
 
@@ -28,7 +35,7 @@ export function calicoObjects(options: CalicoOptions): ObjectConfiguration {
     // A filter before its peers, so that no route of the cloud gets into the kernel. A refused apply that creates is an
     // error of Calico's API server, which would end the whole pass. A refused create is none.
     kinds: [
-      { resource: secrets, only: secretName },
+      { resource: secrets, only: names.bgpSecret },
       { resource: filters, isPruned: true, isWatched: true },
       { resource: peers, isPruned: true, isStrict: true, isWatched: true },
       { resource: configurations, only: configurationName, isShared: true, isWatched: true },
@@ -36,13 +43,13 @@ export function calicoObjects(options: CalicoOptions): ObjectConfiguration {
       { resource: controllers, only: 'default' },
     ],
     from: 'Calico 3.31 or later, with its API server (projectcalico.org/v3)',
-    isOurs: (object) => (isConfiguration(object) ? isOnlyOurs(object) : isCreated(object)),
+    isOurs: (object) => (isConfiguration(object) ? isOnlyOurs(object) : isWritten(object)),
     objects: (state, existing) => configure(options, state, existing),
     reports: [],
     reportedProblems: () => [],
     announcing: configurations,
     nameFor: () => configurationName,
-    lingering: { forMs: lingeringMs, nodeOf: (one) => (isPeer(one) && isCreated(one) ? one.spec.node : undefined) },
+    lingering: { forMs: lingeringMs, nodeOf: (one) => (isPeer(one) && isWritten(one) ? one.spec.node : undefined) },
     hasAddress(object, text) {
       const address = parseAddress(text)
       return address !== undefined && isConfiguration(object) && hasEntry(object, prefixOf(address))
@@ -51,7 +58,10 @@ export function calicoObjects(options: CalicoOptions): ObjectConfiguration {
 }
 
 function configure(options: CalicoOptions, state: Announcements, existing: readonly KubeObject[]): Configured {
-  const { shown: all, problems } = shownAddresses([...state.addresses, ...undecidedEntries(state, existing)], 'Calico')
+  const { shown: all, problems } = announceableIpv4(
+    [...state.addresses, ...undecidedEntries(state, existing)],
+    'Calico',
+  )
   const pool = poolOfStatuses(existing)
   const isDisputed = (service: Key) => isClassOfCalico(state.facts?.get(service)?.loadBalancerClass)
   const disputed = pool === undefined ? [] : all.filter(({ services }) => services.some(isDisputed))
@@ -67,7 +77,7 @@ function configure(options: CalicoOptions, state: Announcements, existing: reado
     return { wanted: kept(shown, existing), problems: distinctProblems(found), isHeld: true }
   const own = peersOf(state.nodes, options, existing)
   // The list is a person's, and shared with him.
-  const foreign = existing.filter((one) => !isCreated(one) && !isConfiguration(one))
+  const foreign = existing.filter((one) => !isWritten(one) && !isConfiguration(one))
   const wanted = [...own.secret, filterOf(shown), ...own.wanted, ...list]
   const possible = omitTakenNames(wanted, foreign, [...found, ...own.problems])
   // A peer with another's filter would announce what that one accepts.
@@ -125,7 +135,7 @@ function delays(
 
 /** Whether Calico announces for us already. We write peers only where other software may end; a person's may serve us. */
 function hasBegun(all: readonly ShownAddress[], existing: readonly KubeObject[]): boolean {
-  const hasPeers = existing.some((one) => one.kind === peers.kind && isCreated(one))
+  const hasPeers = existing.some((one) => one.kind === peers.kind && isWritten(one))
   return hasPeers || all.some((one) => isListed(one, existing))
 }
 
@@ -137,6 +147,22 @@ function isListed({ address }: Pick<ShownAddress, 'address'>, existing: readonly
 /** Our objects as they are: an address that has a route keeps it. An address that is no longer shown leaves the list. */
 function kept(shown: readonly ShownAddress[], existing: readonly KubeObject[]): WantedObject[] {
   const listed = shown.filter((one) => isListed(one, existing))
-  const ours = existing.filter((one) => isCreated(one) && !isConfiguration(one))
+  const ours = existing.filter((one) => isWritten(one) && !isConfiguration(one))
   return [...ours.map((object) => ({ object, subjects: [] })), ...configurationOf(listed, existing)]
+}
+
+/** The IPPool by which Calico itself writes the status of Services, as we do; undefined where it does not. */
+export function poolOfStatuses(existing: readonly KubeObject[]): string | undefined {
+  // An environment variable can start the controller too, so only what it says of itself counts.
+  const running = existing.find(isControllers)?.status?.runningConfig?.controllers
+  if (running && !running.loadBalancer) return undefined
+  return existing.filter(isIPPool).find(({ spec }) => spec?.allowedUses?.includes('LoadBalancer'))?.metadata.name
+}
+
+/**
+ * Whether Calico writes the status of Services of a class, where it has a pool. Its setting RequestedServicesOnly changes
+ * nothing. From 3.33 on the address in the spec is a request, and Calico empties the status where it cannot grant it.
+ */
+export function isClassOfCalico(name: string = withoutClass): boolean {
+  return name === withoutClass || name === 'calico'
 }

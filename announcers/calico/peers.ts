@@ -1,10 +1,15 @@
 import type { NodePeers, Problem, WantedObject } from '../announcer.ts'
-import type { KubeObject, Secret } from '../../kube/objects.ts'
+import type { KubeObject } from '../../kube/objects.ts'
 import { nameOf, parseAddress } from '../shared/address.ts'
-import { distinct } from '../shared/order.ts'
+import { isWritten, ownLabels, ownName, passwordSecret } from '../shared/own-objects.ts'
+import { names } from '../../settings/installed-names.ts'
 import { type Session, possibleSessions, sessionProblem, sessionsWithOnePassword } from '../shared/sessions.ts'
-import { type CalicoOptions, isCreated, namespaceAnnotation, ownLabels, ownName, secretName } from './ownership.ts'
-import { type BGPPeer, apiVersion, isPeer } from './resources.ts'
+import { type BGPPeer, apiVersion, isPeer, namespaceAnnotation } from './resources.ts'
+
+export type CalicoOptions = {
+  /** Where calico-node runs, and reads the Secret with the password of its sessions. */
+  namespace: string
+}
 
 /** `secret` holds the password of the sessions, `wanted` are the peers of each node. */
 export type Peers = { secret: WantedObject[]; wanted: WantedObject[]; problems: Problem[] }
@@ -27,21 +32,17 @@ export function peersOf(nodes: readonly NodePeers[], options: CalicoOptions, exi
   const peers = existing.filter(isPeer)
   const judged = sessions.map((session) => {
     const name = `${ownName}-${session.node}-${nameOf(session.router)}`
-    const stored = peers.find((one) => isCreated(one) && one.metadata.name === name)
+    const stored = peers.find((one) => isWritten(one) && one.metadata.name === name)
     const reason = unusableReason(session) ?? foreignReason(session, peers)
     return { session, name, stored, reason }
   })
   const possible = judged.filter(({ reason }) => reason === undefined)
-  const using = possible.map(({ session }) => session).filter((session) => session.password !== undefined)
+  const used = possible.map(({ session }) => session)
+  const secret = passwordSecret(password, used, options.namespace)
+  // Without it the sessions that are kept would go on without a password, which the routers refuse.
+  const isKept = judged.some(({ reason, stored }) => reason !== undefined && stored?.spec.password)
   return {
-    secret:
-      password !== undefined && using.length > 0
-        ? [secretOf(password, using, options)]
-        : // Without it the sessions that are kept would go on without a password, which the routers refuse.
-          keptSecret(
-            judged.some(({ reason, stored }) => reason !== undefined && stored?.spec.password),
-            existing,
-          ),
+    secret: secret.length > 0 ? secret : keptSecret(isKept, existing),
     wanted: judged.flatMap(({ session, name, stored, reason }): WantedObject[] => {
       const subjects = [{ node: session.node }]
       if (reason === undefined)
@@ -71,7 +72,7 @@ function unusableReason({ localAsn, peerAsn, password = '' }: Session): string |
 function foreignReason({ node, router }: Session, peers: readonly BGPPeer[]): string | undefined {
   const foreign = peers.find(
     (one) =>
-      !isCreated(one) &&
+      !isWritten(one) &&
       parseAddress(one.spec.peerIP?.replace(/:\d+$/, '') ?? '')?.text === router.text &&
       (one.spec.node === undefined || one.spec.node === '' || one.spec.node === node),
   )
@@ -95,7 +96,7 @@ type PeerFacts = { name: string; options: CalicoOptions; nodeAddress: string | u
 
 function peerOf(session: Session, { name, options, nodeAddress, stored }: PeerFacts): BGPPeer {
   const { node, router, localAsn, peerAsn } = session
-  const password = { secretKeyRef: { name: secretName, key: 'password' } }
+  const password = { secretKeyRef: { name: names.bgpSecret, key: 'password' } }
   return {
     apiVersion,
     kind: 'BGPPeer',
@@ -128,17 +129,6 @@ function sourceProblem(session: Session, nodeAddress: string | undefined): Probl
 }
 
 function keptSecret(isUsed: boolean, existing: readonly KubeObject[]): WantedObject[] {
-  const stored = existing.find(({ kind, metadata }) => kind === 'Secret' && metadata.name === secretName)
+  const stored = existing.find(({ kind, metadata }) => kind === 'Secret' && metadata.name === names.bgpSecret)
   return isUsed && stored ? [{ object: stored, subjects: [] }] : []
-}
-
-function secretOf(password: string, sessions: readonly Session[], { namespace }: CalicoOptions): WantedObject {
-  const object: Secret = {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: { name: secretName, namespace, labels: ownLabels },
-    type: 'Opaque',
-    data: { password: Buffer.from(password).toString('base64') },
-  }
-  return { object, subjects: distinct(sessions.map(({ node }) => node)).map((node) => ({ node })) }
 }

@@ -3,6 +3,12 @@ import { type Resource, defineResource } from '../../kube/resource.ts'
 
 export const apiVersion = 'projectcalico.org/v3'
 
+/** Names the namespace of the Secret on our peers: a later removal may have another setting. */
+export const namespaceAnnotation = 'eip-admission.dev/calico-namespace'
+
+/** Names our entries in the BGPConfiguration that we share with people, with commas between them. */
+export const entriesAnnotation = 'eip-admission.dev/announced-addresses'
+
 type Cidr = { cidr: string }
 type FilterRule = { action: 'Accept' | 'Reject'; source?: 'RemotePeers'; matchOperator?: 'Equal'; cidr?: string }
 

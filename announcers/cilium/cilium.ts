@@ -4,13 +4,20 @@ import { isDnsLabel } from '../../lib/names.ts'
 import { withoutClass } from '../../settings/service-policy.ts'
 import type { Announcer, FormerConfiguration } from '../announcer.ts'
 import type { LoadBalancerScheme } from '../setting.ts'
-import { countsOf, kubectlNames, secretDeletion, secretNamespaces } from '../shared/left-objects.ts'
+import {
+  countsOf,
+  isWritten,
+  kubectlNames,
+  ownSelector,
+  secretDeletion,
+  secretNamespaces,
+} from '../shared/own-objects.ts'
 import type { Software } from '../software.ts'
 import { ciliumSettings } from './checks.ts'
-import { ciliumObjects } from './objects.ts'
-import { type CiliumOptions, isOurs, ownSelector, secretName, secretsAnnotation } from './ownership.ts'
-import { ciliumResources } from './resources.ts'
-import { bgpClass } from './waking.ts'
+import { bgpClass, ciliumObjects } from './objects.ts'
+import type { CiliumOptions } from './peers.ts'
+import { ciliumResources, secretsAnnotation } from './resources.ts'
+import { names } from '../../settings/installed-names.ts'
 import { shell } from '../../lib/remedy.ts'
 
 /** By these a Service requests addresses; the second one is the name until 1.15, and counts without the first. */
@@ -74,7 +81,7 @@ export const ciliumSoftware: Software<'cilium'> = {
     {
       apiGroups: [''],
       resources: ['secrets'],
-      resourceNames: [secretName],
+      resourceNames: [names.bgpSecret],
       verbs: ['get', 'create', 'patch', 'delete'],
     },
   ],
@@ -120,7 +127,7 @@ function ownKinds() {
 const ofSecret = { annotation: secretsAnnotation, usual: 'kube-system' }
 
 function ciliumLeft(objects: readonly KubeObject[]): string[] {
-  const ours = objects.filter(isOurs)
+  const ours = objects.filter(isWritten)
   if (ours.length === 0) return []
   const deletions = [
     `\`kubectl delete ${kubectlNames(ownKinds())} -l ${ownSelector}\``,
@@ -167,7 +174,7 @@ function annotations(): readonly Annotation[] {
       on: 'CiliumBGPPeerConfig',
       writers: ['eip-admission'],
       values: 'the name of a namespace',
-      sentence: `Where the Secret \`${secretName}\` is, so that it is removed when the setting chooses other software.`,
+      sentence: `Where the Secret \`${names.bgpSecret}\` is, so that it is removed when the setting chooses other software.`,
     },
   ]
 }

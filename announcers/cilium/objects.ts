@@ -9,14 +9,13 @@ import type {
 } from '../announcer.ts'
 import type { KubeObject, Condition } from '../../kube/objects.ts'
 import { secrets } from '../../kube/resource.ts'
-import { parseAddress } from '../shared/address.ts'
+import { type ShownAddress, announceableIpv4, parseAddress } from '../shared/address.ts'
 import { distinctProblems, distinct } from '../shared/order.ts'
 import { lacksSessions } from '../shared/sessions.ts'
-import { type CiliumOptions, isOurs, secretName, ownLabels, ownName } from './ownership.ts'
-import { peersOf } from './peers.ts'
-import { shownAddresses, type ShownAddress } from '../shared/shown-addresses.ts'
-import { omitTakenNames } from '../shared/taken-names.ts'
-import { holds, keptPools, poolName, poolsOf } from './pools.ts'
+import { isWritten, omitTakenNames, ownLabels, ownName } from '../shared/own-objects.ts'
+import { names } from '../../settings/installed-names.ts'
+import { type CiliumOptions, peersOf } from './peers.ts'
+import { exactSelectors, holds, keptPools, poolName, poolsOf } from './pools.ts'
 import {
   ciliumResources,
   isPool,
@@ -27,8 +26,6 @@ import {
   isNodeConfig,
   isPeerConfig,
 } from './resources.ts'
-import { wakingProblems } from './waking.ts'
-import { exactSelectors } from './services-selector.ts'
 
 const { pools, peerConfigs, advertisements, overrides, clusterConfigs, nodeConfigs } = ciliumResources
 
@@ -39,7 +36,7 @@ export function ciliumObjects(options: CiliumOptions): ObjectConfiguration {
     namespace: options.secretsNamespace,
     // The override of a node before its sessions: a later one ends and starts them again.
     kinds: [
-      { resource: secrets, only: secretName },
+      { resource: secrets, only: names.bgpSecret },
       { resource: peerConfigs },
       { resource: advertisements },
       { resource: overrides },
@@ -47,7 +44,7 @@ export function ciliumObjects(options: CiliumOptions): ObjectConfiguration {
       { resource: pools },
     ],
     from: 'Cilium 1.18 or later, with bgpControlPlane.enabled=true',
-    isOurs,
+    isOurs: isWritten,
     objects: (state, existing) => configure(options, state, existing),
     reports: [pools, peerConfigs, clusterConfigs, nodeConfigs],
     reportedProblems,
@@ -55,13 +52,13 @@ export function ciliumObjects(options: CiliumOptions): ObjectConfiguration {
     nameFor: poolName,
     hasAddress(object, text) {
       const address = parseAddress(text)
-      return address !== undefined && isPool(object) && isOurs(object) && holds(object, address)
+      return address !== undefined && isPool(object) && isWritten(object) && holds(object, address)
     },
   }
 }
 
 function configure(options: CiliumOptions, state: Announcements, existing: readonly KubeObject[]): Configured {
-  const { shown, problems } = shownAddresses(state.addresses, 'Cilium')
+  const { shown, problems } = announceableIpv4(state.addresses, 'Cilium')
   const own = poolsOf(shown, existing)
   const all = [...own.wanted, ...keptPools(state, own.wanted, existing)]
   const found = [...problems, ...own.problems]
@@ -69,16 +66,16 @@ function configure(options: CiliumOptions, state: Announcements, existing: reado
   const waking = wakingProblems(state, existing)
   if (waking.length > 0) return { wanted: [], problems: distinctProblems([...found, ...waking]), isHeld: true }
   const peers = peersOf(state.nodes, options, existing)
-  const known = shownAddresses(undecidedWithPool(state, existing), 'Cilium').shown
+  const known = announceableIpv4(undecidedWithPool(state, existing), 'Cilium').shown
   const wanted = [...peers.common, ...advertisementOf([...shown, ...known]), ...peers.wanted, ...all]
-  const foreign = existing.filter((one) => !isOurs(one))
+  const foreign = existing.filter((one) => !isWritten(one))
   const possible = omitTakenNames(wanted, foreign, [...found, ...peers.problems])
   return { ...possible, isHeld: lacksSessions(state.nodes, possible.wanted, clusterConfigs.kind) }
 }
 
 /** The ledger has not decided yet whose these addresses are. An address with our pool is announced already. */
 function undecidedWithPool({ undecided = [] }: Announcements, existing: readonly KubeObject[]): Announced[] {
-  const ours = new Set(existing.filter((one) => isPool(one) && isOurs(one)).map(({ metadata }) => metadata.name))
+  const ours = new Set(existing.filter((one) => isPool(one) && isWritten(one)).map(({ metadata }) => metadata.name))
   return undecided.filter(({ address }) => ours.has(poolName(address) ?? ''))
 }
 
@@ -106,7 +103,7 @@ function advertisementOf(shown: readonly ShownAddress[]): WantedObject[] {
 /** The problems that Cilium reports about what we wrote. */
 export function reportedProblems(reports: readonly KubeObject[], state: Announcements): Problem[] {
   return distinctProblems([
-    ...reports.filter(isOurs).flatMap((report) => conditionProblems(report, state)),
+    ...reports.filter(isWritten).flatMap((report) => conditionProblems(report, state)),
     ...reports.filter(isNodeConfig).flatMap((report) => nodeProblems(report, state)),
   ])
 }
@@ -174,4 +171,32 @@ function nodeProblems({ metadata: { name: node }, status = {} }: BGPNodeConfig, 
       mayPass: true as const,
     })),
   ]
+}
+
+/** The class of Services that Cilium's BGP announces, beside Services without one. */
+export const bgpClass = 'io.cilium/bgp-control-plane'
+
+/** The classes of Services to which LB IPAM gives addresses. BGP announces none of the second one. */
+const ciliumClasses = [bgpClass, 'io.cilium/l2-announcer']
+
+/**
+ * Why the first pool of a cluster would take addresses away. It wakes LB IPAM, which within a second removes what another
+ * program wrote into the status of a Service that no pool serves. A pool that exists means that it is awake.
+ */
+function wakingProblems(
+  { addresses, foreign = [] }: Pick<Announcements, 'addresses' | 'foreign'>,
+  existing: readonly KubeObject[],
+): Problem[] {
+  if (existing.some(isPool)) return []
+  const endangered = foreign
+    .filter(({ loadBalancerClass: name }) => name === undefined || ciliumClasses.includes(name))
+    .map(({ service }) => service)
+  if (endangered.length === 0) return []
+  const others = endangered.length === 1 ? '' : ` and ${endangered.length - 1} more`
+  const message =
+    `nothing is written for Cilium yet: its first address pool makes Cilium remove the address that another program wrote ` +
+    `into the status of Service ${endangered.toSorted()[0]}${others}. Give such Services the loadBalancerClass of their ` +
+    'program. If Cilium may serve them, create a CiliumLoadBalancerIPPool with their addresses yourself'
+  const services = new Set(addresses.flatMap((announced) => announced.services))
+  return [...services].map((service) => ({ subject: { service }, message }))
 }

@@ -1,8 +1,10 @@
 import type { NodePeers, Problem, WantedObject } from '../announcer.ts'
-import type { KubeObject, Secret } from '../../kube/objects.ts'
-import { includes } from '../../lib/includes.ts'
+import type { KubeObject } from '../../kube/objects.ts'
+import { includes } from '../../lib/json.ts'
 import { nameOf } from '../shared/address.ts'
-import { compareTexts, distinct } from '../shared/order.ts'
+import { compareTexts } from '../shared/order.ts'
+import { isWritten, nodesOf, ownLabels, ownName, passwordSecret } from '../shared/own-objects.ts'
+import { names } from '../../settings/installed-names.ts'
 import {
   type Session,
   hostnameLabel,
@@ -10,14 +12,19 @@ import {
   sessionProblem,
   sessionsWithOnePassword,
 } from '../shared/sessions.ts'
-import { type CiliumOptions, isOurs, ownLabels, ownName, secretName, secretsAnnotation } from './ownership.ts'
 import {
   type BGPClusterConfig,
   type BGPNodeConfigOverride,
   type BGPPeerConfig,
   apiVersion,
   isOverride,
+  secretsAnnotation,
 } from './resources.ts'
+
+export type CiliumOptions = {
+  /** Where Cilium reads the Secrets of BGP sessions: its setting bgpControlPlane.secretsNamespace.name. */
+  secretsNamespace: string
+}
 
 /** `common` are the objects that all sessions need, `wanted` the objects of each node. */
 export type Peers = { common: WantedObject[]; wanted: WantedObject[]; problems: Problem[] }
@@ -34,13 +41,13 @@ export function peersOf(nodes: readonly NodePeers[], options: CiliumOptions, exi
   const possible = planned.filter((one) => !hindered.includes(one))
   const used = possible.flatMap((one) => one.sessions)
   const configs = [...Map.groupBy(used, peerConfigName)].toSorted(([one], [other]) => compareTexts(one, other))
-  const secret = password === undefined ? [] : secretOf(password, used, options)
+  const secret = passwordSecret(password, used, options.secretsNamespace)
   return {
     common: [...secret, ...configs.flatMap(([name, own]) => peerConfigOf(name, own, options))],
     wanted: possible.flatMap(({ node, override, clusterConfig }) => {
       const subjects = [{ node }]
       // A foreign override that says what we need stays as it is.
-      const isThere = existing.some((one) => isOverride(one) && one.metadata.name === node && !isOurs(one))
+      const isThere = existing.some((one) => isOverride(one) && one.metadata.name === node && !isWritten(one))
       return [...(isThere ? [] : [{ object: override, subjects }]), { object: clusterConfig, subjects }]
     }),
     problems: [...problems, ...hindered.map(({ node, override }) => overrideProblem(node, override))],
@@ -118,37 +125,20 @@ function peerConfigOf(name: string, sessions: Session[], { secretsNamespace }: C
     kind: 'CiliumBGPPeerConfig',
     metadata: { name, labels: ownLabels, annotations: { [secretsAnnotation]: secretsNamespace } },
     spec: {
-      ...(first.password === undefined ? {} : { authSecretRef: secretName }),
+      ...(first.password === undefined ? {} : { authSecretRef: names.bgpSecret }),
       ebgpMultihop: first.isMultihop ? anyDistance : direct,
       timers: { connectRetryTimeSeconds: 5, holdTimeSeconds: 30, keepAliveTimeSeconds: 10 },
       families: [{ afi: 'ipv4', safi: 'unicast', advertisements: { matchLabels: ownLabels } }],
     },
   }
-  return [{ object, subjects: subjectsOf(sessions) }]
-}
-
-function secretOf(password: string, sessions: Session[], { secretsNamespace }: CiliumOptions): WantedObject[] {
-  const protectedOnes = sessions.filter((session) => session.password !== undefined)
-  if (protectedOnes.length === 0) return []
-  const object: Secret = {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: { name: secretName, namespace: secretsNamespace, labels: ownLabels },
-    type: 'Opaque',
-    data: { password: Buffer.from(password).toString('base64') },
-  }
-  return [{ object, subjects: subjectsOf(protectedOnes) }]
-}
-
-function subjectsOf(sessions: Session[]) {
-  return distinct(sessions.map(({ node }) => node)).map((node) => ({ node }))
+  return [{ object, subjects: nodesOf(sessions) }]
 }
 
 /** The foreign override of a node that lacks what its sessions need. There is one override for each node, by its name. */
 function hindering(override: BGPNodeConfigOverride, existing: readonly KubeObject[]): KubeObject | undefined {
   const foreign = existing
     .filter(isOverride)
-    .find((one) => one.metadata.name === override.metadata.name && !isOurs(one))
+    .find((one) => one.metadata.name === override.metadata.name && !isWritten(one))
   if (!foreign) return undefined
   const sayings = sourcesIn(foreign)
   return sourcesIn(override).every((source) => sayings.some((one) => includes(one, source))) ? undefined : foreign

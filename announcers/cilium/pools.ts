@@ -1,11 +1,11 @@
 import type { Announcements, Problem, WantedObject } from '../announcer.ts'
-import type { KubeObject } from '../../kube/objects.ts'
+import { type Key, type KubeObject, splitKey } from '../../kube/objects.ts'
 import { type IpAddress, isInRanges } from '../../lib/ip-address.ts'
-import { nameOf, parseAddress, prefixOf } from '../shared/address.ts'
-import type { ShownAddress } from '../shared/shown-addresses.ts'
-import { isOurs, ownLabels, ownName } from './ownership.ts'
+import { type ShownAddress, nameOf, parseAddress, prefixOf } from '../shared/address.ts'
+import { compareTexts, distinct } from '../shared/order.ts'
+import { isWritten, ownLabels, ownName } from '../shared/own-objects.ts'
+import type { LabelSelector } from '../../lib/label-selector.ts'
 import { type LoadBalancerIPPool, apiVersion, isPool } from './resources.ts'
-import { servicesSelector } from './services-selector.ts'
 
 /** The name of the pool of an address; undefined for a text that is none. */
 export function poolName(text: string): string | undefined {
@@ -21,13 +21,13 @@ type Pools = { wanted: WantedObject[]; problems: Problem[] }
  */
 export function poolsOf(shown: readonly ShownAddress[], existing: readonly KubeObject[]): Pools {
   const pools = existing.filter(isPool)
-  const ours = new Set(pools.filter(isOurs).map(({ metadata }) => metadata.name))
+  const ours = new Set(pools.filter(isWritten).map(({ metadata }) => metadata.name))
   const wanted: WantedObject[] = []
   const problems: Problem[] = []
   for (const { address, services } of shown) {
     const name = poolName(address.text) ?? ''
     const subjects = services.map((service) => ({ service }))
-    const foreign = pools.find((one) => !isOurs(one) && holds(one, address))
+    const foreign = pools.find((one) => !isWritten(one) && holds(one, address))
     if (foreign) problems.push(...subjects.map((subject) => ({ subject, message: overlap(address, foreign) })))
     if (foreign && !ours.has(name)) continue
     const spec = { blocks: [{ cidr: prefixOf(address) }], serviceSelector: servicesSelector(services) }
@@ -59,7 +59,7 @@ export function keptPools(
     ]),
   )
   return existing
-    .filter((one) => isPool(one) && isOurs(one) && !written.has(one.metadata.name) && kept.has(one.metadata.name))
+    .filter((one) => isPool(one) && isWritten(one) && !written.has(one.metadata.name) && kept.has(one.metadata.name))
     .map((object) => ({ object, subjects: kept.get(object.metadata.name) ?? [] }))
 }
 
@@ -71,4 +71,32 @@ export function holds({ spec }: LoadBalancerIPPool, address: IpAddress): boolean
 
 function overlap({ text }: IpAddress, { metadata: { name } }: KubeObject): string {
   return `address ${text} lies in CiliumLoadBalancerIPPool ${name}, which eip-admission does not manage. Of two pools with one address Cilium puts the younger out of use as a whole. Take ${text} out of the blocks of ${name}`
+}
+
+/**
+ * Selects Services by labels that Cilium itself adds: only we can write what our pool serves. Where Services of several
+ * namespaces share an address, it also selects others of these names in these namespaces, and nowhere else.
+ */
+function servicesSelector(services: readonly Key[]): LabelSelector {
+  const parts = services.map(splitKey)
+  const among = (key: string, values: string[]) => ({ key, operator: 'In', values: distinct(values) })
+  return {
+    matchExpressions: [
+      among(
+        'io.kubernetes.service.namespace',
+        parts.map(({ namespace }) => namespace),
+      ),
+      among(
+        'io.kubernetes.service.name',
+        parts.map(({ name }) => name),
+      ),
+    ],
+  }
+}
+
+/** A selector for each namespace: together they select exactly these Services. */
+export function exactSelectors(services: readonly Key[]): LabelSelector[] {
+  const byNamespace = Map.groupBy(services, (service) => splitKey(service).namespace)
+  const ordered = [...byNamespace].toSorted(([one], [other]) => compareTexts(one, other))
+  return ordered.map(([, own]) => servicesSelector(own))
 }

@@ -5,6 +5,9 @@ import type { LabelSelector } from '../../lib/label-selector.ts'
 /** Every Cilium that we support has it: 1.18 brought it. */
 export const apiVersion = 'cilium.io/v2'
 
+/** Names the namespace of the Secret on our peer configurations: a later removal may have another setting. */
+export const secretsAnnotation = 'eip-admission.dev/bgp-secrets-namespace'
+
 type Conditions = { conditions?: Condition[] }
 
 /** The fields of Cilium's custom resources that we write, or that can conflict with what we write. */

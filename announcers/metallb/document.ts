@@ -1,6 +1,5 @@
 import type { Announced, Announcements, DocumentConfiguration, Problem } from '../announcer.ts'
-import { parseAddress, prefixOf } from '../shared/address.ts'
-import { announceableAddresses, type ShownAddress } from './addresses.ts'
+import { type ShownAddress, parseAddress, prefixOf } from '../shared/address.ts'
 import { type CountedServices, type Miscounted, miscountedPeers, peerChange } from './document-peers.ts'
 import { distinct, distinctProblems } from '../shared/order.ts'
 import { possibleSessions } from '../shared/sessions.ts'
@@ -8,7 +7,7 @@ import { frrAlone } from './peers.ts'
 import { changeLists, listOf, readYaml } from './yaml-lists.ts'
 import type { Yaml, ListChange } from './yaml-splices.ts'
 import { isInRanges } from '../../lib/ip-address.ts'
-import { poolConflict } from './pools.ts'
+import { metallbAddresses, poolConflict } from './pools.ts'
 import { type JsonObject, isJsonObject } from '../../lib/json.ts'
 
 export type DocumentOptions = {
@@ -39,7 +38,7 @@ function edit(text: string, state: Announcements, counting: string): ReturnType<
   const pooled = poolsIn(yaml)
   // Addresses that the ledger has not decided yet are announced already: they stay.
   const undecided = (state.undecided ?? []).filter((one) => prefixesOf([one]).some((prefix) => pooled.has(prefix)))
-  const { shown, problems } = announceableAddresses([...state.addresses, ...undecided], ['ipv4'])
+  const { shown, problems } = metallbAddresses([...state.addresses, ...undecided], ['ipv4'])
   const ofServices = shown.filter(({ services }) => services.length > 0)
   const pools = poolChange(listOf(yaml, 'address-pools'), ofServices)
   const services = distinct(ofServices.flatMap((one) => one.services))

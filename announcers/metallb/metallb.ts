@@ -3,7 +3,7 @@ import type { Annotation } from '../../lib/annotation.ts'
 import { names } from '../../settings/installed-names.ts'
 import type { Announcer, FormerConfiguration, DocumentConfiguration } from '../announcer.ts'
 import type { LoadBalancer, PeerMode } from '../setting.ts'
-import { countsOf, kubectlNames, secretDeletion } from '../shared/left-objects.ts'
+import { countsOf, isWritten, kubectlNames, ownSelector, secretDeletion } from '../shared/own-objects.ts'
 import type { AnnouncerMarks, Software } from '../software.ts'
 import { announcedAddresses, readsObjects, speakers } from './checks/announced.ts'
 import { metallbDocumentCheck, metallbReports, overlappingPools } from './checks/configuration.ts'
@@ -19,7 +19,6 @@ import {
 import { metallbObjects, type ObjectOptions } from './objects.ts'
 import { isPeer, metallbKinds } from './resources.ts'
 import { metallbConfigMapOf, metallbScheme } from './scheme.ts'
-import { isWritten, ownSelector } from './ownership.ts'
 import { type Remedy, shell } from '../../lib/remedy.ts'
 
 const silencing = Object.fromEntries(metallbPoolAnnotations.map((name) => [name, unusedPoolName]))

@@ -9,12 +9,19 @@ import type {
 import { secrets } from '../../kube/resource.ts'
 import { type IpFamily, isInRanges } from '../../lib/ip-address.ts'
 import { nameOf, parseAddress } from '../shared/address.ts'
-import { announceableAddresses } from './addresses.ts'
 import { lacksSessions } from '../shared/sessions.ts'
-import { omitTakenNames } from '../shared/taken-names.ts'
+import { omitTakenNames } from '../shared/own-objects.ts'
 import { type Marks, type ExistingObjects, isOurs, labelsOf } from './ownership.ts'
-import { type PeerMode, peersOf } from './peers.ts'
-import { poolsOf, refusedChoices, silencedServices, undecidedPools, type WantedPool } from './pools.ts'
+import { peersOf } from './peers.ts'
+import type { PeerMode } from '../setting.ts'
+import {
+  metallbAddresses,
+  poolsOf,
+  refusedChoices,
+  silencedServices,
+  undecidedPools,
+  type WantedPool,
+} from './pools.ts'
 import {
   bgpAdvertisements,
   bgpPeers,
@@ -77,7 +84,7 @@ function configure(
   // An advertised IPv6 pool makes MetalLB without FRR refuse its whole configuration. Only peer mode `frr` tells us that
   // MetalLB uses FRR.
   const families: IpFamily[] = options.peerMode === 'frr' ? ['ipv4', 'ipv6'] : ['ipv4']
-  const { shown, problems } = announceableAddresses(state.addresses, families)
+  const { shown, problems } = metallbAddresses(state.addresses, families)
   const peers = peersOf(state.nodes, { ...options, families }, existing)
   const allPeers = [...peers.wanted.map(({ object }) => object), ...existing.foreign.filter(isPeer)]
   const names = options.peerMode === 'none' ? undefined : allPeers.map(({ metadata }) => metadata.name)

@@ -1,5 +1,6 @@
 import type { KubeObject } from '../../kube/objects.ts'
 import type { LabelSelector } from '../../lib/label-selector.ts'
+import { isWritten, ownLabels } from '../shared/own-objects.ts'
 import { isAdvertisement, isPeer, isPool } from './resources.ts'
 
 /** How we recognize objects of MetalLB as a predecessor's or ours, and the names of ours. */
@@ -14,16 +15,6 @@ export type Marks = {
 
 /** The objects in MetalLB's namespace: `ours` were written by us or a predecessor, `foreign` by others. */
 export type ExistingObjects = { ours: KubeObject[]; foreign: KubeObject[] }
-
-const ownLabels = { 'app.kubernetes.io/managed-by': 'eip-admission' }
-
-/** The label selector of every object that we write. */
-export const ownSelector = 'app.kubernetes.io/managed-by=eip-admission'
-
-/** Whether we wrote an object, or took it over from a predecessor. */
-export function isWritten({ metadata: { labels = {} } }: KubeObject): boolean {
-  return Object.entries(ownLabels).every(([key, value]) => labels[key] === value)
-}
 
 /** Labels that take ours off an object, as a merge patch. Null removes a label; the type of stored labels knows no null. */
 export function withoutOwnLabel(labels: Record<string, string> = {}): Record<string, string> {

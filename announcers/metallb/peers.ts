@@ -7,11 +7,9 @@ import { possibleSessions, sessionsWithOnePassword } from '../shared/sessions.ts
 import { type Marks, type ExistingObjects, labelsOf, isCounting } from './ownership.ts'
 import { type Drafts, peerPerRouter, peerPerSession, type Draft } from './peer-drafts.ts'
 import { isPeer, type BGPPeer } from './resources.ts'
-import { includes } from '../../lib/includes.ts'
+import { includes } from '../../lib/json.ts'
 import { parseAddress } from '../shared/address.ts'
-
-/** How we write BGPPeers: for MetalLB's own BGP, for MetalLB with FRR in all its forms, or not at all. */
-export type PeerMode = 'native' | 'frr' | 'none'
+import type { PeerMode } from '../setting.ts'
 
 /** The phrase of messages about routers of other families. */
 export const frrAlone = 'which MetalLB supports only in FRR mode'

@@ -1,6 +1,5 @@
 import type { KubeObject } from '../../kube/objects.ts'
-import { nameOf } from '../shared/address.ts'
-import type { ShownAddress } from './addresses.ts'
+import { type ShownAddress, nameOf } from '../shared/address.ts'
 import { compareTexts } from '../shared/order.ts'
 import { type ExistingObjects, isCounting } from './ownership.ts'
 import { isPeer, isPool } from './resources.ts'

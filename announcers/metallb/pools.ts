@@ -1,9 +1,8 @@
 import type { Announced, Announcements, Problem, WantedObject } from '../announcer.ts'
 import { type KubeObject, splitKey } from '../../kube/objects.ts'
-import { type IpAddress, isInRanges } from '../../lib/ip-address.ts'
+import { type IpAddress, type IpFamily, isInRanges } from '../../lib/ip-address.ts'
 import { quote } from '../../lib/text.ts'
-import { parseAddress, prefixOf } from '../shared/address.ts'
-import type { ShownAddress } from './addresses.ts'
+import { type ShownAddress, announceableAddresses, parseAddress, prefixOf } from '../shared/address.ts'
 import { compareTexts, distinct } from '../shared/order.ts'
 import { metallbPoolAnnotations } from './names.ts'
 import { type Marks, type ExistingObjects, labelsOf } from './ownership.ts'
@@ -20,6 +19,15 @@ import {
 
 /** Existing objects, and the names of all peers that exist or that we write; undefined where only people write peers. */
 type Existing = ExistingObjects & { peers: readonly string[] | undefined }
+
+/** Every address of a state that MetalLB can announce, and why it cannot announce the others. */
+export function metallbAddresses(announced: readonly Announced[], families: readonly IpFamily[]) {
+  const refusal = (text: string, address: IpAddress | undefined) =>
+    address
+      ? `address ${address.text} is IPv6, which MetalLB announces over BGP only in FRR mode; set bgp-peer-mode=frr in the load balancer setting`
+      : `${quote(text)} is not an IP address that MetalLB can announce`
+  return announceableAddresses(announced, { families, refusal })
+}
 
 export type WantedPool = WantedObject & { object: IPAddressPool; facts: PoolFacts }
 

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Document, LineCounter, isSeq, parseDocument } from 'yaml'
 import { type JsonObject, isJsonObject } from '../../lib/json.ts'
-import { dialect, withoutAliases, style } from './yaml-of.ts'
-import { type ListChange, type Yaml, splice, splicesFor } from './yaml-splices.ts'
+import { type ListChange, type Yaml, dialect, splice, splicesFor, style, withoutAliases } from './yaml-splices.ts'
 
 /** Reads a document whose top is a map. An error names the place, and quotes nothing: the document holds passwords. */
 export function readYaml(text: string): Yaml {

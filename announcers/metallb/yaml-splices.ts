@@ -1,6 +1,29 @@
-import { type Document, type Pair, type ParsedNode, type YAMLMap, type YAMLSeq, isMap, isScalar, isSeq } from 'yaml'
+import {
+  type Document,
+  type Pair,
+  type ParsedNode,
+  type YAMLMap,
+  type YAMLSeq,
+  isMap,
+  isScalar,
+  isSeq,
+  stringify,
+} from 'yaml'
 import type { JsonObject } from '../../lib/json.ts'
-import { yamlOf } from './yaml-of.ts'
+
+/** The YAML version of MetalLB's parser: `no` is false, `<<` merges. */
+export const dialect = { version: '1.1', merge: true } as const
+
+/** The style of the Kubernetes tools; long texts are not folded. */
+export const style = { indentSeq: false, lineWidth: 0 } as const
+
+/** Equal values are written twice, without an alias: a person who edits the first would change the second too. */
+export const withoutAliases = { aliasDuplicateObjects: false } as const
+
+/** A value as YAML that ends with a line feed. */
+function yamlOf(value: unknown): string {
+  return stringify(value, { ...dialect, ...style, ...withoutAliases })
+}
 
 /** The change of a list of maps at the top of a document; items are named by their index. */
 export type ListChange = {

@@ -1,4 +1,7 @@
-import { type IpAddress, isIpv4Mapped, parseIpAddress } from '../../lib/ip-address.ts'
+import { type IpAddress, type IpFamily, isIpv4Mapped, parseIpAddress } from '../../lib/ip-address.ts'
+import { quote } from '../../lib/text.ts'
+import type { Announced, Problem } from '../announcer.ts'
+import { compareTexts, distinct, distinctProblems } from './order.ts'
 
 /** The address that a text holds; undefined for one that some programs read as IPv4 and others as IPv6. */
 export function parseAddress(text: string): IpAddress | undefined {
@@ -15,4 +18,42 @@ export function prefixOf({ text, family }: IpAddress): string {
 export function nameOf({ text }: IpAddress): string {
   const padded = text.replace(/^::/, '0::').replace(/::$/, '::0')
   return padded.replaceAll(':', '-')
+}
+
+/** An address, and the Services that show it, each once and in order. */
+export type ShownAddress = { address: IpAddress; services: string[] }
+
+/** The families that the software can announce, and why it cannot announce an address that is none of them. */
+type Announceable = {
+  families: readonly IpFamily[]
+  refusal: (text: string, address: IpAddress | undefined) => string
+}
+
+/** Every address of a state that the software can announce, once and in order, and why it cannot announce the others. */
+export function announceableAddresses(
+  announced: readonly Announced[],
+  { families, refusal }: Announceable,
+): { shown: ShownAddress[]; problems: Problem[] } {
+  const shown = new Map<string, ShownAddress>()
+  const problems: Problem[] = []
+  for (const { address: text, services } of announced) {
+    const address = parseAddress(text)
+    if (address && families.includes(address.family)) {
+      const known = shown.get(address.text)?.services ?? []
+      shown.set(address.text, { address, services: distinct([...known, ...services]) })
+      continue
+    }
+    const message = refusal(text, address)
+    problems.push(...services.map((service) => ({ subject: { service }, message })))
+  }
+  const ordered = [...shown].toSorted(([one], [other]) => compareTexts(one, other))
+  return { shown: ordered.map(([, one]) => one), problems: distinctProblems(problems) }
+}
+
+/** The same for IPv4 addresses that Services show, with software of which we request no others. */
+export function announceableIpv4(announced: readonly Announced[], software: string) {
+  const refusal = (text: string) =>
+    `${quote(text)} is not an IPv4 address, and eip-admission has ${software} announce no other`
+  const { shown, problems } = announceableAddresses(announced, { families: ['ipv4'], refusal })
+  return { shown: shown.filter(({ services }) => services.length > 0), problems }
 }

@@ -3,9 +3,8 @@ import { unlessGone } from '../ports/vendor-errors.ts'
 import type { VendorCall } from '../http/request.ts'
 import { writeOfMove } from '../http/move-write.ts'
 import { refusal } from './errors.ts'
-import { findAddress } from './find-address.ts'
 import type { Address } from './parse-address.ts'
-import type { Project } from './project.ts'
+import { type Project, findAddress } from './project.ts'
 
 /** The machines that the addresses of a project are assigned to. */
 export function assignmentsOf(project: Project): Assignments {

@@ -3,14 +3,12 @@ import { errorText, faultOf, vendor, unreadableError } from './errors.ts'
 import { peeringOf } from './peering.ts'
 import { projectAt, type Project, projectHints } from './project.ts'
 import { reservationsOf } from './reservations.ts'
-import { vendorHttp, type VendorHttpOptions } from '../http/client.ts'
+import { vendorHttp, type ClientOptions } from '../http/client.ts'
 import type { WholeVendor } from '../ports/cloud-provider.ts'
 import type { VendorCall } from '../http/request.ts'
 import { itemsOf } from '../http/loose-json.ts'
 import type { Machine, Machines } from '../ports/machines.ts'
 import { parsePower, parseServer } from './parse-server.ts'
-
-const cherryServersUrl = 'https://api.cherryservers.com/v1'
 
 /**
  * The cloud may refuse more than four calls in a second. We begin two calls every 650 ms: the fifth begins 300 ms after that
@@ -18,24 +16,14 @@ const cherryServersUrl = 'https://api.cherryservers.com/v1'
  */
 const usualRate = { calls: 2, perMs: 650 }
 
-export type CherryServersOptions = {
-  apiKey: { reveal(): string }
-  projectId: string
-  userAgent: string
-  /** With or without the version with which the API's paths begin. */
-  baseUrl?: string | undefined
-} & Pick<
-  VendorHttpOptions,
-  'inFlight' | 'rate' | 'readTimeoutMs' | 'writeTimeoutMs' | 'retryDelayMs' | 'proxy' | 'observe'
->
-
 /** A project of Cherry Servers: its floating IPs, its servers and their BGP. */
-export function cherryServers({ apiKey, projectId, baseUrl, rate, ...tuning }: CherryServersOptions): WholeVendor {
+export function cherryServers(options: ClientOptions & { projectId: string }): WholeVendor {
+  const { apiKey, projectId, baseUrl, rate, ...tuning } = options
   const http = vendorHttp({
     ...tuning,
     rate: rate ?? usualRate,
     vendor,
-    baseUrl: withVersion(baseUrl ?? cherryServersUrl),
+    baseUrl: withVersion(baseUrl),
     headers: () => ({ authorization: `Bearer ${apiKey.reveal()}` }),
     errorText,
     fault: faultOf,

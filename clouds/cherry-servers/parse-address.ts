@@ -1,7 +1,6 @@
 import { isIPv4 } from 'node:net'
 import type { Marks, Reservation } from '../ports/cloud.ts'
-import { type Fields, fieldsOf, textOf } from '../http/loose-json.ts'
-import { idOf } from './id.ts'
+import { type Fields, fieldsOf, textOf, idOf } from '../http/loose-json.ts'
 
 /** The parts of a floating IP that we need: if it points to a server, the response contains the server's passwords. */
 export type Address = {

@@ -1,9 +1,7 @@
 import { canonicalIpAddress, formatIpv4Network } from '../../lib/ip-address.ts'
-import { asnOf, peerAddressesOf } from '../http/loose-bgp.ts'
-import { type Fields, fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
+import { asnOf, peerAddressesOf, type Fields, fieldsOf, itemsOf, textOf, idOf } from '../http/loose-json.ts'
 import type { Machine, MachineAddress } from '../ports/machines.ts'
 import type { SeenSessions } from '../ports/peering.ts'
-import { idOf } from './id.ts'
 
 /** The parts of a server that we need: every response contains its passwords. */
 export type Server = {

@@ -1,6 +1,5 @@
 import { isIPv4 } from 'node:net'
-import { asnOf } from '../http/loose-bgp.ts'
-import { fieldsOf } from '../http/loose-json.ts'
+import { asnOf, fieldsOf } from '../http/loose-json.ts'
 import type { Peer, Peering, ProjectPeering } from '../ports/peering.ts'
 import { refusal, unreadableError } from './errors.ts'
 import { parseServer, type Server } from './parse-server.ts'

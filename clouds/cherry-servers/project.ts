@@ -2,12 +2,12 @@ import type { ResponseHeaders } from '../http/answer.ts'
 import type { VendorHttp } from '../http/client.ts'
 import { type Fields, fieldsOf, itemsOf } from '../http/loose-json.ts'
 import type { VendorCall } from '../http/request.ts'
-import { sharedList } from '../http/shared-list.ts'
-import { type Pages, incompleteError, wholeList } from '../http/whole-list.ts'
+import { sharedList, type Pages, incompleteError, wholeList } from '../http/whole-list.ts'
 import type { SharedRead } from '../../lib/shared-read.ts'
-import { vendor } from './errors.ts'
-import { type Address, parseAddress } from './parse-address.ts'
+import { vendor, refusal, requireSameId } from './errors.ts'
+import { type Address, parseAddress, kindOf } from './parse-address.ts'
 import { parseServer, type Server } from './parse-server.ts'
+import type { Lane } from '../http/lanes.ts'
 
 /** A project, its HTTP client and its lists. The cloud permits four calls a second, so callers share every list. */
 export type Project = { http: VendorHttp; id: string; servers: SharedRead<Server[]>; addresses: SharedRead<Address[]> }
@@ -64,4 +64,26 @@ function readList<T>(http: VendorHttp, { name, path, keep }: List<T>, signal: Ab
 function totalOf(headers: ResponseHeaders): number | undefined {
   const total = headers.get('x-total-count') ?? ''
   return /^\d+$/.test(total) ? Number(total) : undefined
+}
+
+/** A floating IP; undefined if it does not exist. */
+export async function findAddress(
+  project: Project,
+  { id, lane = 'read' }: { id: string; lane?: Lane },
+  signal: AbortSignal,
+): Promise<Address | undefined> {
+  const call: VendorCall = { name: 'reservation', method: 'GET', lane, path: ['ips', id], accept: [403, 404] }
+  const { status, body } = await project.http.call(call, signal)
+  if (status === 404) return undefined
+  // 403 means a deleted address or a key without the right: the list tells them apart.
+  if (status === 403) return findListed(project, id, signal)
+  const address = parseAddress(body)
+  if (!address) throw refusal(`${id} is ${kindOf(body)}, not a floating IP`, 'invalid')
+  requireSameId(address.reservation, id)
+  return address
+}
+
+/** The same, from the list. */
+export async function findListed(project: Project, id: string, signal: AbortSignal): Promise<Address | undefined> {
+  return (await project.addresses.fresh(signal)).find(({ reservation }) => reservation.id === id)
 }

@@ -9,11 +9,9 @@ import {
 import { hasMarks } from '../ports/assignments.ts'
 import { isRefused, unlessGone } from '../ports/vendor-errors.ts'
 import { refusal, unreadableError } from './errors.ts'
-import { findAddress, findListed } from './find-address.ts'
 import { type Address, parseReservation } from './parse-address.ts'
-import type { Project } from './project.ts'
-import { type Fields, fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
-import { idOf } from './id.ts'
+import { type Project, findAddress, findListed } from './project.ts'
+import { type Fields, fieldsOf, itemsOf, textOf, idOf } from '../http/loose-json.ts'
 
 /** The reservations of a project. A deleted one stays in the lists unchanged for about a minute. */
 export function reservationsOf(project: Project): Omit<Cloud, 'name'> {

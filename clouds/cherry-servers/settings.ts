@@ -2,13 +2,13 @@ import type { Annotation } from '../../lib/annotation.ts'
 import { common } from '../../settings/common.ts'
 import { annotation, numericId, text } from '../../settings/formats.ts'
 import type { SettingsTable } from '../../settings/setting.ts'
-import { nodeAnnotations, serviceLocation } from '../dialect/annotations.ts'
-import { annotationNetworkIpv4Private, bgpNodeSelector, peerAnnotations } from '../dialect/bgp-settings.ts'
+import { nodeAnnotationName, peerAnnotationNames, serviceLocation } from '../dialect/annotations.ts'
 import { defineDialect } from '../dialect/define-dialect.ts'
 import {
   apiKey,
   apiServerPort,
   baseUrl,
+  bgpNodeSelector,
   controlPlaneTag,
   healthCheckUseHostIp,
   loadBalancerChoice,
@@ -68,18 +68,9 @@ const bgp = {
   // Tools that edit a server may disable its BGP. A single list shows all servers, so a shorter interval costs little.
   peerRefreshMs: { ...common.peerRefreshMs, default: '5m' },
   bgpNodeSelector: bgpNodeSelector('CHERRY_'),
-  ...peerAnnotations('CHERRY_', 'cherryservers.com'),
-  annotationMultiHop: {
-    title: 'multihop annotation',
-    flag: '--annotation-multi-hop',
-    env: 'CHERRY_ANNOTATION_MULTI_HOP',
-    field: 'annotationMultiHop',
-    format: annotation,
-    default: 'cherryservers.com/bgp-peers-{{n}}-peer-multi-hop',
-    sentence: 'Name of the node annotation for peers that are more than one hop away.',
-    annotation: nodeAnnotations.multihop,
-  },
-  annotationNetworkIpv4Private: annotationNetworkIpv4Private('CHERRY_', 'cherryservers.com'),
+  ...peerAnnotationNames('CHERRY_', 'cherryservers.com'),
+  annotationMultiHop: nodeAnnotationName('CHERRY_', 'multihop', 'cherryservers.com/bgp-peers-{{n}}-peer-multi-hop'),
+  annotationNetworkIpv4Private: nodeAnnotationName('CHERRY_', 'privateNetwork', 'cherryservers.com/network-4-private'),
 } as const satisfies SettingsTable
 
 const controlPlane = {

@@ -1,17 +1,15 @@
 import type { Annotation } from '../../lib/annotation.ts'
-import type { SettingsTable } from '../../settings/setting.ts'
+import { annotation } from '../../settings/formats.ts'
+import type { Flag, SettingsTable } from '../../settings/setting.ts'
+import type { AnnotationScheme } from '../ports/peering.ts'
 
 /** An annotation whose name is a setting. */
-export type NamedBySetting = Omit<Annotation, 'name'>
+type NamedBySetting = Omit<Annotation, 'name'>
 
 /** The annotation by which a Service requests a location. */
 export function serviceLocation(values: string, setting: string): NamedBySetting {
   const sentence = 'Location in which eip-admission reserves the address of the Service.'
   return { on: 'Service', writers: ['user'], values, default: setting, sentence }
-}
-
-function onNode(values: string, sentence: string): NamedBySetting {
-  return { on: 'Node', writers: ['eip-admission'], values, sentence }
 }
 
 /** The source of a dialect's annotations. */
@@ -22,28 +20,125 @@ export function serviceAnnotationNames({ rows, annotations }: AnnotationSource, 
   const names = new Map<string, unknown>(Object.entries(values))
   // The default name of a renamed annotation has no effect any more, but is no mistake: Services may still carry it.
   const named = Object.entries(rows)
-    .filter(([, { annotation }]) => annotation?.on === 'Service')
+    .filter(([, row]) => row.annotation?.on === 'Service')
     .flatMap(([setting, row]) => [String(names.get(setting)), ...('default' in row ? [row.default] : [])])
   return [...named, ...annotations.filter(({ on }) => on === 'Service').map(({ name }) => name)]
 }
 
-/** The node annotations of a dialect that a predecessor left and that are not written any more. */
-export function outdatedNodeAnnotations({ annotations }: AnnotationSource): string[] {
-  return annotations.filter(({ on }) => on === 'Node').map(({ name }) => name)
+type PeerFact = keyof AnnotationScheme['names']
+
+/** An annotation about the BGP peers of a node. `words` are those of the flag and the variable that name it. */
+type NodeAnnotation = { fact: PeerFact; words: string; field: string; title: string; annotation: NamedBySetting }
+
+function onNode(values: string, sentence: string): NamedBySetting {
+  return { on: 'Node', writers: ['eip-admission'], values, sentence }
 }
 
-/** Our annotations about the BGP peers of a node. Each dialect has names of its own for these. */
-export const nodeAnnotations = {
-  localAsn: onNode('an ASN', 'The ASN of the node.'),
-  peerAsn: onNode('an ASN', 'The ASN of the peer.'),
-  peerAsns: onNode('ASNs, separated by commas', 'The ASNs of all peers.'),
-  peerAddress: onNode('an IP address', 'The address of the peer.'),
-  peerAddresses: onNode('IP addresses, separated by commas', 'The addresses of all peers.'),
-  sourceAddress: onNode('an IP address', 'The address that the node uses towards the peer.'),
-  multihop: onNode('`true`', 'The peer is more than one hop away. Left out for a nearer peer.'),
-  password: onNode(
-    'base64',
-    'The BGP (MD5) password. Written only with `kube-vip://`; MetalLB reads it from a Secret.',
-  ),
-  privateNetwork: onNode('a CIDR', 'The private network of the node.'),
+const nodeAnnotations = {
+  localAsn: {
+    fact: 'localAsn',
+    words: 'local-asn',
+    field: 'LocalASN',
+    title: 'local ASN',
+    annotation: onNode('an ASN', 'The ASN of the node.'),
+  },
+  peerAsn: {
+    fact: 'peerAsn',
+    words: 'peer-asn',
+    field: 'PeerASN',
+    title: 'peer ASN',
+    annotation: onNode('an ASN', 'The ASN of the peer.'),
+  },
+  peerAsns: {
+    fact: 'peerAsn',
+    words: 'peer-asns',
+    field: 'PeerASNs',
+    title: 'peer ASNs',
+    annotation: onNode('ASNs, separated by commas', 'The ASNs of all peers.'),
+  },
+  peerAddress: {
+    fact: 'peerAddress',
+    words: 'peer-ip',
+    field: 'PeerIP',
+    title: 'peer address',
+    annotation: onNode('an IP address', 'The address of the peer.'),
+  },
+  peerAddresses: {
+    fact: 'peerAddress',
+    words: 'peer-ips',
+    field: 'PeerIPs',
+    title: 'peer addresses',
+    annotation: onNode('IP addresses, separated by commas', 'The addresses of all peers.'),
+  },
+  sourceAddress: {
+    fact: 'sourceAddress',
+    words: 'src-ip',
+    field: 'SrcIP',
+    title: 'source address',
+    annotation: onNode('an IP address', 'The address that the node uses towards the peer.'),
+  },
+  multihop: {
+    fact: 'multihop',
+    words: 'multi-hop',
+    field: 'MultiHop',
+    title: 'multihop',
+    annotation: onNode('`true`', 'The mark of a peer that is more than one hop away. Left out for a nearer peer.'),
+  },
+  password: {
+    fact: 'password',
+    words: 'bgp-pass',
+    field: 'BGPPass',
+    title: 'BGP password',
+    annotation: onNode(
+      'base64',
+      'The BGP (MD5) password. Written only with `kube-vip://`; MetalLB reads it from a Secret.',
+    ),
+  },
+  privateNetwork: {
+    fact: 'privateNetwork',
+    words: 'network-ipv4-private',
+    field: 'NetworkIPv4Private',
+    title: 'private network',
+    annotation: onNode('a CIDR', 'The private network of the node.'),
+  },
+} as const satisfies Record<string, NodeAnnotation>
+
+/** The setting that names an annotation about the BGP peers of a node. Each dialect has a default of its own. */
+export function nodeAnnotationName(envPrefix: string, of: keyof typeof nodeAnnotations, name: string) {
+  const { words, field, title, annotation: about } = nodeAnnotations[of]
+  const flag: Flag = `--annotation-${words}`
+  return {
+    title: `${title} annotation`,
+    flag,
+    env: `${envPrefix}ANNOTATION_${words.replaceAll('-', '_').toUpperCase()}`,
+    field: `annotation${field}`,
+    format: annotation,
+    default: name,
+    sentence: `Name of the node annotation with ${about.sentence.replace(/^The/, 'the')}`,
+    annotation: about,
+  }
+}
+
+/** The settings that name the annotations which a node has for each of its peers. */
+export function peerAnnotationNames(envPrefix: string, domain: string) {
+  const named = (of: keyof typeof nodeAnnotations, end: string) =>
+    nodeAnnotationName(envPrefix, of, `${domain}/bgp-peers-{{n}}-${end}`)
+  return {
+    annotationLocalAsn: named('localAsn', 'node-asn'),
+    annotationPeerAsn: named('peerAsn', 'peer-asn'),
+    annotationPeerIp: named('peerAddress', 'peer-ip'),
+    annotationSrcIp: named('sourceAddress', 'src-ip'),
+  }
+}
+
+/** The names that the settings of a dialect give to the facts about a peer. */
+export function peerFactNames(rows: SettingsTable, values: object): AnnotationScheme['names'] {
+  const facts = new Map<unknown, PeerFact>(Object.values(nodeAnnotations).map((one) => [one.annotation, one.fact]))
+  const names = new Map<string, unknown>(Object.entries(values))
+  return Object.fromEntries(
+    Object.entries(rows).flatMap(([setting, row]) => {
+      const fact = facts.get(row.annotation)
+      return fact === undefined ? [] : [[fact, String(names.get(setting))]]
+    }),
+  )
 }

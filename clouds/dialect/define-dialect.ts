@@ -2,12 +2,13 @@ import type { LoadBalancer, LoadBalancerScheme } from '../../announcers/setting.
 import type { Annotation } from '../../lib/annotation.ts'
 import type { Secret } from '../../lib/secret.ts'
 import { type ClusterSettings, common } from '../../settings/common.ts'
-import { readSettings } from '../../settings/resolve.ts'
 import type { Resolution, Sources } from '../../settings/resolve.ts'
 import type { Flag, Setting, SettingsTable, ValuesOf } from '../../settings/setting.ts'
 import type { BalancerAnnotations } from '../ports/balancers.ts'
 import type { CloudProvider } from '../ports/cloud-provider.ts'
-import type { CloudTools } from './provider-parts.ts'
+import type { Exchange } from '../ports/cloud.ts'
+import type { ProxyEnvironment } from '../http/send.ts'
+import type { Log } from '../../kube/log.ts'
 
 /** A program that a dialect replaces, as its own manifests and charts install it. */
 export type DialectPredecessor = {
@@ -82,7 +83,7 @@ type DialectRows = SettingsTable & {
 }
 
 /** A vendor's facts about a cloud in one dialect, besides its client. */
-type DialectFacts = {
+export type DialectFacts = {
   name: string
   title: string
   /** The values of --cloud-provider that select it; manifests of its predecessor have the first. */
@@ -111,7 +112,18 @@ export type Dialect = DialectFacts & {
   /** Reads the settings of this dialect. */
   read(sources: Sources): Resolution<CloudSettings>
   /** Makes the client and its policy. It calls the cloud only where a location is missing. */
-  makeProvider(settings: CloudValues, tools: CloudTools): CloudProvider | Promise<CloudProvider>
+  makeProvider(settings: CloudValues, tools: CloudTools): Promise<CloudProvider>
+}
+
+/** The parts of the process that a provider needs. */
+export type CloudTools = {
+  userAgent: string
+  proxy: ProxyEnvironment
+  observe: (exchange: Exchange) => void
+  log: Log
+  signal: AbortSignal
+  /** Whether this process reserves addresses, and so needs a location for them. */
+  reserves: boolean
 }
 
 /** The values of the settings that every dialect has. */
@@ -141,20 +153,3 @@ export function defineDialect<const Rows extends DialectRows>(facts: DialectFact
 
 /** The typed settings of a dialect. */
 export type SettingsOf<Defined extends { table: SettingsTable }> = ValuesOf<Defined['table']>
-
-/** The one value of a dialect: its facts with the provider that its settings make. */
-export function withProvider<Defined extends DialectFacts & { table: DialectRows }>(
-  defined: Defined,
-  makeProvider: (settings: SettingsOf<Defined>, tools: CloudTools) => CloudProvider | Promise<CloudProvider>,
-): Dialect {
-  const dialect: Dialect = {
-    ...defined,
-    read(sources) {
-      const { values, ...rest } = readSettings(defined.table, sources)
-      // The table has the common settings and a token, which TypeScript cannot see in a type that is not known yet.
-      return { ...rest, values: values && { dialect, settings: values as unknown as CloudValues } }
-    },
-    makeProvider: (settings, tools) => makeProvider(settings as unknown as SettingsOf<Defined>, tools),
-  }
-  return dialect
-}

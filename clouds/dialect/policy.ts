@@ -1,22 +1,15 @@
 import { softwareOf } from '../../announcers/announcers.ts'
 import type { Policy, LocationSource, ManagedPolicy } from '../../settings/service-policy.ts'
 import type { IpFamily } from '../../lib/ip-address.ts'
-import type { common } from '../../settings/common.ts'
+import type { ClusterSettings } from '../../settings/common.ts'
 import type { LoadBalancer } from '../../announcers/setting.ts'
-import type { ValuesOf } from '../../settings/setting.ts'
 
-type CommonSettings = ValuesOf<typeof common>
+type Settings = ClusterSettings & { loadBalancer: LoadBalancer }
 
 /** The part of the policy that differs between dialects. */
 export type DialectPolicy = {
-  loadBalancer: LoadBalancer
-  controlPlaneService: string
   /** The families of the addresses that Services can have; only IPv4 by default. */
   families?: readonly IpFamily[]
-  /** The Service annotations of the dialect. */
-  annotations: string[]
-  /** The prefix of the dialect's annotations; an unknown annotation that has it is a mistake of the user. */
-  annotationPrefix?: string | undefined
   /** The annotation by which a user excludes a Service. */
   managedAnnotation?: string
   /** Present where the cloud's managed load balancers serve Services. */
@@ -24,7 +17,16 @@ export type DialectPolicy = {
   /** Settings that name a location for the whole cluster, the strongest first. */
   locationSettings: LocationSource[]
   /** Annotations by which a Service requests a location, the strongest first. */
-  locationAnnotations: LocationSource[]
+  locationAnnotations?: LocationSource[]
+}
+
+/** The names of a dialect by which Services configure anything. */
+type DialectNames = {
+  controlPlaneService: string
+  /** The Service annotations of the dialect. */
+  annotations: string[]
+  /** The prefix of the dialect's annotations; an unknown annotation that has it is a mistake of the user. */
+  annotationPrefix: string | undefined
 }
 
 /** The prefixes of annotations by which Services configure load balancers of providers. */
@@ -39,14 +41,15 @@ const providerPrefixes = [
 ]
 
 /** Makes the policy: the operator's choices for all Services of the cluster. */
-export function makePolicy(settings: CommonSettings, dialect: DialectPolicy): Policy {
-  const { loadBalancer, annotationPrefix, managedAnnotation, locationSettings, locationAnnotations } = dialect
+export function makePolicy(settings: Settings, dialect: DialectPolicy, names: DialectNames): Policy {
+  const { loadBalancer } = settings
+  const { families = ['ipv4'], managedAnnotation, locationSettings, locationAnnotations = [] } = dialect
+  const { controlPlaneService, annotationPrefix } = names
   const software = softwareOf(loadBalancer)
   const requestAnnotations = software?.requests(loadBalancer) ?? { annotations: [], besideSpec: true }
-  const { families = ['ipv4'] } = dialect
-  const known = [...dialect.annotations, ...requestAnnotations.annotations]
+  const known = [...names.annotations, ...requestAnnotations.annotations]
   return {
-    controlPlaneService: dialect.controlPlaneService,
+    controlPlaneService,
     loadBalancing: loadBalancer.kind !== 'none',
     excludedNamespaces: settings.excludedNamespaces,
     classes: settings.loadBalancerClasses,

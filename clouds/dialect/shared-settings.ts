@@ -1,6 +1,7 @@
 import { loadBalancer, schemesFor } from '../../announcers/load-balancer-setting.ts'
 import type { LoadBalancerDialect } from '../../announcers/setting.ts'
-import { boolean, number, text, token, url } from '../../settings/formats.ts'
+import { asn, boolean, number, text, token, url } from '../../settings/formats.ts'
+import { labelSelector } from '../../settings/label-selector.ts'
 import type { Flag, Format } from '../../settings/setting.ts'
 import { oneOf } from '../../lib/text.ts'
 
@@ -102,5 +103,32 @@ export function healthCheckUseHostIp(envPrefix: string, address: 'eip' | 'fip') 
     sentence:
       'Probes the API servers only by their own addresses. Otherwise the control-plane address itself is probed too, ' +
       'where it leads away from the machine that probes.',
+  } as const
+}
+
+/** The ASN with which a project gets BGP. */
+export function localAsn(envPrefix: string) {
+  return {
+    title: 'local ASN',
+    flag: '--local-asn',
+    env: `${envPrefix}LOCAL_ASN`,
+    field: 'localASN',
+    format: asn,
+    default: '65000',
+    sentence:
+      'Local ASN with which eip-admission enables BGP on the project. A project that already has BGP keeps its own.',
+  } as const
+}
+
+/** Which nodes take part in BGP. */
+export function bgpNodeSelector(envPrefix: string) {
+  return {
+    title: 'BGP node selector',
+    flag: '--bgp-node-selector',
+    env: `${envPrefix}BGP_NODE_SELECTOR`,
+    field: 'bgpNodeSelector',
+    format: labelSelector,
+    unset: 'all nodes',
+    sentence: 'Label selector of the nodes that take part in BGP.',
   } as const
 }

@@ -5,9 +5,8 @@ import { type Fields, fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
 import { writeOfMove } from '../http/move-write.ts'
 import { refusal, requireSameId, unreadableError } from './errors.ts'
 import { isReservation, kindOf, parseReservation, publicTypes } from './parse-reservation.ts'
-import type { Project } from './project.ts'
+import { type Project, wholeList } from './project.ts'
 import { addressesOf } from './reservations.ts'
-import { wholeList } from './whole-list.ts'
 
 /** The assignment of an address to a machine; it has an id of its own. */
 type Assignment = { id: string; machine: string }

@@ -4,29 +4,15 @@ import { machinesOf } from './machines.ts'
 import { peeringOf } from './peering.ts'
 import { reservationsOf } from './reservations.ts'
 import type { ProjectOptions } from './project.ts'
-import { vendorHttp, type VendorHttpOptions } from '../http/client.ts'
+import { vendorHttp, type ClientOptions } from '../http/client.ts'
 import type { WholeVendor } from '../ports/cloud-provider.ts'
 
-const equinixMetalUrl = 'https://api.equinix.com/metal/v1'
-
-export type EquinixMetalOptions = {
-  apiKey: { reveal(): string }
-  projectId: string
-  userAgent: string
-  baseUrl?: string | undefined
-} & ProjectOptions &
-  Pick<
-    VendorHttpOptions,
-    'inFlight' | 'rate' | 'readTimeoutMs' | 'writeTimeoutMs' | 'retryDelayMs' | 'proxy' | 'observe'
-  >
-
 /** An Equinix Metal project: its addresses, its machines and their BGP. */
-export function equinixMetal(options: EquinixMetalOptions): WholeVendor {
-  const { apiKey, projectId, baseUrl, places, peerAsn, otherPeerAsn, ...tuning } = options
+export function equinixMetal(options: ClientOptions & ProjectOptions & { projectId: string }): WholeVendor {
+  const { apiKey, projectId, places, peerAsn, otherPeerAsn, ...tuning } = options
   const http = vendorHttp({
     ...tuning,
     vendor,
-    baseUrl: baseUrl ?? equinixMetalUrl,
     headers: () => ({ 'x-auth-token': apiKey.reveal() }),
     errorText,
     fault: faultOf,

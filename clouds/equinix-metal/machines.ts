@@ -4,8 +4,7 @@ import type { VendorCall } from '../http/request.ts'
 import { countOf, type Fields, fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
 import type { Machine, MachineAddress, Machines } from '../ports/machines.ts'
 import { refusal, unreadableError } from './errors.ts'
-import { type Project, type ProjectOptions, projectHints } from './project.ts'
-import { type List, wholeList } from './whole-list.ts'
+import { type Project, type ProjectOptions, projectHints, type List, wholeList } from './project.ts'
 
 /** The form of a machine id, in both dialects. */
 export const machineId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i

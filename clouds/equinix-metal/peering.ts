@@ -1,10 +1,8 @@
 import { unlessDone } from '../ports/vendor-errors.ts'
 import type { Peer, Peering, ProjectPeering, SeenSessions } from '../ports/peering.ts'
 import { unreadableError } from './errors.ts'
-import { type Project, projectHints, type ProjectOptions } from './project.ts'
-import { wholeList } from './whole-list.ts'
-import { asnOf, isAddress, peerAddressesOf } from '../http/loose-bgp.ts'
-import { type Fields, fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
+import { type Project, projectHints, type ProjectOptions, wholeList } from './project.ts'
+import { asnOf, isAddress, peerAddressesOf, type Fields, fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
 import { Secret } from '../../lib/secret.ts'
 
 /** How many addresses the routers accept from a node: max_prefix of the project, which only the vendor's support changes. */

@@ -1,4 +1,7 @@
 import type { VendorHttp } from '../http/client.ts'
+import type { VendorCall } from '../http/request.ts'
+import { countOf, type Fields, fieldsOf, itemsOf } from '../http/loose-json.ts'
+import { incompleteError, wholeList as wholeListOf } from '../http/whole-list.ts'
 
 /** Facts of a project that depend on its age. */
 export type ProjectOptions = {
@@ -15,3 +18,39 @@ export type Project = ProjectOptions & { http: VendorHttp; id: string }
 
 /** The advice when the cloud refuses a call about the project itself. */
 export const projectHints = { invalid: 'check the project id' }
+
+/** A list of the API: the call that reads it, and the field of the response that holds it. */
+export type List = Pick<VendorCall, 'name' | 'path' | 'query' | 'hints'> & {
+  field: string
+  /** The vendor's name in messages. */
+  vendor?: string
+}
+
+type Page = { items: Fields[]; current: number; last: number; total: number | undefined }
+
+/** Every item of a list; its pages have numbers. */
+export function wholeList(http: VendorHttp, list: List, signal: AbortSignal): Promise<Fields[]> {
+  const { name, path, hints, field, vendor = 'Equinix Metal' } = list
+  const pages = { vendor, name }
+  const read = async ({ pages: before }: { pages: number }, aborted: AbortSignal) => {
+    const asked = before + 1
+    // By the documentation some lists have no pages, so we send a page number only after a list has shown a second page.
+    const query = { ...list.query, ...(asked > 1 && { page: asked }) }
+    const call = { name, method: 'GET', path, query, ...(hints && { hints }) } as const
+    const { body, bytes } = await http.call(call, aborted)
+    const page = parsePage(body, { field, asked })
+    if (!page) throw incompleteError(pages, `page ${asked} has no ${field}`)
+    const isLast = page.current >= page.last
+    return { items: page.items, bytes, promised: asked === 1 && !isLast ? (page.total ?? 0) : 0, isLast }
+  }
+  return wholeListOf({ ...pages, read, keep: (item) => item }, signal)
+}
+
+/** The page in a response; undefined if it holds no list, which differs from an empty list. */
+export function parsePage(body: unknown, { field, asked }: { field: string; asked: number }): Page | undefined {
+  const answer = fieldsOf(body)
+  const items = itemsOf(answer[field])?.map(fieldsOf)
+  const { current_page, last_page, total } = fieldsOf(answer.meta)
+  const current = countOf(current_page) ?? asked
+  return items && { items, current, last: countOf(last_page) ?? current, total: countOf(total) }
+}

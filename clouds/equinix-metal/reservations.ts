@@ -10,10 +10,17 @@ import { fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
 import { hasMarks } from '../ports/assignments.ts'
 import { unlessGone } from '../ports/vendor-errors.ts'
 import { refusal, requireSameId, unreadableError } from './errors.ts'
-import { type Project, projectHints } from './project.ts'
-import { changeTags, formatTags, parseTags } from './tags.ts'
-import { type List, wholeList } from './whole-list.ts'
-import { isReservation, kindOf, parseReservation, publicTypes, type ReservationBody } from './parse-reservation.ts'
+import { type Project, projectHints, type List, wholeList } from './project.ts'
+import {
+  isReservation,
+  kindOf,
+  parseReservation,
+  publicTypes,
+  type ReservationBody,
+  changeTags,
+  formatTags,
+  parseTags,
+} from './parse-reservation.ts'
 
 /** The reservations of a project. */
 export function reservationsOf(project: Project): Omit<Cloud, 'name'> {

@@ -1,16 +1,17 @@
 import type { Annotation } from '../../lib/annotation.ts'
 import { annotation, password, text, url } from '../../settings/formats.ts'
 import type { SettingsTable, Reading } from '../../settings/setting.ts'
-import { nodeAnnotations, serviceLocation } from '../dialect/annotations.ts'
-import { annotationNetworkIpv4Private, bgpNodeSelector, localAsn, peerAnnotations } from '../dialect/bgp-settings.ts'
+import { nodeAnnotationName, peerAnnotationNames, serviceLocation } from '../dialect/annotations.ts'
 import { defineDialect } from '../dialect/define-dialect.ts'
 import {
   apiKey,
   apiServerPort,
   baseUrl,
+  bgpNodeSelector,
   controlPlaneTag,
   healthCheckUseHostIp,
   loadBalancerChoice,
+  localAsn,
   projectId,
 } from '../dialect/shared-settings.ts'
 import type { LoadBalancer, LoadBalancerScheme, Parts } from '../../announcers/setting.ts'
@@ -117,18 +118,9 @@ const bgp = {
       'Password with which eip-admission enables BGP on the project. A project that already has BGP keeps its own.',
   },
   bgpNodeSelector: bgpNodeSelector('METAL_'),
-  ...peerAnnotations('METAL_', 'metal.equinix.com'),
-  annotationBgpPass: {
-    title: 'BGP password annotation',
-    flag: '--annotation-bgp-pass',
-    env: 'METAL_ANNOTATION_BGP_PASS',
-    field: 'annotationBGPPass',
-    format: annotation,
-    default: 'metal.equinix.com/bgp-peers-{{n}}-bgp-pass',
-    sentence: 'Name of the node annotation with the BGP password.',
-    annotation: nodeAnnotations.password,
-  },
-  annotationNetworkIpv4Private: annotationNetworkIpv4Private('METAL_', 'metal.equinix.com'),
+  ...peerAnnotationNames('METAL_', 'metal.equinix.com'),
+  annotationBgpPass: nodeAnnotationName('METAL_', 'password', 'metal.equinix.com/bgp-peers-{{n}}-bgp-pass'),
+  annotationNetworkIpv4Private: nodeAnnotationName('METAL_', 'privateNetwork', 'metal.equinix.com/network-4-private'),
 } as const satisfies SettingsTable
 
 /** Names of the node annotations before version 3.3 of the predecessor. */

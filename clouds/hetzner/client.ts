@@ -2,7 +2,7 @@ import { assignmentsOf } from './assignments.ts'
 import { errorCode, errorText, faultOf, isDoubtful, vendor, refusal, unreadableError } from './errors.ts'
 import { projectAt, type Project } from './project.ts'
 import { reservationsOf } from './reservations.ts'
-import { vendorHttp, type VendorHttpOptions } from '../http/client.ts'
+import { vendorHttp, type ClientOptions } from '../http/client.ts'
 import type { Assignments } from '../ports/assignments.ts'
 import type { Vendor } from '../ports/cloud-provider.ts'
 import type { Machine, Machines } from '../ports/machines.ts'
@@ -10,18 +10,11 @@ import { fieldsOf, itemsOf } from '../http/loose-json.ts'
 import type { VendorCall } from '../http/request.ts'
 import { parseServer } from './parse-server.ts'
 
-export type HetznerOptions = {
-  apiKey: { reveal(): string }
-  userAgent: string
-  baseUrl?: string | undefined
-} & Pick<VendorHttpOptions, 'inFlight' | 'readTimeoutMs' | 'writeTimeoutMs' | 'retryDelayMs' | 'proxy' | 'observe'>
-
 /** The project of one token of Hetzner Cloud: its floating IPs and its servers. It has no BGP with tenants. */
-export function hetzner({ apiKey, baseUrl, ...tuning }: HetznerOptions): Vendor & { assignments: Assignments } {
+export function hetzner({ apiKey, ...tuning }: ClientOptions): Vendor & { assignments: Assignments } {
   const http = vendorHttp({
     ...tuning,
     vendor,
-    baseUrl: baseUrl ?? 'https://api.hetzner.cloud/v1',
     headers: () => ({ authorization: `Bearer ${apiKey.reveal()}` }),
     errorText,
     errorCode,

@@ -1,7 +1,6 @@
 import { canonicalIpAddress, firstHostOf } from '../../lib/ip-address.ts'
-import { fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
+import { fieldsOf, itemsOf, textOf, idOf } from '../http/loose-json.ts'
 import type { Machine, MachineAddress } from '../ports/machines.ts'
-import { idOf } from './id.ts'
 
 /** The datacenters that the API named until 2026. Hetzner's own program still writes them as the zones of nodes. */
 const datacenters: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type Fields, fieldsOf, textOf } from '../http/loose-json.ts'
+import { type Fields, fieldsOf, textOf, idOf } from '../http/loose-json.ts'
 import {
   type Cloud,
   CloudError,
@@ -9,10 +9,8 @@ import {
   type ReservationRequest,
 } from '../ports/cloud.ts'
 import { hasMarks } from '../ports/assignments.ts'
-import { labelsOf } from './labels.ts'
-import { type FloatingIp, parseFloatingIp } from './parse-floating-ip.ts'
+import { type FloatingIp, parseFloatingIp, labelsOf } from './parse-floating-ip.ts'
 import { refusal, unreadableError, errorCode, requireSameId } from './errors.ts'
-import { idOf } from './id.ts'
 import { type Project, readList } from './project.ts'
 import type { Lane } from '../http/lanes.ts'
 import type { VendorCall } from '../http/request.ts'

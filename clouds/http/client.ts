@@ -1,14 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { CloudError } from '../ports/cloud.ts'
+import { CloudError, type Exchange } from '../ports/cloud.ts'
 import { callQuota, type RawResponse, readResponse, type ResponseHeaders } from './answer.ts'
-import { backoffMs } from '../../lib/backoff.ts'
+import { backoffMs } from '../../lib/repeat.ts'
 import { withTimeLimit } from '../../lib/time-limit.ts'
 import { connectionError, canceledError, isVendorBody, type ErrorFormat, refusalError, timeoutError } from './faults.ts'
 import { type LaneOptions, makeScheduler, type Pace } from './lanes.ts'
 import { planCall, type PlannedCall, prepareRequest, type Request, type Sender, type VendorCall } from './request.ts'
 import { makeThrottle, type Throttle } from './throttle.ts'
 import { makeSend, type ProxyEnvironment, type Send } from './send.ts'
-import type { Exchange } from '../ports/cloud.ts'
 import { parseBaseUrl } from '../../lib/base-url.ts'
 
 export type VendorHttpOptions = Sender &
@@ -20,6 +19,20 @@ export type VendorHttpOptions = Sender &
     /** Called after every exchange with the cloud, retries included. */
     observe?: ((exchange: Exchange) => void) | undefined
   }
+
+/** The options that every vendor's client has. */
+export type ClientOptions = Pick<
+  VendorHttpOptions,
+  | 'baseUrl'
+  | 'userAgent'
+  | 'inFlight'
+  | 'rate'
+  | 'readTimeoutMs'
+  | 'writeTimeoutMs'
+  | 'retryDelayMs'
+  | 'proxy'
+  | 'observe'
+> & { apiKey: { reveal(): string } }
 
 export type VendorResponse = Pick<RawResponse, 'status' | 'headers' | 'bytes'> & { body: unknown }
 

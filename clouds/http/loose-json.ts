@@ -1,3 +1,5 @@
+import { isIPv4 } from 'node:net'
+
 // By hand, not with a validator such as valibot: a wrong or unknown field must cost only that field. In a schema each
 // field would need a fallback of its own, and the schemas would be longer than these readers.
 
@@ -14,6 +16,11 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
+/** An id as text: some vendors have texts, others numbers; 0 means none. */
+export function idOf(value: unknown): string | undefined {
+  return textOf(value) ?? (countOf(value) === 0 ? undefined : countOf(value)?.toString())
+}
+
 /** A whole number. */
 export function countOf(value: unknown): number | undefined {
   return Number.isSafeInteger(value) ? Number(value) : undefined
@@ -22,4 +29,26 @@ export function countOf(value: unknown): number | undefined {
 /** The items of a JSON array; undefined if the value is not one. */
 export function itemsOf(value: unknown): unknown[] | undefined {
   return Array.isArray(value) ? value : undefined
+}
+
+/** The number of an autonomous system. Zero is reserved, and routers refuse it. */
+export function asnOf(value: unknown): number | undefined {
+  const number = countOf(value) ?? 0
+  return number >= 1 && number <= 4_294_967_295 ? number : undefined
+}
+
+/** The addresses of peers, each once and in numerical order; undefined if one of them is not an address. */
+export function peerAddressesOf(value: unknown): string[] | undefined {
+  const addresses = itemsOf(value)
+  if (!addresses?.every(isAddress)) return undefined
+  return [...new Set(addresses)].toSorted((one, other) => numberOf(one) - numberOf(other))
+}
+
+/** Whether a value is an address of a BGP session. */
+export function isAddress(value: unknown): value is string {
+  return typeof value === 'string' && isIPv4(value)
+}
+
+function numberOf(ipv4: string): number {
+  return ipv4.split('.').reduce((number, part) => number * 256 + Number(part), 0)
 }

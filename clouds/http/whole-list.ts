@@ -1,5 +1,6 @@
 import { CloudError } from '../ports/cloud.ts'
 import type { Fields } from './loose-json.ts'
+import { type SharedRead, sharedRead } from '../../lib/shared-read.ts'
 
 /** A page of a list. */
 export type Page = {
@@ -66,4 +67,14 @@ async function readOnce<T>(pages: Pages<T>, signal: AbortSignal): Promise<T[] | 
 export function incompleteError({ vendor, name }: Pick<Pages<unknown>, 'vendor' | 'name'>, reason: string): CloudError {
   const message = `${vendor} did not return the whole list of ${name}: ${reason}`
   return new CloudError(message, { fault: 'unavailable', outcome: 'nothing' })
+}
+
+/** Within this time the calls for all objects of one round begin. */
+const recentMs = 2_000
+
+/** A list of a cloud that all callers read together; `what` names it for a person. */
+export function sharedList<T>(of: { what: string; read: (signal: AbortSignal) => Promise<T[]> }): SharedRead<T[]> {
+  const abandonedError = (cause: unknown) =>
+    new CloudError(`reading ${of.what} was canceled`, { fault: 'unavailable', outcome: 'nothing', cause })
+  return sharedRead({ read: of.read, recentMs, abandonedError })
 }

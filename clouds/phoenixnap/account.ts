@@ -2,9 +2,10 @@ import { isIPv4 } from 'node:net'
 import type { VendorHttp } from '../http/client.ts'
 import type { VendorCall } from '../http/request.ts'
 import { type Fields, fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
-import { sharedList } from '../http/shared-list.ts'
+import { sharedList } from '../http/whole-list.ts'
 import type { SharedRead } from '../../lib/shared-read.ts'
-import { unreadableError, vendor } from './errors.ts'
+import { unreadableError, vendor, refusal, requireSameId } from './errors.ts'
+import { type Block, parseBlock } from './parse-block.ts'
 
 /** An account with one location of it, its HTTP client and its lists, which all callers share. */
 export type Account = {
@@ -55,4 +56,37 @@ export async function readList(http: VendorHttp, call: VendorCall, signal: Abort
 /** The first IPv4 addresses in a list of texts. */
 export function ipv4In(given: unknown): string[] {
   return itemsOf(given)?.flatMap((text) => (typeof text === 'string' && isIPv4(text) ? text : [])) ?? []
+}
+
+/** A block, read live; undefined proves that it is deleted. */
+export async function findBlock(account: Account, id: string, signal: AbortSignal): Promise<Block | undefined> {
+  const body = await readOne(account, { name: 'reservation', list: 'blocks', id }, signal)
+  if (body === undefined) return undefined
+  const found = parseBlock(body)
+  if (found) return found
+  const { cidr } = fieldsOf(body)
+  throw refusal(`${id} is no IPv4 block (${textOf(cidr) ?? 'no network'}), so no Service can have it`, 'invalid')
+}
+
+type Kind = { name: string; list: 'blocks' | 'servers'; id: string }
+
+/**
+ * An object, read live; undefined proves that it is deleted. The API answers 403 for deleted objects as for hidden ones.
+ * So the complete list with the same token decides, even where it lags behind a deletion.
+ */
+export async function readOne(account: Account, { name, list, id }: Kind, signal: AbortSignal): Promise<unknown> {
+  const call: VendorCall = { name, method: 'GET', path: [...pathOf[list], id], accept: [403, 404] }
+  const { status, body } = await account.http.call(call, signal)
+  if (status === 403 || status === 404) return findListed(account, { list, id }, signal)
+  requireSameId({ id: fieldsOf(body).id }, id, name)
+  return body
+}
+
+/** The same, from the list. */
+export async function findListed(
+  account: Account,
+  { list, id }: Pick<Kind, 'list' | 'id'>,
+  signal: AbortSignal,
+): Promise<Fields | undefined> {
+  return (await account[list].fresh(signal)).find((one) => one.id === id)
 }

@@ -1,4 +1,4 @@
-import { vendorHttp, type VendorHttp, type VendorHttpOptions } from '../http/client.ts'
+import { vendorHttp, type VendorHttp, type ClientOptions } from '../http/client.ts'
 import type { VendorCall } from '../http/request.ts'
 import { tokenCredentials } from '../http/token.ts'
 import type { Peering } from '../ports/peering.ts'
@@ -11,18 +11,16 @@ import { reservationsOf } from './reservations.ts'
 import type { Location } from '../ports/cloud.ts'
 import { fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
 
-export type PhoenixnapOptions = PeeringOptions & {
-  clientId: string
-  /** The secret of the client. */
-  apiKey: { reveal(): string }
-  location: string
-  userAgent: string
-  baseUrl?: string | undefined
-  /** Where tokens are granted. */
-  authUrl?: string | undefined
-  /** A monotonic clock in milliseconds. */
-  now?: () => number
-} & Pick<VendorHttpOptions, 'inFlight' | 'readTimeoutMs' | 'writeTimeoutMs' | 'retryDelayMs' | 'proxy' | 'observe'>
+/** The API key is the secret of the client. */
+export type PhoenixnapOptions = ClientOptions &
+  PeeringOptions & {
+    clientId: string
+    location: string
+    /** Where tokens are granted. */
+    authUrl: string
+    /** A monotonic clock in milliseconds. */
+    now?: () => number
+  }
 
 /** Every scope that we need. */
 const scope = 'bmc bmc.read tags tags.read'
@@ -54,7 +52,7 @@ export function phoenixnap(options: PhoenixnapOptions): Vendor & { peering: Peer
   const common = { ...tuning, vendor, errorText }
   const tokens = vendorHttp({
     ...common,
-    baseUrl: authUrl ?? 'https://auth.phoenixnap.com',
+    baseUrl: authUrl,
     headers: () => ({ authorization: `Basic ${basic(clientId, apiKey.reveal())}` }),
     fault: tokenFaultOf,
     hints: { auth },
@@ -69,7 +67,7 @@ export function phoenixnap(options: PhoenixnapOptions): Vendor & { peering: Peer
   const http = vendorHttp({
     ...common,
     ...credentials,
-    baseUrl: baseUrl ?? 'https://api.phoenixnap.com',
+    baseUrl,
     fault: faultOf,
     hints: {
       auth,

@@ -1,8 +1,7 @@
 import { type Fields, fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
 import type { Machine, Machines } from '../ports/machines.ts'
-import { type Account, ipv4In } from './account.ts'
+import { type Account, ipv4In, readOne } from './account.ts'
 import { refusal } from './errors.ts'
-import { readOne } from './find-block.ts'
 import { parseBlock } from './parse-block.ts'
 
 /** The servers of an account, in all locations. */

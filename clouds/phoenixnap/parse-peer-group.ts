@@ -1,5 +1,4 @@
-import { asnOf, peerAddressesOf } from '../http/loose-bgp.ts'
-import { type Fields, fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
+import { asnOf, peerAddressesOf, type Fields, fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
 import { Secret } from '../../lib/secret.ts'
 
 /** The parts of a BGP peer group that we need. */

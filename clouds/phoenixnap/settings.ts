@@ -1,8 +1,9 @@
-import { text, token, url } from '../../settings/formats.ts'
+import { common } from '../../settings/common.ts'
+import { asn, boolean, password, text, token, url } from '../../settings/formats.ts'
 import type { SettingsTable } from '../../settings/setting.ts'
+import { nodeAnnotationName, peerAnnotationNames } from '../dialect/annotations.ts'
 import { defineDialect, ownNames } from '../dialect/define-dialect.ts'
-import { baseUrl, loadBalancerChoice } from '../dialect/shared-settings.ts'
-import { bgp } from './bgp-settings.ts'
+import { baseUrl, bgpNodeSelector, loadBalancerChoice } from '../dialect/shared-settings.ts'
 
 const access = {
   clientId: {
@@ -47,6 +48,51 @@ const addresses = {
     sentence: 'Location of the addresses and of the servers that announce them.',
   },
   loadBalancer: loadBalancerChoice('PNAP_LOAD_BALANCER', { namespaceAlone: 'crd', offers: ['bgp'] }),
+} as const satisfies SettingsTable
+
+const bgp = {
+  // People change a peer group in the portal. Two lists show all servers, so a shorter interval costs little.
+  peerRefreshMs: { ...common.peerRefreshMs, default: '5m' },
+  createPeerGroup: {
+    title: 'creation of the peer group',
+    flag: '--create-peer-group',
+    env: 'PNAP_CREATE_PEER_GROUP',
+    field: 'createPeerGroup',
+    format: boolean,
+    default: 'false',
+    sentence:
+      'Creates the BGP peer group of the location if there is none. It belongs to the whole account. Without this setting, create it in the portal.',
+  },
+  localAsn: {
+    title: 'local ASN',
+    flag: '--local-asn',
+    env: 'PNAP_LOCAL_ASN',
+    field: 'localASN',
+    format: asn,
+    unset: '65401',
+    sentence: 'ASN of a peer group that eip-admission creates. One that exists keeps its own.',
+  },
+  peerAsn: {
+    title: 'peer ASN',
+    flag: '--peer-asn',
+    env: 'PNAP_PEER_ASN',
+    field: 'peerASN',
+    format: asn,
+    default: '65400',
+    sentence: 'ASN of the routers of phoenixNAP, which its API does not show.',
+  },
+  bgpPass: {
+    title: 'BGP password',
+    env: 'PNAP_BGP_PASS',
+    field: 'bgpPass',
+    format: password,
+    unset: 'one that phoenixNAP makes',
+    sentence: 'Password of a peer group that eip-admission creates. One that exists keeps its own.',
+  },
+  bgpNodeSelector: bgpNodeSelector('PNAP_'),
+  ...peerAnnotationNames('PNAP_', 'phoenixnap.com'),
+  annotationMultiHop: nodeAnnotationName('PNAP_', 'multihop', 'phoenixnap.com/bgp-peers-{{n}}-peer-multi-hop'),
+  annotationBgpPass: nodeAnnotationName('PNAP_', 'password', 'phoenixnap.com/bgp-peers-{{n}}-bgp-pass'),
 } as const satisfies SettingsTable
 
 /** The settings for phoenixNAP. The names of the vendor's earlier program were the same; its addresses are not taken over. */

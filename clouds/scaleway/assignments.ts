@@ -11,10 +11,9 @@ import {
 } from '../ports/assignments.ts'
 import { CloudError, afterWrite } from '../ports/cloud.ts'
 import { refusal } from './errors.ts'
-import { findFlexibleIp } from './find-flexible-ip.ts'
 import { findMachine } from './machines.ts'
 import type { FlexibleIp } from './parse-flexible-ip.ts'
-import { type Project, pathOf } from './project.ts'
+import { type Project, pathOf, findFlexibleIp } from './project.ts'
 
 /** The servers that the addresses of a project are attached to. An address on its way is where the cloud shows it. */
 export function assignmentsOf(project: Project): Assignments {

@@ -1,35 +1,29 @@
 import { assignmentsOf } from './assignments.ts'
 import { errorText, faultOf, vendor, refusal, unreadableError } from './errors.ts'
 import { machinesOf } from './machines.ts'
-import { projectAt, type Project, pathOf } from './project.ts'
-import { vendorHttp, type VendorHttpOptions } from '../http/client.ts'
+import { projectAt, type Project, pathOf, findFlexibleIp, findListed } from './project.ts'
+import { vendorHttp, type ClientOptions } from '../http/client.ts'
 import { type Assignments, hasMarks } from '../ports/assignments.ts'
 import type { Vendor } from '../ports/cloud-provider.ts'
 import { inTurn } from '../../lib/in-turn.ts'
 import type { Cloud, Marked, Reservation, ReservationRequest, Location } from '../ports/cloud.ts'
 import { unlessGone } from '../ports/vendor-errors.ts'
-import { findFlexibleIp, findListed } from './find-flexible-ip.ts'
 import { parseFlexibleIp } from './parse-flexible-ip.ts'
 import { tagsOfNew, withMarks } from './tags.ts'
 
-export type ScalewayOptions = {
-  /** The secret key of an API key. */
-  apiKey: { reveal(): string }
+export type ScalewayOptions = ClientOptions & {
   projectId: string
   zone: string
-  userAgent: string
-  baseUrl?: string | undefined
   /** How often a change that runs is looked at. */
   pollMs?: number
-} & Pick<VendorHttpOptions, 'inFlight' | 'readTimeoutMs' | 'writeTimeoutMs' | 'retryDelayMs' | 'proxy' | 'observe'>
+}
 
 /** A project of Scaleway in one zone: its Elastic Metal servers and their flexible IPs. It has no BGP with tenants. */
 export function scaleway(options: ScalewayOptions): Vendor & { assignments: Assignments } {
-  const { apiKey, projectId, zone, baseUrl, pollMs = 1_000, ...tuning } = options
+  const { apiKey, projectId, zone, pollMs = 1_000, ...tuning } = options
   const http = vendorHttp({
     ...tuning,
     vendor,
-    baseUrl: baseUrl ?? 'https://api.scaleway.com',
     headers: () => ({ 'x-auth-token': apiKey.reveal() }),
     errorText,
     fault: faultOf,

@@ -4,20 +4,16 @@ import { controlPlaneProblems } from '../../settings/control-plane.ts'
 import { cloudChoice } from '../../clouds/cloud-choice.ts'
 import { dialects } from '../../clouds/dialects.ts'
 import type { CloudSettings } from '../../clouds/dialect/define-dialect.ts'
-import { readSettingsFile } from '../../settings/file.ts'
-import type { SettingsFile } from '../../settings/file.ts'
+import { readSettingsFile, type SettingsFile } from '../../settings/file.ts'
 import { fixedFlags, ignoredFlags } from './ignored-flags.ts'
 import { leaderElectionProblems } from '../../settings/leader-election.ts'
-import { SettingsError } from '../../settings/problems.ts'
-import type { Problem } from '../../settings/problems.ts'
-import { manifestProblems } from '../../settings/manifest.ts'
-import { processSections, processSettings } from '../../settings/process.ts'
-import type { ProcessSettings } from '../../settings/process.ts'
-import { readSettings } from '../../settings/resolve.ts'
-import type { Resolution, Sources } from '../../settings/resolve.ts'
+import { SettingsError, type Problem } from '../../settings/problems.ts'
+import { processSections, processSettings, type ProcessSettings } from '../../settings/process.ts'
+import { readSettings, type Resolution, type Sources } from '../../settings/resolve.ts'
 import type { Section, SettingsTable } from '../../settings/setting.ts'
 import { statusPageProblems } from '../../settings/status-page.ts'
 import { webhookClientProblems } from '../../settings/webhook-client.ts'
+import { readManifest } from '../../kube/manifest-file.ts'
 
 /** The configuration file of the cloud, which another program may rewrite at any time. */
 export type CloudFile = {
@@ -144,4 +140,19 @@ function strayFlagProblems(flags: Sources['flags'], cloudTable: SettingsTable, c
   return Object.keys(flags)
     .filter((flag) => !known.has(flag))
     .map((flag) => ({ setting: flag, wrong: `not a setting of ${cloudTitle}`, right: 'leave it out' }))
+}
+
+/** Problems of the manifest that we are to apply, found before anything is applied. */
+function manifestProblems(sources: Pick<Sources, 'flags' | 'env'>): Problem[] {
+  const { loadBalancerManifest: setting } = common
+  const path = readSettings({ setting }, sources).values?.setting
+  const file = path === undefined ? undefined : readManifest(path)
+  if (path === undefined || file?.wrong === undefined) return []
+  return [manifestProblem(path, file.wrong)]
+}
+
+/** The problem of a manifest that cannot be used. */
+export function manifestProblem(path: string, wrong: string): Problem {
+  const right = 'it must be a readable YAML file with Kubernetes objects, as for kubectl apply -f'
+  return { setting: common.loadBalancerManifest.title, source: path, wrong, right }
 }

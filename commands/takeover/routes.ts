@@ -1,6 +1,5 @@
-import { ifKnown } from '../../controllers/announcing/list-known.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import { listAll } from '../../kube/list-all.ts'
+import { listAll, ifKnown } from '../../kube/list-all.ts'
 import type { Key } from '../../kube/objects.ts'
 import type { AnnouncementState } from '../../inspect/facts.ts'
 import { announcementStates, sessionStates } from '../../inspect/kinds.ts'

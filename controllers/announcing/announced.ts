@@ -1,6 +1,13 @@
 import type { Announced, Announcements, ServiceFacts } from '../../announcers/announcer.ts'
 import { type Service, ingressOf, keyOf } from '../../kube/objects.ts'
-import { type ElasticIP, heldAddress, isSecond, phaseOf } from '../../ledger/record/elastic-ip.ts'
+import {
+  type ElasticIP,
+  heldAddress,
+  isSecond,
+  phaseOf,
+  recordName,
+  secondKeys,
+} from '../../ledger/record/elastic-ip.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { serviceFinalizer } from '../../ledger/record/names.ts'
 import { mayFindShown } from '../../ledger/record/records.ts'
@@ -8,6 +15,7 @@ import { statusAddresses } from '../../ledger/record/shown.ts'
 import { isAnnounceable } from '../../ledger/want/own-address-rules.ts'
 import { isSecondWanted } from '../../ledger/want/second-want.ts'
 import { type Want, isWanted } from '../../ledger/want/want.ts'
+import type { Dependencies } from '../dependencies.ts'
 
 /** A Service, its want, and the record of its address; a second address also has the record of the first. */
 export type ServiceState = {
@@ -135,4 +143,24 @@ export function mentionsAddress({ metadata, spec }: Service, address: string): b
   // An IPv6 address has many texts.
   const texts = address.includes(':') ? said.map((text) => canonicalIpAddress(text) ?? text) : said
   return texts.includes(canonicalIpAddress(address) ?? address)
+}
+
+/**
+ * Every Service, or every selected one, with what it wants and the record of its address, as our caches show them. A
+ * Service with two addresses comes once for each.
+ */
+export function serviceStates(
+  { caches, want }: Pick<Dependencies, 'caches' | 'want'>,
+  isSelected: (service: Service) => boolean = () => true,
+): ServiceState[] {
+  return caches.services
+    .list()
+    .filter(isSelected)
+    .flatMap((service) => {
+      const key = keyOf(service)
+      const seconds = secondKeys(key).flatMap((second) => caches.records.get(recordName(second)) ?? [])
+      const wanted = want(service)
+      const first = caches.records.get(recordName(key))
+      return [{ service, wanted, record: first }, ...seconds.map((record) => ({ service, wanted, record, first }))]
+    })
 }

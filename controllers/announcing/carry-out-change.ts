@@ -3,7 +3,7 @@ import type { KubeClient } from '../../kube/client.ts'
 import { KubeError, isNotFound } from '../../kube/errors.ts'
 import type { KubeObject } from '../../kube/objects.ts'
 import type { Resource } from '../../kube/resource.ts'
-import { missingFrom } from '../../lib/includes.ts'
+import { missingFrom } from '../../lib/json.ts'
 import type { ObjectChange } from './plan-changes.ts'
 
 const fieldManager = 'eip-admission-announcer'

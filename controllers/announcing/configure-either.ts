@@ -5,7 +5,7 @@ import type { Log } from '../../kube/log.ts'
 import { configMaps } from '../../kube/resource.ts'
 import { type Configurator, nothingDone, type ConfigureResult, type FormerConfigurator } from './configurator.ts'
 import type { ConfigMap } from '../../kube/objects.ts'
-import { doctorAdvice } from '../../settings/doctor-advice.ts'
+import { doctorAdvice } from '../../lib/remedy.ts'
 
 type EitherDeps = {
   client: KubeClient

@@ -10,7 +10,7 @@ import { sharedRead } from '../../lib/shared-read.ts'
 import { carryOutChange } from './carry-out-change.ts'
 import type { Configurator, FormerConfigurator } from './configurator.ts'
 import type { LingeringNodes } from './lingering-nodes.ts'
-import { ifKnown, listAllKnown } from './list-known.ts'
+import { ifKnown, listAllKnown } from '../../kube/list-all.ts'
 import { type ChangePlan, planChanges } from './plan-changes.ts'
 import { planRunner } from './plan-runner.ts'
 

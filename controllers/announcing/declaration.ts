@@ -8,6 +8,7 @@ import {
   mentionsAddress,
   undecidedAddresses,
   visibleAddresses,
+  serviceStates,
 } from './announced.ts'
 import { type Announcing, announcing, announcingKey } from './announcing.ts'
 import { type Configurator, type FormerConfigurator, nothingDone } from './configurator.ts'
@@ -18,7 +19,6 @@ import type { ControllerDeclaration } from '../loop/controller.ts'
 import { type LingeringNodes, lingeringNodes } from './lingering-nodes.ts'
 import { forwardedKeys, watch } from '../loop/watch.ts'
 import type { Dependencies } from '../dependencies.ts'
-import { serviceStates } from './service-states.ts'
 
 type Deps = Pick<Dependencies, 'announcer' | 'client' | 'caches' | 'want' | 'peerFacts' | 'events' | 'metrics' | 'log'>
 

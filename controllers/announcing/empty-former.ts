@@ -3,7 +3,7 @@ import type { KubeClient } from '../../kube/client.ts'
 import { KubeError, isForbidden } from '../../kube/errors.ts'
 import type { Log } from '../../kube/log.ts'
 import { configureObjects } from './configure-objects.ts'
-import { ifKnown, listAllKnown } from './list-known.ts'
+import { ifKnown, listAllKnown } from '../../kube/list-all.ts'
 import {
   type ConfigureResult,
   type Configurator,

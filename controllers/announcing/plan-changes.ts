@@ -1,6 +1,6 @@
 import type { ObjectConfiguration, ObjectSessions, WantedObject } from '../../announcers/announcer.ts'
 import type { KubeObject } from '../../kube/objects.ts'
-import { includes } from '../../lib/includes.ts'
+import { includes } from '../../lib/json.ts'
 import { type SessionChange, interruptingUnits, wavesOf } from './session-waves.ts'
 
 /** A write of what differs from the stored object, if there is one, or the removal of an object. */

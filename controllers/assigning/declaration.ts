@@ -9,10 +9,14 @@ import { decidingRecord } from '../../ledger/record/address-use.ts'
 import { isSource } from '../../ledger/record/source.ts'
 import { repeatLater } from '../../lib/repeat.ts'
 import type { ClusterState } from '../../ledger/identity/cluster-signs.ts'
-import { foreignReasonOf } from '../../ledger/record/whose.ts'
-import { announcedAddress, announcedAddresses, mentionsAddress, type ServiceState } from '../announcing/announced.ts'
+import {
+  announcedAddress,
+  announcedAddresses,
+  mentionsAddress,
+  type ServiceState,
+  serviceStates,
+} from '../announcing/announced.ts'
 import { problemReporter } from '../announcing/declaration.ts'
-import { serviceStates } from '../announcing/service-states.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { ControllerDeclaration } from '../loop/controller.ts'
 import { errorText } from '../loop/reconcile-key.ts'
@@ -159,7 +163,7 @@ function recordedIn({
       // A provisioned address has a new record for each Service that claims it.
       return { namespace: claimed?.spec.claimRef?.namespace, record: (all.find(isSource) ?? claimed)?.metadata.uid }
     },
-    foreignReason: (address, found) => foreignReasonOf(ledger.deps, recordOf(address), found),
+    foreignReason: (address, found) => ledger.foreignReason(recordOf(address), found),
   }
 }
 

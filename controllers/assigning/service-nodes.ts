@@ -8,7 +8,7 @@
 import { createHash } from 'node:crypto'
 import { isIPv6 } from 'node:net'
 import type { Machine, ProviderIds } from '../../clouds/ports/machines.ts'
-import { compareRanks } from '../../lib/includes.ts'
+import { compareRanks } from '../../lib/json.ts'
 import { type EndpointSlice, type Node, type Service, isExcluded } from '../../kube/objects.ts'
 import type { MovableNode, MoveWords } from '../moves/move-plan.ts'
 import { noProbes, type ProbeHistory } from '../moves/probe-history.ts'

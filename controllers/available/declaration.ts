@@ -1,23 +1,16 @@
 import type { ControllerDeclaration } from '../loop/controller.ts'
 import { watch } from '../loop/watch.ts'
 import type { Key } from '../../kube/objects.ts'
-import { provisionedCheck } from '../../ledger/available/provisioned-check.ts'
 import { type ElasticIP, claimKey, recordName, secondKeys } from '../../ledger/record/elastic-ip.ts'
 import { isRelevantChange } from '../../ledger/record/relevant-change.ts'
 import { isSource, hasReservationOf, isClaimed, isClaimedBy } from '../../ledger/record/source.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { allRequestAnnotations } from '../../ledger/users/possible-users.ts'
-import { failureEvent } from '../loop/failure-event.ts'
+import { failureEvent } from '../loop/reconcile-key.ts'
 import { recordsOfFreedAddresses } from '../services/freed-addresses.ts'
 import { type Outcome, type Reconciler, runSteps } from '../loop/reconciler.ts'
 import { type AvailableSeen, type AvailableStep, planAvailable } from './available-plan.ts'
-import { bindSource } from '../../ledger/claim/bind.ts'
-import type { Claims, ClaimDeps } from '../../ledger/claim/claim.ts'
-import { clearSource, reclaimSource, restoreClaim, transferWarm } from '../../ledger/available/settle-source.ts'
-import { provision } from '../../ledger/available/provision.ts'
-import { holdRecord, observeRecord } from '../../ledger/record/records.ts'
-import { releaseSource, type SourceReleaseDeps } from '../../ledger/release/release.ts'
-import { reserveWarm } from '../../ledger/claim/reserve-warm.ts'
+import type { LedgerWork } from '../../ledger/ledger.ts'
 import { untilAborted } from '../../lib/time-limit.ts'
 
 type Deps = Pick<Dependencies, 'caches' | 'ledger' | 'events' | 'vendor' | 'settings'>
@@ -28,16 +21,16 @@ export function availableAddressController({ caches, ledger, events, vendor, set
   const { sweepIntervalMs: everyMs } = settings.cluster
   const requestAnnotations = allRequestAnnotations(vendor.policy.requestAnnotations)
   const freed = recordsOfFreedAddresses(() => records.list(), requestAnnotations)
-  const checks = provisionedCheck(ledger.deps, { everyMs, monotonicMs: () => performance.now() })
+  const checks = ledger.provisionedCheck({ everyMs, monotonicMs: () => performance.now() })
   return {
     reconciler: availableAddress({
-      getRecord: (key, signal) => ledger.deps.records.get(key, { signal }),
+      getRecord: ledger.getRecord,
       claimantsOf: (name) =>
         records
           .list()
           .filter(({ spec }) => spec.source?.name === name)
           .map(({ metadata }) => metadata.name),
-      carryOut: availableSteps({ ...ledger.deps, track: ledger.claims.track }),
+      carryOut: availableSteps(ledger),
       check: checks.check,
     }),
     watches: [
@@ -130,54 +123,52 @@ async function look(
 /** How long until we ask the cloud again whether it has granted or deleted a reservation. */
 const pollMs = 5_000
 
-type StepDeps = ClaimDeps & SourceReleaseDeps & Pick<Claims, 'track'>
-
 /** Carries out one step for an available address. */
 export function availableSteps(
-  deps: StepDeps,
+  ledger: LedgerWork,
 ): (step: AvailableStep, signal: AbortSignal) => Promise<Outcome | undefined> {
   return async (step, signal) => {
     switch (step.do) {
       case 'reserve':
-        return reserve(deps, step, signal)
+        return reserve(ledger, step, signal)
       case 'provision':
-        return requireAvailable(await provision(deps, step.source, signal))
+        return requireAvailable(await ledger.provision(step.source, signal))
       case 'release':
-        return (await releaseSource(deps, step.source, signal)) === 'released' ? undefined : { againInMs: pollMs }
+        return (await ledger.releaseSource(step.source, signal)) === 'released' ? undefined : { againInMs: pollMs }
       case 'transfer':
-        await transferWarm(deps, step, signal)
+        await ledger.transferWarm(step, signal)
         return undefined
       case 'bind':
-        await bindSource(deps, step.source, signal)
+        await ledger.bindSource(step.source, signal)
         return undefined
       case 'add-finalizer':
-        await holdRecord(deps.records, step.source, signal)
+        await ledger.holdRecord(step.source, signal)
         return undefined
       case 'observe':
-        await observeRecord(deps.records, step.source, signal)
+        await ledger.observeRecord(step.source, signal)
         return undefined
       case 'restore-claim':
-        await restoreClaim(deps, step, signal)
+        await ledger.restoreClaim(step, signal)
         return undefined
       case 'reclaim':
-        await reclaimSource(deps, step, signal)
+        await ledger.reclaimSource(step, signal)
         return undefined
       case 'remove':
-        await deps.records.remove(step.source, { signal })
+        await ledger.removeRecord(step.source, signal)
         return undefined
       case 'clear-source':
-        await clearSource(deps, step.record, signal)
+        await ledger.clearSource(step.record, signal)
         return undefined
     }
   }
 }
 
 async function reserve(
-  deps: StepDeps,
+  ledger: LedgerWork,
   { source }: Extract<AvailableStep, { do: 'reserve' }>,
   signal: AbortSignal,
 ): Promise<Outcome | undefined> {
-  const claimed = await untilAborted(deps.track(reserveWarm(deps, source)), signal)
+  const claimed = await untilAborted(ledger.claims.track(ledger.reserveWarm(source)), signal)
   if (claimed.kind === 'busy') return { againInMs: pollMs }
   return requireAvailable(claimed.kind === 'held' ? undefined : claimed.reason)
 }

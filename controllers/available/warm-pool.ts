@@ -1,7 +1,6 @@
 import type { ControllerDeclaration } from '../loop/controller.ts'
 import { watch } from '../loop/watch.ts'
 import { planWarm, unusedFor, type WarmPlan } from '../../ledger/available/warm-plan.ts'
-import { addWarm } from '../../ledger/claim/reserve-warm.ts'
 import { locate } from '../../ledger/want/location.ts'
 import { sights } from '../../lib/sights.ts'
 import type { Dependencies } from '../dependencies.ts'
@@ -35,13 +34,8 @@ export function warmPoolController(deps: Deps): ControllerDeclaration {
         const locations = size > 0 && isServedByAddresses(vendor.policy) ? locationsOf(deps) : new Set<string>()
         return planWarm({ records: records.list(), locations, size, unusedForMs: unusedFor(seen, locations), graceMs })
       },
-      add: (warm, signal) => addWarm(ledger.deps, warm, signal),
-      release: (source, signal) =>
-        ledger.deps.records.writeStatus(
-          source,
-          { phase: 'Releasing', message: 'the warm pool has enough' },
-          { signal },
-        ),
+      add: ledger.addWarm,
+      release: ledger.endWarm,
       report: (reason) => log.info({ reason }, 'the warm pool is not filled'),
     }),
     watches: [watch(services, () => [warmPoolKey], gatherMs), watch(records, () => [warmPoolKey], gatherMs)],

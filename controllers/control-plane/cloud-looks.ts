@@ -1,9 +1,8 @@
 import type { Clock } from '../../kube/clock.ts'
-import { backoffMs } from '../../lib/backoff.ts'
+import { backoffMs } from '../../lib/repeat.ts'
 import { errorText } from '../loop/reconcile-key.ts'
 import type { KnownAddress } from './known-address.ts'
 import { retryAfterOf } from '../moves/refusals.ts'
-import type { Sight } from './sight.ts'
 
 export type CloudLooks = {
   /** Reads the cloud if it is time. Returns why the last read failed, if it did. */
@@ -68,5 +67,47 @@ export function cloudLooks({ known, readIntervalMs, failuresLeft, sight, clock }
       }
       return failure
     },
+  }
+}
+
+/** Whether this process can read the cloud. */
+export type Sight = {
+  /** Reads the cloud, and remembers whether it answered. */
+  read<T>(work: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T>
+  /** Whether reads have failed for so long that another guardian may see more. */
+  isBlind(): boolean
+}
+
+/** Most outages of a cloud's API are shorter, and no other guardian would see more. */
+const patienceMs = 10_000
+
+/**
+ * A guardian that does not lead reads nothing, so its last failure soon tells nothing. While the cloud is down for all,
+ * each leads again sooner.
+ */
+const memoryMs = 60_000
+
+/** The sight of a process that has not read the cloud yet. */
+export function cloudSight(now: () => number): Sight {
+  let failingSinceMs = -Infinity
+  let lastFailedAtMs = -Infinity
+  return {
+    async read(work, signal) {
+      const beganAtMs = now()
+      try {
+        const found = await work(signal)
+        lastFailedAtMs = -Infinity
+        return found
+      } catch (error) {
+        // A cloud that asks us to wait is there, and asks the others as well.
+        if (retryAfterOf(error) > 0) lastFailedAtMs = -Infinity
+        else if (!signal.aborted) {
+          if (beganAtMs - lastFailedAtMs >= memoryMs) failingSinceMs = beganAtMs
+          lastFailedAtMs = now()
+        }
+        throw error
+      }
+    },
+    isBlind: () => now() - lastFailedAtMs < memoryMs && now() - failingSinceMs >= patienceMs,
   }
 }

@@ -1,7 +1,7 @@
 import { isControlPlaneGuarded } from '../../clouds/ports/cloud-provider.ts'
 import { mirrorService, apiServerService } from './mirror-service.ts'
 import { slicesOf } from './mirror-objects.ts'
-import { type ControllerDeclaration, defineController } from '../loop/controller.ts'
+import { type ControllerDeclaration, defineController, controllerObserver } from '../loop/controller.ts'
 import type { Reconciler } from '../loop/reconciler.ts'
 import { type Watch, watch } from '../loop/watch.ts'
 import type { Recorder } from '../../telemetry/event-recorders.ts'
@@ -13,7 +13,6 @@ import type { Log } from '../../kube/log.ts'
 import type { Watcher } from '../../kube/watch.ts'
 import type { Dependencies, GuardianBase } from '../dependencies.ts'
 import type { KnownAddress } from './known-address.ts'
-import { controllerObserver } from '../queue-metrics.ts'
 
 type Deps = {
   client: KubeClient & Watcher

@@ -1,13 +1,15 @@
-import { type ControlPlaneNode, controlPlaneNodes } from './control-plane-nodes.ts'
+import { type ControlPlaneNode, controlPlaneNodes, type GuardedNode } from './control-plane-nodes.ts'
 import type { ControlPlaneAddress } from './control-plane-address.ts'
-import type { GuardedNode } from './control-plane-nodes.ts'
 import type { ProbeHistory } from '../moves/probe-history.ts'
 import { type ProbersOptions, probers } from '../moves/probers.ts'
 import type { ProviderIds } from '../../clouds/ports/machines.ts'
 import type { Endpoint, Probe } from '../../kube/probe.ts'
 import type { ControlPlaneOptions } from '../../clouds/ports/cloud-provider.ts'
 import type { ControlPlaneCaches } from './node-caches.ts'
-import { isOnThisMachine } from './own-path.ts'
+import { lookup } from 'node:dns/promises'
+import { networkInterfaces } from 'node:os'
+import type { Credentials } from '../../kube/credentials.ts'
+import { canonicalIpAddress } from '../../lib/ip-address.ts'
 
 /** How the control plane is probed. */
 export type ProbeOptions = Pick<ControlPlaneOptions, 'port' | 'byHostAddress'>
@@ -70,4 +72,23 @@ export function probeTargets(options: TargetsOptions): Targets {
       outside.stop()
     },
   }
+}
+
+/** Whether an interface of this machine has the address: a probe of it would not leave the machine. */
+export function isOnThisMachine(address: string): boolean {
+  const own = Object.values(networkInterfaces()).flatMap((all) => all ?? [])
+  return own.some((one) => canonicalIpAddress(one.address) === address)
+}
+
+/** Why our way to the API server is one that the guardian must not use; undefined if it is none. */
+export async function ownPathProblem(credentials: Credentials, address: string): Promise<string | undefined> {
+  const { url } = await credentials.current()
+  const { hostname } = new URL(url)
+  const host = hostname.replace(/^\[|\]$/g, '')
+  const addresses = await lookup(host, { all: true }).catch(() => [])
+  if (!addresses.some((one) => canonicalIpAddress(one.address) === address)) return undefined
+  return (
+    `this process talks to the API server by the control-plane address itself (${url}), so it would be cut off by the ` +
+    'outage that it must end; set --api-server (EIP_API_SERVER) to the API server of its own machine, such as https://$(HOST_IP):6443'
+  )
 }

@@ -7,6 +7,8 @@ import { type Report, type Result, reconcileKey } from './reconcile-key.ts'
 import type { Reconciler } from './reconciler.ts'
 import { repeatedSteps } from './repeated-steps.ts'
 import type { Watch } from './watch.ts'
+import type { Activity } from '../../telemetry/activity.ts'
+import type { Metrics } from '../../telemetry/metrics/metrics.ts'
 
 /** Everything that distinguishes one controller from another. */
 export type ControllerDeclaration = {
@@ -98,4 +100,84 @@ async function beginTerm(
     add(key)
   }
   reconciler.keepOnly?.(existing)
+}
+
+/** The only key of periodic work, which looks at everything at once. */
+export const periodicKey = 'all'
+
+type PeriodicWork = {
+  name: string
+  /** Does the work once; returns how soon it is due again, where that is not after the interval. */
+  run: (signal: AbortSignal) => Promise<number | undefined>
+  /** How long after a run the next one is due. */
+  everyMs: number
+}
+
+/** The declaration of a controller that does its work at an interval, and not for an object. */
+export function periodicWork({
+  name,
+  run,
+  everyMs,
+}: PeriodicWork): Pick<ControllerDeclaration, 'reconciler' | 'keys' | 'resyncMs'> {
+  return {
+    reconciler: {
+      name,
+      async reconcile(_key, signal) {
+        const againInMs = await run(signal)
+        return againInMs === undefined ? {} : { againInMs }
+      },
+    },
+    keys: () => [periodicKey],
+    resyncMs: everyMs,
+  }
+}
+
+/** A part of the process that works until the signal aborts and all that it began has ended. */
+type Part = { run(signal: AbortSignal): Promise<void> }
+
+/** Runs the parts until the signal aborts or one of them fails, and until each has ended what it began. */
+export async function runAll(parts: readonly Part[], signal: AbortSignal): Promise<void> {
+  const failed = new AbortController()
+  const until = AbortSignal.any([signal, failed.signal])
+  const failures: unknown[] = []
+  const run = async (part: Part) => {
+    try {
+      await part.run(until)
+    } catch (error) {
+      failures.push(error)
+      failed.abort()
+    }
+  }
+  // A part that only waits ends at once. A lease must not end before those that still write under it.
+  await Promise.all(parts.map(run))
+  if (failures.length > 0) throw failures[0]
+}
+
+/** Counts what the controllers do, as client-go counts its work queues. */
+export function controllerObserver(metrics: Metrics, activity: Activity): ControllerObserver {
+  const running = new Map<string, Set<{ sinceMs: number }>>()
+  const nowMs = () => performance.now()
+  metrics.readEach('workqueue_unfinished_work_seconds', () =>
+    [...running].map(([name, works]) => {
+      const ms = [...works].reduce((sum, { sinceMs }) => sum + nowMs() - sinceMs, 0)
+      return { labels: { name }, value: ms / 1000 }
+    }),
+  )
+  return {
+    begun(controller) {
+      const work = { sinceMs: nowMs() }
+      const works = running.get(controller) ?? new Set()
+      running.set(controller, works.add(work))
+      return (result) => {
+        works.delete(work)
+        const ms = nowMs() - work.sinceMs
+        metrics.observe('eip_admission_reconcile_duration_seconds', { controller, result }, ms)
+        metrics.observe('workqueue_work_duration_seconds', { name: controller }, ms)
+        activity.reconciled(controller, result)
+      }
+    },
+    added: (name) => metrics.add('workqueue_adds_total', { name }),
+    retried: (name) => metrics.add('workqueue_retries_total', { name }),
+    waited: (name, ms) => metrics.observe('workqueue_queue_duration_seconds', { name }, ms),
+  }
 }

@@ -1,12 +1,15 @@
 import { CloudError } from '../../clouds/ports/cloud.ts'
 import { isConflict } from '../../kube/errors.ts'
 import type { Log } from '../../kube/log.ts'
-import type { Key } from '../../kube/objects.ts'
+import type { Key, KubeObject } from '../../kube/objects.ts'
 import type { Process, Queue } from '../../kube/queue.ts'
 import { forRequest } from '../../lib/request-id.ts'
 import type { FailureNews } from './failure-news.ts'
 import { type Outcome, type Reconciler, Terminal, Unsettled } from './reconciler.ts'
 import type { RepeatedSteps } from './repeated-steps.ts'
+import { AddressInUse } from '../../ledger/record/address-use.ts'
+import type { Recorder } from '../../telemetry/event-recorders.ts'
+import type { EventReason } from '../../telemetry/events/catalogue.ts'
 
 /** The result of a reconcile, as the metric names it. */
 export type Result = 'ok' | 'conflict' | 'terminal' | 'unsettled' | 'error' | 'aborted'
@@ -127,4 +130,25 @@ export function errorText(error: unknown): string {
   if (!(error instanceof AggregateError)) return error.message
   const reasons = [...new Set(error.errors.map(errorText))].join('; ')
   return error.message === '' ? reasons : `${error.message}: ${reasons}`
+}
+
+type FailureEventOptions = {
+  events: Recorder
+  /** The object of a key; undefined if it no longer exists. */
+  find: (key: Key) => KubeObject | undefined
+  reason: EventReason
+  /** The start of the message. */
+  prefix?: string
+}
+
+/** Reports every failed reconcile as a warning Event on its object, and on the Services that use its address. */
+export function failureEvent({ events, find, reason, prefix = '' }: FailureEventOptions): Report {
+  return (key, message, error) => {
+    const object = find(key)
+    if (object) events.record(object, { type: 'Warning', reason, message: `${prefix}${message}` })
+    // Those who keep the address from being released read it as well.
+    for (const { service } of error instanceof AddressInUse ? error.users : []) {
+      if (service) events.record(service, { type: 'Warning', reason: 'AddressInUse', message })
+    }
+  }
 }

@@ -33,7 +33,7 @@
 // refusal may have been for a moment. A machine on which moves failed twice in a row comes after all others: the cloud may
 // not say that the machine is why.
 import { excludeLabel } from '../../kube/objects.ts'
-import { compareRanks } from '../../lib/includes.ts'
+import { compareRanks } from '../../lib/json.ts'
 import type { ProbeHistory } from './probe-history.ts'
 
 /** A node that the address may route to. */

@@ -11,7 +11,7 @@ import { withTimeLimit } from '../../lib/time-limit.ts'
 import { errorText } from '../loop/reconcile-key.ts'
 import type { Decision, MoveReason, Pause, Refusal } from './move-plan.ts'
 import { retryAfterOf, type Refusals, isRefusal, refusals } from './refusals.ts'
-import { backoffMs } from '../../lib/backoff.ts'
+import { backoffMs } from '../../lib/repeat.ts'
 
 /** An address that routes to one machine, as the cloud shows it. */
 export type MovableAddress = Pick<AssignedAddress, 'id' | 'address' | 'machines'> &

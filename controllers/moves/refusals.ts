@@ -1,6 +1,6 @@
 import { CloudError, type Fault } from '../../clouds/ports/cloud.ts'
 import type { Clock } from '../../kube/clock.ts'
-import { backoffMs } from '../../lib/backoff.ts'
+import { backoffMs } from '../../lib/repeat.ts'
 import { errorText } from '../loop/reconcile-key.ts'
 import type { Refusal } from './move-plan.ts'
 

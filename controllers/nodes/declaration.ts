@@ -1,14 +1,13 @@
-import type { ControllerDeclaration } from '../loop/controller.ts'
-import type { MachineRefresh } from './machine-refresh.ts'
+import { type ControllerDeclaration, periodicWork } from '../loop/controller.ts'
 import { nodeIdentity } from './node-identity.ts'
-import { periodicWork } from '../loop/periodic-work.ts'
 import { watch } from '../loop/watch.ts'
 import { keyOf, type Key, type Node } from '../../kube/objects.ts'
 import type { Dependencies } from '../dependencies.ts'
-import { failureEvent } from '../loop/failure-event.ts'
+import { failureEvent } from '../loop/reconcile-key.ts'
 import { recordName, secondKeys } from '../../ledger/record/elastic-ip.ts'
 import { nodeLifecycle } from './node-lifecycle.ts'
 import { removalLimit } from './removal-limit.ts'
+import type { MachineList } from '../facts/machine-list.ts'
 
 type Deps = Pick<
   Dependencies,
@@ -128,5 +127,29 @@ export function firstSeen(now: () => number): FirstSeen {
       else if (current.metadata.uid !== previous?.metadata.uid) seenAtMs.set(name, now())
     },
     at: (name) => seenAtMs.get(name) ?? now(),
+  }
+}
+
+type MachineRefreshDeps = {
+  machines: MachineList
+  hasNodes: () => boolean
+}
+
+type MachineRefresh = {
+  run: (signal: AbortSignal) => Promise<undefined>
+  /** Calls the listener whenever the machines were listed here. */
+  onChange(listener: () => void): void
+}
+
+/** Lists the machines of a cluster that has nodes: a single list serves all of them. */
+export function machineRefresh({ machines, hasNodes }: MachineRefreshDeps): MachineRefresh {
+  const listeners: (() => void)[] = []
+  return {
+    onChange: (listener) => void listeners.push(listener),
+    async run(signal) {
+      if (!hasNodes()) return
+      await machines.within(0, signal)
+      for (const listener of listeners) listener()
+    },
   }
 }

@@ -1,5 +1,5 @@
 import type { Peering, AnnotationScheme } from '../../clouds/ports/peering.ts'
-import { backoffMs, withJitter } from '../../lib/backoff.ts'
+import { backoffMs, withJitter } from '../../lib/repeat.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { Log } from '../../kube/log.ts'
 import type { Key, Node } from '../../kube/objects.ts'

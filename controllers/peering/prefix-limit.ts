@@ -1,8 +1,7 @@
-import { announcedAddresses } from '../announcing/announced.ts'
+import { announcedAddresses, serviceStates } from '../announcing/announced.ts'
 import type { ControllerDeclaration } from '../loop/controller.ts'
 import { watch } from '../loop/watch.ts'
 import type { Dependencies } from '../dependencies.ts'
-import { serviceStates } from '../announcing/service-states.ts'
 import type { Reconciler } from '../loop/reconciler.ts'
 
 /** The only key of the limit, as every node announces the same addresses. */

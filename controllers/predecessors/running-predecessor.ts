@@ -3,8 +3,7 @@ import { listAll } from '../../kube/list-all.ts'
 import { type KubeObject, keyOf } from '../../kube/objects.ts'
 import { defineResource } from '../../kube/resource.ts'
 import type { Dependencies } from '../dependencies.ts'
-import type { ControllerDeclaration } from '../loop/controller.ts'
-import { periodicWork } from '../loop/periodic-work.ts'
+import { type ControllerDeclaration, periodicWork } from '../loop/controller.ts'
 import { type ProgramContainer, overlapRemedy, overlapWith, servedBy } from './other-cloud-controller.ts'
 
 /** A Deployment or a DaemonSet, as far as its pods and their images go. */

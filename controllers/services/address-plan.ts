@@ -43,18 +43,9 @@ import { keptAnnotations } from '../../ledger/want/kept-annotations.ts'
 import { outdatedRequestAnnotations } from '../../ledger/want/own-address.ts'
 import { isAnnounceable } from '../../ledger/want/own-address-rules.ts'
 import { type Want, isWanted } from '../../ledger/want/want.ts'
-import { planWithdrawal } from './removal-plan.ts'
-import {
-  type ServiceSeen,
-  giveUp,
-  graceLeftMs,
-  hasAnnotations,
-  hasFinalizer,
-  isWithdrawing,
-  notePolicy,
-  releaseOrRetain,
-  secondAddresses,
-} from './service-state.ts'
+import { planWithdrawal, isWithdrawing } from './removal-plan.ts'
+import { type ServiceSeen, graceLeftMs, hasAnnotations, hasFinalizer, secondAddresses } from './service-state.ts'
+import { giveUp, notePolicy, releaseOrRetain } from './reclaim-steps.ts'
 import { type ServicePlan, type ServiceStep, settled } from './service-step.ts'
 
 /** How soon we look again whether an own address is known; a change of what we know comes sooner. */

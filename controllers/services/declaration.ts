@@ -4,9 +4,8 @@ import type { ControllerDeclaration } from '../loop/controller.ts'
 import { machineIdOf } from '../nodes/node-machine.ts'
 import { forwardedKeys, type Watch, watch } from '../loop/watch.ts'
 import { cloudSteps, quickSteps, type ServiceAddressDeps } from './service-address.ts'
-import { type StepDeps, serviceSteps } from './service-steps.ts'
+import { serviceSteps } from './service-steps.ts'
 import { type Key, type Service, keyOf } from '../../kube/objects.ts'
-import { bind, noteProtection, setReclaimPolicy } from '../../ledger/claim/bind.ts'
 import {
   type AddressKey,
   type ElasticIP,
@@ -19,17 +18,14 @@ import {
 } from '../../ledger/record/elastic-ip.ts'
 import { lastingMarks } from '../../ledger/record/marks.ts'
 import { addressAnnotation, elasticIPAnnotation } from '../../ledger/record/names.ts'
-import { correctRecord } from '../../ledger/record/reset-record.ts'
-import { holdRecord, observeRecord } from '../../ledger/record/records.ts'
 import { isRelevantChange } from '../../ledger/record/relevant-change.ts'
 import { isAvailableFor, isClaimed, isSource } from '../../ledger/record/source.ts'
-import { type ReleaseDeps, postponeRelease, release, retain } from '../../ledger/release/release.ts'
-import { recoverRecords } from '../../ledger/sweep/recover-records.ts'
+import type { ReleaseDeps } from '../../ledger/release/release.ts'
 import type { Want } from '../../ledger/want/want.ts'
 import { sights } from '../../lib/sights.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { allRequestAnnotations } from '../../ledger/users/possible-users.ts'
-import { failureEvent } from '../loop/failure-event.ts'
+import { failureEvent } from '../loop/reconcile-key.ts'
 import { serviceCondition } from './service-condition.ts'
 import { recordsOfFreedAddresses } from './freed-addresses.ts'
 
@@ -88,6 +84,8 @@ export function serviceControllers(given: Deps, { announcing, assigning, writeMs
   ]
 }
 
+const now = () => new Date()
+
 /** Changes come in bursts, of which the condition says the end. */
 const gatherMs = 500
 
@@ -105,7 +103,7 @@ function conditionController(deps: Deps, announcing: Reach['announcing']): Contr
       problemOf: (key) => announcing?.problemOf(key),
       claimReason: (key) => ledger.claims.waits.reason(key),
       sights: sights(() => performance.now()),
-      now: ledger.deps.now,
+      now,
       event: (service, event) => events.record(service, event),
     }),
     watches: [
@@ -222,23 +220,6 @@ function requests({ metadata: { name } }: ElasticIP): (service: Service) => bool
   return ({ metadata }) => metadata.annotations?.[elasticIPAnnotation] === name
 }
 
-/** The writes of steps into the ledger and at the cloud. */
-function ledgerWrites({ deps, claims }: Deps['ledger'], unassign: ReleaseDeps['unassign']) {
-  return {
-    claim: (claim, signal) => claims.claim(claim, signal),
-    bind: (of, signal) => bind(deps, of, signal),
-    setReclaimPolicy: (of, signal) => setReclaimPolicy(deps, of, signal),
-    noteProtection: (of, signal) => noteProtection(deps, of, signal),
-    holdRecord: (record, signal) => holdRecord(deps.records, record, signal),
-    observeRecord: (record, signal) => observeRecord(deps.records, record, signal),
-    release: (of, signal) => release({ ...deps, unassign }, of, signal),
-    recoverRecords: (of, signal) => recoverRecords(deps, of, signal),
-    postponeRelease: (of, signal) => postponeRelease(deps, of, signal),
-    retain: (record, signal) => retain(deps, record, signal),
-    correctRecord: (record, signal) => correctRecord(deps, record, signal),
-  } satisfies Partial<StepDeps>
-}
-
 function makeReconcilerDeps(
   deps: Deps,
   announced: ReturnType<typeof announcedBy>,
@@ -246,7 +227,6 @@ function makeReconcilerDeps(
 ): ServiceAddressDeps {
   const { client, ledger, caches, want, settings, announcer } = deps
   const { requestAnnotations } = deps.vendor.policy
-  const { deps: ledgerDeps } = ledger
   const events = deps.events.of('service-controller')
   const seen = sights(() => performance.now())
   return {
@@ -256,7 +236,7 @@ function makeReconcilerDeps(
       record: (key) => caches.records.get(recordName(key)),
       records: () => caches.records.list(),
     },
-    getRecord: (key, signal) => ledgerDeps.records.get(key, { signal }),
+    getRecord: ledger.getRecord,
     want,
     announcer,
     requestAnnotations,
@@ -270,8 +250,10 @@ function makeReconcilerDeps(
       client,
       announcer,
       requestAnnotations,
-      now: ledgerDeps.now,
-      ...ledgerWrites(ledger, unassign),
+      now,
+      ...ledger,
+      claim: (claim, signal) => ledger.claims.claim(claim, signal),
+      release: ledger.releaseWith(unassign),
       event: (service, event) => events.record(service, event),
       onMissedByAdmission: () => deps.metrics.add('eip_admission_services_without_admission_total', {}),
     }),

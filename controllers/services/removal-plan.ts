@@ -42,24 +42,15 @@
 //   any other                              |                                 | postpone-release
 import { type Service, ingressOf } from '../../kube/objects.ts'
 import { type ElasticIP, phaseOf } from '../../ledger/record/elastic-ip.ts'
-import { addressAnnotation, upstreamFinalizer } from '../../ledger/record/names.ts'
+import { addressAnnotation, upstreamFinalizer, withdrawingAnnotation } from '../../ledger/record/names.ts'
 import { hasBeenHeld } from '../../ledger/record/records.ts'
 import { hasBalancer } from '../../ledger/want/managed.ts'
 import { finalReclaimPolicy } from '../../ledger/want/reclaim.ts'
 import { isWanted, type Want } from '../../ledger/want/want.ts'
-import {
-  giveUp,
-  graceLeftMs,
-  hasFinalizer,
-  isWithdrawalAsked,
-  isWithdrawing,
-  noteLastPolicy,
-  noteUnseenEnd,
-  releaseOrRetain,
-  secondAddresses,
-  type ServiceSeen,
-} from './service-state.ts'
+import { giveUp, noteLastPolicy, noteUnseenEnd, releaseOrRetain } from './reclaim-steps.ts'
+import { graceLeftMs, hasFinalizer, secondAddresses, type ServiceSeen } from './service-state.ts'
 import { type RemoveFinalizers, type ServicePlan, settled, type ServiceStep } from './service-step.ts'
+import type { Announcer } from '../../announcers/announcer.ts'
 
 /** How soon we check again whether the announcing software has withdrawn the address, and how long it has time to. */
 const withdrawalPollMs = 500
@@ -233,4 +224,20 @@ function mayBeAnnounced(service: Service, { spec: { claimRef } }: ElasticIP): bo
   const { uid, deletionTimestamp } = service.metadata
   if (claimRef?.uid !== undefined) return claimRef.uid === uid
   return hasFinalizer(service) || deletionTimestamp !== undefined
+}
+
+/** Whether the announcing software was asked to withdraw the Service's address. */
+export function isWithdrawing({ metadata }: Service): boolean {
+  return metadata.annotations?.[withdrawingAnnotation] !== undefined
+}
+
+/**
+ * Whether the Service has everything that makes the announcing software withdraw its address. The annotation alone proves
+ * nothing: a tenant may have written it.
+ */
+export function isWithdrawalAsked(service: Service, { withdrawal }: Pick<Announcer, 'withdrawal'>): boolean {
+  const { annotations = {}, deletionTimestamp } = service.metadata
+  const asks = Object.entries(withdrawal?.annotations ?? {})
+  const isShown = deletionTimestamp !== undefined && Boolean(service.spec.loadBalancerIP)
+  return isWithdrawing(service) && !isShown && asks.every(([name, value]) => (annotations[name] ?? null) === value)
 }

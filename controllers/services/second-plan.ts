@@ -32,7 +32,8 @@ import { isFirstUnshown, isSecondWanted } from '../../ledger/want/second-want.ts
 import type { Want } from '../../ledger/want/want.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { planWithoutService } from './removal-plan.ts'
-import { type ServiceSeen, giveUp, graceLeftMs, notePolicy } from './service-state.ts'
+import { type ServiceSeen, graceLeftMs } from './service-state.ts'
+import { giveUp, notePolicy } from './reclaim-steps.ts'
 import { type ServicePlan, settled } from './service-step.ts'
 
 /** The next step for the second address of a Service. Pure. */

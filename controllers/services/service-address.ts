@@ -22,8 +22,10 @@ import type { Sights } from '../../lib/sights.ts'
 import type { Announcement, Announcing } from '../announcing/announcing.ts'
 import { type Outcome, type Reconciler, runSteps } from '../loop/reconciler.ts'
 import { addressToFree, planService } from './service-plan.ts'
-import { type ServiceSeen, unboundState, withdrawalState } from './service-state.ts'
+import { type ServiceSeen, isInGrace } from './service-state.ts'
 import type { ServicePlan, ServiceStep } from './service-step.ts'
+import { requestIdAnnotation } from '../../lib/request-id.ts'
+import { isWithdrawalAsked } from './removal-plan.ts'
 
 export type ServiceAddressDeps = {
   client: KubeClient
@@ -213,4 +215,25 @@ function endingAfter(deps: ServiceAddressDeps, steps: ServiceStep['do'][]): Serv
     carryOut: async (step, at, signal) =>
       (await deps.carryOut(step, at, signal)) ?? (steps.includes(step.do) ? { steps: [step.do] } : undefined),
   }
+}
+
+/** The mark that tells one withdrawal from another; undefined while there is none. */
+function withdrawalState(service: Service | undefined, announcer: Pick<Announcer, 'withdrawal'>): string | undefined {
+  if (!service || !isWithdrawalAsked(service, announcer)) return undefined
+  return `${service.metadata.uid} ${service.metadata.deletionTimestamp}`
+}
+
+/**
+ * The mark that tells when an unbound record was last written, without a look at its times; undefined for any other
+ * record.
+ */
+function unboundState(record: ElasticIP | undefined): string | undefined {
+  if (!record || !isInGrace(record)) return undefined
+  const { metadata, status } = record
+  const { uid, annotations } = metadata
+  return [
+    uid,
+    annotations?.[requestIdAnnotation],
+    ...(status?.conditions ?? []).map((one) => `${one.type} ${one.lastTransitionTime}`),
+  ].join()
 }

@@ -6,9 +6,8 @@ import { addressAnnotation, elasticIPAnnotation, withdrawingAnnotation } from '.
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { outdatedRequestAnnotations } from '../../ledger/want/own-address.ts'
 import { patch, patchSharedStatus, patchStatus, withoutAnnotations } from './patch-service.ts'
-import { withdrawalTimeoutMs } from './removal-plan.ts'
+import { withdrawalTimeoutMs, isWithdrawing } from './removal-plan.ts'
 import type { ServiceEvent } from './service-condition.ts'
-import { isWithdrawing } from './service-state.ts'
 import type { RequestAnnotations } from '../../settings/service-policy.ts'
 
 export type WithdrawalDeps = {

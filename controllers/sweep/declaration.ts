@@ -1,11 +1,10 @@
-import type { ControllerDeclaration } from '../loop/controller.ts'
-import { periodicKey, periodicWork } from '../loop/periodic-work.ts'
+import { type ControllerDeclaration, periodicKey, periodicWork } from '../loop/controller.ts'
 import { patch } from '../services/patch-service.ts'
 import { watch } from '../loop/watch.ts'
 import { isReleaseRecord } from '../../ledger/record/elastic-ip.ts'
 import { leavesReservation } from '../../ledger/record/records.ts'
 import type { AdoptionMark } from '../../ledger/identity/adoption-mark.ts'
-import { type Sweep, sweep } from '../../ledger/sweep/sweep.ts'
+import type { Sweep } from '../../ledger/sweep/sweep.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { sweepObserver } from '../../ledger/ledger-metrics.ts'
 import { allRequestAnnotations } from '../../ledger/users/possible-users.ts'
@@ -64,19 +63,12 @@ export function lostRecordController({ caches: { records }, ledger: { mark } }: 
 
 function makeSweep({ client, ledger, caches, want, vendor, settings, events, metrics }: Deps): Sweep {
   const recorder = events.of('service-controller')
-  return sweep({
-    ...ledger.deps,
-    mark: ledger.mark,
-    signs: ledger.signs,
-    loss: ledger.loss,
-    listOrphans: ledger.listOrphans,
+  return ledger.sweep({
     listRecords: () => caches.records.list(),
     listServices: () => caches.services.list().map((service) => ({ service, wanted: want(service) })),
     removeAddress: (service) => patch(client, service, { spec: { loadBalancerIP: null } }),
     requestAnnotations: allRequestAnnotations(vendor.policy.requestAnnotations),
-    reclaimPolicy: vendor.policy.reclaimPolicy,
     graceMs: settings.cluster.unboundGraceMs,
-    monotonicMs: () => performance.now(),
     mode: settings.cluster.sweep,
     observe: sweepObserver(metrics),
     warn: (service, reason, message) => recorder.record(service, { type: 'Warning', reason, message }),

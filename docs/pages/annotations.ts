@@ -11,12 +11,13 @@ import {
   serviceAnnotations,
 } from '../../ledger/record/names.ts'
 import type { Annotation, WrittenName } from '../../lib/annotation.ts'
-import { probeAnnotations, probeLabels } from '../../webhooks/annotations.ts'
 import { takeoverAnnotations, takeoverLabels } from '../../commands/takeover/annotations.ts'
 import { dialects } from '../../clouds/dialects.ts'
 import type { Dialect } from '../../clouds/dialect/define-dialect.ts'
 import { code, markdownTable } from '../markdown.ts'
 import type { Setting } from '../../settings/setting.ts'
+import { answerProbe } from '../../webhooks/identities.ts'
+import { probeAnnotation } from '../../webhooks/probe.ts'
 
 const prefixes = dialects
   .flatMap(({ name, annotationPrefix }: Dialect) =>
@@ -95,3 +96,19 @@ function nameSection(heading: string, names: readonly WrittenName[]): string {
   const rows = names.map(({ name, on, sentence }) => [code(name), on, sentence])
   return `## ${heading}\n\n${markdownTable([heading.toLowerCase().replace(/s$/, ''), 'object', 'meaning'], rows)}\n`
 }
+
+/** The annotation of the object by which we probe our own webhooks. */
+const probeAnnotations: readonly Annotation[] = [
+  {
+    name: probeAnnotation,
+    on: 'ConfigMap',
+    writers: ['eip-admission'],
+    values: 'the name of a replica',
+    sentence: 'The answer to a dry run by which eip-admission checks that the API server calls it. It is never stored.',
+  },
+]
+
+/** Its label. */
+const probeLabels: readonly WrittenName[] = [
+  { name: answerProbe.label, on: 'ConfigMap', sentence: 'Marks that dry run, so that no other object is reviewed.' },
+]

@@ -1,10 +1,4 @@
-import { takeoverApplySettings, takeoverUndoSettings } from '../../commands/settings/takeover-apply.ts'
-import {
-  cleanupSettings,
-  doctorSettings,
-  installSettings,
-  takeoverPlanSettings,
-} from '../../commands/settings/commands.ts'
+import { onceCommands } from '../../commands/program.ts'
 import { common } from '../../settings/common.ts'
 import { cloudChoice, managedSchemes } from '../../clouds/cloud-choice.ts'
 import type { Dialect } from '../../clouds/dialect/define-dialect.ts'
@@ -54,12 +48,9 @@ export function settingsReference(): string {
     '## The process\n\nSettings of `eip-admission serve` that are the same for every cloud.\n',
     ...processSections.map((part) => section(part, 3)),
     '## Other commands\n\nEach of these commands runs once, with a kubeconfig, and ends.\n',
-    section({ heading: '`eip-admission install`', table: installSettings }, 3),
-    section({ heading: '`eip-admission cleanup`', table: cleanupSettings }, 3),
-    section({ heading: '`eip-admission doctor`, besides those of `serve`', table: doctorSettings }, 3),
-    section({ heading: '`eip-admission takeover plan`, besides those of `serve`', table: takeoverPlanSettings }, 3),
-    section({ heading: '`eip-admission takeover apply`, besides those of `serve`', table: takeoverApplySettings }, 3),
-    section({ heading: '`eip-admission takeover undo`', table: takeoverUndoSettings }, 3),
+    ...onceCommands.map(({ words, table, beside }) =>
+      section({ heading: `\`eip-admission ${words}\`${beside ? ', besides those of `serve`' : ''}`, table }, 3),
+    ),
     upstreamPart(),
   ]
   return parts.join('\n')

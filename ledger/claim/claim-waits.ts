@@ -10,7 +10,7 @@
 //   anything else: the cloud was not asked   | 1 s, unless the Service requests another address
 //
 // Each process has its own memory (docs/adr/0020-waiting-for-the-cloud.md). A create has no Service yet, and does not wait.
-import { backoffMs } from '../../lib/backoff.ts'
+import { backoffMs } from '../../lib/repeat.ts'
 import { shortMemory } from '../../lib/short-memory.ts'
 import type { AddressKey } from '../record/elastic-ip.ts'
 import type { Claim, ClaimResult } from './claim-spec.ts'

@@ -5,7 +5,7 @@ import { isAlreadyExists, isConflict } from '../../kube/errors.ts'
 import { type IpFamily, familyNames } from '../../lib/ip-address.ts'
 import { currentRequestId } from '../../lib/request-id.ts'
 import { type TimeLimit, untilAborted } from '../../lib/time-limit.ts'
-import { doctorAdvice } from '../../settings/doctor-advice.ts'
+import { doctorAdvice } from '../../lib/remedy.ts'
 import type { Identity } from '../identity/identity.ts'
 import { findObstacle } from '../available/claim-source.ts'
 import {

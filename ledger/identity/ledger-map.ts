@@ -5,6 +5,7 @@ import type { ConfigMap } from '../../kube/objects.ts'
 import { configMaps } from '../../kube/resource.ts'
 import { confirmAnnotation, confirmProjectAnnotation } from '../record/names.ts'
 import type { HaltMemory } from './halt.ts'
+import type { Reservation } from '../../clouds/ports/cloud.ts'
 
 /** The ConfigMap in which the ledger keeps what concerns no single address. */
 export type LedgerMap = {
@@ -103,4 +104,36 @@ function usedConfirmations({ metadata }: ConfigMap, entries: Entries): string[] 
 
 function isSame(a: ConfigMap, b: ConfigMap): boolean {
   return a.metadata.annotations === b.metadata.annotations && isDeepStrictEqual({ ...a.data }, b.data)
+}
+
+/*
+ * An orphan has no record, so only the tags of the cloud name it until it is released. A predecessor releases nothing
+ * that it did not see deleted, so an operator who goes back to one must know what is left.
+ */
+
+/** An orphan, as the last sweep saw it. */
+type ListedOrphan = Pick<Reservation, 'id' | 'address'>
+
+/** The ConfigMap is no place for more. */
+const maxListed = 100
+
+/** Writes into the ledger's ConfigMap which orphans a sweep sees, where they are others than before. */
+export async function listOrphans(
+  map: LedgerMap,
+  orphans: readonly ListedOrphan[],
+  signal: AbortSignal,
+): Promise<void> {
+  const stored = await map.read(signal)
+  const lines = orphans.slice(0, maxListed).map(({ id, address = '' }) => `${id} ${address}`.trim())
+  const text = lines.length > 0 ? lines.toSorted().join('\n') : undefined
+  if (text !== stored?.data?.['orphans']) await map.change(stored, { orphans: text }, signal)
+}
+
+/** The orphans that the ledger's ConfigMap names. */
+export function listedOrphans(map: ConfigMap | undefined): ListedOrphan[] {
+  const lines = (map?.data?.['orphans'] ?? '').split('\n').filter((line) => line !== '')
+  return lines.map((line) => {
+    const [id = '', address] = line.split(' ')
+    return { id, address }
+  })
 }

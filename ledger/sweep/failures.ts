@@ -1,5 +1,8 @@
 import { CloudError } from '../../clouds/ports/cloud.ts'
 import { isConflict, isNotFound } from '../../kube/errors.ts'
+import { keyOf, type Service } from '../../kube/objects.ts'
+import { claimKey, type ElasticIP } from '../record/elastic-ip.ts'
+import type { LiveService } from './sweep-plan.ts'
 
 export type Failures = {
   /** Does one piece of work, and returns whether it succeeded. Keeps an error that concerns only its object, throws others. */
@@ -35,4 +38,24 @@ export function failures(task: string): Failures {
 function isAboutOneObject(error: unknown): error is Error {
   const isOfReservation = error instanceof CloudError && ['conflict', 'invalid'].includes(error.fault)
   return isOfReservation || isConflict(error) || isNotFound(error)
+}
+
+/** Tells the owner of a Service. */
+type WarnOwner = (
+  service: Service,
+  reason: 'SurplusReservation' | 'ContradictoryAddress' | 'AddressImpaired',
+  message: string,
+) => void
+
+export type OwnerDeps = { listServices: () => LiveService[]; warn: WarnOwner }
+
+/** Tells the owner of the Service that a record is for, if that exists. */
+export function warnOwner(
+  { warn, listServices }: OwnerDeps,
+  record: ElasticIP,
+  { reason, message }: { reason: Parameters<WarnOwner>[1]; message: string },
+): void {
+  const key = claimKey(record)
+  const live = listServices().find(({ service }) => keyOf(service) === key)
+  if (live) warn(live.service, reason, message)
 }

@@ -16,11 +16,10 @@ import type { AdoptionMark } from '../identity/adoption-mark.ts'
 import type { ClusterSigns } from '../identity/cluster-signs.ts'
 import type { LossConfirmation } from '../identity/loss-confirmation.ts'
 import { compareAddresses } from './compare-addresses.ts'
-import { type Failures, failures } from './failures.ts'
+import { type Failures, failures, type OwnerDeps } from './failures.ts'
 import { markRetained, repairMarks } from './mark-retained.ts'
 import { type PassingOrphan, planSweep, type Surplus, type SweepPlan } from './sweep-plan.ts'
 import type { Want } from '../want/want.ts'
-import type { OwnerDeps } from './warn-owner.ts'
 import { mostOf, writeOffMissing } from './write-off.ts'
 
 export type SweepDeps = AdoptDeps &

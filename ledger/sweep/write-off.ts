@@ -9,7 +9,7 @@ import { foreignReasonOf, whoseIs } from '../record/whose.ts'
 import { detachFromSource } from '../release/release.ts'
 import type { LossConfirmation } from '../identity/loss-confirmation.ts'
 import { hasOneOfOurs } from '../identity/project-plan.ts'
-import { type OwnerDeps, warnOwner } from './warn-owner.ts'
+import { type OwnerDeps, warnOwner } from './failures.ts'
 
 /** How many of all reservations one sweep deletes or writes off at most: a wrong list must not empty a project. */
 export const mostOf = (all: number): number => Math.max(1, Math.floor(all * 0.1))

@@ -1,5 +1,4 @@
-import { closestWord } from '../../lib/closest-word.ts'
-import { quote } from '../../lib/text.ts'
+import { closestWord, quote } from '../../lib/text.ts'
 import type { Location } from '../../clouds/ports/cloud.ts'
 import type { LocationSource } from '../../settings/service-policy.ts'
 

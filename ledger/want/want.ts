@@ -1,7 +1,7 @@
 import type { Location } from '../../clouds/ports/cloud.ts'
 import { keyOf, type Service } from '../../kube/objects.ts'
 import { type IpFamily, canonicalIpAddress } from '../../lib/ip-address.ts'
-import { quote } from '../../lib/text.ts'
+import { quote, closestWord } from '../../lib/text.ts'
 import { type ElasticIP, familyOf, isSecond, provisionedSourceOf, type ReclaimPolicy } from '../record/elastic-ip.ts'
 import { familiesWanted, familyWanted, type SecondWant } from './families.ts'
 import { locate } from './location.ts'
@@ -31,7 +31,6 @@ import {
   type ValuePolicy,
 } from '../../settings/service-policy.ts'
 import type { Annotation } from '../../lib/annotation.ts'
-import { closestWord } from '../../lib/closest-word.ts'
 
 /**
  * The request of a Service.

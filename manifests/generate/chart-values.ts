@@ -1,5 +1,4 @@
-import { alertGroups } from '../../telemetry/alerts/alerts.ts'
-import { runbooks } from '../../telemetry/alerts/rules.ts'
+import { alertGroups, runbooks } from '../../telemetry/alerts/rules.ts'
 import type { ValueTree } from '../choices.ts'
 import { names } from '../../settings/installed-names.ts'
 import { image, labels, pods, resources, type ValueRow } from './pod-values.ts'

@@ -1,6 +1,5 @@
 import { stringify } from 'yaml'
-import { alertGroups } from '../../telemetry/alerts/alerts.ts'
-import { ruleGroup, runbooks } from '../../telemetry/alerts/rules.ts'
+import { alertGroups, ruleGroup, runbooks } from '../../telemetry/alerts/rules.ts'
 import { repository } from '../../settings/installed-names.ts'
 import { type Condition, type Release, type ValueTree, isMet, isMap } from '../choices.ts'
 import { dashboardModel } from '../../telemetry/dashboard/dashboard.ts'

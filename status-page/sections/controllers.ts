@@ -1,6 +1,6 @@
 import type { ReconcileTotal } from '../../telemetry/activity.ts'
 import { type Section, clear, cut } from '../section.ts'
-import type { RecentEvent } from '../../telemetry/recent-events.ts'
+import type { RecentEvent } from '../../telemetry/event-recorders.ts'
 
 export type ControllerFacts = {
   isLeader: boolean

@@ -1,5 +1,11 @@
 import { repository } from '../../settings/installed-names.ts'
 import { type Alert, type AlertGroup, ruleExpression } from './alert.ts'
+import { addressAlerts } from './addresses.ts'
+import { admissionAlerts } from './admission.ts'
+import { certificateAlerts } from './certificates.ts'
+import { cloudAlerts } from './cloud.ts'
+import { controlPlaneAlerts } from './control-plane.ts'
+import { processAlerts } from './process.ts'
 
 /** Where the reference of the alerts is published. */
 export const runbooks = `${repository}/blob/main/docs/reference/alerts.md`
@@ -35,3 +41,13 @@ function rule(alert: Alert, { runbooks: page, literal }: RuleOptions): object {
     },
   }
 }
+
+/** Every alert, in the order in which the reference lists them. */
+export const alertGroups: AlertGroup[] = [
+  addressAlerts,
+  admissionAlerts,
+  cloudAlerts,
+  processAlerts,
+  certificateAlerts,
+  controlPlaneAlerts,
+]

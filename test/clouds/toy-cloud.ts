@@ -1,9 +1,8 @@
 // A cloud that nobody has, as the folder of a vendor: its settings, its names and its provider. Its client is in memory.
 import { loadBalancer } from '../../announcers/load-balancer-setting.ts'
-import { serviceAnnotationNames, serviceLocation } from '../../clouds/dialect/annotations.ts'
-import { makeBgp } from '../../clouds/dialect/bgp.ts'
-import { defineDialect, withProvider } from '../../clouds/dialect/define-dialect.ts'
-import { makePolicy } from '../../clouds/dialect/policy.ts'
+import { serviceLocation } from '../../clouds/dialect/annotations.ts'
+import { defineDialect } from '../../clouds/dialect/define-dialect.ts'
+import { withProvider } from '../../clouds/dialect/with-provider.ts'
 import { annotation, text, token } from '../../settings/formats.ts'
 import type { SettingsTable } from '../../settings/setting.ts'
 import { scriptedCloud } from '../fakes/scripted-cloud.ts'
@@ -76,28 +75,17 @@ const toy = defineDialect({
 
 /** The one value of the toy's folder. */
 export const toyDialect = withProvider(toy, (settings) => ({
-  cloud: {
+  client: {
     ...toyProject.cloud,
     name: 'Toy Cloud',
     locations: () => Promise.resolve([{ code: 'top', name: 'Top shelf', kind: 'shelf' }]),
+    machines: () => Promise.resolve([]),
+    machine: () => Promise.resolve(undefined),
   },
-  machines: { machines: () => Promise.resolve([]), machine: () => Promise.resolve(undefined) },
   providerIds: { scheme: 'toy', older: [], id: /^[a-z]+$/ },
-  peering: undefined,
-  assignments: undefined,
-  controlPlane: undefined,
-  bgp: makeBgp(settings.loadBalancer, { project: { asn: undefined, password: undefined }, names: {} }),
   project: { id: settings.projectId, setting: 'TOY_PROJECT_ID' },
-  marks: toy.names.marks,
-  announcerMarks: toy.names.announcerMarks,
-  loadBalancer: settings.loadBalancer,
-  unsupported: [],
-  policy: makePolicy(settings, {
-    loadBalancer: settings.loadBalancer,
-    controlPlaneService: toy.names.controlPlaneService,
-    annotations: serviceAnnotationNames(toy, settings),
-    annotationPrefix: toy.annotationPrefix,
+  policy: {
     locationSettings: [{ kind: 'setting', word: 'shelf', name: 'TOY_SHELF', value: settings.shelf }],
     locationAnnotations: [{ kind: 'annotation', word: 'shelf', name: settings.annotationShelf }],
-  }),
+  },
 }))

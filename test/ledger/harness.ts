@@ -14,35 +14,29 @@ import type { KubeClient } from '../../kube/client.ts'
 import { type KubeObject, type Service, keyOf, splitKey } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
 import { type AdoptionMark, adoptionMark, type Leader } from '../../ledger/identity/adoption-mark.ts'
-import { ledgerMap } from '../../ledger/identity/ledger-map.ts'
+import { ledgerMap, listOrphans } from '../../ledger/identity/ledger-map.ts'
 import type { Witness } from '../../ledger/identity/witness.ts'
-import { listOrphans } from '../../ledger/sweep/orphan-list.ts'
 import { type ClusterSigns, clusterSigns } from '../../ledger/identity/cluster-signs.ts'
 import { haltMemory } from '../../ledger/identity/halt.ts'
 import { rememberedProject } from '../../ledger/identity/project-plan.ts'
 import { requestsInFlight } from '../../ledger/record/requests-in-flight.ts'
 import { sights } from '../../lib/sights.ts'
 import type { TimeLimit } from '../../lib/time-limit.ts'
-import { type Claims, claims, type ClaimDeps } from '../../ledger/claim/claim.ts'
+import type { Claims, ClaimDeps } from '../../ledger/claim/claim.ts'
 import type { Claim } from '../../ledger/claim/claim-spec.ts'
-import { bind, noteProtection, setReclaimPolicy } from '../../ledger/claim/bind.ts'
-import { isStillWanted } from '../../ledger/ledger.ts'
+import { isStillWanted, ledgerWork } from '../../ledger/ledger.ts'
 import { type AddressKey, type ElasticIP, claimKey, elasticIPs, recordName } from '../../ledger/record/elastic-ip.ts'
-import { correctRecord } from '../../ledger/record/reset-record.ts'
-import { provisionedCheck } from '../../ledger/available/provisioned-check.ts'
 import { grantedCheck } from '../../ledger/claim/granted-address.ts'
 import { type Limits, overLimit } from '../../ledger/claim/limits.ts'
 import { turnover } from '../../ledger/claim/turnover.ts'
 import { ownerMarks, serviceMarks } from '../../ledger/record/marks.ts'
-import { holdRecord, observeRecord, records } from '../../ledger/record/records.ts'
-import { type ReleaseDeps, type ReleaseResult, postponeRelease, release, retain } from '../../ledger/release/release.ts'
+import { records } from '../../ledger/record/records.ts'
+import type { ReleaseDeps, ReleaseResult } from '../../ledger/release/release.ts'
 import { warmCandidates } from '../../ledger/available/claim-source.ts'
 import { isAvailable, isWarm } from '../../ledger/record/source.ts'
-import { recoverRecords } from '../../ledger/sweep/recover-records.ts'
 import { type Sweep, sweep } from '../../ledger/sweep/sweep.ts'
 import { usedAddresses } from '../../ledger/want/own-address-rules.ts'
 import { type Want, want } from '../../ledger/want/want.ts'
-import { addWarm } from '../../ledger/claim/reserve-warm.ts'
 import { planWarm, unusedFor } from '../../ledger/available/warm-plan.ts'
 import { makePolicy } from '../builders.ts'
 import { type ApiServer, apiServer } from '../fakes/api-server.ts'
@@ -272,7 +266,8 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
     reclaimPolicy: policy.reclaimPolicy,
     isStillWanted: (record: ElasticIP, signal: AbortSignal) => isStillWanted({ client, want: wanted }, record, signal),
   }
-  const own = claims(deps)
+  const ledger = ledgerWork(deps)
+  const own = ledger.claims
   const seen = sights(elapsedMs)
   const cachedRecord = (key: string) => api.stored(elasticIPs).find(({ metadata }) => metadata.name === recordName(key))
   const reconciler = serviceAddress({
@@ -282,7 +277,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
       record: cachedRecord,
       records: () => api.stored(elasticIPs),
     },
-    getRecord: (key, signal) => deps.records.get(key, { signal }),
+    getRecord: ledger.getRecord,
     want: wanted,
     announcer,
     requestAnnotations: policy.requestAnnotations,
@@ -297,30 +292,22 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
       announcer,
       requestAnnotations: policy.requestAnnotations,
       now: ownNow,
+      ...ledger,
       claim: (claim, signal) => own.claim(claim, signal),
-      bind: (of, signal) => bind(deps, of, signal),
-      setReclaimPolicy: (of, signal) => setReclaimPolicy(deps, of, signal),
-      noteProtection: (of, signal) => noteProtection(deps, of, signal),
-      holdRecord: (record, signal) => holdRecord(deps.records, record, signal),
-      observeRecord: (record, signal) => observeRecord(deps.records, record, signal),
-      release: (of, signal) => release(deps, of, signal),
-      recoverRecords: (of, signal) => recoverRecords(deps, of, signal),
-      postponeRelease: (of, signal) => postponeRelease(deps, of, signal),
-      retain: (record, signal) => retain(deps, record, signal),
-      correctRecord: (record, signal) => correctRecord(deps, record, signal),
+      release: ledger.releaseWith(undefined),
       onMissedByAdmission: () => {},
       event: (_service, { type, message }) => options.events?.push(`${type} ${message}`),
     }),
   })
   const sourceReconciler = availableAddress({
-    getRecord: (name, signal) => deps.records.get(name, { signal }),
+    getRecord: ledger.getRecord,
     claimantsOf: (name) =>
       api
         .stored(elasticIPs)
         .filter(({ spec }) => spec.source?.name === name)
         .map(({ metadata }) => metadata.name),
-    carryOut: availableSteps({ ...deps, track: own.track }),
-    check: provisionedCheck(deps, { everyMs: 300_000, monotonicMs: elapsedMs }).check,
+    carryOut: availableSteps(ledger),
+    check: ledger.provisionedCheck({ everyMs: 300_000, monotonicMs: elapsedMs }).check,
   })
   const poolReconciler = warmPool({
     plan: () => {
@@ -329,8 +316,8 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
       const unusedForMs = unusedFor(seen, used)
       return planWarm({ records: api.stored(elasticIPs), locations: used, size, unusedForMs, graceMs })
     },
-    add: (one, signal) => addWarm(deps, one, signal),
-    release: (source) => deps.records.writeStatus(source, { phase: 'Releasing' }),
+    add: ledger.addWarm,
+    release: ledger.endWarm,
     report: () => {},
   })
   return {
@@ -359,7 +346,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
     fillPool: () => poolReconciler.reconcile(warmPoolKey, neverAborted),
     async release(key = 'default/web') {
       const record = await deps.records.get(key)
-      return record ? release(deps, { record }, neverAborted) : 'no record'
+      return record ? ledger.releaseWith(undefined)({ record }, neverAborted) : 'no record'
     },
     reconcile: (key) => reconciler.reconcile(key, neverAborted),
     sweep: sweep({

@@ -8,7 +8,6 @@ import type { Claim } from '../../ledger/claim/claim-spec.ts'
 import { makeLedger } from '../../ledger/ledger.ts'
 import { type ElasticIP, elasticIPs } from '../../ledger/record/elastic-ip.ts'
 import { serviceMarks } from '../../ledger/record/marks.ts'
-import { release } from '../../ledger/release/release.ts'
 import { want } from '../../ledger/want/want.ts'
 import { makeMetrics } from '../../telemetry/metrics/metrics.ts'
 import { makePolicy, makeRecord, makeReservation, makeService, metros } from '../builders.ts'
@@ -96,7 +95,7 @@ test('while a request of another process may still reach the provider, nobody se
       },
     }
     const [one, other] = [await ledger('one', { cloud: slow }), await ledger('other')]
-    const limit = one.deps.timeLimit()
+    const limit = one.timeLimit()
     const running = one.claims.claim(claimOf('default/web'), signal)
     await sent.promise
     const tryAgain = async () => (await other.claims.claim(claimOf('default/web'), signal)).kind
@@ -166,9 +165,9 @@ for (const [name, service, isKept] of cases)
     const { api, cloud, ledger } = makeCluster()
     const stored = api.put(elasticIPs, record)
     if (service) api.put(services, service)
-    const { deps } = await ledger('one')
+    const { releaseWith } = await ledger('one')
     // No sweep of this process has looked yet who else uses the id of the cluster.
-    assert.is(await release(deps, { record: stored }, signal), isKept ? 'kept' : 'unchecked')
+    assert.is(await releaseWith(undefined)({ record: stored }, signal), isKept ? 'kept' : 'unchecked')
     assert.is(api.stored(elasticIPs)[0]?.status?.phase, isKept ? 'Bound' : 'Releasing')
     assert.is(cloud.calls.release, 0)
   })

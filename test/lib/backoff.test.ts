@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { backoffMs, withJitter } from '../../lib/backoff.ts'
+import { backoffMs, withJitter } from '../../lib/repeat.ts'
 
 const isBetween = (ms: number, fullMs: number) => ms >= fullMs / 2 && ms <= fullMs
 

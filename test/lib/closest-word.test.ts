@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { closestWord } from '../../lib/closest-word.ts'
+import { closestWord } from '../../lib/text.ts'
 
 const known = ['metro', 'metros', 'projectID']
 

@@ -2,7 +2,7 @@
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { ruleExpression } from '../../telemetry/alerts/alert.ts'
-import { alertGroups } from '../../telemetry/alerts/alerts.ts'
+import { alertGroups } from '../../telemetry/alerts/rules.ts'
 import type { Series } from './alert-series.ts'
 import { namedIn } from './expressions.ts'
 import { intervalS } from './promtool.ts'

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { alertGroups } from '../../telemetry/alerts/alerts.ts'
+import { alertGroups } from '../../telemetry/alerts/rules.ts'
 import { promtoolProgram } from '../../sandbox/promtool/build.ts'
 import {
   type Series,

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
-import { alertGroups } from '../../telemetry/alerts/alerts.ts'
+import { alertGroups } from '../../telemetry/alerts/rules.ts'
 import { promtoolProgram } from '../../sandbox/promtool/build.ts'
 
 export const rulesFile = join(import.meta.dirname, '..', '..', 'manifests', 'monitoring', 'eip-admission.rules.yaml')

@@ -2,7 +2,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { DialectName } from '../../sandbox/dialects.ts'
-import { alertGroups } from '../../telemetry/alerts/alerts.ts'
+import { alertGroups } from '../../telemetry/alerts/rules.ts'
 import { alertViolations } from '../chaos/alerts.ts'
 import { explained } from '../chaos/troubles.ts'
 import { walk } from '../chaos/walk.ts'

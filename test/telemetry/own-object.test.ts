@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { ownObject } from '../../telemetry/own-object.ts'
+import { ownObject } from '../../telemetry/event-recorders.ts'
 
 const namespace = 'networking'
 

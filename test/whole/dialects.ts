@@ -1,6 +1,6 @@
 // In what the dialects differ, as far as tests of the whole product need it.
 import { createHash } from 'node:crypto'
-import { labelsOf, marksOf } from '../../clouds/hetzner/labels.ts'
+import { labelsOf, marksOf } from '../../clouds/hetzner/parse-floating-ip.ts'
 import { marksOf as marksOfBlock, readTags } from '../../clouds/phoenixnap/tags.ts'
 import { firstHostOf } from '../../lib/ip-address.ts'
 import { marksOf as marksOfTags, withMarks } from '../../clouds/scaleway/tags.ts'

@@ -4,7 +4,7 @@ import type { Log } from '../../kube/log.ts'
 import type { Secret } from '../../kube/objects.ts'
 import { secrets } from '../../kube/resource.ts'
 import { names } from '../../settings/installed-names.ts'
-import { retryUntilAnswered } from '../../kube/retry-until-answered.ts'
+import { retryUntilAnswered } from '../../kube/connect.ts'
 
 /** A new path segment that cannot be guessed. */
 export function newPathSecret(): string {

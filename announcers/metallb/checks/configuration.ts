@@ -4,7 +4,7 @@ import { type SoftwareFacts, type SoftwareFinding, defineSoftwareCheck } from '.
 import { describeCommand, editCommand } from '../../shared/programs.ts'
 import { readMetallbDocument } from '../read-document.ts'
 import { type ConfigurationState, configurationStates, isPool } from '../resources.ts'
-import { isWritten } from '../ownership.ts'
+import { isWritten } from '../../shared/own-objects.ts'
 import type { LoadBalancer } from '../../setting.ts'
 import { logCommand, metallbContainers } from './programs.ts'
 import { shell } from '../../../lib/remedy.ts'

@@ -4,7 +4,8 @@ import { parseAddress } from '../../shared/address.ts'
 import { compareTexts } from '../../shared/order.ts'
 import { hostnameLabel } from '../../shared/sessions.ts'
 import { hostnamesOf } from '../adopt-peers.ts'
-import { isCounting, isWritten, withoutOwnLabel } from '../ownership.ts'
+import { isWritten } from '../../shared/own-objects.ts'
+import { isCounting, withoutOwnLabel } from '../ownership.ts'
 import type { BGPPeer } from '../resources.ts'
 
 /** A peer that the predecessor had written, without its password and without what counts Services. */

@@ -3,7 +3,7 @@ import { isInRanges } from '../../../lib/ip-address.ts'
 import { parseAddress, prefixOf } from '../../shared/address.ts'
 import { compareTexts } from '../../shared/order.ts'
 import { metallbSharingAnnotations } from '../names.ts'
-import { isWritten } from '../ownership.ts'
+import { isWritten } from '../../shared/own-objects.ts'
 import { poolNameOf, serviceLabel } from '../pool-names.ts'
 import type { IPAddressPool } from '../resources.ts'
 

@@ -1,29 +1,19 @@
 import type { Balancers } from '../../ports/balancers.ts'
 import type { Fault } from '../../ports/cloud.ts'
 import { balancersOf, vendor } from './balancers.ts'
-import { vendorHttp, type VendorHttpOptions } from '../../http/client.ts'
+import { vendorHttp, type ClientOptions } from '../../http/client.ts'
 import type { Refusal } from '../../http/faults.ts'
 import { fieldsOf, itemsOf, textOf } from '../../http/loose-json.ts'
 import type { VendorCall } from '../../http/request.ts'
 import { tokenCredentials } from '../../http/token.ts'
 
-/** The vendor's own addresses of the two services. */
-const equinixMetalBalancersUrl = 'https://lb.metalctrl.io'
-const equinixMetalTokensUrl = 'https://iam.metalctrl.io'
-
-export type EquinixMetalBalancersOptions = {
-  apiKey: { reveal(): string }
+type EquinixMetalBalancersOptions = ClientOptions & {
   projectId: string
-  userAgent: string
-  baseUrl?: string | undefined
   /** Where the API key is exchanged for tokens. */
-  tokensUrl?: string | undefined
+  tokensUrl: string
   /** A monotonic clock in milliseconds. */
   now?: () => number
-} & Pick<
-  VendorHttpOptions,
-  'proxy' | 'inFlight' | 'rate' | 'readTimeoutMs' | 'writeTimeoutMs' | 'retryDelayMs' | 'observe'
->
+}
 
 /** The managed load balancers of one Equinix Metal project. */
 export function equinixMetalBalancers(options: EquinixMetalBalancersOptions): Balancers {
@@ -32,7 +22,7 @@ export function equinixMetalBalancers(options: EquinixMetalBalancersOptions): Ba
   const common = { ...tuning, vendor, errorText }
   const tokens = vendorHttp({
     ...common,
-    baseUrl: tokensUrl ?? equinixMetalTokensUrl,
+    baseUrl: tokensUrl,
     headers: () => ({ authorization: `Bearer ${apiKey.reveal()}` }),
     hints: { auth },
   })
@@ -40,7 +30,7 @@ export function equinixMetalBalancers(options: EquinixMetalBalancersOptions): Ba
   const http = vendorHttp({
     ...common,
     ...tokenCredentials({ vendor, http: tokens, call, basis: () => apiKey.reveal(), now }),
-    baseUrl: baseUrl ?? equinixMetalBalancersUrl,
+    baseUrl,
     fault: faultOf,
     hints: { auth, quota: 'delete load balancers that are not used, or have the limit of the project raised' },
   })

@@ -1,10 +1,16 @@
 import { common } from '../../../settings/common.ts'
-import { annotation, asn, boolean, duration, text, url } from '../../../settings/formats.ts'
+import { asn, boolean, duration, text, url } from '../../../settings/formats.ts'
 import type { SettingsTable } from '../../../settings/setting.ts'
-import { nodeAnnotations } from '../../dialect/annotations.ts'
-import { annotationLocalAsn, localAsn } from '../../dialect/bgp-settings.ts'
+import { nodeAnnotationName } from '../../dialect/annotations.ts'
 import { defineDialect } from '../../dialect/define-dialect.ts'
-import { apiKey, baseUrl, controlPlaneTag, loadBalancerChoice, projectId } from '../../dialect/shared-settings.ts'
+import {
+  apiKey,
+  baseUrl,
+  controlPlaneTag,
+  loadBalancerChoice,
+  localAsn,
+  projectId,
+} from '../../dialect/shared-settings.ts'
 
 const access = {
   apiKey: apiKey('PACKET_', 'Token for the API of Equinix Metal, which was called Packet.'),
@@ -65,27 +71,9 @@ const bgp = {
     unset: 'the ASN that the API reports, else 65530',
     sentence: 'ASN of the BGP peers of nodes, whatever the API reports.',
   },
-  annotationLocalAsn: annotationLocalAsn('PACKET_', 'packet.com/node.asn'),
-  annotationPeerAsns: {
-    title: 'peer ASNs annotation',
-    flag: '--annotation-peer-asns',
-    env: 'PACKET_ANNOTATION_PEER_ASNS',
-    field: 'annotationPeerASNs',
-    format: annotation,
-    default: 'packet.com/peer.asns',
-    sentence: 'Name of the node annotation with the ASNs of all peers.',
-    annotation: nodeAnnotations.peerAsns,
-  },
-  annotationPeerIps: {
-    title: 'peer addresses annotation',
-    flag: '--annotation-peer-ips',
-    env: 'PACKET_ANNOTATION_PEER_IPS',
-    field: 'annotationPeerIPs',
-    format: annotation,
-    default: 'packet.com/peer.ips',
-    sentence: 'Name of the node annotation with the IP addresses of all peers.',
-    annotation: nodeAnnotations.peerAddresses,
-  },
+  annotationLocalAsn: nodeAnnotationName('PACKET_', 'localAsn', 'packet.com/node.asn'),
+  annotationPeerAsns: nodeAnnotationName('PACKET_', 'peerAsns', 'packet.com/peer.asns'),
+  annotationPeerIps: nodeAnnotationName('PACKET_', 'peerAddresses', 'packet.com/peer.ips'),
 } as const satisfies SettingsTable
 
 const controlPlane = {

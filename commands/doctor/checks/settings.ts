@@ -1,5 +1,5 @@
 import { dialects } from '../../../clouds/dialects.ts'
-import { closestWord } from '../../../lib/closest-word.ts'
+import { closestWord } from '../../../lib/text.ts'
 import { serveSections } from '../../settings/serve.ts'
 import type { Setting } from '../../../settings/setting.ts'
 import { type Finding, defineCheck } from '../check.ts'

@@ -1,11 +1,10 @@
 // The differences between a Service after the takeover and its plan. Without any it was taken over.
-import { isWritten } from '../../../announcers/metallb/ownership.ts'
+import { isWritten } from '../../../announcers/shared/own-objects.ts'
 import { announcingPool } from '../../../announcers/metallb/pools.ts'
 import { isAdvertisement, isPeer, isPool, metallbKinds } from '../../../announcers/metallb/resources.ts'
 import { parseAddress } from '../../../announcers/shared/address.ts'
-import { listAllKnown } from '../../../controllers/announcing/list-known.ts'
 import type { KubeClient } from '../../../kube/client.ts'
-import { listAll } from '../../../kube/list-all.ts'
+import { listAll, listAllKnown } from '../../../kube/list-all.ts'
 import { type KubeObject, type Service, keyOf } from '../../../kube/objects.ts'
 import { services } from '../../../kube/resource.ts'
 import { type ElasticIP, elasticIPs, phaseOf, recordName } from '../../../ledger/record/elastic-ip.ts'

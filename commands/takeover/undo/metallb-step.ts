@@ -1,4 +1,5 @@
-import { isOurs, isWritten } from '../../../announcers/metallb/ownership.ts'
+import { isOurs } from '../../../announcers/metallb/ownership.ts'
+import { isWritten } from '../../../announcers/shared/own-objects.ts'
 import {
   type PredecessorFacts,
   advertisementOfBoth,
@@ -16,15 +17,14 @@ import {
 } from '../../../announcers/metallb/resources.ts'
 import { nothingToAnnounce } from '../../../controllers/announcing/configurator.ts'
 import { configureObjects } from '../../../controllers/announcing/configure-objects.ts'
-import { listAllKnown } from '../../../controllers/announcing/list-known.ts'
 import { type ObjectChange, planChanges } from '../../../controllers/announcing/plan-changes.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import { KubeError, isAlreadyExists, isUnanswered } from '../../../kube/errors.ts'
-import { listAll } from '../../../kube/list-all.ts'
+import { listAll, listAllKnown } from '../../../kube/list-all.ts'
 import { type KubeObject, type Service, keyOf } from '../../../kube/objects.ts'
 import { nodes, secrets, services } from '../../../kube/resource.ts'
 import { names } from '../../../settings/installed-names.ts'
-import { backoffMs } from '../../../lib/backoff.ts'
+import { backoffMs } from '../../../lib/repeat.ts'
 import { type FoundBefore, marksOf, newFinalizers, predecessorNamed } from '../found.ts'
 import { describeChange } from '../plan/plan-objects.ts'
 import type { TakeoverStep } from '../steps.ts'

@@ -1,9 +1,8 @@
 import { recordFinalizer } from '../../../ledger/record/names.ts'
-import { listAllKnown } from '../../../controllers/announcing/list-known.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import type { Clock } from '../../../kube/clock.ts'
 import { isConflict, isNotFound } from '../../../kube/errors.ts'
-import { listAll } from '../../../kube/list-all.ts'
+import { listAll, listAllKnown } from '../../../kube/list-all.ts'
 import { type Key, type Service, keyOf } from '../../../kube/objects.ts'
 import { isHeld } from '../../../kube/lease-holder.ts'
 import {

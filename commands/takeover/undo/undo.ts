@@ -1,7 +1,7 @@
 import { keyOf } from '../../../kube/objects.ts'
 import { configMaps } from '../../../kube/resource.ts'
 import { claimKey, type ElasticIP, phaseOf, reservationIdOf } from '../../../ledger/record/elastic-ip.ts'
-import { listedOrphans } from '../../../ledger/sweep/orphan-list.ts'
+import { listedOrphans } from '../../../ledger/identity/ledger-map.ts'
 import { names } from '../../../settings/installed-names.ts'
 import { type LeftReservation, newFinalizers, predecessorNamed } from '../found.ts'
 import { holdStep } from '../lead-lease.ts'

@@ -1,4 +1,5 @@
-import { cherryServers, type CherryServersOptions } from '../../../clouds/cherry-servers/client.ts'
+import { cherryServers } from '../../../clouds/cherry-servers/client.ts'
+import type { ClientOptions } from '../../../clouds/http/client.ts'
 
 export const apiKey = 'cherry-5ecret-key'
 export const projectId = '218450'
@@ -6,7 +7,7 @@ export const ips = `/v1/projects/${projectId}/ips`
 export const servers = `/v1/projects/${projectId}/servers`
 
 /** The client under test, impatient enough for one. */
-export function cherryAt(baseUrl: string, more: Partial<CherryServersOptions> = {}) {
+export function cherryAt(baseUrl: string, more: Partial<ClientOptions> = {}) {
   return cherryServers({
     apiKey: { reveal: () => apiKey },
     projectId,

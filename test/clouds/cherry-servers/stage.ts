@@ -1,4 +1,4 @@
-import type { CherryServersOptions } from '../../../clouds/cherry-servers/client.ts'
+import type { ClientOptions } from '../../../clouds/http/client.ts'
 import { startCherryServers } from '../../../sandbox/clouds/cherry-servers/server.ts'
 import type { UnknownBehaviour } from '../../../sandbox/clouds/cherry-servers/unknown-behaviour.ts'
 import type { AssignmentStage, PeeringStage, Stage } from '../contract.ts'
@@ -26,7 +26,7 @@ export async function startCherry(unknowns: Partial<UnknownBehaviour> = {}, now 
   })
   const { control, url } = simulator
   control.setDeletion({ reservationsMs: 0, devicesMs: 0 })
-  const cloudWith = (apiKey: string, more: Partial<CherryServersOptions> = {}) =>
+  const cloudWith = (apiKey: string, more: Partial<ClientOptions> = {}) =>
     cherryAt(url, { apiKey: { reveal: () => apiKey }, ...more })
   return { simulator, control, cloudWith, [Symbol.asyncDispose]: simulator.close }
 }

@@ -1,11 +1,11 @@
-import { equinixMetal, type EquinixMetalOptions } from '../../../clouds/equinix-metal/client.ts'
+import { equinixMetal } from '../../../clouds/equinix-metal/client.ts'
 
 export const apiKey = 'metal-5ecret-key'
 export const projectId = '0b9c6f1e-6c1d-4d0e-8f55-0a3c5a1b2c3d'
 export const ips = `/projects/${projectId}/ips`
 
 /** The client under test, impatient enough for one. */
-export function metalAt(baseUrl: string, more: Partial<EquinixMetalOptions> = {}) {
+export function metalAt(baseUrl: string, more: Partial<Parameters<typeof equinixMetal>[0]> = {}) {
   return equinixMetal({
     apiKey: { reveal: () => apiKey },
     projectId,

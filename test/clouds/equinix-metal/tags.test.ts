@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { formatTags, parseTags } from '../../../clouds/equinix-metal/tags.ts'
+import { formatTags, parseTags } from '../../../clouds/equinix-metal/parse-reservation.ts'
 
 test('marks are written as the predecessors wrote them', () => {
   assert.equal(formatTags({ usage: 'cloud-provider-equinix-metal-auto', service: 'l7Rn+K/8=', 'my-tag': '' }), [

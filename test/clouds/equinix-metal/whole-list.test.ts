@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { parsePage } from '../../../clouds/equinix-metal/whole-list.ts'
+import { parsePage } from '../../../clouds/equinix-metal/project.ts'
 import { ips, metalAt, metalReservation } from './fixtures.ts'
 import { cloudErrorOf, neverAborted, type Reply, type Seen, startScript } from '../scripted-server.ts'
 

@@ -1,4 +1,5 @@
-import { hetzner, type HetznerOptions } from '../../../clouds/hetzner/client.ts'
+import { hetzner } from '../../../clouds/hetzner/client.ts'
+import type { ClientOptions } from '../../../clouds/http/client.ts'
 import { startHetzner } from '../../../sandbox/clouds/hetzner/server.ts'
 import type { UnknownBehaviour } from '../../../sandbox/clouds/hetzner/unknown-behaviour.ts'
 import type { AssignmentStage } from '../contract.ts'
@@ -20,7 +21,7 @@ export async function startCloud(unknowns: Partial<UnknownBehaviour> = {}, actio
     unknowns,
     actionMs,
   })
-  const cloudWith = (apiKey: string, more: Partial<HetznerOptions> = {}) =>
+  const cloudWith = (apiKey: string, more: Partial<ClientOptions> = {}) =>
     hetzner({
       apiKey: { reveal: () => apiKey },
       userAgent: 'test',

@@ -9,8 +9,8 @@ import {
   mentionsAddress,
   undecidedAddresses,
   type ServiceState,
+  serviceStates,
 } from '../../../controllers/announcing/announced.ts'
-import { serviceStates } from '../../../controllers/announcing/service-states.ts'
 import type { Dependencies } from '../../../controllers/dependencies.ts'
 import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
 import type { Want } from '../../../ledger/want/want.ts'

@@ -1,3 +1,4 @@
+import { ledgerWork } from '../../../ledger/ledger.ts'
 import { mock } from 'node:test'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -28,15 +29,13 @@ function makePool(setting: string, size = 1) {
   const stored: ElasticIP[] = []
   const deps = {
     caches: { services: nothing, records: { ...nothing, list: () => stored } },
-    ledger: {
-      deps: {
-        overLimit: async () => undefined,
-        records: {
-          create: async (record: ElasticIP) => void written.push(record),
-          writeStatus: async ({ metadata }: ElasticIP) => void released.push(metadata.name),
-        },
+    ledger: ledgerWork({
+      overLimit: async () => undefined,
+      records: {
+        create: async (record: ElasticIP) => void written.push(record),
+        writeStatus: async ({ metadata }: ElasticIP) => void released.push(metadata.name),
       },
-    },
+    } as unknown as Parameters<typeof ledgerWork>[0]),
     vendor: {
       policy: {
         loadBalancing: true,

@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Balancers } from '../../../clouds/ports/balancers.ts'
-import { balancerAddress, leasedBalancers } from '../../../controllers/control-plane/balancer-address.ts'
+import { balancerAddress, leasedBalancers } from '../../../controllers/control-plane/control-plane-address.ts'
 
 const { signal } = new AbortController()
 

@@ -1,8 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { cloudLooks } from '../../../controllers/control-plane/cloud-looks.ts'
+import { cloudLooks, cloudSight } from '../../../controllers/control-plane/cloud-looks.ts'
 import type { KnownAddress } from '../../../controllers/control-plane/known-address.ts'
-import { cloudSight } from '../../../controllers/control-plane/sight.ts'
 import { fakeClock } from '../../kube/fake-clock.ts'
 
 const { signal } = new AbortController()

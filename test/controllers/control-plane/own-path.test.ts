@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { isOnThisMachine, ownPathProblem } from '../../../controllers/control-plane/own-path.ts'
+import { isOnThisMachine, ownPathProblem } from '../../../controllers/control-plane/targets.ts'
 
 const reachedBy = (url: string) => {
   const access = { url, headers: {}, tls: {} }

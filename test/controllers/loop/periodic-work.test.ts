@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { periodicKey, periodicWork } from '../../../controllers/loop/periodic-work.ts'
+import { periodicKey, periodicWork } from '../../../controllers/loop/controller.ts'
 
 const { signal } = new AbortController()
 

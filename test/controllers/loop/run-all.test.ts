@@ -1,8 +1,7 @@
 import { once } from 'node:events'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type ControllerDeclaration, defineController } from '../../../controllers/loop/controller.ts'
-import { runAll } from '../../../lib/map-all.ts'
+import { type ControllerDeclaration, defineController, runAll } from '../../../controllers/loop/controller.ts'
 import { silentLog } from '../../fakes/log.ts'
 import { noObserver } from '../../fakes/observer.ts'
 

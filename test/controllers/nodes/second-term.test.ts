@@ -1,8 +1,11 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { machineList } from '../../../controllers/facts/machine-list.ts'
-import { nodeIdentityController, nodeLifecycleController } from '../../../controllers/nodes/declaration.ts'
-import { machineRefresh } from '../../../controllers/nodes/machine-refresh.ts'
+import {
+  nodeIdentityController,
+  nodeLifecycleController,
+  machineRefresh,
+} from '../../../controllers/nodes/declaration.ts'
 import { nodes } from '../../../kube/resource.ts'
 import { makeMetrics } from '../../../telemetry/metrics/metrics.ts'
 import { apiServer } from '../../fakes/api-server.ts'

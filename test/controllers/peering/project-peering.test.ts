@@ -2,7 +2,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { ProjectPeering } from '../../../clouds/ports/peering.ts'
 import { projectPeeringController, overruled, projectPeering } from '../../../controllers/peering/declaration.ts'
-import { periodicKey } from '../../../controllers/loop/periodic-work.ts'
+import { periodicKey } from '../../../controllers/loop/controller.ts'
 import { recentRead } from '../../../lib/recent-read.ts'
 import { fakePeering, password } from './builders.ts'
 

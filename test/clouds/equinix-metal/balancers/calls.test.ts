@@ -1,9 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import {
-  equinixMetalBalancers,
-  type EquinixMetalBalancersOptions,
-} from '../../../../clouds/equinix-metal/balancers/client.ts'
+import { equinixMetalBalancers } from '../../../../clouds/equinix-metal/balancers/client.ts'
 import { Secret } from '../../../../lib/secret.ts'
 import { type Reply, type Seen, cloudErrorOf, startScript } from '../../scripted-server.ts'
 
@@ -11,7 +8,7 @@ const key = 'the-api-key'
 const project = '0b9c6f1e-6c1d-4d0e-8f55-0a3c5a1b2c3d'
 const { signal } = new AbortController()
 
-type Options = Partial<EquinixMetalBalancersOptions>
+type Options = Partial<Parameters<typeof equinixMetalBalancers>[0]>
 type Script = { exchange?: (nth: number) => Reply; api?: (request: Seen, nth: number) => Reply; options?: Options }
 
 const tokenOf = (nth: number, seconds = 3600): Reply => ({

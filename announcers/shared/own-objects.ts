@@ -1,0 +1,88 @@
+import { type KubeObject, type Secret, keyOf } from '../../kube/objects.ts'
+import type { Resource } from '../../kube/resource.ts'
+import { names } from '../../settings/installed-names.ts'
+import type { Problem, WantedObject } from '../announcer.ts'
+import { distinct, distinctProblems } from './order.ts'
+import type { Session } from './sessions.ts'
+
+/** The name of our objects of which there is one, and the beginning of the names of the others. */
+export const ownName = 'eip-admission'
+
+/** The labels of every object that we write. */
+export const ownLabels = { 'app.kubernetes.io/managed-by': ownName }
+
+/** The label selector of every object that we write. */
+export const ownSelector = `app.kubernetes.io/managed-by=${ownName}`
+
+/** Whether we wrote an object, or took it over from a predecessor. */
+export function isWritten({ metadata: { labels = {} } }: KubeObject): boolean {
+  return Object.entries(ownLabels).every(([key, value]) => labels[key] === value)
+}
+
+/** The Secret with the password of sessions, of those that have one. */
+export function passwordSecret(
+  password: string | undefined,
+  sessions: readonly Session[],
+  namespace: string,
+): WantedObject[] {
+  const using = sessions.filter((session) => session.password !== undefined)
+  if (password === undefined || using.length === 0) return []
+  const object: Secret = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: names.bgpSecret, namespace, labels: ownLabels },
+    type: 'Opaque',
+    data: { password: Buffer.from(password).toString('base64') },
+  }
+  return [{ object, subjects: nodesOf(using) }]
+}
+
+/** The nodes of sessions as subjects, each once and in order. */
+export function nodesOf(sessions: readonly Session[]): { node: string }[] {
+  return distinct(sessions.map(({ node }) => node)).map((node) => ({ node }))
+}
+
+/** The objects whose name no foreign object has, and a problem for each of the others beside those that are known. */
+export function omitTakenNames(
+  wanted: readonly WantedObject[],
+  foreign: readonly KubeObject[],
+  known: readonly Problem[],
+): { wanted: WantedObject[]; problems: Problem[] } {
+  const isTaken = ({ object }: WantedObject) =>
+    foreign.some(({ kind, metadata }) => kind === object.kind && metadata.name === object.metadata.name)
+  const refused = wanted.filter(isTaken).flatMap(({ object, subjects }) => {
+    const name = object.metadata.namespace === undefined ? object.metadata.name : keyOf(object)
+    const message = `${object.kind} ${name} exists and eip-admission does not manage it, so it is not changed; delete or rename it`
+    return subjects.map((subject) => ({ subject, message }))
+  })
+  return { wanted: wanted.filter((one) => !isTaken(one)), problems: distinctProblems([...known, ...refused]) }
+}
+
+type Kinds = readonly Resource<KubeObject>[]
+
+/** How many objects there are of each of these kinds, for people. */
+export function countsOf(kinds: Kinds, objects: readonly KubeObject[]): string {
+  const counts = kinds.map(({ kind }) => ({ kind, count: objects.filter((one) => one.kind === kind).length }))
+  return counts
+    .filter(({ count }) => count > 0)
+    .map(({ kind, count }) => `${count} ${kind}`)
+    .join(', ')
+}
+
+/** The names of kinds for kubectl, with their group: MetalLB and Calico both have BGPPeers. */
+export function kubectlNames(kinds: Kinds): string {
+  return kinds.map(({ plural, apiVersion }) => `${plural}.${apiVersion.split('/')[0]}`).join()
+}
+
+/** The namespaces in which the Secret of our sessions may be: our objects name them, and one is usual. */
+export function secretNamespaces(
+  objects: readonly KubeObject[],
+  { annotation, usual }: { annotation: string; usual: string },
+): string[] {
+  return distinct([...objects.flatMap(({ metadata }) => metadata.annotations?.[annotation] ?? []), usual])
+}
+
+/** The command that deletes the password of the sessions, where it is. */
+export function secretDeletion(namespace: string): string {
+  return `\`kubectl delete secret ${names.bgpSecret} -n ${namespace} --ignore-not-found\``
+}
