@@ -38,7 +38,7 @@ export async function connectCloud(
     },
   }
   const apiKey = new ReplaceableSecret(settings.cloud.settings.apiKey)
-  const makeProvider = ({ dialect, settings: of }: CloudSettings) => dialect.makeProvider(of, tools)
+  const makeProvider = async ({ dialect, settings: of }: CloudSettings) => dialect.makeProvider(of, tools)
   const provider = await makeProvider(withValues(settings.cloud, { apiKey }))
   const reload = makeReload(settings, { apiKey, policy: provider.policy, candidate: makeProvider, events, log })
   if (reload) readReload(metrics, reload)

@@ -112,7 +112,7 @@ export type Dialect = DialectFacts & {
   /** Reads the settings of this dialect. */
   read(sources: Sources): Resolution<CloudSettings>
   /** Makes the client and its policy. It calls the cloud only where a location is missing. */
-  makeProvider(settings: CloudValues, tools: CloudTools): Promise<CloudProvider>
+  makeProvider(settings: CloudValues, tools: CloudTools): CloudProvider | Promise<CloudProvider>
 }
 
 /** The parts of the process that a provider needs. */

@@ -43,11 +43,12 @@ export function withProvider<Defined extends DialectFacts & Pick<Dialect, 'table
       // The table has the common settings and a token, which TypeScript cannot see in a type that is not known yet.
       return { ...rest, values: values && { dialect, settings: values as unknown as CloudValues } }
     },
-    async makeProvider(settings, { userAgent, proxy, observe, ...tools }) {
+    makeProvider(settings, { userAgent, proxy, observe, ...tools }) {
       const { cloudTimeoutMs: writeTimeoutMs } = settings
       const tuning = { userAgent, proxy, observe, writeTimeoutMs, readTimeoutMs: writeTimeoutMs / 2 }
-      const parts = await makeParts(settings as unknown as SettingsOf<Defined>, { ...tools, tuning })
-      return wholeProvider(defined, settings, parts)
+      const parts = makeParts(settings as unknown as SettingsOf<Defined>, { ...tools, tuning })
+      const whole = (made: VendorParts) => wholeProvider(defined, settings, made)
+      return parts instanceof Promise ? parts.then(whole) : whole(parts)
     },
   }
   return dialect

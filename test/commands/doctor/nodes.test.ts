@@ -95,7 +95,7 @@ test('a node whose machine is not in the project is never to be deleted by hand'
   for (const [one, why, fix] of [
     [
       ready,
-      /the node is ready, so its machine is not gone/,
+      /the node is ready, so its machine still exists/,
       /look for machine .* in your other projects .* project p$/,
     ],
     [node(providerID), /`serve` deletes the node once that is certain/, /^kubectl describe node a /],
