@@ -186,7 +186,7 @@ func metal(api *baremetal.API, servers []string) {
 			return err
 		}
 		_, err = api.StartServer(&baremetal.StartServerRequest{ServerID: servers[0]})
-		return errors.Join(err, want(found.Status == baremetal.ServerStatusStopped && len(found.IPs) == 1, "got %+v", found))
+		return errors.Join(err, want(found.Status == baremetal.ServerStatusStopped && len(found.IPs) == 2, "got %+v", found))
 	})
 	step("delete a server", func() error {
 		if _, err := api.DeleteServer(&baremetal.DeleteServerRequest{ServerID: servers[0]}); err != nil {
