@@ -35,6 +35,12 @@ test('a dry run with generateName warns what would happen, and writes no record'
   assert.is((await stage.run('get', 'eip', '-o', 'name')).trim(), '')
 })
 
+/** The address of a Service on which nothing more is written: its condition comes last. */
+async function applied(name: string): Promise<string> {
+  await stage.run('wait', `service/${name}`, '--for=condition=eip-admission.dev/AddressReady', '--timeout=60s')
+  return stage.settled(name)
+}
+
 for (const side of [[], ['--server-side']]) {
   const how = ['diff', ...side].join(' ')
 
@@ -50,7 +56,7 @@ for (const side of [[], ['--server-side']]) {
   test(`kubectl ${how} of an unchanged Service is empty`, async () => {
     const name = `same${side.length}`
     await stage.send(['apply', ...side], loadBalancer(name))
-    await stage.settled(name)
+    await applied(name)
     calls.clear()
     const { code, stdout, stderr } = await kubectl(['diff', ...side, '-f', '-'], loadBalancer(name))
     assert.equal([code, stdout, stderr], [0, '', ''])
@@ -62,7 +68,7 @@ for (const side of [[], ['--server-side']]) {
   test(`kubectl ${how} of a changed Service shows the change alone, and changes nothing`, async () => {
     const name = `changed${side.length}`
     await stage.send(['apply', ...side], loadBalancer(name))
-    const address = await stage.settled(name)
+    const address = await applied(name)
     calls.clear()
     const changed = loadBalancer(name, { spec: { selector: { app: 'green' } } })
     const { code, stdout } = await kubectl(['diff', ...side, '-f', '-'], changed)
