@@ -6,7 +6,7 @@ export type ApiRequests = {
   of(kind: RegExp): number
 }
 
-/** Reads how often the API server has answered each kind of request so far, whoever sent it. */
+/** Reads how often the API server has answered each kind of request so far, from every client. */
 export async function apiRequests({ kubectl }: Pick<Stage, 'kubectl'>): Promise<ApiRequests> {
   const { stdout } = await kubectl(['get', '--raw', '/metrics'])
   const counted = stdout.split('\n').flatMap((line) => {

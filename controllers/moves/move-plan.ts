@@ -33,7 +33,6 @@
 // refusal may have been for a moment. A machine on which moves failed twice in a row comes after all others: the cloud may
 // not say that the machine is why.
 import { excludeLabel } from '../../kube/objects.ts'
-import { compareRanks } from '../../lib/json.ts'
 import type { ProbeHistory } from './probe-history.ts'
 
 /** A node that the address may route to. */
@@ -294,4 +293,9 @@ function paused(move: Extract<Decision, { do: 'move' }>, { pause, refused }: Mov
   if (!longest) return move
   const seconds = Math.ceil(longest.ms / 1000)
   return { do: 'wait', problem: `${move.why}; ${longest.why}; the next move waits (at first ${seconds} s)` }
+}
+
+/** Sorts by the first place in which two ranks differ; the lower one comes first. */
+export function compareRanks(one: readonly number[], other: readonly number[]): number {
+  return one.map((value, at) => value - (other[at] ?? 0)).find((difference) => difference !== 0) ?? 0
 }

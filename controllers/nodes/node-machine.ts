@@ -36,7 +36,7 @@
 //   is the oldest                                                              | speaks
 import type { Machine, ProviderIds } from '../../clouds/ports/machines.ts'
 import type { Node } from '../../kube/objects.ts'
-import { compareRanks } from '../../lib/json.ts'
+import { compareRanks } from '../moves/move-plan.ts'
 import { canonicalIpAddress, isUnspecified } from '../../lib/ip-address.ts'
 import { providedNodeIps } from './node-addresses.ts'
 import { readProviderId } from './provider-id.ts'

@@ -171,10 +171,10 @@ function changes(deps: Deps): Watch[] {
       ...(isRelevantChange(current, previous) ? ofRecord(current ?? previous) : []),
       ...waitingFor(current ?? previous),
     ]),
-    // The Service of an unbound record may never come.
+    // The Service of an unbound record may never come. One whose record is deleted may still have our finalizer.
     watch(
       records,
-      (_name, current, previous) => (isRelevantChange(current, previous) ? [] : ofRecord(current)),
+      (_name, current, previous) => (isRelevantChange(current, previous) ? [] : ofRecord(current ?? previous)),
       unboundGraceMs,
     ),
   ]

@@ -189,8 +189,8 @@ export function quickSteps(deps: ServiceAddressDeps, queues: StepQueues): Reconc
 }
 
 /**
- * Carries out one kind of step that waits for the cloud. The quick steps that follow a claim are carried out with it,
- * because a user waits for them. Those that follow a release are left to the controller of quick steps.
+ * Carries out one kind of step that waits for the cloud, with the quick ones that follow a claim: a user waits for them.
+ * A release ends the run, because its change is an event for the controller of quick steps.
  */
 export function cloudSteps(kind: CloudStep, deps: ServiceAddressDeps, queues: StepQueues): Reconciler {
   const reconciler = serviceAddress({
@@ -198,9 +198,8 @@ export function cloudSteps(kind: CloudStep, deps: ServiceAddressDeps, queues: St
     // No key is forwarded for what a cache shows: two controllers with old caches
     // would forward it to each other without end.
     forward: (step, { key, isLive }) => {
-      const other = cloudStepOf(step)
-      if (other === undefined) return kind === 'release' && !step.do.startsWith('report-')
-      if (!isLive || other === kind) return false
+      const other = isLive ? cloudStepOf(step) : undefined
+      if (other === undefined || other === kind) return false
       queues[other](key)
       return true
     },

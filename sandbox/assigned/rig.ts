@@ -25,7 +25,7 @@ export type AssignedRig = {
   network: Network
   /** Adds a machine to the network, and starts kube-proxy and a pod there. Its node is the caller's. */
   start: (machine: AssignedMachine) => Promise<void>
-  /** The machine answers nobody for so long. It is silent: no router tells senders that there is no way. */
+  /** The machine gives no answer for so long. It is silent: no router tells senders that there is no way. */
   silence: (name: string, ms: number) => Promise<void>
   /** The machine loses its power: it is silent, and what ran there ends. */
   gone: (name: string) => Promise<void>

@@ -92,7 +92,7 @@ type FactSource = SharedSource & {
   lacked: () => Promise<Right[]>
 }
 
-/** Reads all facts, each by itself: a read that fails hides no other. Nothing is written. */
+/** Reads all facts, each separately: a read that fails hides no other. Nothing is written. */
 export async function readFacts(source: FactSource): Promise<TakeoverFacts> {
   const { reader, context, vendor, workloads, pace, leasesAt, lacked, progress } = source
   const { loadBalancer } = context.vendor

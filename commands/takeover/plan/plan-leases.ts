@@ -21,7 +21,7 @@ export type PlannedLeases = {
   lease: PlannedLease
   /** The holder of the predecessor's lease, if it is not ours. */
   liveHolder: string | undefined
-  /** The process of ours that leads. */
+  /** The process of eip-admission that leads. */
   leader: string | undefined
   findings: PlanFinding[]
 }

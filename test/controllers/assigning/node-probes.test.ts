@@ -71,7 +71,7 @@ test('nodes are probed at their internal address, and a change is told once', as
   assert.equal(probes.history('a').successes, 0, 'a process that stops knows nothing')
 })
 
-test('the good answers of another node are told while one has failed: they show that our own network is well', async () => {
+test('the good answers of another node are told while one has failed: they show that our own network works', async () => {
   const clock = fakeClock()
   const nodes = [node('a', { InternalIP: '10.0.0.2' }), node('b', { InternalIP: '10.0.0.3' })]
   const silent = new Set(['10.0.0.2', '10.0.0.3'])

@@ -5,6 +5,7 @@ import { cloudSteps, quickSteps, type ServiceAddressDeps } from '../../../contro
 import type { Service } from '../../../kube/objects.ts'
 import { services } from '../../../kube/resource.ts'
 import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
+import { protectedAnnotation } from '../../../ledger/record/names.ts'
 import { want } from '../../../ledger/want/want.ts'
 import { sights } from '../../../lib/sights.ts'
 import { makePolicy, makeRecord, makeService, metros } from '../../builders.ts'
@@ -16,12 +17,15 @@ const bound = makeRecord(
   { phase: 'Bound', address: '203.0.113.40', reservationID: 'res-1' },
   { claimRef: { namespace: 'default', name: 'web', uid: 'uid-1' } },
 )
+const lost = makeRecord({ phase: 'Bound', reservationID: 'res-1' }, bound.spec)
 const waiting = makeService({ finalizers })
 const leaving = makeService({
   finalizers,
   annotations: { 'eip-admission.dev/address': '203.0.113.40', 'eip-admission.dev/reclaim-policy': 'Retain' },
   deletionTimestamp: 'now',
 })
+const gone = makeService({ finalizers, deletionTimestamp: 'now' })
+const wasProtected = { [protectedAnnotation]: 'true' }
 const policy = makePolicy({ metro: 'da' })
 
 type State = { service?: Service | undefined; record?: ElasticIP | undefined }
@@ -73,7 +77,7 @@ const cases: { name: string; stored: State; cached?: State; quick: string[]; cla
     stored: { service: makeService() },
     quick: ['add-finalizer'],
     claim: ['add-finalizer'],
-    release: [],
+    release: ['add-finalizer'],
   },
   {
     name: 'a Service without an address',
@@ -98,10 +102,18 @@ const cases: { name: string; stored: State; cached?: State; quick: string[]; cla
   },
   {
     name: 'a Service that goes, whose address is released',
-    stored: { service: makeService({ finalizers, deletionTimestamp: 'now' }) },
+    stored: { service: gone },
     quick: ['remove-finalizers'],
     claim: ['remove-finalizers'],
-    release: [],
+    release: ['remove-finalizers'],
+  },
+  {
+    name: 'an old cache that still shows an ended protection',
+    stored: { service: gone, record: lost },
+    cached: { service: gone, record: { ...lost, metadata: { ...lost.metadata, annotations: wasProtected } } },
+    quick: ['> release default/web'],
+    claim: ['> release default/web'],
+    release: ['release'],
   },
   {
     name: 'an old cache that still shows the record',
@@ -135,7 +147,7 @@ for (const { name, stored, cached = stored, ...expected } of cases) {
 for (const { kind, state, step } of [
   {
     kind: 'quick',
-    state: { service: makeService({ finalizers, deletionTimestamp: 'now' }) },
+    state: { service: gone },
     step: 'remove-finalizers',
   },
   { kind: 'release', state: { record: bound }, step: 'release' },

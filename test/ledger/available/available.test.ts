@@ -93,7 +93,7 @@ test('a transfer leaves no name of the warm record in that of the Service', asyn
   assert.is(source(harness, 'warm-da-1'), undefined)
 })
 
-test('a reservation that has got the id of a claimed warm address gets no marks of ours', async () => {
+test('a reservation that has got the id of a claimed warm address is not marked', async () => {
   const { harness, process } = await warmHarness(1)
   await process.claim()
   const theirs = makeReservation({ id: 'res-1', address: '203.0.113.99', marks: {} })
