@@ -64,8 +64,8 @@ function parse() {
         slow: { type: 'boolean', default: false },
         test: { type: 'string', multiple: true, default: [] },
         'write-seconds': { type: 'boolean', default: false },
-        // Four files leave an eighth of two processors idle.
-        workers: { type: 'string', default: String(Math.min(5, 1 + 2 * availableParallelism())) },
+        // A fifth file would fill the idle eighth of two processors, and leases would end where another program runs too.
+        workers: { type: 'string', default: String(Math.min(4, 2 * availableParallelism())) },
       },
     })
   } catch (error) {

@@ -10,7 +10,7 @@ const runsOf = (files: string[]): Run[] => files.map((file) => ({ file }))
 
 test('API servers of patient files leave the processors to timely files and to those that need none', () => {
   assert.equal(runsOf(timely).map(niceOf), [0, 0, 0])
-  assert.equal(runsOf(patient).map(niceOf), [10, 10])
+  assert.equal(runsOf(patient).map(niceOf), [5, 5])
   assert.equal(runsOf(['ledger/claim.test.ts']).map(niceOf), [0])
 })
 

@@ -24,7 +24,7 @@ function isTimely({ file }: Run): boolean {
 
 /** What is added to the nice value of its processes: API servers of other runs may wait. */
 export function niceOf(run: Run): number {
-  return usesApiServer(run) && !isTimely(run) ? 10 : 0
+  return usesApiServer(run) && !isTimely(run) ? 5 : 0
 }
 
 /** The runs in the order in which they start: the longest first, so that none of them runs alone at the end. */
