@@ -16,6 +16,8 @@ export type ElectionOptions = Pick<LeaseOptions, 'client' | 'lease' | 'identity'
   leaseDurationMs: number
   /** How long we lead without a renewal. */
   renewDeadlineMs: number
+  /** How long a lease lasts at most where this process loses it again and again because it renews too late. */
+  longestLeaseMs?: number
   /** How often the leader renews. */
   retryPeriodMs: number
   /** How often the other replicas check whether the lease is free. */
@@ -40,9 +42,8 @@ export type Election = {
   run(signal: AbortSignal): Promise<void>
 }
 
-type ElectionDeps = Required<Omit<ElectionOptions, 'client' | 'hesitationMs' | 'annotations' | 'onSeen'>> & {
-  record: LeaseRecord
-}
+type ElectionDeps = Pick<ElectionOptions, 'lease' | 'identity' | 'lead' | 'retryPeriodMs' | 'log'> &
+  Required<Pick<ElectionOptions, 'lookPeriodMs' | 'clock'>> & { record: LeaseRecord; pace: LeasePace }
 
 /**
  * A contender for a lease. At most one of several leads at any time. By hand, because client-node has no
@@ -75,8 +76,8 @@ export function election(options: ElectionOptions): Election {
   }
 }
 
-function newHeldLease(sentAt: ClockReading, { clock, renewDeadlineMs, log, lease }: ElectionDeps): HeldLease {
-  return holdLease(sentAt, { clock, renewDeadlineMs, onLoss: (reason) => log.warn({ lease, reason }, 'lease lost') })
+function newHeldLease(sentAt: ClockReading, { clock, pace, log, lease }: ElectionDeps): HeldLease {
+  return holdLease(sentAt, { clock, pace, onLoss: (reason) => log.warn({ lease, reason }, 'lease lost') })
 }
 
 /** Leads until `lead` returns: by itself, or because the lease is lost or the signal aborts. */
@@ -104,8 +105,8 @@ async function leadWhileHeld(deps: ElectionDeps, heldLease: HeldLease, signal: A
 }
 
 /** We stop to lead at the renew deadline; until the lease ends, no other contender leads. */
-function leaseLeftMs({ leaseDurationMs, renewDeadlineMs }: ElectionDeps, heldLease: HeldLease): number {
-  return heldLease.isHeld() ? heldLease.leftMs() + leaseDurationMs - renewDeadlineMs : 0
+function leaseLeftMs({ pace }: ElectionDeps, heldLease: HeldLease): number {
+  return heldLease.isHeld() ? heldLease.leftMs() + pace.leaseDurationMs - pace.renewDeadlineMs : 0
 }
 
 async function renew(deps: ElectionDeps, heldLease: HeldLease, over: AbortSignal): Promise<void> {
@@ -122,10 +123,13 @@ async function renew(deps: ElectionDeps, heldLease: HeldLease, over: AbortSignal
 }
 
 /** Loses the lease at its deadline, even while the call of a renewal hangs. */
-async function expire({ clock, retryPeriodMs }: ElectionDeps, heldLease: HeldLease, over: AbortSignal): Promise<void> {
+async function expire(deps: ElectionDeps, heldLease: HeldLease, over: AbortSignal): Promise<void> {
+  const { clock, retryPeriodMs, pace } = deps
   // Short sleeps only: after a suspend the timers of a machine are late, but its date is right.
   while (heldLease.isHeld() && !over.aborted) await clock.sleep(Math.min(heldLease.leftMs(), retryPeriodMs), over)
-  if (!over.aborted) heldLease.lose('it could not be renewed in time')
+  if (over.aborted) return
+  pace.renewedTooLate()
+  heldLease.lose('it could not be renewed in time')
 }
 
 /** The result of a call, or undefined if it failed. The caller repeats every call of this file later. */
@@ -153,12 +157,63 @@ function checkedDeps(options: ElectionOptions): ElectionDeps {
     const rule = 'its duration must be longer than the renew deadline, and that longer than 1.2 retry periods'
     throw new Error(`lease ${lease.namespace}/${lease.name}: ${rule}; they are ${values}`)
   }
-  // A call that hangs leaves time for a second one before the deadline.
-  const callTimeoutMs = renewDeadlineMs / 2
+  const pace = leasePace(options, clock)
   const { annotations, onSeen } = options
-  const talk = { hesitationMs, annotations, onSeen }
-  const record = leaseRecord({ client, lease, identity, leaseDurationMs, callTimeoutMs, ...talk, clock })
-  return { ...options, lookPeriodMs, clock, record }
+  const record = leaseRecord({
+    client,
+    lease,
+    identity,
+    hesitationMs,
+    annotations,
+    onSeen,
+    clock,
+    get leaseDurationMs() {
+      return pace.leaseDurationMs
+    },
+    get callTimeoutMs() {
+      // A call that hangs leaves time for a second one before the deadline.
+      return pace.renewDeadlineMs / 2
+    },
+  })
+  return { ...options, lookPeriodMs, clock, record, pace }
+}
+
+type LeasePace = {
+  readonly leaseDurationMs: number
+  readonly renewDeadlineMs: number
+  /** Counts a term that ended because no renewal came in time. */
+  renewedTooLate(): void
+}
+
+/** Terms that end so soon after each other come from a lack of processors, and not from an outage of the API server. */
+const repeatedMs = 60_000
+/** After so long without such an end a lease lasts as long as usual. */
+const calmMs = 600_000
+
+/**
+ * How long a lease lasts. A process that gets no processor renews it too late, and each new term begins with lists: it would
+ * get nothing done. So where terms end so again and again, each lasts twice as long as the one before. The others, client-go's
+ * too, go by the duration that the lease says.
+ */
+function leasePace({ longestLeaseMs = 0, ...usual }: ElectionOptions, clock: Clock): LeasePace {
+  let factor = 1
+  let lateAtMs = -Infinity
+  const isCalm = () => clock.now() - lateAtMs > calmMs
+  const stretched = (ms: number) => (isCalm() ? ms : factor * ms)
+  return {
+    get leaseDurationMs() {
+      return stretched(usual.leaseDurationMs)
+    },
+    get renewDeadlineMs() {
+      return stretched(usual.renewDeadlineMs)
+    },
+    renewedTooLate() {
+      const most = Math.max(1, longestLeaseMs / usual.leaseDurationMs)
+      if (isCalm()) factor = 1
+      else if (clock.now() - lateAtMs <= repeatedMs) factor = Math.min(2 * factor, most)
+      lateAtMs = clock.now()
+    },
+  }
 }
 
 /** A lease that we hold, from its claim until it is lost or released. */
@@ -179,15 +234,15 @@ type HeldLease = {
   close(): void
 }
 
-type HeldLeaseOptions = { clock: Clock; renewDeadlineMs: number; onLoss: (reason: string) => void }
+type HeldLeaseOptions = { clock: Clock; pace: LeasePace; onLoss: (reason: string) => void }
 
 /** A lease whose claim was sent at that time. */
-function holdLease(sentAt: ClockReading, { clock, renewDeadlineMs, onLoss }: HeldLeaseOptions): HeldLease {
+function holdLease(sentAt: ClockReading, { clock, pace, onLoss }: HeldLeaseOptions): HeldLease {
   const stopping = new AbortController()
   let isOver = false
   let renewedAt = sentAt
 
-  const leftMs = () => renewDeadlineMs - elapsedMs(renewedAt, readClocks(clock))
+  const leftMs = () => pace.renewDeadlineMs - elapsedMs(renewedAt, readClocks(clock))
   const isHeld = () => !isOver && leftMs() > 0
   return {
     signal: stopping.signal,

@@ -9,6 +9,7 @@ export type LeaseOptions = {
   lease: { namespace: string; name: string }
   /** The name of this contender; no other may have the same. */
   identity: string
+  /** Both are read at each call: where a process renews too late, they grow. */
   leaseDurationMs: number
   callTimeoutMs: number
   /** How long a claim leaves a free lease to others. */
@@ -46,32 +47,32 @@ type Spec = NonNullable<Lease['spec']>
  * by our own clock, counted from the last change that we saw. We never compare the clocks of two machines.
  */
 export function leaseRecord(options: LeaseOptions): LeaseRecord {
-  const { client, lease, identity, callTimeoutMs, clock } = options
-  const call = { timeoutMs: callTimeoutMs }
+  const { client, lease, identity, clock } = options
+  const call = () => ({ timeoutMs: options.callTimeoutMs })
   const leaders = watchLeaders(options)
   /** The lease as we last wrote it; undefined if the outcome of the last write is unknown. */
   let ours: Lease | undefined
 
   const writeClaim = async (stored: Lease) => {
     ours = undefined
-    ours = await client.replace(leases, claimed(stored, options), call)
+    ours = await client.replace(leases, claimed(stored, options), call())
     options.onSeen?.(ours)
   }
 
   return {
     async claim() {
       if (ours !== undefined && (await succeeds(writeClaim(ours)))) return true
-      const stored = await client.get(leases, lease, call)
+      const stored = await client.get(leases, lease, call())
       if (leaders.mayHold(stored)) return false
       leaders.beginClaim(stored)
       if (stored !== undefined) await writeClaim(stored)
-      else ours = await client.create(leases, { ...newLease, metadata: lease, spec: claimedSpec({}, options) }, call)
+      else ours = await client.create(leases, { ...newLease, metadata: lease, spec: claimedSpec({}, options) }, call())
       leaders.endClaim()
       return true
     },
     async renew() {
       if (ours !== undefined && (await succeeds(writeClaim(ours)))) return true
-      const stored = await client.get(leases, lease, call)
+      const stored = await client.get(leases, lease, call())
       if (stored?.spec?.holderIdentity !== identity) return false
       await writeClaim(stored)
       return true
@@ -80,9 +81,9 @@ export function leaseRecord(options: LeaseOptions): LeaseRecord {
     holder: () => leaders.holder(),
     async release() {
       ours = undefined
-      const stored = await client.get(leases, lease, call)
+      const stored = await client.get(leases, lease, call())
       if (stored?.spec?.holderIdentity !== identity) return
-      await client.replace(leases, { ...stored, spec: releasedSpec(stored.spec, clock) }, call)
+      await client.replace(leases, { ...stored, spec: releasedSpec(stored.spec, clock) }, call())
     },
   }
 }
@@ -91,7 +92,7 @@ const newLease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' } as cons
 
 /** Remembers who led, and when the lease last changed. */
 function watchLeaders(options: LeaseOptions) {
-  const { identity, leaseDurationMs, clock, hesitationMs = () => 0 } = options
+  const { identity, clock, hesitationMs = () => 0 } = options
   const { graceMs = () => undefined, onSeen = () => {} } = options
   let lastChange: { text: string; atMs: number } | undefined
   /** Whether this process has led, or another one has written the lease since our first look. */
@@ -106,7 +107,7 @@ function watchLeaders(options: LeaseOptions) {
       if (lease === undefined) return false
       onSeen(lease)
       const { spec = {} } = lease
-      const { leaseDurationSeconds = leaseDurationMs / 1000 } = spec
+      const { leaseDurationSeconds = options.leaseDurationMs / 1000 } = spec
       const text = JSON.stringify(spec)
       if (lastChange?.text !== text) {
         wasLed ||= lastChange !== undefined && holder !== identity

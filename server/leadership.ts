@@ -22,6 +22,9 @@ type Lead = (signal: AbortSignal, silentMs: number | undefined) => Promise<void>
 /** Timers fire late. */
 const leaseMarginMs = 500
 
+/** A replica that starts a minute after the lease has ended follows its leader all the same. */
+const longestLeaseMs = 24_000
+
 type Deps = Pick<Base, 'settings' | 'leaseClient' | 'identity' | 'vendor' | 'activity' | 'log'>
 
 /** Decides which replica runs the controllers: the holder of the lease, or this one if there is no election. */
@@ -49,6 +52,7 @@ export function leadership({ settings, leaseClient, identity, vendor, activity, 
     lease,
     identity,
     ...times,
+    longestLeaseMs,
     ...handing,
     lead: (signal, silentMs) => handing.during((own) => leadSafely(own, silentMs), signal),
     log,

@@ -19,7 +19,8 @@ export const leaderElection = {
     flag: '--leader-elect-lease-duration',
     format: duration(1000),
     default: '6s',
-    sentence: 'How long the other replicas wait before they take the lease of a leader that does not renew it.',
+    sentence:
+      'How long the other replicas wait before they take the lease of a leader that does not renew it. It grows up to 24s while leaders renew too late.',
   },
   renewDeadlineMs: {
     title: 'renew deadline',

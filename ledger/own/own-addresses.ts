@@ -4,6 +4,7 @@ import { type Key, type Service, keyOf } from '../../kube/objects.ts'
 import { type IpAddress, canonicalIpAddress, parseIpAddress, rangeSet } from '../../lib/ip-address.ts'
 import { repeat } from '../../lib/repeat.ts'
 import { type ElasticIP, phaseOf, reservationIdOf } from '../record/elastic-ip.ts'
+import { hasAddressOf } from '../record/whose.ts'
 import { isRelevantChange } from '../record/relevant-change.ts'
 import { usedAddresses, type OwnAddressFacts, checkOwnAddress } from '../want/own-address-rules.ts'
 import { ownAddress } from '../want/own-address.ts'
@@ -11,7 +12,7 @@ import type { Want } from '../want/want.ts'
 import type { Caches } from '../caches.ts'
 import type { ClusterNetworks } from './cluster-networks.ts'
 import type { Context } from '../context.ts'
-import { type KnownReservations, knownReservations } from './known-reservations.ts'
+import { type KnownReservations, type KnownReservationsOptions, knownReservations } from './known-reservations.ts'
 
 /** Which Services may have the own addresses that they name. */
 export type OwnAddresses = {
@@ -36,9 +37,14 @@ const waitMs = 3_000
 const recheckMs = 15_000
 const maxAbsentMs = 60_000
 
-type Options = Pick<Context, 'vendor' | 'cluster' | 'settings' | 'log'> & {
-  caches: Caches
-  networks: ClusterNetworks
+type Options = Pick<Context, 'cluster' | 'log'> & {
+  vendor: Pick<Context['vendor'], 'policy' | 'marks'> & { cloud: KnownReservationsOptions['cloud'] }
+  settings: { cluster: Pick<Context['settings']['cluster'], 'ownAddressRanges'> }
+  caches: {
+    services: Pick<Caches['services'], 'list' | 'onChange' | 'synced'>
+    records: Pick<Caches['records'], 'onChange'>
+  }
+  networks: Omit<ClusterNetworks, 'families'>
 }
 
 /** The checks of own addresses, by the ledger, the cluster, the settings and the cloud. */
@@ -79,7 +85,7 @@ type Lookup = { address: IpAddress; signal: AbortSignal; maxAbsentMs?: number }
 
 /** The first time as soon as the Services are known, then every few seconds. */
 async function recheckUntilAborted(
-  { services }: Pick<Caches, 'services'>,
+  { services }: Options['caches'],
   recheck: (signal: AbortSignal) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
@@ -116,10 +122,12 @@ function makeSources({ vendor, cluster, log, settings, caches, networks }: Optio
     reservation: (address) => reservations.find(address),
     scheme,
     nodeClaim: (address) => networks.nodeClaim(address),
-    // An ElasticIP that a person created a moment ago has no address yet.
-    records: (address) => [
-      ...new Set([...records.of(address.text), ...named.of(reservations.find(address)?.id ?? '')]),
-    ],
+    // An ElasticIP that a person created a moment ago has no address yet. With another one its id is out of date.
+    records(address) {
+      const found = reservations.find(address)
+      const naming = found ? named.of(found.id).filter((record) => hasAddressOf(record, found)) : []
+      return [...new Set([...records.of(address.text), ...naming])]
+    },
     users: (address) => users.of(address),
   }
   return { facts, reservations, used, users }
@@ -140,8 +148,8 @@ function reservationsOf(record: ElasticIP): string[] {
 }
 
 type Changing = Pick<Sources, 'reservations' | 'used' | 'users'> & {
-  caches: Caches
-  networks: ClusterNetworks
+  caches: Options['caches']
+  networks: Options['networks']
   isOwn: (service: Service) => boolean
 }
 

@@ -82,7 +82,7 @@ export function foreignReasonOf(rules: WhoseRules, record: ElasticIP | undefined
 }
 
 /** Whether a reservation has the address of a record, as far as both are known. A network may have any. */
-function hasAddressOf({ status }: ElasticIP, { address, prefixLength }: Judged): boolean {
+export function hasAddressOf({ status }: ElasticIP, { address, prefixLength }: Judged): boolean {
   if (address === undefined || status?.address === undefined) return true
   const held = parseIpAddress(status.address)
   if (held && prefixLength !== undefined) return isInRanges(held, [`${address}/${prefixLength}`])

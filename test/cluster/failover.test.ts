@@ -23,8 +23,8 @@ const clients = new Map<string, Client>()
 const leaderOf = () =>
   run(['-n', 'kube-system', 'get', 'lease', 'cloud-controller-manager', '-o', 'jsonpath={.spec.holderIdentity}'])
 const nodeOf = (leader: string) => leader.split('_')[0] ?? ''
-/** The longest time in which a client had no answer. */
-const gapMs = async () => Math.max(...(await Promise.all([...clients.values()].map((client) => client.longestGapMs()))))
+/** The longest time in which each client had no answer. */
+const gapsMs = () => Promise.all([...clients.values()].map((client) => client.longestGapMs()))
 const onNode = (name: string) => ({ spec: { nodeSelector: { 'kubernetes.io/hostname': name } } })
 const isReady = (name: string) => run(['rollout', 'status', `deployment/${name}`, '--timeout=300s'])
 
@@ -37,7 +37,7 @@ test('a rollout that moves the only pod of a Local Service leaves its address de
     const template = { spec: { template: { spec: onNode(workers[n % 2] ?? '').spec } } }
     await run(['patch', 'deployment', 'local', '--type=merge', `--patch=${JSON.stringify(template)}`])
     await isReady('local')
-    gaps.push(await gapMs())
+    gaps.push(...(await gapsMs()))
   }
   console.log(`without an answer in each rollout: ${gaps.join(', ')} ms`)
   assert.ok(Math.max(...gaps) < 20_000, gaps.join())
@@ -83,14 +83,15 @@ test("the leader's node loses power: addresses leave it within seconds, and none
     addresses.set(name, await expose(cluster, name, { selector: { app: 'web' } }))
     clients.set(name, await clientOf(cluster, addresses.get(name) ?? ''))
   }
-  await gapMs()
+  await gapsMs()
   await nodes.find(({ name }) => name === lost)?.powerOff()
-  const gap = await eventually('an address was on that node', async () => {
-    const longest = await gapMs()
-    return longest > 2_000 ? longest : undefined
+  // The server that is left makes its actions in a row, so each address on the lost node waits for those before it.
+  const gaps = await eventually('an address was on that node', async () => {
+    const long = (await gapsMs()).filter((gap) => gap > 2_000)
+    return long.length > 0 ? long.toSorted((one, other) => one - other) : undefined
   })
-  console.log(`${gap} ms without an answer`)
-  assert.ok(gap < 45_000, `${gap} ms`)
+  console.log(`without an answer at each address on that node: ${gaps.join(', ')} ms`)
+  assert.ok(Math.max(...gaps) < 45_000, gaps.join())
   for (const name of names)
     assert.is(await run(['get', 'service', name, '-o', 'jsonpath={.spec.loadBalancerIP}']), addresses.get(name))
 })

@@ -214,6 +214,45 @@ test('a leader that cannot renew keeps leading for a while, and stops after ten 
   await one.clock.pass(1_000)
 })
 
+const short = { leaseDurationMs: 6_000, renewDeadlineMs: 5_000, retryPeriodMs: 1_000, longestLeaseMs: 24_000 }
+
+test('a leader that renews too late again and again gets a longer lease, and later the usual one', async () => {
+  const shared = storedLease()
+  const one = contend('one', shared, short)
+  one.client.fault = 'slow'
+  await one.clock.pass(60_000)
+  const terms = one.leaderships
+  assert.ok(terms > 1)
+  await one.clock.pass(300_000)
+  assert.equal([one.isLeader(), one.leaderships, shared.spec()?.leaseDurationSeconds], [true, terms, 24])
+  // Its claim counts for the others as long as it says.
+  const two = contend('two', shared, short)
+  await two.clock.pass(23_900)
+  assert.not.ok(two.isLeader())
+  two.stop()
+  await two.stopped
+  one.client.fault = undefined
+  await one.clock.pass(300_000)
+  assert.equal([one.isLeader(), one.leaderships, shared.spec()?.leaseDurationSeconds], [true, terms, 6])
+  one.stop()
+  await one.stopped
+})
+
+test('an outage of the API server makes no lease longer', async () => {
+  const shared = storedLease()
+  const one = contend('one', shared, short)
+  for (let n = 0; n < 3; n += 1) {
+    await one.clock.pass(40_000)
+    one.client.fault = 'down'
+    await one.clock.pass(40_000)
+    one.client.fault = undefined
+  }
+  await one.clock.pass(10_000)
+  assert.equal([one.isLeader(), one.leaderships, shared.spec()?.leaseDurationSeconds], [true, 4, 6])
+  one.stop()
+  await one.stopped
+})
+
 test('a leader keeps its lease after the answer to a renewal was lost', async () => {
   const shared = storedLease()
   const one = contend('one', shared)
