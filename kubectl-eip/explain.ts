@@ -7,27 +7,6 @@ import type { Preview } from './preview.ts'
 import { type Readable, valueOf } from './reader.ts'
 import { shownBalancer } from '../clouds/cloud-choice.ts'
 
-// Why a Service has its address, or none. The first row that applies decides.
-//
-//   the Service          | and                                      | it says
-//   ---------------------+------------------------------------------+--------------------------------------------
-//   does not exist       | it has no record                         | there is no such Service
-//   does not exist       | its record is Released                   | the address is kept for the name
-//   does not exist       | it has another record                    | the address is on its way back
-//   is being deleted     |                                          | what it waits for
-//   is no LoadBalancer   |                                          | it wants no address
-//   shows an address     | the record has another                   | which one is right, and who changes it
-//   shows an address     |                                          | that it has it, and where it is from
-//   does not show one    | it has a managed balancer                | what that waits for
-//   does not show one    | its record is Releasing                  | the address is on its way back
-//   does not show one    | its record is Released                   | the address is kept, and not for it
-//   does not show one    | the record holds one, or there is none   | why the announcing software refuses it, as
-//                        | to read and our annotation has one       | our condition says, or that it is silent
-//   does not show one    | the record says what is wrong            | that
-//   does not show one    | eip-admission denies it                  | the denial
-//   does not show one    | eip-admission does not review it         | that, or whose class it is
-//   does not show one    | otherwise                                | the controller is about to complete it
-
 export type WhySeen = {
   key: Key
   service: Service | undefined

@@ -1,18 +1,4 @@
-// How an address gets from one Service to another. Only an address that nobody has can move. The first row decides.
-//
-//   the address                  | and                                        | move
-//   -----------------------------+--------------------------------------------+----------------------------------
-//   any                          | the target has an address, or one is kept  | refuses: it cannot be exchanged
-//   of a provisioned ElasticIP   | it is warm, or going                       | refuses
-//   of a provisioned ElasticIP   | the target's namespace may not have it     | refuses, and says how to allow it
-//   of a provisioned ElasticIP   | a Service has it                           | refuses, and says the safe order
-//   of a provisioned ElasticIP   | somebody shows it                          | refuses
-//   of a provisioned ElasticIP   | otherwise                                  | names the target in its claimRef
-//   that a Service has by name   | it has it                                  | as of its provisioned ElasticIP
-//   that a Service has by name   | it waits for it                            | refuses, and names the ElasticIP
-//   of a Service's own ElasticIP | it is not Released                         | refuses, and says the safe order
-//   of a Service's own ElasticIP | somebody shows it                          | refuses
-//   of a Service's own ElasticIP | otherwise                                  | gives it a provisioned ElasticIP
+// How an address gets from one Service to another. Only an address that nobody has can move.
 import { type Key, type Service, splitKey } from '../kube/objects.ts'
 import { type PossibleUsers, findUsers } from '../ledger/record/address-use.ts'
 import {

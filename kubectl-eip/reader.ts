@@ -86,14 +86,8 @@ export async function readUsers(cluster: Cluster): Promise<PossibleUsers> {
   }
 }
 
-// Which ElasticIP a person names. `move` and `release` read it in the same way.
-//
-//   what is typed  | names
-//   ---------------+------------------------------------------------------------------------
-//   an address     | the ElasticIP that has it
-//   NAMESPACE/NAME | the record of that Service
-//   NAME           | the ElasticIP of that name, or the record of that Service in the namespace
-//                  | of the command; where there are both, neither
+// Which ElasticIP a person names. `move` and `release` read an address, NAMESPACE/NAME of a Service, or NAME. A NAME is an
+// ElasticIP or a Service in the namespace of the command, unless there are both.
 //
 // Where a record has its address from an ElasticIP, the ElasticIP is meant: the record goes with its Service.
 type Among = { records: readonly ElasticIP[]; namespace: string }

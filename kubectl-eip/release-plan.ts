@@ -1,17 +1,3 @@
-// The answer of `release` for each ElasticIP. The first row that applies decides.
-//
-//   the ElasticIP                | and                                | it
-//   -----------------------------+------------------------------------+---------------------------------------
-//   is being deleted             |                                    | says what that waits for
-//   is Releasing                 |                                    | says that it goes by itself
-//   is a Service's own           | Bound                              | says to delete the Service, or of a second
-//                                |                                    | address to make it SingleStack; one that it
-//                                |                                    | has by name goes as its ElasticIP says
-//   is a Service's own           | Requested or Reserved              | says that it is for a Service to come
-//   is provisioned or warm       | a Service has claimed it           | says to delete the Service
-//   is provisioned or warm       | warm                               | says to shrink the pool
-//   any                          | somebody shows or holds the address| says who
-//   otherwise                    |                                    | deletes it
 import { type PossibleUsers, findUsers } from '../ledger/record/address-use.ts'
 import {
   type ElasticIP,

@@ -1,15 +1,14 @@
 // Which replica leads where one of them cannot reach the cloud. They talk by annotations of the lease that they elect by.
 //
-//   this replica  | the cloud                          | the lease                               | it
-//   --------------+------------------------------------+-----------------------------------------+-------------------
-//   leads         | answers, or is silent for a moment |                                         | leads
-//   leads         | is silent                          | no other replica answered the question  | leads, and asks
-//   leads         | is silent, and has been since this | another one did                         | leads, and asks
+//   this replica  | the provider                       | the lease                               | step
+//   --------------+------------------------------------+-----------------------------------------+------------------
+//   leads         | answers, or is silent for a moment |                                         | lead
+//   leads         | is silent                          | no other replica answered the question  | ask
+//   leads         | is silent, and has been since this | another one did                         | ask
 //                 | replica gave the lease up before   |                                         |
-//   leads         | is silent                          | another one did                         | gives the lease up
-//   does not lead |                                    | its holder asks, and has no answer      | reads the cloud,
-//                 |                                    |                                         | and tells that it did
-//   does not lead |                                    | all else                                | waits
+//   leads         | is silent                          | another one did                         | give up
+//   does not lead |                                    | its holder asks, and has no answer      | read the provider
+//   does not lead |                                    | all else                                | wait
 import type { Cloud } from '../clouds/ports/cloud.ts'
 import type { Clock } from '../kube/clock.ts'
 import type { ElectionOptions } from '../kube/election.ts'

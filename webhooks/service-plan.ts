@@ -40,23 +40,23 @@ export type ServicePlan =
  * | the Service wants | and                                              | plan                                    |
  * | ----------------- | ------------------------------------------------ | --------------------------------------- |
  * | nothing of ours   |                                                  | `leave` it as it is                     |
- * |                   | load balancing is off                            | `leave` it, and warn once               |
+ * | nothing of ours   | load balancing is off                            | `leave` it, and warn once               |
  * | no address        |                                                  | `take-address`: remove what we wrote    |
  * | its own address   | that is ours, and the update dropped the mark    | `restore` what we wrote                 |
- * |                   | it shows one of ours: validation denies that     | `leave` it                              |
- * |                   |                                                  | `keep-own`: only our finalizer          |
+ * | its own address   | it shows one of ours: validation denies that     | `leave` it                              |
+ * | its own address   |                                                  | `keep-own`: only our finalizer          |
  * | something wrong   | it was not as wrong before                       | `deny` it                               |
- * |                   | it shows one of ours, and requests no other      | `restore` what the update dropped       |
- * |                   | it shows one of ours: validation denies another  | `leave` it                              |
- * |                   | it calls an address ours that we did not give    | `take-address`: remove what we wrote    |
- * |                   | validation checks what it requests               | `leave` it                              |
+ * | something wrong   | it shows one of ours, and requests no other      | `restore` what the update dropped       |
+ * | something wrong   | it shows one of ours: validation denies another  | `leave` it                              |
+ * | something wrong   | it calls an address ours that we did not give    | `take-address`: remove what we wrote    |
+ * | something wrong   | validation checks what it requests               | `leave` it                              |
  * | an address        | it shows one of ours, and wants a second one now | `claim-second`, or preview its claim    |
- * |                   | it shows one of ours                             | `restore` what the update dropped       |
- * |                   | the update changes nothing that decides about it | `store-without`                         |
- * |                   | the number of its families is unknown            | `store-without`, and warn               |
- * |                   | of each family, and the cluster has one          | `store-without`: the API server refuses |
- * |                   | it is a dry run                                  | `preview` the claim                     |
- * |                   |                                                  | `claim` it                              |
+ * | an address        | it shows one of ours                             | `restore` what the update dropped       |
+ * | an address        | the update changes nothing that decides about it | `store-without`                         |
+ * | an address        | the number of its families is unknown            | `store-without`, and warn               |
+ * | an address        | of each family, and the cluster has one          | `store-without`: the API server refuses |
+ * | an address        | it is a dry run                                  | `preview` the claim                     |
+ * | an address        |                                                  | `claim` it                              |
  */
 export function planService({ service, old, dryRun }: ServiceSeen, facts: PlanFacts): ServicePlan {
   const { policy, locations, families } = facts

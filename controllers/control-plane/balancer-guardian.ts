@@ -228,14 +228,7 @@ function controlPlaneChanges(
 }
 
 // Which control-plane nodes a balancer sends to. "Good" is an origin that has not failed too often in a row, or another node
-// with enough good answers in a row. The first row that applies decides.
-//
-//   the nodes                                  | the origins are
-//   -------------------------------------------+------------------------------------
-//   some are good and stay                     | those
-//   some are good, and all of them will go     | those
-//   none is good, and some answered last       | those
-//   none answers                               | as they are: an empty pool serves no one
+// with enough good answers in a row. Where none answers the origins stay: an empty pool serves no one.
 
 /** A control-plane node as a balancer sees it. */
 export type BalancedNode = GuardedNode & {

@@ -1,17 +1,3 @@
-// The machine of a node that is not ready, and what becomes of the node. The first row that applies decides.
-//
-//   the cloud says             | and                                             | step
-//   ---------------------------+-------------------------------------------------+--------------------------
-//   the machine is off         | the node has no shutdown taint                  | taint: off
-//   the machine is on          | the node has the shutdown taint                 | taint: on
-//   the machine exists         |                                                 | -
-//   the machine does not exist | it lists no machine at all                      | keep, report why
-//   the machine does not exist | it lists no machine of any ready node           | keep, report why
-//   the machine does not exist | another machine without a node has its name     | keep, report why
-//   the machine does not exist | for less than the grace period                  | wait
-//   the machine does not exist | --node-removal=report                           | keep, report why
-//   the machine does not exist | too many nodes would be deleted                 | keep, report why
-//   the machine does not exist |                                                 | remove
 import type { Machine, ProviderIds } from '../../clouds/ports/machines.ts'
 import type { Node } from '../../kube/objects.ts'
 import { findNamesakes, machineIdOf, replacementText } from './node-machine.ts'

@@ -15,7 +15,7 @@
 //   one      | no machine            | others only           | ambiguous
 //   several  | one of them           |                       | that one
 //   several  | no machine            | one of them           | that one
-//   several  | none or several of them, by either            | ambiguous
+//   several  | none or several      | none or several       | ambiguous
 //   none     | one                   |                       | that one
 //   none     | several               |                       | ambiguous
 //   none     | no machine            | one that is akin      | that one
@@ -24,16 +24,8 @@
 //   none     | no machine            | no machine            | not found
 //
 // Several Node objects can name one machine: a node was renamed, or a kubelet has the wrong providerID. The machine is one
-// candidate all the same, and one of the objects speaks for it. The first row that decides:
-//
-//   an object                                                                  | and so
-//   ---------------------------------------------------------------------------+-------------------------------
-//   is being deleted, and another one is not                                   | does not speak
-//   is not ready, and a ready one on the same host registered later (renamed)  | does not speak
-//   is not ready since before a ready one registered (renamed)                 | does not speak
-//   has the name of the machine                                                | speaks
-//   is not ready, and the others are                                           | speaks: the machine may be dead
-//   is the oldest                                                              | speaks
+// candidate all the same, and one of the objects speaks for it: none that is being deleted or was renamed. Of the others
+// it is the one with the machine's name. Else it is one that is not ready, for the machine may be dead, or the oldest.
 import type { Machine, ProviderIds } from '../../clouds/ports/machines.ts'
 import type { Node } from '../../kube/objects.ts'
 import { compareRanks } from '../moves/move-plan.ts'
@@ -74,7 +66,7 @@ export function findMachine(node: Node, search: Search): FoundMachine {
   return other === undefined ? { machine } : { problem: `machine ${machine.id} already belongs to node ${other}` }
 }
 
-/** The nodes, and of those that are one machine the one that speaks for it, as the second table says. Pure. */
+/** The nodes, and of those that are one machine the one that speaks for it, as the comment above says. Pure. */
 export function oneNodeForEach(
   nodes: readonly Node[],
   { ids, machines = [] }: { ids: ProviderIds; machines?: readonly Machine[] | undefined },

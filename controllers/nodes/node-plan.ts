@@ -12,16 +12,6 @@ const pairs = [
   { keys: ['failure-domain.beta.kubernetes.io/zone', 'topology.kubernetes.io/zone'], field: 'zone' },
 ] as const
 
-// The facts that a node should state about its machine. The first row that applies decides.
-//
-//   the node                                      | step
-//   ----------------------------------------------+---------------------------------------------------------
-//   shows other addresses than the machine has    | set-addresses
-//   waits for its initialization (taint)          | identify: labels, providerID if absent, taint removed
-//   has no providerID                             | identify: labels, providerID
-//   lacks labels                                  | identify: labels
-//   otherwise                                     | -
-
 /** A write to a node. Addresses come first: without the taint pods start, and they read the addresses. */
 export type NodeStep =
   | { do: 'set-addresses'; addresses: NodeAddress[] }

@@ -1,11 +1,7 @@
 // Fields that both another cloud controller manager and eip-admission write. Each of them can be told to leave them:
-//
-//   both write | unless it has                                 | or eip-admission has
-//   -----------+-----------------------------------------------+-------------------------------------------------
-//   nodes      | --controllers=*,-cloud-node,                  | the same
-//              | -cloud-node-lifecycle                         |
-//   Services   | --controllers=*,-service, or a variable named | --load-balancer-class without `none`: it ignores
-//              | like LOAD_BALANCERS_ENABLED that is "false"   | Services of any class
+// - Nodes: --controllers=*,-cloud-node,-cloud-node-lifecycle, of either.
+// - Services: --controllers=*,-service, or a variable named like LOAD_BALANCERS_ENABLED that is "false". Or
+//   --load-balancer-class without `none`, of eip-admission: it ignores Services of any class.
 import type { NodeController } from '../../settings/nodes.ts'
 import { withoutClass } from '../../settings/service-policy.ts'
 import type { Dependencies } from '../dependencies.ts'

@@ -5,13 +5,13 @@
 //   wants one                 | the record is Releasing                         | release, which may end as kept
 //   any other, or none        | the record is Releasing, the status shows it    | hide-in-status
 //   any other, or none        | the record is Releasing                         | release
-//   does not exist            |                                                 | removal-plan.ts
+//   does not exist            | as removal-plan.ts says                         | release, retain or wait
 //   is to be ignored          |                                                 | -
-//   wants no second address,  | the record is unbound, within the grace period  | wait
-//   or is deleted             | its status shows the address                    | hide-in-status
-//                             | the record lost its address, and has another    | set-reclaim-policy
+//   wants no second address   | the record is unbound, within the grace period  | wait
+//   wants none, or is deleted | its status shows the address                    | hide-in-status
+//   wants none, or is deleted | the record lost its address, and has another    | set-reclaim-policy
 //                             | reclaim policy                                  |
-//                             | it has a record that is not Released            | release or retain
+//   wants none, or is deleted | it has a record that is not Released            | release or retain
 //   may want one              | its first address is to be shown again before   | -
 //   wants one                 | the first record holds no address               | -
 //   wants one                 | its record lost an address that its status shows| hide-in-status

@@ -2,9 +2,9 @@
 //
 //   the Service            | and                                      | status, reason
 //   -----------------------+------------------------------------------+--------------------
-//   is being deleted       |                                          | stays as it is
-//   is to be ignored       |                                          | stays as it is
-//   wants nothing of us    |                                          | no condition
+//   is being deleted       |                                          | kept as it is
+//   is to be ignored       |                                          | kept as it is
+//   wants nothing of us    |                                          | none
 //   shows what it holds    |                                          | True, AddressShown
 //   has a mistake          |                                          | False, Refused
 //   holds an address       | it is in doubt, or the announcing        | False, NotAnnounced

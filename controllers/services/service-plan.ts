@@ -1,38 +1,23 @@
-// The next step for a Service and its record. The first row that applies decides. second-plan.ts plans a second address.
+// The next step for a Service and its record: a removal, as removal-plan.ts says, or an address, as address-plan.ts says.
+// second-plan.ts plans a second address. Where none of them has a step, a record with an address that lacks our finalizer
+// gets it: hold-record. Then the status is written for the newest spec: observe-record.
 //
-//   the record is   | the Service     | it wants                      | plan
-//   ----------------+-----------------+-------------------------------+-----------------------------------------
-//   of an address   |                 |                               | correct-record
-//   that is another |                 |                               |
-//   record's        |                 |                               |
-//   Releasing       |                 |                               | release; removal-plan.ts, if postponed
-//   any             | does not exist  |                               | removal-plan.ts, without a Service
-//   any             | is deleted      |                               | removal-plan.ts
-//   any             | exists          | to be ignored                 | -
-//   any             | exists          | to be served by others        | removal-plan.ts, for what we gave
-//   any             | exists          | nothing                       | removal-plan.ts, after the grace period
-//   any             | exists          | a managed balancer            | removal-plan.ts, for what we gave
-//   with an address | exists          | something wrong               | address-plan.ts: it keeps the address
-//   any other       | exists          | a forbidden address, shown    | withdraw, wait, clear-status
-//   any other       | exists          | something wrong               | report-problems
-//   any             | exists          | an address of its own         | address-plan.ts
-//   any             | exists          | an address, new or named      | address-plan.ts
+// A step that frees an address waits until the network can no longer learn it. The first row that applies decides.
 //
-// Where none of these plans has a step, a record with an address that lacks our finalizer gets it: hold-record. Then the
-// status is written for the newest spec: observe-record.
-//
-// A step that frees an address waits until the network can no longer learn it:
-//
-//   release, retain, recover-records,     | is carried out if the network cannot learn the address any more
-//   or remove-finalizers                  |
-//   all of these                          | wait while only this Service, or our configuration, announces it;
-//                                         | report-wait while the machine of a deleted Node may
-//   recover-records, remove-finalizers    | is carried out while another Service announces it
-//   release                               | is carried out, and passes the record on, if there is an heir (heir.ts);
-//                                         | and for a lent address that Services of the namespace announce
-//   retain                                | is carried out while Services of the namespace announce it
-//   release, retain                       | report-shared while another Service announces it
-//   release                               | is carried out once the deletion was requested
+//   the step                     | and the address                                  | plan
+//   -----------------------------+--------------------------------------------------+---------------------------------
+//   release                      | may have another holder: its deletion was sent   | release
+//   any                          | cannot be learned by the network any more        | release, retain, recover-records
+//                                |                                                  | or remove-finalizers
+//   release                      | is of a reservation that another record holds    | release
+//   any                          | is announced by the machine of a deleted Node    | report-wait
+//   any                          | is announced by this Service or the configuration| wait
+//   release                      | is announced by others, of which one is its heir | release, which passes it on
+//   release of a lent address    | is announced by others of the namespace          | release
+//   retain                       | is announced by others of the namespace          | retain
+//   release, retain              | is announced by others                           | report-shared
+//   the last one                 | is announced by others                           | recover-records
+//                                |                                                  | or remove-finalizers
 import { type Key, type Service, splitKey } from '../../kube/objects.ts'
 import {
   heldAddress,

@@ -76,13 +76,6 @@ export function isInGrace(record: ElasticIP): boolean {
 /**
  * The second addresses that a Service shows beside its first one. A name server relies on what is shown, so that stays while
  * the ledger looks for its reservation.
- *
- * | the record of a second address that it wants | it shows                             |
- * | -------------------------------------------- | ------------------------------------ |
- * | is bound to it                               | the address                          |
- * | holds an address, and is not bound yet       | the address, where it is shown       |
- * | is missing, or may yet find the address      | what is shown of that family         |
- * | any other                                    | none                                 |
  */
 export function secondAddresses({ key, others, service, wanted, record: first }: ServiceSeen): string[] {
   if (!service || !wanted) return []

@@ -12,13 +12,8 @@ type Deps = Pick<LedgerDeps, 'records' | 'possibleUsers'>
 
 /**
  * Ends the claim on an address whose record is deleted. Every claim looks whether the address is in use, so only the reclaim
- * policy `Delete` needs care:
- *
- * | reclaim policy `Delete`, and a Service saw the address | the address                                        |
- * | ------------------------------------------------------ | -------------------------------------------------- |
- * | no other object shows or holds it                      | is released                                        |
- * | a Service shows it that requests it by name            | is available: that Service claims it again         |
- * | another object shows or holds it                       | stays claimed; throws AddressInUse                 |
+ * policy `Delete` of one that a Service saw needs care. An address in use stays claimed, and this throws AddressInUse. Where
+ * a Service shows it that requests it by name, it is available: that Service claims it again.
  *
  * `key` is the Service whose record is deleted, where the caller acts for it.
  */

@@ -34,11 +34,11 @@ export type WarmPlan = {
  * |                                                                 | one request at a time                   |
  * | unclaimed, number within `size`, location in use                | keep                                    |
  * | unclaimed, number above `size`                                  | surplus                                 |
- * | unclaimed, location no longer in use for the grace period, or   | surplus                                 |
- * | written in another way than the cloud's code: it is not claimed |                                         |
- * | the same, for less than the grace period                        | keep, unless `size` is 0                |
+ * | unclaimed, location no longer in use for the grace period       | surplus                                 |
+ * | unclaimed, location no longer in use for less                   | keep, unless `size` is 0                |
+ * | unclaimed, location not written as the cloud's code             | surplus: it is not claimed              |
  * | claimed by a Service, or being released                         | keep: not the pool's to decide          |
- * | a record with a number's name that is not warm                  | skip its number                         |
+ * | a record with a number's name that is not warm                  | add skips its number                    |
  */
 export function planWarm(seen: WarmSeen): WarmPlan {
   const unclaimed = seen.records.filter((record) => isWarm(record) && claimKey(record) === undefined)

@@ -1,13 +1,6 @@
 // How long the claim of a stored Service waits after the cloud was asked in vain. Any editor of a Service could empty the
-// cloud's rate limit otherwise: each edit would be an order, past every back-off.
-//
-//   the last claim came to                   | the next one waits
-//   -----------------------------------------+-------------------------------------------------------------------------
-//   held                                     | -
-//   pending, and the cloud named a time      | that long, whatever the Service requests now
-//   pending                                  | 5 s, and more the longer it lasts, unless the Service requests another address
-//   refused by the cloud                     | a back-off that doubles, unless the Service requests another address
-//   anything else: the cloud was not asked   | 1 s, unless the Service requests another address
+// cloud's rate limit otherwise: each edit would be an order, past every back-off. Another request of the Service ends the
+// wait, except one that the cloud asked for.
 //
 // Each process has its own memory (docs/adr/0020-waiting-for-the-cloud.md). A create has no Service yet, and does not wait.
 import { backoffMs } from '../../lib/repeat.ts'

@@ -1,15 +1,5 @@
-// Whether an address that the cloud grants can be a Service's. A cloud's answer is checked as an own address is.
-//
-//   the address                                       | the record
-//   --------------------------------------------------+-----------------------------------------------------------
-//   is no IP address, or a special one                | keeps the reservation and gets no address
-//   is of another family than the record asks for    | keeps the reservation and gets no address
-//   is in a Service or pod range of the cluster       | keeps the reservation and gets no address
-//   or its reservation is in another record           | keeps the reservation and gets no address
-//   has a reservation still that we asked to delete   | keeps the reservation and gets no address until it is deleted
-//   is shown by another Service, and not by its own,  | keeps the reservation and gets no address
-//   unless that one is of its namespace and shares it |
-//   anything else                                     | gets it; Services may share what all of them show
+// Whether an address that the cloud grants can be a Service's. A cloud's answer is checked as an own address is. A record
+// with a problem keeps the reservation and gets no address. Services of a namespace may share what all of them show.
 //
 // The caches name who might hold it. Only what the API server has now counts: a Service may have been deleted a moment ago,
 // and clouds grant its address again.

@@ -215,14 +215,8 @@ type Silence = {
 
 /**
  * For how long a new leader releases nothing, because it may be that of a copy whose backup is younger than the original's
- * last sign. Pure.
- *
- * | the last leader                                        | releases wait                           |
- * | ------------------------------------------------------ | --------------------------------------- |
- * | led while this process ran, and had not to wait itself | not: a copy starts its processes later  |
- * | ended a moment ago, and had not to wait itself         | not: a copy takes longer to restore     |
- * | ended earlier or later than that, by its clock         | until an original has signed            |
- * | had not ended to wait, or nobody knows when it ended   | until an original has signed            |
+ * last sign. Pure. It does not wait where the last leader had not to, and led while this process ran or ended a moment ago.
+ * A copy starts its processes later, and takes longer to restore.
  *
  * A long silence does not shorten the wait: it may be the difference of two clocks.
  */

@@ -13,11 +13,11 @@ import { type Shown, type ShownAddress, shownAddresses, showsAddress, statusFiel
  * | ---------------------------------------------- | ------------------------------------------- | ----------------------- |
  * | a record that is not being released            | its address, or its reservation             | against everybody       |
  * | a Service of any type and class                | `status.loadBalancer`                       | against everybody       |
- * | a LoadBalancer of any class that is not being  | `spec.loadBalancerIP`, our annotation, any  | in its namespace only,  |
- * | deleted                                        | annotation that requests an address         | as a request            |
- * | a Node: its addresses and pod ranges           |                                             | never                   |
+ * | a LoadBalancer of any class                    | `spec.loadBalancerIP`, our annotation, any  | in its namespace only,  |
+ * |                                                | annotation that requests an address         | as a request            |
+ * | a LoadBalancer that is being deleted           | the same                                    | never                   |
  *
- * Tenants write neither records nor a status. They may write our annotation on a Service that no webhook reviews, so it
+ * A Node never counts. Tenants write neither records nor a status. They may write our annotation on a Service that no webhook reviews, so it
  * proves nothing: the record of that Service does.
  */
 

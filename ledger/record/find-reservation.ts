@@ -102,16 +102,8 @@ export async function adoptUnmarked(
 
 /**
  * Whether a reservation without a record may be given to the Service or the waiting record that its marks name.
- * Pure. One that names no cluster may be for a Service of that name in another one:
- *
- * | its marks name  | the Service                    | and                            | may it be adopted? |
- * | --------------- | ------------------------------ | ------------------------------ | ------------------ |
- * | our cluster     |                                |                                | yes                |
- * | another cluster |                                |                                | no                 |
- * | no cluster      | shows or requests its address  |                                | yes                |
- * | no cluster      | shows no address, or is absent | no other cluster uses the      | yes                |
- * |                 |                                | project, as the operator says  |                    |
- * | no cluster      | any other                      |                                | no                 |
+ * Pure. One that names no cluster may be for a Service of that name in another one. It is not where a Service shows or
+ * requests its address, or where the operator says that no other cluster uses the project.
  */
 export function mayAdopt(
   { scheme, sweepsUntagged, requestAnnotations }: WhoseRules & { requestAnnotations: readonly string[] },

@@ -1,13 +1,4 @@
 // The conditions that tools read of every object: Ready and Stalled, by the conventions of the Kubernetes API.
-//
-//   phase             | and                                                 | Ready | Stalled
-//   ------------------+-----------------------------------------------------+-------+--------
-//   Bound, Available, |                                                     | True  | -
-//   Released          |                                                     |       |
-//   Reserved,         |                                                     | False | -
-//   Releasing         |                                                     |       |
-//   Requested         | the cloud refused for a reason that a person clears | False | True
-//   Requested         | otherwise                                           | False | -
 import type { Condition } from '../../kube/objects.ts'
 import type { ElasticIP, ElasticIPStatus, Phase } from './elastic-ip.ts'
 

@@ -1,14 +1,4 @@
 // Which addresses a Service shows or requests: each question has one answer here.
-//
-//   the question                                          | answered by      | the status | spec and annotations
-//   ------------------------------------------------------+------------------+------------+---------------------------
-//   what the status has, as it stands, names included     | statusTexts      | x          |
-//   the same, of one family                               | statusTextsOf    | x          |
-//   which addresses the status shows                      | statusAddresses  | x          |
-//   whether the status shows this address                 | showsAddress     | x          |
-//   which addresses it shows or requests, and where       | shownAddresses   | x          | of a live LoadBalancer
-//   whether it shows or requests a reservation's address  | isShownBy        | x          | of a live LoadBalancer
-//   whether it shows none and requests none in its spec   | showsNone        | x          | spec.loadBalancerIP
 import type { Reservation } from '../../clouds/ports/cloud.ts'
 import { type Service, ingressOf } from '../../kube/objects.ts'
 import { type IpFamily, canonicalIpAddress, parseIpAddress } from '../../lib/ip-address.ts'

@@ -35,12 +35,11 @@ export type DeletionPlan =
  * | ----------------------------------------------------- | --------------------------------------- | ----------------------- |
  * | is gone                                               | an earlier deletion lost its answer     | `delete`, which ends it |
  * | is the record's, or by its marks already the heir's   | there is an heir, as heir.ts says       | `pass-on`               |
- * | is not the record's, as whose.ts says                 |                                         | `keep`; the sweep finds |
- * |                                                       |                                         | what has our marks      |
+ * | is not the record's, as whose.ts says                 | the sweep finds what has our marks      | `keep`                  |
  * | is an operator's: provisioned to stay, or transferred |                                         | `keep`                  |
  * | is used                                               | only records hold it, of the same one,  | `keep`: theirs          |
  * |                                                       | and their Services show it              |                         |
- * |                                                       |                                         | `wait`                  |
+ * | is used                                               |                                         | `wait`                  |
  * | is named by a provisioned ElasticIP that waits for it |                                         | `keep`                  |
  * | had no marks when it was adopted                      | nobody allowed to delete such           | `keep`, without ours    |
  * | any other                                             |                                         | `delete`                |

@@ -2,13 +2,11 @@
 // another one: nothing is released, and nothing is bought. Names of records are those of their Services, so the heir gets a
 // record of its own. Each step is safe to repeat, and a process that died in between is followed by the next release:
 //
-//   step                                        | if the next step never comes
-//   --------------------------------------------+-------------------------------------------------------------------
-//   1. the heir's record names the reservation  | the former record still holds it
-//   2. the former record lets go of it          | a release finds it by its marks, and writes it back
-//   3. the marks name the heir                  | a release removes the former record, and a sweep adopts for the heir
-//   4. the heir's record is bound               | a release removes the former record
-//   5. the former record is removed             |
+// 1. The heir's record names the reservation. Before the next step the former record still holds it.
+// 2. The former record gives it up. A release then finds it by its marks, and writes it back.
+// 3. The marks name the heir. A release then removes the former record, and a sweep adopts for the heir.
+// 4. The heir's record is bound. A release then removes the former record.
+// 5. The former record is removed.
 import type { Reservation } from '../../clouds/ports/cloud.ts'
 import { isAlreadyExists, isConflict } from '../../kube/errors.ts'
 import { type Key, type Service, keyOf } from '../../kube/objects.ts'
@@ -39,18 +37,8 @@ export type HeirFacts = {
 }
 
 /**
- * The Service to which a record passes when its own one gives it up. Pure. The first row that applies decides about each
- * Service. Of several heirs one is first whose record was begun, then one that shows the address, then the oldest.
- *
- * | the Service                                                         | is it an heir? |
- * | ------------------------------------------------------------------- | -------------- |
- * | is any, and the record's address is lent, or is being deleted       | no             |
- * | is the record's own, or in another namespace                        | no             |
- * | is being deleted                                                    | no             |
- * | is not ours to serve, or names another own address, or none         | no             |
- * | has no record                                                       | yes            |
- * | has a record that was begun for this very reservation               | yes            |
- * | has any other record                                                | no             |
+ * The Service to which a record passes when its own one gives it up. Pure. Of several heirs one is first whose record was
+ * begun, then one that shows the address, then the oldest.
  */
 export function heirOf(record: ElasticIP, { services, recordOf, want }: HeirFacts): Service | undefined {
   const { claimRef } = record.spec

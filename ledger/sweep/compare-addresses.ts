@@ -68,16 +68,8 @@ function reportProblem(deps: Deps, { record, problem }: { record: ElasticIP; pro
 type Contradiction = { record: ElasticIP; message: string }
 
 /**
- * Compares the cloud's list with the records that hold an address.
- *
- * | the list                                              | the record                                             |
- * | ----------------------------------------------------- | ------------------------------------------------------ |
- * | has the record's reservation with another address     | keeps its address, which the network knows, and is     |
- * |                                                       | named                                                  |
- * | has the record's address in two reservations          | the same                                               |
- * | has one reservation, which another record holds, too  | the same, unless one got the address from the other    |
- * | has an address that no Service can have               | the same                                               |
- * | has a free warm reservation with another address      | is read again, see `outdatedWarm`: no network knows it |
+ * Compares the cloud's list with the records that hold an address. A record keeps its address, which the network knows, and
+ * is named. Only a free warm record is read again, see `outdatedWarm`.
  */
 export function contradictions(
   reservations: readonly Reservation[],

@@ -80,22 +80,23 @@ export type SweepPlan = {
  * | ----------------- | ---------------------------------- | ----------------------- | ---------------------------------- |
  * | yes               | yes, and it wants one of ours      | either                  | adopt; the oldest one, shown first |
  * | yes               | a live Service that has another    | either                  | report and keep                    |
- * | yes               | none, or the reservation is denied | yes                     | suspect, never released; passes to |
+ * | yes               | none, or the reservation is denied | yes                     | suspect, and stays; passes to      |
  * |                   |                                    |                         | a Service when it would be due, if |
  * |                   |                                    |                         | only those of one namespace that   |
  * |                   |                                    |                         | request the address show it        |
  * | yes               | none, or the reservation is denied | no                      | suspect; released when the last    |
- * |                   |                                    |                         | sweep suspected it too and it is   |
- * |                   |                                    |                         | we have seen it for the grace time |
- * |                   | the same, and its marks say that   | no                      | suspect, never released            |
- * |                   | it is retained                     |                         |                                    |
+ * |                   |                                    |                         | sweep suspected it too, and we     |
+ * |                   |                                    |                         | have seen it for the grace period  |
+ * | yes               | none, and its marks say that it is | no                      | suspect, and stays                 |
+ * |                   | retained                           |                         |                                    |
  * | no cluster        | a Service that shows this address  | yes                     | adopt; then it names our cluster   |
  * | no cluster        | a Service that shows another one   | either                  | nothing                            |
  * | no cluster        | a Service that shows none          | either                  | report: it may be another          |
  * |                   |                                    |                         | cluster's; with --sweep-untagged   |
  * |                   |                                    |                         | adopt                              |
- * | none when adopted | none                               | either                  | report; with --sweep-untagged as   |
- * | no cluster        |                                    |                         | if it named our cluster            |
+ * | no cluster        | none                               | either                  | report; with --sweep-untagged as   |
+ * |                   |                                    |                         | if it named our cluster            |
+ * | no, when adopted  | none                               | either                  | report; the same                   |
  *
  * A reservation whose adoption into the record of its Service was interrupted: adopt, by the same rules; else nothing.
  * A reservation whose record is warm and available, but whose marks name a Service: the record is removed.

@@ -17,15 +17,6 @@ type FamilyPolicy = Pick<Policy, 'families' | 'matchesFamilies' | 'isDualStack'>
 /**
  * The families of the addresses that a Service gets from the cloud, and why those are not what it requests.
  *
- * | the Service                     | where a Service can have two                     | elsewhere                         |
- * | ------------------------------- | ------------------------------------------------ | --------------------------------- |
- * | has one family                  | an address of it                                 | the same, if the cloud has that   |
- * | requires two                    | an address of each                               | is refused                        |
- * | prefers two, and has two        | an address of each, the second one if there is   | an IPv4 address; or is refused by |
- * |                                 | one                                              | software that announces no single |
- * | prefers two, and names an       | one address, IPv4                                | the same                          |
- * | ElasticIP                       |                                                  |                                   |
- *
  * The first address is of the family that the Service shows as ours, else of its first family. So a Service keeps its
  * address when it gets another one.
  */
@@ -77,14 +68,6 @@ function onlyOne(offered: readonly IpFamily[]): string {
 /**
  * A Service with the policy and the families that the API server will store. It sets them after the mutating webhooks, and
  * by then an address would be reserved in vain.
- *
- * | the Service                                    | stored with                                         |
- * | ---------------------------------------------- | --------------------------------------------------- |
- * | whose update leaves both as they were          | the same                                            |
- * | without a policy, that names two families      | RequireDualStack, both                              |
- * | that prefers two families, the cluster has two | both                                                |
- * | that names a family, or a cluster IP of it     | that family                                         |
- * | any other                                      | the primary family of the cluster                   |
  */
 export function withStoredFamilies(
   service: Service,

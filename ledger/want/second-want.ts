@@ -26,12 +26,6 @@ function isKeptFromSetting(record: ElasticIP, { service, wanted }: Live): boolea
 /**
  * Whether a Service no longer says that its first address is ours, as after a PUT that no review completed. Its record
  * holds the address, and the plan of the first address shows it again. Until then nothing is decided about the second.
- *
- * | the Service seems to want | and the record of its first address                   | it is so |
- * | ------------------------- | ----------------------------------------------------- | -------- |
- * | an own address            | holds that very address                               | yes      |
- * | two, one family first     | is this Service's, and holds one of the other family  | yes      |
- * | anything else             |                                                       | no       |
  */
 export function isFirstUnshown({ service, wanted, first }: Live): boolean {
   const held = first && heldAddress(first)

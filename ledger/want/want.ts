@@ -32,25 +32,16 @@ import {
 } from '../../settings/service-policy.ts'
 import type { Annotation } from '../../lib/annotation.ts'
 
-/**
- * The request of a Service.
- *
- * | kind      | the Service                                        | what we do                                 |
- * | --------- | -------------------------------------------------- | ------------------------------------------ |
- * | `ignored` | is not ours to serve                               | nothing; an address that it has stays      |
- * | `foreign` | is another program's to serve                      | we release what we gave, and nothing else  |
- * | `nothing` | requests no address                                | we release the address that it had         |
- * | `own`     | names an own address                               | we announce that one and reserve none      |
- * | `reserve` | requests an address in a location, or one of each  | we claim each: warm if possible, else new  |
- * |           | family                                             |                                            |
- * | `named`   | requests the address of a provisioned ElasticIP    | we claim that one                          |
- * | `managed` | is served by a managed balancer of the cloud        | we create one; it has addresses of its own |
- * | `wrong`   | is contradictory or misspelled; lists all mistakes | we change nothing until its user corrects it |
- */
+/** The request of a Service. */
 export type Want =
+  /** It is not ours to serve, and keeps an address that it has. */
   | { kind: 'ignored'; reason: string }
-  /** `requested`: the addresses that it requests of the other program, in canonical text. */
+  /**
+   * Another program serves it. We release what we gave, and nothing else. `requested`: the addresses that it requests of
+   * that program, in canonical text.
+   */
   | { kind: 'foreign'; reason: string; requested: OwnAddress[] }
+  /** It requests no address, and loses the one that it had. */
   | { kind: 'nothing'; reason: string }
   /** The address is in canonical text. With a doubt it is announced only where the Service shows it already. */
   | { kind: 'own'; address: string; where: string; doubt?: OwnAddressDoubt }

@@ -8,6 +8,7 @@ import { type HandoverFacts, type HandoverStep, handover, planHandover } from '.
 import { type FakeClock, fakeClock } from '../kube/fake-clock.ts'
 import { recordedLog } from '../kube/recorded-log.ts'
 import { type StoredLease, storedLease } from '../kube/stored-lease.ts'
+import { testRows } from '../drawn-rows.ts'
 
 const question = 'us 2026-11-28T00:00:00.000Z'
 const silent = { identity: 'us', holder: 'us', silentMs: 15_000, isFruitless: false, question, reached: undefined }
@@ -152,5 +153,18 @@ test('nobody gives the lease up twice in a row without an answer of the provider
   await pass(600_000)
   assert.ok(a.terms - terms <= 1, `${a.terms - terms} more terms of a replica that reaches nothing`)
 })
+
+testRows(
+  'server/handover.ts',
+  table.map(([step, why]) => [why, step]),
+  [
+    'the provider answers',
+    'nobody has answered',
+    'it gave the lease up before',
+    'another replica answered',
+    'the leader asks',
+    'nobody asks',
+  ],
+)
 
 test.run()

@@ -6,6 +6,7 @@ import { serviceFinalizer } from '../../ledger/record/names.ts'
 import type { Policy } from '../../settings/service-policy.ts'
 import { type PlanFacts, type ServicePlan, planBeside, planService } from '../../webhooks/service-plan.ts'
 import { makePolicy, makeService, metros } from '../builders.ts'
+import { testRows } from '../drawn-rows.ts'
 
 const ours = '203.0.113.40'
 const own = '192.0.2.1'
@@ -306,5 +307,30 @@ for (const { name, plan, old = null, is, warns = false } of beside)
       warns,
     )
   })
+
+testRows(
+  'webhooks/service-plan.ts',
+  cases.map(({ name, plan }) => [name, plan]),
+  [
+    'of another class',
+    'without load balancing',
+    'that wants none any more',
+    'whose update dropped our annotation alone',
+    'that exchanges ours for one of its own',
+    'with one of its own',
+    'with a wrong annotation',
+    'that is as wrong as before, whose update dropped ours',
+    'that is as wrong as before, and exchanges ours for one of its own',
+    'that is as wrong as before, and calls an address ours that we did not give',
+    'that was wrong before',
+    'that shows one of ours, and wants two families now',
+    'whose update dropped ours',
+    'whose update changes its ports',
+    'of as many families as the cluster has, which nobody knows',
+    'of two families in a cluster with one',
+    'in a dry run',
+    'that is new',
+  ],
+)
 
 test.run()

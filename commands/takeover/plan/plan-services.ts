@@ -11,20 +11,7 @@ import type { ServiceFacts } from './facts.ts'
 import type { PlanFinding, PlannedService } from './plan.ts'
 import { type SeenService, serviceFindings, sharedAddresses } from './service-findings.ts'
 
-/**
- * Each Service and its address, before and after. Pure.
- *
- * | the Service                                     | after                      | held            |
- * | ----------------------------------------------- | -------------------------- | --------------- |
- * | shows the control-plane address                 | the same                   | `control-plane` |
- * | has a record of ours                            | that of the record         | `record`        |
- * | has a reservation with its marks                | that of the reservation    | `reserved`      |
- * | names an address that it may have               | the same                   | `own`           |
- * | is served by a managed balancer                 | the same                   | `balancer`      |
- * | wants an address and shows none                 | none yet                   | `pending`       |
- * | wants an address, shows one that nobody has for it | none: this is a blocker | `pending`       |
- * | is none of ours                                 | the same                   | `ignored`       |
- */
+/** Each Service and its address, before and after. Pure. */
 export function planServices(
   facts: ServiceFacts,
   adopt: readonly Adoption[],

@@ -3,6 +3,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type SeenAddress, planAssigning } from '../../../controllers/assigning/assigning-plan.ts'
 import { noProbes } from '../../../controllers/moves/probe-history.ts'
+import { testRows } from '../../drawn-rows.ts'
 
 const at = (...machines: string[]) => ({ id: 'r1', address: '203.0.113.1', machines, tags: [], marks: {} })
 const to = { name: 'b', machine: 'B', leaving: 0, probes: noProbes }
@@ -52,5 +53,25 @@ for (const [what, seen, expected] of rows)
     ]
     assert.is(parts.filter((part) => part !== '').join(' ') || '-', expected)
   })
+
+/** The words of a plan in the table. */
+const words = { again: 'looks again|waits', problem: 'says' } as Record<string, string>
+const wordOf = (plan: string) => words[plan.split(' ')[0] ?? ''] ?? plan.split(' ')[0] ?? ''
+testRows(
+  'controllers/assigning/assigning-plan.ts',
+  rows.map(([what, , plan]) => [what, wordOf(plan)]),
+  [
+    'has no reservation of ours',
+    'no longer exists at the provider',
+    'is foreign by now',
+    'is not known for certain',
+    'is to be moved, and the leader has not looked yet',
+    'was taken from machines often',
+    'is to be freed',
+    'is shown by no Service, and nobody frees it',
+    'waits for its first endpoint',
+    'is to be moved',
+  ],
+)
 
 test.run()

@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert'
 import { type AvailableSeen, planAvailable } from '../../../controllers/available/available-plan.ts'
 import type { ElasticIP, ElasticIPStatus } from '../../../ledger/record/elastic-ip.ts'
 import { makeLot, makeRecord } from '../../builders.ts'
+import { testRows } from '../../drawn-rows.ts'
 
 const reserved = { address: '203.0.113.1', reservationID: 'res-1' }
 const office = { reservationID: 'res-1', reclaimPolicy: 'Retain' } as const
@@ -132,6 +133,14 @@ const cases: { name: string; seen: AvailableSeen; step: string | undefined }[] =
     step: 'restore-claim',
   },
   {
+    name: 'a restored address is looked up although a record of its name has it',
+    seen: {
+      source: lent(undefined, { claimRef: { ...taken.claimRef, elasticIPUID: 'record-0' } }),
+      record: taker('office'),
+    },
+    step: 'provision',
+  },
+  {
     name: 'and what its record found another for',
     seen: {
       source: warm(available, taken),
@@ -191,5 +200,31 @@ const cases: { name: string; seen: AvailableSeen; step: string | undefined }[] =
 for (const { name, seen, step } of cases) {
   test(name, () => assert.is(planAvailable(seen)?.do, step))
 }
+
+testRows(
+  'controllers/available/available-plan.ts',
+  cases.map(({ name, step }) => [name, step ?? '-']),
+  [
+    'a record forgets the stock that no longer exists',
+    "a Service's own record is no stock",
+    'who has it is written down again',
+    'what is too much goes back',
+    'a restored address is looked up although a record of its name has it',
+    'and what its record found another for',
+    'one that the provider has lost is looked for',
+    'a warm address that a record has is handed over',
+    'it is bound when its Service was seen',
+    'while a claim is at it nobody interferes',
+    'and one of the same name that it did not take',
+    'one that nobody has any more is free',
+    'but nothing that is about to go',
+    'deleted before it was anything it is forgotten',
+    'a new record of the pool is asked for',
+    'what a person wrote is looked up',
+    'what cleanup left without our finalizer gets it',
+    'a status that is about an earlier spec is written again',
+    'a warm address waits',
+  ],
+)
 
 test.run()

@@ -5,6 +5,7 @@ import type { BalancerSeen } from '../../../controllers/balancers/balancer-state
 import type { Want } from '../../../ledger/want/want.ts'
 import { makeService } from '../../builders.ts'
 import { address, annotations, finalizers, makeBalancer, makePool, makeSeen, names, other, worker } from './builders.ts'
+import { testRows } from '../../drawn-rows.ts'
 
 const named = { [annotations.id]: 'loadbal-1', [annotations.location]: 'da' }
 const ports = [{ port: 80, nodePort: 30_080 }]
@@ -214,5 +215,34 @@ const cases: { name: string; seen: Partial<BalancerSeen>; plan: BalancerPlan }[]
 ]
 
 for (const { name, seen, plan } of cases) test(name, () => assert.equal(planBalancer(makeSeen(seen)), plan))
+
+/** The word of a plan in the table. */
+const wordOf = ({ step, againInMs }: BalancerPlan) => step?.do ?? (againInMs === undefined ? '-' : 'wait')
+testRows(
+  'controllers/balancers/balancer-plan.ts',
+  cases.map(({ name, plan }) => [name, wordOf(plan)]),
+  [
+    'an ignored Service is left alone',
+    'a wrong Service keeps its balancer, which follows the nodes',
+    'a wrong Service without a balancer gets none',
+    'the finalizer comes before everything',
+    'a second balancer of ours goes, without the pools of the first',
+    'while a request is in flight, no other is sent',
+    'a Service that names the balancer of another gets none',
+    'addresses of a balancer that no longer exists are not shown any more',
+    'a Service without a balancer gets one',
+    'a note that is left beside the id ends',
+    'a node that joins is added to the pool',
+    'a balancer that is being built is looked at again',
+    'the addresses of the balancer are shown',
+    'a balancer that reaches no node keeps its pools, and its Service says why',
+    'a Service that a predecessor served gets our finalizer before its balancer is deleted',
+    'a Service that leaves the type shows the addresses no more',
+    'a deleted Service loses its balancer with all pools, attached or not',
+    'a deleted Service loses pools that a crash left',
+    'a deleted Service stays while its request is in flight',
+    'a deleted Service that names the balancer of another goes without it',
+  ],
+)
 
 test.run()

@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert'
 import { controlPlaneWords } from '../../../controllers/control-plane/control-plane-nodes.ts'
 import { type MovableNode, type MoveFacts, planMove, strangerGraceMs } from '../../../controllers/moves/move-plan.ts'
 import { noProbes, type ProbeHistory } from '../../../controllers/moves/probe-history.ts'
+import { testRows } from '../../drawn-rows.ts'
 
 const answers = (successes: number): ProbeHistory => ({ failures: 0, successes, formerSuccesses: 0, answeredAtMs: 1 })
 const failed = (failures: number, formerSuccesses = 50): ProbeHistory => ({
@@ -304,5 +305,31 @@ for (const [what, facts, problem] of problems)
     assert.is(decision.do, 'wait')
     assert.match(decision.do === 'wait' ? (decision.problem ?? '') : '', problem)
   })
+
+/** The word of a decision in the table. */
+const wordOf = (decision: string) => (decision === 'problem' ? 'say so' : (/^[a-z]+/.exec(decision)?.[0] ?? ''))
+testRows(
+  'controllers/moves/move-plan.ts',
+  rows.map(([what, , , decision]) => [what, wordOf(decision)]),
+  [
+    'nobody has it, and there was a holder',
+    'nobody has it, all were refused',
+    'nobody has it, nobody answers',
+    'two have it, one is well',
+    'two have it, nobody is well',
+    'a stranger has it',
+    'a stranger has it for a moment',
+    'the holder failed three times',
+    'the provider refused all candidates: the last resort',
+    'all are bad',
+    'the holder failed twice',
+    'the address failed twice',
+    'the address answers no more, and such an API server has just gone',
+    'the address answers no more',
+    'the holder is cordoned',
+    'all are such nodes',
+    'all is well',
+  ],
+)
 
 test.run()

@@ -4,6 +4,7 @@ import type { Machine } from '../../../clouds/ports/machines.ts'
 import { findMachine, oneNodeForEach } from '../../../controllers/nodes/node-machine.ts'
 import type { Node } from '../../../kube/objects.ts'
 import { elastic, hostname, ids, internal, makeMachine, makeNode, own } from './builders.ts'
+import { testRows } from '../../drawn-rows.ts'
 
 const [outside, inside, otherInside] = ['203.0.113.2', '10.0.0.2', '10.0.0.3']
 
@@ -233,5 +234,33 @@ test('nodes without a machine of this cloud are all there', () => {
   const foreign = ['a', 'b'].map((name) => makeNode({ name, providerID: 'aws:///eu-west-1a/i-01' }))
   assert.equal(oneNodeForEach([...foreign, makeNode({ name: 'c' })], { ids }).length, 3)
 })
+
+/** The words of an answer in the table. */
+const wordOf = (found: string | RegExp) =>
+  typeof found === 'string'
+    ? 'the named one|that one'
+    : /no machine/.test(String(found))
+      ? 'not found'
+      : 'ambiguous|says who'
+testRows(
+  'controllers/nodes/node-machine.ts',
+  cases.map(({ name, found }) => [name, wordOf(found)]),
+  [
+    'one named, and no machine has an address of the node',
+    'one named, which has the public address',
+    'one named, and another one has the same private address: two networks begin alike',
+    'one named, and another one has the public address',
+    'one named with another private address, and another one has that of the node',
+    'several named, of which one has the public address',
+    'several named, of which one has the private address',
+    'several named, none with an address of the node',
+    'none named, and one has the public address',
+    'none named, and several have the public address',
+    'none named, and the one with the private address is akin',
+    'none named, and several with the private address are akin',
+    'none named, and a stranger has the private address',
+    'none named, and none has an address of the node',
+  ],
+)
 
 test.run()

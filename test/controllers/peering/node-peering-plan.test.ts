@@ -4,6 +4,7 @@ import { peeringPlan, type PeeringSeen, type PeeringStep } from '../../../contro
 import type { Node } from '../../../kube/objects.ts'
 import { makeNode } from '../nodes/builders.ts'
 import { annotated, makeFact, scheme } from './builders.ts'
+import { testRows } from '../../drawn-rows.ts'
 
 const node = (annotations?: Record<string, string>, labels?: Record<string, string>): Node => {
   const made = makeNode({ providerID: 'equinixmetal://m-1', ...(labels && { labels }) })
@@ -106,5 +107,20 @@ const cases: { name: string; seen: Partial<PeeringSeen>; step: PeeringStep | und
 ]
 for (const { name, seen, step } of cases)
   test(name, () => assert.equal(peeringPlan(scheme)({ ...settled, ...seen }), step))
+
+testRows(
+  'controllers/peering/node-peering-plan.ts',
+  cases.map(({ name, step }) => [name, step?.do ?? '-']),
+  [
+    'what was known of a node that no longer exists is forgotten',
+    'a node on another machine than the one that is known is asked about again',
+    'a node whose machine is not known yet waits',
+    'a node that is not selected says nothing of peers',
+    'a node that got another hostname is reported under that one, without a question',
+    'an edit of a person is put right',
+    'of a new node the provider is asked',
+    'a settled node needs nothing',
+  ],
+)
 
 test.run()

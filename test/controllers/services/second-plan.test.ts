@@ -8,6 +8,7 @@ import type { ElasticIP, ElasticIPStatus } from '../../../ledger/record/elastic-
 import { assigned } from '../../../ledger/record/records.ts'
 import type { Want } from '../../../ledger/want/want.ts'
 import { makeRecord, makeService } from '../../builders.ts'
+import { testRows } from '../../drawn-rows.ts'
 
 const first = '203.0.113.7'
 const second = '2001:db8::7'
@@ -241,6 +242,11 @@ const cases: Case[] = [
     plan: { step: hide },
   },
   {
+    name: 'a release of a deleted Service that shows none',
+    seen: { service: hidden, record: releasing },
+    plan: { step: { do: 'release', record: releasing } },
+  },
+  {
     name: 'a Service that no longer exists',
     seen: { service: undefined, wanted: undefined, record: bound },
     plan: { step: { do: 'release', record: bound } },
@@ -337,5 +343,31 @@ for (const { name, seen, plan } of ofFirst) {
     assert.equal(planService(all), plan)
   })
 }
+
+/** The word of a plan in the table. */
+const wordOf = ({ step, againInMs }: ServicePlan) => step?.do ?? (againInMs === undefined ? '-' : 'wait')
+testRows(
+  'controllers/services/second-plan.ts',
+  cases.map(({ name, plan }) => [name, wordOf(plan)]),
+  [
+    'the same, while it is released',
+    'a release while the status shows the address still',
+    'a release of a deleted Service that shows none',
+    'a Service that no longer exists',
+    'one of an ignored Service',
+    'an unbound address that the stored Service does not want',
+    'a Service of one family now, which shows both',
+    'the same, while the record lost the address',
+    'the same, when it shows one',
+    'a Service that lost our annotation',
+    'one whose first address is not there',
+    'one that shows an address that the provider lost',
+    'a Service that wants two and has one',
+    'an address that no stored Service had',
+    'another reclaim policy',
+    'a protected one that shows both',
+    'a bound address',
+  ],
+)
 
 test.run()

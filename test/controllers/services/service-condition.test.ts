@@ -14,6 +14,7 @@ import type { Condition, Service } from '../../../kube/objects.ts'
 import { sights } from '../../../lib/sights.ts'
 import type { Want } from '../../../ledger/want/want.ts'
 import { makeRecord, makeService } from '../../builders.ts'
+import { testRows } from '../../drawn-rows.ts'
 
 const [address, second] = ['203.0.113.7', '2001:db8::7']
 const reserve: Want = { kind: 'reserve', location: 'da', family: 'ipv4', reclaim: 'Delete', warnings: [] }
@@ -235,5 +236,21 @@ for (const [reason, status, isThrown] of [
     )
     assert.is(failure, isThrown ? refusal : undefined)
   })
+
+const reasonOf = (wanted: WantedCondition) => (typeof wanted === 'object' ? wanted.reason : (wanted ?? 'none'))
+testRows(
+  'controllers/services/service-condition.ts',
+  rows.map(([name, , wanted]) => [name, reasonOf(wanted)]),
+  [
+    'it is being deleted',
+    'it is to be ignored',
+    'it is no LoadBalancer',
+    'it shows its address',
+    'it has mistakes',
+    'the software says why not',
+    'nothing shows its address',
+    'nothing is known yet',
+  ],
+)
 
 test.run()

@@ -9,6 +9,7 @@ import type { ServicePlan } from '../../../controllers/services/service-step.ts'
 import type { Want } from '../../../ledger/want/want.ts'
 import type { Service } from '../../../kube/objects.ts'
 import { makeRecord, makeService } from '../../builders.ts'
+import { testRows } from '../../drawn-rows.ts'
 
 const address = '203.0.113.40'
 const where = 'spec.loadBalancerIP'
@@ -1075,14 +1076,127 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
     },
   },
   {
+    name: 'an own address takes the place of ours, which the Service shows still',
+    seen: {
+      service: makeService({ finalizers, annotations, loadBalancerIP: '198.51.100.7', status: own }),
+      wanted: { kind: 'own', address: '198.51.100.7', where },
+      record: bound,
+    },
+    plan: { step: { do: 'hide-address' } },
+  },
+  {
+    name: 'a record that asks for the other family ends after the grace period',
+    seen: { service: makeService({ finalizers }), record: makeRecord(undefined, { ipFamily: 'IPv6' }) },
+    plan: { againInMs: 900_000 },
+  },
+  {
+    name: 'a field that people write is yielded by its manager',
+    seen: {
+      service: makeService({
+        ...shown,
+        status: ingress,
+        managedFields: [
+          {
+            manager: 'eip-admission',
+            operation: 'Update',
+            fieldsV1: { 'f:spec': { 'f:loadBalancerIP': {} } },
+          },
+        ],
+      }),
+      record: bound,
+    },
+    plan: { step: { do: 'yield-fields' } },
+  },
+  {
+    name: 'a Service goes after its second address',
+    seen: { service: withdrawn, others: [releasing] },
+    plan: { againInMs: 1_000 },
+  },
+  {
+    name: 'a release that its Service does not want back goes on, whatever the software does',
+    seen: { service: settledService, record: releasing, announcer: lasting },
+    plan: { step: { do: 'release', record: releasing } },
+  },
+  {
     name: 'a release that has begun continues, whatever the Service says',
     seen: { service: settledService, record: releasing },
     plan: { step: { do: 'release', record: releasing } },
   },
 ]
 
+/** The word of a plan in the tables. */
+const wordOf = ({ step, againInMs }: ServicePlan) => step?.do ?? (againInMs === undefined ? '-' : 'wait')
+const outcomes = cases.map(({ name, plan }) => [name, wordOf(plan)] as const)
+
 for (const { name, seen, plan } of cases) {
   test(name, () => assert.equal(planService({ ...base, service: undefined, record: undefined, ...seen }), plan))
 }
+
+testRows('controllers/services/address-plan.ts', outcomes, [
+  'a Service that admission missed first gets the finalizer',
+  "a predecessor's Service keeps its address, marked as ours",
+  'an own address that nobody has checked yet waits',
+  'an own address takes the place of ours, which the Service shows still',
+  "a person's own address is announced",
+  "a record that the sweep is writing for a predecessor's address is left to it, whatever its age",
+  'so does one for a Service that is stored with an address of its own',
+  'so it does where the Service has an own address by now',
+  'an address that its Service no longer wants is released when its own address is announced',
+  'an own address that the Service shows stays, and its owner reads what is wrong with it',
+  'a Service made again that names an ElasticIP withdraws the address of the one before',
+  'then that is released',
+  'an address that the provider has lost is shown no more',
+  'a record that asks for the other family ends after the grace period',
+  'then its address is claimed',
+  'then the Service shows it',
+  'then the record is bound',
+  'then the address is announced',
+  'a field that people write is yielded by its manager',
+  'the reclaim policy of a settled Service is written into its record',
+  'while its Service lives, its record says that it is protected',
+  'a settled Service needs nothing',
+])
+testRows('controllers/services/removal-plan.ts', outcomes, [
+  'nor when a person deletes the record',
+  'an address whose Service does not exist yet waits',
+  'a protected Service that nobody saw go: its address is to be retained',
+  'the address of a Service that vanished without its finalizer is released at once',
+  'but not for ever',
+  'a retained address stays',
+  'but not before the software will heed it, with eip-admission.dev/address-cleanup',
+  'the record says that it is retained before a Service goes that is withdrawn only then',
+  'a Service that is deleted as soon as its protection ends says so before it goes',
+  'its deletion goes first',
+  'the address of a deleted Service is withdrawn first',
+  'an address that admission has just reserved for a Service that is stored as ClusterIP waits for its change',
+  'a Service turned ClusterIP first forgets an address of ours that it names without our annotation',
+  'the Service does not continue to show it',
+  'a record that lost its address says what its Service says before a release finds the address',
+  'then its address is released',
+  'then stops showing it',
+  'a Service goes after its second address',
+  'an address that is to be retained gets its record back before its Service goes',
+  'then the Service may be deleted',
+  'a Service that never was ours is left alone',
+])
+testRows({ file: 'controllers/services/removal-plan.ts', table: 1 }, outcomes, [
+  'a Service that was never stored with its address',
+  'a release that its Service does not want back goes on, whatever the software does',
+  'and one whose deletion was requested',
+  'nor by the next process',
+  'an address that is announced until its Service no longer exists is not released before',
+])
+testRows('controllers/services/service-plan.ts', outcomes, [
+  'unless its deletion was requested: the provider may have given it to that one since',
+  'then its address is released',
+  'unless the record of that one holds the same reservation',
+  'nor one that the machine of a deleted Node may announce, which its owner is told',
+  'an address that is still written into the configuration is not released',
+  'unless the record passes to that one',
+  'unless it is lent: then its ElasticIP has it again',
+  'one to be retained stays that of its Service while another one of the namespace shows it',
+  'nor one that another Service shows, which is reported',
+  'a Service without a record may go although another one shows its address',
+])
 
 test.run()

@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert'
 import type { ElasticIP, ElasticIPStatus } from '../../../ledger/record/elastic-ip.ts'
 import { type WarmSeen, planWarm } from '../../../ledger/available/warm-plan.ts'
 import { makeLot } from '../../builders.ts'
+import { testRows } from '../../drawn-rows.ts'
 
 const free: ElasticIPStatus = { phase: 'Available', address: '203.0.113.1', reservationID: 'res-1' }
 const taken = { claimRef: { namespace: 'default', name: 'web', elasticIPUID: 'record-1' } }
@@ -109,5 +110,24 @@ for (const { name, seen, add = [], surplus = [] } of cases) {
     )
   })
 }
+
+/** The words of a plan in the table. */
+const wordOf = ({ add = [], surplus = [] }: { add?: string[]; surplus?: string[] }) =>
+  surplus.length > 0 ? 'surplus' : add.length > 0 ? 'add|keep' : 'nothing|keep'
+testRows(
+  'ledger/available/warm-plan.ts',
+  cases.map(({ name, ...plan }) => [name, wordOf(plan)]),
+  [
+    'an empty pool gets its first address',
+    'nothing is added while one has no address yet',
+    'a full pool stays as it is',
+    'a smaller pool releases the highest numbers that are not claimed',
+    'a location that is no longer used loses its warm addresses after the grace period',
+    'a location that is no longer used keeps its warm addresses for the grace period',
+    'an address under another spelling of a location leaves the pool, although its name is one of the pool',
+    'a claimed warm record keeps its number until it is transferred',
+    'the number of an address that was taken out of the pool is skipped',
+  ],
+)
 
 test.run()

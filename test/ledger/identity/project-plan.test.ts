@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert'
 import { confirmProjectAnnotation } from '../../../ledger/record/names.ts'
 import { type ProjectSeen, planProject, reasonOf } from '../../../ledger/identity/project-plan.ts'
 import { makeReservation } from '../../builders.ts'
+import { testRows } from '../../drawn-rows.ts'
 
 const at = { namespace: 'eip', name: 'ledger' }
 const map = (data: Record<string, string>, confirmed?: string): ProjectSeen['map'] => ({
@@ -114,5 +115,21 @@ for (const [name, seen, expected] of withFormerId) {
     else assert.match(reasonOf(plan) ?? plan.kind, expected)
   })
 }
+
+const former = withFormerId.map(([name, , plan]) => [`former: ${name}`, plan] as const)
+const outcomes = [...cases.map(([name, , plan]) => [name, plan] as const), ...former].map(
+  ([name, plan]) =>
+    [name, typeof plan === 'string' ? plan : /could not/.test(String(plan)) ? 'unread' : 'other'] as const,
+)
+testRows('ledger/identity/project-plan.ts', outcomes, [
+  'the project that the ledger remembers',
+  'another one that a person confirmed',
+  'another one',
+  'the first start',
+  'the first start, and the provider has no such project',
+  'former: the previous id, and an address of ours',
+  'former: the previous id, and none of ours',
+  'former: a silent cloud',
+])
 
 test.run()

@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert'
 import { type SignSeen, makeSign, planSign, witnessOf } from '../../../ledger/identity/sign-plan.ts'
 import { serviceMarks } from '../../../ledger/record/marks.ts'
 import { makeReservation } from '../../builders.ts'
+import { testRows } from '../../drawn-rows.ts'
 
 const scheme = { usage: 'cloud-provider-equinix-metal-auto', separator: '/', cluster: 'cluster-1' } as const
 const marks = serviceMarks(scheme, 'default/web')
@@ -136,5 +137,20 @@ test('a sign names its witness', () => {
 test('a sign says how often its cluster sweeps', () => {
   assert.is(makeSign('abc', { intervalMs: 90_500, witness: undefined }), 'abc.91')
 })
+
+testRows(
+  'ledger/identity/sign-plan.ts',
+  cases.map(([name, , plan]) => [name, plan.split(' ')[0] ?? '']),
+  [
+    'a person has confirmed that this cluster is the one',
+    'it has changed',
+    'it names a machine that serves this cluster, which was put back to an older backup',
+    'it has not changed for three',
+    "another's sign",
+    'we had stopped, and our sign is back',
+    'our last sign, but this leader has just begun',
+    'our last sign',
+  ],
+)
 
 test.run()

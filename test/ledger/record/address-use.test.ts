@@ -5,6 +5,7 @@ import type { Service } from '../../../kube/objects.ts'
 import { AddressInUse, type Exempt, type UsedAddress, findUsers } from '../../../ledger/record/address-use.ts'
 import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
 import { makeLot, makeRecord, makeService } from '../../builders.ts'
+import { testRows } from '../../drawn-rows.ts'
 
 const address = '203.0.113.7'
 const requestAnnotations = ['metallb.io/loadBalancerIPs', 'kube-vip.io/loadbalancerIPs']
@@ -221,5 +222,17 @@ test('an error names five users and says what to do', () => {
   assert.match(message, /^address 203\.0\.113\.7 is in use and stays reserved for now: Service default\/s0 shows it/)
   assert.match(message, 'Service default/s4 shows it in spec.loadBalancerIP and 2 more. Delete what uses it')
 })
+
+const counts = 'against everybody|in its namespace only'
+testRows(
+  'ledger/record/address-use.ts',
+  cases.map(({ name, users }) => [name, users.length > 0 ? counts : 'never']),
+  [
+    'a record with the reservation',
+    'the status of a ClusterIP Service',
+    'one of several addresses that an annotation requests',
+    'the spec of a Service that is being deleted',
+  ],
+)
 
 test.run()

@@ -7,6 +7,7 @@ import { adoptionMarks, clusterMarks, serviceMarks, sourceMarks } from '../../..
 import { warmLabel } from '../../../ledger/record/names.ts'
 import { type Verdict, foreignReasonOf, whoseIs } from '../../../ledger/record/whose.ts'
 import { makeLot, makeRecord, makeReservation } from '../../builders.ts'
+import { testRows } from '../../drawn-rows.ts'
 
 const scheme: MarkScheme = { usage: 'eip-admission', separator: '/', cluster: 'here' }
 const packet: MarkScheme = { ...scheme, separator: '/', otherSeparator: '.', adoptsUnmarked: true }
@@ -116,5 +117,20 @@ test("a predecessor's reservation of no cluster is ours only by the operator's w
   const adopted = makeReservation({ address, marks: { ...marks, ...adoptionMarks(packet) } })
   assert.is(whoseIs({ scheme: packet, sweepsUntagged: false }, own, adopted).whose, 'ours')
 })
+
+testRows(
+  { file: 'ledger/record/whose.ts', cell: -2 },
+  cases.map(([name, , , verdict]) => [name, verdict.split(' ')[0] ?? '']),
+  [
+    'another cluster',
+    'another cluster, and this Service: the cluster has a new id',
+    'another Service of this cluster',
+    'our marks and our address',
+    'our marks and another address',
+    'nothing, and the record was adopted so',
+    'nothing, with our address',
+    'nothing, with another address',
+  ],
+)
 
 test.run()

@@ -7,6 +7,7 @@ import { type ElasticIP, releaseRecordName } from '../../../ledger/record/elasti
 import { adoptionMarks, clusterMarks, serviceMarks } from '../../../ledger/record/marks.ts'
 import { type DeletionPlan, planDeletion } from '../../../ledger/release/deletion-plan.ts'
 import { makeLot, makeRecord, makeReservation, makeService } from '../../builders.ts'
+import { testRows } from '../../drawn-rows.ts'
 
 const scheme: MarkScheme = { usage: 'eip-admission', separator: '/', cluster: 'here', adoptsUnmarked: true }
 const address = '203.0.113.40'
@@ -217,5 +218,21 @@ for (const { name, record = own, others = [], services = [], heir, sweepsUntagge
     assert.is(planned.endsAdoption ?? false, plan.endsAdoption ?? false)
   })
 }
+
+testRows(
+  'ledger/release/deletion-plan.ts',
+  cases.map(({ name, plan }) => [name, typeof plan === 'string' ? plan : 'keep']),
+  [
+    'that no longer exists, after a deletion that lost its answer',
+    'whose address an heir uses',
+    'of another cluster, by its marks',
+    'that an operator provisioned',
+    'that a second record holds and its Service shows',
+    'whose address a Service shows',
+    'that a provisioned ElasticIP waits for',
+    'that named no cluster when we adopted it',
+    'with our marks, which nobody uses',
+  ],
+)
 
 test.run()

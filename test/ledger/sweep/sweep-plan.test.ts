@@ -8,6 +8,7 @@ import { warmLabel } from '../../../ledger/record/names.ts'
 import { type SweepSeen, planSweep } from '../../../ledger/sweep/sweep-plan.ts'
 import type { Want } from '../../../ledger/want/want.ts'
 import { makeLot, makeRecord, makeReservation, makeService } from '../../builders.ts'
+import { testRows } from '../../drawn-rows.ts'
 
 const scheme = { usage: 'cloud-provider-equinix-metal-auto', separator: '/', cluster: 'cluster-1' } as const
 const marks = serviceMarks(scheme, 'default/web')
@@ -340,5 +341,43 @@ test('a free warm address whose reservation names a Service is a Service’s; on
     ['warm-da-1'],
   )
 })
+
+const ofOther = { ...reserve, family: 'ipv6' } as const
+const retainedOne = makeReservation({ marks: { ...marks, retained: 'true' } })
+const shown = { service: makeService({ name: 'other', status: { loadBalancer: { ingress: [{ ip: itsAddress }] } } }) }
+const named: [name: string, seen: Partial<SweepSeen>][] = [
+  ['of a Service that wants one', { services: [{ service: makeService(), wanted: reserve }] }],
+  ['of a Service that wants another', { services: [{ service: makeService(), wanted: ofOther }], suspects: longAgo }],
+  ['of nobody, shown', { services: [{ ...shown, wanted: { kind: 'ignored', reason: '' } }], suspects: longAgo }],
+  ['of nobody', { suspects: longAgo }],
+  ['of nobody, retained', { reservations: [retainedOne], suspects: longAgo }],
+]
+const byName = named.map(([name, seen]) => {
+  const { adopt, release, surplus = [], suspects } = plan(seen)
+  const words = { adopt, released: release, report: surplus, suspect: suspects }
+  return [name, Object.entries(words).find(([, ids]) => ids.length > 0)?.[0] ?? 'nothing'] as const
+})
+const words: Record<string, string> = {
+  adopt: 'adopt',
+  suspects: 'suspect|if it named our cluster',
+  untagged: 'report',
+}
+const unnamedOnes = untaggedCases.map(({ name, is }) => [name, words[Object.keys(is)[0] ?? ''] ?? 'nothing'] as const)
+testRows(
+  'ledger/sweep/sweep-plan.ts',
+  [...byName, ...unnamedOnes],
+  [
+    'of a Service that wants one',
+    'of a Service that wants another',
+    'of nobody, shown',
+    'of nobody',
+    'of nobody, retained',
+    'whose address its Service shows is adopted',
+    'whose Service shows another is nothing to us',
+    'whose Service shows none is reported',
+    'without a Service is reported',
+    'that named none when we adopted it is reported',
+  ],
+)
 
 test.run()

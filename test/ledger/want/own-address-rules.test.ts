@@ -13,6 +13,7 @@ import {
 import { serviceMarks } from '../../../ledger/record/marks.ts'
 import { type Want, isWanted } from '../../../ledger/want/want.ts'
 import { makeLot, makeRecord, makeReservation, makeService } from '../../builders.ts'
+import { testRows } from '../../drawn-rows.ts'
 
 const address = '198.51.100.7'
 const status = { loadBalancer: { ingress: [{ ip: address }] } }
@@ -373,5 +374,27 @@ test('ranges are networks of their family', () => {
   assert.is(isIn({ text: '198.51.101.1', family: 'ipv4' }), false)
   assert.is(isIn({ text: '2001:db8::1', family: 'ipv6' }), true)
 })
+
+testRows(
+  'ledger/want/own-address-rules.ts',
+  cases.map(({ name, verdict }) => [name, verdict === 'own' ? 'gets it' : verdict]),
+  [
+    'special address 127.8.8.8, even in the ranges',
+    'an address inside the cluster',
+    'an address that is given back',
+    'an address with a record of another namespace',
+    'an address of an older Service of another namespace',
+    'an address with a port of an older Service of the same namespace',
+    'an address that is assigned to a machine and shown',
+    'a provisioned address for other namespaces, even in the ranges',
+    'an address with a record of ours',
+    'an address in the ranges',
+    "another cluster's reservation",
+    'a reservation that a Node claims',
+    'an address while nothing is known',
+    'an address in the ranges that a Node claims',
+    'an address nobody reserved',
+  ],
+)
 
 test.run()
