@@ -90,7 +90,7 @@ async function mark(
 }
 
 /** Reads before it deletes: `/ips` holds servers' own addresses too, and deleting one in use is not documented. */
-async function release(project: Project, { id, marks = {} }: Marked, signal: AbortSignal): Promise<void> {
+async function release(project: Project, { id, marks }: Marked, signal: AbortSignal): Promise<void> {
   const found = await findAddress(project, { id }, signal)
   if (!found || !hasMarks(found.reservation.marks, marks)) return
   const { holder } = found.reservation

@@ -93,7 +93,7 @@ async function mark(
   const { body } = await http.call({ name: 'reservation', method: 'GET', path, accept: [404] }, signal)
   const item = fieldsOf(body)
   const before = itemsOf(item.tags)?.flatMap((tag) => textOf(tag) ?? []) ?? []
-  if (!isReservation(item) || !hasMarks(parseTags(before), reservation.marks ?? {})) return
+  if (!isReservation(item) || !hasMarks(parseTags(before), reservation.marks)) return
   const tags = changeTags(before, marks)
   if (tags.toSorted().join('\n') === before.toSorted().join('\n')) return
   await http.call({ name: 'mark', method: 'PATCH', path, body: { tags }, accept: [404] }, signal)
@@ -103,7 +103,7 @@ async function mark(
  * Reads before it deletes: DELETE with the id of an assignment would take the address from a running machine. No user waits
  * for this extra read.
  */
-async function release(project: Project, { id, marks = {} }: Marked, signal: AbortSignal): Promise<void> {
+async function release(project: Project, { id, marks }: Marked, signal: AbortSignal): Promise<void> {
   const found = await findReservation(project, id, signal)
   if (!found || !hasMarks(found.marks, marks)) return
   const path = ['ips', id]

@@ -59,7 +59,7 @@ async function move(project: Project, target: Target, options: MoveOptions): Pro
     if (now?.server === undefined || now.server === machine) return
     if (!machines.includes(now.server)) throw betweenError(now.reservation.address, now.server)
     // It means any server.
-    await unassign(project, { id }, options)
+    await unassign(project, target, options)
     await assign(project, { id, machine }, options).catch((after: unknown) => {
       throw afterWrite(after)
     })

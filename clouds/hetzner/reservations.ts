@@ -98,7 +98,7 @@ async function mark(
 }
 
 /** Deletes an address that no server has; while a server has it, it may be in use. */
-async function release(project: Project, { id, marks = {} }: Marked, signal: AbortSignal): Promise<void> {
+async function release(project: Project, { id, marks }: Marked, signal: AbortSignal): Promise<void> {
   const found = await findFloatingIp(project, { id }, signal)
   if (!found || !hasMarks(found.reservation.marks, marks)) return
   if (found.server !== undefined) {

@@ -78,7 +78,7 @@ async function mark(
 }
 
 /** Deletes a block that nothing uses. Reads it first: a block in use is refused by us, with what uses it. */
-async function release(account: Account, { id, marks = {} }: Marked, signal: AbortSignal): Promise<void> {
+async function release(account: Account, { id, marks }: Marked, signal: AbortSignal): Promise<void> {
   const found = await findBlock(account, id, signal)
   if (!found || !hasMarks(found.reservation.marks, marks)) return
   const { address = id, holder } = found.reservation

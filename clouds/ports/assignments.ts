@@ -66,5 +66,5 @@ export function hasMarks(marks: Marks, wanted: Marks): boolean {
 
 /** Whether an address is still the one that a caller has read before. */
 export function isStill({ marks, tags }: AssignedAddress, movable: Omit<Movable, 'id'>): boolean {
-  return hasMarks(marks, movable.marks ?? {}) && (movable.tag === undefined || tags.includes(movable.tag))
+  return hasMarks(marks, movable.marks) && (movable.tag === undefined || tags.includes(movable.tag))
 }

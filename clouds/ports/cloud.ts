@@ -24,8 +24,8 @@ export type Reservation = {
   createdAt: string | undefined
 }
 
-/** A reservation to change, with its marks as they were read if another one may have its id now. */
-export type Marked = Pick<Reservation, 'id'> & Partial<Pick<Reservation, 'marks'>>
+/** A reservation to change, with its marks as they were read: one that lacks them now is another with the same id. */
+export type Marked = Pick<Reservation, 'id' | 'marks'>
 
 export type ReservationRequest = {
   location: string

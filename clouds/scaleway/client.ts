@@ -92,7 +92,7 @@ async function mark(
  * Deletes an address that no server has; while a server has it, it may be in use. Ids come back: a reservation without
  * the caller's marks is another one now, and each deletion reads them again.
  */
-async function release(project: Project, { id, marks = {} }: Marked, signal: AbortSignal): Promise<void> {
+async function release(project: Project, { id, marks }: Marked, signal: AbortSignal): Promise<void> {
   const found = await findFlexibleIp(project, { id }, signal)
   if (!found || !hasMarks(found.reservation.marks, marks)) return
   const { address, holder } = found.reservation

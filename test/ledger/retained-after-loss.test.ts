@@ -156,7 +156,7 @@ test('both addresses of a Service without a record are retained', async () => {
 
 test('an address without a record is no longer ours to retain when the provider has none: its Service goes', async () => {
   const { harness, a } = await unrecorded({ [reclaimAnnotation]: 'Retain' })
-  await harness.cloud.cloud.release({ id: 'res-1' }, neverAborted)
+  await harness.cloud.cloud.release({ id: 'res-1', marks: {} }, neverAborted)
   const { reserve } = harness.cloud.calls
   await a.reconcile(key)
   assert.equal([harness.record(), harness.api.stored(services), harness.cloud.calls.reserve], [undefined, [], reserve])

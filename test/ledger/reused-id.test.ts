@@ -75,7 +75,7 @@ test('a Service whose reservation lost its marks keeps its address, and says so'
 
 test('the address of a Service that the provider gave to another one of ours is written off, and both have one', async () => {
   const { harness, leader } = await withAddress()
-  await harness.cloud.cloud.release({ id: 'res-1' }, neverAborted)
+  await harness.cloud.cloud.release({ id: 'res-1', marks: {} }, neverAborted)
   assert.is((await leader.claim({ key: 'default/next' })).kind, 'pending')
   await sweepTwice(leader)
   const web = await leader.claim()

@@ -106,7 +106,7 @@ for (const { name, fails, status } of [
     const { status: _lost, ...restored } = harness.record() as ElasticIP
     harness.api.drop(elasticIPs, { name: 'default.web' })
     harness.api.put(elasticIPs, restored)
-    await harness.cloud.cloud.release({ id: 'res-1' }, neverAborted)
+    await harness.cloud.cloud.release({ id: 'res-1', marks: {} }, neverAborted)
     const refused = new CloudError('the key is revoked', { fault: 'auth', outcome: 'nothing' })
     if (fails) harness.cloud.cloud.reservations = () => Promise.reject(refused)
     const limited = harness.alone('b', { limits: { cluster: 0, namespace: undefined } })
@@ -243,7 +243,7 @@ test('a Service that got its pending address from a sweep, and lost it later, as
   await a.sweep(neverAborted)
   await a.reconcile(key)
   assert.equal(shown(harness), ['203.0.113.8', '203.0.113.8'])
-  await harness.cloud.cloud.release({ id: 'res-8' }, neverAborted)
+  await harness.cloud.cloud.release({ id: 'res-8', marks: {} }, neverAborted)
   for (let n = 0; n < 2; n += 1) await a.sweep(neverAborted)
   assert.is((await a.reconcile(key)).againInMs, 5_000)
 })

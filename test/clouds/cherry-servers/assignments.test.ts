@@ -11,7 +11,7 @@ const held = { json: cherryIp({ targeted_to: cherryServer() }) }
 
 test('one PUT moves an address, and contains nothing else that it would replace', async () => {
   await withRoutes({ [`GET ${path}`]: held, [`PUT ${path}`]: held }, async ({ assignments }, seen) => {
-    await assignments.move({ id, machine: '640118' }, options)
+    await assignments.move({ id, machine: '640118', marks: {} }, options)
     assert.equal(asked(seen), [`GET ${path}`, `PUT ${path}`])
     assert.equal(seen[1]?.body, { targeted_to: '640118' })
   })
@@ -57,7 +57,7 @@ test('an address with the tag that has no number yet hides none that has one', a
 test("a server's own address is never moved", async () => {
   const own = { json: cherryIp({ type: 'primary-ip', targeted_to: cherryServer() }) }
   await withRoutes({ [`GET ${path}`]: own }, async ({ assignments }, seen) => {
-    const error = await cloudErrorOf(assignments.move({ id, machine: '640118' }, options))
+    const error = await cloudErrorOf(assignments.move({ id, machine: '640118', marks: {} }, options))
     assert.match(error.message, 'is an address of type primary-ip, not a floating IP')
     assert.is(seen.length, 1)
   })

@@ -42,10 +42,10 @@ for (const deleteTargeted of ['refused', 'detaches'] as const)
     const { id, address } = await cloud.reserve({ location, marks }, neverAborted)
     const server = String(cherry.control.devices.add({ hostname: 'node-1' })['id'])
     await target(cherry.simulator.url, address, server)
-    assert.is((await cloudErrorOf(cloud.release({ id }, neverAborted))).fault, 'conflict')
+    assert.is((await cloudErrorOf(cloud.release({ id, marks: {} }, neverAborted))).fault, 'conflict')
     assert.is(cherry.control.calls.count('DELETE /ips/{id}'), 0)
     await target(cherry.simulator.url, address, '0')
-    await cloud.release({ id }, neverAborted)
+    await cloud.release({ id, marks: {} }, neverAborted)
     assert.is(await cloud.reservation(id, neverAborted), undefined)
   })
 
@@ -54,7 +54,7 @@ test('the addresses of a server are never given back, anyone who asks', async ()
   const { ip_addresses } = cherry.control.devices.add({ hostname: 'node-1' }) as { ip_addresses: { id: string }[] }
   const cloud = cherry.cloudWith(key)
   for (const { id } of ip_addresses) {
-    const error = await cloudErrorOf(cloud.release({ id }, neverAborted))
+    const error = await cloudErrorOf(cloud.release({ id, marks: {} }, neverAborted))
     assert.match(error.message, /is an address of type (primary|private)-ip, not a floating IP/)
   }
   assert.equal(await cloud.reservations({}, neverAborted), [])

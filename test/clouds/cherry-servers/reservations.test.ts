@@ -20,7 +20,7 @@ const reserve = (routes: Routes, location = 'LT-Siauliai') =>
 const find = (routes: Routes) => withRoutes(routes, (cloud) => cloud.reservation(id, neverAborted))
 const release = (routes: Routes) =>
   withRoutes(routes, async (cloud, seen) => {
-    await cloud.release({ id }, neverAborted)
+    await cloud.release({ id, marks: {} }, neverAborted)
     return asked(seen)
   })
 
@@ -157,7 +157,7 @@ const uses = [
 for (const use of uses)
   test(`an address that goes to ${JSON.stringify(use)} is not deleted`, async () => {
     await withRoutes({ [`GET ${ip}`]: { json: cherryIp(use) } }, async (cloud, seen) => {
-      const error = await cloudErrorOf(cloud.release({ id }, neverAborted))
+      const error = await cloudErrorOf(cloud.release({ id, marks: {} }, neverAborted))
       assert.equal([error.fault, error.outcome, seen.length], ['conflict', 'nothing', 1])
       assert.match(error.message, /points to (server 640117|address 198\.51\.100\.10), so it is not deleted/)
     })
@@ -178,7 +178,7 @@ test('tags are changed with all the others as they were, and nothing else is sen
   const tags = { usage: 'u', waiting: 'yes', team: 'edge', empty: '' }
   const routes = { [`GET ${ip}`]: { json: cherryIp({ tags }) }, [`PUT ${ip}`]: { json: cherryIp() } }
   await withRoutes(routes, async (cloud, seen) => {
-    await cloud.mark({ id }, { service: 's', waiting: undefined }, neverAborted)
+    await cloud.mark({ id, marks: {} }, { service: 's', waiting: undefined }, neverAborted)
     assert.equal(seen[1]?.body, { tags: { usage: 'u', team: 'edge', empty: '', service: 's' } })
   })
 })
@@ -188,7 +188,7 @@ for (const tags of [null, [], undefined])
     const routes = { [`GET ${ip}`]: { json: cherryIp({ tags }) }, [`PUT ${ip}`]: { json: cherryIp() } }
     await withRoutes(routes, async (cloud, seen) => {
       assert.equal((await cloud.reservation(id, neverAborted))?.marks, {})
-      await cloud.mark({ id }, { service: 's' }, neverAborted)
+      await cloud.mark({ id, marks: {} }, { service: 's' }, neverAborted)
       assert.equal(seen.at(-1)?.body, { tags: { service: 's' } })
     })
   })

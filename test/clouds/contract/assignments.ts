@@ -73,7 +73,7 @@ function finding(on: On<AssignmentStage>): void {
     stage.control.reservations.vanish(id)
     assert.is(await stage.cloud.assignments.assignedAddress(id, neverAborted), undefined)
     assert.equal(await stage.cloud.assignments.assignedAddresses(tagOf(stage), neverAborted), [])
-    const error = await refusalOf(stage, move(stage, { id, machine: one }))
+    const error = await refusalOf(stage, move(stage, { id, machine: one, marks: {} }))
     assert.equal([error.fault, error.outcome], ['invalid', 'nothing'])
     assert.match(error.message, `address ${id} cannot be moved: its reservation no longer exists`)
     assert.is(writes(stage), 0)
@@ -93,22 +93,22 @@ function moving(on: On<AssignmentStage>): void {
   on('an address is taken from its machine, and again without harm', async (stage) => {
     const { id, one } = await room(stage)
     const unassign = (of: string) =>
-      stage.cloud.assignments.unassign({ id: of }, { signal: neverAborted, writeMs: () => 2_000 })
-    await move(stage, { id, machine: one })
+      stage.cloud.assignments.unassign({ id: of, marks: {} }, { signal: neverAborted, writeMs: () => 2_000 })
+    await move(stage, { id, machine: one, marks: {} })
     await unassign(id)
     assert.equal(await machinesOf(stage, id), [])
     stage.control.calls.clear()
     await unassign(id)
     assert.is(writes(stage), 0)
-    await stage.cloud.release({ id }, neverAborted)
+    await stage.cloud.release({ id, marks: {} }, neverAborted)
     await unassign(id)
   })
 
   on('an address that lacks the marks or the tag of the caller is another one by now, and stays', async (stage) => {
     const { id, one, two } = await room(stage)
-    await move(stage, { id, machine: one })
+    await move(stage, { id, machine: one, marks: {} })
     stage.control.calls.clear()
-    for (const lacking of [{ marks: { ...marks, service: 'other==' } }, { tag: `${tagOf(stage)}2` }]) {
+    for (const lacking of [{ marks: { ...marks, service: 'other==' } }, { marks: {}, tag: `${tagOf(stage)}2` }]) {
       const target = { id, machine: two, ...lacking }
       assert.is((await refusalOf(stage, move(stage, target))).outcome, 'nothing')
       await stage.cloud.assignments.unassign(target, { signal: neverAborted, writeMs: () => 2_000 })
@@ -121,7 +121,7 @@ function moving(on: On<AssignmentStage>): void {
 
   on('an address that no machine has is assigned in one write', async (stage) => {
     const { id, one } = await room(stage)
-    await move(stage, { id, machine: one })
+    await move(stage, { id, machine: one, marks: {} })
     assert.equal(await machinesOf(stage, id), [one])
     assert.is(writes(stage), 1)
   })
@@ -130,7 +130,7 @@ function moving(on: On<AssignmentStage>): void {
     const { id, one, two } = await room(stage)
     const before = await stage.cloud.reservation(id, neverAborted)
     for (const machine of [one, two, one]) {
-      await move(stage, { id, machine })
+      await move(stage, { id, machine, marks: {} })
       assert.equal(await machinesOf(stage, id), [machine])
     }
     assert.is(writes(stage), 1 + 2 * stage.writesOfMove)
@@ -143,7 +143,7 @@ function moving(on: On<AssignmentStage>): void {
     const { id, address, one } = await room(stage)
     await stage.machines.lend(one, address)
     stage.control.calls.clear()
-    await move(stage, { id, machine: one }, () => {
+    await move(stage, { id, machine: one, marks: {} }, () => {
       throw new Error('asked')
     })
     assert.is(writes(stage), 0)
@@ -151,11 +151,11 @@ function moving(on: On<AssignmentStage>): void {
 
   on('the address of a machine that was removed is assigned to another in one write', async (stage) => {
     const { id, one, two } = await room(stage)
-    await move(stage, { id, machine: one })
+    await move(stage, { id, machine: one, marks: {} })
     stage.machines.remove(one)
     stage.control.calls.clear()
     assert.equal(await machinesOf(stage, id), [])
-    await move(stage, { id, machine: two })
+    await move(stage, { id, machine: two, marks: {} })
     assert.equal(await machinesOf(stage, id), [two])
     assert.is(writes(stage), 1)
   })
@@ -163,11 +163,11 @@ function moving(on: On<AssignmentStage>): void {
   on('two addresses of two machines move without each other', async (stage) => {
     const { id, one, two } = await room(stage)
     const other = await reserve(stage, { service: 'other' })
-    await move(stage, { id: other.id, machine: two })
-    await move(stage, { id, machine: one })
-    await move(stage, { id, machine: two })
+    await move(stage, { id: other.id, machine: two, marks: {} })
+    await move(stage, { id, machine: one, marks: {} })
+    await move(stage, { id, machine: two, marks: {} })
     assert.equal([await machinesOf(stage, id), await machinesOf(stage, other.id)], [[two], [two]])
-    await move(stage, { id: other.id, machine: one })
+    await move(stage, { id: other.id, machine: one, marks: {} })
     assert.equal([await machinesOf(stage, id), await machinesOf(stage, other.id)], [[two], [one]])
   })
 }

@@ -29,11 +29,11 @@ export function familyRules(on: On<AssignmentStage>): void {
     const { id, address } = await reserveSix({ cloud, machines, ...stage })
     const machine = machines.add('node-1')
     const options = { signal: neverAborted, writeMs: () => 2_000 }
-    await cloud.assignments.move({ id, machine }, options)
+    await cloud.assignments.move({ id, machine, marks: {} }, options)
     const [found] = await cloud.assignments.assignedAddresses(undefined, neverAborted)
     assert.equal([found?.address, found?.machines], [address, [machine]])
-    await cloud.assignments.unassign({ id }, options)
-    await cloud.release({ id }, neverAborted)
+    await cloud.assignments.unassign({ id, marks: {} }, options)
+    await cloud.release({ id, marks: {} }, neverAborted)
     assert.equal(await cloud.reservations({}, neverAborted), [])
   })
 

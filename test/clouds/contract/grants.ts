@@ -22,7 +22,7 @@ export function grantRules(on: On<GrantStage>): void {
     stage.grants.deny(id)
     const denied = await stage.cloud.reservation(id, neverAborted)
     assert.equal([denied?.state, denied?.address], ['denied', undefined])
-    await stage.cloud.release({ id }, neverAborted)
+    await stage.cloud.release({ id, marks: {} }, neverAborted)
     assert.equal(await list(stage), [])
   })
 }

@@ -32,7 +32,7 @@ function refusing(on: On): void {
       () => cloud.reserve({ location, marks }, neverAborted),
       () => cloud.reservations(marks, neverAborted),
       () => cloud.reservation(id, neverAborted),
-      () => cloud.release({ id }, neverAborted),
+      () => cloud.release({ id, marks: {} }, neverAborted),
     ]
     for (const call of calls) {
       const error = await refusalOf(stage, call())
@@ -46,7 +46,10 @@ function refusing(on: On): void {
     const { id } = await reserve(stage)
     const { withReadOnlyKey: cloud, location } = stage
     assert.is((await cloud.reservations(marks, neverAborted)).length, 1)
-    const calls = [() => cloud.reserve({ location, marks }, neverAborted), () => cloud.release({ id }, neverAborted)]
+    const calls = [
+      () => cloud.reserve({ location, marks }, neverAborted),
+      () => cloud.release({ id, marks: {} }, neverAborted),
+    ]
     for (const call of calls) {
       const error = await refusalOf(stage, call())
       assert.equal([error.fault, error.outcome], ['auth', 'nothing'])
@@ -68,7 +71,7 @@ function failing(on: On): void {
     const error = await refusalOf(stage, cloud.reservation(id, neverAborted))
     assert.equal([error.fault, error.outcome], ['unavailable', 'nothing'])
     assert.match(error.message, `another object than ${id}`)
-    await refusalOf(stage, cloud.release({ id }, neverAborted))
+    await refusalOf(stage, cloud.release({ id, marks: {} }, neverAborted))
     assert.is(control.calls.count(stage.routes.release), 0)
     control.faults.clear()
     assert.is((await list(stage)).length, 2)

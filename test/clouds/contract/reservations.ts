@@ -74,7 +74,7 @@ function listing(on: On): void {
 function marking(on: On): void {
   on('marks are changed and taken off, and the others stay', async (stage) => {
     const { id } = await reserve(stage, { team: 'edge', waiting: 'yes' })
-    await stage.cloud.mark({ id }, { service: 'other==', waiting: undefined }, neverAborted)
+    await stage.cloud.mark({ id, marks: {} }, { service: 'other==', waiting: undefined }, neverAborted)
     const found = await stage.cloud.reservation(id, neverAborted)
     assert.equal({ ...found?.marks }, { ...marks, service: 'other==', team: 'edge' })
     assert.equal(idsOf(await list(stage, { service: 'other==' })), [id])
@@ -83,10 +83,10 @@ function marking(on: On): void {
   on('marks that are there already need no second write, and what no longer exists none at all', async (stage) => {
     const { id } = await reserve(stage)
     stage.control.calls.clear()
-    await stage.cloud.mark({ id }, marks, neverAborted)
+    await stage.cloud.mark({ id, marks: {} }, marks, neverAborted)
     assert.is(stage.control.calls.count(), 1)
-    await stage.cloud.release({ id }, neverAborted)
-    await stage.cloud.mark({ id }, { service: 'other==' }, neverAborted)
+    await stage.cloud.release({ id, marks: {} }, neverAborted)
+    await stage.cloud.mark({ id, marks: {} }, { service: 'other==' }, neverAborted)
     assert.is(await stage.cloud.reservation(id, neverAborted), undefined)
   })
 
@@ -104,10 +104,10 @@ function releasing(on: On): void {
   on('an address that is given back no longer exists, and giving it back again is fine', async (stage) => {
     const kept = await reserve(stage, { service: 'kept' })
     const { id } = await reserve(stage)
-    await stage.cloud.release({ id }, neverAborted)
+    await stage.cloud.release({ id, marks: {} }, neverAborted)
     assert.is(await stage.cloud.reservation(id, neverAborted), undefined)
     assert.equal(idsOf(await list(stage)), [kept.id])
-    await stage.cloud.release({ id }, neverAborted)
+    await stage.cloud.release({ id, marks: {} }, neverAborted)
     assert.equal(idsOf(await list(stage)), [kept.id])
   })
 
@@ -122,7 +122,7 @@ function releasing(on: On): void {
   on('an address that never was no longer exists', async (stage) => {
     const id = '00000000-0000-4000-8000-000000000000'
     assert.is(await stage.cloud.reservation(id, neverAborted), undefined)
-    await stage.cloud.release({ id }, neverAborted)
+    await stage.cloud.release({ id, marks: {} }, neverAborted)
   })
 
   on(
@@ -130,14 +130,14 @@ function releasing(on: On): void {
     async (stage) => {
       stage.control.setDeletion({ reservationsMs: 60_000 })
       const reservation = await reserve(stage)
-      await stage.cloud.release({ id: reservation.id }, neverAborted)
+      await stage.cloud.release({ id: reservation.id, marks: {} }, neverAborted)
       assert.equal(await list(stage, marks), [reservation])
-      await stage.cloud.release({ id: reservation.id }, neverAborted)
+      await stage.cloud.release({ id: reservation.id, marks: {} }, neverAborted)
       stage.control.reservations.vanish(reservation.id)
       assert.is(await stage.cloud.reservation(reservation.id, neverAborted), undefined)
       assert.equal(await list(stage), [])
-      await stage.cloud.release({ id: reservation.id }, neverAborted)
-      await stage.cloud.mark({ id: reservation.id }, { service: 'other' }, neverAborted)
+      await stage.cloud.release({ id: reservation.id, marks: {} }, neverAborted)
+      await stage.cloud.mark({ id: reservation.id, marks: {} }, { service: 'other' }, neverAborted)
     },
   )
 
@@ -145,15 +145,15 @@ function releasing(on: On): void {
     const { id } = await reserve(stage)
     stage.control.reservations.vanish(id)
     assert.is(await stage.cloud.reservation(id, neverAborted), undefined)
-    await stage.cloud.release({ id }, neverAborted)
+    await stage.cloud.release({ id, marks: {} }, neverAborted)
   })
 
   on('a release whose answer is lost can be asked for again', async (stage) => {
     const { id } = await reserve(stage)
     stage.control.faults.add({ on: stage.routes.release, answer: 'reset', done: true, times: 1 })
-    const error = await refusalOf(stage, stage.cloud.release({ id }, neverAborted))
+    const error = await refusalOf(stage, stage.cloud.release({ id, marks: {} }, neverAborted))
     assert.equal([error.fault, error.outcome], ['unavailable', 'unknown'])
-    await stage.cloud.release({ id }, neverAborted)
+    await stage.cloud.release({ id, marks: {} }, neverAborted)
     assert.is(await stage.cloud.reservation(id, neverAborted), undefined)
   })
 }

@@ -34,7 +34,7 @@ test('a move deletes the assignment, never the reservation, and assigns the addr
     'POST /devices/new/ips': { status: 201, json: {} },
   }
   await withRoutes(routes, async ({ assignments }, seen) => {
-    await assignments.move({ id, machine: 'new' }, options)
+    await assignments.move({ id, machine: 'new', marks: {} }, options)
     assert.equal(asked(seen), [`GET /ips/${id}`, 'DELETE /ips/assignment-1', 'POST /devices/new/ips'])
     assert.equal(seen[0]?.query.get('include'), 'assignments')
     assert.equal(seen[2]?.body, { address: `${address}/32` })
@@ -44,7 +44,7 @@ test('a move deletes the assignment, never the reservation, and assigns the addr
 test('an assignment that cannot be deleted yet is a conflict, and nothing was done', async () => {
   const routes = { [`GET /ips/${id}`]: held('old'), 'DELETE /ips/assignment-1': errors(422, 'It is being created') }
   await withRoutes(routes, async ({ assignments }, seen) => {
-    const error = await cloudErrorOf(assignments.move({ id, machine: 'new' }, options))
+    const error = await cloudErrorOf(assignments.move({ id, machine: 'new', marks: {} }, options))
     assert.equal([error.fault, error.outcome], ['conflict', 'nothing'])
     assert.match(error.message, 'It is being created')
     assert.is(seen.length, 2)
@@ -56,13 +56,13 @@ test('an address that is refused as taken by this machine itself is there', asyn
     [`GET /ips/${id}`]: (_: unknown, nth: number) => (nth === 1 ? free : held('new')),
     'POST /devices/new/ips': errors(422, 'Address has already been taken'),
   }
-  await withRoutes(routes, async ({ assignments }) => assignments.move({ id, machine: 'new' }, options))
+  await withRoutes(routes, async ({ assignments }) => assignments.move({ id, machine: 'new', marks: {} }, options))
 })
 
 test('an address that is refused for another reason is on no machine, and the error has the reason', async () => {
   const routes = { [`GET /ips/${id}`]: free, 'POST /devices/new/ips': errors(422, 'is not manageable') }
   await withRoutes(routes, async ({ assignments }) => {
-    const error = await cloudErrorOf(assignments.move({ id, machine: 'new' }, options))
+    const error = await cloudErrorOf(assignments.move({ id, machine: 'new', marks: {} }, options))
     assert.equal([error.fault, error.outcome], ['invalid', 'nothing'])
     assert.match(error.message, /is not manageable; check that machine new exists, in the metro of address/)
   })
@@ -71,7 +71,7 @@ test('an address that is refused for another reason is on no machine, and the er
 test('the id of an assignment is never moved as if it were a reservation', async () => {
   const assignment = { json: { id: 'x', type: 'IPAssignment', assigned_to: { href: '/devices/old' } } }
   await withRoutes({ 'GET /ips/x': assignment }, async ({ assignments }, seen) => {
-    const error = await cloudErrorOf(assignments.move({ id: 'x', machine: 'new' }, options))
+    const error = await cloudErrorOf(assignments.move({ id: 'x', machine: 'new', marks: {} }, options))
     assert.match(error.message, 'x is the assignment of an address to a machine, not a reservation')
     assert.is(seen.length, 1)
   })
@@ -80,7 +80,7 @@ test('the id of an assignment is never moved as if it were a reservation', async
 test('an answer without assignments is never taken for an address without a machine', async () => {
   const { assignments: _, ...without } = metalReservation()
   await withRoutes({ [`GET /ips/${id}`]: { json: without } }, async ({ assignments }, seen) => {
-    const error = await cloudErrorOf(assignments.move({ id, machine: 'new' }, options))
+    const error = await cloudErrorOf(assignments.move({ id, machine: 'new', marks: {} }, options))
     assert.equal([error.fault, error.outcome], ['unavailable', 'nothing'])
     assert.is(seen.length, 1)
   })

@@ -45,7 +45,7 @@ test('release looks before it deletes, and never repeats the API key', async () 
   const seen: string[] = []
   await using server = await startScript(() => ({ status: 401, json: { error: `token ${apiKey} is bad` } }))
   const cloud = metalAt(server.url, { observe: ({ call }) => seen.push(call) })
-  const error = await cloudErrorOf(cloud.release({ id: 'id' }, neverAborted))
+  const error = await cloudErrorOf(cloud.release({ id: 'id', marks: {} }, neverAborted))
   assert.equal(seen, ['reservation'])
   assert.not.match(`${error.message} ${error.stack} ${JSON.stringify(error)}`, apiKey)
 })

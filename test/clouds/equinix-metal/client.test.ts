@@ -47,7 +47,7 @@ for (const assignmentType of ['present', 'absent'] as const)
     await using metal = await startMetal({ assignmentType })
     const { cloud, reservationId, assignmentId } = await assigned(metal)
     const calls = [
-      () => cloud.release({ id: assignmentId }, neverAborted),
+      () => cloud.release({ id: assignmentId, marks: {} }, neverAborted),
       () => cloud.reservation(assignmentId, neverAborted),
     ]
     for (const call of calls) {
@@ -62,7 +62,7 @@ for (const assignmentType of ['present', 'absent'] as const)
 test('an address that a machine holds stays until the machine lets go', async () => {
   await using metal = await startMetal()
   const { cloud, reservationId } = await assigned(metal)
-  assert.is((await cloudErrorOf(cloud.release({ id: reservationId }, neverAborted))).fault, 'conflict')
+  assert.is((await cloudErrorOf(cloud.release({ id: reservationId, marks: {} }, neverAborted))).fault, 'conflict')
   assert.ok(await cloud.reservation(reservationId, neverAborted))
 })
 

@@ -11,7 +11,7 @@ const found = { json: { ...metalReservation(), tags: ['usage=u', 'team=edge', 'a
 
 test('tags are read before they are written, for people write tags as well', async () => {
   await withRoutes({ [`GET ${path}`]: found, [`PATCH ${path}`]: found }, async (cloud, seen) => {
-    await cloud.mark({ id }, marks, neverAborted)
+    await cloud.mark({ id, marks: {} }, marks, neverAborted)
     assert.equal(asked(seen), [`GET ${path}`, `PATCH ${path}`])
     assert.equal(seen[1]?.body, { tags: ['usage=u', 'team=edge', 'a bare word', 'service=new=='] })
   })
@@ -19,14 +19,14 @@ test('tags are read before they are written, for people write tags as well', asy
 
 test('a reservation that goes in between needs no marks', async () => {
   await withRoutes({ [`GET ${path}`]: found, [`PATCH ${path}`]: errors(404, 'Not found') }, async (cloud) => {
-    await cloud.mark({ id }, marks, neverAborted)
+    await cloud.mark({ id, marks: {} }, marks, neverAborted)
   })
 })
 
 test('what is an assignment by now is left alone', async () => {
   const assignment = { json: { ...metalReservation(), type: 'IPAssignment', assigned_to: { href: '/devices/1' } } }
   await withRoutes({ [`GET ${path}`]: assignment }, async (cloud, seen) => {
-    await cloud.mark({ id }, marks, neverAborted)
+    await cloud.mark({ id, marks: {} }, marks, neverAborted)
     assert.equal(asked(seen), [`GET ${path}`])
   })
 })
@@ -34,7 +34,7 @@ test('what is an assignment by now is left alone', async () => {
 test('a key that may not write is said to be that', async () => {
   const routes = { [`GET ${path}`]: found, [`PATCH ${path}`]: errors(403, 'You are not authorized') }
   await withRoutes(routes, async (cloud) => {
-    const error = await cloudErrorOf(cloud.mark({ id }, marks, neverAborted))
+    const error = await cloudErrorOf(cloud.mark({ id, marks: {} }, marks, neverAborted))
     assert.equal([error.fault, error.outcome], ['auth', 'nothing'])
   })
 })

@@ -134,14 +134,14 @@ for (const { reply, fault } of notGone)
 test('a release looks first and then deletes', async () => {
   const routes = { [`GET /ips/${id}`]: { json: metalReservation() }, [`DELETE /ips/${id}`]: { status: 204 } }
   await withRoutes(routes, async (cloud, seen) => {
-    await cloud.release({ id }, neverAborted)
+    await cloud.release({ id, marks: {} }, neverAborted)
     assert.equal(asked(seen), [`GET /ips/${id}`, `DELETE /ips/${id}`])
   })
 })
 
 test('a release of what no longer exists is done', async () => {
   await withRoutes({ [`GET /ips/${id}`]: errors(404, 'Not found') }, async (cloud, seen) => {
-    await cloud.release({ id }, neverAborted)
+    await cloud.release({ id, marks: {} }, neverAborted)
     assert.equal(asked(seen), [`GET /ips/${id}`])
   })
 })
@@ -149,7 +149,7 @@ test('a release of what no longer exists is done', async () => {
 test('a release that somebody else was quicker at is done', async () => {
   const routes = { [`GET /ips/${id}`]: { json: metalReservation() }, [`DELETE /ips/${id}`]: errors(404, 'Not found') }
   await withRoutes(routes, async (cloud, seen) => {
-    await cloud.release({ id }, neverAborted)
+    await cloud.release({ id, marks: {} }, neverAborted)
     assert.is(seen.length, 2)
   })
 })
@@ -157,7 +157,7 @@ test('a release that somebody else was quicker at is done', async () => {
 for (const changes of [{ type: 'IPAssignment', assigned_to: { href: '/d' } }, { type: 'public_ipv6' }, { type: null }])
   test(`${JSON.stringify(changes)} is never deleted`, async () => {
     await withRoutes({ [`GET /ips/${id}`]: { json: metalReservation(changes) } }, async (cloud, seen) => {
-      const error = await cloudErrorOf(cloud.release({ id }, neverAborted))
+      const error = await cloudErrorOf(cloud.release({ id, marks: {} }, neverAborted))
       assert.equal([error.fault, error.outcome], ['invalid', 'nothing'])
       assert.match(error.message, `${id} is `)
       assert.equal(asked(seen), [`GET /ips/${id}`])
@@ -171,7 +171,7 @@ const forbidden = {
 
 test('a release that is forbidden for what the list no longer has is done', async () => {
   await withRoutes({ ...forbidden, [`GET ${ips}`]: { json: { ip_addresses: [] } } }, async (cloud, seen) => {
-    await cloud.release({ id }, neverAborted)
+    await cloud.release({ id, marks: {} }, neverAborted)
     assert.equal(asked(seen).at(-1), `GET ${ips}`)
   })
 })
@@ -184,20 +184,20 @@ const stillThere: { name: string; list: Reply }[] = [
 for (const { name, list } of stillThere)
   test(`a release that is forbidden is not done when ${name}`, async () => {
     await withRoutes({ ...forbidden, [`GET ${ips}`]: list }, async (cloud) => {
-      assert.ok(await cloudErrorOf(cloud.release({ id }, neverAborted)))
+      assert.ok(await cloudErrorOf(cloud.release({ id, marks: {} }, neverAborted)))
     })
   })
 
 test('a release of what a machine still holds is a conflict, to be tried again', async () => {
   const routes = { [`GET /ips/${id}`]: { json: metalReservation() }, [`DELETE /ips/${id}`]: errors(422, 'is assigned') }
   await withRoutes(routes, async (cloud) => {
-    assert.is((await cloudErrorOf(cloud.release({ id }, neverAborted))).fault, 'conflict')
+    assert.is((await cloudErrorOf(cloud.release({ id, marks: {} }, neverAborted))).fault, 'conflict')
   })
 })
 
 test('a release without an id asks nothing of the provider', async () => {
   await withRoutes({}, async (cloud, seen) => {
-    assert.is((await cloudErrorOf(cloud.release({ id: '' }, neverAborted))).fault, 'invalid')
+    assert.is((await cloudErrorOf(cloud.release({ id: '', marks: {} }, neverAborted))).fault, 'invalid')
     assert.equal(seen, [])
   })
 })

@@ -40,7 +40,7 @@ test('a Service whose previous address is retained gets another one', async () =
   await using cloud = await startCloud()
   const client = cloud.cloudWith(key)
   const former = await client.reserve({ location, marks }, neverAborted)
-  await client.mark({ id: former.id }, { service: undefined }, neverAborted)
+  await client.mark({ id: former.id, marks: {} }, { service: undefined }, neverAborted)
   const { id } = await client.reserve({ location, marks }, neverAborted)
   assert.is.not(id, former.id)
 })
@@ -58,7 +58,7 @@ test('where the name of an order is taken, all its attempts still get one addres
   await using cloud = await startCloud()
   const attempt = () => cloud.cloudWith(key).reserve({ location, marks, order: 'uid-1' }, neverAborted)
   const former = await attempt()
-  await cloud.cloudWith(key).mark({ id: former.id }, { service: undefined }, neverAborted)
+  await cloud.cloudWith(key).mark({ id: former.id, marks: {} }, { service: undefined }, neverAborted)
   const [one, ...others] = await Promise.all([attempt(), attempt(), attempt()])
   assert.equal(others, [one, one])
   assert.is(cloud.control.reservations.all().length, 2)
@@ -74,7 +74,7 @@ test('labels of people stay, and ours are found among them', async () => {
     ((await (await fetch(url, { headers })).json()) as { floating_ip: { labels: object } }).floating_ip
   const labels = { ...(await read()).labels, cluster: 'k3s', 'team/name': 'edge' }
   await fetch(url, { method: 'PUT', headers, body: JSON.stringify({ labels }) })
-  await client.mark({ id }, { cluster: 'two' }, neverAborted)
+  await client.mark({ id, marks: {} }, { cluster: 'two' }, neverAborted)
   assert.equal(Object.keys((await read()).labels).toSorted(), [
     'cluster',
     'eip-admission.dev/cluster',
@@ -90,15 +90,15 @@ test('an address that a server has, or that is protected, stays, and the person 
   const client = cloud.cloudWith(key)
   const { id } = await client.reserve({ location, marks }, neverAborted)
   const machine = String(cloud.control.devices.add({ hostname: 'node-1' })['id'])
-  await client.assignments.move({ id, machine }, options)
-  const assigned = await cloudErrorOf(client.release({ id }, neverAborted))
+  await client.assignments.move({ id, machine, marks: {} }, options)
+  const assigned = await cloudErrorOf(client.release({ id, marks: {} }, neverAborted))
   assert.is(assigned.fault, 'conflict')
   assert.match(assigned.message, `is assigned to server ${machine}, so it is not deleted; unassign it`)
-  await client.assignments.unassign({ id }, options)
+  await client.assignments.unassign({ id, marks: {} }, options)
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const url = `${cloud.url}/floating_ips/${id}/actions/change_protection`
   await fetch(url, { method: 'POST', headers, body: '{"delete":true}' })
-  const refused = await cloudErrorOf(client.release({ id }, neverAborted))
+  const refused = await cloudErrorOf(client.release({ id, marks: {} }, neverAborted))
   assert.match(refused.message, /deletion is protected \(protected\); unassign it, and end its protection/)
 })
 
@@ -133,7 +133,9 @@ test('a move returns when its action has ended, and a hundred moves ask together
   cloud.control.calls.clear()
   const fromMs = performance.now()
   await Promise.all(
-    some.map(({ id }, n) => client.assignments.move({ id, machine: machines[n % 4] ?? '', from: [] }, options)),
+    some.map(({ id }, n) =>
+      client.assignments.move({ id, machine: machines[n % 4] ?? '', from: [], marks: {} }, options),
+    ),
   )
   const seconds = (performance.now() - fromMs) / 1000
   const after = await client.assignments.assignedAddresses(undefined, neverAborted)
@@ -156,7 +158,7 @@ test('sixty moves take turns where the provider refuses some as too many', async
   const move = async (id: string, machine: string) => {
     for (;;) {
       const error = await client.assignments
-        .move({ id, machine, from: [] }, options)
+        .move({ id, machine, from: [], marks: {} }, options)
         .catch((failure: CloudError) => failure)
       if (error === undefined) return
       // It may not wait for its turn for as long as it likes: this process may lose the right to write.
@@ -176,8 +178,8 @@ test('an action that fails late says so, and nothing has moved', async () => {
   const other = await client.reserve({ location, marks: { service: 'other' } }, neverAborted)
   const machine = String(cloud.control.devices.add({ hostname: 'node-1' })['id'])
   const [, second] = await Promise.allSettled([
-    client.assignments.move({ id, machine }, options),
-    cloudErrorOf(client.assignments.move({ id: other.id, machine }, options)),
+    client.assignments.move({ id, machine, marks: {} }, options),
+    cloudErrorOf(client.assignments.move({ id: other.id, machine, marks: {} }, options)),
   ])
   assert.ok(second.status === 'fulfilled')
   assert.equal([second.value.fault, second.value.outcome], ['conflict', 'unknown'])
@@ -190,7 +192,7 @@ test('when the provider has accepted a move and then refuses to say how it ended
   const { id } = await client.reserve({ location, marks }, neverAborted)
   const machine = String(cloud.control.devices.add({ hostname: 'node-1' })['id'])
   cloud.control.faults.add({ on: 'GET /actions', answer: 401 })
-  const error = await cloudErrorOf(client.assignments.move({ id, machine, from: [] }, options))
+  const error = await cloudErrorOf(client.assignments.move({ id, machine, from: [], marks: {} }, options))
   assert.equal([error.fault, error.outcome], ['auth', 'unknown'])
 })
 
@@ -231,10 +233,10 @@ test('an error within the provider says nothing of the machine, and a lock of th
     { fault: lockedBySupport, expected: ['invalid', 'nothing'] },
   ]) {
     cloud.control.faults.add({ on: 'POST /floating_ips/{id}/actions/assign', ...fault })
-    const error = await cloudErrorOf(client.assignments.move({ id, machine }, options))
+    const error = await cloudErrorOf(client.assignments.move({ id, machine, marks: {} }, options))
     assert.equal([error.fault, error.outcome], expected)
   }
-  await client.assignments.move({ id, machine }, options)
+  await client.assignments.move({ id, machine, marks: {} }, options)
 })
 
 test('a server without an interface of the family is refused with an error that does not name it as the reason', async () => {
@@ -242,7 +244,7 @@ test('a server without an interface of the family is refused with an error that 
   const client = cloud.cloudWith(key)
   const { id } = await client.reserve({ location, marks }, neverAborted)
   const machine = String(cloud.control.devices.add({ hostname: 'node-1', hasIpv4: false })['id'])
-  const error = await cloudErrorOf(client.assignments.move({ id, machine }, options))
+  const error = await cloudErrorOf(client.assignments.move({ id, machine, marks: {} }, options))
   // The mover passes such a server over at the second failure.
   assert.equal([error.fault, error.outcome], ['unavailable', 'unknown'])
   assert.match(error.message, /server has no public ipv4 interface \(service_error\)/)
@@ -253,11 +255,13 @@ test('where the API replaces no server, an address is taken from the one that we
   const client = cloud.cloudWith(key)
   const { id } = await client.reserve({ location, marks }, neverAborted)
   const [one, two, three] = ['a', 'b', 'c'].map((hostname) => String(cloud.control.devices.add({ hostname })['id']))
-  await client.assignments.move({ id, machine: one ?? '' }, options)
-  await client.assignments.move({ id, machine: two ?? '', from: [one ?? ''] }, options)
+  await client.assignments.move({ id, machine: one ?? '', marks: {} }, options)
+  await client.assignments.move({ id, machine: two ?? '', from: [one ?? ''], marks: {} }, options)
   const holder = async () => (await client.assignments.assignedAddress(id, neverAborted))?.machines
   assert.equal(await holder(), [two])
-  const error = await cloudErrorOf(client.assignments.move({ id, machine: three ?? '', from: [one ?? ''] }, options))
+  const error = await cloudErrorOf(
+    client.assignments.move({ id, machine: three ?? '', from: [one ?? ''], marks: {} }, options),
+  )
   assert.equal([error.fault, error.outcome], ['conflict', 'nothing'])
   assert.equal(await holder(), [two])
 })
@@ -273,7 +277,7 @@ test('a server that has the address already is not refused, although a read does
     code: 'floating_ip_assigned',
     times: 1,
   })
-  await client.assignments.move({ id, machine, from: [] }, options)
+  await client.assignments.move({ id, machine, from: [], marks: {} }, options)
 })
 
 test('a 404 without the code of the API proves neither a deletion nor a mark', async () => {
@@ -281,8 +285,8 @@ test('a 404 without the code of the API proves neither a deletion nor a mark', a
   const client = cloud.cloudWith(key)
   const { id } = await client.reserve({ location, marks }, neverAborted)
   for (const [on, change] of [
-    ['DELETE /floating_ips/{id}', () => client.release({ id }, neverAborted)],
-    ['PUT /floating_ips/{id}', () => client.mark({ id }, { service: 'other' }, neverAborted)],
+    ['DELETE /floating_ips/{id}', () => client.release({ id, marks: {} }, neverAborted)],
+    ['PUT /floating_ips/{id}', () => client.mark({ id, marks: {} }, { service: 'other' }, neverAborted)],
   ] as const) {
     const { id: fault } = cloud.control.faults.add({ on, answer: 404, code: 'no_route' })
     await cloudErrorOf(change())
@@ -311,9 +315,9 @@ for (const { answer, isDone } of [
     const client = cloud.cloudWith(key)
     const { id } = await client.reserve({ location, marks }, neverAborted)
     const machine = String(cloud.control.devices.add({ hostname: 'node-1' })['id'])
-    await client.assignments.move({ id, machine }, options)
+    await client.assignments.move({ id, machine, marks: {} }, options)
     cloud.control.faults.add({ on: 'POST /floating_ips/{id}/actions/unassign', ...answer, times: 1, done: isDone })
-    const work = client.assignments.unassign({ id }, options)
+    const work = client.assignments.unassign({ id, marks: {} }, options)
     if (isDone) await work
     else assert.is((await cloudErrorOf(work)).outcome, 'unknown')
     const { machines } = (await client.assignments.assignedAddress(id, neverAborted)) ?? {}

@@ -34,7 +34,7 @@ const reserveOf = (client: Client) => client.reserve({ location: 'fsn1', marks, 
 /** Every call that would take an address for gone. */
 const looks: Record<string, (client: Client) => Promise<unknown>> = {
   reservation: (client) => client.reservation('7', neverAborted),
-  release: (client) => client.release({ id: '7' }, neverAborted),
+  release: (client) => client.release({ id: '7', marks: {} }, neverAborted),
   assignedAddress: (client) => client.assignments.assignedAddress('7', neverAborted),
 }
 
@@ -142,7 +142,10 @@ test('while few calls are left, the reads of a move wait for no others', async (
     seen.length = 0
     const others = [client.machines(neverAborted), client.reservation('7', neverAborted)]
     await client.assignments.assignedAddresses(undefined, neverAborted)
-    await client.assignments.move({ id: '7', machine: '5', from: [] }, { signal: neverAborted, writeMs: () => 2_000 })
+    await client.assignments.move(
+      { id: '7', machine: '5', from: [], marks: {} },
+      { signal: neverAborted, writeMs: () => 2_000 },
+    )
     assert.equal(asked(seen), ['GET /floating_ips', 'POST /floating_ips/7/actions/assign', 'GET /actions'])
     await Promise.all(others)
   })

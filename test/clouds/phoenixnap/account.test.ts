@@ -45,7 +45,7 @@ for (const unknownTagName of ['400', '404'] as const)
     const later = await cloud.reserve()
     assert.equal(later.marks, marks)
     assert.equal([count(cloud, 'reserve'), count(cloud, 'createTag')], [2, 1])
-    await cloud.client.mark({ id }, marks, neverAborted)
+    await cloud.client.mark({ id, marks: {} }, marks, neverAborted)
     assert.equal((await cloud.client.reservation(id, neverAborted))?.marks, marks)
   })
 
@@ -74,7 +74,7 @@ test('tags of people stay, with and without a value, and ours are found among th
     await cloud.call('POST', '/tag-manager/v1/tags', { name, isBillingTag: false })
   const theirs = [{ name: 'team' }, { name: 'cluster', value: 'k3s' }]
   await cloud.call('PUT', `/ips/v1/ip-blocks/${id}/tags`, [...theirs, ...tagsOf(marks)])
-  await cloud.client.mark({ id }, { cluster: 'two', service: undefined }, neverAborted)
+  await cloud.client.mark({ id, marks: {} }, { cluster: 'two', service: undefined }, neverAborted)
   const { tags } = cloud.block(id) as { tags: { name: string; value?: string }[] }
   const shown = tags.map(({ name, value }) => [name, value])
   assert.equal(shown.slice(0, 2), [
@@ -101,7 +101,7 @@ test('a block of the other family is no reservation, and one that an operator na
   const error = await cloudErrorOf(cloud.client.reservation(id, neverAborted))
   assert.is(error.fault, 'invalid')
   assert.match(error.message, `${id} is no IPv4 block`)
-  await cloudErrorOf(cloud.client.release({ id }, neverAborted))
+  await cloudErrorOf(cloud.client.release({ id, marks: {} }, neverAborted))
 })
 
 test('a block that the provider still creates is requested, and has its address when it is there', async () => {
@@ -119,7 +119,7 @@ for (const status of inUse)
     await using cloud = await open()
     const { id } = await cloud.reserve()
     cloud.control.blocks.setStatus(id, status)
-    const error = await cloudErrorOf(cloud.client.release({ id }, neverAborted))
+    const error = await cloudErrorOf(cloud.client.release({ id, marks: {} }, neverAborted))
     assert.equal([error.fault, error.outcome], ['conflict', 'nothing'])
     assert.match(error.message, 'the block of 203.0.113.1 is assigned to')
     assert.is(count(cloud, 'release'), 0)
@@ -131,7 +131,7 @@ test('a block that a server has is named with the server, and refused by the pro
   const server = String(cloud.control.devices.add({ hostname: 'a', networkType: 'PRIVATE_ONLY' })['id'])
   const link = `/bmc/v1/servers/${server}/network-configuration/ip-block-configurations/ip-blocks`
   await cloud.call('POST', link, { id })
-  const error = await cloudErrorOf(cloud.client.release({ id }, neverAborted))
+  const error = await cloudErrorOf(cloud.client.release({ id, marks: {} }, neverAborted))
   assert.match(error.message, `is assigned to server ${server}`)
   assert.is((await cloud.call('DELETE', `/ips/v1/ip-blocks/${id}`)).status, 409)
 })
@@ -152,7 +152,7 @@ test('after a deletion a list that lags says that the block is there, not that t
   await using cloud = await open()
   cloud.control.setDeletion({ reservationsMs: 60_000 })
   const { id } = await cloud.reserve()
-  await cloud.client.release({ id }, neverAborted)
+  await cloud.client.release({ id, marks: {} }, neverAborted)
   cloud.control.faults.add({ on: 'GET /ips/v1/ip-blocks/*', answer: 403 })
   assert.is((await cloud.client.reservation(id, neverAborted))?.id, id)
   cloud.control.reservations.vanish(id)

@@ -48,7 +48,7 @@ test('a list with an item that has no id proves of nothing that it no longer exi
     const reads = [
       client.reservations({}, neverAborted),
       client.reservation('a', neverAborted),
-      client.release({ id: 'a' }, neverAborted),
+      client.release({ id: 'a', marks: {} }, neverAborted),
       client.machines(neverAborted),
       client.machine('a', neverAborted),
     ]
@@ -60,8 +60,8 @@ test('an answer about another block is no answer, and nothing is deleted or mark
   await withRoutes({ [getBlock]: { json: block({ id: 'b' }) } }, async (client, seen) => {
     const calls = [
       client.reservation('a', neverAborted),
-      client.release({ id: 'a' }, neverAborted),
-      client.mark({ id: 'a' }, { cluster: 'two' }, neverAborted),
+      client.release({ id: 'a', marks: {} }, neverAborted),
+      client.mark({ id: 'a', marks: {} }, { cluster: 'two' }, neverAborted),
     ]
     for (const error of await Promise.all(calls.map(cloudErrorOf)))
       assert.equal([error.fault, error.outcome], ['unavailable', 'nothing'])

@@ -52,7 +52,7 @@ test('tags of people stay, and ours are found among them', async () => {
   const { id } = await cloud.reserve()
   const { tags } = await cloud.call('GET', `/${id}`)
   await cloud.call('PATCH', `/${id}`, { tags: ['team', 'cluster=k3s', ...tags, 'eip-admission.dev/'] })
-  await cloud.client.mark({ id }, { cluster: 'two' }, neverAborted)
+  await cloud.client.mark({ id, marks: {} }, { cluster: 'two' }, neverAborted)
   const now = (await cloud.call('GET', `/${id}`)).tags
   assert.equal(now.slice(0, 2), ['team', 'cluster=k3s'])
   assert.ok(now.includes('eip-admission.dev/'))
@@ -85,7 +85,7 @@ test('a mark that is on its way reaches no later reservation with the same id', 
   await using cloud = await open()
   const first = await cloud.reserve()
   cloud.control.latency.set({ on: routes.mark, ms: 300 })
-  const marking = cloud.client.mark({ id: first.id }, { sign: 'one' }, neverAborted)
+  const marking = cloud.client.mark({ id: first.id, marks: {} }, { sign: 'one' }, neverAborted)
   const releasing = cloud.client.release(first, neverAborted).then(() => cloud.reserve('another=='))
   const [next] = await Promise.all([releasing, marking])
   assert.is(next.id, first.id)
@@ -129,7 +129,8 @@ for (const attachElsewhere of ['accept', 'precondition'] as const)
     assert.is((await cloud.call('POST', '', { project_id: project, tags: ['web'] })).id, id)
     cloud.control.reservations.assign(id, theirs)
     cloud.control.calls.clear()
-    const target = { id, ...(seen && { marks: seen }), ...(from && { from }) }
+    assert.ok(seen && from)
+    const target = { id, marks: seen, from }
     const error = await cloudErrorOf(assignments.move({ ...target, machine: ours }, options))
     assert.match(error.message, 'cannot be moved: its reservation no longer exists')
     await assignments.unassign(target, options)
@@ -160,11 +161,14 @@ test('an address that a server has, or is about to have, stays', async () => {
   const { id } = await cloud.reserve()
   const machine = cloud.add('node-1')
   cloud.control.reservations.assign(id, machine)
-  const attached = await cloudErrorOf(cloud.client.release({ id }, neverAborted))
+  const attached = await cloudErrorOf(cloud.client.release({ id, marks: {} }, neverAborted))
   assert.match(attached.message, `is attached to server ${machine}, so it is not deleted; detach it`)
   cloud.control.reservations.assign(id, undefined)
   await cloud.call('POST', '/attach', { fips_ids: [id], server_id: machine })
-  assert.match((await cloudErrorOf(cloud.client.release({ id }, neverAborted))).message, 'a server, in a moment')
+  assert.match(
+    (await cloudErrorOf(cloud.client.release({ id, marks: {} }, neverAborted))).message,
+    'a server, in a moment',
+  )
   assert.is(cloud.control.calls.count(routes.release), 0)
 })
 
@@ -172,8 +176,8 @@ test('a deletion that runs is not asked for with success twice, if the provider 
   await using cloud = await open({ unknowns: { deleteAgain: '409' } })
   cloud.control.setDeletion({ reservationsMs: 60_000 })
   const { id } = await cloud.reserve()
-  await cloud.client.release({ id }, neverAborted)
-  assert.is((await cloudErrorOf(cloud.client.release({ id }, neverAborted))).fault, 'conflict')
+  await cloud.client.release({ id, marks: {} }, neverAborted)
+  assert.is((await cloudErrorOf(cloud.client.release({ id, marks: {} }, neverAborted))).fault, 'conflict')
 })
 
 test('an address that the provider hides is not gone while the list has it', async () => {
@@ -192,7 +196,7 @@ test('after a deletion a list that lags says that the address is there, not that
   await using cloud = await open()
   cloud.control.setDeletion({ reservationsMs: 60_000 })
   const { id } = await cloud.reserve()
-  await cloud.client.release({ id }, neverAborted)
+  await cloud.client.release({ id, marks: {} }, neverAborted)
   cloud.control.faults.add({ on: 'GET /flexible-ip/v1alpha1/zones/*/fips/*', answer: 403 })
   assert.is((await cloud.client.reservation(id, neverAborted))?.id, id)
   cloud.control.reservations.vanish(id)
@@ -203,7 +207,7 @@ test('a deletion that the provider refuses says that the key may not do it', asy
   await using cloud = await open()
   const { id } = await cloud.reserve()
   cloud.control.faults.add({ on: routes.release, answer: 403 })
-  assert.is((await cloudErrorOf(cloud.client.release({ id }, neverAborted))).fault, 'auth')
+  assert.is((await cloudErrorOf(cloud.client.release({ id, marks: {} }, neverAborted))).fault, 'auth')
 })
 
 test('a move returns when the address is there, and twenty moves look together', async () => {
@@ -215,7 +219,9 @@ test('a move returns when the address is there, and twenty moves look together',
   cloud.control.calls.clear()
   const beganAtMs = performance.now()
   await Promise.all(
-    all.map(({ id }, n) => client.assignments.move({ id, machine: machines[n % 4] ?? '', from: [] }, options)),
+    all.map(({ id }, n) =>
+      client.assignments.move({ id, machine: machines[n % 4] ?? '', from: [], marks: {} }, options),
+    ),
   )
   const after = await client.assignments.assignedAddresses(undefined, neverAborted)
   assert.ok(after.every((one) => one.machines.length === 1))
@@ -232,10 +238,10 @@ test('an address on its way is on no machine, and a second move waits for the fi
   const [one, two] = [cloud.add('one'), cloud.add('two')]
   await cloud.call('POST', '/attach', { fips_ids: [id], server_id: one })
   assert.equal(await cloud.machinesOf(id), [])
-  await cloud.client.assignments.move({ id, machine: one, from: [] }, options)
+  await cloud.client.assignments.move({ id, machine: one, from: [], marks: {} }, options)
   assert.equal(await cloud.machinesOf(id), [one])
   await cloud.call('POST', '/attach', { fips_ids: [id], server_id: two })
-  await cloud.client.assignments.move({ id, machine: one }, options)
+  await cloud.client.assignments.move({ id, machine: one, marks: {} }, options)
   assert.equal(await cloud.machinesOf(id), [one])
 })
 
@@ -248,7 +254,7 @@ test('an address that gets a virtual MAC stays on its server, and a move there o
     assert.is((await cloud.call('POST', `/${id}/mac`, { mac_type: 'kvm' })).status, 'updating')
     assert.equal(await cloud.machinesOf(id), [one])
     assert.is((await cloud.client.reservation(id, neverAborted))?.holder, `server ${one}`)
-    await cloud.client.assignments.move({ id, machine }, options)
+    await cloud.client.assignments.move({ id, machine, marks: {} }, options)
     assert.equal([await cloud.machinesOf(id), (await cloud.call('GET', `/${id}`)).status], [[machine], 'attached'])
   }
 })
@@ -260,7 +266,7 @@ test('an address that moves away and still shows its previous server is brought 
   cloud.control.reservations.assign(id, one)
   await cloud.call('POST', '/attach', { fips_ids: [id], server_id: two })
   assert.equal(await cloud.machinesOf(id), [one])
-  await cloud.client.assignments.move({ id, machine: one }, options)
+  await cloud.client.assignments.move({ id, machine: one, marks: {} }, options)
   assert.equal([await cloud.machinesOf(id), (await cloud.call('GET', `/${id}`)).status], [[one], 'attached'])
 })
 
@@ -268,7 +274,10 @@ test('a caller who stops waiting learns that the move may still happen', async (
   await using cloud = await open({ changeMs: 60_000 })
   const { id } = await cloud.reserve()
   const stop = new AbortController()
-  const moving = cloud.client.assignments.move({ id, machine: cloud.add('one') }, { ...options, signal: stop.signal })
+  const moving = cloud.client.assignments.move(
+    { id, machine: cloud.add('one'), marks: {} },
+    { ...options, signal: stop.signal },
+  )
   while (cloud.control.calls.count(routes.attach) === 0) await new Promise((soon) => setTimeout(soon, 5))
   stop.abort()
   assert.is((await cloudErrorOf(moving)).outcome, 'unknown')
@@ -279,7 +288,7 @@ test('a look that fails after the write does not say that nothing happened', asy
   const { id } = await cloud.reserve()
   const machine = cloud.add('one')
   cloud.control.faults.add({ on: routes.list, answer: 500 })
-  const error = await cloudErrorOf(cloud.client.assignments.move({ id, machine, from: [] }, options))
+  const error = await cloudErrorOf(cloud.client.assignments.move({ id, machine, from: [], marks: {} }, options))
   assert.equal([error.fault, error.outcome], ['unavailable', 'unknown'])
 })
 
@@ -288,12 +297,12 @@ test('a change that fails after it was accepted says so, and the next move repai
   const { id } = await cloud.reserve()
   const machine = cloud.add('one')
   cloud.control.setChanges({ fail: true })
-  const error = await cloudErrorOf(cloud.client.assignments.move({ id, machine }, options))
+  const error = await cloudErrorOf(cloud.client.assignments.move({ id, machine, marks: {} }, options))
   assert.equal([error.fault, error.outcome], ['unavailable', 'unknown'])
   assert.match(error.message, `was not attached to server ${machine}, though that began`)
   assert.is((await cloud.call('GET', `/${id}`)).status, 'error')
   cloud.control.setChanges({ fail: false })
-  await cloud.client.assignments.move({ id, machine }, options)
+  await cloud.client.assignments.move({ id, machine, marks: {} }, options)
   assert.equal(await cloud.machinesOf(id), [machine])
 })
 
@@ -303,12 +312,12 @@ for (const attachElsewhere of ['precondition', 'invalid'] as const)
     const { id } = await cloud.reserve()
     const [one, two] = [cloud.add('one'), cloud.add('two')]
     const { assignments } = cloud.client
-    await assignments.move({ id, machine: one }, options)
+    await assignments.move({ id, machine: one, marks: {} }, options)
     cloud.control.devices.powerOff(two)
-    await cloudErrorOf(assignments.move({ id, machine: two }, options))
+    await cloudErrorOf(assignments.move({ id, machine: two, marks: {} }, options))
     assert.equal([await cloud.machinesOf(id), cloud.control.calls.count(routes.detach)], [[one], 0])
     cloud.control.devices.powerOn(two)
-    await assignments.move({ id, machine: two }, options)
+    await assignments.move({ id, machine: two, marks: {} }, options)
     assert.equal(await cloud.machinesOf(id), [two])
   })
 
@@ -319,11 +328,11 @@ for (const attachElsewhere of ['accept', 'invalid'] as const)
     const [first, second] = [await cloud.reserve('first'), await cloud.reserve('second')]
     const { assignments } = cloud.client
     cloud.control.setServerLimit({ addresses: 1 })
-    await assignments.move({ id: first.id, machine: full }, options)
-    const error = await cloudErrorOf(assignments.move({ id: second.id, machine: full }, options))
+    await assignments.move({ id: first.id, machine: full, marks: {} }, options)
+    const error = await cloudErrorOf(assignments.move({ id: second.id, machine: full, marks: {} }, options))
     assert.equal([error.fault, error.outcome], ['invalid', 'nothing'])
     assert.match(error.message, `FlexibleIPsOfServer: 1 of 1 (quotas_exceeded); server ${full} has no room`)
-    await assignments.move({ id: second.id, machine: other }, options)
+    await assignments.move({ id: second.id, machine: other, marks: {} }, options)
     assert.equal(await cloud.machinesOf(second.id), [other])
   })
 
@@ -344,10 +353,13 @@ test('an address that a server has stays there when the new server is full', asy
   const [full, other] = [cloud.add('full'), cloud.add('other')]
   const [first, second] = [await cloud.reserve('first'), await cloud.reserve('second')]
   const { assignments } = cloud.client
-  await assignments.move({ id: first.id, machine: full }, options)
-  await assignments.move({ id: second.id, machine: other }, options)
+  await assignments.move({ id: first.id, machine: full, marks: {} }, options)
+  await assignments.move({ id: second.id, machine: other, marks: {} }, options)
   cloud.control.setServerLimit({ addresses: 1 })
-  assert.is((await cloudErrorOf(assignments.move({ id: second.id, machine: full }, options))).fault, 'invalid')
+  assert.is(
+    (await cloudErrorOf(assignments.move({ id: second.id, machine: full, marks: {} }, options))).fault,
+    'invalid',
+  )
   assert.equal([await cloud.machinesOf(second.id), cloud.control.calls.count(routes.detach)], [[other], 0])
 })
 
@@ -361,13 +373,13 @@ test('the words of a used-up quota, of a key that may only read, and of a locked
     /quota\(s\) exceeded; FlexibleIPs: 1 of 1 \(quotas_exceeded\).*quota of the organization raised/,
   )
   const reader = cloud.cloudWith('5ca1e0ff-0000-4000-8000-00read-0nly0')
-  const readOnly = await cloudErrorOf(reader.mark({ id }, { cluster: 'two' }, neverAborted))
+  const readOnly = await cloudErrorOf(reader.mark({ id, marks: {} }, { cluster: 'two' }, neverAborted))
   assert.match(
     readOnly.message,
     /insufficient permissions; write flexible-ip \(permissions_denied\).*check that the API key/,
   )
   cloud.control.lock(id)
-  const locked = await cloudErrorOf(cloud.client.release({ id }, neverAborted))
+  const locked = await cloudErrorOf(cloud.client.release({ id, marks: {} }, neverAborted))
   assert.equal([locked.fault, locked.outcome], ['conflict', 'nothing'])
   assert.match(locked.message, 'resource is locked (locked)')
 })

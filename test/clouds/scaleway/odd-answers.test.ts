@@ -65,7 +65,7 @@ for (const { name, reply } of none)
     await withRoutes({ [`GET ${fips}/ip`]: reply }, async (client, seen) => {
       const looks = [
         client.reservation('ip', neverAborted),
-        client.release({ id: 'ip' }, neverAborted),
+        client.release({ id: 'ip', marks: {} }, neverAborted),
         client.assignments.assignedAddress('ip', neverAborted),
       ]
       for (const error of await Promise.all(looks.map(cloudErrorOf))) assert.is(error.fault, 'invalid')
@@ -103,7 +103,7 @@ for (const status of ['locked', 'unknown'])
     const routes: Routes = { [`GET ${fips}/ip`]: { json: shown }, [`DELETE ${fips}/ip`]: { status: 204 } }
     await withRoutes(routes, async (client, seen) => {
       assert.equal((await client.assignments.assignedAddress('ip', neverAborted))?.machines, ['server'])
-      const error = await cloudErrorOf(client.release({ id: 'ip' }, neverAborted))
+      const error = await cloudErrorOf(client.release({ id: 'ip', marks: {} }, neverAborted))
       assert.is(error.fault, 'conflict')
       assert.match(error.message, 'is attached to server server, so it is not deleted')
       assert.not(asked(seen).includes(`DELETE ${fips}/ip`))
@@ -120,7 +120,7 @@ test('an address that is on its way to a machine is taken from it, once it is th
     [`POST ${fips}/detach`]: { json: {} },
   }
   await withRoutes(routes, async ({ assignments }, seen) => {
-    await assignments.unassign({ id: 'ip' }, { signal: neverAborted, writeMs: () => 2_000 })
+    await assignments.unassign({ id: 'ip', marks: {} }, { signal: neverAborted, writeMs: () => 2_000 })
     assert.equal(asked(seen).slice(-2), [`POST ${fips}/detach`, `GET ${fips}`])
   })
 })

@@ -252,7 +252,7 @@ test('a warm address whose record is deleted is released and replaced', async ()
 
 test('a warm address that the provider lost is written off when two sweeps miss it', async () => {
   const { harness, process } = await warmHarness(1)
-  await harness.cloud.cloud.release({ id: 'res-1' }, neverAborted)
+  await harness.cloud.cloud.release({ id: 'res-1', marks: {} }, neverAborted)
   for (let n = 0; n < 2; n += 1) await process.sweep(neverAborted)
   await settle(harness, process)
   assert.equal(
@@ -264,7 +264,7 @@ test('a warm address that the provider lost is written off when two sweeps miss 
 test('after a restore, a warm address that carries a Service’s mark goes to no other Service', async () => {
   const { harness, process } = await warmHarness(1)
   await harness.cloud.cloud.mark(
-    { id: 'res-1' },
+    { id: 'res-1', marks: {} },
     { ...serviceMarks(scheme, 'default/web'), 'elastic-ip': undefined },
     neverAborted,
   )

@@ -291,7 +291,7 @@ test('a reservation that another cluster took is not deleted with its Service', 
   harness.setAdoptionMark()
   const process = harness.alone('a')
   await process.claim()
-  await harness.cloud.cloud.mark({ id: 'res-1' }, { cluster: 'cluster-2' }, neverAborted)
+  await harness.cloud.cloud.mark({ id: 'res-1', marks: {} }, { cluster: 'cluster-2' }, neverAborted)
   assert.is(await process.release(), 'released')
   assert.equal([harness.cloud.released, harness.record()], [[], undefined])
 })
@@ -340,7 +340,7 @@ test("a reservation with another Service's marks that a person wrote into a reco
 
 test('an address that the provider did not find is checked again soon, and then its records say that it is lost', async () => {
   const { harness, process } = await lentOffice()
-  await harness.cloud.cloud.release({ id: 'own-1' }, neverAborted)
+  await harness.cloud.cloud.release({ id: 'own-1', marks: {} }, neverAborted)
   harness.advance(300_000)
   assert.equal(await process.reconcileSource('office'), { againInMs: 30_000 })
   assert.is(harness.record()?.status?.phase, 'Bound', 'one look proves nothing')

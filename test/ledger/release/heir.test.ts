@@ -224,7 +224,7 @@ test('nothing is deleted where the other Service has just stopped using an annou
 test('of a reservation without marks that was adopted, the marks stay as they are', async () => {
   const harness = await shared()
   await harness.cloud.cloud.mark(
-    { id: 'res-1' },
+    { id: 'res-1', marks: {} },
     { cluster: undefined, service: undefined, usage: undefined },
     neverAborted,
   )

@@ -550,7 +550,7 @@ test('an adopted address without a location is written off when the provider los
   harness.cloud.put({ ...old, location: undefined })
   harness.addService(makeService())
   const process = await sweepTimes(harness, 1)
-  await harness.cloud.cloud.release({ id: 'res-8' }, neverAborted)
+  await harness.cloud.cloud.release({ id: 'res-8', marks: {} }, neverAborted)
   await sweepTimes(harness, 2, process)
   assert.equal([harness.record()?.status?.phase, harness.record()?.status?.reservationID], ['Requested', undefined])
   const claimed = await process.claim()
@@ -656,7 +656,7 @@ test('after a change of the cluster id no sweep says that the project is another
 
 test('after a change of the cluster id an older address that the provider lost is written off', async () => {
   const { harness, phases } = withFormerId()
-  await harness.cloud.cloud.release({ id: 'res-1' }, neverAborted)
+  await harness.cloud.cloud.release({ id: 'res-1', marks: {} }, neverAborted)
   await sweepTimes(harness, 3)
   assert.equal([harness.warnings, phases()], [[], ['Bound', 'Requested']])
 })
