@@ -15,8 +15,8 @@ options = $(if $(CLOUD),--cloud $(CLOUD)) $(if $(INSTALL),--install $(INSTALL))
 demo: $(installed) ## runs the product on a real API server with a simulated cloud, and ends automatically; CLOUD=hetzner
 	@npm run --silent demo -- $(options)
 
-sandbox: $(installed) ## the same, but it runs until you stop it; INSTALL=helm installs the chart
-	@npm run --silent sandbox -- $(options)
+sandbox: $(installed) ## the same, but it runs until you stop it; INSTALL=helm installs the chart; NODES=3 has real nodes, pods and a client
+	@$(if $(NODES),node sandbox/cluster/sandbox.ts --nodes $(NODES),npm run --silent sandbox --) $(options)
 
 test: $(installed) control-plane chart-tools ## shows each promise once, in 9 to 25 minutes
 	@npm run --silent test

@@ -109,10 +109,9 @@ async function prepareNodes(): Promise<string | undefined> {
   const problem = findNodeProblem()
   if (problem !== undefined) return problem
   const { clusterPrograms, imageVariable } = await import('../sandbox/cluster/programs.ts')
-  const { images } = await clusterPrograms()
+  const { images } = await clusterPrograms('cherry-servers')
   const [product = ''] = images
   process.env[imageVariable] = product
-  process.once('exit', () => rmSync(product, { force: true }))
   return undefined
 }
 

@@ -4,69 +4,108 @@ import { mkdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Child, startChild } from '../child.ts'
-import { startHetzner } from '../clouds/hetzner/server.ts'
 import { type Member, etcdArgs, ports } from '../control-planes/args.ts'
 import { administrator, makeAuthority, writeCredentials } from '../control-planes/credentials.ts'
 import { type Network, cloudAddress, createNetwork } from '../control-planes/network.ts'
 import { type Program, makeProgram } from '../control-planes/program.ts'
 import { waitUntilReady } from '../control-plane/wait-until-ready.ts'
 import { type Kubectl, kubectlOf } from '../kubectl.ts'
+import { administratorWith } from '../rig/administrator.ts'
+import { type Routers, startRouters } from '../rig/routers.ts'
+import { type ClusterCloud, type ClusterCloudName, clusterClouds } from './clouds.ts'
 import { type ClusterNode, makeNode } from './node.ts'
 import type { ClusterPrograms } from './programs.ts'
 
 const clientAddress = '192.0.2.20'
-const token = 't'.repeat(64)
 
 /** The machines of the cloud. The first has the control plane. */
-const machines = ['control-1', 'worker-1', 'worker-2'].map((name) => ({ name }))
+export const machineNames = ['control-1', 'worker-1', 'worker-2']
 
 export type Cluster = {
   dir: string
   kubectl: Kubectl
   kubeconfig: string
   nodes: ClusterNode[]
-  /** The URL and the authority of the cloud, and a token of its project. */
-  access: { url: string; authority: string; token: string }
+  cloud: ClusterCloud
+  /** The certificate of the authority of the API server and of the cloud. */
+  authority: string
   apiServer: string
   /** Runs a command at the client outside, and returns its exit code. */
   atClient: (command: string[]) => Promise<number | null>
   stop(): Promise<void>
 }
 
-/** Starts the cluster. Its nodes are off; they will have the taints of new ones, and no pod network. */
-export async function startCluster(dir: string, programs: ClusterPrograms): Promise<Cluster> {
-  const logs = join(dir, 'logs')
-  mkdirSync(logs, { recursive: true })
-  const network = await createNetwork()
-  const authority = await makeAuthority(dir)
-  const { cloud, members, routes } = await startCloud(dir, await authority.issue([cloudAddress]))
-  for (const { name, address } of members) await network.attach({ name, addresses: [address] })
-  await network.attach({ name: 'client', addresses: [clientAddress] })
+export type ClusterOptions = {
+  dir: string
+  programs: ClusterPrograms
+  cloudName?: ClusterCloudName | undefined
+  onStep?: (step: string) => void
+}
+
+/** Starts the cluster. Its nodes have registered; they have the taints of new ones, and no pod network. */
+export async function startCluster(options: ClusterOptions): Promise<Cluster> {
+  const { dir, programs, cloudName = 'hetzner', onStep = () => {} } = options
+  onStep('the control plane')
+  mkdirSync(join(dir, 'logs'), { recursive: true })
+  const { network, authority, cloud } = await openCloud(dir, cloudName)
+  const members = cloud.machines.map(({ name, address }): Member => ({ name, address, dir: join(dir, name) }))
+  const [first] = members as [Member]
   const credentials = await writeCredentials({ dir, authority, members, sharedHosts, users: usersOf(members) })
-  const [first] = members
   const kubeconfigFor = (user: string) => credentials.kubeconfigFor(user, first)
   const adminToken = credentials.tokenOf(administrator)
   const parts = controlPlane({ dir, programs, network, member: first, token: adminToken, kubeconfigFor })
   for (const part of parts) await part.start()
   const nodes = makeNodes(members, { dir, programs, network, kubeconfigFor })
-  const follower = follow(network, routes)
+  const way = await openWay(cloud, network, dir)
   const kubeconfig = kubeconfigFor(administrator)
+  const kubectl = kubectlOf({ kubectl: join(programs.controlPlane, 'kubectl'), kubeconfig, dir })
+  onStep('containerd and kubelet of each node')
+  await startNodes(nodes, kubectl)
   return {
     dir,
-    kubectl: kubectlOf({ kubectl: join(programs.controlPlane, 'kubectl'), kubeconfig, dir }),
+    kubectl,
     kubeconfig,
     nodes,
-    access: { url: cloud.url, authority: authority.cert, token },
+    cloud,
+    authority: authority.cert,
     apiServer: `https://${first.address}:${ports.api}`,
-    atClient: (command) => startChild(network.on('client', command), { logFile: join(logs, 'client.log') }).exited,
+    atClient: (command) =>
+      startChild(network.on('client', command), { logFile: join(dir, 'logs', 'client.log') }).exited,
     async stop() {
-      await follower.stop()
+      await way.stop()
       await Promise.all(nodes.map((node) => node.powerOff()))
       for (const part of parts.toReversed()) await part.end()
       await cloud.close()
       await network.remove()
     },
   }
+}
+
+/** Opens the cloud, and connects its machines and a client outside to the router. */
+async function openCloud(dir: string, name: ClusterCloudName) {
+  const network = await createNetwork()
+  const authority = await makeAuthority(dir)
+  const tls = await authority.issue([cloudAddress])
+  const cloud = await clusterClouds[name]({ host: cloudAddress, tls, names: machineNames })
+  for (const machine of cloud.machines) await network.attach(machine)
+  await network.attach({ name: 'client', addresses: [clientAddress] })
+  return { network, authority, cloud }
+}
+
+/** Switches the nodes on, and waits until they have registered. */
+async function startNodes(nodes: ClusterNode[], kubectl: Kubectl): Promise<void> {
+  for (const node of nodes) await node.powerOn()
+  const { run } = administratorWith(kubectl)
+  // kubectl waits for the creation of one object only.
+  for (const { name } of nodes) await run(['wait', '--for=create', '--timeout=300s', `node/${name}`])
+}
+
+/** Routes each address to the machines that the cloud names, or that its routers learn. */
+async function openWay({ way, machines }: ClusterCloud, network: Network, dir: string): Promise<Pick<Routers, 'stop'>> {
+  if ('routes' in way) return follow(network, way.routes)
+  const cables = new Map(machines.map(({ name, addresses }) => [addresses[0] ?? '', network.cableOf(name)]))
+  for (const address of way.bgp.routers) await network.addRouterAddress(address)
+  return startRouters({ dir, provider: way.bgp, cables })
 }
 
 const sharedHosts = ['10.96.0.1', 'kubernetes.default.svc']
@@ -80,29 +119,6 @@ function usersOf(members: readonly Member[]): Record<string, string[]> {
 }
 
 const kubeletUser = (node: string) => `system:node:${node}`
-
-type Device = { id: number; private_net: { ip: string }[] }
-
-/** Starts the cloud with a server for each machine. Returns to which machine it routes each address at a moment. */
-async function startCloud(dir: string, tls: { cert: string; key: string }) {
-  const tokens = [{ token, label: 'full', projects: [1] }]
-  const cloud = await startHetzner({ host: cloudAddress, tls, tokens, quota: 2000 })
-  const { control } = cloud
-  const order = (name: string) => control.devices.add({ hostname: name }) as Device
-  const ordered = machines.map(({ name }) => ({ name, device: order(name) }))
-  const [first, ...others] = ordered.map(({ name, device }): Member => {
-    return { name, address: device.private_net[0]?.ip ?? '', dir: join(dir, name) }
-  })
-  if (!first) throw new Error('the cluster has no machine')
-  const names = new Map(ordered.map(({ name, device }) => [String(device.id), name]))
-  const routes = () => {
-    const all = control.reservations.all() as { ip: string; type: string }[]
-    const addresses = all.filter(({ type }) => type === 'ipv4').map(({ ip }) => ip)
-    return new Map(addresses.map((ip) => [ip, names.get(control.route(ip) ?? '')]))
-  }
-  const members: [Member, ...Member[]] = [first, ...others]
-  return { cloud, members, routes }
-}
 
 type Shared = Pick<ControlPlaneOptions, 'dir' | 'programs' | 'network' | 'kubeconfigFor'>
 
@@ -181,7 +197,7 @@ function apiServerArgs(dir: string, { address, dir: own }: Member): string[] {
 const periodMs = 50
 
 /** Keeps the routes of the network as the cloud has them. */
-function follow(network: Network, routes: () => Map<string, string | undefined>): { stop: () => Promise<void> } {
+function follow(network: Network, routes: () => ReadonlyMap<string, string | undefined>): Pick<Routers, 'stop'> {
   const stopping = new AbortController()
   const routed = new Map<string, string | undefined>()
   const loop = (async () => {

@@ -29,6 +29,8 @@ export type ClusterNode = {
   powerOn(): Promise<void>
   /** Ends everything at once, as a power failure does. Packets for it are lost. */
   powerOff(): Promise<void>
+  /** Cuts its network, or repairs it: its programs run all the time. */
+  setLink(to: 'up' | 'down'): Promise<void>
   /** Gives pods a network. Without it the node stays not ready. */
   addPodNetwork(): Promise<void>
 }
@@ -47,7 +49,7 @@ export function makeNode(options: NodeOptions): ClusterNode {
     name,
     address,
     async powerOn() {
-      makeGroups(groupOf(options))
+      makeGroups(groupOf(name))
       await network.setLink(name, 'up')
       // `ip netns exec` would mount another /sys, without the control groups.
       const inNetwork = ['nsenter', `--net=/run/netns/${name}`]
@@ -58,8 +60,9 @@ export function makeNode(options: NodeOptions): ClusterNode {
     async powerOff() {
       await network.setLink(name, 'down')
       await child?.stop('SIGKILL')
-      await removeGroups(groupOf(options))
+      await removeGroups(groupOf(name))
     },
+    setLink: (to) => network.setLink(name, to),
     async addPodNetwork() {
       writeFileSync(folder('plugins.d/10-pods.conflist'), JSON.stringify(podNetwork(podRange, own)))
       await network.route(podRange, name)
@@ -67,7 +70,8 @@ export function makeNode(options: NodeOptions): ClusterNode {
   }
 }
 
-const groupOf = ({ name }: NodeOptions) => `eip-admission-${name}`
+/** The control group of a node. */
+export const groupOf = (name: string) => `eip-admission-${name}`
 
 function kubeletConfiguration({ own, dir, name, isControlPlane }: NodeOptions): object {
   return {
@@ -82,7 +86,7 @@ function kubeletConfiguration({ own, dir, name, isControlPlane }: NodeOptions): 
     tlsCertFile: join(own, 'api-server.crt'),
     tlsPrivateKeyFile: join(own, 'api-server.key'),
     cgroupDriver: 'cgroupfs',
-    cgroupRoot: `/eip-admission-${name}`,
+    cgroupRoot: `/${groupOf(name)}`,
     failCgroupV1: false,
     failSwapOn: false,
     clusterDomain: 'cluster.local',
@@ -149,7 +153,10 @@ function startScript({ name, address, own, kubeconfigs, programs }: NodeOptions)
     `--root-dir=${own}/kubelet`,
   ]
   const proxy = [programs.proxy, ...proxyArgs({ kubeconfig: kubeconfigs.proxy, node: name, mode: 'nftables' })]
-  const imports = programs.images.map((file) => `ctr --namespace k8s.io images import --local ${file}`)
+  // A node unpacks an image when its first pod needs it: most nodes run pods of few images.
+  const imports = programs.images.map(
+    (file) => `ctr --namespace k8s.io images import --local --no-unpack ${file} & imports="$imports $!"`,
+  )
   return `set -e
 mount --make-rprivate /
 mount -t proc proc /proc
@@ -168,6 +175,7 @@ echo 1 > /proc/sys/net/ipv4/ip_forward
 containerd --config ${own}/etc/containerd.toml > ${own}/logs/containerd.log 2>&1 &
 until ctr version > /dev/null 2>&1; do sleep 0.2; done
 ${imports.join('\n')}
+for import in $imports; do wait $import; done
 ${proxy.join(' ')} > ${own}/logs/kube-proxy.log 2>&1 &
 while :; do
   ${kubelet.join(' ')} >> ${own}/logs/kubelet.log 2>&1 || true

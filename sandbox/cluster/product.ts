@@ -1,55 +1,50 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { metallbManifest } from '../metallb/build.ts'
+import { administratorWith } from '../rig/administrator.ts'
 import { chartFolder, runHelm } from '../run-helm.ts'
 import type { Cluster } from './cluster.ts'
-import { productImage } from './programs.ts'
+import { metallbVersion, productImage } from './programs.ts'
 
 const namespace = 'eip-admission'
 const folder = '/etc/cloud-authority'
 
+type Values = { hostNetwork?: boolean; [name: string]: unknown }
+
 /** Installs the chart, with more values of the caller; its pods run the image of these sources. */
-export async function installProduct(cluster: Cluster, values: object): Promise<void> {
-  const { access, dir, kubectl, kubeconfig } = cluster
-  const metadata = (name: string) => ({ name, namespace })
-  const objects = [
-    {
-      apiVersion: 'v1',
-      kind: 'Namespace',
-      metadata: { name: namespace, labels: { 'pod-security.kubernetes.io/enforce': 'privileged' } },
-    },
-    {
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: metadata('eip-admission-cloud'),
-      stringData: { 'cloud-sa.json': JSON.stringify({ token: access.token }) },
-    },
+export async function installProduct(cluster: Cluster, values: Values = {}): Promise<void> {
+  const { cloud, authority, dir, kubectl, kubeconfig, apiServer } = cluster
+  const metadata = { name: namespace, namespace }
+  // Pods on the host network are the only ones that the strictest standard refuses.
+  const labels = { 'pod-security.kubernetes.io/enforce': values.hostNetwork ? 'privileged' : 'restricted' }
+  const stringData = { 'cloud-sa.json': JSON.stringify(cloud.secret) }
+  const items = [
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } },
+    { apiVersion: 'v1', kind: 'Secret', metadata: { ...metadata, name: 'eip-admission-cloud' }, stringData },
     {
       apiVersion: 'v1',
       kind: 'ConfigMap',
-      metadata: metadata('cloud-authority'),
-      data: { 'ca.crt': access.authority },
+      metadata: { ...metadata, name: 'cloud-authority' },
+      data: { 'ca.crt': authority },
     },
   ]
-  const { code, stderr } = await kubectl(['apply', '-f', '-'], { apiVersion: 'v1', kind: 'List', items: objects })
-  if (code !== 0) throw new Error(stderr)
+  await administratorWith(kubectl).apply({ apiVersion: 'v1', kind: 'List', items })
   const file = join(dir, 'values.json')
-  writeFileSync(file, JSON.stringify({ ...sharedValues, ...values }))
+  const settings = { 'base-url': cloud.url, 'api-server': apiServer, ...cloud.settings }
+  writeFileSync(file, JSON.stringify({ ...sharedValues, cloudProvider: cloud.cloudProvider, settings, ...values }))
   const upgrade = ['upgrade', '--install', 'eip-admission', chartFolder, '--namespace', namespace, '--values', file]
-  const settings = {
-    'base-url': access.url,
-    'api-server': cluster.apiServer,
-    location: 'fsn1',
-    loadbalancer: 'assign:///',
-  }
-  const flags = Object.entries(settings).flatMap(([name, value]) => ['--set', `settings.${name}=${value}`])
-  await runHelm([...upgrade, ...flags], { KUBECONFIG: kubeconfig })
+  await runHelm(upgrade, { KUBECONFIG: kubeconfig })
 }
 
 const sharedValues = {
   image: { ...productImage, pullPolicy: 'IfNotPresent' },
-  cloudProvider: 'hetzner',
   // The simulated cloud has an authority that no image knows.
   extraEnv: [{ name: 'NODE_EXTRA_CA_CERTS', value: `${folder}/ca.crt` }],
   extraVolumes: [{ name: 'cloud-authority', configMap: { name: 'cloud-authority' } }],
   extraVolumeMounts: [{ name: 'cloud-authority', mountPath: folder, readOnly: true }],
+}
+
+/** Installs MetalLB by its own manifest. Its pods start when eip-admission has initialized their nodes. */
+export async function installMetallb({ kubectl }: Cluster): Promise<void> {
+  await administratorWith(kubectl).apply(readFileSync(await metallbManifest(metallbVersion), 'utf8'))
 }

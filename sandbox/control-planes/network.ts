@@ -18,6 +18,10 @@ export type Network = {
   setLink(host: string, to: 'up' | 'down'): Promise<void>
   /** Routes an address, or a range such as 10.244.1.0/24, to a host; without a host the router drops what is sent to it. */
   route(address: string, host: string | undefined): Promise<void>
+  /** The interface of the router to which a host is connected. */
+  cableOf(host: string): string
+  /** Gives the router one more address. */
+  addRouterAddress(address: string): Promise<void>
   /** Adds an address to a host's loopback interface, or removes it. */
   setAlias(host: string, address: string, to: 'present' | 'absent'): Promise<void>
   /** Drops all packets between two hosts, in both directions, or stops doing so. */
@@ -47,6 +51,8 @@ export async function createNetwork(): Promise<Network> {
       await runIp(routerCommands(host))
       await runIp(hostCommands(host), host.name)
     },
+    cableOf,
+    addRouterAddress: (address) => runIp([`addr replace ${address}/32 dev lo`]),
     on: (host, command) => ['ip', 'netns', 'exec', hostOf(host).name, ...command],
     setAlias: (host, address, to) => runIp([`addr ${to === 'present' ? 'replace' : 'del'} ${address}/32 dev lo`], host),
     async remove() {

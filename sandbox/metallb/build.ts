@@ -67,6 +67,15 @@ export async function metallbDefinitions(version: MetallbVersion): Promise<Pick<
   return { crds }
 }
 
+/** The manifest with which a person installs a version that speaks BGP itself. */
+export async function metallbManifest(version: MetallbVersion): Promise<string> {
+  const into = cacheFolder('metallb-manifests', version)
+  const file = join(into, 'metallb-native.yaml')
+  const [pattern, dir] = ['config/manifests/metallb-native.yaml', join(import.meta.dirname, version)]
+  if (!existsSync(file)) await copyFromModule({ module: 'go.universe.tf/metallb', dir, pattern, into })
+  return file
+}
+
 /** Copies the manifests of the module's source; versions that read a ConfigMap have none. */
 async function copyDefinitions(dir: string, into: string): Promise<void> {
   const module = 'go.universe.tf/metallb'

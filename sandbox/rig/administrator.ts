@@ -1,5 +1,5 @@
 import type { ControlPlane } from '../control-plane/start.ts'
-import { kubectlOf } from '../kubectl.ts'
+import { type Kubectl, kubectlOf } from '../kubectl.ts'
 
 /** Runs kubectl commands that must succeed. */
 export type Administrator = {
@@ -9,7 +9,11 @@ export type Administrator = {
 
 /** Makes an administrator of a cluster; a command that fails throws with its error output. */
 export function makeAdministrator(controlPlane: ControlPlane): Administrator {
-  const kubectl = kubectlOf(controlPlane)
+  return administratorWith(kubectlOf(controlPlane))
+}
+
+/** The same for a cluster whose kubectl is there already. */
+export function administratorWith(kubectl: Kubectl): Administrator {
   const run: Administrator['run'] = async (args, manifest) => {
     const { code, stdout, stderr } = await kubectl(args, manifest)
     if (code !== 0) throw new Error(`kubectl ${args.join(' ')}: ${stderr}`)

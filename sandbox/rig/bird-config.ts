@@ -1,19 +1,26 @@
 import type { Provider } from './providers.ts'
 
-export type RouterConfig = { address: string; provider: Provider; password?: string | undefined; log: string }
+export type RouterConfig = {
+  address: string
+  provider: Provider
+  password?: string | undefined
+  /** The interface behind which each machine is; all are behind the interface `routers` when absent. */
+  cables?: ReadonlyMap<string, string> | undefined
+  log: string
+}
 
 /**
  * Returns the BIRD configuration of a provider's router: it learns single addresses from every machine that has the password.
  * After a broken connection it takes the machine back in seconds, where BIRD waits for minutes by default.
  */
-export function birdConfig({ address, provider, password, log }: RouterConfig): string {
+export function birdConfig({ address, provider, password, cables, log }: RouterConfig): string {
   const { asn, machines } = provider
   return `
 log "${log}" all;
 timeformat log iso long ms;
 router id ${address};
 protocol device { scan time 5; }
-protocol direct { ipv4; interface "routers"; }
+${cables ? `protocol static { ipv4; ${staticRoutes(cables)} }` : 'protocol direct { ipv4; interface "routers"; }'}
 protocol kernel {
   metric ${address.split('.').at(-1)};
   merge paths on;
@@ -36,4 +43,8 @@ protocol bgp machines {
   ipv4 { import filter single_addresses; export none; };
 }
 `
+}
+
+function staticRoutes(cables: ReadonlyMap<string, string>): string {
+  return [...cables].map(([machine, cable]) => `route ${machine}/32 via "${cable}";`).join(' ')
 }

@@ -19,10 +19,16 @@ export type Routers = {
   stop: () => Promise<void>
 }
 
-/** `password` is the one of every session; the routers expect none when absent. */
-export type RouterOptions = { dir: string; provider: Provider; password?: string | undefined }
+export type RouterOptions = {
+  dir: string
+  provider: Provider
+  /** The password of every session; the routers expect none when absent. */
+  password?: string | undefined
+  /** The interface behind which each machine is, where this namespace is the router; the rig has one of its own. */
+  cables?: ReadonlyMap<string, string>
+}
 
-/** Starts one BIRD for each router of the provider, in their network namespace, and waits until all answer. */
+/** Starts one BIRD for each router of the provider, and waits until all answer. */
 export async function startRouters(options: RouterOptions): Promise<Routers> {
   const bird = await findBird()
   mkdirSync(join(options.dir, 'logs'), { recursive: true })
@@ -36,12 +42,12 @@ export async function startRouters(options: RouterOptions): Promise<Routers> {
 }
 
 async function startRouter(router: string, bird: Bird, options: RouterOptions): Promise<Routers> {
-  const { dir, provider, password } = options
+  const { dir, provider, password, cables } = options
   const [config = '', socket = ''] = ['conf', 'ctl'].map((kind) => join(dir, `router-${router}.${kind}`))
   const log = join(dir, 'logs', `router-${router}.log`)
-  writeFileSync(config, birdConfig({ address: router, provider, password, log }), { mode: 0o600 })
+  writeFileSync(config, birdConfig({ address: router, provider, password, cables, log }), { mode: 0o600 })
   const command = [bird.program, '-f', '-c', config, '-s', socket]
-  const child = startChild(['ip', 'netns', 'exec', routersNetwork, ...command], {
+  const child = startChild(cables ? command : ['ip', 'netns', 'exec', routersNetwork, ...command], {
     logFile: join(dir, 'logs', `bird-${router}.log`),
     env: { ...process.env, ...bird.env, TZ: 'UTC' },
   })

@@ -4,56 +4,26 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { type Cluster, startCluster } from '../../sandbox/cluster/cluster.ts'
-import { clusterPrograms, webImage } from '../../sandbox/cluster/programs.ts'
+import { clusterPrograms } from '../../sandbox/cluster/programs.ts'
+import { type Administrator, administratorWith } from '../../sandbox/rig/administrator.ts'
 import { eventually } from '../whole/eventually.ts'
 
 export type Booted = Cluster & {
   /** What kubectl prints; a failure throws with its message. */
-  run: (args: string[], input?: object) => Promise<string>
+  run: Administrator['run']
   close(): Promise<void>
 }
 
 /** Starts a cluster of three nodes, which have registered and are not ready. */
 export async function boot(): Promise<Booted> {
   const dir = mkdtempSync(join(tmpdir(), 'eipc-'))
-  const cluster = await startCluster(dir, await clusterPrograms())
-  for (const node of cluster.nodes) await node.powerOn()
-  const run = async (args: string[], input?: object) => {
-    const { code, stdout, stderr } = await cluster.kubectl(args, input)
-    assert.is(code, 0, `kubectl ${args.join(' ')}: ${stderr}`)
-    return stdout
-  }
-  await eventually('three nodes have registered', async () => {
-    const names = await run(['get', 'nodes', '-o', 'name'])
-    return names.trim().split('\n').length === 3 || undefined
-  })
+  const cluster = await startCluster({ dir, programs: await clusterPrograms() })
   return {
     ...cluster,
-    run,
+    run: administratorWith(cluster.kubectl).run,
     async close() {
       await cluster.stop()
       rmSync(dir, { recursive: true, force: true })
-    },
-  }
-}
-
-/** A Deployment of pods that answer over HTTP. */
-export function web(name: string, { replicas = 1, spec = {} }: { replicas?: number; spec?: object } = {}): object {
-  return {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: { name },
-    spec: {
-      replicas,
-      selector: { matchLabels: { app: name } },
-      template: {
-        metadata: { labels: { app: name } },
-        spec: {
-          terminationGracePeriodSeconds: 1,
-          containers: [{ name: 'web', image: webImage, args: ['netexec', '--http-port=8080'] }],
-          ...spec,
-        },
-      },
     },
   }
 }

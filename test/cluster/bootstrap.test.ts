@@ -2,8 +2,9 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { installProduct } from '../../sandbox/cluster/product.ts'
+import { webDeployment } from '../../sandbox/cluster/programs.ts'
 import { eventually } from '../whole/eventually.ts'
-import { boot, clientOf, expose, web } from './booted.ts'
+import { boot, clientOf, expose } from './booted.ts'
 
 const cluster = await boot()
 const { nodes, run } = cluster
@@ -21,7 +22,7 @@ test('pods of the host network start before there is a pod network, and initiali
 
 test('a client outside is answered by a pod through the address that `kubectl create` returned', async () => {
   for (const node of nodes) await node.addPodNetwork()
-  await run(['create', '-f', '-'], web('web', { replicas: 2 }))
+  await run(['create', '-f', '-'], webDeployment('web', { replicas: 2 }))
   await run(['rollout', 'status', 'deployment/web', '--timeout=300s'])
   const client = await clientOf(cluster, await expose(cluster, 'web'))
   await client.stop()

@@ -3,8 +3,9 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { installProduct } from '../../sandbox/cluster/product.ts'
+import { webDeployment } from '../../sandbox/cluster/programs.ts'
 import { eventually } from '../whole/eventually.ts'
-import { boot, type Client, clientOf, expose, web } from './booted.ts'
+import { boot, type Client, clientOf, expose } from './booted.ts'
 
 const cluster = await boot()
 const { nodes, run } = cluster
@@ -29,7 +30,7 @@ const onNode = (name: string) => ({ spec: { nodeSelector: { 'kubernetes.io/hostn
 const isReady = (name: string) => run(['rollout', 'status', `deployment/${name}`, '--timeout=300s'])
 
 test('a rollout that moves the only pod of a Local Service leaves its address dead for seconds at most, six times', async () => {
-  await run(['create', '-f', '-'], web('local', onNode('worker-1')))
+  await run(['create', '-f', '-'], webDeployment('local', onNode('worker-1')))
   await isReady('local')
   clients.set('local', await clientOf(cluster, await expose(cluster, 'local', { externalTrafficPolicy: 'Local' })))
   const gaps: number[] = []
@@ -75,7 +76,7 @@ test("the leader's node loses power: addresses leave it within seconds, and none
   for (const client of clients.values()) await client.stop()
   clients.clear()
   // Its pod runs on the node that stays, and half of its addresses are on the other one.
-  await run(['create', '-f', '-'], web('web', onNode(left)))
+  await run(['create', '-f', '-'], webDeployment('web', onNode(left)))
   await isReady('web')
   const names = ['one', 'two', 'three', 'four']
   const addresses = new Map<string, string>()

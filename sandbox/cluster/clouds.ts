@@ -1,0 +1,90 @@
+// The simulated clouds of a cluster: a server for each node, the way of packets to an address, and what the chart needs.
+import { startCherryServers } from '../clouds/cherry-servers/server.ts'
+import type { AccountControl, Json } from '../clouds/control.ts'
+import { startHetzner } from '../clouds/hetzner/server.ts'
+import { type Provider, providers } from '../rig/providers.ts'
+
+export type CloudMachine = {
+  name: string
+  /** The addresses of its interface. Its packets have the first as their source, unless they answer another one. */
+  addresses: string[]
+  /** The internal address of its node. */
+  address: string
+}
+
+export type ClusterCloud = {
+  url: string
+  /** Where people control the cloud. */
+  controlUrl: string
+  machines: CloudMachine[]
+  /** The values of the chart, and the fields of the provider's Secret. */
+  cloudProvider: string
+  settings: Record<string, string>
+  secret: Record<string, string>
+  /** How packets find an address: the machine to which the cloud routes it now, or routers that learn it by BGP. */
+  way: { routes: () => ReadonlyMap<string, string | undefined> } | { bgp: Provider }
+  close(): Promise<void>
+}
+
+export type CloudOptions = { host: string; tls: { cert: string; key: string }; names: string[] }
+
+/** More addresses than a new project may have. */
+const quota = 2000
+const token = 't'.repeat(64)
+
+/** Opens a cloud, whose servers run. */
+export const clusterClouds = { 'cherry-servers': openCherryServers, hetzner: openHetzner }
+
+export type ClusterCloudName = keyof typeof clusterClouds
+
+export const isClusterCloud = (name: string): name is ClusterCloudName => Object.hasOwn(clusterClouds, name)
+
+async function openHetzner({ host, tls, names }: CloudOptions): Promise<ClusterCloud> {
+  const cloud = await startHetzner({ host, tls, tokens: [{ token, label: 'full', projects: [1] }], quota })
+  const { control } = cloud
+  const servers = order(control, names) as { name: string; shown: { id: number; private_net: { ip: string }[] } }[]
+  const nameOf = new Map(servers.map(({ name, shown }) => [String(shown.id), name]))
+  return {
+    ...cloud,
+    machines: servers.map(({ name, shown }) => {
+      const address = shown.private_net[0]?.ip ?? ''
+      return { name, address, addresses: [address] }
+    }),
+    cloudProvider: 'hetzner',
+    settings: { location: 'fsn1', loadbalancer: 'assign:///' },
+    secret: { token },
+    way: {
+      routes() {
+        const all = control.reservations.all() as { ip: string; type: string }[]
+        const addresses = all.filter(({ type }) => type === 'ipv4').map(({ ip }) => ip)
+        return new Map(addresses.map((ip) => [ip, nameOf.get(control.route(ip) ?? '')]))
+      },
+    },
+  }
+}
+
+async function openCherryServers({ host, tls, names }: CloudOptions): Promise<ClusterCloud> {
+  const project = 218_450
+  const tokens = [{ token, label: 'full', projects: [project] }]
+  const callLimit = { calls: 4, perMs: 1000 }
+  const cloud = await startCherryServers({ host, tls, projects: [{ id: project }], tokens, callLimit, quota })
+  return {
+    ...cloud,
+    machines: order(cloud.control, names).map(({ name, shown }) => {
+      const own = shown['ip_addresses'] as { address: string; type: string }[]
+      const addressOf = (type: string) => own.find((one) => one.type === type)?.address ?? ''
+      // The routers expect a session from the public address.
+      const [address, source] = [addressOf('private-ip'), addressOf('primary-ip')]
+      return { name, address, addresses: [source, address] }
+    }),
+    cloudProvider: 'cherryservers',
+    settings: { region: 'LT-Siauliai', loadbalancer: 'metallb:///' },
+    secret: { apiKey: token, projectID: String(project) },
+    way: { bgp: providers['cherry-servers'] },
+  }
+}
+
+/** Orders a server for each name. */
+function order(control: AccountControl, names: string[]): { name: string; shown: Json }[] {
+  return names.map((name) => ({ name, shown: control.devices.add({ hostname: name }) }))
+}
