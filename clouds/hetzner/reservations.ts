@@ -87,7 +87,7 @@ async function mark(
   { reservation, marks }: { reservation: Marked; marks: Record<string, string | undefined> },
   signal: AbortSignal,
 ): Promise<void> {
-  const { id, marks: before = {} } = reservation
+  const { id, marks: before } = reservation
   const found = await findFloatingIp(project, { id }, signal)
   const wanted = Object.entries(labelsOf(marks))
   if (!found || !hasMarks(found.reservation.marks, before)) return

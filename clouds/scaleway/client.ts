@@ -78,7 +78,7 @@ async function mark(
   { reservation, marks }: { reservation: Marked; marks: Record<string, string | undefined> },
   signal: AbortSignal,
 ): Promise<void> {
-  const { id, marks: before = {} } = reservation
+  const { id, marks: before } = reservation
   const found = await findFlexibleIp(project, { id }, signal)
   if (!found || !hasMarks(found.reservation.marks, before)) return
   if (Object.entries(marks).every(([name, value]) => found.reservation.marks[name] === value)) return

@@ -141,7 +141,7 @@ export function scriptedCloud(now: () => Date = () => new Date()): ScriptedCloud
         if (fate === 'lost') throw fault('unavailable', 'unknown')
         return copyOf(reservation)
       },
-      async mark({ id, marks: before = {} }, marks, signal) {
+      async mark({ id, marks: before }, marks, signal) {
         throwIfUnsent(signal)
         if (script.refusesMark) throw fault(script.refusesMark, 'nothing')
         const reservation = book.get(id)
@@ -150,7 +150,7 @@ export function scriptedCloud(now: () => Date = () => new Date()): ScriptedCloud
         book.set(id, { ...reservation, marks: Object.fromEntries(changed) as Marks })
         script.marked.push(id)
       },
-      async release({ id, marks: before = {} }, signal) {
+      async release({ id, marks: before }, signal) {
         script.calls.release += 1
         throwIfUnsent(signal)
         if (script.refusesRelease) throw fault(script.refusesRelease, 'nothing')
