@@ -1,4 +1,5 @@
 import type { Stage } from '../sandbox/stage.ts'
+import type { Row } from './measure.ts'
 
 /** Requests that the API server has answered since its start. */
 export type ApiRequests = {
@@ -17,4 +18,18 @@ export async function apiRequests({ kubectl }: Pick<Stage, 'kubectl'>): Promise<
     return [{ kind, count: Number(line.split(' ').at(-1)) }]
   })
   return { of: (kind) => counted.filter((one) => kind.test(one.kind)).reduce((sum, { count }) => sum + count, 0) }
+}
+
+/** How often the API server was asked for each of `count` Services between two reads, without the measure's own write. */
+export function requestsOfEach(count: number, { before, after }: { before: ApiRequests; after: ApiRequests }): Row[] {
+  const each = (measure: string, kind: RegExp, own = 0): Row => {
+    return { measure, unit: 'calls', ours: [(after.of(kind) - before.of(kind)) / count - own] }
+  }
+  return [
+    each('writes of Services and records', /^(POST|PUT|PATCH|DELETE) (services|elasticips)/, 1),
+    each('of these, of the status of Services', /^PATCH services\/status/),
+    each('reads of them', /^GET (services|elasticips)/),
+    each('lists of them', /^LIST (services|elasticips)/),
+    each('Events written', /^(POST|PATCH) events/),
+  ]
 }

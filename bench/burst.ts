@@ -1,8 +1,12 @@
+import { services } from '../kube/resource.ts'
+import { addressConditionOf } from '../ledger/record/address-use.ts'
+import { apiRequests, requestsOfEach } from './api-requests.ts'
 import type { Goal, Row } from './measure.ts'
 import { bareReserve } from './bare-reserve.ts'
 import { inFlight } from './in-flight.ts'
+import { cpuMs } from './proc.ts'
 import { time } from './samples.ts'
-import { type Admin, bound, createWithAddress, env, onStage, swept } from './stage.ts'
+import { type Admin, bound, createWithAddress, env, onStage, swept, until } from './stage.ts'
 
 /** The product's maximum of reserves in flight to one cloud. */
 const callsInFlight = 4
@@ -30,7 +34,7 @@ export async function burst(): Promise<Row[]> {
 
 function burstOf({ count, clients, latencyMs, goal }: Size): Promise<Row[]> {
   return onStage(async (stage, admin) => {
-    await stage.serve({ env })
+    const { pid } = await stage.serve({ env })
     await swept(admin)
     const { latency, quota, calls } = stage.cloud.control
     quota.set(10 * count)
@@ -39,8 +43,14 @@ function burstOf({ count, clients, latencyMs, goal }: Size): Promise<Row[]> {
     latency.set({ ms: latencyMs })
     const bareMs = await time(() => inFlight(callsInFlight, count, () => bareReserve(stage)))
     calls.clear()
+    const [before, cpuBefore] = [await apiRequests(stage), cpuMs(pid)]
     const { ms, inCreate } = await createAll(admin, { count, clients })
     const settledMs = ms + (await time(() => bound(admin, count + 1)))
+    await until('each Service shows its condition', async () => {
+      const { items } = await admin.list(services)
+      return items.filter((service) => addressConditionOf(service)?.status === 'True').length === count + 1
+    })
+    const [after, cpu] = [await apiRequests(stage), cpuMs(pid) - cpuBefore]
     const name = `burst of ${count}`
     const beside = { what: 'the provider alone, 4 calls in flight', samples: [bareMs] }
     return [
@@ -59,6 +69,8 @@ function burstOf({ count, clients, latencyMs, goal }: Size): Promise<Row[]> {
         beside: { what: 'one reserve a Service', samples: [count] },
         goal: { of: 'ours', atMost: count + 20 },
       },
+      ...requestsOfEach(count, { before, after }),
+      { measure: 'CPU of the process for each Service', unit: 'ms', ours: [cpu / count] },
     ]
   })
 }

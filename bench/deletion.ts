@@ -1,7 +1,7 @@
 import { services } from '../kube/resource.ts'
 import type { Product } from '../sandbox/product.ts'
 import type { Stage } from '../sandbox/stage.ts'
-import { apiRequests } from './api-requests.ts'
+import { apiRequests, requestsOfEach } from './api-requests.ts'
 import { inFlight } from './in-flight.ts'
 import type { Row } from './measure.ts'
 import { cpuMs } from './proc.ts'
@@ -97,22 +97,12 @@ async function deleteAll(stage: Stage, admin: Admin, { pid }: Product): Promise<
   const cpu = cpuMs(pid) - cpuBefore
   await until('no Service is left', async () => (await admin.list(services)).items.length <= 1)
   const after = await apiRequests(stage)
-  const each = (measure: string, unit: Row['unit'], total: number): Row => ({ measure, unit, ours: [total / count] })
-  const difference = (kind: RegExp) => after.of(kind) - before.of(kind)
   return {
     ms,
     perService: [
-      each('the same for each Service, calls of the cloud', 'calls', calls.count()),
-      // A write of the measure itself is the deletion of the Service.
-      each(
-        'writes of Services and records',
-        'calls',
-        difference(/^(POST|PUT|PATCH|DELETE) (services|elasticips)/) - count,
-      ),
-      each('reads of them', 'calls', difference(/^GET (services|elasticips)/)),
-      each('lists of them', 'calls', difference(/^LIST (services|elasticips)/)),
-      each('Events written', 'calls', difference(/^(POST|PATCH) events/)),
-      each('CPU of the process', 'ms', cpu),
+      { measure: 'the same for each Service, calls of the cloud', unit: 'calls', ours: [calls.count() / count] },
+      ...requestsOfEach(count, { before, after }),
+      { measure: 'CPU of the process', unit: 'ms', ours: [cpu / count] },
     ],
   }
 }

@@ -34,6 +34,7 @@ import type { AnnouncementRequest } from '../../announcers/announcer.ts'
 import { type Service, ingressOf } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { claimSpecOf } from '../../ledger/claim/claim-spec.ts'
+import { addressConditionOf } from '../../ledger/record/address-use.ts'
 import { type ElasticIP, familyOf, heldAddress, phaseOf } from '../../ledger/record/elastic-ip.ts'
 import { addressAnnotation } from '../../ledger/record/names.ts'
 import { isAdoptionBegun, mayFindShown } from '../../ledger/record/records.ts'
@@ -46,6 +47,7 @@ import { type Want, isWanted } from '../../ledger/want/want.ts'
 import { planWithdrawal, isWithdrawing } from './removal-plan.ts'
 import { type ServiceSeen, graceLeftMs, hasAnnotations, hasFinalizer, secondAddresses } from './service-state.ts'
 import { giveUp, notePolicy, releaseOrRetain } from './reclaim-steps.ts'
+import { type ConditionFacts, isSame, shownCondition } from './service-condition.ts'
 import { type ServicePlan, type ServiceStep, settled } from './service-step.ts'
 
 /** How soon we look again whether an own address is known; a change of what we know comes sooner. */
@@ -148,7 +150,16 @@ function announce(seen: ServiceSeen, service: Service, address: string): Service
   const isAnnotated = hasAnnotations(service, request.annotations)
   const isShown = !request.status || statusTexts(service).join() === statusTexts({ status: request.status }).join()
   if (isAnnotated && isShown) return keepsSharedFields(service) ? { step: { do: 'yield-fields' } } : settled
-  return { step: { do: 'announce', request, ...(all.length > 1 && { isShared: true }) } }
+  const condition = status && conditionWith(seen, { ...service, status: { ...service.status, ...status } })
+  return {
+    step: { do: 'announce', request, ...(condition && { condition }), ...(all.length > 1 && { isShared: true }) },
+  }
+}
+
+/** Our condition on a Service with its new status, if that changes it to true: one write then carries both. */
+function conditionWith({ wanted, record, others }: ServiceSeen, service: Service): ConditionFacts | undefined {
+  const condition = wanted && shownCondition({ service, wanted, records: record ? [record, ...others] : others })
+  return isSame(addressConditionOf(service), condition) ? undefined : condition
 }
 
 /** Whether we are the manager of a field that its user may have in a manifest. */

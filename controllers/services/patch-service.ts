@@ -21,17 +21,18 @@ export async function patch(client: KubeClient, service: Service, change: object
 export async function patchStatus(client: KubeClient, service: Service, status: object): Promise<undefined> {
   // Only by the uid: software that writes the same status is no reason to look again.
   const { uid } = service.metadata
-  await mergeStatus(client, service, { metadata: { uid }, status })
+  await writeStatus(client, service, { metadata: { uid }, status })
 }
 
 /** Changes the status of a Service, unless the Service has changed since the step was planned. */
 export async function patchSharedStatus(client: KubeClient, service: Service, status: object): Promise<undefined> {
   const { resourceVersion } = service.metadata
-  await mergeStatus(client, service, { metadata: { resourceVersion }, status })
+  await writeStatus(client, service, { metadata: { resourceVersion }, status })
 }
 
-async function mergeStatus(client: KubeClient, service: Service, merge: object): Promise<void> {
-  const target = { ...splitKey(keyOf(service)), patch: { merge } }
+/** The list of addresses replaces the one before. Conditions are merged by type: the software may have its own. */
+async function writeStatus(client: KubeClient, service: Service, strategic: object): Promise<void> {
+  const target = { ...splitKey(keyOf(service)), patch: { strategic } }
   await unlessGone(client.patch(services, target, { ...written, subresource: 'status' }))
 }
 

@@ -179,7 +179,7 @@ export type StepQueues = { [step in CloudStep]: (key: AddressKey) => void }
 /** Carries out every step that does not wait for the cloud, and hands a Service over that needs one that does. */
 export function quickSteps(deps: ServiceAddressDeps, queues: StepQueues): Reconciler {
   return serviceAddress({
-    ...endingAfter(deps, ['clear-status', 'remove-finalizers']),
+    ...endingAfter(deps, ['announce', 'clear-status', 'remove-finalizers']),
     forward: (step, { key }) => {
       const other = cloudStepOf(step)
       if (other) queues[other](key)
@@ -194,7 +194,7 @@ export function quickSteps(deps: ServiceAddressDeps, queues: StepQueues): Reconc
  */
 export function cloudSteps(kind: CloudStep, deps: ServiceAddressDeps, queues: StepQueues): Reconciler {
   const reconciler = serviceAddress({
-    ...(kind === 'release' ? endingAfter(deps, ['release']) : deps),
+    ...endingAfter(deps, [kind === 'release' ? 'release' : 'announce']),
     // No key is forwarded for what a cache shows: two controllers with old caches
     // would forward it to each other without end.
     forward: (step, { key, isLive }) => {

@@ -39,8 +39,10 @@ export type ConditionSeen = {
   claimReason: string | undefined
 }
 
+export type ConditionFacts = Pick<Condition, 'status' | 'reason' | 'message'>
+
 /** The wanted condition: undefined for no condition, `kept` for the existing one. */
-export type WantedCondition = Pick<Condition, 'status' | 'reason' | 'message'> | 'kept' | undefined
+export type WantedCondition = ConditionFacts | 'kept' | undefined
 
 /** How long a Service may be without its address before its condition says so: most have it sooner. */
 const unsaidMs = 5_000
@@ -55,10 +57,10 @@ export function wantedCondition(seen: ConditionSeen): WantedCondition {
   const { service, wanted, records, software, refusal, claimReason } = seen
   if (service.metadata.deletionTimestamp || wanted.kind === 'ignored') return 'kept'
   if (wanted.kind === 'foreign' || wanted.kind === 'nothing') return undefined
-  const held = wanted.kind === 'own' ? [wanted.address] : records.flatMap((record) => heldAddress(record) ?? [])
+  const held = heldAddresses(seen)
   const text = held.join(', ')
-  if (isShown(seen, held))
-    return { status: 'True', reason: 'AddressShown', message: `The status shows ${statusTexts(service).join(', ')}` }
+  const shown = shownCondition(seen)
+  if (shown) return shown
   if (wanted.kind === 'wrong') return no('Refused', wanted.problems.join('; '))
   if (wanted.kind === 'managed') return no('Pending', 'The provider creates its managed load balancer')
   if (wanted.kind === 'own' && wanted.doubt) return no('NotAnnounced', wanted.doubt.reason)
@@ -72,10 +74,23 @@ function no(reason: string, message: string): WantedCondition {
   return { status: 'False', reason, message: message.slice(0, maxMessageLength) }
 }
 
-function isShown({ service, wanted }: ConditionSeen, held: readonly string[]): boolean {
-  if (wanted.kind === 'managed') return ingressOf(service).length > 0
-  const shown = statusAddresses(service)
+/** The condition of a Service whose status shows all that it holds; undefined for any other. Pure. */
+export function shownCondition(seen: ShownSeen): ConditionFacts | undefined {
+  if (!isShown(seen)) return undefined
+  return { status: 'True', reason: 'AddressShown', message: `The status shows ${statusTexts(seen.service).join(', ')}` }
+}
+
+type ShownSeen = Pick<ConditionSeen, 'service' | 'wanted' | 'records'>
+
+function isShown(seen: ShownSeen): boolean {
+  if (seen.wanted.kind === 'managed') return ingressOf(seen.service).length > 0
+  const shown = statusAddresses(seen.service)
+  const held = heldAddresses(seen)
   return held.length > 0 && held.every((address) => shown.includes(canonicalIpAddress(address) ?? address))
+}
+
+function heldAddresses({ wanted, records }: ShownSeen): string[] {
+  return wanted.kind === 'own' ? [wanted.address] : records.flatMap((record) => heldAddress(record) ?? [])
 }
 
 export type ServiceConditionDeps = {
@@ -130,20 +145,22 @@ function look({ want, records, announcer, problemOf, claimReason }: ServiceCondi
 
 type Change = { service: Service; stored: Condition | undefined; wanted: Exclude<WantedCondition, 'kept'> }
 
-function isSame(stored: Condition | undefined, wanted: Change['wanted']): boolean {
+/** Whether a condition says already what it should. */
+export function isSame(stored: ConditionFacts | undefined, wanted: ConditionFacts | undefined): boolean {
   return stored?.status === wanted?.status && stored?.reason === wanted?.reason && stored?.message === wanted?.message
 }
 
 function write({ client, now }: ServiceConditionDeps, change: Change, signal: AbortSignal): Promise<void> {
-  const { service, stored, wanted } = change
+  const { service, wanted } = change
   if (!wanted) return removeCondition(client, service)
-  const isUnmoved = stored?.status === wanted.status
-  const lastTransitionTime = isUnmoved
-    ? stored.lastTransitionTime
-    : now()
-        .toISOString()
-        .replace(/\.\d+Z$/, 'Z')
-  return patchCondition(client, { service, change: { ...wanted, lastTransitionTime } }, signal)
+  return patchCondition(client, { service, change: conditionOf(service, wanted, now()) }, signal)
+}
+
+/** Our condition on a Service as it is written. */
+export function conditionOf(service: Service, wanted: ConditionFacts, now: Date): Condition {
+  const stored = addressConditionOf(service)
+  const time = stored?.status === wanted.status ? stored.lastTransitionTime : now.toISOString().replace(/\.\d+Z$/, 'Z')
+  return { ...wanted, type: addressCondition, lastTransitionTime: time }
 }
 
 /** Removes our condition from a Service. */
@@ -171,11 +188,16 @@ async function patchCondition(
 /** Success is what the status shows. A balancer says so itself. */
 function tell({ event }: ServiceConditionDeps, { service, stored, wanted }: Change): void {
   if (wanted?.status === 'True') {
-    const message = `Ensured load balancer: ${statusTexts(service).join(', ')}`
-    event(service, { type: 'Normal', reason: 'EnsuredLoadBalancer', message })
+    event(service, ensuredEvent(service))
   } else if (wanted?.reason === 'NotAnnounced' && stored?.message !== wanted.message) {
     event(service, { type: 'Warning', reason: 'SyncLoadBalancerFailed', message: wanted.message })
   }
+}
+
+/** The Event of a Service whose status shows its address. */
+export function ensuredEvent(service: Pick<Service, 'status'>): ServiceEvent {
+  const message = `Ensured load balancer: ${statusTexts(service).join(', ')}`
+  return { type: 'Normal', reason: 'EnsuredLoadBalancer', message }
 }
 
 /** The reasons of the upstream service controller, which dashboards know, and our own one. */

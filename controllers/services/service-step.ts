@@ -4,6 +4,7 @@ import type { Key } from '../../kube/objects.ts'
 import type { ClaimSpec } from '../../ledger/claim/claim-spec.ts'
 import type { ElasticIP, ReclaimPolicy } from '../../ledger/record/elastic-ip.ts'
 import type { Plan } from '../loop/reconciler.ts'
+import type { ConditionFacts } from './service-condition.ts'
 
 /** Removes our finalizer and the upstream one; `only` ours where the other is another controller's. */
 export type RemoveFinalizers = { do: 'remove-finalizers'; only?: 'ours' }
@@ -25,8 +26,11 @@ export type ServiceStep =
   /** Writes the status of a record for its newest spec. */
   | { do: 'observe-record'; record: ElasticIP }
   | { do: 'note-protection'; record: ElasticIP; isProtected: boolean }
-  /** `isShared`: the plan of the second address may write the status at the same time. */
-  | { do: 'announce'; request: AnnouncementRequest; isShared?: true }
+  /**
+   * `condition`: ours, where it is true with this status and is not written yet. `isShared`: the plan of the second address may write the
+   * status at the same time.
+   */
+  | { do: 'announce'; request: AnnouncementRequest; condition?: ConditionFacts; isShared?: true }
   /** Gives up the management of fields that people write too, so that a server-side apply of theirs has no conflict. */
   | { do: 'yield-fields' }
   /** Restores a Service that is being deleted, so that the announcing software withdraws its address when it is deleted. */

@@ -10,6 +10,7 @@ import { withoutSharedFields } from '../../ledger/record/shared-fields.ts'
 import { annotationsRequesting, outdatedRequestAnnotations } from '../../ledger/want/own-address.ts'
 import { type Outcome, Terminal } from '../loop/reconciler.ts'
 import { patch, patchSharedStatus, patchStatus, withoutAnnotations } from './patch-service.ts'
+import { conditionOf, ensuredEvent } from './service-condition.ts'
 import { hasAnnotations } from './service-state.ts'
 import type { ServiceStep } from './service-step.ts'
 import {
@@ -209,16 +210,18 @@ async function claim(
 }
 
 async function announce(
-  { client }: StepDeps,
+  { client, now, event }: StepDeps,
   service: Service,
-  { request, isShared }: Extract<ServiceStep, { do: 'announce' }>,
+  { request, condition, isShared }: Extract<ServiceStep, { do: 'announce' }>,
 ): Promise<undefined> {
   const { annotations, status } = request
   const isAnnotated = hasAnnotations(service, annotations)
   if (!isAnnotated) await patch(client, service, { metadata: { annotations } })
   // A shared status is written on the version that was looked at, which the annotations have changed.
-  if (status && isShared && isAnnotated) await patchSharedStatus(client, service, status)
-  if (status && !isShared) await patchStatus(client, service, status)
+  if (!status || (isShared && !isAnnotated)) return
+  const change = { ...status, ...(condition && { conditions: [conditionOf(service, condition, now())] }) }
+  await (isShared ? patchSharedStatus : patchStatus)(client, service, change)
+  if (condition) event(service, ensuredEvent({ status }))
 }
 
 async function release(

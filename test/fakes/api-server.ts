@@ -27,7 +27,7 @@ export type ApiServerOptions = {
   invalid?: (before: KubeObject | undefined, after: KubeObject) => string | undefined
 }
 
-type WithStatus = KubeObject & { status?: unknown }
+type WithStatus = KubeObject & { status?: { conditions?: { type: string }[] } }
 
 const apiError = (status: number, reason: string, message = reason) =>
   new KubeError(`the fake API server: ${message}`, { status, reason })
@@ -105,12 +105,21 @@ export function apiServer({ now = () => new Date(), invalid }: ApiServerOptions 
     save(path, { ...stored, metadata: { ...metadata, deletionTimestamp: seconds(now()) } })
   }
 
-  /** The object after a patch. A merge patch applies to any version, unless it contains one. */
+  /**
+   * The object after a patch. A merge patch applies to any version, unless it contains one. Of a strategic one the
+   * conditions are merged by type, and all other lists are replaced.
+   */
   function patched(stored: KubeObject, patch: Patch): KubeObject {
     if ('json' in patch) return jsonPatch.applyPatch(copyOf(stored), patch.json as Operation[], true).newDocument
-    if (!('merge' in patch)) throw new Error('the fake API server does not support this patch')
     const { resourceVersion: _any, ...metadata } = stored.metadata
-    return mergePatched({ ...stored, metadata }, patch.merge) as KubeObject
+    const after = mergePatched({ ...stored, metadata }, 'merge' in patch ? patch.merge : patch.strategic) as WithStatus
+    const { conditions } = after.status ?? {}
+    if ('merge' in patch || !conditions) return after
+    const others = (stored as WithStatus).status?.conditions?.filter(
+      (one) => !conditions.some(({ type }) => type === one.type),
+    )
+    const status = { ...after.status, conditions: [...(others ?? []), ...conditions] }
+    return { ...after, status } as KubeObject
   }
 
   /** Carries out a write of the client. The objects under the path of a resource have its type, so the result fits any. */

@@ -1,8 +1,10 @@
 // The condition on a Service says whether it has its address, long after its Events have expired.
+import { readFileSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { addressConditionOf } from '../../ledger/record/address-use.ts'
 import { addressCondition } from '../../ledger/record/names.ts'
+import { entriesWithSharedFields } from '../../ledger/record/shared-fields.ts'
 import { typed } from './command-line.ts'
 import { dialectOf } from './dialects.ts'
 import { eventually } from './eventually.ts'
@@ -52,12 +54,30 @@ test('kubectl waits for the condition; those of others beside it stay, and no wr
   const address = await stage.settled('web')
   const { reason, message } = (await condition('web')) ?? {}
   assert.equal([reason, message], ['AddressShown', `The status shows ${address}`])
-  const { metadata, status } = (await stage.service('web')) ?? {}
+  const { metadata, status } = await eventually('its last write, of managed fields, has come', async () => {
+    const web = await stage.service('web')
+    return entriesWithSharedFields(web?.metadata.managedFields).length === 0 ? web : undefined
+  })
   assert.equal(status?.conditions?.map(({ type }) => type).toSorted(), [addressCondition, others.type].toSorted())
   // The next Service's condition is written after any that this one would repeat.
   await stage.create(loadBalancer('next'))
   await hasReason('next', 'AddressShown')
-  assert.is((await stage.service('web'))?.metadata.resourceVersion, metadata?.resourceVersion)
+  assert.is((await stage.service('web'))?.metadata.resourceVersion, metadata.resourceVersion)
+})
+
+test('a create writes its record four times, and its address together with its condition', async () => {
+  await hasReason('next', 'AddressShown')
+  const address = await stage.settled('next')
+  const log = readFileSync(stage.logOf('eip-admission'), 'utf8')
+  const calls = [...log.matchAll(/call to the API server (\{.*"result":"ok".*\})$/gm)].map(
+    ([, fields = '']) => JSON.parse(fields) as { call: string; object?: string },
+  )
+  const ofRecord = calls.filter(({ call }) => /^(create|replace|patch) ElasticIP default\.next$/.test(call))
+  assert.is(ofRecord.length, 4, ofRecord.map(({ call }) => call).join())
+  // On a busy machine the condition may say before that the address is not shown yet.
+  const showing = calls.filter(({ call, object }) => call === 'patch Service default/next' && object?.includes(address))
+  assert.is(showing.length, 1)
+  assert.match(showing[0]?.object ?? '', 'AddressShown')
 })
 
 test('a Service that is no LoadBalancer any more has no condition of ours', async () => {

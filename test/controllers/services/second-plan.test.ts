@@ -258,7 +258,10 @@ for (const { name, seen, plan } of cases) {
   })
 }
 
-const alone = { do: 'announce', request: { annotations: {}, ...status(first) } } as const
+const addressShown = (text: string) =>
+  ({ status: 'True', reason: 'AddressShown', message: `The status shows ${text}` }) as const
+const announceFirst = { do: 'announce', request: { annotations: {}, ...status(first) } } as const
+const alone = { ...announceFirst, condition: addressShown(first) }
 const ofFirst: Case[] = [
   {
     name: 'shows both once the second is bound',
@@ -267,6 +270,7 @@ const ofFirst: Case[] = [
       step: {
         do: 'announce',
         request: { annotations: {}, ...status(first, second) },
+        condition: addressShown(`${first}, ${second}`),
         isShared: true,
       },
     },
@@ -288,7 +292,7 @@ const ofFirst: Case[] = [
   {
     name: 'does not keep what is shown when the record holds another',
     seen: { service: both, others: [secondRecord({ ...unbound.status, address: '2001:db8::8' })] },
-    plan: { step: alone },
+    plan: { step: announceFirst },
   },
   {
     name: 'does not keep a second that the provider lost',
@@ -317,6 +321,7 @@ const ofFirst: Case[] = [
       step: {
         do: 'announce',
         request: { annotations: {}, ...status(first, second) },
+        condition: addressShown(`${first}, ${second}`),
         isShared: true,
       },
     },

@@ -73,6 +73,7 @@ const base = {
 } satisfies Omit<ServiceSeen, 'service' | 'record'>
 const naming = empty({ ipAnnotation: 'example.com/ip' })
 const named = { 'example.com/ip': address }
+const addressShown = { status: 'True', reason: 'AddressShown', message: `The status shows ${address}` } as const
 const own = { loadBalancer: { ingress: [{ ip: '198.51.100.7' }] } }
 const foreign: Extract<Want, { kind: 'foreign' }> = {
   kind: 'foreign',
@@ -226,7 +227,7 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
   {
     name: 'then the address is announced',
     seen: { service: makeService(shown), record: bound },
-    plan: { step: { do: 'announce', request: announced } },
+    plan: { step: { do: 'announce', request: announced, condition: addressShown } },
   },
   { name: 'a settled Service needs nothing', seen: { service: settledService, record: bound }, plan: {} },
   {
@@ -279,7 +280,7 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
   {
     name: "a person's own address is announced",
     seen: { service: makeService({ finalizers, loadBalancerIP: address }), wanted: { kind: 'own', address, where } },
-    plan: { step: { do: 'announce', request: announced } },
+    plan: { step: { do: 'announce', request: announced, condition: addressShown } },
   },
   {
     name: "a record that the sweep is writing for a predecessor's address is left to it, whatever its age",
@@ -312,7 +313,7 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
   {
     name: 'a Service with an address keeps it although something on it became a mistake',
     seen: { service: makeService(shown), wanted: { kind: 'wrong', problems: ['this'] }, record: bound },
-    plan: { step: { do: 'announce', request: announced } },
+    plan: { step: { do: 'announce', request: announced, condition: addressShown } },
   },
   {
     name: 'a Service that we ignore keeps everything that it has',
@@ -436,7 +437,7 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
   {
     name: 'who announces an address matters for no other step',
     seen: { service: makeService(shown), record: bound, announcement: { services: ['default/other'] } },
-    plan: { step: { do: 'announce', request: announced } },
+    plan: { step: { do: 'announce', request: announced, condition: addressShown } },
   },
   {
     name: 'an annotation that shows the address is withdrawn first',
