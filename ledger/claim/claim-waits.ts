@@ -1,6 +1,6 @@
 // How long the claim of a stored Service waits after the cloud was asked in vain. Any editor of a Service could empty the
 // cloud's rate limit otherwise: each edit would be an order, past every back-off. Another request of the Service ends the
-// wait, except one that the cloud asked for.
+// wait, except one that the cloud asked for. After three such changes the wait is for any request.
 //
 // Each process has its own memory (docs/adr/0020-waiting-for-the-cloud.md). A create has no Service yet, and does not wait.
 import { backoffMs } from '../../lib/repeat.ts'
@@ -28,6 +28,8 @@ const pendingMs = { first: 5_000, longest: 60_000 }
 /** A cloud that asks for a longer wait does not know that users change their Services. */
 const maxAskedMs = 10 * 60_000
 const unaskedMs = 1_000
+/** A person corrects a request that fails, perhaps twice. */
+const maxChanges = 3
 /** Longer than any wait. Older entries say nothing any more, and their Services may be deleted. */
 const keptMs = 20 * 60_000
 
@@ -37,8 +39,10 @@ type Wait = {
   result: Exclude<ClaimResult, { kind: 'held' }>
   untilMs: number
   until: Date
-  /** Whether another request would meet the same answer. */
+  /** Whether another request waits too. */
   isForAll: boolean
+  /** How often the request has changed before the wait of the one before it had ended. */
+  changes: number
   refusals: number
   pendingSinceMs: number | undefined
 }
@@ -71,9 +75,13 @@ export function claimWaits({ monotonicMs, now }: { monotonicMs: () => number; no
         waits.delete(key)
         return result
       }
-      const next = nextWait(result, { former: known?.uid === uid ? known : undefined, nowMs })
+      const former = known?.uid === uid ? known : undefined
+      const next = nextWait(result, { former, nowMs })
+      const wish = wishOf(claim)
+      const changes = former && former.untilMs > nowMs ? former.changes + Number(former.wish !== wish) : 0
       const until = new Date(now().getTime() + next.untilMs - nowMs)
-      waits.set(key, { ...next, uid, wish: wishOf(claim), until })
+      const isForAll = next.isForAll || changes >= maxChanges
+      waits.set(key, { ...next, uid, wish, until, changes, isForAll })
       return next.result
     },
   }
@@ -98,7 +106,7 @@ function askedMs(result: Wait['result']): number | undefined {
 function nextWait(
   result: Wait['result'],
   { former, nowMs }: { former: Wait | undefined; nowMs: number },
-): Omit<Wait, 'uid' | 'wish' | 'until'> {
+): Omit<Wait, 'uid' | 'wish' | 'until' | 'changes'> {
   const { refusals = 0, pendingSinceMs } = former ?? {}
   const asked = askedMs(result)
   if (asked === undefined) return { result, untilMs: nowMs + unaskedMs, isForAll: false, refusals, pendingSinceMs }

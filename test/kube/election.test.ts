@@ -214,6 +214,21 @@ test('a leader that cannot renew keeps leading for a while, and stops after ten 
   await one.clock.pass(1_000)
 })
 
+test('a claim that says 68 years counts as long as it says, and no longer than an administrator leaves it there', async () => {
+  const shared = storedLease()
+  const one = contend('one', shared, { leaseDurationMs: 2 ** 31 * 1000 - 1_000, renewDeadlineMs: 10_000 })
+  await one.clock.pass(100)
+  one.client.fault = 'down'
+  const two = contend('two', shared)
+  await two.clock.pass(3_600_000)
+  assert.not.ok(two.isLeader())
+  shared.assign('')
+  await two.clock.pass(1_000)
+  assert.ok(two.isLeader())
+  for (const contender of [one, two]) contender.stop()
+  await passTogether([one, two], 1_000)
+})
+
 const short = { leaseDurationMs: 6_000, renewDeadlineMs: 5_000, retryPeriodMs: 1_000, longestLeaseMs: 24_000 }
 
 test('a leader that renews too late again and again gets a longer lease, and later the usual one', async () => {

@@ -89,6 +89,21 @@ test('the wait ends, and after the next refusal it is longer', () => {
   assert.ok(waits.leftMs(claimOf()) >= 500)
 })
 
+test('a request that changes again and again while the provider does not answer is soon no order any more', () => {
+  const { waits, clock } = memory()
+  let orders = 0
+  for (let n = 0; n < 50; n += 1) {
+    const claim = claimOf({ location: n % 2 === 0 ? 'da' : 'ny' })
+    if (waits.leftMs(claim) > 0) continue
+    orders += 1
+    waits.note(claim, pending(0))
+    clock.ms += 50
+  }
+  assert.is(orders, 4)
+  clock.ms += 5 * seconds
+  assert.is(waits.leftMs(claimOf()), 0)
+})
+
 test('an address that stays pending is asked for ever more rarely', () => {
   const { waits, clock } = memory()
   const waitAt = (ms: number) => {
