@@ -6,6 +6,8 @@ import * as assert from 'uvu/assert'
 import type { Command } from 'commander'
 import { parseAllDocuments } from 'yaml'
 import { type ProgramDeps, program } from '../../commands/program.ts'
+import { common } from '../../settings/common.ts'
+import { leaderElection } from '../../settings/leader-election.ts'
 import { catalogue as events } from '../../telemetry/events/catalogue.ts'
 import { catalogue as metrics } from '../../telemetry/metrics/catalogue.ts'
 import { isCommands, stepsOf } from './block-modes.ts'
@@ -184,6 +186,48 @@ test('each kind of mistake is found', () => {
   assert.equal(unknownValues('helm install x y --set settings.regio=a --set settings.region=b --set webhooks.url=c'), [
     'settings.regio',
   ])
+})
+
+const { sweepIntervalMs, unboundGraceMs, maxAddresses } = common
+const { leaseDurationMs } = leaderElection
+/** Sentences of pages that state a setting's default, which stands for DEFAULT in them. */
+const stated: [file: string, text: string, setting: { default: string }][] = [
+  ['docs/guides/hetzner.md', '`sweep-interval` (DEFAULT by default)', sweepIntervalMs],
+  ['docs/guides/hetzner.md', 'after the lease, DEFAULT by default', leaseDurationMs],
+  ['docs/guides/install.md', 'the other one leads after DEFAULT', leaseDurationMs],
+  ['docs/guides/troubleshooting.md', 'Wait DEFAULT, or what you set', leaseDurationMs],
+  ['docs/guides/backup-and-restore.md', '`--unbound-grace`, DEFAULT by default', unboundGraceMs],
+  ['docs/guides/phoenixnap.md', 'DEFAULT addresses, the default of `--max-addresses`', maxAddresses],
+  ['docs/adr/0040-assigned-addresses.md', 'its lease ends first: DEFAULT by default', leaseDurationMs],
+]
+/** Products of several defaults. */
+const computed = ['three sweep intervals of its writer, 15 minutes by default']
+const numbers: Record<string, string> = { 2: 'two', 3: 'three', 5: 'five', 6: 'six' }
+const units: Record<string, string> = { s: ' seconds', m: ' minutes', h: ' hours', '': '' }
+function spoken(text: string): string {
+  const [, number = '', unit = ''] = /^(\d+)([smh]?)$/.exec(text) ?? []
+  return `${numbers[number] ?? number}${units[unit]}`
+}
+
+test('a default that a page states is that of the setting', () => {
+  const texts = new Map(allPages().map(({ file, text }) => [file, text.replaceAll(/\s+/g, ' ')]))
+  const said = stated.map(([file, text, setting]) => [file, text.replace('DEFAULT', spoken(setting.default))] as const)
+  assert.equal(
+    said.filter(([file, text]) => !texts.get(file)?.includes(text)),
+    [],
+  )
+  const known = [...said.map(([, text]) => text), ...computed]
+  const stating = /\S+ \S+ \S+ \(?\w+ (?:seconds|minutes|hours|addresses),? (?:by default|the default of)/g
+  const unknown = [...texts].flatMap(([file, text]) =>
+    [...text.matchAll(stating)]
+      .map(([found]) => found)
+      .filter(
+        (found) =>
+          !generated.includes(file) && !known.some((one) => one.includes(found.split(' ').slice(-4).join(' '))),
+      )
+      .map((found) => `${file}: ${found}`),
+  )
+  assert.equal(unknown, [])
 })
 
 test.run()

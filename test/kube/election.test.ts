@@ -6,6 +6,8 @@ import { type FakeClock, fakeClock } from './fake-clock.ts'
 import { recordedLog } from './recorded-log.ts'
 import { type StoredLease, storedLease } from './stored-lease.ts'
 import { errorOf } from './scripted-server.ts'
+import { controlPlaneProblems } from '../../settings/control-plane.ts'
+import { leaderElectionProblems } from '../../settings/leader-election.ts'
 
 const lease = { namespace: 'kube-system', name: 'cloud-controller-manager' }
 
@@ -471,5 +473,27 @@ for (const { name, options, words } of wrong) {
     assert.throws(() => contend('one', storedLease(), options), words)
   })
 }
+
+/** Times of a lease in milliseconds: its length, the deadline of a renewal and the period of tries. */
+const leaseTimes: [lease: number, deadline: number, retry: number, isRefused: boolean][] = [
+  [6_000, 5_000, 1_000, false],
+  [6_000, 6_000, 1_000, true],
+  [6_000, 1_201, 1_000, false],
+  [6_000, 1_200, 1_000, true],
+]
+for (const [lease, deadline, retry, isRefused] of leaseTimes)
+  test(`the settings refuse the lease times that an election refuses: ${lease}, ${deadline} and ${retry} ms`, () => {
+    const times = { leaseDurationMs: lease, renewDeadlineMs: deadline, retryPeriodMs: retry }
+    const flags = (prefix: string) => ({
+      [`${prefix}-lease-duration`]: `${lease}ms`,
+      [`${prefix}-renew-deadline`]: `${deadline}ms`,
+      [`${prefix}-retry-period`]: `${retry}ms`,
+    })
+    assert.is(leaderElectionProblems({ flags: flags('--leader-elect'), env: {} }).length > 0, isRefused)
+    assert.is(controlPlaneProblems({ flags: flags('--control-plane'), env: {} }).length > 0, isRefused)
+    const contended = () => contend('one', storedLease(), times).stop()
+    if (isRefused) assert.throws(contended, /longer than 1.2 retry periods/)
+    else contended()
+  })
 
 test.run()

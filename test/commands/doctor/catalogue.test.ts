@@ -1,5 +1,5 @@
 // Whatever is written as a check is run: its own test calls it directly and would not notice that `doctor` does not.
-import { globSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -28,6 +28,20 @@ test('every check of an announcing software is in that software', async () => {
   const defined = await exportedChecks('announcers/*/{checks,checks/*}.ts', 'judge')
   assert.ok(defined.length > 5, `${defined.length} checks`)
   assert.equal(idsOf(new Set(defined).difference(new Set<unknown>(softwares.flatMap(({ checks = [] }) => checks)))), [])
+})
+
+test('a test calls each check, or names its id', () => {
+  const textsOf = (pattern: string) =>
+    globSync(pattern, { cwd: root }).map((file) => readFileSync(join(root, file), 'utf8'))
+  const checks = ['commands/doctor/checks/*.ts', 'announcers/*/{checks,checks/*}.ts'].flatMap(textsOf).join('\n')
+  const defined = [...checks.matchAll(/^export const (\w+)[^\n]*\{\n  id: '([^']+)'/gm)]
+  assert.ok(defined.length > 35, `${defined.length} checks`)
+  const tests = textsOf('test/**/*.test.ts').join('\n')
+  const untested = defined.filter(([, name, id]) => !new RegExp(`\\b(${name}|${id})\\b`).test(tests))
+  assert.equal(
+    untested.map(([, name]) => name),
+    [],
+  )
 })
 
 test('no two checks have one id', () => {
