@@ -12,7 +12,7 @@ export function metricsReference(): string {
   const rows = Object.entries(catalogue).map(([name, row]: [string, MetricRow]) => [
     code(name),
     row.type,
-    (row.labels ?? []).map(code).join(', '),
+    row.labels.map(code).join(', '),
     row.help,
   ])
   return `${opening}\n${markdownTable(['metric', 'type', 'labels', 'meaning'], rows)}\n`
