@@ -25,7 +25,7 @@ import {
 } from './cleanup-changes.ts'
 import { readAnnouncing, whatIsLeft } from './cleanup-left.ts'
 import { type StoppableDeps, endWhenStopped } from './command-deps.ts'
-import { isOwnIdentity } from '../kube/lease-holder.ts'
+import { isOwnIdentity } from '../kube/lease.ts'
 
 type CleanupDeps = StoppableDeps & { clock?: Pick<Clock, 'sleep'> }
 

@@ -1,5 +1,5 @@
 import { controlPlaneServices } from '../clouds/cloud-choice.ts'
-import { isHeld, isOwnIdentity } from '../kube/lease-holder.ts'
+import { isHeld, isOwnIdentity } from '../kube/lease.ts'
 import { type Lease, type Service, splitKey } from '../kube/objects.ts'
 import { leases, services, configMaps } from '../kube/resource.ts'
 import { countedAddresses } from '../ledger/claim/limits.ts'

@@ -1,5 +1,5 @@
 import { election } from '../kube/election.ts'
-import { isOwnIdentity } from '../kube/lease-holder.ts'
+import { isOwnIdentity } from '../kube/lease.ts'
 import { leases } from '../kube/resource.ts'
 import { systemClock } from '../kube/clock.ts'
 import { repeat } from '../lib/repeat.ts'

@@ -28,7 +28,9 @@ const maxSteps = 15
 
 /** Keeps a Service that leads from the control-plane address to the API servers; its key is that Service. */
 export function mirrorService(options: MirrorServiceOptions): Reconciler {
-  const paces = makePaces(options.now)
+  const { now } = options
+  // Bursts that an adoption, a person who edits and a rolling upgrade of the API servers never need.
+  const paces: Paces = { service: repairPace(6, now), endpoints: repairPace(30, now) }
   return {
     name: 'mirror-service',
     reconcile: (key, signal) =>
@@ -75,11 +77,6 @@ async function look(options: MirrorServiceOptions, key: Key, signal: AbortSignal
 }
 
 type Paces = { service: RepairPace; endpoints: RepairPace }
-
-/** Bursts that an adoption, a person who edits and a rolling upgrade of the API servers never need. */
-function makePaces(now: () => number): Paces {
-  return { service: repairPace(6, now), endpoints: repairPace(30, now) }
-}
 
 /** The repair of each step; undefined for a step that no other program undoes. */
 const repaired: Record<MirrorStep['do'], { pace: keyof Paces; what: string } | undefined> = {

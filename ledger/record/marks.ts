@@ -92,12 +92,7 @@ function hashOf(key: AddressKey, separator: string): string {
 }
 
 /** The mark of a reservation that no Service holds yet: uid of the record it was reserved for, which is never reused. */
-const sourceMark = 'elastic-ip'
-
-/** The uid of the warm record that the marks of a reservation name. */
-export function sourceMarkOf(marks: Marks): string | undefined {
-  return marks[sourceMark]
-}
+export const sourceMark = 'elastic-ip'
 
 /** The marks of a warm address. */
 export function sourceMarks(scheme: MarkScheme, uid: string): Marks {

@@ -38,11 +38,12 @@ export const ownPrefix = 'eip-admission.dev/'
 /** The name under which the controllers write Services: by it and by our user the webhooks know our own writes. */
 export const serviceFieldManager = 'eip-admission'
 
+const annotationsOn = (on: Annotation['on'], rows: Omit<Annotation, 'on'>[]) => rows.map((row) => ({ ...row, on }))
+
 /** Our annotations of Services, in every dialect. */
-export const serviceAnnotations: readonly Annotation[] = [
+export const serviceAnnotations: readonly Annotation[] = annotationsOn('Service', [
   {
     name: addressAnnotation,
-    on: 'Service',
     writers: ['eip-admission'],
     values: 'an IP address',
     sentence:
@@ -50,7 +51,6 @@ export const serviceAnnotations: readonly Annotation[] = [
   },
   {
     name: elasticIPAnnotation,
-    on: 'Service',
     writers: ['user'],
     values: 'the name of an ElasticIP',
     default: 'a warm or new address',
@@ -58,7 +58,6 @@ export const serviceAnnotations: readonly Annotation[] = [
   },
   {
     name: reclaimAnnotation,
-    on: 'Service',
     writers: ['user'],
     values: ['Delete', 'Retain'],
     default: 'the default reclaim policy (`--default-reclaim-policy`)',
@@ -66,7 +65,6 @@ export const serviceAnnotations: readonly Annotation[] = [
   },
   {
     name: protectAnnotation,
-    on: 'Service',
     writers: ['user'],
     values: ['true', 'false'],
     default: '`false`',
@@ -75,26 +73,23 @@ export const serviceAnnotations: readonly Annotation[] = [
   },
   {
     name: withdrawingAnnotation,
-    on: 'Service',
     writers: ['eip-admission'],
     values: 'a time (RFC 3339)',
     sentence: 'When eip-admission began to withdraw the address.',
   },
   {
     name: balancerRequestAnnotation,
-    on: 'Service',
     writers: ['eip-admission'],
     values: 'an id',
     sentence:
       'A request for a managed load balancer whose answer has not come. While it is there, no second one is requested.',
   },
-]
+])
 
 /** Our annotations of ElasticIPs. */
-export const recordAnnotations: readonly Annotation[] = [
+export const recordAnnotations: readonly Annotation[] = annotationsOn('ElasticIP', [
   {
     name: transferAnnotation,
-    on: 'ElasticIP',
     writers: ['user'],
     values: 'the id of a cluster',
     default: 'a reservation whose marks name another cluster is refused',
@@ -102,7 +97,6 @@ export const recordAnnotations: readonly Annotation[] = [
   },
   {
     name: allowedBeforeMoveAnnotation,
-    on: 'ElasticIP',
     writers: ['administrator'],
     values: 'names of namespaces, with commas between them, or `*`',
     sentence:
@@ -110,14 +104,12 @@ export const recordAnnotations: readonly Annotation[] = [
   },
   {
     name: requestedByAnnotation,
-    on: 'ElasticIP',
     writers: ['eip-admission'],
     values: 'the name of a replica',
     sentence: 'The replica that created the record. Until the record has a status, this replica requests the address.',
   },
   {
     name: requestIdAnnotation,
-    on: 'ElasticIP',
     writers: ['eip-admission'],
     values: 'the uid of an AdmissionReview',
     sentence:
@@ -125,7 +117,6 @@ export const recordAnnotations: readonly Annotation[] = [
   },
   {
     name: droppedRequestAnnotation,
-    on: 'ElasticIP',
     writers: ['eip-admission'],
     values: 'a time (RFC 3339)',
     sentence:
@@ -133,20 +124,18 @@ export const recordAnnotations: readonly Annotation[] = [
   },
   {
     name: protectedAnnotation,
-    on: 'ElasticIP',
     writers: ['eip-admission'],
     values: ['true'],
     default: 'the Service was not protected',
     sentence:
       'The Service was protected when eip-admission last saw it. If it no longer exists when eip-admission runs again, as after an uninstall, the reservation is retained.',
   },
-]
+])
 
 /** Our annotations of the ledger's ConfigMap. */
-export const ledgerAnnotations: readonly Annotation[] = [
+export const ledgerAnnotations: readonly Annotation[] = annotationsOn('ConfigMap', [
   {
     name: confirmAnnotation,
-    on: 'ConfigMap',
     writers: ['administrator'],
     values: 'a sign or a cluster id',
     sentence:
@@ -154,19 +143,17 @@ export const ledgerAnnotations: readonly Annotation[] = [
   },
   {
     name: confirmProjectAnnotation,
-    on: 'ConfigMap',
     writers: ['administrator'],
     values: 'a project, as the Event names it',
     sentence:
       'On `eip-admission-ledger`: the ledger belongs to this project from now on, or the addresses that this project lost are really gone. eip-admission removes it when it has acted on it.',
   },
-]
+])
 
 /** Our annotations of the lease by which the controllers elect a leader. */
-export const leaseAnnotations: readonly Annotation[] = [
+export const leaseAnnotations: readonly Annotation[] = annotationsOn('Lease', [
   {
     name: silentAnnotation,
-    on: 'Lease',
     writers: ['eip-admission'],
     values: 'a replica and a time (RFC 3339)',
     sentence:
@@ -174,23 +161,21 @@ export const leaseAnnotations: readonly Annotation[] = [
   },
   {
     name: reachedAnnotation,
-    on: 'Lease',
     writers: ['eip-admission'],
     values: 'the value of `cloud-silent`, and a replica',
     sentence: 'On the lease of the controllers: the provider answered this replica, so the leader gives the lease up.',
   },
-]
+])
 
 /** Labels that the ledger writes. */
 export const recordLabels: readonly WrittenName[] = [
-  { name: warmLabel, on: 'ElasticIP', sentence: 'Marks a warm address: reserved before any Service requested it.' },
+  { name: warmLabel, sentence: 'Marks a warm address: reserved before any Service requested it.' },
   {
     name: serviceNamespaceLabel,
-    on: 'ElasticIP',
     sentence: 'The namespace of the Service in `spec.claimRef`, for selectors.',
   },
-  { name: serviceNameLabel, on: 'ElasticIP', sentence: 'The name of the Service in `spec.claimRef`, for selectors.' },
-]
+  { name: serviceNameLabel, sentence: 'The name of the Service in `spec.claimRef`, for selectors.' },
+].map((label) => ({ ...label, on: 'ElasticIP' }))
 
 /** Finalizers that the ledger writes or removes. */
 export const finalizers: readonly WrittenName[] = [

@@ -1,7 +1,7 @@
 import type { MarkScheme, Reservation } from '../../clouds/ports/cloud.ts'
 import { canonicalIpAddress, parseIpAddress, isInRanges } from '../../lib/ip-address.ts'
 import { type AddressKey, type ElasticIP, addressKeyOf, provisionedSourceOf, reservationIdOf } from './elastic-ip.ts'
-import { isOfService, namedCluster, ownerMark, sourceMarkOf } from './marks.ts'
+import { isOfService, namedCluster, ownerMark, sourceMark } from './marks.ts'
 import { isWarm } from './source.ts'
 
 /**
@@ -92,7 +92,7 @@ export function hasAddressOf({ status }: ElasticIP, { address, prefixLength }: J
 /** Whether the marks of a reservation name another owner than a record. A provisioned reservation may name any. */
 function namesAnother(scheme: MarkScheme, record: ElasticIP, { marks }: Judged): boolean {
   const { service } = marks
-  if (isWarm(record)) return service !== undefined || ![undefined, record.metadata.uid].includes(sourceMarkOf(marks))
+  if (isWarm(record)) return service !== undefined || ![undefined, record.metadata.uid].includes(marks[sourceMark])
   const key = addressKeyOf(record)
   const isLent = provisionedSourceOf(record) !== undefined
   return key !== undefined && !isLent && service !== undefined && !isOfService(scheme, key, marks)

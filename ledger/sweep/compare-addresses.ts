@@ -87,7 +87,10 @@ export function contradictions(
     if (!reservation?.address || reservation.prefixLength !== undefined) return []
     const address = record.status?.address ?? ''
     const rival = sameAddress.get(canonicalIpAddress(address))?.find((one) => one.id !== id)
-    const other = sameReservation.get(id)?.find((one) => one !== record && !isRelated(one, record))
+    // A record and the available address that it came from share a reservation.
+    const other = sameReservation
+      .get(id)
+      ?.find((one) => one !== record && !hasSource(one, record) && !hasSource(record, one))
     const parsed = parseIpAddress(address)
     const problem = parsed && unusable(parsed, clusterNetwork)
     const texts = [
@@ -109,9 +112,4 @@ export function outdatedWarm(reservations: readonly Reservation[], records: read
     const isFree = isWarm(record) && isAvailable(record)
     return isFree && address && address !== canonicalIpAddress(record.status?.address ?? '')
   })
-}
-
-/** A record and the available address that it came from share a reservation. */
-function isRelated(one: ElasticIP, other: ElasticIP): boolean {
-  return hasSource(one, other) || hasSource(other, one)
 }

@@ -1,7 +1,7 @@
 import { alertGroups, runbooks } from '../../telemetry/alerts/rules.ts'
 import type { ValueTree } from '../choices.ts'
 import { names } from '../../settings/installed-names.ts'
-import { image, labels, pods, resources, type ValueRow } from './pod-values.ts'
+import { image, labels, pods, resources, rowsOf, type ValueRow } from './pod-values.ts'
 
 const list = { type: 'array' }
 const map = { type: 'object' }
@@ -9,24 +9,14 @@ const port = { type: 'integer', minimum: 1, maximum: 65_535 }
 const alertNames = alertGroups.flatMap(({ alerts }) => alerts.map(({ name }) => name))
 const duration = { type: 'string', pattern: '^([0-9]+(h|m|s|ms))+$' }
 
-const cloud: ValueRow[] = [
-  {
-    path: 'cloudProvider',
-    default: '',
-    sentence: 'The provider: the value of `--cloud-provider`. Required.',
-  },
-  {
-    path: 'cloudConfig.secretName',
+const cloud: ValueRow[] = rowsOf({
+  cloudProvider: { default: '', sentence: 'The provider: the value of `--cloud-provider`. Required.' },
+  'cloudConfig.secretName': {
     default: 'eip-admission-cloud',
     sentence: "The Secret with the provider's configuration file. It is not part of the chart. Empty: there is none.",
   },
-  {
-    path: 'cloudConfig.key',
-    default: 'cloud-sa.json',
-    sentence: 'The key of that Secret, a file with one JSON object.',
-  },
-  {
-    path: 'settings',
+  'cloudConfig.key': { default: 'cloud-sa.json', sentence: 'The key of that Secret, a file with one JSON object.' },
+  settings: {
     default: {
       'leader-elect-resource-name': 'cloud-controller-manager',
       'leader-elect-resource-namespace': 'kube-system',
@@ -37,16 +27,14 @@ const cloud: ValueRow[] = [
       'Every other setting of `eip-admission serve`, by the name of its flag without dashes in front, such as ' +
       '`loadbalancer: metallb:///`. A list may be a YAML list.',
   },
-  {
-    path: 'metallb.configMap',
+  'metallb.configMap': {
     default: 'config',
     sentence: 'The ConfigMap that MetalLB before 0.13 reads. The process may write this ConfigMap and no other there.',
   },
-]
+})
 
-const webhooks: ValueRow[] = [
-  {
-    path: 'webhooks.failurePolicy',
+const webhooks: ValueRow[] = rowsOf({
+  'webhooks.failurePolicy': {
     default: 'Ignore',
     sentence:
       'What the API server does while no replica answers. Ignore: Services are created, and the controller completes ' +
@@ -54,31 +42,27 @@ const webhooks: ValueRow[] = [
       'so in kube-system and in the namespace of the chart, nor for writes of the status.',
     schema: { enum: ['Ignore', 'Fail'] },
   },
-  {
-    path: 'webhooks.excludedNamespaces',
+  'webhooks.excludedNamespaces': {
     default: [],
     sentence:
       'Namespaces whose Services are not reviewed. The controller gives them an address later, unless ' +
       '`settings.exclude-namespaces` names them too.',
     schema: { type: 'array', items: { type: 'string' } },
   },
-  {
-    path: 'webhooks.namespaceSelector',
+  'webhooks.namespaceSelector': {
     default: {},
     sentence: 'Labels of the namespaces whose Services are reviewed: `matchLabels`, `matchExpressions`.',
     schema: map,
   },
-  { path: 'webhooks.objectSelector', default: {}, sentence: 'Labels of the Services that are reviewed.', schema: map },
-  {
-    path: 'webhooks.url',
+  'webhooks.objectSelector': { default: {}, sentence: 'Labels of the Services that are reviewed.', schema: map },
+  'webhooks.url': {
     default: '',
     sentence:
       'Where API servers call the webhooks if they do not reach Services, such as `https://10.0.0.5:10260`. Empty: the ' +
       'Service.',
     schema: { type: 'string', pattern: '^(https://[^/]+)?$' },
   },
-  {
-    path: 'webhooks.pathSecret',
+  'webhooks.pathSecret': {
     default: '',
     sentence:
       'The secret segment of the webhook paths. Empty: Helm makes one and keeps it. Set it where templates are ' +
@@ -86,130 +70,99 @@ const webhooks: ValueRow[] = [
     // The API server accepts no other characters in a path.
     schema: { type: 'string', pattern: '^([a-z0-9][a-z0-9-]{5,61}[a-z0-9])?$' },
   },
-]
+})
 
-const certificates: ValueRow[] = [
-  {
-    path: 'certManager.enabled',
+const certificates: ValueRow[] = rowsOf({
+  'certManager.enabled': {
     default: false,
     sentence:
       'cert-manager issues the serving certificate. Otherwise the process issues its own. With cert-manager before 1.19, set `webhooks.failurePolicy` to `Ignore` while you change this.',
   },
-  {
-    path: 'certManager.issuerRef',
+  'certManager.issuerRef': {
     default: { name: names.issuingAuthority, kind: 'Issuer' },
     sentence: 'Who issues it. The default is an authority that cert-manager makes for this chart alone.',
     schema: { type: 'object', required: ['name'] },
   },
-  {
-    path: 'certManager.dnsNames',
+  'certManager.dnsNames': {
     default: [],
     sentence: 'More names that it is for: the host of `webhooks.url`, where that is a name.',
     schema: { type: 'array', items: { type: 'string' } },
   },
-  {
-    path: 'certManager.ipAddresses',
+  'certManager.ipAddresses': {
     default: [],
     sentence: 'Addresses that it is for: the host of `webhooks.url`, where that is an address.',
     schema: { type: 'array', items: { type: 'string' } },
   },
-  { path: 'certManager.duration', default: '2160h', sentence: 'How long the certificate is valid.', schema: duration },
-  { path: 'certManager.renewBefore', default: '720h', sentence: 'When it is renewed.', schema: duration },
-]
+  'certManager.duration': { default: '2160h', sentence: 'How long the certificate is valid.', schema: duration },
+  'certManager.renewBefore': { default: '720h', sentence: 'When it is renewed.', schema: duration },
+})
 
-const others: ValueRow[] = [
-  { path: 'commonLabels', default: {}, sentence: 'More labels of every object.', schema: labels },
-  {
-    path: 'serviceAccount.annotations',
+const others: ValueRow[] = rowsOf({
+  commonLabels: { default: {}, sentence: 'More labels of every object.', schema: labels },
+  'serviceAccount.annotations': {
     default: {},
     sentence: 'Annotations of the service accounts of the Deployment and of the guardians.',
     schema: map,
   },
-  {
-    path: 'extraObjects',
+  extraObjects: {
     default: [],
     sentence: 'More objects, as maps or as texts. Both are templates: `{{ .Release.Namespace }}` works in them.',
     schema: list,
   },
-  { path: 'crds.enabled', default: true, sentence: 'Installs and upgrades the definition of ElasticIP.' },
-  {
-    path: 'crds.keep',
+  'crds.enabled': { default: true, sentence: 'Installs and upgrades the definition of ElasticIP.' },
+  'crds.keep': {
     default: true,
     sentence: 'Keeps the definition, and so every ElasticIP, when the chart is uninstalled.',
   },
-  {
-    path: 'cleanup.enabled',
+  'cleanup.enabled': {
     default: true,
     sentence:
       'After `helm uninstall`, a Job removes the finalizers of eip-admission from Services and ElasticIPs, which you could not delete ' +
       'otherwise. Every address stays reserved.',
   },
-  {
-    path: 'controlPlane.securePort',
+  'controlPlane.securePort': {
     default: 10_268,
     sentence:
       'Port for health and metrics of the DaemonSet, which runs where a setting names the control-plane address.',
     schema: port,
   },
-  {
-    path: 'controlPlane.apiServerPort',
+  'controlPlane.apiServerPort': {
     default: 6443,
     sentence: 'Port of the API server on each control-plane node.',
     schema: port,
   },
-  {
-    path: 'controlPlane.resources',
-    default: resources,
-    sentence: 'Requests and limits of the DaemonSet.',
-    schema: map,
-  },
-  {
-    path: 'statusPage.enabled',
+  'controlPlane.resources': { default: resources, sentence: 'Requests and limits of the DaemonSet.', schema: map },
+  'statusPage.enabled': {
     default: false,
     sentence:
       'Shows the status page on a loopback address of the pod, for `kubectl port-forward`. On the host network every ' +
       'user of the host reaches it: set a token there.',
   },
-  {
-    path: 'statusPage.port',
-    default: 10_261,
-    sentence: 'Its port.',
-    schema: port,
-  },
-  {
-    path: 'statusPage.tokenSecretName',
+  'statusPage.port': { default: 10_261, sentence: 'Its port.', schema: port },
+  'statusPage.tokenSecretName': {
     default: '',
     sentence:
       'A Secret with the token of the status page under the key `token`. With it the page needs that token, and is ' +
       'also at /status of the health port.',
   },
-  { path: 'networkPolicy.enabled', default: false, sentence: 'Allows traffic to the two ports alone.' },
-  {
-    path: 'networkPolicy.webhookCallers',
+  'networkPolicy.enabled': { default: false, sentence: 'Allows traffic to the two ports alone.' },
+  'networkPolicy.webhookCallers': {
     default: [],
     sentence: 'Peers that may call the webhooks. Empty: all. API servers are usually no pods: use an ipBlock.',
     schema: list,
   },
-  {
-    path: 'networkPolicy.metricsReaders',
-    default: [],
-    sentence: 'Peers that may read metrics. Empty: all.',
-    schema: list,
-  },
-  {
-    path: 'serviceMonitor.enabled',
+  'networkPolicy.metricsReaders': { default: [], sentence: 'Peers that may read metrics. Empty: all.', schema: list },
+  'serviceMonitor.enabled': {
     default: false,
     sentence: 'A ServiceMonitor of the Prometheus operator, and a PodMonitor for the guardians if there are any.',
   },
-  { path: 'serviceMonitor.interval', default: '30s', sentence: 'How often Prometheus reads.', schema: duration },
-  { path: 'serviceMonitor.labels', default: {}, sentence: 'Labels by which Prometheus selects it.', schema: map },
-  {
-    path: 'prometheusRule.enabled',
+  'serviceMonitor.interval': { default: '30s', sentence: 'How often Prometheus reads.', schema: duration },
+  'serviceMonitor.labels': { default: {}, sentence: 'Labels by which Prometheus selects it.', schema: map },
+  'prometheusRule.enabled': {
     default: false,
     sentence: 'A PrometheusRule with the alerts (docs/reference/alerts.md).',
   },
-  {
-    path: 'prometheusRule.disabled',
+  'prometheusRule.disabled': {
     default: {},
     sentence: 'Alerts that are left out, such as `EIPAdmissionSweepOld: true`.',
     schema: {
@@ -218,27 +171,20 @@ const others: ValueRow[] = [
       properties: Object.fromEntries(alertNames.map((name) => [name, { type: 'boolean' }])),
     },
   },
-  { path: 'prometheusRule.groups', default: [], sentence: 'More groups of rules, of your own.', schema: list },
-  {
-    path: 'prometheusRule.runbooks',
+  'prometheusRule.groups': { default: [], sentence: 'More groups of rules, of your own.', schema: list },
+  'prometheusRule.runbooks': {
     default: runbooks,
     sentence: 'The page to which `runbook_url` of each alert leads, without the heading.',
   },
-  { path: 'prometheusRule.labels', default: {}, sentence: 'Labels by which Prometheus selects it.', schema: map },
-  { path: 'dashboard.enabled', default: false, sentence: 'A ConfigMap with the dashboard.' },
-  {
-    path: 'dashboard.files',
-    default: {},
-    sentence: 'More dashboards, of your own: file names and JSON texts.',
-    schema: map,
-  },
-  {
-    path: 'dashboard.labels',
+  'prometheusRule.labels': { default: {}, sentence: 'Labels by which Prometheus selects it.', schema: map },
+  'dashboard.enabled': { default: false, sentence: 'A ConfigMap with the dashboard.' },
+  'dashboard.files': { default: {}, sentence: 'More dashboards, of your own: file names and JSON texts.', schema: map },
+  'dashboard.labels': {
     default: { grafana_dashboard: '1' },
     sentence: 'Labels by which Grafana selects it.',
     schema: map,
   },
-]
+})
 
 /** Every value of the chart, in the order in which people look for them. */
 export const valueRows: ValueRow[] = [...cloud, ...image, ...pods, ...webhooks, ...certificates, ...others]

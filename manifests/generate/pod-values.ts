@@ -22,79 +22,70 @@ const spread = {
 /** The resources that our process needs. */
 export const resources = { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '384Mi' } }
 
+/** Rows in their order, each by its path. */
+export function rowsOf(rows: Record<string, Omit<ValueRow, 'path'>>): ValueRow[] {
+  return Object.entries(rows).map(([path, row]) => ({ path, ...row }))
+}
+
 /** The values of the image. */
-export const image: ValueRow[] = [
-  {
-    path: 'image.repository',
+export const image: ValueRow[] = rowsOf({
+  'image.repository': {
     default: 'ghcr.io/eip-admission/eip-admission',
     sentence: 'The image. The release workflow publishes it there.',
   },
-  { path: 'image.tag', default: '', sentence: 'Its tag. Empty: the version of the chart.' },
-  {
-    path: 'image.digest',
+  'image.tag': { default: '', sentence: 'Its tag. Empty: the version of the chart.' },
+  'image.digest': {
     default: '',
     sentence: 'Its digest, `sha256:...`. It takes precedence over the tag.',
     schema: { type: 'string', pattern: '^(sha256:[0-9a-f]{64})?$' },
   },
-  {
-    path: 'image.pullPolicy',
+  'image.pullPolicy': {
     default: 'IfNotPresent',
     sentence: 'When nodes pull the image.',
     schema: { enum: ['Always', 'IfNotPresent', 'Never'] },
   },
-  { path: 'imagePullSecrets', default: [], sentence: 'Secrets with credentials for the registry.', schema: list },
-]
+  imagePullSecrets: { default: [], sentence: 'Secrets with credentials for the registry.', schema: list },
+})
 
 /** The values of the pods of the Deployment. */
-export const pods: ValueRow[] = [
-  {
-    path: 'replicas',
+export const pods: ValueRow[] = rowsOf({
+  replicas: {
     default: 2,
     sentence:
       'Number of pods. All answer reviews, one leads. A rollout never goes below it; on the host network it goes one ' +
       'below, and ends only if there are that many nodes. With 0 the guardians of the control-plane address stop too.',
     schema: { type: 'integer', minimum: 0 },
   },
-  { path: 'podDisruptionBudget.enabled', default: true, sentence: 'Keeps a replica while nodes are drained.' },
-  {
-    path: 'podDisruptionBudget.maxUnavailable',
+  'podDisruptionBudget.enabled': { default: true, sentence: 'Keeps a replica while nodes are drained.' },
+  'podDisruptionBudget.maxUnavailable': {
     default: 1,
     sentence: 'How many replicas a drain may stop at a time.',
     schema: quantity,
   },
-  { path: 'priorityClassName', default: 'system-cluster-critical', sentence: 'The priority of the pods.' },
-  { path: 'nodeSelector', default: {}, sentence: 'Labels of the nodes that may run the pods.', schema: map },
-  { path: 'affinity', default: {}, sentence: 'Affinity of the pods.', schema: map },
-  { path: 'tolerations', default: tolerations, sentence: 'Taints that the pods tolerate.', schema: list },
-  {
-    path: 'topologySpreadConstraints',
-    default: [spread],
-    sentence: 'How the pods are spread over nodes.',
-    schema: list,
-  },
-  {
-    path: 'hostNetwork',
+  priorityClassName: { default: 'system-cluster-critical', sentence: 'The priority of the pods.' },
+  nodeSelector: { default: {}, sentence: 'Labels of the nodes that may run the pods.', schema: map },
+  affinity: { default: {}, sentence: 'Affinity of the pods.', schema: map },
+  tolerations: { default: tolerations, sentence: 'Taints that the pods tolerate.', schema: list },
+  topologySpreadConstraints: { default: [spread], sentence: 'How the pods are spread over nodes.', schema: list },
+  hostNetwork: {
     default: false,
     sentence:
       'Runs the pods on the network of their nodes. They start before the pod network and stay when it fails, and an ' +
       'API server that reaches no pods reaches them. Pod Security "restricted" refuses it.',
   },
-  {
-    path: 'dnsPolicy',
+  dnsPolicy: {
     default: 'Default',
     sentence:
       'How the pods resolve names. `Default` uses the DNS of the node: cluster DNS starts on initialized nodes, which only ' +
       'eip-admission initializes. Set `ClusterFirst` where `extraEnv` names a proxy by its Service.',
   },
-  { path: 'resources', default: resources, sentence: 'Requests and limits of the container.', schema: map },
-  {
-    path: 'podSecurityContext',
+  resources: { default: resources, sentence: 'Requests and limits of the container.', schema: map },
+  podSecurityContext: {
     default: { runAsNonRoot: true, runAsUser: 65_532, runAsGroup: 65_532, seccompProfile: { type: 'RuntimeDefault' } },
     sentence: 'Security context of the pods.',
     schema: map,
   },
-  {
-    path: 'securityContext',
+  securityContext: {
     default: {
       allowPrivilegeEscalation: false,
       capabilities: { drop: ['ALL'] },
@@ -103,27 +94,25 @@ export const pods: ValueRow[] = [
     sentence: 'Security context of the containers.',
     schema: map,
   },
-  { path: 'podAnnotations', default: {}, sentence: 'Annotations of the pods.', schema: map },
-  { path: 'podLabels', default: {}, sentence: 'More labels of the pods.', schema: labels },
-  {
-    path: 'extraArgs',
+  podAnnotations: { default: {}, sentence: 'Annotations of the pods.', schema: map },
+  podLabels: { default: {}, sentence: 'More labels of the pods.', schema: labels },
+  extraArgs: {
     default: [],
     sentence:
       'More arguments of `serve`, after the settings. The guardians of the control-plane address get none of them.',
     schema: list,
   },
-  {
-    path: 'extraEnv',
+  extraEnv: {
     default: [],
     sentence:
       'More environment variables, such as a proxy. The guardians get them too, and what the next three values name.',
     schema: list,
   },
-  { path: 'extraEnvFrom', default: [], sentence: 'Secrets and ConfigMaps with environment variables.', schema: list },
-  { path: 'extraContainers', default: [], sentence: 'More containers of the pods.', schema: list },
-  { path: 'extraVolumes', default: [], sentence: 'More volumes.', schema: list },
-  { path: 'extraVolumeMounts', default: [], sentence: 'More mounts of the container.', schema: list },
-]
+  extraEnvFrom: { default: [], sentence: 'Secrets and ConfigMaps with environment variables.', schema: list },
+  extraContainers: { default: [], sentence: 'More containers of the pods.', schema: list },
+  extraVolumes: { default: [], sentence: 'More volumes.', schema: list },
+  extraVolumeMounts: { default: [], sentence: 'More mounts of the container.', schema: list },
+})
 
 /** A value of the chart. */
 export type ValueRow = {

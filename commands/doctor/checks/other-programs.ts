@@ -7,7 +7,7 @@ import {
 } from '../../../controllers/predecessors/other-cloud-controller.ts'
 import { type Node, keyOf } from '../../../kube/objects.ts'
 import { names } from '../../../settings/installed-names.ts'
-import { isHeld, isOwnIdentity } from '../../../kube/lease-holder.ts'
+import { isHeld, isOwnIdentity } from '../../../kube/lease.ts'
 import { isRunning, predecessorIn } from '../../../inspect/find-predecessors.ts'
 import { replacedPrograms } from '../../../inspect/predecessors.ts'
 import { type Findings, defineCheck } from '../check.ts'

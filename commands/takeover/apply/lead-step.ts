@@ -1,7 +1,7 @@
 import type { KubeClient } from '../../../kube/client.ts'
 import type { Lease } from '../../../kube/objects.ts'
 import { leases } from '../../../kube/resource.ts'
-import { isHeld, isOwnIdentity } from '../../../kube/lease-holder.ts'
+import { isHeld, isOwnIdentity } from '../../../kube/lease.ts'
 import { probeOnce } from '../../../webhooks/webhook-probe.ts'
 import { type LeadLease, isForeign, isOfTakeover, placeOf } from '../lead-lease.ts'
 import type { Missing, TakeoverStep } from '../steps.ts'

@@ -1,6 +1,6 @@
 import { type Lease, keyOf } from '../../../kube/objects.ts'
 import { isFalse } from '../../../inspect/given-settings.ts'
-import { isHeld, isOwnIdentity } from '../../../kube/lease-holder.ts'
+import { isHeld, isOwnIdentity } from '../../../kube/lease.ts'
 import { isForeign, placeOf } from '../lead-lease.ts'
 import { livingWorker } from '../lock.ts'
 import { type TakeoverStatus, isComplete, nextCommand, statusText } from '../takeover-status.ts'

@@ -71,7 +71,8 @@ export async function readPlan(source: PlanSource): Promise<ReadPlan> {
   const needed = applyRights({ namespace, lease, workloads: workloadsOf(found, predecessor) })
   const lacked = () => source.lackedRights(needed)
   const facts = await readFacts({ ...source, context, vendor, workloads, pace, leasesAt, lacked, progress })
-  const flags = { ...translation.flags, ...withoutPlace(source.flags) }
+  const ofServe = Object.entries(source.flags).filter(([flag]) => !placeFlags.includes(flag))
+  const flags = { ...translation.flags, ...Object.fromEntries(ofServe) }
   const plan = makePlan({ found, predecessor, given, translation, flags, facts, context, announcerRuns })
   return { plan, settings, vendor, secretFile: `${JSON.stringify(translation.file?.fields ?? {}, null, 2)}\n` }
 }
@@ -86,10 +87,6 @@ async function findAll(reader: Reader): Promise<{ found: FoundPredecessors; work
 
 /** Flags that say where `takeover` itself finds the cluster and the settings. */
 const placeFlags = ['--kubeconfig', '--api-server', '--cloud-provider', '--cloud-config', '--provider-config']
-
-function withoutPlace(flags: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(Object.entries(flags).filter(([flag]) => !placeFlags.includes(flag)))
-}
 
 /** The predecessor whose settings count, and how it is set; the person may name one that runs outside of the cluster. */
 async function chosen(

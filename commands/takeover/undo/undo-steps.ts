@@ -4,7 +4,7 @@ import type { Clock } from '../../../kube/clock.ts'
 import { isConflict, isNotFound } from '../../../kube/errors.ts'
 import { listAll, listAllKnown } from '../../../kube/list-all.ts'
 import { type Key, type Service, keyOf } from '../../../kube/objects.ts'
-import { isHeld } from '../../../kube/lease-holder.ts'
+import { isHeld } from '../../../kube/lease.ts'
 import {
   leases,
   mutatingWebhookConfigurations,
