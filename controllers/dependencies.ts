@@ -1,3 +1,4 @@
+import type { Machine, Machines } from '../clouds/ports/machines.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { Credentials } from '../kube/credentials.ts'
 import type { Service } from '../kube/objects.ts'
@@ -9,7 +10,7 @@ import type { KnownLocations } from '../ledger/own/known-locations.ts'
 import type { OwnAddresses } from '../ledger/own/own-addresses.ts'
 import type { Want } from '../ledger/want/want.ts'
 import type { Activity } from '../telemetry/activity.ts'
-import type { MachineList } from './facts/machine-list.ts'
+import { type RecentRead, recentRead } from '../lib/recent-read.ts'
 import type { PeerFacts } from './facts/peer-facts.ts'
 
 /** The parts that declarations of controllers use. The webhooks use the same caches and the same ledger. */
@@ -34,4 +35,15 @@ export type GuardianBase = Omit<Context, 'announcer' | 'cluster' | 'settings'> &
   credentials: Credentials
   userAgent: string
   endAtOnce: (reason: string) => void
+}
+
+/** The machines of a cloud, with one list for every caller who needs one. */
+export type MachineList = Pick<Machines, 'machine'> & RecentRead<Machine[]>
+
+/** A list that has not been read yet. */
+export function machineList({ machines, now }: { machines: Machines; now: () => number }): MachineList {
+  return {
+    ...recentRead({ read: (signal) => machines.machines(signal), now }),
+    machine: (id, signal) => machines.machine(id, signal),
+  }
 }

@@ -1,6 +1,5 @@
-import { machineList } from '../controllers/facts/machine-list.ts'
 import { peerFacts } from '../controllers/facts/peer-facts.ts'
-import type { Dependencies as ControllerDependencies } from '../controllers/dependencies.ts'
+import { type Dependencies as ControllerDependencies, machineList } from '../controllers/dependencies.ts'
 import type { Service } from '../kube/objects.ts'
 import { wantsByFields } from '../ledger/want/want.ts'
 import type { Context } from './context.ts'

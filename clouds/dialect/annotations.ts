@@ -30,78 +30,51 @@ type PeerFact = keyof AnnotationScheme['names']
 /** An annotation about the BGP peers of a node. `words` are those of the flag and the variable that name it. */
 type NodeAnnotation = { fact: PeerFact; words: string; field: string; title: string; annotation: NamedBySetting }
 
-function onNode(values: string, sentence: string): NamedBySetting {
-  return { on: 'Node', writers: ['eip-admission'], values, sentence }
+type Names = [fact: PeerFact, words: string, field: string, title: string]
+
+function onNode([fact, words, field, title]: Names, values: string, sentence: string): NodeAnnotation {
+  return { fact, words, field, title, annotation: { on: 'Node', writers: ['eip-admission'], values, sentence } }
 }
 
 const nodeAnnotations = {
-  localAsn: {
-    fact: 'localAsn',
-    words: 'local-asn',
-    field: 'LocalASN',
-    title: 'local ASN',
-    annotation: onNode('an ASN', 'The ASN of the node.'),
-  },
-  peerAsn: {
-    fact: 'peerAsn',
-    words: 'peer-asn',
-    field: 'PeerASN',
-    title: 'peer ASN',
-    annotation: onNode('an ASN', 'The ASN of the peer.'),
-  },
-  peerAsns: {
-    fact: 'peerAsn',
-    words: 'peer-asns',
-    field: 'PeerASNs',
-    title: 'peer ASNs',
-    annotation: onNode('ASNs, separated by commas', 'The ASNs of all peers.'),
-  },
-  peerAddress: {
-    fact: 'peerAddress',
-    words: 'peer-ip',
-    field: 'PeerIP',
-    title: 'peer address',
-    annotation: onNode('an IP address', 'The address of the peer.'),
-  },
-  peerAddresses: {
-    fact: 'peerAddress',
-    words: 'peer-ips',
-    field: 'PeerIPs',
-    title: 'peer addresses',
-    annotation: onNode('IP addresses, separated by commas', 'The addresses of all peers.'),
-  },
-  sourceAddress: {
-    fact: 'sourceAddress',
-    words: 'src-ip',
-    field: 'SrcIP',
-    title: 'source address',
-    annotation: onNode('an IP address', 'The address that the node uses towards the peer.'),
-  },
-  multihop: {
-    fact: 'multihop',
-    words: 'multi-hop',
-    field: 'MultiHop',
-    title: 'multihop',
-    annotation: onNode('`true`', 'The mark of a peer that is more than one hop away. Left out for a nearer peer.'),
-  },
-  password: {
-    fact: 'password',
-    words: 'bgp-pass',
-    field: 'BGPPass',
-    title: 'BGP password',
-    annotation: onNode(
-      'base64',
-      'The BGP (MD5) password. Written only with `kube-vip://`; MetalLB reads it from a Secret.',
-    ),
-  },
-  privateNetwork: {
-    fact: 'privateNetwork',
-    words: 'network-ipv4-private',
-    field: 'NetworkIPv4Private',
-    title: 'private network',
-    annotation: onNode('a CIDR', 'The private network of the node.'),
-  },
-} as const satisfies Record<string, NodeAnnotation>
+  localAsn: onNode(['localAsn', 'local-asn', 'LocalASN', 'local ASN'], 'an ASN', 'The ASN of the node.'),
+  peerAsn: onNode(['peerAsn', 'peer-asn', 'PeerASN', 'peer ASN'], 'an ASN', 'The ASN of the peer.'),
+  peerAsns: onNode(
+    ['peerAsn', 'peer-asns', 'PeerASNs', 'peer ASNs'],
+    'ASNs, separated by commas',
+    'The ASNs of all peers.',
+  ),
+  peerAddress: onNode(
+    ['peerAddress', 'peer-ip', 'PeerIP', 'peer address'],
+    'an IP address',
+    'The address of the peer.',
+  ),
+  peerAddresses: onNode(
+    ['peerAddress', 'peer-ips', 'PeerIPs', 'peer addresses'],
+    'IP addresses, separated by commas',
+    'The addresses of all peers.',
+  ),
+  sourceAddress: onNode(
+    ['sourceAddress', 'src-ip', 'SrcIP', 'source address'],
+    'an IP address',
+    'The address that the node uses towards the peer.',
+  ),
+  multihop: onNode(
+    ['multihop', 'multi-hop', 'MultiHop', 'multihop'],
+    '`true`',
+    'The mark of a peer that is more than one hop away. Left out for a nearer peer.',
+  ),
+  password: onNode(
+    ['password', 'bgp-pass', 'BGPPass', 'BGP password'],
+    'base64',
+    'The BGP (MD5) password. Written only with `kube-vip://`; MetalLB reads it from a Secret.',
+  ),
+  privateNetwork: onNode(
+    ['privateNetwork', 'network-ipv4-private', 'NetworkIPv4Private', 'private network'],
+    'a CIDR',
+    'The private network of the node.',
+  ),
+}
 
 /** The setting that names an annotation about the BGP peers of a node. Each dialect has a default of its own. */
 export function nodeAnnotationName(envPrefix: string, of: keyof typeof nodeAnnotations, name: string) {

@@ -2,12 +2,11 @@ import { type ControllerDeclaration, periodicWork } from '../loop/controller.ts'
 import { nodeIdentity } from './node-identity.ts'
 import { watch } from '../loop/watch.ts'
 import { keyOf, type Key, type Node } from '../../kube/objects.ts'
-import type { Dependencies } from '../dependencies.ts'
+import type { Dependencies, MachineList } from '../dependencies.ts'
 import { failureEvent } from '../loop/reconcile-key.ts'
 import { recordName, secondKeys } from '../../ledger/record/elastic-ip.ts'
 import { nodeLifecycle } from './node-lifecycle.ts'
 import { removalLimit } from './removal-limit.ts'
-import type { MachineList } from '../facts/machine-list.ts'
 
 type Deps = Pick<
   Dependencies,

@@ -1,4 +1,4 @@
-import { type AlertGroup, atLeader, per, perInstall } from './alert.ts'
+import { type AlertGroup, alertsOf, atLeader, per, perInstall } from './alert.ts'
 import { cloudCauses } from './cloud.ts'
 
 const where = 'in namespace {{ $labels.namespace }}'
@@ -6,9 +6,8 @@ const where = 'in namespace {{ $labels.namespace }}'
 /** Addresses that users wait for, that are no longer allowed, or that are not needed. */
 export const addressAlerts: AlertGroup = {
   title: 'Addresses',
-  alerts: [
-    {
-      name: 'EIPAdmissionAddressPending',
+  alerts: alertsOf({
+    EIPAdmissionAddressPending: {
       severity: 'critical',
       for: '10m',
       expr: `max ${perInstall} (eip_admission_oldest_pending_seconds) > 300`,
@@ -20,8 +19,7 @@ export const addressAlerts: AlertGroup = {
       action: 'Run `kubectl eip status`: it names the oldest. `kubectl eip why -n NAMESPACE SERVICE` says what to do.',
       guide: { file: 'guides/troubleshooting.md', heading: 'A Service has no address' },
     },
-    {
-      name: 'EIPAdmissionAddressesNotAnnounced',
+    EIPAdmissionAddressesNotAnnounced: {
       severity: 'critical',
       for: '10m',
       expr: `max ${perInstall} (eip_admission_oldest_unannounced_seconds) > 300`,
@@ -33,8 +31,7 @@ export const addressAlerts: AlertGroup = {
         '`kubectl eip why -n NAMESPACE SERVICE` shows its Events for one Service.',
       guide: { file: 'guides/troubleshooting.md', heading: 'Announcing' },
     },
-    {
-      name: 'EIPAdmissionLimitNear',
+    EIPAdmissionLimitNear: {
       severity: 'warning',
       for: '15m',
       expr:
@@ -50,8 +47,7 @@ export const addressAlerts: AlertGroup = {
         '`kubectl eip release`, or raise the limit.',
       guide: { file: 'guides/troubleshooting.md', heading: 'A limit is reached' },
     },
-    {
-      name: 'EIPAdmissionReservationsUnneeded',
+    EIPAdmissionReservationsUnneeded: {
       severity: 'warning',
       for: '2h',
       expr: `max ${per('kind')} (${atLeader('eip_admission_unneeded_reservations')}) > 0`,
@@ -63,8 +59,7 @@ export const addressAlerts: AlertGroup = {
         'the leader says why it keeps them.',
       guide: { file: 'guides/troubleshooting.md', heading: 'Addresses are reserved that no Service uses' },
     },
-    {
-      name: 'EIPAdmissionClusterIdInUse',
+    EIPAdmissionClusterIdInUse: {
       severity: 'critical',
       for: '5m',
       expr: `max ${perInstall} (${atLeader('eip_admission_cluster_id_in_use')}) == 1`,
@@ -76,8 +71,7 @@ export const addressAlerts: AlertGroup = {
         '`kubectl get events -n eip-admission` names the id, and the command for the case that the other one no longer exists.',
       guide: { file: 'guides/troubleshooting.md', heading: 'Addresses are reserved that no Service uses' },
     },
-    {
-      name: 'EIPAdmissionOtherProject',
+    EIPAdmissionOtherProject: {
       severity: 'critical',
       for: '5m',
       expr: `max ${perInstall} (eip_admission_other_project) == 1`,
@@ -90,5 +84,5 @@ export const addressAlerts: AlertGroup = {
         'the project is to change.',
       guide: { file: 'guides/troubleshooting.md', heading: 'Another project is configured' },
     },
-  ],
+  }),
 }

@@ -1,4 +1,4 @@
-import { type AlertGroup, per, perInstall, rises } from './alert.ts'
+import { type AlertGroup, alertsOf, per, perInstall, rises } from './alert.ts'
 import { cloudCauses } from './cloud.ts'
 
 const where = 'in namespace {{ $labels.namespace }}'
@@ -7,9 +7,8 @@ const unreached = { file: 'guides/troubleshooting.md', heading: 'The API server 
 /** Reviews that are missed, slow or end in an error. */
 export const admissionAlerts: AlertGroup = {
   title: 'Admission',
-  alerts: [
-    {
-      name: 'EIPAdmissionWebhooksNotReached',
+  alerts: alertsOf({
+    EIPAdmissionWebhooksNotReached: {
       severity: 'critical',
       for: '10m',
       expr: `max ${perInstall} (eip_admission_webhooks_reached) == 0`,
@@ -20,8 +19,7 @@ export const admissionAlerts: AlertGroup = {
       action: 'Run `doctor`: `webhooks-reached` has the reason, as has the line `[!] admission` of `/readyz`.',
       guide: unreached,
     },
-    {
-      name: 'EIPAdmissionServicesMissed',
+    EIPAdmissionServicesMissed: {
       severity: 'warning',
       for: '5m',
       expr: `sum ${perInstall} (increase(eip_admission_services_without_admission_total[30m])) > 2`,
@@ -33,8 +31,7 @@ export const admissionAlerts: AlertGroup = {
         '`webhooks.excludedNamespaces` or a selector of the chart leaves out count too. Silence the alert where you want that.',
       guide: unreached,
     },
-    {
-      name: 'EIPAdmissionReviewsSlow',
+    EIPAdmissionReviewsSlow: {
       severity: 'warning',
       for: '15m',
       expr:
@@ -49,8 +46,7 @@ export const admissionAlerts: AlertGroup = {
         '(`--warm-pool`) where the provider is slow.',
       guide: { file: 'guides/troubleshooting.md', heading: '`kubectl create` takes long' },
     },
-    {
-      name: 'EIPAdmissionReviewsFail',
+    EIPAdmissionReviewsFail: {
       severity: 'warning',
       for: '5m',
       expr: rises('eip_admission_review_duration_seconds_count{verdict="error"}', {
@@ -63,5 +59,5 @@ export const admissionAlerts: AlertGroup = {
       action: 'Run `kubectl logs` of each replica and look for `no decision`. It is a defect: report it.',
       guide: unreached,
     },
-  ],
+  }),
 }

@@ -28,6 +28,11 @@ export type Alert = {
 /** Alerts about one part of the product. */
 export type AlertGroup = { title: string; alerts: Alert[] }
 
+/** Alerts in their order, each by its name. */
+export function alertsOf(alerts: Record<string, Omit<Alert, 'name'>>): Alert[] {
+  return Object.entries(alerts).map(([name, alert]) => ({ name, ...alert }))
+}
+
 /** The labels that tell one process from another. */
 const target = 'cluster, namespace, job, instance'
 

@@ -1,4 +1,4 @@
-import { type AlertGroup, per, perInstall } from './alert.ts'
+import { type AlertGroup, alertsOf, per, perInstall } from './alert.ts'
 
 const guide = { file: 'guides/troubleshooting.md', heading: 'Certificates and clocks' }
 const symptom =
@@ -7,9 +7,8 @@ const symptom =
 /** Certificates that are not renewed. */
 export const certificateAlerts: AlertGroup = {
   title: 'Certificates',
-  alerts: [
-    {
-      name: 'EIPAdmissionCertificateEndsSoon',
+  alerts: alertsOf({
+    EIPAdmissionCertificateEndsSoon: {
       severity: 'critical',
       for: '15m',
       expr: `min ${per('instance')} (eip_admission_cert_not_after_timestamp_seconds) - time() < 6 * 3600`,
@@ -22,8 +21,7 @@ export const certificateAlerts: AlertGroup = {
         'eip-admission`. With `--webhook-cert-lifetime` of a day or less, write a rule of your own.',
       guide,
     },
-    {
-      name: 'EIPAdmissionAuthorityEndsSoon',
+    EIPAdmissionAuthorityEndsSoon: {
       severity: 'warning',
       for: '15m',
       expr: `min ${perInstall} (eip_admission_ca_not_after_timestamp_seconds) - time() < 7 * 86400`,
@@ -37,5 +35,5 @@ export const certificateAlerts: AlertGroup = {
         'which is 45 days by default. Write a rule of your own then.',
       guide,
     },
-  ],
+  }),
 }

@@ -1,4 +1,4 @@
-import { type AlertGroup, per, perInstall, rises, sinceLeader } from './alert.ts'
+import { type AlertGroup, alertsOf, per, perInstall, rises, sinceLeader } from './alert.ts'
 
 const where = 'in namespace {{ $labels.namespace }}'
 const calls = 'eip_admission_cloud_call_duration_seconds_count'
@@ -12,9 +12,8 @@ export const cloudCauses = ['EIPAdmissionCloudRefuses', 'EIPAdmissionCloudSilent
 /** A cloud that refuses, fails or is not asked. */
 export const cloudAlerts: AlertGroup = {
   title: 'The provider',
-  alerts: [
-    {
-      name: 'EIPAdmissionCloudRefuses',
+  alerts: alertsOf({
+    EIPAdmissionCloudRefuses: {
       severity: 'critical',
       for: '5m',
       expr: rises(`${calls}{result=~"quota|auth"}`, { by: per('call', 'result'), window: '15m' }),
@@ -24,8 +23,7 @@ export const cloudAlerts: AlertGroup = {
       action: 'quota: release addresses or ask for a higher quota. auth: correct the key. `doctor` says which.',
       guide: { file: 'guides/troubleshooting.md', heading: '`kubectl create` or `apply` is refused' },
     },
-    {
-      name: 'EIPAdmissionCloudErrors',
+    EIPAdmissionCloudErrors: {
       severity: 'warning',
       for: '20m',
       expr: `${rate(noAnswer)}\n/ ${rate('')} > 0.2`,
@@ -37,8 +35,7 @@ export const cloudAlerts: AlertGroup = {
         "Look at the vendor's status page. Where `result` of the calls is `rate-limit`, other programs use up the calls: give each a token of its own.",
       guide: noAddress,
     },
-    {
-      name: 'EIPAdmissionCloudSilent',
+    EIPAdmissionCloudSilent: {
       severity: 'critical',
       for: '5m',
       expr:
@@ -55,8 +52,7 @@ export const cloudAlerts: AlertGroup = {
         'rate limit is the cause. When the provider is back, all continues automatically within five minutes.',
       guide: { file: 'guides/monitoring.md', heading: 'When the provider is down' },
     },
-    {
-      name: 'EIPAdmissionSweepOld',
+    EIPAdmissionSweepOld: {
       severity: 'warning',
       for: '10m',
       expr: `${sinceLeader('eip_admission_last_sweep_timestamp_seconds')} > 1800`,
@@ -68,5 +64,5 @@ export const cloudAlerts: AlertGroup = {
         'Run `kubectl logs` of the leader: it says why sweeps fail. With `--sweep-interval` above 20m, write a rule of your own.',
       guide: { file: 'guides/troubleshooting.md', heading: 'Addresses are reserved that no Service uses' },
     },
-  ],
+  }),
 }

@@ -1,4 +1,4 @@
-import { type AlertGroup, per, perInstall, rises } from './alert.ts'
+import { type AlertGroup, alertsOf, per, perInstall, rises } from './alert.ts'
 import { cloudCauses } from './cloud.ts'
 
 const where = 'in namespace {{ $labels.namespace }}'
@@ -9,9 +9,8 @@ const probes = (selector: string) =>
 /** The control-plane address: it is not guarded, it cannot move, or it moves too often. */
 export const controlPlaneAlerts: AlertGroup = {
   title: 'The control-plane address',
-  alerts: [
-    {
-      name: 'EIPAdmissionControlPlaneUnguarded',
+  alerts: alertsOf({
+    EIPAdmissionControlPlaneUnguarded: {
       severity: 'critical',
       for: '5m',
       expr:
@@ -27,8 +26,7 @@ export const controlPlaneAlerts: AlertGroup = {
         'the logs of the guardians. Where you removed them on purpose, silence this alert for a day.',
       guide,
     },
-    {
-      name: 'EIPAdmissionControlPlaneHolderSilent',
+    EIPAdmissionControlPlaneHolderSilent: {
       severity: 'critical',
       for: '1m',
       expr: `max ${perInstall} (eip_admission_control_plane_silent_seconds) > 60`,
@@ -38,8 +36,7 @@ export const controlPlaneAlerts: AlertGroup = {
       action: 'Look at the API servers: the address moves as soon as another one answers `/readyz` with ok.',
       guide,
     },
-    {
-      name: 'EIPAdmissionControlPlaneProblem',
+    EIPAdmissionControlPlaneProblem: {
       severity: 'critical',
       for: '15m',
       // The problem is the leader's, and a scrape between two leaders shows none.
@@ -51,8 +48,7 @@ export const controlPlaneAlerts: AlertGroup = {
       action: 'Run `doctor`, and read the line `[!] control-plane-address` of `/readyz` of the leading guardian.',
       guide,
     },
-    {
-      name: 'EIPAdmissionControlPlaneNoCandidate',
+    EIPAdmissionControlPlaneNoCandidate: {
       severity: 'warning',
       for: '15m',
       expr:
@@ -65,8 +61,7 @@ export const controlPlaneAlerts: AlertGroup = {
         'Repair the API servers of the other control-plane nodes: the guardians log `probe failed` with the reason.',
       guide,
     },
-    {
-      name: 'EIPAdmissionControlPlaneMovesOften',
+    EIPAdmissionControlPlaneMovesOften: {
       severity: 'warning',
       for: '0s',
       // A change of the origins of a load balancer cuts no other connections.
@@ -77,8 +72,7 @@ export const controlPlaneAlerts: AlertGroup = {
       action: 'The Events `ControlPlaneAddressMoved` have the reasons. Another program may move it too.',
       guide,
     },
-    {
-      name: 'EIPAdmissionControlPlaneMovesFail',
+    EIPAdmissionControlPlaneMovesFail: {
       severity: 'critical',
       for: '2m',
       expr: rises('eip_admission_control_plane_moves_total{result="error"}', { by: perInstall, window: '15m' }),
@@ -89,8 +83,7 @@ export const controlPlaneAlerts: AlertGroup = {
         'Run `kubectl logs` of the leading guardian: it has the answer of the provider. Move the address in its console.',
       guide,
     },
-    {
-      name: 'EIPAdmissionControlPlaneCloudReadOld',
+    EIPAdmissionControlPlaneCloudReadOld: {
       severity: 'warning',
       for: '5m',
       // Guardians that do not lead read nothing, and who leads may change all the time.
@@ -103,5 +96,5 @@ export const controlPlaneAlerts: AlertGroup = {
         'Run `doctor` with the key of the guardians: `cloud-access` says whether it and the way to the provider are good.',
       guide,
     },
-  ],
+  }),
 }

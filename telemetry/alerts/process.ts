@@ -1,4 +1,4 @@
-import { type AlertGroup, atLeader, ofOurs, per, perInstall, withoutGuardians } from './alert.ts'
+import { type AlertGroup, alertsOf, atLeader, ofOurs, per, perInstall, withoutGuardians } from './alert.ts'
 import { cloudCauses } from './cloud.ts'
 
 const where = 'in namespace {{ $labels.namespace }}'
@@ -16,9 +16,8 @@ const failures =
 /** Processes that do not run, do not lead, or do not get on. */
 export const processAlerts: AlertGroup = {
   title: 'Controllers and the process',
-  alerts: [
-    {
-      name: 'EIPAdmissionDown',
+  alerts: alertsOf({
+    EIPAdmissionDown: {
       severity: 'critical',
       for: '10m',
       expr: 'absent(eip_admission_leader)',
@@ -28,8 +27,7 @@ export const processAlerts: AlertGroup = {
       action: 'Run `kubectl get pods -n eip-admission`; if they run, look at the targets of Prometheus.',
       guide: notReady,
     },
-    {
-      name: 'EIPAdmissionNoLeader',
+    EIPAdmissionNoLeader: {
       severity: 'critical',
       for: '5m',
       expr: `max ${perInstall} (eip_admission_leader) == 0`,
@@ -41,8 +39,7 @@ export const processAlerts: AlertGroup = {
         'then a right is missing, or the replicas do not reach the API server. `doctor` says which.',
       guide: idle,
     },
-    {
-      name: 'EIPAdmissionPredecessorRuns',
+    EIPAdmissionPredecessorRuns: {
       severity: 'critical',
       for: '2m',
       expr: `max ${perInstall} (eip_admission_running_predecessors) > 0`,
@@ -54,8 +51,7 @@ export const processAlerts: AlertGroup = {
         'what starts it again.',
       guide: idle,
     },
-    {
-      name: 'EIPAdmissionRestarts',
+    EIPAdmissionRestarts: {
       severity: 'warning',
       for: '0s',
       expr: ofOurs('changes(process_start_time_seconds[1h]) > 2'),
@@ -65,8 +61,7 @@ export const processAlerts: AlertGroup = {
       action: 'Run `kubectl logs --previous`, and `kubectl describe pod` for `OOMKilled`.',
       guide: notReady,
     },
-    {
-      name: 'EIPAdmissionSettingsRefused',
+    EIPAdmissionSettingsRefused: {
       severity: 'warning',
       for: '15m',
       expr: `min ${perInstall} (eip_admission_settings_last_reload_successful) == 0`,
@@ -78,8 +73,7 @@ export const processAlerts: AlertGroup = {
         'the Secret, or restore it.',
       guide: { file: 'guides/change-settings.md', heading: 'Rotate the token' },
     },
-    {
-      name: 'EIPAdmissionQueueStuck',
+    EIPAdmissionQueueStuck: {
       severity: 'warning',
       for: '15m',
       expr: `max ${per('name')} (${atLeader('min_over_time(workqueue_depth[15m])')}) > 10`,
@@ -92,8 +86,7 @@ export const processAlerts: AlertGroup = {
         'program that undoes the work of eip-admission.',
       guide: { file: 'guides/troubleshooting.md', heading: 'Two controllers change the same Service' },
     },
-    {
-      name: 'EIPAdmissionReconcilesFail',
+    EIPAdmissionReconcilesFail: {
       severity: 'warning',
       for: '15m',
       expr: `${reconciles('{result=~"error|unsettled"}')}\n/ ${reconciles('{result!="aborted"}')} > 0.5`,
@@ -104,8 +97,7 @@ export const processAlerts: AlertGroup = {
       action: 'Read the Events: `kubectl get events -A --field-selector type=Warning`.',
       guide: { file: 'guides/troubleshooting.md', heading: 'Two controllers change the same Service' },
     },
-    {
-      name: 'EIPAdmissionAPIServerErrors',
+    EIPAdmissionAPIServerErrors: {
       severity: 'warning',
       for: '10m',
       expr: `${apiCalls(`{result=~"${failures}"}`)}\n/ ${apiCalls('')} > 0.1`,
@@ -116,8 +108,7 @@ export const processAlerts: AlertGroup = {
         'Run `doctor`: `roles` names a missing right; then run `install` with its first flags, or upgrade the chart. The log has each failure.',
       guide: notReady,
     },
-    {
-      name: 'EIPAdmissionWatchSilent',
+    EIPAdmissionWatchSilent: {
       severity: 'warning',
       for: '2m',
       expr: `max ${per('kind')} (eip_admission_watch_silent_seconds) > 420`,
@@ -129,8 +120,7 @@ export const processAlerts: AlertGroup = {
         'opens new ones.',
       guide: notReady,
     },
-    {
-      name: 'EIPAdmissionAnnouncerRefuses',
+    EIPAdmissionAnnouncerRefuses: {
       severity: 'critical',
       for: '1m',
       expr: `sum ${perInstall} (increase(eip_admission_announcer_problems_total[30m])) > 0`,
@@ -140,8 +130,7 @@ export const processAlerts: AlertGroup = {
       action: 'Run `kubectl get events -A --field-selector reason=PeeringFailed`, and read the Events of Services.',
       guide: { file: 'guides/troubleshooting.md', heading: 'Announcing' },
     },
-    {
-      name: 'EIPAdmissionNodeRemovalHeld',
+    EIPAdmissionNodeRemovalHeld: {
       severity: 'warning',
       for: '30m',
       expr: `max ${perInstall} (${atLeader('eip_admission_nodes_without_machine')}) > 0`,
@@ -153,5 +142,5 @@ export const processAlerts: AlertGroup = {
         '`--max-node-removals` would go.',
       guide: { file: 'guides/troubleshooting.md', heading: 'A node of a deleted machine stays' },
     },
-  ],
+  }),
 }

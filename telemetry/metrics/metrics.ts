@@ -61,7 +61,9 @@ export function makeMetrics(): Metrics {
 const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 
 const rows: [string, MetricRow][] = Object.entries(catalogue)
-const unlabeledGauges = rows.filter(([, { type, labels }]) => type === 'gauge' && labels.length === 0).map(([name]) => name)
+const unlabeledGauges = rows
+  .filter(([, { type, labels }]) => type === 'gauge' && labels.length === 0)
+  .map(([name]) => name)
 
 /** Every metric of the catalogue. */
 function metricsIn(registry: Registry) {

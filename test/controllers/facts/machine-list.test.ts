@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { machineList } from '../../../controllers/facts/machine-list.ts'
+import { machineList } from '../../../controllers/dependencies.ts'
 import { fakeMachines, makeMachine } from '../nodes/builders.ts'
 
 const { signal } = new AbortController()

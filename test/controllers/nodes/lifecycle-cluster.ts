@@ -1,4 +1,4 @@
-import { machineList } from '../../../controllers/facts/machine-list.ts'
+import { machineList } from '../../../controllers/dependencies.ts'
 import { nodeLifecycle } from '../../../controllers/nodes/node-lifecycle.ts'
 import { removalLimit } from '../../../controllers/nodes/removal-limit.ts'
 import type { Node } from '../../../kube/objects.ts'

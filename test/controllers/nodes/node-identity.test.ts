@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Machine } from '../../../clouds/ports/machines.ts'
-import { machineList } from '../../../controllers/facts/machine-list.ts'
+import { machineList } from '../../../controllers/dependencies.ts'
 import { nodeIdentity } from '../../../controllers/nodes/node-identity.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import { isConflict } from '../../../kube/errors.ts'

@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { CloudError } from '../../../clouds/ports/cloud.ts'
-import { machineList } from '../../../controllers/facts/machine-list.ts'
+import { machineList } from '../../../controllers/dependencies.ts'
 import type { AnnotationScheme } from '../../../clouds/ports/peering.ts'
 import { nodePeering } from '../../../controllers/peering/node-peering.ts'
 import { peerFacts } from '../../../controllers/facts/peer-facts.ts'
