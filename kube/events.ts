@@ -71,13 +71,7 @@ export function eventRecorder({ client, log, now = () => new Date(), ...source }
   return {
     record(object, occurrence) {
       const nowMs = now().getTime()
-      const subject = subjects.get(subjectOf(object)) ?? {
-        tokens: burst,
-        filledAtMs: nowMs,
-        told: new Map(),
-        order: 0,
-        lastNormal: 0,
-      }
+      const subject = subjects.get(subjectOf(object)) ?? newSubject(nowMs)
       remember(subjects, { key: subjectOf(object), value: subject, max: maxSubjects })
       if (isRepetition(subject, occurrence, nowMs)) return
       const key = correlationKey(known, object, occurrence)
@@ -111,6 +105,10 @@ function remember<T>(map: Map<string, T>, { key, value, max }: { key: string; va
 
 function subjectOf(object: KubeObject): string {
   return object.metadata.uid ?? `${object.kind} ${keyOf(object)}`
+}
+
+function newSubject(nowMs: number): Subject {
+  return { tokens: burst, filledAtMs: nowMs, told: new Map(), order: 0, lastNormal: 0 }
 }
 
 /**

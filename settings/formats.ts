@@ -4,7 +4,7 @@ import { parseBaseUrl, type PlainHttp } from '../lib/base-url.ts'
 import { durationPattern, formatDuration, parseDuration } from '../lib/duration.ts'
 import { isNetwork } from '../lib/ip-address.ts'
 import { isDnsLabel, isDnsName, isQualifiedName } from '../lib/names.ts'
-import type { Format, Reading } from './setting.ts'
+import type { Format } from './setting.ts'
 import { withoutClass } from './service-policy.ts'
 import { oneOf } from '../lib/text.ts'
 
@@ -24,7 +24,7 @@ export const numericId: Format<string> = {
   unset: '0',
   read: (given) => {
     const id = given.replace(/^0+(?=\d)/, '')
-    return accept(id, /^[1-9]\d{0,14}$/.test(id), 'a whole number, such as 218450')
+    return /^[1-9]\d{0,14}$/.test(id) ? { value: id } : { right: 'a whole number, such as 218450' }
   },
 }
 
@@ -131,25 +131,27 @@ export function list<T>(item: Format<T>): Format<T[]> {
   }
 }
 
-/** The name of a namespace. */
-export const namespace: Format<string> = {
-  placeholder: 'namespace',
-  read: (given) => accept(given, isDnsLabel(given), 'the name of a namespace: lower-case letters, digits and -'),
+/** A text that a check accepts as it is; `right` describes those. */
+function checked(placeholder: string, isRight: (text: string) => boolean, right: string): Format<string> {
+  return { placeholder, read: (value) => (isRight(value) ? { value } : { right }) }
 }
+
+/** The name of a namespace. */
+export const namespace = checked('namespace', isDnsLabel, 'the name of a namespace: lower-case letters, digits and -')
 
 /** The name of a namespaced object. */
-export const objectName: Format<string> = {
-  placeholder: 'name',
-  read: (given) =>
-    accept(given, isDnsName(given), 'the name of a Kubernetes object: lower-case letters, digits, - and .'),
-}
+export const objectName = checked(
+  'name',
+  isDnsName,
+  'the name of a Kubernetes object: lower-case letters, digits, - and .',
+)
 
 /** The name of an annotation, in which `{{n}}` is a peer's number. */
-export const annotation: Format<string> = {
-  placeholder: 'annotation',
-  read: (given) =>
-    accept(given, isQualifiedName(given.replace('{{n}}', '0')), 'the name of an annotation, such as example.com/name'),
-}
+export const annotation = checked(
+  'annotation',
+  (text) => isQualifiedName(text.replace('{{n}}', '0')),
+  'the name of an annotation, such as example.com/name',
+)
 
 /** A class of Services, as in `spec.loadBalancerClass`; `none` means Services without a class. */
 export const loadBalancerClass: Format<string> = {
@@ -159,37 +161,26 @@ export const loadBalancerClass: Format<string> = {
     const right = `a load balancer class such as example.com/name, or ${withoutClass} for Services without one`
     // The control plane's own Service has such a class, so that no program serves it.
     if (given.startsWith('eip-admission.dev/')) return { right: `${right}, and none of eip-admission.dev` }
-    return accept(given, isQualifiedName(given), right)
+    return isQualifiedName(given) ? { value: given } : { right }
   },
 }
 
 /** The id of a cluster, which becomes a part of tags at the cloud. */
-export const clusterId: Format<string> = {
-  placeholder: 'id',
-  read: (given) =>
-    accept(
-      given,
-      /^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/.test(given),
-      'at most 63 letters, digits, dots, underscores and hyphens, with a letter or digit at both ends',
-    ),
-}
+export const clusterId = checked(
+  'id',
+  (text) => /^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/.test(text),
+  'at most 63 letters, digits, dots, underscores and hyphens, with a letter or digit at both ends',
+)
 
 /** An address to listen on. */
-export const bindAddress: Format<string> = {
-  placeholder: 'address',
-  read: (given) =>
-    accept(
-      given,
-      isIP(given) !== 0,
-      'an IP address; :: means all addresses of the host, and 0.0.0.0 its IPv4 addresses',
-    ),
-}
+export const bindAddress = checked(
+  'address',
+  (text) => isIP(text) !== 0,
+  'an IP address; :: means all addresses of the host, and 0.0.0.0 its IPv4 addresses',
+)
 
 /** A network in CIDR notation. */
-export const network: Format<string> = {
-  placeholder: 'network',
-  read: (given) => accept(given, isNetwork(given), 'a network in CIDR notation, such as 192.0.2.0/24'),
-}
+export const network = checked('network', isNetwork, 'a network in CIDR notation, such as 192.0.2.0/24')
 
 /** An absolute URL without credentials, query and fragment; plain http only as far as the caller allows it. */
 export function url(http: PlainHttp): Format<string> {
@@ -217,10 +208,6 @@ const urlRule = {
   loopback:
     'an https:// URL without credentials, query or fragment (http:// only to a loopback address such as 127.0.0.1)',
   anywhere: 'an https:// or http:// URL without credentials, query or fragment',
-}
-
-function accept(value: string, isRight: boolean, right: string): Reading<string> {
-  return isRight ? { value } : { right }
 }
 
 /** The texts of the whole numbers in a range that includes both ends, as a part of a regular expression. */

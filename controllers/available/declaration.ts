@@ -136,31 +136,28 @@ export function availableSteps(
       case 'release':
         return (await ledger.releaseSource(step.source, signal)) === 'released' ? undefined : { againInMs: pollMs }
       case 'transfer':
-        await ledger.transferWarm(step, signal)
-        return undefined
+        return nothing(ledger.transferWarm(step, signal))
       case 'bind':
-        await ledger.bindSource(step.source, signal)
-        return undefined
+        return nothing(ledger.bindSource(step.source, signal))
       case 'add-finalizer':
-        await ledger.holdRecord(step.source, signal)
-        return undefined
+        return nothing(ledger.holdRecord(step.source, signal))
       case 'observe':
-        await ledger.observeRecord(step.source, signal)
-        return undefined
+        return nothing(ledger.observeRecord(step.source, signal))
       case 'restore-claim':
-        await ledger.restoreClaim(step, signal)
-        return undefined
+        return nothing(ledger.restoreClaim(step, signal))
       case 'reclaim':
-        await ledger.reclaimSource(step, signal)
-        return undefined
+        return nothing(ledger.reclaimSource(step, signal))
       case 'remove':
-        await ledger.removeRecord(step.source, signal)
-        return undefined
+        return nothing(ledger.removeRecord(step.source, signal))
       case 'clear-source':
-        await ledger.clearSource(step.record, signal)
-        return undefined
+        return nothing(ledger.clearSource(step.record, signal))
     }
   }
+}
+
+/** Waits for a step after which the next look follows at once. */
+async function nothing(step: Promise<unknown>): Promise<undefined> {
+  await step
 }
 
 async function reserve(
