@@ -16,6 +16,7 @@ import {
   swept,
   until,
   whenAddressed,
+  withoutNodePort,
 } from './stage.ts'
 
 const count = 1000
@@ -63,9 +64,6 @@ export function deletion(): Promise<Row[]> {
 }
 
 const name = (place: number) => `web-${place}`
-
-/** The range of node ports ends at 2,768. */
-const withoutNodePort = { allocateLoadBalancerNodePorts: false }
 
 /** Restarts the product a few times while a Service waits, and returns the last product. */
 async function restarts(stage: Stage, admin: Admin, running: Product) {

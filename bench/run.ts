@@ -29,7 +29,8 @@ const measures: Record<string, Measure> = {
   memory,
   page,
   announce,
-  settle,
+  settle: () => settle(),
+  scale: () => settle({ services: 3000, nodes: 500 }),
   drain,
   deletion,
   routes: () => inNamespaces('routes.ts'),
@@ -39,7 +40,7 @@ const measures: Record<string, Measure> = {
 }
 
 /** Long, or with programs that have to be built, so only measured where they are named. */
-const named = ['held', 'deletion', 'routes', 'assigned', 'flapping', 'control-plane']
+const named = ['held', 'deletion', 'scale', 'routes', 'assigned', 'flapping', 'control-plane']
 
 const wanted = process.argv.slice(2)
 const unknown = wanted.filter((name) => !(name in measures))

@@ -8,15 +8,16 @@ import { elasticIPs } from '../ledger/record/elastic-ip.ts'
 import { inFlight } from './in-flight.ts'
 import type { Row } from './measure.ts'
 import { announced, installMetallb, joinNodes, metallbEnv, nodeNames } from './metallb-stage.ts'
-import { type Admin, bound, createWithAddress, onStage, swept } from './stage.ts'
+import { type Admin, bound, createWithAddress, onStage, swept, withoutNodePort } from './stage.ts'
 
-const count = { services: 500, nodes: 50 }
+type Size = { services: number; nodes: number }
+
 const clients = 8
 /** Longer than any wait of a controller after a change. */
 const restMs = 5_000
 
 /** The calls to the cloud until a cluster has settled, and after small changes in it. */
-export function settle(): Promise<Row[]> {
+export function settle(count: Size = { services: 500, nodes: 50 }): Promise<Row[]> {
   return onStage(async (stage, admin) => {
     const { quota, calls } = stage.cloud.control
     quota.set(2 * count.services)
@@ -25,15 +26,16 @@ export function settle(): Promise<Row[]> {
     calls.clear()
     const product = await stage.serve({ env: metallbEnv })
     await swept(admin)
-    await inFlight(clients, count.services, async (place) => void (await createWithAddress(admin, `web-${place}`)))
-    await settled(admin, count.nodes)
+    const create = (place: number) => createWithAddress(admin, `web-${place}`, withoutNodePort)
+    await inFlight(clients, count.services, async (place) => void (await create(place)))
+    await settled(admin, count)
     const first = calls.count()
-    const small = await smallThings(stage, admin)
+    const small = await smallThings(stage, admin, count)
     await product.stop()
     const before = await versions(admin)
     const again = await counted(stage, async () => {
       await stage.serve({ env: metallbEnv })
-      await settled(admin, count.nodes + 1)
+      await settled(admin, { ...count, nodes: count.nodes + 1 })
     })
     return [
       {
@@ -61,9 +63,9 @@ export function settle(): Promise<Row[]> {
   })
 }
 
-async function settled(admin: Admin, nodeCount: number): Promise<void> {
+async function settled(admin: Admin, count: Size): Promise<void> {
   await bound(admin, count.services)
-  await announced(admin, { addresses: count.services, nodes: nodeCount })
+  await announced(admin, { addresses: count.services, nodes: count.nodes })
   await sleep(restMs)
 }
 
@@ -75,7 +77,7 @@ async function versions(admin: Admin): Promise<string[]> {
 }
 
 /** Small changes: a few calls each, whatever the size of the cluster. */
-async function smallThings(stage: Stage, admin: Admin): Promise<Row[]> {
+async function smallThings(stage: Stage, admin: Admin, count: Size): Promise<Row[]> {
   const things: Record<string, () => Promise<unknown>> = {
     'a node goes NotReady and comes back': async () => {
       for (const status of ['Unknown', 'True'] as const) await report(admin, 'node-0', status)

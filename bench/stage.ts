@@ -62,6 +62,9 @@ export function loadBalancer(name: string): Service {
   }
 }
 
+/** A Service without a node port: their default range has 2,768. */
+export const withoutNodePort = { allocateLoadBalancerNodePorts: false }
+
 /** Creates a Service and returns whether the answer has its address. */
 export async function createWithAddress(
   admin: Admin,
