@@ -44,8 +44,10 @@ const queue = runQueue(
   runs.filter((run) => !notRun.includes(run)),
   1,
 )
+// Two clusters of three nodes would do the same.
+const workers = runs.some(usesNodes) ? 1 : given.workers
 // Files with an API server wait for others most of the time, and one worker more fills that time.
-const takes = Array.from({ length: Math.min(given.workers, runs.length) }, () => queue.next)
+const takes = Array.from({ length: Math.min(workers, runs.length) }, () => queue.next)
 const hasGaps = takes.length > 1 && takes.length < runs.length && runs.some(usesApiServer)
 if (hasGaps && !runs.every(usesApiServer)) takes.push(queue.nextFiller)
 const verdicts: Verdict[] = []

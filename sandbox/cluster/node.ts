@@ -1,6 +1,6 @@
 // A node of a cluster: containerd, kubelet and kube-proxy in mount, process and host name namespaces of its own.
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { type Child, startChild } from '../child.ts'
 import type { Network } from '../control-planes/network.ts'
 import { proxyArgs } from '../rig/kube-proxy.ts'
@@ -49,7 +49,7 @@ export function makeNode(options: NodeOptions): ClusterNode {
     name,
     address,
     async powerOn() {
-      makeGroups(groupOf(name))
+      makeGroups(groupOf(options))
       await network.setLink(name, 'up')
       // `ip netns exec` would mount another /sys, without the control groups.
       const inNetwork = ['nsenter', `--net=/run/netns/${name}`]
@@ -60,7 +60,7 @@ export function makeNode(options: NodeOptions): ClusterNode {
     async powerOff() {
       await network.setLink(name, 'down')
       await child?.stop('SIGKILL')
-      await removeGroups(groupOf(name))
+      await removeGroups(groupOf(options))
     },
     setLink: (to) => network.setLink(name, to),
     async addPodNetwork() {
@@ -70,8 +70,8 @@ export function makeNode(options: NodeOptions): ClusterNode {
   }
 }
 
-/** The control group of a node. */
-export const groupOf = (name: string) => `eip-admission-${name}`
+/** The control group of a node, which no node of another cluster has: kubelet kills what it does not know in its own. */
+export const groupOf = ({ dir, name }: { dir: string; name: string }) => `${basename(dir)}-${name}`
 
 function kubeletConfiguration({ own, dir, name, isControlPlane }: NodeOptions): object {
   return {
@@ -86,7 +86,7 @@ function kubeletConfiguration({ own, dir, name, isControlPlane }: NodeOptions): 
     tlsCertFile: join(own, 'api-server.crt'),
     tlsPrivateKeyFile: join(own, 'api-server.key'),
     cgroupDriver: 'cgroupfs',
-    cgroupRoot: `/${groupOf(name)}`,
+    cgroupRoot: `/${groupOf({ dir, name })}`,
     failCgroupV1: false,
     failSwapOn: false,
     clusterDomain: 'cluster.local',

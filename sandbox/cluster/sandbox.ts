@@ -47,7 +47,7 @@ async function runOutside(cloud: ClusterCloudName): Promise<void> {
   writeScripts(dir, controlPlane, inside.pid ?? -1)
   await once(inside, 'close')
   process.stdin.destroy()
-  for (const name of machineNames) await removeGroups(groupOf(name))
+  for (const name of machineNames) await removeGroups(groupOf({ dir, name }))
   if (!inside.killed) throw new Error(`Read the logs in ${dir}`)
   rmSync(dir, { recursive: true, force: true })
 }
