@@ -3,7 +3,7 @@ export type Unit = 'ms' | 'KiB' | 'MiB' | 'calls' | 'Services' | 'objects' | 'pe
 /** A goal for a figure, or for its ratio to the reference. */
 export type Goal = { of: 'ratio' | 'ours' } & ({ atMost: number } | { atLeast: number })
 
-/** One line of the table. Samples of one round have the same index, because ratios are taken within a round. */
+/** A line of the table. Samples of one round have the same index, because ratios are taken within a round. */
 export type Row = {
   measure: string
   unit: Unit

@@ -1,4 +1,4 @@
-// One test file in a process of its own, in namespaces of its own where it needs a network with routers.
+// A test file in a process of its own, in namespaces of its own where it needs a network with routers.
 import { spawn } from 'node:child_process'
 import { getPriority, setPriority } from 'node:os'
 import { resolve } from 'node:path'

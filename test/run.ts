@@ -100,7 +100,7 @@ async function lenderOf(worker: number): Promise<Lender> {
 
 /** Builds what the tests of the rig run; those of another folder need its namespaces alone. Returns why none can run. */
 async function prepareRigs(): Promise<string | undefined> {
-  // One unit test is to start at once: what only others need is loaded for them.
+  // A unit test is to start at once: what only others need is loaded for them.
   const { prepareRig, prepareWholeRig } = await import('../sandbox/rig/prepare.ts')
   return dir === import.meta.dirname ? prepareWholeRig(runs.some(usesMetallb) ? undefined : []) : prepareRig([])
 }

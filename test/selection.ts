@@ -3,7 +3,7 @@ import { type DialectName, bgpDialectNames, dialectNames } from '../sandbox/dial
 import { type DialectsOfFile, dialectsByFile } from './matrix/dialects-by-file.ts'
 
 /**
- * One process: a file, and for a file in a folder `matrix` the dialect that it tests. `cloudOnly` leaves out the tests in
+ * A process: a file, and for a file in a folder `matrix` the dialect that it tests. `cloudOnly` leaves out the tests in
  * which the cloud has no part.
  */
 export type Run = { file: string; dialect?: DialectName; cloudOnly?: true }

@@ -33,7 +33,7 @@ export function anAdvertisement({ name, labels = {}, ...spec }: Facts<BGPAdverti
   return { apiVersion: 'metallb.io/v1beta1', kind: 'BGPAdvertisement', metadata, spec }
 }
 
-/** What a predecessor leaves: its peers have the password in plain text, and count Services in a selector. */
+/** The remains of a predecessor: its peers have the password in plain text, and count Services in a selector. */
 export const left = {
   pool: aPool({
     name: 'default.web',

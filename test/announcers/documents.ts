@@ -31,7 +31,7 @@ export const written: fc.Arbitrary<string> = fc
       .map((parts) => (isEnded ? parts.join('') : parts.join('').trimEnd())),
   )
 
-/** What a predecessor leaves behind it: all of it is ours to keep or to remove. */
+/** The remains of a predecessor: all of it is ours to keep or to remove. */
 export const leftDocument = `address-pools:
 - addresses:
   - 198.51.100.7/32

@@ -1,4 +1,4 @@
-// What differs between the releases of kube-vip in how they read a Node and a Service.
+// The differences between the releases of kube-vip in how they read a Node and a Service.
 
 /** Where a Service may say its address. */
 export type Source = 'annotation' | 'status' | 'spec'

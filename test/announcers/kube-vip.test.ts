@@ -167,7 +167,7 @@ test('kube-vip starts over with a Service whose status has no ports, so only kub
   )
 })
 
-/** What is left of a Service after the software had to let go. */
+/** The rest of a Service after the software had to let go. */
 function afterLettingGo({ metadata, spec, ...rest }: Service): Service {
   const said = { ...metadata.annotations, ...ofKubeVip.withdrawal?.annotations }
   const annotations = Object.fromEntries(

@@ -42,7 +42,7 @@ function badName({ kind, metadata: { name, namespace } }: KubeObject): string[] 
   ]
 }
 
-/** What is wrong with pools: their prefixes, and every two that overlap. */
+/** The problems of pools: their prefixes, and every two that overlap. */
 export function badPools(pools: { name: string; addresses: string[] }[]): string[] {
   const ranges = pools.flatMap(({ name, addresses }) => addresses.map((text) => ({ name, text, range: rangeOf(text) })))
   return [

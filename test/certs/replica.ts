@@ -53,7 +53,7 @@ export type Replica = {
   stop: () => void
 }
 
-/** One process of ours. The test ends its pauses. */
+/** A process of ours. The test ends its pauses. */
 export function replica(client: KubeClient, time: Time, options: Partial<SelfSignedOptions> = {}): Replica {
   const log: Line[] = []
   const stopped = new AbortController()

@@ -178,7 +178,7 @@ async function oneCheck(time: Time, clients: Clients, replicas: Replica[]) {
 
 type Clients = { results: Map<string, number>; hear(): Promise<void>; stop(): Promise<void> }
 
-/** One client for each replica that connects all the time, as an API server that learns of every change late. */
+/** A client for each replica that connects all the time, as an API server that learns of every change late. */
 async function connectAllTheTime(cluster: Cluster, replicas: Replica[]): Promise<Clients> {
   const results = new Map<string, number>()
   const heard = [storedBundle(cluster), storedBundle(cluster)]
@@ -198,7 +198,7 @@ async function connectAllTheTime(cluster: Cluster, replicas: Replica[]): Promise
     results,
     async hear() {
       heard.push(storedBundle(cluster))
-      // One handshake may be under way; the next one is with what was just heard.
+      // A handshake may be under way; the next one is with what was just heard.
       const before = [...handshakes]
       while (handshakes.some((count, client) => count < (before[client] ?? 0) + 2)) await delay(1)
     },

@@ -11,10 +11,10 @@ import { hasBgp } from '../../sandbox/dialect-names.ts'
 import { dialectOf } from '../whole/dialects.ts'
 import { simulatedNodes } from '../whole/simulated-nodes.ts'
 
-/** What is wrong with a process when it starts. */
+/** The problems of a process when it starts. */
 export type Mistake = { kind: 'other account' } | { kind: 'clock'; aheadMs: number }
 
-/** One process of the product, which a step starts or kills. */
+/** A process of the product, which a step starts or kills. */
 export type Replica = Pick<Product, 'health'> & {
   name: string
   start(mistake?: Mistake): Promise<void>

@@ -1,6 +1,6 @@
 import type { Fault } from '../../sandbox/clouds/faults.ts'
 
-/** What a walk does that an operator would hear of. */
+/** The deeds of a walk that an operator would hear of. */
 export type Trouble =
   | 'killed process'
   | 'restarted API server'

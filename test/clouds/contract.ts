@@ -19,7 +19,7 @@ import {
 
 export type { AssignmentStage, GrantStage, PasswordStage, PeeringStage, Stage } from './contract/stage.ts'
 
-/** What every vendor's client owes to the ports. The suite fills the file that calls it. */
+/** The duties of every vendor's client to the ports. The suite fills the file that calls it. */
 export function cloudContract(name: string, start: () => Promise<Stage>): void {
   const on = rulesOn(name, start)
   reservationRules(on)
@@ -27,31 +27,31 @@ export function cloudContract(name: string, start: () => Promise<Stage>): void {
   machineRules(on)
 }
 
-/** What the client of a vendor that may take its time over an address owes beside that. */
+/** The further duties of the client of a vendor that may take its time over an address. */
 export function grantContract(name: string, start: () => Promise<GrantStage>): void {
   grantRules(rulesOn(name, start))
 }
 
-/** What a vendor's client with BGP owes beside that. */
+/** The further duties of a vendor's client with BGP. */
 export function peeringContract(name: string, start: () => Promise<PeeringStage>): void {
   const on = rulesOn(name, start)
   peeringRules(on)
   peeringFailureRules(on)
 }
 
-/** What the client of a vendor that assigns an address to one machine owes beside that. */
+/** The further duties of the client of a vendor that assigns an address to one machine. */
 export function assignmentContract(name: string, start: () => Promise<AssignmentStage>): void {
   const on = rulesOn(name, start)
   assignmentRules(on)
   assignmentFailureRules(on)
 }
 
-/** What the client of a vendor whose BGP may have a password owes beside that. */
+/** The further duties of the client of a vendor whose BGP may have a password. */
 export function passwordContract(name: string, start: () => Promise<PasswordStage>): void {
   passwordRules(rulesOn(name, start))
 }
 
-/** What the client of a vendor that assigns addresses of both families owes beside that. */
+/** The further duties of the client of a vendor that assigns addresses of both families. */
 export function familyContract(name: string, start: () => Promise<AssignmentStage>): void {
   familyRules(rulesOn(name, start))
 }

@@ -9,7 +9,7 @@ import { type Administrator, administratorWith } from '../../sandbox/rig/adminis
 import { eventually } from '../whole/eventually.ts'
 
 export type Booted = Cluster & {
-  /** What kubectl prints; a failure throws with its message. */
+  /** The output of kubectl; a failure throws with its message. */
   run: Administrator['run']
   close(): Promise<void>
 }

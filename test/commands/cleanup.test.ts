@@ -4,7 +4,7 @@ import { cleanup } from '../../commands/cleanup.ts'
 import { makeRecord, makeService } from '../builders.ts'
 import { withCluster } from '../kube/scripted-cluster.ts'
 
-/** What cleanup prints about a cluster. */
+/** The output of cleanup about a cluster. */
 async function printed(of: { kubeconfig: string; yes: boolean; env?: Record<string, string> }): Promise<string> {
   const { env = {}, ...settings } = of
   let output = ''

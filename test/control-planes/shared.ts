@@ -1,4 +1,4 @@
-// One control plane that many stages use, one after the other. Each stage gets it as it was when it had just started.
+// A control plane that many stages use, one after the other. Each stage gets it as it was when it had just started.
 import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { Agent, get } from 'node:https'
 import { join } from 'node:path'

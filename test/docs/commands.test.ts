@@ -76,7 +76,7 @@ function commandsOf({ blocks }: Page): { place: string; line: string }[] {
   )
 }
 
-/** What is wrong with the flags of our own commands in a line. */
+/** The problems of the flags of our own commands in a line. */
 function problemsOfLine(line: string): string[] {
   return [...line.matchAll(/(?:^|[\s$]|\.\/bin\/)eip-admission ([a-z-][^|;&>)#]*)/g)].flatMap(([, rest = '']) => {
     const [first = '', ...words] = rest.trim().split(/\s+/)

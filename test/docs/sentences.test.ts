@@ -23,14 +23,27 @@ test('no sentence of a comment has more than 25 words', () => {
   assert.ok(files.length > 1000)
 })
 
-test('a comment of the product begins with its subject', () => {
-  const product = files.filter((file) => !/^(test|bench)\//.test(file))
-  const problems = product.flatMap((file) =>
+/** Comments that begin with a word that is no subject. */
+function subjectless(isChecked: (file: string) => boolean): string[] {
+  return files.filter(isChecked).flatMap((file) =>
     commentsIn(file)
       .filter(({ text }) => /^\s*(What|One|Of) /.test(text))
       .map(({ line, text }) => `${file}:${line}: ${text.trim()}`),
   )
-  assert.equal(problems, [])
+}
+const isTest = (file: string) => /^(test|bench)\//.test(file)
+
+test('a comment of the product begins with its subject', () => {
+  assert.equal(
+    subjectless((file) => !isTest(file)),
+    [],
+  )
+})
+
+test('so does a new comment of a test', () => {
+  const found = subjectless(isTest)
+  // Those that are left from before. The number only falls.
+  assert.ok(found.length <= 231, found.join('\n'))
 })
 
 test('no sentence of a page has more than 25 words', () => {

@@ -14,7 +14,7 @@ const context = makeContext(given)
 const anywhere = announcerRights({ loadBalancer: undefined, metallbConfigMap: undefined })
 const placed = announcerRights({ loadBalancer: context.vendor.loadBalancer, metallbConfigMap: undefined })
 
-/** What `doctor` finds in a cluster with the roles of these installations. */
+/** The findings of `doctor` in a cluster with the roles of these installations. */
 async function found(...installations: (typeof anywhere)[]): Promise<string[]> {
   const own = { namespace: 'eip-admission', leaseNamespace: 'kube-system', leaseName: 'cloud-controller-manager' }
   const objects = installations.flatMap((announcing) => rbac({ ...own, announcing })) as KubeObject[]

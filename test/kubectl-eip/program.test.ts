@@ -4,7 +4,7 @@ import { runPlugin } from '../../kubectl-eip/program.ts'
 import { makeRecord } from '../builders.ts'
 import { withCluster } from '../kube/scripted-cluster.ts'
 
-/** What a command line prints. */
+/** The output of a command line. */
 async function printed(...args: string[]): Promise<string> {
   let output = ''
   const print = (text: string) => void (output += text)

@@ -1,4 +1,4 @@
-// One cluster, one cloud project, and as many of our processes as a test needs.
+// A cluster, one cloud project, and as many of our processes as a test needs.
 import { KubeError } from '../../kube/errors.ts'
 import type { Announcer } from '../../announcers/announcer.ts'
 import { empty } from '../../announcers/empty.ts'
@@ -61,11 +61,11 @@ export type Process = {
   /** Releases the stored record of a Service once, as the Service controller does. */
   release(key?: string): Promise<ReleaseResult | 'no record'>
   sweep: Sweep
-  /** One run of the Service controller for one key. */
+  /** A run of the Service controller for one key. */
   reconcile(key: string): Promise<Outcome>
-  /** One run of the controller of available addresses for one ElasticIP. */
+  /** A run of the controller of available addresses for one ElasticIP. */
   reconcileSource(name: string): Promise<Outcome>
-  /** One run of the warm pool's controller. */
+  /** A run of the warm pool's controller. */
   fillPool(): Promise<Outcome>
   /** How far its clock is ahead of the clocks of other processes. */
   clock: { aheadMs: number }

@@ -115,7 +115,7 @@ const changeSetting = (policy: Policy): Move => ({
   },
 })
 
-/** What must hold at every moment. */
+/** The invariants of every moment. */
 function watch(walk: Walk): void {
   const { harness } = walk
   watchOthers(walk)
@@ -159,7 +159,7 @@ function isPaid(cloud: Walk['harness']['cloud'], id: string): boolean {
   return cloud.reserved().some((one) => one.id === id && one.state !== 'denied')
 }
 
-/** What must hold when everything has come to rest. Returns how many reservations users left without a record. */
+/** The invariants once everything has come to rest. Returns how many reservations users left without a record. */
 function judge({ harness, surprises, log }: Walk): number {
   assert.equal(surprises, [])
   // A Service that shares the address of another one has no record while that one lives.
@@ -227,7 +227,7 @@ function holdersOf({ harness }: Walk): unknown {
   return [held.toSorted(), shown.toSorted()]
 }
 
-/** What a predecessor left. */
+/** The remains of a predecessor. */
 function seedOf({ harness, random }: Walk): void {
   if (random(2) === 0) return harness.setAdoptionMark()
   for (let n = 0; n < random(4); n += 1) {

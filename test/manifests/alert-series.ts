@@ -15,7 +15,7 @@ export const always = (value: number) => `${value}x${samples}`
 /** A counter, or a time, that rises by this much in a sample. */
 export const rising = (step: number, from = 0) => `${from}+${step}x${samples}`
 
-/** One value, and another one from this minute on. */
+/** A value, and another one from this minute on. */
 export const from = (minute: number, before: number | '_', after: string) =>
   `${before}x${2 * minute - 1} ${after.replace(`x${samples}`, `x${samples - 2 * minute}`)}`
 

@@ -25,7 +25,7 @@ export type AlertTest = {
   atEnd?: string[]
 }
 
-/** What promtool says of these tests; its code is 0 if all passed. */
+/** The answer of promtool about these tests; its code is 0 if all passed. */
 export async function testAlerts(tests: AlertTest[]): Promise<{ code: number | null; output: string }> {
   // What is evaluated for hours would have the others evaluated as long.
   const groups = Object.values(Object.groupBy(tests, (test) => (isSeenAlone(test) ? test.name : test.until)))
@@ -76,7 +76,7 @@ function isSeenAlone({ series }: AlertTest): boolean {
   return neededMetrics.some((metric) => !Object.entries(series).some((one) => isGapless(one, metric)))
 }
 
-/** One test of promtool: each of ours is a cluster of the same Prometheus. Evaluating them together costs a third. */
+/** A test of promtool: each of ours is a cluster of the same Prometheus. Evaluating them together costs a third. */
 function toPromtool(tests: AlertTest[]): object {
   const inCluster = (n: number, name: string) => name.replace('{', `{cluster="${n}", `)
   return {

@@ -8,7 +8,7 @@ import * as assert from 'uvu/assert'
 import { chartFolder, runHelm } from '../../sandbox/run-helm.ts'
 import { kubeScoreProgram } from '../../sandbox/kube-score/build.ts'
 
-/** What kube-score says of the objects of the chart, without what it finds good. */
+/** The answer of kube-score about the objects of the chart, without what it finds good. */
 const exceptions: Record<string, string> = {
   'ImagePullPolicy is not set to Always': 'a tag is a version and never changes; a node must start without a registry',
   'CPU limit is not set': 'a limit slows down reviews just when many arrive',

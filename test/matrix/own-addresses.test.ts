@@ -74,7 +74,7 @@ test('a reservation of the project is a Service’s own address seconds after it
   )
 })
 
-/** What happens to a Service that was stored while the product was down. */
+/** The fate of a Service that was stored while the product was down. */
 type Missed = { name: string; address: string; reason: RegExp }
 const missed: Missed[] = [
   {

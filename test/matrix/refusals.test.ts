@@ -1,4 +1,4 @@
-// What kubectl prints when a Service can have no address, or not the one that it requests.
+// The output of kubectl when a Service can have no address, or not the one that it requests.
 import { randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { test } from 'uvu'
@@ -32,7 +32,7 @@ async function running(env: Record<string, string>): Promise<void> {
 const refused = 'admission webhook "reserve.eip-admission.dev" denied the request: '
 const create = (manifest: object) => stage.kubectl(['create', '-f', '-'], manifest)
 
-/** What kubectl prints, without the id of the request. */
+/** The output of kubectl, without the id of the request. */
 const withoutId = (stderr: string) => stderr.replaceAll(/ \(request [0-9a-f]{8}\)/g, '')
 
 /** The refusal of a Service, which is the same in a dry run and makes no call to the cloud. */

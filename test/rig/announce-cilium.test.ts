@@ -101,7 +101,7 @@ function objects(scene: Scene): Promise<string> {
   return scene.run('get', all, '-o', 'name', '-l', 'app.kubernetes.io/managed-by=eip-admission')
 }
 
-/** What `doctor` finds about announcing. */
+/** The findings of `doctor` about announcing. */
 async function announcingFindings({ cloud, project, token, controlPlane }: Scene): Promise<string[]> {
   const env = { ...dialects['equinix-metal'].env({ url: cloud.url, project, token }), ...settings }
   const flags = ['--cloud-provider=equinixmetal', `--base-url=${cloud.url}`, `--kubeconfig=${controlPlane.kubeconfig}`]

@@ -118,7 +118,7 @@ async function uninstall(stage: ChartStage): Promise<void> {
   await run(['run', 'job', '--image=none', '--restart=Never', '--dry-run=server'])
 }
 
-/** What is left of the chart. The process made some Secrets, and the user made one. */
+/** The rest of the chart. The process made some Secrets, and the user made one. */
 async function leftOf({ run }: ChartStage): Promise<string> {
   const names = await run(['get', 'all,clusterrole,clusterrolebinding,serviceaccount,secret', '-A', '-o', 'name'])
   return names

@@ -16,7 +16,7 @@ export type Simulator = {
   isOn: (machine: string) => Promise<boolean>
 }
 
-/** What differs between the vendors where they keep the same rules. */
+/** The differences between the vendors where they keep the same rules. */
 export type Vendor = {
   name: string
   program: 'cherry-servers' | 'equinix-metal'

@@ -25,7 +25,7 @@ export function readOpenApi(file: URL) {
     ),
     isDocumented: (route: string, status: number) => operation(route)?.responses[status] !== undefined,
     hasBody: (route: string, status: number) => operation(route)?.responses[status]?.content !== undefined,
-    /** What is wrong with a body, by the schema of an answer. */
+    /** The problems of a body, by the schema of an answer. */
     problems: (route: string, status: number, body: Json): string[] => {
       const [method = '', path = ''] = route.split(' ')
       const steps = [
@@ -40,7 +40,7 @@ export function readOpenApi(file: URL) {
       ]
       return validate(ajv, `spec#/${steps.map(escape).join('/')}`, body)
     },
-    /** What is wrong with a body, by a named schema. */
+    /** The problems of a body, by a named schema. */
     problemsAs: (schema: string, body: Json): string[] => validate(ajv, `spec#/components/schemas/${schema}`, body),
   }
 }

@@ -1,4 +1,4 @@
-// What becomes of a Service's address: one case for each row of the table at planService.
+// The fate of a Service's address: one case for each row of the table at planService.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { lastAppliedAnnotation, type Service } from '../../kube/objects.ts'

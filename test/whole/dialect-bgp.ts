@@ -154,7 +154,7 @@ export function bgpFacts(name: BgpDialectName): BgpFacts {
   return facts[name]
 }
 
-/** One annotation for each fact of each session. */
+/** An annotation for each fact of each session. */
 function numbered(prefix: string, { routers, asn, machines }: Provider, others: Record<string, string>) {
   const output = routers.flatMap((router, n) => {
     const each = { 'node-asn': String(machines.asn), 'peer-asn': String(asn), 'peer-ip': router, ...others }

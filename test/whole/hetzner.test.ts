@@ -1,4 +1,4 @@
-// What only a cluster on Hetzner Cloud has: addresses that the cloud assigns to one server, which we choose.
+// The peculiarities of a cluster on Hetzner Cloud: addresses that the cloud assigns to one server, which we choose.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { endpointSlices } from '../../kube/resource.ts'

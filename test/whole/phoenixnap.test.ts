@@ -1,4 +1,4 @@
-// What only a cluster at phoenixNAP has: a token that expires, one peer group for all servers, and 403 for what is gone.
+// The peculiarities of a cluster at phoenixNAP: a token that expires, one peer group for all servers, and 403 for what is gone.
 import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'uvu'

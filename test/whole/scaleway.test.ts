@@ -1,4 +1,4 @@
-// What only a cluster on Scaleway has: servers of a zone, changes that take seconds, and ids that come back.
+// The peculiarities of a cluster on Scaleway: servers of a zone, changes that take seconds, and ids that come back.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { ingressOf } from '../../kube/objects.ts'

@@ -1,4 +1,4 @@
-// What only phoenixNAP has: tags that have to exist, blocks of two, and a token that ends.
+// The peculiarities of phoenixNAP: tags that have to exist, blocks of two, and a token that ends.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { tagsOf } from '../../../clouds/phoenixnap/tags.ts'

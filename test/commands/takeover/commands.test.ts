@@ -49,7 +49,7 @@ for (const { failure, code, ...document } of ends)
     assert.equal(await printed(failure), { code, document: { formatVersion: 1, message, ...document } })
   })
 
-/** What a command prints at its end, where no API server answers. */
+/** The output of a command at its end, where no API server answers. */
 async function endOf(
   command: 'apply' | 'undo',
   { flags = {}, env = {} }: { flags?: Record<string, string>; env?: Record<string, string> },

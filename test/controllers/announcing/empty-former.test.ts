@@ -160,7 +160,7 @@ test('objects that we have no right to read were not ours; any other failure is 
 
 const labels = { 'app.kubernetes.io/managed-by': 'eip-admission' }
 
-/** What is left of the address of a Service that stays, of another one, and of the rest, when the other one is gone. */
+/** The remaining addresses of a Service that stays, of another one, and of all others, when the other one is gone. */
 async function withdrawn(kind: 'metallb' | 'cilium' | 'calico', put: (api: ReturnType<typeof apiServer>) => void) {
   const api = apiServer()
   put(api)

@@ -16,7 +16,7 @@ const signal = new AbortController().signal
 const good = { failures: 0, successes: Infinity, formerSuccesses: 0 }
 const bad = { failures: Infinity, successes: 0, formerSuccesses: Infinity, reason: 'is not Ready' }
 
-/** What happens to a write; `mayWrite` is whether the cloud's client would begin another call of it. */
+/** The fate of a write; `mayWrite` is whether the cloud's client would begin another call of it. */
 type Fault = (done: () => void, mayWrite: () => boolean) => void | Promise<void>
 
 /** A cloud with addresses, nodes `a`, `b`, `c` on machines `A`, `B`, `C`, and a Service for each address. */
@@ -38,7 +38,7 @@ export function world(addresses = ['203.0.113.1']) {
   const writes: string[] = []
   const problems: Problem[] = []
   const arrivals: Arrival[] = []
-  /** What happens to the next write, or read. */
+  /** The fate of the next write, or read. */
   let fault: Fault | undefined
   let isDown = false
   let isLeader = true

@@ -15,7 +15,7 @@ import { recordedLog } from '../../kube/recorded-log.ts'
 
 export type ServerState = 'well' | 'slow' | 'hangs' | 'refuses' | 'broken' | 'flaps' | 'blinks' | 'alternates'
 export type Write = 'unassign' | 'assign'
-/** What happens to a write: it is not carried out, or it is and nobody hears of it. */
+/** The fate of a write: it is not carried out, or it is and nobody hears of it. */
 export type WriteFault = 'fails' | 'lost' | 'refused' | 'limited'
 
 const timeoutMs = 3_000

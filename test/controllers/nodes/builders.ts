@@ -72,7 +72,7 @@ export function fakeMachines(...all: Machine[]) {
   const cloud = {
     all,
     asked: [] as string[],
-    /** What every call meets, where it is set. */
+    /** The error of every call, where it is set. */
     trouble: undefined as Error | undefined,
     /** What a list shows, where that is not what there is. */
     listed: undefined as Machine[] | undefined,

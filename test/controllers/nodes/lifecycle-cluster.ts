@@ -21,7 +21,7 @@ export function makeCluster(size: number, mode: 'delete' | 'report' = 'delete') 
   const hooks: Hooks = {}
   const time = { ms: 0 }
   const said: string[] = []
-  /** What the cache still shows of nodes that have changed since. */
+  /** The nodes of the cache that have changed since. */
   const late = new Map<string, Node>()
   const find = (name: string) => api.stored(nodes).find(({ metadata }) => metadata.name === name)
   const now = () => time.ms

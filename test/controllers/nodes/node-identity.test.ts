@@ -29,7 +29,7 @@ function makeCluster(...machines: Machine[]) {
   }
   const hooks: Hooks = {}
   const seenAtMs = new Map<string, number>()
-  /** What the cache still shows of nodes that have changed since. */
+  /** The nodes of the cache that have changed since. */
   const late = new Map<string, Node>()
   const find = (name: string) => api.stored(nodes).find(({ metadata }) => metadata.name === name)
   const identity = nodeIdentity({

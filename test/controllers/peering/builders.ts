@@ -21,7 +21,7 @@ export function makePeer(facts: Partial<Peer> = {}): Peer {
 
 export const twoPeers = [makePeer(), makePeer({ peerAddress: '169.254.255.2' })]
 
-/** What is known of worker-1, which runs on m-1. */
+/** The facts about worker-1, which runs on m-1. */
 export function makeFact(facts: Partial<PeerFact> = {}): PeerFact {
   return {
     node: 'worker-1',
@@ -67,7 +67,7 @@ export function fakePeering(project?: ProjectPeering) {
     /** What the routers say to every machine. */
     peers: twoPeers,
     asked: [] as string[],
-    /** What every call meets, where it is set. */
+    /** The error of every call, where it is set. */
     trouble: undefined as Error | undefined,
   }
   const answer = async <T>(call: string, value: () => T): Promise<T> => {

@@ -79,7 +79,7 @@ const availableMoves: Move[] = [
   },
 ]
 
-/** What must hold at every moment. */
+/** The invariants of every moment. */
 function watch(walk: Walk): void {
   watchOthers(walk)
   const { harness } = walk
@@ -104,7 +104,7 @@ function isAvailableRecord({ metadata }: ElasticIP): boolean {
   return !metadata.name.startsWith('default.')
 }
 
-/** What must hold when everything has come to rest. Returns how many reservations users left without a record. */
+/** The invariants once everything has come to rest. Returns how many reservations users left without a record. */
 function judge({ harness, surprises, log }: Walk): number {
   assert.equal(surprises, [])
   const records = harness.api.stored(elasticIPs)

@@ -1,4 +1,4 @@
-// What becomes of a reservation whose record is released: one case for each row of the table at planDeletion.
+// The fate of a reservation whose record is released: one case for each row of the table at planDeletion.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { MarkScheme, Reservation } from '../../../clouds/ports/cloud.ts'

@@ -102,7 +102,7 @@ async function shared(): Promise<Harness> {
   return harness
 }
 
-/** One reservation, never released; its record and its marks are those of default/db. */
+/** A reservation, never released; its record and its marks are those of default/db. */
 function isPassedOn(harness: Harness): void {
   assert.equal(harness.cloud.released, [])
   assert.equal(

@@ -175,7 +175,7 @@ for (const of of cases[dialect.name] ?? []) {
       for (const name of names) assert.is(await scene.settled(name), scene.addresses.get(name))
       await allLead(scene, all)
       const taken = await waysSince(scene, startedMs)
-      // One machine with a session that has to change: then the other router still has a way.
+      // A machine with a session that has to change: then the other router still has a way.
       if (of.machines.length > 1) assert.ok(taken.fewestAtARouter > 0, JSON.stringify(taken))
       assert.ok(taken.fewestAnywhere > 0, JSON.stringify(taken))
       assert.equal(taken.lost, [of.resets * of.machines.length])

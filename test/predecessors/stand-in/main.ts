@@ -65,7 +65,7 @@ async function lead(): Promise<void> {
   }, renewEveryMs)
 }
 
-/** One worker, as the service controller has; a key that fails is tried again later. */
+/** A worker, as the service controller has; a key that fails is tried again later. */
 function worker() {
   let last: Promise<void> = Promise.resolve()
   const waiting = new Set<string>()

@@ -1,4 +1,4 @@
-// What happens to users of the control-plane address when the API server behind it fails, in every way we know.
+// The fate of users of the control-plane address when the API server behind it fails, in every way we know.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { guardControlPlanes } from './guarded.ts'

@@ -1,4 +1,4 @@
-// One pod on a node of the rig: its volumes, its process, its probe and its status.
+// A pod on a node of the rig: its volumes, its process, its probe and its status.
 import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { join } from 'node:path'

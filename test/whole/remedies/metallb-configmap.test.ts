@@ -1,4 +1,4 @@
-// What `doctor` finds wrong with a MetalLB that reads a ConfigMap, and how its remedies end it. The cluster has its
+// The findings of `doctor` about a MetalLB that reads a ConfigMap, and how its remedies end it. The cluster has its
 // workloads, and the test writes what its pods and administrators would.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'

@@ -1,4 +1,4 @@
-// What `doctor` finds wrong with MetalLB, and how its remedies end it. The cluster has MetalLB's definitions and workloads;
+// The findings of `doctor` about MetalLB, and how its remedies end it. The cluster has MetalLB's definitions and workloads;
 // the test writes what its pods would report.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
