@@ -2,8 +2,6 @@ import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { KeyPair } from './cert-source.ts'
 
-type Parsed = { certificate: X509Certificate; key: KeyObject }
-
 /** Why a certificate and its key cannot be used now; undefined if they can. */
 export function unusableReason(pair: KeyPair, now: number): string | undefined {
   const parsed = parse(pair)
@@ -59,7 +57,7 @@ function ageReason(certificate: X509Certificate, now: number, authority: X509Cer
     : undefined
 }
 
-function parse(pair: KeyPair): Parsed | string {
+function parse(pair: KeyPair): { certificate: X509Certificate; key: KeyObject } | string {
   const certificate = parsedOrUndefined(() => new X509Certificate(pair.cert))
   if (!certificate) return pair.cert.trim() === '' ? 'there is no certificate' : 'the certificate is malformed'
   const key = parsedOrUndefined(() => createPrivateKey(pair.key))

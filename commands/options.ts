@@ -1,8 +1,6 @@
-import { Option } from 'commander'
-import type { Command, HelpConfiguration } from 'commander'
+import { Option, type Command, type HelpConfiguration } from 'commander'
 import { fixedFlags, ignoredFlags } from './settings/ignored-flags.ts'
-import { absenceOf } from '../settings/setting.ts'
-import type { Section, Setting } from '../settings/setting.ts'
+import { absenceOf, type Section, type Setting } from '../settings/setting.ts'
 
 type Row = { section: Section; setting: Setting<unknown> }
 

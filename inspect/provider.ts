@@ -2,12 +2,10 @@ import type { CloudSettings, CloudTools } from '../clouds/dialect/define-dialect
 import type { CloudProvider } from '../clouds/ports/cloud-provider.ts'
 import type { Values } from './facts.ts'
 
-type From = Pick<CloudTools, 'userAgent' | 'proxy' | 'signal'>
-
 /** The cloud provider of the settings for a command that reserves nothing, and how many calls it makes. */
 export async function countedProvider(
   { dialect, settings }: CloudSettings,
-  from: From,
+  from: Pick<CloudTools, 'userAgent' | 'proxy' | 'signal'>,
 ): Promise<{ vendor: CloudProvider; pace: Values['cloudPace'] }> {
   const pace = { calls: 0, limited: 0 }
   const vendor = await dialect.makeProvider(settings, {

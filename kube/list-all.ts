@@ -4,8 +4,6 @@ import type { KubeObject } from './objects.ts'
 import type { Resource } from './resource.ts'
 
 type Client = Pick<KubeClient, 'list'>
-type PageOptions = Omit<ListOptions, 'continue'> & { limit: number }
-
 /** Lists all objects of a kind from the API server, page by page. */
 export async function listAll<T extends KubeObject>(
   client: Client,
@@ -24,7 +22,7 @@ export async function listAll<T extends KubeObject>(
 export async function* pagesOf<T extends KubeObject>(
   client: Client,
   resource: Resource<T>,
-  options: PageOptions,
+  options: Omit<ListOptions, 'continue'> & { limit: number },
 ): AsyncGenerator<List<T>, void, void> {
   let { limit } = options
   let next: string | undefined

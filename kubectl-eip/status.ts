@@ -229,9 +229,7 @@ function limitOf(limit: Limit, container: Container, environments: Environments)
   return flagOf(limit.flag, container) ?? ofEnv ?? wholeSourcesValue(limit, container, environments)
 }
 
-type ValueFrom = NonNullable<Container['env']>[number]['valueFrom']
-
-function referredValue(from: ValueFrom, environments: Environments): string {
+function referredValue(from: NonNullable<Container['env']>[number]['valueFrom'], environments: Environments): string {
   const { configMapKeyRef: map, secretKeyRef: secret } = from ?? {}
   if (secret) return `what Secret ${secret.name} says`
   const { name = '', key = '' } = map ?? {}

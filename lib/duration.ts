@@ -1,6 +1,4 @@
 const unitMs = { ns: 1e-6, us: 1e-3, µs: 1e-3, μs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
-type Unit = keyof typeof unitMs
-
 // The micro sign and the Greek letter mu look the same; Go takes both.
 const part = /(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/y
 
@@ -18,7 +16,7 @@ export function parseDuration(text: string): number | undefined {
     const [, amount, unit] = part.exec(parts) ?? []
     if (unit === undefined) return undefined
     // Rounded to the nanosecond, Go's own grain, so that 0.1s is 100 ms and not 100.00000000000001.
-    sumMs = Math.round((sumMs + Number(amount) * unitMs[unit as Unit]) * 1e6) / 1e6
+    sumMs = Math.round((sumMs + Number(amount) * unitMs[unit as keyof typeof unitMs]) * 1e6) / 1e6
   }
   return sign === '-' ? -sumMs : sumMs
 }

@@ -23,8 +23,7 @@ const condition = {
         'Ready: the address is in use, can be claimed, or is retained. ' +
         'Stalled: a person must change something; it is absent otherwise. ' +
         'Accepted: the provider has accepted the request for the address. ' +
-        'Reserved: the provider has granted the address. ' +
-        'Assigned: a stored Service holds the address.',
+        'Reserved: the provider has granted the address. Assigned: a stored Service holds the address.',
     },
     status: { ...text, enum: ['True', 'False', 'Unknown'], description: 'Whether the condition is met.' },
     reason: { ...text, description: 'Why, in one word.' },
@@ -58,8 +57,7 @@ export const elasticIPStatus = {
       enum: ['Requested', 'Reserved', 'Bound', 'Releasing', 'Released', 'Available'],
       description:
         'Requested: the provider has not granted the address yet; message has the reason. ' +
-        'Reserved: the address is reserved, but no stored Service holds it yet. ' +
-        'Bound: a Service holds the address. ' +
+        'Reserved: the address is reserved, but no stored Service holds it yet. Bound: a Service holds the address. ' +
         'Releasing: the Service no longer holds the address, and its reservation is about to be deleted. ' +
         'Released: the Service no longer exists, and reclaimPolicy Retain keeps the reservation. ' +
         'Available: a provisioned or warm address that a Service can claim.',

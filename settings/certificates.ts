@@ -2,8 +2,7 @@ import { statSync } from 'node:fs'
 import { formatDuration } from '../lib/duration.ts'
 import { duration, text } from './formats.ts'
 import type { Problem } from './problems.ts'
-import { readSettings } from './resolve.ts'
-import type { Sources } from './resolve.ts'
+import { readSettings, type Sources } from './resolve.ts'
 import type { SettingsTable } from './setting.ts'
 
 /** Where the serving certificate comes from, and how long it is valid if we issue it ourselves. */

@@ -1,8 +1,7 @@
 import { formatDuration } from '../lib/duration.ts'
 import { duration, number, objectName } from './formats.ts'
 import type { Problem } from './problems.ts'
-import { readSettings } from './resolve.ts'
-import type { Sources } from './resolve.ts'
+import { readSettings, type Sources } from './resolve.ts'
 import type { SettingsTable } from './setting.ts'
 
 const probes = {

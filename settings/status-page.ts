@@ -3,10 +3,8 @@ import { canonicalIpAddress } from '../lib/ip-address.ts'
 import { readToken, leastLength } from './token-file.ts'
 import { text } from './formats.ts'
 import type { Problem } from './problems.ts'
-import { readSettings } from './resolve.ts'
-import type { Format } from './setting.ts'
-import type { Sources } from './resolve.ts'
-import type { SettingsTable } from './setting.ts'
+import { readSettings, type Sources } from './resolve.ts'
+import type { Format, SettingsTable } from './setting.ts'
 
 /** A loopback address and a port: the page speaks plain HTTP there. */
 const loopback: Format<{ host: string; port: number }> = {

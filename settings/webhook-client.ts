@@ -1,8 +1,7 @@
 import { readAuthorities } from '../certs/authorities-file.ts'
 import { list, text } from './formats.ts'
 import type { Problem } from './problems.ts'
-import { readSettings } from './resolve.ts'
-import type { Sources } from './resolve.ts'
+import { readSettings, type Sources } from './resolve.ts'
 import type { SettingsTable } from './setting.ts'
 
 /** Which clients may call the webhooks, in addition to those that know the secret path. */

@@ -105,13 +105,11 @@ function withLocation<T>({ namespace, name, key }: DocumentConfiguration['at'], 
   }
 }
 
-type Pool = JsonObject & { name: string; addresses: [string] }
-
 /** Namespace and name of one or several Services, with the address where that is not unique. */
 const ourName = /^[-a-z0-9]+\/[-a-z0-9]+(\/[0-9.]+)?(,[-a-z0-9]+\/[-a-z0-9]+(\/[0-9.]+)?)*$/
 
 /** Whether an item of `address-pools` has the form that we and predecessors give to pools for Services. */
-function isPoolOfOurs(item: unknown): item is Pool {
+function isPoolOfOurs(item: unknown): item is JsonObject & { name: string; addresses: [string] } {
   if (!isJsonObject(item) || item['protocol'] !== 'bgp' || item['auto-assign'] !== false) return false
   const { name, addresses } = item
   const isOfOne = Array.isArray(addresses) && addresses.length === 1 && String(addresses[0]).endsWith('/32')

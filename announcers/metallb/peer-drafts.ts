@@ -1,12 +1,11 @@
 import type { Problem } from '../announcer.ts'
 import { nameOf, parseAddress } from '../shared/address.ts'
-import { hostnameLabel } from '../shared/sessions.ts'
+import { hostnameLabel, type Session, type Sessions, sessionProblem } from '../shared/sessions.ts'
 import { type LabelSelector, matchesSelector } from '../../lib/label-selector.ts'
 import { hashForName } from '../../lib/names.ts'
 import { distinct, compareTexts, mostCommon } from '../shared/order.ts'
 import { isCounting } from './ownership.ts'
 import type { BGPPeer } from './resources.ts'
-import { type Session, type Sessions, sessionProblem } from '../shared/sessions.ts'
 
 /** A BGPPeer to write: one session, or the common part of several nodes' sessions with one router. */
 export type Draft = { name: string; nodes: string[]; session: Session; selector: LabelSelector; source?: string }

@@ -33,8 +33,6 @@ export type DialectPredecessor = {
 
 type Named = Pick<DialectPredecessor, 'image' | 'binary' | 'workload'>
 type SeenContainer = { image?: string; command?: string[]; args?: string[] }
-type SeenAt = { namespace?: string | undefined; name: string }
-
 /** Whether an image has the name of a program's image, under any registry. */
 export function isImageOf({ image }: Pick<DialectPredecessor, 'image'>, seen: string): boolean {
   return new RegExp(`(^|/)${image}(?=[:@]|$)`).test(seen)
@@ -47,7 +45,7 @@ export function isImageOf({ image }: Pick<DialectPredecessor, 'image'>, seen: st
 export function programIn<P extends Named, C extends SeenContainer>(
   programs: readonly P[],
   containers: readonly C[],
-  at?: SeenAt,
+  at?: { namespace?: string | undefined; name: string },
 ): { program: P; container: C } | undefined {
   const isBinary = ({ binary }: P, { command = [], args = [] }: C) =>
     [...command, ...args].some((word) => word.replace(/^.*\//, '') === binary)

@@ -1,10 +1,8 @@
 import type { Key } from '../../kube/objects.ts'
 
-type MissingNode = { name: Key; uid: string | undefined }
-
 export type RemovalLimit = {
   /** Records that a node has lost its machine; returns for how long that is known, 0 the first time. */
-  recordMissing(node: MissingNode): number
+  recordMissing(node: { name: Key; uid: string | undefined }): number
   /** Restarts the time of a node: there is doubt about what the cloud said. The node still counts as missing. */
   restart(name: Key): void
   /** Removes a node that is deleted, is ready, or has a machine. */

@@ -1,7 +1,6 @@
 import type { KubeClient } from '../../kube/client.ts'
 import { isNotFound } from '../../kube/errors.ts'
-import type { Service } from '../../kube/objects.ts'
-import { keyOf, splitKey } from '../../kube/objects.ts'
+import { type Service, keyOf, splitKey } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
 import { serviceFieldManager } from '../../ledger/record/names.ts'
 

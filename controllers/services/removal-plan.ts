@@ -151,8 +151,8 @@ function isAnnounced({ record, others, wanted, announcer: { withdrawal } }: Serv
   const ours = [annotations[addressAnnotation], ...records].filter((address) => address !== undefined)
   const shown = ingressOf(service)
   // Another program, or a managed balancer, may have its own address in the status of a Service that it serves now.
-  const isServed = wanted?.kind === 'foreign' || wanted?.kind === 'managed' || hasBalancer(service)
-  if (isServed ? shown.some(({ ip = '' }) => ours.includes(ip)) : shown.length > 0) return true
+  const hasOtherServer = wanted?.kind === 'foreign' || wanted?.kind === 'managed' || hasBalancer(service)
+  if (hasOtherServer ? shown.some(({ ip = '' }) => ours.includes(ip)) : shown.length > 0) return true
   const removed = Object.entries(withdrawal?.annotations ?? {}).filter(([, value]) => value === null)
   return !isWithdrawing(service) && removed.some(([name]) => ours.includes(annotations[name] ?? ''))
 }
@@ -197,8 +197,8 @@ function removeFinalizers(service: Service, wanted: Want): RemoveFinalizers {
  */
 function hasFinalizerForUs(service: Service, wanted: Want): boolean {
   const isNoLoadBalancer = wanted.kind === 'nothing' && service.spec.type !== 'LoadBalancer' && !hasBalancer(service)
-  const isServed = isNoLoadBalancer || ['reserve', 'named', 'own'].includes(wanted.kind)
-  return hasFinalizer(service) || (isServed && (service.metadata.finalizers?.includes(upstreamFinalizer) ?? false))
+  const isOurTask = isNoLoadBalancer || ['reserve', 'named', 'own'].includes(wanted.kind)
+  return hasFinalizer(service) || (isOurTask && (service.metadata.finalizers?.includes(upstreamFinalizer) ?? false))
 }
 
 /** The plan in which no address is released that the announcing software goes on to announce. */

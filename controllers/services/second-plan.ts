@@ -61,8 +61,6 @@ function isWantedBy({ key, wanted, record, others: [first] }: ServiceSeen, servi
   )
 }
 
-type Live = { service: Service; wanted: Want }
-
 function planUnneeded(seen: ServiceSeen, service: Service): ServicePlan {
   const { record } = seen
   if (!record || phaseOf(record) === 'Released') return settled
@@ -76,7 +74,7 @@ function planHidden(service: Service | undefined, record: ElasticIP): ServicePla
   return (service && hide(service, [record.status?.address])) ?? { step: { do: 'release', record } }
 }
 
-function planNeeded(seen: ServiceSeen, { service, wanted }: Live): ServicePlan {
+function planNeeded(seen: ServiceSeen, { service, wanted }: { service: Service; wanted: Want }): ServicePlan {
   const { record, others } = seen
   const { uid = '' } = service.metadata
   if (!record || heldAddress(record) === undefined) {

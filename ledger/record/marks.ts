@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Marks } from '../../clouds/ports/cloud.ts'
-import type { MarkScheme } from '../../clouds/ports/cloud.ts'
+import type { Marks, MarkScheme } from '../../clouds/ports/cloud.ts'
 import { type AddressKey, type ElasticIP, addressKeyOf } from './elastic-ip.ts'
 
 /** The marks of all reservations of this cluster. */

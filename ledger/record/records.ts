@@ -2,8 +2,7 @@ import type { Reservation } from '../../clouds/ports/cloud.ts'
 import type { CallOptions, KubeClient } from '../../kube/client.ts'
 import { KubeError } from '../../kube/errors.ts'
 import { listAll } from '../../kube/list-all.ts'
-import type { Condition } from '../../kube/objects.ts'
-import { splitKey } from '../../kube/objects.ts'
+import { type Condition, splitKey } from '../../kube/objects.ts'
 import {
   type AddressKey,
   type ElasticIP,

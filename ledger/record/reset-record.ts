@@ -1,5 +1,4 @@
-import type { ElasticIP } from './elastic-ip.ts'
-import { reservationIdOf } from './elastic-ip.ts'
+import { type ElasticIP, reservationIdOf } from './elastic-ip.ts'
 import type { LedgerDeps } from './ledger-deps.ts'
 import { whoseIs } from './whose.ts'
 

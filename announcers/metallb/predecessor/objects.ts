@@ -1,5 +1,4 @@
-import type { KubeObject, Node, Service } from '../../../kube/objects.ts'
-import { keyOf, splitKey } from '../../../kube/objects.ts'
+import { type KubeObject, type Node, type Service, keyOf, splitKey } from '../../../kube/objects.ts'
 import type { LabelSelector } from '../../../lib/label-selector.ts'
 import type { ObjectConfiguration, WantedObject } from '../../announcer.ts'
 import { compareTexts } from '../../shared/order.ts'

@@ -10,8 +10,6 @@ import { vendorHttp, type VendorHttpOptions } from '../../http/client.ts'
 import { fieldsOf, textOf } from '../../http/loose-json.ts'
 import { CloudError } from '../../ports/cloud.ts'
 
-type Settings = SettingsOf<typeof packet>
-
 /** The ASN of Packet's routers, if neither the settings nor the API say it. */
 const otherPeerAsn = 65_530
 
@@ -38,7 +36,7 @@ export const packetDialect = withProvider(packet, async (settings, { tuning, log
 
 /** The facility of the settings, or else the facility of this host. */
 async function findFacility(
-  { facility, metadataUrl }: Settings,
+  { facility, metadataUrl }: SettingsOf<typeof packet>,
   { tuning, log, signal }: Pick<VendorTools, 'tuning' | 'log' | 'signal'>,
 ): Promise<string> {
   if (facility !== undefined) return facility

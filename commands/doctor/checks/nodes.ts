@@ -7,8 +7,6 @@ import { type Finding, type Findings, defineCheck } from '../check.ts'
 import type { Context } from '../../../inspect/facts.ts'
 import { shell } from '../../../lib/remedy.ts'
 
-type ProviderIds = Context['vendor']['providerIds']
-
 export const providerIds = defineCheck({
   id: 'provider-ids',
   section: 'Nodes',
@@ -19,7 +17,7 @@ export const providerIds = defineCheck({
   judge: ({ nodes }, { vendor }) => nodes.flatMap((node) => providerIdFinding(node, vendor.providerIds)),
 })
 
-function providerIdFinding({ metadata: { name }, spec }: Node, ids: ProviderIds): Findings {
+function providerIdFinding({ metadata: { name }, spec }: Node, ids: Context['vendor']['providerIds']): Findings {
   const { kind } = readProviderId(spec.providerID, ids)
   if (kind === 'machine' || ids.neighbours?.test(spec.providerID ?? '')) return []
   const right = formatProviderId('<id of its machine>', ids)
