@@ -39,11 +39,9 @@ function applyRules(parts: ManifestPart[]): Rule[] {
 }
 
 type Role = KubeObject & { rules?: Rule[] | null; aggregationRule?: unknown }
-type Binding = KubeObject & { roleRef?: { kind?: string; name?: string } }
-
 const rbac = 'rbac.authorization.k8s.io/v1'
 const isRole = (object: KubeObject): object is Role => isOf(rbac, 'Role')(object) || isOf(rbac, 'ClusterRole')(object)
-const isBinding = (object: KubeObject): object is Binding =>
+const isBinding = (object: KubeObject): object is KubeObject & { roleRef?: { kind?: string; name?: string } } =>
   isOf(rbac, 'RoleBinding')(object) || isOf(rbac, 'ClusterRoleBinding')(object)
 
 function rulesOf({ object }: ManifestPart): Rule[] {

@@ -190,12 +190,10 @@ function showAddress(
   return store(deps, { service, old: request.oldObject, address, name }, [...wanted.warnings, ...warnings])
 }
 
-type SecondRequest = AddressRequest & { second: SecondWant; shown: string }
-
 /** Claims a second address for a Service that shows its first. A dry run only says what would become of the claim. */
 async function addSecond(
   deps: ServiceMutatingDeps,
-  { request, service, wanted, second, shown }: SecondRequest,
+  { request, service, wanted, second, shown }: AddressRequest & { second: SecondWant; shown: string },
   signal: AbortSignal,
 ): Promise<Decision> {
   const { claim, onCloudFailure } = deps

@@ -90,11 +90,9 @@ export function announcingController(
   }
 }
 
-type CurrentOptions = { lingering: LingeringNodes | undefined; request: () => void }
-
 function configuratorOf(
   { client, announcer, log }: Deps,
-  { lingering, request }: CurrentOptions,
+  { lingering, request }: { lingering: LingeringNodes | undefined; request: () => void },
 ): Configurator | undefined {
   const { configuration, former = [], keepsFormer } = announcer
   const make = (one: ObjectConfiguration | DocumentConfiguration) =>

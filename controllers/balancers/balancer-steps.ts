@@ -129,8 +129,6 @@ type CreateDeps = {
   monotonicMs: () => number
 }
 
-type NewBalancer = { service: Service; name: string; location: string }
-
 /**
  * Creates the balancer of a Service. We note the request on the Service before we send it, and only if the Service has
  * not changed since we read it. So of two processes only one can send it. The note stays for as long as the request may
@@ -138,7 +136,7 @@ type NewBalancer = { service: Service; name: string; location: string }
  */
 async function createBalancer(
   deps: CreateDeps,
-  { service, name, location }: NewBalancer,
+  { service, name, location }: { service: Service; name: string; location: string },
   signal: AbortSignal,
 ): Promise<void> {
   const { client, balancers, annotations: names, budgetMs, monotonicMs } = deps

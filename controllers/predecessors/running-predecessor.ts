@@ -25,12 +25,10 @@ type Deps = Pick<Dependencies, 'client' | 'events' | 'log' | 'metrics' | 'settin
 /** The program that we replace and that a workload runs. */
 export type ReplacedProgram = (workload: Workload) => { title: string } | undefined
 
-type Options = { isLeader: () => boolean; replacedProgram: ReplacedProgram }
-
 /** Warns as long as a program that we replace has pods beside the leader: both would write the same objects. */
 export function runningPredecessorController(
   { client, events, log, metrics, settings }: Deps,
-  { isLeader, replacedProgram }: Options,
+  { isLeader, replacedProgram }: { isLeader: () => boolean; replacedProgram: ReplacedProgram },
 ): ControllerDeclaration {
   const served = servedBy(settings)
   let running: number | undefined

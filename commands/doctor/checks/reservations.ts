@@ -10,8 +10,6 @@ import type { Context, Values } from '../../../inspect/facts.ts'
 import { schemeOf, wantOf } from '../../../inspect/wanted.ts'
 import { shell } from '../../../lib/remedy.ts'
 
-type ReservationFacts = Pick<Values, 'cluster' | 'services' | 'records' | 'reservations'>
-
 export const leakedReservations = defineCheck({
   id: 'leaked-reservations',
   section: 'Addresses',
@@ -33,7 +31,7 @@ export const leakedReservations = defineCheck({
 
 /** The result of a sweep now. */
 export function compareReservations(
-  { cluster, services, records, reservations }: ReservationFacts,
+  { cluster, services, records, reservations }: Pick<Values, 'cluster' | 'services' | 'records' | 'reservations'>,
   context: Context,
 ): SweepPlan {
   const scheme = schemeOf(cluster, context)
