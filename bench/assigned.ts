@@ -1,7 +1,7 @@
 // What clients notice when a node dies to which the cloud assigns addresses, and what assigning costs while all is well.
 // bench/run.ts runs this in namespaces: a real kube-proxy on each node, and a simulated Hetzner Cloud.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { endpointSlices, nodes, services } from '../kube/resource.ts'
+import { endpointSlices, events, nodes, services } from '../kube/resource.ts'
 import { type AssignedMachine, type AssignedRig, podPort, setAssignedRig } from '../sandbox/assigned/rig.ts'
 import type { Stage } from '../sandbox/stage.ts'
 import { inFlight } from './in-flight.ts'
@@ -240,6 +240,7 @@ async function falseMoves({ admin, rig, nodeOf, addresses, stage }: Scene, minut
     }
   }
   await Promise.all(items.map(({ metadata }) => trouble(metadata.name)))
+  await printMoves(admin, new Date(endMs - minutes * 60_000))
   return [
     {
       measure: 'cloud calls in a minute at rest, addresses assigned',
@@ -254,6 +255,12 @@ async function falseMoves({ admin, rig, nodeOf, addresses, stage }: Scene, minut
       goal: { of: 'ours', atMost: 0 },
     },
   ]
+}
+
+/** A move without need has a cause that its Event tells. */
+async function printMoves(admin: Admin, since: Date): Promise<void> {
+  for (const { reason, message, lastTimestamp } of (await admin.list(events)).items)
+    if (reason === 'AddressAssigned' && new Date(lastTimestamp) > since) console.error(`${lastTimestamp} ${message}`)
 }
 
 /** Leads every address to nodes with kube-proxy and a pod. */
