@@ -139,8 +139,8 @@ function distance(machine: Machine | undefined, { home }: ServiceNodeFacts): num
   return place < 0 ? home.length : place
 }
 
-const good: ProbeHistory = { failures: 0, successes: Infinity, formerSuccesses: 0 }
-const notReady: ProbeHistory = { failures: Infinity, successes: 0, formerSuccesses: Infinity, reason: 'is not Ready' }
+const good: ProbeHistory = { ...noProbes, successes: Infinity }
+const notReady: ProbeHistory = { ...noProbes, failures: Infinity, formerSuccesses: Infinity, reason: 'is not Ready' }
 
 /**
  * The combined verdict of Kubernetes and our probes. A node that never answered us proves nothing: a firewall may be

@@ -25,16 +25,24 @@ export type ProbersOptions = {
   onOutcome: (name: string, outcome: { isWell: boolean; failures: number; ms: number; reason?: string }) => void
 }
 
-type Prober = { endpoint: Endpoint; history: ProbeHistory; ends: AbortController; wasGood: boolean }
+type Prober = {
+  endpoint: Endpoint
+  history: ProbeHistory
+  ends: AbortController
+  wasGood: boolean
+  startedAtMs: number | undefined
+}
 
 /** A guardian that has just started can move the address only to a server that it knows as good. */
 const firstPace = 4
+/** After so many intervals a probe is late. */
+const lateAfter = 1.5
 
 /** Probers of these settings. A probe begins in each interval, whether or not the one before has ended. */
 export function probers(options: ProbersOptions): Probers {
   const running = new Map<string, Prober>()
   const start = (name: string, endpoint: Endpoint) => {
-    const prober = { endpoint, history: noProbes, ends: new AbortController(), wasGood: false }
+    const prober = { endpoint, history: noProbes, ends: new AbortController(), wasGood: false, startedAtMs: undefined }
     running.set(name, prober)
     void probeRepeatedly(name, prober, options)
   }
@@ -93,12 +101,14 @@ async function probeAndRecord(name: string, prober: Prober, options: ProbersOpti
   const { probe, clock, onOutcome, goodAfter, intervalMs } = options
   const { signal } = prober.ends
   const startedAtMs = clock.now()
+  const isLate = startedAtMs - (prober.startedAtMs ?? startedAtMs) > lateAfter * intervalMs
+  prober.startedAtMs = startedAtMs
   const result = await probe(prober.endpoint, signal)
   if (signal.aborted) return undefined
   const endedAtMs = clock.now()
   const { isWell } = result
   const reason = result.isWell ? {} : { reason: result.reason }
-  prober.history = addOutcome(prober.history, { startedAtMs, endedAtMs, isWell, ...reason })
+  prober.history = addOutcome(prober.history, { startedAtMs, endedAtMs, isWell, isLate, ...reason })
   onOutcome(name, { isWell, failures: prober.history.failures, ms: endedAtMs - startedAtMs, ...reason })
   prober.wasGood ||= prober.history.successes >= goodAfter
   if (result.isWell) return prober.wasGood ? undefined : intervalMs / firstPace

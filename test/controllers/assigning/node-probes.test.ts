@@ -71,6 +71,31 @@ test('nodes are probed at their internal address, and a change is told once', as
   assert.equal(probes.history('a').successes, 0, 'a process that stops knows nothing')
 })
 
+test('a probe that begins late makes no dead node of two short silences', async () => {
+  const clock = fakeClock()
+  let isSilent = false
+  let changes = 0
+  const probes = nodeProbes({
+    nodes: () => [node('a', { InternalIP: '10.0.0.2' })],
+    clock,
+    onChange: () => void (changes += 1),
+    probe: async () => (isSilent ? { isWell: false, isDefinite: false, reason: 'no answer' } : { isWell: true }),
+  })
+  const ending = new AbortController()
+  probes.start(ending.signal)
+  await clock.pass(5_000)
+  isSilent = true
+  await clock.pass(2_000)
+  assert.is(probes.history('a').failures, 2)
+  // It answers for a while in which this process gets no processor, and falls silent again.
+  clock.freeze(1_600)
+  await clock.pass(1_000)
+  assert.equal([probes.history('a').failures < nodeRules.failures, changes], [true, 0])
+  await clock.pass(1_000)
+  assert.is(changes, 1)
+  ending.abort()
+})
+
 test('the good answers of another node are told while one has failed: they show that our own network works', async () => {
   const clock = fakeClock()
   const nodes = [node('a', { InternalIP: '10.0.0.2' }), node('b', { InternalIP: '10.0.0.3' })]

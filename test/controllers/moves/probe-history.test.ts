@@ -105,6 +105,18 @@ test('the good answers before the failures are counted', () => {
   assert.is(before([0, 0, false]), 0)
 })
 
+test('failures with a gap between them are two silences, but a process that is always late finds a dead server too', () => {
+  const failuresOf = (...late: boolean[]) =>
+    late.reduce<ProbeHistory>(
+      (history, isLate, n) => addOutcome(history, { startedAtMs: n, endedAtMs: n, isWell: false, isLate }),
+      noProbes,
+    ).failures
+  assert.is(failuresOf(false, false, true), 1)
+  assert.is(failuresOf(false, false, true, false, false), 3)
+  assert.is(failuresOf(true, true, true, true), 2)
+  assert.is(failuresOf(true, true, true, true, true), 3)
+})
+
 test('the last reason and the time of the last answer are kept', () => {
   const answered = addOutcome(noProbes, { startedAtMs: 0, endedAtMs: 7, isWell: true })
   const failed = addOutcome(answered, { startedAtMs: 10, endedAtMs: 11, isWell: false, reason: 'refused' })
