@@ -207,12 +207,16 @@ export function cloudSteps(kind: CloudStep, deps: ServiceAddressDeps, queues: St
   return { ...reconciler, name: `service-${kind}` }
 }
 
+/** A cache never tells of an object that came and went while its watch was broken. */
+const unheardMs = 1_000
+
 /** Ends a run after steps whose change comes back as an event. To look at once would read the same objects twice. */
 function endingAfter(deps: ServiceAddressDeps, steps: ServiceStep['do'][]): ServiceAddressDeps {
+  const end = ({ do: name }: ServiceStep) =>
+    steps.includes(name) ? { steps: [name], againInMs: unheardMs } : undefined
   return {
     ...deps,
-    carryOut: async (step, at, signal) =>
-      (await deps.carryOut(step, at, signal)) ?? (steps.includes(step.do) ? { steps: [step.do] } : undefined),
+    carryOut: async (step, at, signal) => (await deps.carryOut(step, at, signal)) ?? end(step),
   }
 }
 

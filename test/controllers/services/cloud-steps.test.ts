@@ -152,14 +152,29 @@ for (const { kind, state, step } of [
   },
   { kind: 'release', state: { record: bound }, step: 'release' },
 ] as const)
-  test(`after ${step} the controller of ${kind} steps looks no more: the change is an event`, async () => {
+  test(`after ${step} the controller of ${kind} steps looks no more for a second: the change is an event`, async () => {
     const { deps, queues, done } = stage(state)
     const carryOut: typeof deps.carryOut = (one) => Promise.resolve(void done.push(one.do))
     const given = { ...deps, carryOut }
     const reconciler = kind === 'quick' ? quickSteps(given, queues) : cloudSteps(kind, given, queues)
-    assert.equal(await reconciler.reconcile(key, signal), { steps: [step] })
+    assert.equal(await reconciler.reconcile(key, signal), { steps: [step], againInMs: 1_000 })
     assert.equal(done, [step])
   })
+
+test('a record that came and went while its watch was broken is no event, and its Service goes all the same', async () => {
+  const stored: State = { service: gone, record: lost }
+  const { deps, queues, done } = stage(stored, { service: gone })
+  const carryOut: typeof deps.carryOut = (step) => {
+    done.push(step.do)
+    delete stored.record
+    return Promise.resolve(step.do === 'release' ? undefined : {})
+  }
+  const reconciler = cloudSteps('release', { ...deps, carryOut }, queues)
+  const { againInMs } = await reconciler.reconcile(key, signal)
+  assert.is(againInMs, 1_000)
+  await reconciler.reconcile(key, signal)
+  assert.equal(done, ['release', 'remove-finalizers'])
+})
 
 test('what a previous term saw of a Service is forgotten: nothing is old when a term begins', () => {
   const { deps, queues, forgotten } = stage({})
