@@ -127,9 +127,7 @@ async function expire(deps: ElectionDeps, heldLease: HeldLease, over: AbortSigna
   const { clock, retryPeriodMs, pace } = deps
   // Short sleeps only: after a suspend the timers of a machine are late, but its date is right.
   while (heldLease.isHeld() && !over.aborted) await clock.sleep(Math.min(heldLease.leftMs(), retryPeriodMs), over)
-  if (over.aborted) return
-  pace.renewedTooLate()
-  heldLease.lose('it could not be renewed in time')
+  if (!over.aborted && heldLease.lose('it could not be renewed in time')) pace.renewedTooLate()
 }
 
 /** The result of a call, or undefined if it failed. The caller repeats every call of this file later. */
@@ -191,9 +189,9 @@ const repeatedMs = 60_000
 const calmMs = 600_000
 
 /**
- * How long a lease lasts. A process that gets no processor renews it too late, and each new term begins with lists: it would
- * get nothing done. So where terms end so again and again, each lasts twice as long as the one before. The others, client-go's
- * too, go by the duration that the lease says.
+ * How long a lease lasts. A process that gets no processor renews it too late, and each new term begins with lists: it
+ * would get nothing done. So where terms end so again and again, each lasts twice as long as the one before. Other
+ * contenders, those of client-go too, go by the duration that the lease says.
  */
 function leasePace({ longestLeaseMs = 0, ...usual }: ElectionOptions, clock: Clock): LeasePace {
   let factor = 1
@@ -228,8 +226,8 @@ type HeldLease = {
   renewed(sentAt: ClockReading): void
   /** Makes the leader stop while the lease is still ours. */
   stop(): void
-  /** Records that the lease is no longer ours. */
-  lose(reason: string): void
+  /** Records that the lease is no longer ours. Returns whether that was not known. */
+  lose(reason: string): boolean
   /** Ends the lease after the leader has stopped. From then on it cannot be lost. */
   close(): void
 }
@@ -253,10 +251,11 @@ function holdLease(sentAt: ClockReading, { clock, pace, onLoss }: HeldLeaseOptio
     },
     stop: () => stopping.abort(),
     lose(reason) {
-      if (isOver) return
+      if (isOver) return false
       isOver = true
       onLoss(reason)
       stopping.abort()
+      return true
     },
     close: () => void (isOver = true),
   }

@@ -22,7 +22,7 @@ type Lead = (signal: AbortSignal, silentMs: number | undefined) => Promise<void>
 /** Timers fire late. */
 const leaseMarginMs = 500
 
-/** A replica that starts a minute after the lease has ended follows its leader all the same. */
+/** The next leader has to begin within a minute after a usual lease: otherwise its releases wait, as those of a copy do. */
 const longestLeaseMs = 24_000
 
 type Deps = Pick<Base, 'settings' | 'leaseClient' | 'identity' | 'vendor' | 'activity' | 'log'>

@@ -27,8 +27,8 @@ export type ServiceStep =
   | { do: 'observe-record'; record: ElasticIP }
   | { do: 'note-protection'; record: ElasticIP; isProtected: boolean }
   /**
-   * `condition`: ours, where it is true with this status and is not written yet. `isShared`: the plan of the second address may write the
-   * status at the same time.
+   * `condition`: ours, where it is true with this status and is not written yet. `isShared`: the plan of the second
+   * address may write the status at the same time.
    */
   | { do: 'announce'; request: AnnouncementRequest; condition?: ConditionFacts; isShared?: true }
   /** Gives up the management of fields that people write too, so that a server-side apply of theirs has no conflict. */

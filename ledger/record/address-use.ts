@@ -17,8 +17,8 @@ import { type Shown, type ShownAddress, shownAddresses, showsAddress, statusFiel
  * |                                                | annotation that requests an address         | as a request            |
  * | a LoadBalancer that is being deleted           | the same                                    | never                   |
  *
- * A Node never counts. Tenants write neither records nor a status. They may write our annotation on a Service that no webhook reviews, so it
- * proves nothing: the record of that Service does.
+ * A Node never counts. Tenants write neither records nor a status. They may write our annotation on a Service that no
+ * webhook reviews, so it proves nothing: the record of that Service does.
  */
 
 /** All who could use an address. */

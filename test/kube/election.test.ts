@@ -255,6 +255,27 @@ test('a leader that renews too late again and again gets a longer lease, and lat
   await one.stopped
 })
 
+test('a lease that others take makes no later one longer, however long the leader takes to stop', async () => {
+  const shared = storedLease()
+  const clock = fakeClock()
+  const lead = async (signal: AbortSignal) => {
+    await once(signal, 'abort')
+    await clock.sleep(2_000)
+  }
+  const one = contend('one', shared, { ...short, lead, clock })
+  for (let n = 0; n < 3; n += 1) {
+    await clock.pass(3_000)
+    shared.assign('predecessor')
+    await clock.pass(5_000)
+    shared.assign('')
+  }
+  await clock.pass(3_000)
+  assert.equal([one.isLeader(), shared.spec()?.leaseDurationSeconds], [true, 6])
+  one.stop()
+  await clock.pass(3_000)
+  await one.stopped
+})
+
 test('an outage of the API server makes no lease longer', async () => {
   const shared = storedLease()
   const one = contend('one', shared, short)
