@@ -255,6 +255,25 @@ test('a leader that renews too late again and again gets a longer lease, and lat
   await one.stopped
 })
 
+test('of three contenders that all renew too late never two lead, whatever the lengths of their leases', async () => {
+  const shared = storedLease()
+  const three = ['a', 'b', 'c'].map((identity) => contend(identity, shared, short))
+  const lengths = new Set<number | undefined>()
+  const assertOneLeader = () => {
+    lengths.add(shared.spec()?.leaseDurationSeconds)
+    assert.ok(three.filter((one) => one.isLeader()).length <= 1, 'two are leader')
+    assert.ok(three.filter(({ leading }) => leading).length <= 1, 'two lead')
+  }
+  for (const fault of ['slow', undefined, 'slow', 'hangs', 'slow'] as const) {
+    for (const { client } of three) client.fault = fault
+    await passTogether(three, 30_000, assertOneLeader)
+  }
+  assert.ok(lengths.has(6) && lengths.has(24), [...lengths].join())
+  for (const { client } of three) client.fault = undefined
+  for (const one of three) one.stop()
+  await passTogether(three, 5_000, assertOneLeader)
+})
+
 test('a lease that others take makes no later one longer, however long the leader takes to stop', async () => {
   const shared = storedLease()
   const clock = fakeClock()
