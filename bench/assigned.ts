@@ -1,4 +1,4 @@
-// What clients notice when a node dies to which the cloud assigns addresses, and what assigning costs while all is well.
+// Clients' experience when a node dies to which the cloud assigns addresses, and the cost while all is well.
 // bench/run.ts runs this in namespaces: a real kube-proxy on each node, and a simulated Hetzner Cloud.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { endpointSlices, events, nodes, services } from '../kube/resource.ts'

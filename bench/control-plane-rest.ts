@@ -5,7 +5,7 @@ import { bareNode, memoryMiB } from './proc.ts'
 
 const minutes = 2
 
-/** What guardians cost while all is well: calls to the cloud, and memory. */
+/** The cost of guardians while all is well: calls to the cloud, and memory. */
 export async function atRest({ machines, cloud }: ControlPlanes): Promise<Row[]> {
   // The first looks are over.
   await sleep(10_000)

@@ -59,7 +59,7 @@ export function held(): Promise<Row[]> {
   })
 }
 
-/** What follows a create, and our own list of all Services, is over by then: it would delay the next one. */
+/** The work after a create, and our own list of all Services, are over by then: it would delay the next one. */
 const restMs = 1_500
 
 /** Creates a Service and reserves an address, round by round, where so many Services are bound. */

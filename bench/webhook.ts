@@ -84,7 +84,7 @@ function noFigures(): Figures {
   return { p50: [], perSecond: [], cpu: [] }
 }
 
-/** One connection measures how long a review takes; eight keep the server busy and measure its cost. */
+/** A single connection measures how long a review takes; eight keep the server busy and measure its cost. */
 async function observe(server: Server, body: string, figures: Figures): Promise<void> {
   const one: Seen = await load({ ...server, body, ...alone })
   const before = cpuMs(server.pid)

@@ -1,4 +1,4 @@
-// What follows a test that failed: it shows what explains the failure, and undoes what the test left for the next ones.
+// Steps after a test that failed: they show what explains the failure, and undo what the test left for the next ones.
 type Deed = () => Promise<unknown> | void
 
 const deeds = new Set<Deed>()

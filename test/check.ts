@@ -9,7 +9,7 @@ const checks = [
   ['import law', 'node test/run.ts import-law'],
   ['documentation', 'node test/run.ts docs/'],
   ['dead code', 'knip --cache --cache-location node_modules/.cache/knip'],
-  // What only tests reach: exports that no program of this repository uses.
+  // Code that only tests reach: exports that no program of this repository uses.
   [
     'code for tests alone',
     'knip --production --config knip.production.json --cache --cache-location node_modules/.cache/knip-production',

@@ -5,10 +5,10 @@ import * as assert from 'uvu/assert'
 
 const root = join(import.meta.dirname, '..')
 
-/** What may be imported of clouds by those who must not know which there are. */
+/** Files of clouds that may be imported by those who must not know which there are. */
 const anyCloud = ['clouds/ports', 'clouds/dialect', 'clouds/cloud-choice.ts', 'clouds/dialects.ts']
 
-/** What may be imported of announcing software by those who must not know which there is. */
+/** Files of announcing software that may be imported by those who must not know which there is. */
 const anyAnnouncer = ['announcer', 'announcers', 'load-balancer-setting', 'setting', 'software'].map(
   (name) => `announcers/${name}.ts`,
 )
@@ -81,7 +81,7 @@ const law: Record<string, string[]> = {
     'package.json',
   ],
   packaging: [],
-  // What starts the product does so by its public door; it knows how installed things are called. An authority is an
+  // These rooms start the product by its public door; it knows how installed things are called. An authority is an
   // authority: API servers get theirs where webhooks do.
   sandbox: ['settings/installed-names.ts', 'manifests/rbac.ts', 'packaging', 'certs/authority.ts'],
 }

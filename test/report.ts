@@ -1,9 +1,9 @@
-// What a run prints: a line for each file, the output of those that fail, and at the end how to run them again.
+// The output of a run: a line for each file, the output of those that fail, and at the end how to run them again.
 import { readCount } from '../sandbox/control-plane/count.ts'
 import { type Verdict, failuresOf } from './run-process.ts'
 import { type Run, titleOf } from './selection.ts'
 
-/** What the whole run came to. */
+/** The outcome of the whole run. */
 export type Summary = {
   runs: Run[]
   verdicts: Verdict[]
@@ -36,7 +36,7 @@ export function placeText(done: number, all: number): string {
   return `${String(done).padStart(String(all).length)}/${all} `
 }
 
-/** What did not run, what failed and how to run that again, and what the run used. */
+/** The files that did not run, those that failed and how to run them again, and what the run used. */
 export function summaryText(summary: Summary): string {
   const { runs, verdicts, notRun, rigProblem, wasInterrupted } = summary
   const failed = verdicts.filter((verdict) => failuresOf(verdict) > 0)

@@ -1,4 +1,4 @@
-// What a person may type after `npm test --`.
+// The words that a person may type after `npm test --`.
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { sortArguments } from './selection.ts'

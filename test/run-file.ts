@@ -9,7 +9,7 @@ import { doAfterFailure } from './after-failure.ts'
 export type FileReport = {
   passed: number
   failed: number
-  /** What the file and the programs that it started used of the processors. */
+  /** The processor time of the file and of the programs that it started. */
   cpuSeconds: number
 }
 

@@ -22,7 +22,7 @@ function isTimely({ file }: Run): boolean {
   return timelyParts.some((part) => file.includes(part))
 }
 
-/** What is added to the nice value of its processes: API servers of other runs may wait. */
+/** An addition to the nice value of its processes: API servers of other runs may wait. */
 export function niceOf(run: Run): number {
   return usesApiServer(run) && !isTimely(run) ? 5 : 0
 }

@@ -10,7 +10,7 @@ import { type Run, isRigged, usesNodes } from './selection.ts'
 export type Verdict = {
   run: Run
   report: FileReport
-  /** What went wrong besides the tests: the file could not be loaded, hung, or left something open. */
+  /** Trouble besides the tests: the file could not be loaded, hung, or left something open. */
   problem: string | undefined
   /** All that it printed. */
   output: string
@@ -45,7 +45,7 @@ export function runInProcess(run: Run, { dir, testNames, timeoutSeconds, env }: 
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     env: { ...env, ...(run.dialect && { DIALECT: run.dialect }), ...(run.cloudOnly && { CLOUD_ONLY: 'true' }) },
   })
-  // What it starts inherits the value.
+  // Its child processes inherit the value.
   if (child.pid !== undefined && niceOf(run) > 0) setPriority(child.pid, Math.min(19, getPriority() + niceOf(run)))
   let output = ''
   let problem: string | undefined

@@ -56,7 +56,7 @@ const trapped = run(
   Object.fromEntries(
     traps.map(({ name, body }, n) => [trapFile(n), name === 'an empty file' ? body : head + good + body]),
   ),
-  // One of them hangs, and has to be killed.
+  // A file that hangs has to be killed.
   { seconds: 20 },
 )
 

@@ -42,7 +42,7 @@ export const recordingFiles = ['cloud', 'neglected', 'processes'].map((name) => 
 export const fastDialects: Record<string, readonly DialectName[]> = {
   'matrix/smoke.test.ts': dialectNames,
   'matrix/smoke-bgp.test.ts': bgpDialectNames,
-  // One move. The other dialects show in real time what else may happen, for minutes.
+  // A single move. The other dialects show in real time what else may happen, for minutes.
   'matrix/control-plane.test.ts': ['packet'],
 }
 

@@ -228,16 +228,9 @@ function settle({ memory, report }: Room, address: string, seen: SeenAddress): O
   return outcome
 }
 
-// How often addresses that stay reserved are taken from their machines. A change of a Service's type
-// is several calls, and no order that a limit counts. So a tenant could use up the cloud's rate limit.
-//
-//   the address                                  | leaves its machine
-//   ---------------------------------------------+-----------------------------------------------------------
-//   is to be deleted at the cloud                | at once: it was ordered before, and orders are counted
-//   did not leave its machine for an hour        | at once
-//   did, and five of its namespace have not been | at once
-//   taken so within five minutes                 |
-//   any other                                    | when a minute has passed for each that was taken
+// The pace at which addresses that stay reserved are taken from their machines. A change of a Service's type is several
+// calls, and no order that a limit counts: a tenant could use up the cloud's rate limit. An address that did not leave
+// within an hour leaves at once, and so do five more of a namespace. Any other waits a minute for each one taken before.
 
 /** Whose Service an address is reserved for. `record`: the uid of the ElasticIP that stays while Services come and go. */
 type Tenancy = { namespace: string | undefined; record: string | undefined }

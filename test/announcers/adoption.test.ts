@@ -1,4 +1,4 @@
-// What a takeover from each predecessor writes: names stay, and sessions change only where a field must.
+// The objects that a takeover from each predecessor writes: names stay, and sessions change only where a field must.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Announcements } from '../../announcers/announcer.ts'
@@ -34,7 +34,7 @@ function stateOf(nodes: ReturnType<typeof nodesOf>, withPassword: boolean): Anno
 
 type Stored = KubeObject & { spec?: object }
 
-/** What the API server shows of an object that was written as v1beta1. */
+/** An object as the API server shows it that was written as v1beta1. */
 function stored(object: KubeObject): Stored {
   return object.kind === 'BGPPeer' ? { ...object, apiVersion: 'metallb.io/v1beta2' } : object
 }
@@ -52,7 +52,7 @@ function takeover(predecessor: Predecessor, { count = 3, peerMode = 'native', wi
   return { existing, state, configuration, plan }
 }
 
-/** What the next pass carries out of a plan. */
+/** The part of a plan that the next pass carries out. */
 function firstOf({ first, waves: [wave = [], ...later], last, isHolding }: ChangePlan) {
   return { first, wave, last, isUnfinished: isHolding || later.length > 0 }
 }
@@ -253,7 +253,7 @@ test("an address whose Service has no record yet stays in the predecessor's pool
   assert.is(planChanges(configuration, existing, decided.wanted).first.flat().length, existing.length)
 })
 
-test('a pool of ours stays while its Service has no record, or one that looks for the address', () => {
+test('our pool stays while its Service has no record, or one that looks for the address', () => {
   const { existing, state, configuration } = takeover('CPEM 3.8')
   const written = configuration.objects(state, existing).wanted.map(({ object }) => object)
   const undecided = configuration.objects({ ...state, addresses: [], undecided: state.addresses }, written)

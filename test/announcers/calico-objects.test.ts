@@ -51,7 +51,7 @@ test('all objects in the order in which they are written', () => {
   assert.equal(texts, [])
 })
 
-test('an entry of ours stays while the ledger has not decided whose the address is', () => {
+test('our entry stays while the ledger has not decided whose the address is', () => {
   const list = ours(listOf(`${address}/32`), `${address}/32`)
   const undecided = [address, second].map((one) => ({ address: one, services: ['default/web'] }))
   const { find } = plan({ addresses: [], undecided }, [list])
@@ -121,7 +121,7 @@ const lists: {
     existing: [made('BGPConfiguration', 'default', listOf(own))],
   },
   {
-    name: 'an address of ours went',
+    name: 'our address went',
     existing: [ours(listOf('10.0.0.1/32', own, `${second}/32`), own, `${second}/32`)],
     list: ['10.0.0.1/32', own],
     own,
@@ -200,7 +200,7 @@ test('a peer that lacks its AS number is written again, whatever wrote it', () =
   assert.is(plan({}, [stored]).find('BGPPeer')?.spec?.['localASNumber'], 65000)
 })
 
-test('only a peer of ours says for which node it is', () => {
+test('only our peer says for which node it is', () => {
   const peers = ['eip-admission-node-b-1', 'tor'].map((name) => made('BGPPeer', name, { node: 'node-b' }))
   const nodes = [...peers, made('BGPFilter', 'eip-admission', {})].map((one) => configuration.lingering?.nodeOf(one))
   assert.equal(nodes, ['node-b', undefined, undefined])

@@ -126,7 +126,7 @@ test('AS numbers that differ are instances of their own', () => {
   assert.equal(named, ['eip-admission-as65000 65000', 'eip-admission-as65001 65001'])
 })
 
-/** An object; one with the name of a pool of ours is ours. */
+/** An object; one with the name of our pool is ours. */
 function made(kind: string, name: string, spec: object): KubeObject {
   const labels = name.startsWith('eip-admission-1') ? { 'app.kubernetes.io/managed-by': 'eip-admission' } : {}
   return { apiVersion: 'cilium.io/v2', kind, metadata: { name, labels }, spec } as KubeObject

@@ -30,7 +30,7 @@ const calico = calicoObjects({ namespace: 'calico-system' })
 const cilium = ciliumObjects({ secretsNamespace: 'kube-system' })
 const cases: { name: string; configuration: typeof calico; object: KubeObject; is: boolean }[] = [
   {
-    name: 'an entry of ours in the list of Calico',
+    name: 'our entry in the list of Calico',
     configuration: calico,
     object: listOf({ listed: ['10.0.0.1/32', own], ours: [own] }),
     is: true,
@@ -42,12 +42,12 @@ const cases: { name: string; configuration: typeof calico; object: KubeObject; i
     is: false,
   },
   {
-    name: 'an entry of ours that a person took out of it',
+    name: 'our entry that a person took out of it',
     configuration: calico,
     object: listOf({ listed: ['10.0.0.1/32'], ours: [own] }),
     is: false,
   },
-  { name: 'a pool of ours at Cilium', configuration: cilium, object: poolOf(own, true), is: true },
+  { name: 'our pool at Cilium', configuration: cilium, object: poolOf(own, true), is: true },
   { name: 'a pool of a person there', configuration: cilium, object: poolOf('198.51.100.0/24', false), is: false },
 ]
 for (const { name, configuration, object, is } of cases) {

@@ -15,7 +15,7 @@ export type Speaking = {
 
 export type NodeReading = { release: Release; prefix: string }
 
-/** What a node's annotations make it speak; undefined while it waits for more. Throws where it stops, or takes either of two. */
+/** The session that a node's annotations ask for; undefined while it waits. Throws where it stops, or takes either of two. */
 export function readNode(annotations: Record<string, string>, reading: NodeReading): Speaking | undefined {
   const { readsEveryPeer, knowsHops } = rulesOf(reading.release)
   const first = (datum: string) => single(datum, said(annotations, { ...reading, datum, peer: '0' }))

@@ -1,4 +1,4 @@
-// What a running kube-vip announces, by what it remembers of the Services that it has seen.
+// A running kube-vip and its announcements, by its memory of the Services that it has seen.
 import type { Service } from '../../kube/objects.ts'
 import { keyOf } from '../../kube/objects.ts'
 import { type Release, rulesOf } from './kube-vip-releases.ts'
@@ -10,7 +10,7 @@ export type KubeVipProcess = {
 }
 
 /**
- * What it remembers of a Service: `names` is the list of host names that it keeps beside the addresses. `isHeeded`: it would
+ * Its memory of a Service: `names` is the list of host names that it keeps beside the addresses. `isHeeded`: it would
  * heed the deletion of the Service as that was last.
  */
 type Instance = { addresses: string[]; names: 'none' | 'empty'; hasLeft: boolean; isHeeded: boolean }

@@ -1,4 +1,4 @@
-// What kube-vip makes of what we write on nodes and Services, release by release.
+// The ways in which kube-vip reads what we write on nodes and Services, release by release.
 import fc from 'fast-check'
 import { test } from 'uvu'
 import { canonicalIpAddress, isUnspecified } from '../../lib/ip-address.ts'
@@ -88,7 +88,7 @@ test('kube-vip announces nothing for a Service of another class', () => {
   ])
 })
 
-/** What a user may make of a Service, so that kube-vip goes on announcing it and would not heed its deletion. */
+/** Edits of a Service by a user, so that kube-vip goes on announcing it and would not heed its deletion. */
 const beforeDeletion: Record<string, (service: Service) => Service> = {
   'turned into another type': ({ spec, ...rest }) => ({
     ...rest,
@@ -190,7 +190,7 @@ for (const release of releases) {
   })
 }
 
-// Of the other family it would read the status, and an annotation against that makes kube-vip 1.2 withdraw the address.
+// It would read the status of the other family, and an annotation against that makes kube-vip 1.2 withdraw the address.
 test('every release of kube-vip reads the address that we request and no other, whatever its status shows of the family', () =>
   fc.assert(
     fc.property(

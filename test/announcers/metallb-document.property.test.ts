@@ -19,7 +19,7 @@ const nothing = { addresses: [], nodes: [] }
 /** The documents as another tool would write them: what they say is kept, their layout cannot be. */
 const inJson = written.map((document) => JSON.stringify(parse(document, { version: '1.1' }) ?? {}))
 
-/** What a document says, lists that are empty left out. */
+/** The content of a document without its empty lists. */
 function says(document: string): object {
   const all: object = parse(document, { version: '1.1', merge: true }) ?? {}
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null && String(value) !== ''))

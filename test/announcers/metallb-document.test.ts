@@ -174,7 +174,7 @@ test('a Service that comes or goes changes no peer: MetalLB would close its sess
   assert.is(peersOf(fewer), peersOf(document))
 })
 
-test('a peer of ours that selects more than one node, or anything else, is corrected', () => {
+test('our peer that selects more than one node, or anything else, is corrected', () => {
   const { document } = edit('')
   const other = document.replace(
     '  - match-labels:\n      nomatch',

@@ -81,7 +81,7 @@ for (const { peerMode, rules } of modes) {
       fc.pre(problemsOf([...foreign, ...later]).length === 0)
       fc.pre(problemsOf(now.filter((one) => !isStray(one, objects(after, now)))).length === 0)
       tried += 1
-      // What MetalLB refused before is none of our writes.
+      // We wrote nothing of what MetalLB refused before.
       const isSound = problemsOf(now).length === 0
       for (let passes = 0; ; passes += 1) {
         assert.ok(passes < 30, 'it comes to an end')

@@ -211,7 +211,7 @@ test('an address in a foreign pool stays there', () => {
   ])
 })
 
-test('a pool of ours stays, whatever foreign objects are added', () => {
+test('our pool stays, whatever foreign objects are added', () => {
   const [pool] = look({})
     .wanted.map(({ object }) => object)
     .slice(-1)
@@ -263,7 +263,7 @@ for (const { name, foreign, ours } of advertising) {
   })
 }
 
-/** What MetalLB accepts, and because of which its speakers announce a Service to nobody. */
+/** Objects that MetalLB accepts, and because of which its speakers announce a Service to nobody. */
 const silencing: { name: string; existing: BGPAdvertisement[]; says: string | undefined }[] = [
   {
     name: 'with another local preference for it',
@@ -578,7 +578,7 @@ test('a password that the provider no longer has is removed from the peer', () =
   )
 })
 
-test('a pool of ours makes MetalLB announce its address; a foreign pool does not count', () => {
+test('our pool makes MetalLB announce its address; a foreign pool does not count', () => {
   const configuration = metallbObjects({ ...marks, peerMode: 'native' })
   const [advertisement, pool] = look({}).wanted.map(({ object }) => object)
   assert.ok(pool && advertisement)

@@ -55,7 +55,7 @@ function peersOf(names: { name: string; address: string }[], { isMultihop = fals
   }))
 }
 
-/** What a write changes: a merge patch, where null removes. */
+/** The change of a write: a merge patch, where null removes. */
 function written(existing: readonly KubeObject[], wanted: readonly WantedObject[]): KubeObject[] {
   const places = new Map(existing.map((object) => [`${object.kind} ${object.metadata.name}`, object]))
   return wanted.map(({ object }) => {
@@ -236,7 +236,7 @@ function advertisedAfter(names: string[], pools: string[]): unknown[] {
     .flatMap(({ spec }) => spec?.ipAddressPools ?? [])
 }
 
-test('the advertisement forgets a pool of ours that got another name, and never forgets all', () => {
+test('the advertisement forgets our pool that got another name, and never forgets all', () => {
   const names = ['default.api', '198.51.100.9', 'default.late']
   assert.equal(advertisedAfter(names, ['default.api', 'default.late']), ['default.api', 'default.late'])
   assert.equal(advertisedAfter(['198.51.100.9'], []), ['198.51.100.9'])

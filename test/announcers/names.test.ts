@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert'
 import { softwares } from '../../announcers/announcers.ts'
 
 const root = join(import.meta.dirname, '..', '..')
-/** What is no product, and the folders of the software themselves. */
+/** Folders that are no product, and the folders of the software themselves. */
 const outside = ['announcers', 'sandbox', 'test', 'bench', 'docs', 'packaging', 'node_modules']
 /** A takeover changes what a predecessor wrote, and all of them used MetalLB. */
 const takeover = 'commands/takeover/'

@@ -1,4 +1,4 @@
-// What each predecessor writes for MetalLB, field by field, as the API server shows it in v1beta2.
+// The objects that each predecessor writes for MetalLB, field by field, as the API server shows it in v1beta2.
 import type { KubeObject } from '../../kube/objects.ts'
 import type { LabelSelector } from '../../lib/label-selector.ts'
 import { marks } from './cluster.ts'
@@ -10,7 +10,7 @@ export type Predecessor = 'CPEM 3.7' | 'CPEM 3.8' | 'Cherry 1.35.2' | 'Cherry ma
 /** A node, and its own address. */
 export type PredecessorNode = { name: string; address: string }
 
-/** What a predecessor configures: nodes, routers, the Services that it counts, and their addresses. */
+/** The facts that a predecessor configures: nodes, routers, the Services that it counts, and their addresses. */
 export type PredecessorFacts = {
   nodes: PredecessorNode[]
   routers: readonly string[]

@@ -52,7 +52,7 @@ test('a certificate can have a Service name that is too long for a common name',
 test('issuing blocks the event loop for 60 ms at most', async () => {
   const before = process.threadCpuUsage()
   await issueLeaf({ authority: await newAuthority(), hosts, now, lifetimeMs: day })
-  // What this thread worked: others may have the processor meanwhile, and key generation has threads of its own.
+  // The processor time of this thread: others may run meanwhile, and key generation has threads of its own.
   const { user, system } = process.threadCpuUsage(before)
   assert.ok(user + system < 60_000, `held up for ${(user + system) / 1000} ms`)
 })

@@ -27,7 +27,7 @@ const bundles = [
   { name: 'garbage in a caBundle is replaced', caBundle: toCaBundle('garbage'), holds: [ours] },
   { name: 'the authority of another program stays', caBundle: toCaBundle(foreign), holds: [ours, foreign] },
   { name: 'an expired authority is removed', caBundle: toCaBundle(foreignExpired + foreign), holds: [ours, foreign] },
-  { name: 'a retired authority of ours is removed', caBundle: toCaBundle(retired + ours), holds: [ours] },
+  { name: 'our retired authority is removed', caBundle: toCaBundle(retired + ours), holds: [ours] },
 ]
 
 for (const { name, caBundle, holds } of bundles) {

@@ -53,7 +53,7 @@ export type Replica = {
   stop: () => void
 }
 
-/** A process of ours. The test ends its pauses. */
+/** Our process. The test ends its pauses. */
 export function replica(client: KubeClient, time: Time, options: Partial<SelfSignedOptions> = {}): Replica {
   const log: Line[] = []
   const stopped = new AbortController()

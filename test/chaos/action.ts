@@ -11,11 +11,11 @@ export type Tally = {
   kills: number
   refusals: number
   violations: string[]
-  /** What the walk did that may fire alerts. */
+  /** Events of the walk that may fire alerts. */
   troubles: Set<Trouble>
 }
 
-/** What the walk may do next. */
+/** The next steps that the walk may choose. */
 export type Action = {
   /** Its weight among all. */
   often: number

@@ -129,7 +129,7 @@ const actions: Action[] = [
     run: async ({ replicas, stage, isCareless }, random, tally) => {
       // A token that decides the project is right while the cluster has no address.
       if (['hetzner', 'phoenixnap'].includes(stage.dialect)) return
-      // Of a cluster that has no record, and whose ConfigMap somebody has deleted, nobody knows the account.
+      // Nobody knows the account of a cluster without records whose ConfigMap somebody has deleted.
       if (isCareless) return
       tally.troubles.add('other account')
       await startAgain(random.pick(replicas), tally, { kind: 'other account' })

@@ -11,7 +11,7 @@ import { type Arena, otherCaller } from './arena.ts'
 import { clusterTagOfOthers } from './action.ts'
 import { endFlips, lostByStrangers } from './strangers.ts'
 
-/** What is wrong now; some of it only because something is still in progress. */
+/** Violations by now; some are there only because something is still in progress. */
 async function violations(arena: Arena): Promise<string[]> {
   const { client, stage } = arena
   const [all, records] = await Promise.all([listAll(client, services), listAll(client, elasticIPs)])
@@ -151,7 +151,7 @@ function mayBeMissing(record: string, live: Service[]): boolean {
   return prefers.some((service) => secondKeys(keyOf(service)).map(recordName).includes(record))
 }
 
-/** What the cluster and the cloud have, for a person who looks for the cause of a violation. */
+/** The content of the cluster and the cloud, for a person who looks for the cause of a violation. */
 export async function stateOf({ client, stage }: Arena): Promise<object> {
   return {
     services: await listAll(client, services),

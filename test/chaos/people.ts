@@ -46,7 +46,7 @@ export const ofAdministrators: Action[] = [
 
 const namespace = 'eip-admission'
 
-/** What a person with every right does with kubectl, and should not. */
+/** Mistakes with kubectl of a person who has every right. */
 const mistakes: Action[] = [
   {
     often: 2,

@@ -1,4 +1,4 @@
-// What others do: another program in the project, a person at the console, a kubelet, and a tenant.
+// Deeds of others: another program in the project, a person at the console, a kubelet, and a tenant.
 import type { Service } from '../../kube/objects.ts'
 import { nodes, services } from '../../kube/resource.ts'
 import { addressAnnotation } from '../../ledger/record/names.ts'
@@ -148,7 +148,7 @@ export async function endFlips({ client }: Arena): Promise<void> {
   await client.patch(services, { ...flipping, patch: { merge: { spec: { type: 'LoadBalancer' } } } })
 }
 
-/** What strangers lost, and which of our healthy nodes is gone. */
+/** Losses of strangers, and which of our healthy nodes is gone. */
 export async function lostByStrangers({ client, stage, strangers, nodes: { names: own } }: Arena): Promise<string[]> {
   const facts = dialectOf(stage.dialect)
   const { control } = stage.cloud

@@ -35,7 +35,7 @@ function fileOf(fields: Record<string, unknown>): NonNullable<Sources['file']> {
   return { path: '/etc/cloud-sa/cloud-sa.json', fields, problems: [] }
 }
 
-/** What one setting comes to, its secret opened. */
+/** The value of a setting, its secret opened. */
 function valueOf(rows: SettingsTable, name: string, sources: Sources): unknown {
   const { values, problems } = readSettings({ [name]: settingOf(rows, name) }, sources)
   assert.equal(problems, [])

@@ -12,7 +12,7 @@ const tools = ['sandbox', 'test', 'bench', 'docs', 'packaging', 'node_modules']
 const vendors = globSync('clouds/*/provider.ts', { cwd: root }).map((file) => file.replace('provider.ts', ''))
 const ofVendors = [...vendors, 'clouds/dialects.ts']
 
-/** What names a vendor outside, and why. */
+/** Files outside that name a vendor, and why. */
 const exceptions: Record<string, string> = {
   'clouds/dialect/policy.ts': 'annotations of a provider that is not in use have no effect, and a warning says so',
   'commands/program.ts': 'the help of `takeover` says from which programs it takes a cluster over',

@@ -17,5 +17,5 @@ export async function withClient<V, T>(
   return await use(clientAt(server.url), server.seen)
 }
 
-/** What was asked for, in order. */
+/** The requests in their order. */
 export const asked = (seen: Seen[]) => seen.map(({ method, path }) => `${method} ${path}`)

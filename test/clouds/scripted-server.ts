@@ -11,7 +11,7 @@ export type Seen = {
   body: unknown
 }
 
-/** What the server does with a request: answer it, cut the connection before or in the middle of an answer, or never answer. */
+/** The reaction to a request: answer, cut the connection before or in the middle of an answer, or never answer. */
 export type Reply =
   | { status?: number; json?: unknown; text?: string; headers?: Record<string, string>; afterMs?: number }
   | 'cut'

@@ -1,4 +1,4 @@
-// What the tests of a cluster of real nodes share: its start, and what a client outside sees of an address.
+// Shared parts of the tests on real nodes: the start of the cluster, and a client outside that asks an address.
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

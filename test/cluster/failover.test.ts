@@ -1,5 +1,5 @@
-// What a client outside sees of an address while pods change their nodes, the leader is killed and its node loses power. The
-// bounds are wide, for shared processors: bench/README.md has the figures.
+// The answers of an address to a client outside while pods change their nodes, the leader is killed and its node loses
+// power. The bounds are wide, for shared processors: bench/README.md has the figures.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { installProduct } from '../../sandbox/cluster/product.ts'

@@ -1,4 +1,4 @@
-// What cleanup does while others write, and where a process of ours still runs.
+// Cleanup while others write, and where our process still runs.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { cleanUp } from '../../commands/cleanup.ts'

@@ -5,7 +5,7 @@ import { type ProgramDeps, program, completionScript } from '../../commands/prog
 
 const root = program({ version: '', env: {} } as ProgramDeps)
 
-/** What bash offers after these words; the last one is being typed. */
+/** The words that bash offers after these; the last one is being typed. */
 function offered(...words: string[]): string[] {
   const typed = ['eip-admission', ...words].map((word) => `'${word}'`).join(' ')
   const script = `${completionScript(root, 'bash')}

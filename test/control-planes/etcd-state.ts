@@ -1,4 +1,4 @@
-// What an API server has stored, read from its etcd and put back as it was. This removes also what the API server would
+// The objects of an API server, read from its etcd and put back as they were. This removes also what the API server would
 // keep: objects with finalizers, namespaces that terminate, resources whose definition is gone.
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -8,7 +8,7 @@ export type EtcdState = Record<string, string>
 type Range = { kvs?: { key: string; value?: string }[] }
 type Operation = { request_delete_range: { key: string } } | { request_put: { key: string; value: string } }
 
-/** What API servers write by themselves all the time. */
+/** Keys that API servers write by themselves all the time. */
 const ownLeases = /^\/registry\/(leases\/kube-system\/apiserver-|peerserverleases\/|masterleases\/)/
 
 /** A transaction of etcd has at most 128 operations. */

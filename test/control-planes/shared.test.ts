@@ -100,7 +100,7 @@ test('it is lent to one at a time, and not to a stage that needs another one', a
   }
 })
 
-test('nobody borrows one that has ended', async () => {
+test('a control plane that has ended is not lent', async () => {
   assert.is(await canBeBorrowed(shared.dir), true)
   await shared.stop()
   assert.is(await canBeBorrowed(shared.dir), false)

@@ -13,7 +13,7 @@ import { eventually } from '../whole/eventually.ts'
 const kubeconfig = kubeconfigs()
 const { cloud, project, token } = await dialects['cherry-servers'].open()
 
-/** What the controllers of a process depend on, with the simulated cloud and a scripted API server. */
+/** Dependencies of the controllers of a process, with the simulated cloud and a scripted API server. */
 async function dependenciesAt(url: string, signal: AbortSignal) {
   const base = await baseWith({
     flags: { '--cloud-provider': 'cherryservers', '--kubeconfig': kubeconfig.for(url), '--base-url': cloud.url },

@@ -1,4 +1,4 @@
-// What the info string of a code block says about running it: `sh run`, `sh run=fails`, `sh no-run=elsewhere`.
+// Words in the info string of a code block about running it: `sh run`, `sh run=fails`, `sh no-run=elsewhere`.
 import type { Block, Page } from './pages.ts'
 
 /** Why a block is not run. Anything else has to run. */
@@ -40,7 +40,7 @@ export function preparationOf({ text }: Page): string {
   return [...text.matchAll(/<!-- prepare\n([\s\S]*?)\n-->/g)].map(([, commands]) => commands).join('\n')
 }
 
-/** What the page runs on, from such a comment: flags of `serve`, or `chart` for a cluster without the product. */
+/** The ground of a page, from such a comment: flags of `serve`, or `chart` for a cluster without the product. */
 export function groundOf({ text }: Page): { isEmpty: boolean; flags: string[] } {
   const [, words = ''] = /<!-- sandbox: (.*) -->/.exec(text) ?? []
   const all = words.split(' ').filter(Boolean)

@@ -1,4 +1,4 @@
-// What pages say to type exists: commands and flags, values of the chart, annotations, make targets, and YAML that parses.
+// All that pages tell people to type exists: commands, flags, values of the chart, annotations, make targets, and YAML that parses.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'uvu'

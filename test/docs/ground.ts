@@ -1,4 +1,4 @@
-// What pages run on: a cluster with pods and nothing installed, or the sandbox in which the product runs.
+// The ground of pages: a cluster with pods and nothing installed, or the sandbox in which the product runs.
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
@@ -17,7 +17,7 @@ import { root } from './pages.ts'
 export type Ground = {
   dir: string
   env: NodeJS.ProcessEnv
-  /** What stands in the page, and what is typed instead: the reader's own names. */
+  /** The words of the page, and those that are typed instead: the reader's own names. */
   readersNames: [string, string][]
   close: () => Promise<void>
 }

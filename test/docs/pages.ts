@@ -56,7 +56,7 @@ export function proseOf(text: string): Paragraph[] {
   })
 }
 
-/** What the blocks say, in their order, as it is written. */
+/** The text of the blocks, in their order, as it is written. */
 function leavesOf(blocks: Token[]): string[] {
   return blocks.flatMap((block) => {
     if (isOf(block, 'table')) return [...block.header, ...block.rows.flat()].map(({ text }) => text)

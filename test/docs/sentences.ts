@@ -14,7 +14,7 @@ const abbreviations = /(?:^|[\s("'])(?:e\.g|i\.e|etc|cf|vs|approx|resp)\.$/i
 /** A point, its closing quotes and brackets, and then a space or the end. A lone `...` ends nothing. */
 const ends = /(?<=[^\s.])(?:\.+|[!?]+)["'”’)\]*_]*(?=\s|$)/g
 
-/** What reads as one word, though it may have spaces and points: code, a JSDoc link, the target of a link, an address. */
+/** A piece that reads as one word, in spite of spaces and points: code, a JSDoc link, a link's target, an address. */
 const units = /(`+)[^`][\s\S]*?\1|\{@\w+ [^}]*\}|\]\([^)]*\)|\bhttps?:\/\/[^\s)]*[^\s).,:;!?]/g
 
 /** The sentences of a paragraph. A colon or a semicolon ends none. */

@@ -1,4 +1,4 @@
-// What the site makes of the pages: where it shows them, in which order, and where their links lead.
+// The pages on the site: where it shows them, in which order, and where their links lead.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Tokens, lexer } from 'marked'

@@ -32,7 +32,7 @@ export type ScriptedCloud = {
   deletesLate: boolean
   /** While true, the next reservation of its family gets the id, the address and the age of a deleted one. */
   recycles: boolean
-  /** What it says is wrong with addresses, by the id of the reservation. */
+  /** Its complaints about addresses, by the id of the reservation. */
   problems: Map<string, string>
   /** While set, every read fails. */
   unreadable: boolean

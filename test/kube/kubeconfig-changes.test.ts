@@ -22,7 +22,7 @@ function looks(options: { file?: string; root?: string }) {
   }
 }
 
-/** What they answer at the second look after a change: at the first one the file may be half written. */
+/** Their answer at the second look after a change: at the first one the file may be half written. */
 async function afterChange(look: ReturnType<typeof looks>) {
   await look()
   return look()

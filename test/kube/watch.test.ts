@@ -166,7 +166,7 @@ test('a watch whose answer does not begin is closed', async () => {
         const ended = errorOf(received(server))
         const response = await asked.promise
         mock.timers.tick(30_000)
-        // One that still waits gets another error.
+        // A request that still waits gets another error.
         response.destroy()
         assert.is((await ended).message, 'watch Service: the API server has gone silent')
       },

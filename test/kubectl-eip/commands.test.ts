@@ -153,7 +153,7 @@ test('a Service that takes its kept address back in the middle of a move keeps i
   assert.is(harness.cloud.calls.release, 0)
 })
 
-/** What another person's move does to the kept address: it creates the same ElasticIP, and requests the deletion of the record. */
+/** Another person's move of the kept address: it creates the same ElasticIP, and requests the deletion of the record. */
 function anotherMove({ harness }: Scene) {
   const { client } = harness.api
   const reservationID = harness.record()?.status?.reservationID ?? ''

@@ -71,7 +71,7 @@ export type Process = {
   clock: { aheadMs: number }
 }
 
-/** What the key and the settings of a process reach: a project and its cloud. */
+/** The reach of a process by its key and settings: a project and its cloud. */
 export type Account = { project: string; cloud: ScriptedCloud }
 
 export type ProcessOptions = {
@@ -94,7 +94,7 @@ export type ProcessOptions = {
   warmPool?: number
   /** Where Services get their addresses. */
   locations?: string[]
-  /** What the operator set for Services, where it differs from that of other processes. */
+  /** The operator's settings for Services, where it differs from that of other processes. */
   policy?: Partial<Policy>
 }
 
@@ -115,7 +115,7 @@ export type Harness = {
   setProject(): void
   /** Writes the adoption mark, as an earlier sweep would have. */
   setAdoptionMark(): void
-  /** What sweeps said to the owners of Services. */
+  /** Reports of sweeps to the owners of Services. */
   warnings: string[]
   /** Another process leads, perhaps a predecessor; the harness' own ones lead as `leader`. */
   setLeader(name: string): void

@@ -25,7 +25,7 @@ type Options = {
   kube?: Hooks
   cloud?: Hooks
   maxAddresses?: number
-  /** What the cache of the records has, if it lags behind. */
+  /** The content of the cache of records, if it lags behind. */
   cached?: ElasticIP[]
 }
 
@@ -126,7 +126,7 @@ test('a copy that has stopped reserves nothing when its ConfigMap is deleted, al
   const clock = mock.method(performance, 'now', () => time.ms)
   try {
     const { api, cloud, ledger } = makeCluster()
-    // What the original reserved after the backup, for a Service that the copy does not have yet.
+    // Reservations of the original after the backup, for a Service that the copy does not have yet.
     cloud.put(makeReservation({ marks: serviceMarks(scheme, 'default/web') }))
     const at = { namespace: 'eip-admission', name: 'eip-admission-ledger' }
     const data = { cluster: 'cluster-1', project: 'project-1', 'foreign-sign': 'theirs.300', 'foreign-alive': 'true' }

@@ -36,7 +36,7 @@ async function settled(options: ProcessOptions = {}) {
   return { harness, a }
 }
 
-/** What a backup that keeps no status makes of a record. */
+/** A record from a backup that keeps no status. */
 function loseStatus(harness: Harness): void {
   const { status: _lost, ...restored } = harness.record() as ElasticIP
   harness.api.drop(elasticIPs, { name: 'default.web' })
@@ -222,7 +222,7 @@ test('so it does for a retained address that the next Service of the name claims
   assert.equal(policyOf(harness), ['203.0.113.1', 'Retain'])
 })
 
-/** What `cleanup` leaves of a record. */
+/** The remains of a record after `cleanup`. */
 function loseFinalizer(harness: Harness, name = 'default.web'): void {
   const [record] = harness.api.stored(elasticIPs).filter(({ metadata }) => metadata.name === name)
   const { finalizers: _lost, ...metadata } = record?.metadata ?? {}
@@ -264,7 +264,7 @@ test('and so does an ElasticIP that a Service has by name', async () => {
   )
 })
 
-/** What an uninstall does: nothing of ours runs, and our finalizers are gone. */
+/** The state after an uninstall: nothing of ours runs, and our finalizers are gone. */
 function uninstall(harness: Harness): void {
   loseFinalizer(harness)
   const [{ metadata, ...service } = makeService()] = harness.api.stored(services)

@@ -145,7 +145,7 @@ function dropNext({ api }: Harness): void {
   api.drop(elasticIPs, { name: 'default.next' })
 }
 
-test('a release record is over as soon as its id is nobody of ours', async () => {
+test('a release record is over as soon as its id is in no record', async () => {
   const { harness, leader } = await withAddress()
   harness.cloud.deletesLate = true
   harness.api.drop(services, makeService().metadata)

@@ -1,4 +1,4 @@
-// What users and the cluster do in a walk.
+// The deeds of users and of the cluster in a walk.
 import { KubeError } from '../../kube/errors.ts'
 import { keyOf, type Service } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'

@@ -1,4 +1,4 @@
-// What may happen in a random walk: users, processes, calls and the cloud change something.
+// Events of a random walk: users, processes, calls and the cloud change something.
 import * as assert from 'uvu/assert'
 import type { Reservation } from '../../clouds/ports/cloud.ts'
 import { keyOf } from '../../kube/objects.ts'
@@ -82,7 +82,7 @@ export const forcedDeletionOf = (name: string): string => `a user deletes Elasti
 
 export type Move = { weight: number; move: (walk: Walk) => void | Promise<void> }
 
-/** What may happen next in any walk. */
+/** Events that may come next in any walk. */
 export const moves: Move[] = [
   { weight: 10, move: (walk) => create(walk, one(walk, walk.actors), makeService({ name: one(walk, names) })) },
   { weight: 1, move: (walk) => create(walk, walk.astray.actor, makeService({ name: one(walk, names) })) },
@@ -202,7 +202,7 @@ function watchSigns({ harness }: Walk): void {
   assert.not(harness.warnings.includes('ClusterIdInUse'), 'a sign of our own looks strange')
 }
 
-/** What others have in the project, and what an account that is not ours has, stays as it is. */
+/** The property of others in the project, and that of another account, stays as it is. */
 export function watchOthers({ harness, astray }: Walk): void {
   const { released, marked } = harness.cloud
   const touched = [...released, ...marked].filter((id) => id.startsWith('foreign-'))

@@ -14,7 +14,7 @@ const sharerKeys = sharers.map((name) => `default/${name}`)
 /** The keys of every address that they may have. */
 export const sharedAddressKeys = sharerKeys.flatMap((key) => [key, ...secondKeys(key)])
 
-/** What users do with Services that share an address. */
+/** Deeds of users with Services that share an address. */
 export const sharingMoves: Move[] = [
   {
     weight: 12,

@@ -125,7 +125,7 @@ function watch(walk: Walk): void {
     const paid = harness.cloud.bought.filter(
       ({ id, marks }) => marks['service'] === service && isPaid(harness.cloud, id),
     )
-    // What a Service of another family had ordered before is an orphan for some time.
+    // An address that a Service of another family had ordered before is an orphan for some time.
     for (const family of ['ipv4', 'ipv6']) {
       const some = paid.filter(({ address = '' }) => parseIpAddress(address)?.family === family)
       const forgotten = walk.log.filter((line) => line === forcedDeletionOf(recordName(key))).length
@@ -189,7 +189,7 @@ function judge({ harness, surprises, log }: Walk): number {
     )
   }
   const held = new Set(harness.api.stored(elasticIPs).map(({ status }) => status?.reservationID))
-  // What a predecessor reserved in addition for a Service that exists is reported and kept.
+  // An address that a predecessor reserved in addition for a Service that exists is reported and kept.
   const ours = ownReservations({ harness }).filter(({ id }) => held.has(id) || !id.startsWith('old-'))
   const left = leftByUsers({ harness, log })
   const wanted = wanting.reduce((sum, service) => sum + familiesOf(service).length, 0)

@@ -132,7 +132,7 @@ export function makeWalker(
     await settle()
   }
 
-  /** What is on its way arrives in its time or never does; who runs does not wait for longer than that. */
+  /** A call that is on its way arrives in its time or never does; a process that runs does not wait for longer. */
   async function pass(ms: number): Promise<void> {
     const overdue = () => gates.filter(({ atMs, maxMs }) => nowMs() + ms - atMs >= maxMs)
     for (let rounds = 0; rounds < 200; rounds += 1) {
@@ -161,7 +161,7 @@ export function makeWalker(
 
   async function crash(actor: Actor): Promise<void> {
     note(`${actor.name} crashes`)
-    // What it had sent may still arrive; it hears of nothing any more.
+    // Its calls may still arrive; it hears of nothing any more.
     for (const own of gates.filter(({ of }) => of === actor)) {
       if (own.moment === 'before' && random(2) === 0) own.open()
       await settle()

@@ -1,4 +1,4 @@
-// What real processes showed while alerts fired or stayed quiet. test/whole/alerts/record.ts makes the files anew.
+// Metrics of real processes while alerts fired or stayed quiet. test/whole/alerts/record.ts makes the files again.
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { ruleExpression } from '../../telemetry/alerts/alert.ts'
@@ -17,7 +17,7 @@ export type AlertRecording = {
   series: Series
 }
 
-/** What every recorded process has in common; the files leave it out. */
+/** The common labels of recorded processes; the files leave it out. */
 export const targetLabels = 'namespace="eip-admission",job="eip-admission-metrics"'
 
 const folder = join(import.meta.dirname, 'alert-recordings')

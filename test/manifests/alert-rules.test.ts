@@ -388,7 +388,7 @@ const shortCases: Case[] = [
   ],
 ]
 
-/** What is reported after two hours. */
+/** The alerts after two hours. */
 const longCases: Case[] = [
   ['an orphan is released within its grace period', { [orphans]: during(40, 0, 1) }],
   ['an orphan stays', { [orphans]: from(30, 0, always(1)) }, 'EIPAdmissionReservationsUnneeded'],

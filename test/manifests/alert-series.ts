@@ -75,7 +75,7 @@ function replica(name: string): Series {
   }
 }
 
-/** What a replica shows while it leads. */
+/** The series of a replica while it leads. */
 function leader(name: string): Series {
   const reconcile = (result: string) =>
     of(name, 'eip_admission_reconcile_duration_seconds_count', { controller: 'service-controller', result })

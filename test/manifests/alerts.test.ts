@@ -44,7 +44,7 @@ test('a check of doctor that an action names exists', () => {
 test('a description names only labels that the expression keeps', () => {
   for (const { name, expr, description } of alerts) {
     const used = [...description.matchAll(/\$labels\.(\w+)/g)].map(([, label]) => label)
-    // What is not aggregated keeps all labels of the target.
+    // A series that is not aggregated keeps all labels of the target.
     const kept = [...namedIn(expr).labels, ...(/\b(by|absent)\b/.test(expr) ? [] : ['namespace', 'instance'])]
     assert.equal(
       used.filter((label) => !kept.includes(label ?? '')),

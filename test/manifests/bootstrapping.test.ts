@@ -1,4 +1,4 @@
-// What the chart renders for a cluster that has no pod network and whose nodes nobody has prepared.
+// The chart for a cluster that has no pod network and whose nodes nobody has prepared.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type ValueTree } from '../../manifests/choices.ts'

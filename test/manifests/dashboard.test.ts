@@ -122,7 +122,7 @@ test('each metric of the catalogue is on it, but for those that other dashboards
   )
 })
 
-test('a stat is red by a threshold of ours, never by the one of Grafana', () => {
+test('a stat is red by our threshold, never by the one of Grafana', () => {
   for (const { type, title, fieldConfig } of panels)
     if (type === 'stat') assert.ok(fieldConfig?.defaults.thresholds, title)
 })

@@ -1,4 +1,4 @@
-// What an expression of Prometheus names. promtool has no output of its parser, so these are read from the text.
+// The names in an expression of Prometheus. promtool has no output of its parser, so these are read from the text.
 
 /** The metrics of an expression, and the labels that it uses. */
 export type Named = { metrics: string[]; labels: string[] }

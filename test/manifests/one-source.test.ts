@@ -36,7 +36,7 @@ const release = {
   chart: `eip-admission-${manifest.version}`,
 }
 
-/** What the chart installs with these values, by our own reading of them. */
+/** The objects that the chart installs with these values, by our own reading of them. */
 function expected(values: ValueTree): object[] {
   const all = merged(defaultValues(), values)
   const parts = inClusterParts(knownChoices(all, release, pathSecret), webhooks, guardedBy(dialectFacts()))
@@ -356,7 +356,7 @@ const refused: [string, ValueTree, RegExp][] = [
   ['a value that the chart does not have', { ...cherry, replica: 3 }, /replica/],
   ['an alert that does not exist', { ...cherry, prometheusRule: { disabled: { NoSuch: true } } }, /NoSuch/],
   ['a setting that the chart sets itself', { ...cherry, settings: { namespace: 'x' } }, /namespace/],
-  ['a label of ours', { ...cherry, commonLabels: { 'app.kubernetes.io/name': 'x' } }, /app\.kubernetes\.io\/name/],
+  ['our label', { ...cherry, commonLabels: { 'app.kubernetes.io/name': 'x' } }, /app\.kubernetes\.io\/name/],
   [
     'announcing software that needs what the provider does not offer',
     { cloudProvider: 'hetzner', settings: { loadbalancer: 'cilium:///' } },

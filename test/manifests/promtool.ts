@@ -27,7 +27,7 @@ export type AlertTest = {
 
 /** The answer of promtool about these tests; its code is 0 if all passed. */
 export async function testAlerts(tests: AlertTest[]): Promise<{ code: number | null; output: string }> {
-  // What is evaluated for hours would have the others evaluated as long.
+  // A case of hours would have the others evaluated as long.
   const groups = Object.values(Object.groupBy(tests, (test) => (isSeenAlone(test) ? test.name : test.until)))
   const file = {
     rule_files: [rulesFile],
@@ -90,7 +90,7 @@ function toPromtool(tests: AlertTest[]): object {
 }
 
 function expectations({ name, until, fired, atEnd }: AlertTest, n: number): object[] {
-  // What is absent has no cluster.
+  // An absent series has no cluster.
   const ofCluster = `cluster=~"|${n}"`
   const named = (selected: string, alerts: string[]) => ({
     // promtool prints the expression of what is wrong.

@@ -13,7 +13,7 @@ export async function renderChart(values: ValueTree): Promise<Rendered[]> {
   return inFolder((dir) => renderFrom(chartFolder, dir, values))
 }
 
-/** What helm tells a person who has installed the chart with these values. Without a cluster it shows that to no one else. */
+/** The text that helm shows after an install with these values. Without a cluster it shows that to no one else. */
 export async function renderNotes(values: ValueTree): Promise<string> {
   return inFolder(async (dir) => {
     const chart = join(dir, 'chart')

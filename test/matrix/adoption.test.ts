@@ -104,7 +104,7 @@ clusterTest('an adopted Service that is deleted releases its address and loses b
   await stage.settled('served')
   await stage.run('delete', 'service', 'served', '--timeout=120s')
   await stage.gone('served')
-  // One that named no cluster may be another cluster's after all.
+  // A reservation that named no cluster may be another cluster's after all.
   assert.is(found(served.id) !== undefined, dialect.adoptsUnmarked === true)
 })
 

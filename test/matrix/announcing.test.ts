@@ -1,4 +1,4 @@
-// What MetalLB reads, on a real API server: written, kept while the cloud cannot be read, withdrawn before the release.
+// MetalLB's configuration on a real API server: written, kept while the cloud cannot be read, withdrawn before the release.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -170,7 +170,7 @@ test('an address is released only when no pool has it', async () => {
   latency.set({ ms: 0 })
 })
 
-test('after the last Service is deleted nothing of ours is left in what MetalLB reads', async () => {
+test('after the last Service is deleted nothing that we wrote is left in what MetalLB reads', async () => {
   await announceWeb()
   await stage.run('delete', 'service', 'web')
   await arePools()

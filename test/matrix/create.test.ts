@@ -8,7 +8,7 @@ const stage = await openStage()
 await stage.startSwept({ env: dialect.here })
 const { calls } = stage.cloud.control
 
-/** What a Service must look like the moment that the terminal has it, and what it may have cost. */
+/** A Service at the moment that the terminal has it, and the calls that it may have cost. */
 function hasAddress(service: Service): void {
   const { loadBalancerIP } = service.spec
   const { annotations, finalizers } = service.metadata

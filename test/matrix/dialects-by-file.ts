@@ -9,12 +9,12 @@ export type DialectsOfFile = {
 }
 
 export const dialectsByFile: Record<string, DialectsOfFile> = {
-  // What Services show and what records say, which no vendor has a part in.
+  // The text of Services and records, which no vendor has a part in.
   // Packet's predecessor marked the least. Other marks are adopted on the other cloud, and in takeover-apply.test.ts.
   adoption: { complete: ['cherry-servers'], cloudOnly: ['packet'] },
-  // What a Service may claim and how a pool is filled are tables of test/ledger/available.
+  // Tables of test/ledger/available say which addresses a Service may claim and how a pool is filled.
   available: { complete: ['equinix-metal'] },
-  // What Services show and what records say, which no vendor has a part in.
+  // The text of Services and records, which no vendor has a part in.
   'available-in-use': { complete: ['equinix-metal'] },
   // MetalLB reads custom resources on one, a ConfigMap on the other.
   announcing: { complete: ['equinix-metal', 'packet'] },
@@ -60,7 +60,7 @@ export const dialectsByFile: Record<string, DialectsOfFile> = {
   'own-addresses': { complete: ['cherry-servers'] },
   'pending-edits': { complete: ['equinix-metal'] },
   'rejected-later': { complete: ['packet'] },
-  // What all have in common, once in each.
+  // The common behaviour of all dialects, once in each.
   smoke: { complete: dialectNames },
   // Every cloud has another way to show and to delete a reservation; Packet's cloud is Equinix Metal's.
   sweep: { complete: dialectNames.filter((name) => name !== 'packet') },
@@ -68,13 +68,13 @@ export const dialectsByFile: Record<string, DialectsOfFile> = {
   // All clients send a rotated token alike: test/clouds/http.
   reload: { complete: ['equinix-metal'] },
   'request-annotations': { complete: ['cherry-servers'] },
-  // What Equinix Metal's predecessor wrote is taken over in test/rig/takeover.
+  // The objects of Equinix Metal's predecessor are taken over in test/rig/takeover.
   'rig/adopted-objects': { complete: ['cherry-servers'] },
   // The dialects differ in the peers that they know, which smoke-bgp.test.ts shows.
   'rig/announce': { complete: ['equinix-metal', 'cherry-servers', 'phoenixnap'] },
   'rig/kube-vip': { complete: ['equinix-metal', 'cherry-servers'] },
   'restored-backup': { complete: ['cherry-servers'] },
-  // What each predecessor writes for MetalLB is a table of test/commands/takeover.
+  // A table of test/commands/takeover has what each predecessor writes for MetalLB.
   'takeover-apply': { complete: ['equinix-metal'] },
   // test/commands/takeover reads the settings of each dialect; takeover-shapes.test.ts plans in the two others.
   'takeover-plan': { complete: ['cherry-servers'] },

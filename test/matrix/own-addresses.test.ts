@@ -45,7 +45,7 @@ async function isRefused(address: string, reason: RegExp | string): Promise<void
   assert.is(await stage.service('thief', 'tenant'), undefined)
 }
 
-// What else is refused is a table of test/ledger/want; these reach the settings, the cluster and the cloud.
+// A table of test/ledger/want has all that is refused; these reach the settings, the cluster and the cloud.
 const refused: [address: string, reason: RegExp][] = [
   ['8.8.8.8', /is no reservation of the project: .*--own-address-ranges/],
   ['2001:DB8::1', /spec\.loadBalancerIP: "2001:db8::1" is no reservation of the project/],
@@ -250,7 +250,7 @@ test('a warm address is no own address', async () => {
   assert.match(stderr, new RegExp(`is in the warm pool \\(ElasticIP ${warm.metadata.name}\\)`))
 })
 
-/** A new reservation's address. The cloud may give it one that a release of ours has just freed, and still remembers. */
+/** A new reservation's address. The cloud may give it one that our release has just freed, and still remembers. */
 async function orderedAddress(): Promise<string> {
   for (;;) {
     const { address } = await stage.order()

@@ -214,7 +214,7 @@ test('a Service without name and generateName is refused by the API server, and 
   const names = () => stage.run('get', 'services', '-o', 'name')
   const before = await names()
   assert.is((await stage.kubectl(raw, { ...rest, metadata: {} })).code, 1)
-  assert.is(await names(), before, 'it is not stored under a name of ours')
+  assert.is(await names(), before, 'it is not stored under our name')
   assert.equal(calls.all(), [])
 })
 

@@ -150,7 +150,7 @@ test('a Service that is older than the location gets its address once the file n
 const foreign = { ...before, apiKey: other.token, projectID: other.project }
 const right = { ...before, apiKey: 'the-token-after-the-rotation' }
 const bought = () => stage.reserved().map(({ id }) => id)
-/** What each Service shows, one a line. */
+/** The addresses of each Service, one a line. */
 const shown = async () => {
   const lines = '{range .items[*]}{.metadata.name}={.spec.loadBalancerIP}{"\\n"}{end}'
   return (await stage.run('get', 'services', '-o', `jsonpath=${lines}`)).trim().split('\n')

@@ -1,4 +1,4 @@
-// What every dialect has in common, once in each: dry run, create, refuse, announce, release. Files that the table in
+// The common behaviour of all dialects, once in each: dry run, create, refuse, announce, release. Files that the table in
 // dialects-by-file.ts lists show the same in depth, in the dialects where it shows most.
 import { isDeepStrictEqual } from 'node:util'
 import { test } from 'uvu'

@@ -82,7 +82,7 @@ test('without a takeover there is nothing to undo', async () => {
   assert.match(output, 'has no record of a takeover')
 })
 
-/** What users, routers and the predecessor see is as it was before the takeover. */
+/** The view of users, routers and the predecessor is as it was before the takeover. */
 async function isAsFound(): Promise<void> {
   await predecessorLeads(stage)
   await hasReplicas(stage, 1)
@@ -95,7 +95,7 @@ async function isAsFound(): Promise<void> {
 /** As for a person. */
 const lockMs = 15_000
 
-/** An apply that waits for a process of ours, which nobody starts. */
+/** An apply that waits for our process, which nobody starts. */
 const waitingApply = once(async (): Promise<{ child: ChildProcess; ended: Promise<Ran> }> => {
   const plan = await planFor(stage)
   return new Promise((resolve, reject) => {

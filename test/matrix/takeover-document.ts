@@ -13,7 +13,7 @@ type Cluster = {
   machines: readonly { name: string; address: string }[]
 }
 
-/** What the predecessor has in MetalLB's ConfigMap, beside a pool of a person. */
+/** The entries of the predecessor in MetalLB's ConfigMap, beside a pool of a person. */
 export function documentOf({ announcer }: Shape, { addresses, machines }: Cluster): string {
   const byHand = { name: 'by-hand', protocol: 'layer2', addresses: ['10.0.0.0/24'] }
   if (announcer !== 'metallb') return stringify({ peers: [], 'address-pools': [byHand] })

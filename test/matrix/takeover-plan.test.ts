@@ -1,4 +1,4 @@
-// What `takeover plan` says about a cluster that a predecessor runs, and that it writes nothing anywhere. What it decides,
+// `takeover plan` reports about a cluster that a predecessor runs, and writes nothing anywhere. What it decides,
 // and what it reads in each dialect, are tables of test/commands/takeover.
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

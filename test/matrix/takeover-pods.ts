@@ -1,4 +1,4 @@
-// What kubelets do for a predecessor's workload: they run its pods, which hold its lease.
+// The part of kubelets for a predecessor's workload: they run its pods, which hold its lease.
 import { randomUUID } from 'node:crypto'
 import { systemClock } from '../../kube/clock.ts'
 import { leaseRecord } from '../../kube/lease.ts'

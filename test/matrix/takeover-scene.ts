@@ -258,7 +258,7 @@ export async function metallbObjects({ client }: TestStage): Promise<Record<stri
   return Object.fromEntries(plain.toSorted(([one], [other]) => (one < other ? -1 : 1)))
 }
 
-/** What Services say about themselves, by key: address, finalizers, and our annotations. */
+/** The words of Services about themselves, by key: address, finalizers, and our annotations. */
 export async function serviceFacts({ client }: TestStage): Promise<Record<string, unknown>> {
   const { items } = await client.list<Service>(services)
   const all = items.filter(({ spec }) => spec.type === 'LoadBalancer')

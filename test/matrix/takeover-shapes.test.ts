@@ -106,7 +106,7 @@ function withoutPasswords(names: string[]): string[] {
   return names.filter((name) => !name.endsWith('-bgp-pass'))
 }
 
-/** What is the same before, and after the way there and back. */
+/** All that stays the same before, and after the way there and back. */
 async function seen({ kind }: Shape) {
   const nodes = JSON.parse(await stage.run('get', 'nodes', '-o', 'json')) as { items: KubeObject[] }
   const stored = JSON.parse(

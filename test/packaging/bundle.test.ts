@@ -107,7 +107,7 @@ test('the licence of every package in the bundle is collected', () => {
   assert.not(packages.some(({ name }) => ['esbuild', 'uvu', 'typescript'].includes(name)))
 })
 
-test('everything of ours is smaller than 5.5 MB', () => {
+test('all of our own code is smaller than 5.5 MB', () => {
   const bytes = Object.values(files).reduce((sum, text) => sum + Buffer.byteLength(text), 0)
   assert.ok(bytes < 5_500_000, `${bytes} bytes`)
 })

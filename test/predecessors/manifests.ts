@@ -1,4 +1,4 @@
-// What the manifests of a predecessor install.
+// The objects in the manifests of a predecessor.
 import { type PredecessorProgram, argsOf } from './programs.ts'
 
 export const namespace = 'kube-system'

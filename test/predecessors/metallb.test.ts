@@ -1,4 +1,4 @@
-// What the stand-ins write for MetalLB is what the fixtures say, and after undo they have nothing to write.
+// The stand-ins write for MetalLB what the fixtures say, and after undo they have nothing to write.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Announcements } from '../../announcers/announcer.ts'
@@ -66,7 +66,7 @@ function cluster() {
   return { server, client: translating, all, carryOut }
 }
 
-/** What the service controller of a predecessor does with each Service, as often as it looks at them. */
+/** The service controller of a predecessor with each Service, as often as it looks at them. */
 async function serve(
   { client }: ReturnType<typeof cluster>,
   predecessor: Predecessor,

@@ -76,7 +76,7 @@ export function argsOf({ provider, leaderElect }: PredecessorProgram): string[] 
   ]
 }
 
-/** What to start: the real program that a variable names, or the stand-in for it. */
+/** The program to start: the real program that a variable names, or the stand-in for it. */
 export function commandOf(program: PredecessorProgram): { command: string[]; isReal: boolean } {
   const real = process.env[program.variable]
   if (real !== undefined) return { command: [real, '--secure-port=0', '--v=2'], isReal: true }

@@ -74,7 +74,7 @@ export async function installPredecessor(options: WorkloadOptions, node: string)
   }
 }
 
-/** What a person types to stop or start a workload. */
+/** The commands that stop or start a workload. */
 function turningCommand(kind: PredecessorProgram['kind'], name: string, isOn: boolean): string[] {
   const workload = [kind.toLowerCase(), name, '-n', namespace]
   if (kind === 'Deployment') return ['scale', ...workload, `--replicas=${isOn ? 1 : 0}`]

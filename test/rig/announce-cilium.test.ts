@@ -129,7 +129,7 @@ async function typeGuide({ controlPlane, dir }: Scene): Promise<void> {
   }
 }
 
-/** What is deleted has no way any more when its address goes back to the cloud. */
+/** A deleted Service has no way any more when its address goes back to the cloud. */
 async function leavesInOrder(scene: Scene, name: string, address: string): Promise<void> {
   const { calls, latency } = scene.cloud.control
   calls.clear()
@@ -191,12 +191,15 @@ test('Cilium gives a Service our address, routers have ways to it, and it leaves
     await eventually('it is released', () => !scene.reserved().some((one) => one.address === leaving) || undefined)
     for (const name of Object.keys(others)) {
       const other = await scene.client.get(services, { namespace: 'kube-public', name })
-      assert.equal(other?.status?.loadBalancer, {}, `${name}: a pool of ours serves no other Service`)
+      assert.equal(other?.status?.loadBalancer, {}, `${name}: our pool serves no other Service`)
     }
 
     await leavesInOrder(scene, 'web', address)
     await scene.run('delete', 'service', ...Object.keys(others), '-n', 'kube-public')
-    await eventually('nothing of ours is left', async (observe) => observe(await objects(scene)) === '' || undefined)
+    await eventually(
+      'nothing that we wrote is left',
+      async (observe) => observe(await objects(scene)) === '' || undefined,
+    )
   }))
 
 test("a person's own configuration of Cilium stays as it is, and Events say what is in the way", () =>

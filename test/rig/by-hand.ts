@@ -1,4 +1,4 @@
-// What a person writes for MetalLB, in the language of each version.
+// Objects that a person writes for MetalLB, in the language of each version.
 import type { MetallbVersion } from '../../sandbox/metallb/build.ts'
 import type { Administrator } from '../../sandbox/rig/administrator.ts'
 import { providers } from '../../sandbox/rig/providers.ts'

@@ -1,4 +1,4 @@
-// What our filter for Calico does in BIRD, which Calico runs: its rules as confd 3.32 translates them, and real routers.
+// Our filter for Calico in BIRD, which Calico runs: its rules as confd 3.32 translates them, and real routers.
 // Two nodes have a mesh between them. Calico itself does not run.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

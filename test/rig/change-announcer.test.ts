@@ -50,7 +50,7 @@ async function leadsTo(name: string, address: string): Promise<void> {
 
 /** Nothing is left of what we wrote for a software. */
 function isEmpty(software: keyof typeof kinds): Promise<true> {
-  return eventually(`nothing of ours is left for ${software}`, async (observe) => {
+  return eventually(`nothing that we wrote is left for ${software}`, async (observe) => {
     const selected = ['-l', 'app.kubernetes.io/managed-by=eip-admission']
     return observe(await stage.run('get', kinds[software], '-A', '-o', 'name', ...selected)) === '' || undefined
   })

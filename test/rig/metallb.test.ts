@@ -1,4 +1,4 @@
-// What we rely on of MetalLB, configured by hand: how it announces, and what makes it let go.
+// MetalLB's behaviour that we rely on, configured by hand: how it announces, and what makes it let go.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { metallb } from '../../announcers/metallb/metallb.ts'
@@ -44,7 +44,7 @@ function withdrawal(context: Context, name: string, address: string): Promise<tr
   })
 }
 
-/** What `doctor` reads of this MetalLB: the Services that its speakers announce, or a ConfigMap without a problem. */
+/** Facts that `doctor` reads of this MetalLB: the Services that its speakers announce, or a ConfigMap without a problem. */
 async function isReadByDoctor({ run }: Context, version: MetallbVersion, services: string[]): Promise<void> {
   if (isSince(version, '0.15'))
     await eventually('the speakers say what they announce', async (observe) => {
@@ -66,7 +66,7 @@ async function isReadByDoctor({ run }: Context, version: MetallbVersion, service
   assert.ok(pools.length >= services.length && peers > 0)
 }
 
-/** What the product does to a Service whose address it wants back. */
+/** Takes the address of a Service back, as the product does. */
 const withdrawalPatch = JSON.stringify({
   metadata: { annotations: metallb({} as never).withdrawal?.annotations },
   spec: { loadBalancerIP: null },

@@ -76,7 +76,7 @@ test('the Service of a predecessor, which has no class, is not announced either,
     assert.ok(later - version < 120, `${later - version} writes in the cluster in five seconds`)
     assert.equal(await waysTo(context, address), [])
 
-    // What the Event says.
+    // The text of the Event.
     await context.run(['delete', 'service', name, '-n', namespace])
     await eventually('another one shows it', async () => {
       const text = await context.run(['get', 'service', name, '-n', namespace, '--ignore-not-found', '-o', 'json'])

@@ -98,7 +98,7 @@ test('of two builds of one program one waits for the other, and says so', async 
   assert.is(texts.filter((text) => text.includes('Building tool v1')).length, 1, texts.join('\n'))
   const [builder] = builds.filter(({ output }) => output.text.includes('Building tool v1'))
   const other = builds.find((one) => one !== builder)
-  // One that came when all was built says nothing.
+  // A process that came when all was built says nothing.
   if (other && other.output.text !== `${folders[0]}\n`)
     assert.match(other.output.text, `Process ${builder?.child.pid} builds tool v1; waiting for it`)
 })

@@ -2,7 +2,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { showProgress } from '../../sandbox/progress.ts'
 
-/** What a step with this end writes to a terminal of 40 columns. */
+/** The text of a step with this end on a terminal of 40 columns. */
 function writtenToTerminal(end: string): string {
   const { stderr } = process
   const former = { isTTY: stderr.isTTY, columns: stderr.columns, write: stderr.write.bind(stderr) }

@@ -13,7 +13,7 @@ import { scriptedCloud } from '../fakes/scripted-cloud.ts'
 const about = ownObject({ namespace: 'eip-admission', podName: 'eip-admission-x', podUid: undefined })
 const { signal } = new AbortController()
 
-/** What is said of a reserve that fails like this. */
+/** The report of a reserve that fails like this. */
 async function saidOf(fault: Fault | 'reserved'): Promise<{ said: string[]; status: string }> {
   const said: string[] = []
   const scripted = scriptedCloud()

@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert'
 
 const root = join(import.meta.dirname, '..', '..')
 
-/** The built-in modules of Node that a process has loaded after it imported a file of ours. */
+/** The built-in modules of Node that a process has loaded after it imported our file. */
 async function builtInsOf(file: string): Promise<string[]> {
   const script = `await import(${JSON.stringify(join(root, file))}); console.log(process.moduleLoadList.join('\\n'))`
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script])

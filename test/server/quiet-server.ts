@@ -62,7 +62,7 @@ export function kubeconfigs(): { dir: string; for: (url: string) => string; remo
 
 type BaseOptions = { flags: Record<string, string>; env: Record<string, string>; signal: AbortSignal }
 
-/** What a process with these flags and this environment has, in our own process. */
+/** The parts of a process with these flags and this environment, in our own process. */
 export function baseWith({ flags, env, signal }: BaseOptions): Promise<Base> {
   const endAtOnce = (reason: string) => assert.unreachable(reason)
   return createBase(serveSettings({ flags, env }), { env, version: '0', signal, endAtOnce })

@@ -1,4 +1,4 @@
-// What users of the predecessors rely on: the names of their settings, and what holds when nothing is said.
+// Contract with users of the predecessors: the names of their settings, and what holds when nothing is said.
 
 /** A setting as it is promised; a value and another one that it may have. */
 export type Promised = {
@@ -127,7 +127,7 @@ export const packetContract = {
     one: '10s',
     other: '1m',
   }),
-  // Of ours: the predecessor knew MetalLB's ConfigMap alone, and one metadata service.
+  // These values are ours: the predecessor knew MetalLB's ConfigMap alone, and one metadata service.
   loadBalancer: row(
     ['--loadbalancer', 'PACKET_LOAD_BALANCER', 'loadbalancer'],
     { kind: 'metallb-configmap', namespace: 'metallb-system', name: 'config' },

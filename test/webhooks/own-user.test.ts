@@ -11,7 +11,7 @@ const serviceAccount = 'system:serviceaccount:eip-admission:eip-admission'
 const fieldManager = 'eip-admission'
 const refused = new KubeError('create SelfSubjectReview: forbidden', { status: 403, reason: 'Forbidden' })
 
-/** What asks an API server that answers with these users in turn, the last one for ever. */
+/** Asks an API server that answers with these users in turn, the last one for ever. */
 async function start(...answers: (string | KubeError)[]) {
   const over = new AbortController()
   const client = {

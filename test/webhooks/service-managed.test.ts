@@ -1,4 +1,4 @@
-// What admission does with Services that a managed balancer of the cloud serves.
+// Admission of Services that a managed balancer of the cloud serves.
 import jsonPatch from 'fast-json-patch'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'

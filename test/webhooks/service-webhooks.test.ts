@@ -27,9 +27,9 @@ type Facts = {
   onCloudFailure?: 'defer' | 'deny'
   heldAddress?: string
   preview?: ClaimPreview
-  /** What the check of an own address comes to. */
+  /** The result of the check of an own address. */
   checked?: (wanted: Want) => Want
-  /** What the check of another program's address comes to. */
+  /** The result of the check of another program's address. */
   checkForeign?: (wanted: Want) => Want
   policy?: Policy
   /** The Services of the cluster. */

@@ -167,7 +167,7 @@ for (const { second, policy, verdict, text } of seconds)
     assert.match(decided.text, text)
   })
 
-test('what the API server fails to do for the second comes later, and a mistake of ours is not hidden', async () => {
+test('what the API server fails to do for the second comes later, and our mistake is not hidden', async () => {
   const { verdict, text } = await review(makeService(prefers), { second: unreachable })
   assert.equal(
     [verdict, text],

@@ -44,7 +44,7 @@ export function balancersOf({ cloud }: Pick<TestStage<'equinix-metal'>, 'cloud'>
   }))
 }
 
-/** What a Service should have: for each of its ports, every one of these addresses with the node port. */
+/** The targets that a Service should have: for each of its ports, every one of these addresses with the node port. */
 export function wantedPorts(service: Service, addresses: string[]): Record<number, string[]> {
   const ports = (service.spec.ports ?? []).map(({ port, nodePort }) => [
     port,

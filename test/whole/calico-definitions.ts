@@ -1,4 +1,4 @@
-// What Calico 3.32.1 defines of the kinds that we write, as far as it can refuse or drop something of ours.
+// Calico 3.32.1's definitions of the kinds that we write, as far as it can refuse or drop something of ours.
 
 type Schema = { [field: string]: unknown }
 

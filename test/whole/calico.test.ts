@@ -1,4 +1,4 @@
-// What the product writes for Calico, under Calico's own definitions, beside what people write there. Calico does not run.
+// The product's objects for Calico, under Calico's own definitions, beside what people write there. Calico does not run.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { calicoResources } from '../../announcers/calico/resources.ts'
@@ -155,7 +155,7 @@ test('an Event says what of a person is in the way, and nothing new is announced
   await stage.run('delete', 'service', 'later')
 })
 
-test('with another setting nothing of ours is left, and all of the person is', async () => {
+test('with another setting nothing that we wrote is left, and all of the person is', async () => {
   await stage.create(loadBalancer('web'))
   await hasEntries('it is listed', (cidrs) => cidrs.length === 14)
   await product.stop()

@@ -21,7 +21,7 @@ const address = await stage.settled('plain')
 await before.stop()
 await stage.start({ env: settings, flags: [classes] })
 
-/** What `doctor` says of the conditions of the webhooks, with its remedy. */
+/** The findings of `doctor` about the conditions of the webhooks, with its remedy. */
 async function reviewedClasses(): Promise<Result[]> {
   const env = { PATH: process.env['PATH'] ?? '', ...dialects['equinix-metal'].env({ url: cloud.url, project, token }) }
   const place = ['--cloud-provider=equinixmetal', `--base-url=${cloud.url}`, `--kubeconfig=${controlPlane.kubeconfig}`]

@@ -72,7 +72,7 @@ export async function addressesOf(client: KubeClient, { created }: Pick<Creates,
       )
       return without.length === 0 ? stored.map(({ spec }) => spec.loadBalancerIP ?? '') : undefined
     },
-    // What a killed process had sent to the cloud counts as in flight for twice the cloud's time-out.
+    // The calls of a killed process count as in flight for twice the cloud's time-out.
     120_000,
   )
   assert.is(new Set(addresses).size, created.length, 'each Service has an address of its own')

@@ -1,4 +1,4 @@
-// What `doctor` says about a healthy cluster and about a broken one, and that it changes neither.
+// The report of `doctor` on a healthy cluster and on a broken one; it changes neither.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Result } from '../../commands/doctor/check.ts'
@@ -58,7 +58,7 @@ await stage.create(loadBalancer('web'))
 const address = await stage.settled('web')
 await stage.create(loadBalancer('lost'))
 const lost = await stage.settled('lost')
-// What `serve` still writes at the cloud would count as written by doctor.
+// A late write of `serve` at the cloud would count as written by doctor.
 await eventually(
   'each node has its BGP session',
   () => cloud.control.calls.count('POST /devices/{id}/bgp/sessions') >= 2 || undefined,
@@ -246,7 +246,7 @@ test('each remedy, typed as printed and followed in its words, ends what it is f
     remedyOf('predecessor', { found: [/kube-system\/cpem/] }),
     remedyOf('roles', { found: [/patch services/] }),
   ])
-  // What was reported in the last hour stays in the report.
+  // Findings of the last hour stay in the report.
   await eventually('nothing else is left', async (observe) => {
     const left = (await all()).filter((one) => isWrong(one) && one.check !== 'recent-errors')
     return observe(left.map(({ check, what }) => `${check}: ${what}`)).length === 0 || undefined

@@ -120,7 +120,7 @@ test('there an address goes when its Service is deleted, and a Service of that n
 
 const required = { ipFamilyPolicy: 'RequireDualStack' }
 
-/** What a Service of two families holds, the first address first. */
+/** The addresses of a Service of two families, the first address first. */
 const held = async (name: string, second = 'ipv6') => {
   const [one, other] = await Promise.all([both.record(name), both.record(`${name}.${second}`)])
   return [one, other].map((record) => record?.status?.address ?? '')

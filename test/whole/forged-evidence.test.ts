@@ -1,4 +1,4 @@
-// What a kubelet or a tenant can write proves nothing against a Service of somebody else.
+// The writes of a kubelet or a tenant prove nothing against a Service of somebody else.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { listAll } from '../../kube/list-all.ts'

@@ -15,7 +15,7 @@ export const guardianUser = serviceAccountUser('eip-admission', names.guardian)
 export type GuardedMirror = {
   /** Says that this is the control-plane address. */
   setAddress: (address: string | undefined) => void
-  /** What was logged, as text. */
+  /** The log, as text. */
   log: string[]
   stop: () => Promise<void>
 }

@@ -44,7 +44,7 @@ const as = (user: keyof typeof people | 'admin') => {
 }
 const admin = as('admin')
 
-/** What the commands that it prints then name. */
+/** The names in the commands that it then prints. */
 const here = `--kubeconfig=${controlPlane.kubeconfig}`
 
 /** Runs a command of the plugin as kubectl does, and checks how it ended. */

@@ -1,4 +1,4 @@
-// What one tenant may spend: the limits that are on by default, quotas, and addresses that are retained.
+// The bounds of a tenant: the limits that are on by default, quotas, and addresses that are retained.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Service } from '../../kube/objects.ts'
@@ -32,7 +32,7 @@ async function makeQuota(namespace: string, hard: Record<string, string>): Promi
   })
 }
 
-// What each kind of quota counts is a table of test/ledger/claim/quota.test.ts.
+// A table of test/ledger/claim/quota.test.ts has what each kind of quota counts.
 test('creates that a ResourceQuota rejects buy nothing', async () => {
   await makeQuota('poor', { services: '0' })
   await eventually('the API server knows the quota', async () => {

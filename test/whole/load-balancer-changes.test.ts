@@ -74,7 +74,7 @@ test('custom resources instead of a ConfigMap: the ConfigMap is emptied of ours,
 test('kube-vip instead of MetalLB: no pool, peer, advertisement or password of ours is left, and a person’s pool is', async () => {
   await objects.addPool('theirs', '192.0.2.0/24')
   await restart('kube-vip://')
-  await eventually('nothing of ours is left', async (observe) => {
+  await eventually('nothing that we wrote is left', async (observe) => {
     return observe(await objects.left()).join() === 'IPAddressPool theirs' || undefined
   })
   await eventually('nor the password', async () => !(await hasPassword()) || undefined)
@@ -94,7 +94,7 @@ test('a ConfigMap again: the custom resources go after its pool is written', asy
   await arePools(objects, '192.0.2.0/24')
 })
 
-test('no announcing software: nothing of ours is left, and an address is released when no pool has it', async () => {
+test('no announcing software: nothing that we wrote is left, and an address is released when no pool has it', async () => {
   await restart('empty://')
   await arePools(document, '198.51.100.0/24')
   await stage.run('delete', 'service', 'web')
@@ -111,7 +111,7 @@ test('load balancing off after kube-vip: no node shows the password, what others
   await product?.stop()
   await stage.run('annotate', 'node', 'node-a', 'metal.equinix.com/bgp-peers-9-peer-asn=65530')
   await restart('none')
-  await eventually('nothing of ours is left', async (observe) => {
+  await eventually('nothing that we wrote is left', async (observe) => {
     return (
       observe((await annotationsOfNode()).filter((name) => name.includes('bgp-peers')).join()) ===
         'metal.equinix.com/bgp-peers-9-peer-asn' || undefined

@@ -130,7 +130,7 @@ function documentView({ client, run }: StageParts): MetallbView {
   }
 }
 
-/** One that counts Services in selectors that match no node, beside the one that matches its own. */
+/** A peer that counts Services in selectors that match no node, beside the one that matches its own. */
 function sessionOfItem(item: Peer): string {
   const labels = item['node-selectors'].map((selector) => selector['match-labels'])
   return sessionText({

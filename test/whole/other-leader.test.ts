@@ -43,7 +43,7 @@ for (const flags of [[], ['--only=webhooks']])
       assert.is(code, 0, stderr)
       if (observe(stderr).includes(`${other} leads this cluster`)) return stage.service('theirs')
       await stage.run('delete', 'service', 'theirs', '--wait=false')
-      // One that was created before the process knew is ours, and stays until we lead.
+      // A Service that was created before the process knew is ours, and stays until we lead.
       await stage
         .run('patch', 'service', 'theirs', '--type=merge', '-p', '{"metadata":{"finalizers":null}}')
         .catch(() => '')

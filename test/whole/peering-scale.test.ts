@@ -1,4 +1,4 @@
-// What fifty nodes cost the cloud: when they come up, while nothing happens, and when the process is started again.
+// Calls of fifty nodes to the cloud: when they come up, while nothing happens, and when the process is started again.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'

@@ -1,4 +1,4 @@
-// What a person does at phoenixNAP without the product.
+// A person at phoenixNAP without the product.
 import { tagsOf } from '../../clouds/phoenixnap/tags.ts'
 import type { Access } from '../../sandbox/dialects.ts'
 import type { Ordered } from './vendor-api.ts'

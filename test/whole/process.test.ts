@@ -89,7 +89,7 @@ test('a connection on which nobody speaks ends', async () => {
   await once(silent, 'close', { signal: AbortSignal.timeout(90_000) })
 })
 
-test('connections without a request keep nobody out', async () => {
+test('connections without a request keep no caller out', async () => {
   const sockets: Socket[] = []
   for (let n = 0; n < 2_200; n += 1) {
     const socket = connect(Number(webhook.port), '127.0.0.1').on('error', () => undefined)

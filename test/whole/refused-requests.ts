@@ -23,7 +23,7 @@ function service(name: string, { namespace = 'default', ...facts }: Facts = {}):
   return loadBalancer(name, { namespace, ...facts }) as Service
 }
 
-/** What is stored before nobody answers. Deletion of `ending` waits for our finalizer. */
+/** The objects before nobody answers. Deletion of `ending` waits for our finalizer. */
 export async function storeServices({ client }: TestStage): Promise<void> {
   const protection = (value: string) => ({ annotations: { 'eip-admission.dev/protect': value } })
   for (const one of [

@@ -1,4 +1,4 @@
-// What a person does with a report of `doctor`: types each command as it is printed, and follows the words.
+// A person with a report of `doctor`, who types each command as it is printed and follows the words.
 import { spawn } from 'node:child_process'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
@@ -14,13 +14,13 @@ import { remedyText } from '../../lib/remedy.ts'
 /** How a person follows the remedies of one check. */
 export type Remedy = {
   check: string
-  /** What is found: one for each finding. */
+  /** The findings, each by a pattern. */
   found: RegExp[]
-  /** What the remedy asks for in words; needed where it has no command. */
+  /** The request of the remedy in words; needed where it has no command. */
   words?: RegExp
-  /** What a person does in these words, with the texts of the remedies. */
+  /** The deeds that these words ask a person for, with the texts of the remedies. */
   act?: (fixes: string[]) => unknown
-  /** What a person changes in the editor that a command opens, for sed. */
+  /** The edit in the editor that a command opens, for sed. */
   edit?: string
   /** A remedy that leaves a choice: the commands that this person types; all when absent. */
   typed?: RegExp
@@ -44,7 +44,7 @@ export async function follow({ results, type }: Followed, remedies: Remedy[]): P
     fixes.flatMap(commandsIn).flatMap((command) => (typed.test(command) ? [{ command, edit }] : [])),
   )
   const once = [...new Map(commands.map((one) => [one.command, one])).values()]
-  // One finding's command may delete what another's looks at.
+  // The command of a finding may delete what another's looks at.
   for (const { command, edit } of once.toSorted((a, b) => Number(isLook(b.command)) - Number(isLook(a.command))))
     await typeOne(type, command, edit)
   for (const { act, fixes } of cases) await act?.(fixes)

@@ -47,7 +47,7 @@ test('a replica that does not lead knows no record that the backup lacks, and ev
   await stage.serve({ env, flags })
   await stage.create(loadBalancer('after'))
   await stage.settled('after')
-  // What the cloud has without a record is adopted; its Services are gone.
+  // The sweep adopts reservations without a record; their Services are gone.
   await eventually(
     'it knows the new one',
     async (observe) => observe(await knownAddresses(replica)) >= 2 || undefined,

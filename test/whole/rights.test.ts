@@ -1,4 +1,4 @@
-// What the installed roles allow, and what the webhooks do while no process answers, as the API server sees it.
+// The rights of the installed roles, and the webhooks while no process answers, as the API server sees them.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { runProduct } from '../../sandbox/product.ts'

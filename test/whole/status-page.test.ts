@@ -69,7 +69,7 @@ test('health and metrics need no token, and the page is not among them', async (
   assert.is((await read(`${loopback}/metrics`, { headers: bearer })).status, 404)
 })
 
-test('a browser that opens the port finds the page, which nothing keeps and nobody frames', async () => {
+test('a browser that opens the port finds the page, which is neither cached nor framed', async () => {
   const { status, headers: root } = await read(`${loopback}/`)
   assert.equal([status, root.location], [302, '/status'])
   const { headers } = await read(`${loopback}/status`, { headers: bearer })

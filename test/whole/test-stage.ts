@@ -1,4 +1,4 @@
-// What tests of the whole product run on: a real control plane, a simulated cloud, the product and kubectl.
+// The ground of tests of the whole product: a real control plane, a simulated cloud, the product and kubectl.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

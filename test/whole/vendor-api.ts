@@ -1,4 +1,4 @@
-// What others do to the simulated cloud without the product: administrators, predecessors, the cloud itself.
+// Others at the simulated cloud, without the product: administrators, predecessors, the cloud itself.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Access } from '../../sandbox/dialects.ts'
 

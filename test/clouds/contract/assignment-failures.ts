@@ -3,7 +3,7 @@ import { neverAborted } from '../scripted-server.ts'
 import { machinesOf, move, room, writes } from './assignments.ts'
 import { type AssignmentStage, type On, refusalOf } from './stage.ts'
 
-/** What a move that fails leaves behind, and that the next one continues there. */
+/** The state that a failed move leaves behind, and a test that the next one continues there. */
 export function assignmentFailureRules(on: On<AssignmentStage>): void {
   permission(on)
   between(on)

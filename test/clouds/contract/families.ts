@@ -6,7 +6,7 @@ import type { AssignmentStage, On, Stage } from './stage.ts'
 const reserveSix = ({ cloud, location }: Stage, more = {}) =>
   cloud.reserve({ location, marks: { ...marks, ...more }, family: 'ipv6' }, neverAborted)
 
-/** What a cloud owes that also reserves IPv6 addresses, and assigns them. */
+/** Duties of a cloud that also reserves IPv6 addresses, and assigns them. */
 export function familyRules(on: On<AssignmentStage>): void {
   on('an IPv6 address is one of its network, and stays the same', async (stage) => {
     const reservation = await reserveSix(stage)

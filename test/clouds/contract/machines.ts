@@ -10,7 +10,7 @@ const never = '00000000-0000-4000-8000-000000000000'
 const machines = ({ cloud }: Stage) => cloud.machines(neverAborted)
 const machine = ({ cloud }: Stage, id: string) => cloud.machine(id, neverAborted)
 
-/** What machines are read as, and when one is gone. */
+/** The reading of machines, and when one is gone. */
 export function machineRules(on: On): void {
   reading(on)
   listing(on)

@@ -38,9 +38,9 @@ export type GrantStage = Stage & {
 
 type Route = 'reserve' | 'release' | 'list' | 'machines' | 'machine'
 
-/** What is done to machines behind the client's back. */
+/** Changes of machines behind the client's back. */
 export type MachineRoom = {
-  /** One that runs, and its id. */
+  /** Orders a machine that runs. Returns its id. */
   add(name: string): string
   turnOff(id: string): void
   turnOn(id: string): void
@@ -72,7 +72,7 @@ export type PeeringRoom = {
 
 /** A vendor whose routers may want a password. */
 export type PasswordStage = PeeringStage & {
-  /** One that the cloud takes. */
+  /** A request that the cloud takes. */
   password: string
 }
 
@@ -86,7 +86,7 @@ export type AssignmentStage = Stage<Vendor & { assignments: Assignments }> & {
    * from whichever machine has it then.
    */
   isTriedFirst?: boolean
-  /** What a mark's name begins with where the cloud shows it as a tag. */
+  /** The prefix of a mark's name where the cloud shows it as a tag. */
   tagPrefix?: string
   /** A machine in another place than the addresses; absent where an address goes to every place. */
   addElsewhere?: (name: string) => string

@@ -41,7 +41,7 @@ test('three thousand machines are thirty pages', async () => {
   })
 })
 
-test('a machine without an id keeps nobody from the others', async () => {
+test('a machine without an id hides no other machine', async () => {
   const machines = await withRoutes({ [`GET ${devices}`]: list(metalDevice({ id: null }), metalDevice()) }, (cloud) =>
     cloud.machines(neverAborted),
   )

@@ -1,4 +1,4 @@
-// What a vendor says reaches people in errors and in the log: no secret, and no id that is none.
+// A vendor's words reach people in errors and in the log: no secret, and no id that is none.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { vendorHttp } from '../../../clouds/http/client.ts'

@@ -184,7 +184,7 @@ test('a call waits for its token no longer than for its answer, and has done not
     assert.match(canceled.message, 'canceled before it was sent')
   }))
 
-test('a caller who leaves takes the token from nobody', () =>
+test('a caller who leaves does not end the request for the token that others wait for', () =>
   withTokens({ grant: (nth) => ({ ...(granted(nth) as object), afterMs: 60 }) }, async ({ http, grants, bearers }) => {
     const stays = http.call(read, neverAborted)
     await cloudErrorOf(http.call(read, AbortSignal.timeout(10)))

@@ -19,7 +19,7 @@ type Cloud = Awaited<ReturnType<typeof startCloud>>
 
 const count = ({ control }: Pick<Cloud, 'control'>, route: keyof typeof routes) => control.calls.count(routes[route])
 
-test('the names of our tags are created once, and by nobody who finds them', async () => {
+test('the names of our tags are created once, and not by a process that finds them', async () => {
   await using cloud = await open()
   await cloud.reserve()
   await cloud.reserve()

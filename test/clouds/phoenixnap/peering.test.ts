@@ -114,7 +114,7 @@ for (const { name, changes, isRead } of odd)
     assert.is(parsePeerGroup({ ...group, ...changes }) !== undefined, isRead)
   })
 
-test('a peer group shows its password to nobody', () => {
+test('a peer group never shows its password', () => {
   const parsed = parsePeerGroup(group)
   assert.is(parsed?.password.reveal(), 'hush-hush')
   assert.not.match(JSON.stringify(parsed), 'hush')

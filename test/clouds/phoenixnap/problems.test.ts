@@ -1,4 +1,4 @@
-// What the routers of a location say of its blocks.
+// The routers' view of the blocks of a location.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { routingOf } from '../../../clouds/phoenixnap/parse-peer-group.ts'

@@ -140,7 +140,7 @@ test('warnings, unless a later Event of the same component and object says that 
   assert.equal(of(warning, event('Normal', 31, { name: 'b' })), found)
 })
 
-test('roles that lack rights, give too many, or bind nobody', () => {
+test('roles that lack rights, give too many, or bind no subject', () => {
   const role = (...rules: NonNullable<RoleObject['rules']>): RoleObject => ({
     apiVersion: 'rbac.authorization.k8s.io/v1',
     kind: 'ClusterRole',

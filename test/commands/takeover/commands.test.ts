@@ -1,4 +1,4 @@
-// What a program reads from takeover apply where there is nothing to carry out.
+// Output of takeover apply for a program, where there is nothing to carry out.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

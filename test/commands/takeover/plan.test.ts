@@ -1,4 +1,4 @@
-// What a takeover would do, from facts alone.
+// The steps of a takeover, from facts alone.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Reservation } from '../../../clouds/ports/cloud.ts'

@@ -2,7 +2,7 @@ import { applyTakeover } from '../../../commands/takeover/apply/apply.ts'
 import { type UndoDeps, undoTakeover } from '../../../commands/takeover/undo/undo.ts'
 import type { World } from './world.ts'
 
-/** What a run of either command gets; its lines are kept in `lines`. */
+/** Dependencies of a run of either command; its lines are kept in `lines`. */
 export const common = (of: World, lines: string[] = []) => ({
   client: of.client(),
   clock: of.clock,

@@ -129,7 +129,7 @@ export function world({ hasWebhook = false, nodeNames = ['node-a', 'node-b'], el
     return state.nowMs - seen.atMs >= 1_000 * (holder()?.spec?.leaseDurationSeconds ?? 0)
   }
 
-  /** What both programs do in a moment. */
+  /** A moment in which both programs run. */
   const tick = () => {
     for (const program of programs())
       api.put(stoppable, { ...program, status: { readyReplicas: program.spec?.replicas ?? 1 } })

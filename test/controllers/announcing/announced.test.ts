@@ -70,12 +70,12 @@ const cases: { name: string; shown: ServiceState; is: string | undefined }[] = [
     is: undefined,
   },
   {
-    name: 'an address of ours on a Service that another program serves',
+    name: 'our address on a Service that another program serves',
     shown: { service: shown, wanted: foreign, record: held },
     is: undefined,
   },
   {
-    name: 'an address of ours that it requests of that program',
+    name: 'our address that it requests of that program',
     shown: { service: shown, wanted: { ...foreign, requested: [{ address, where: 'an annotation' }] }, record: held },
     is: address,
   },
@@ -201,7 +201,7 @@ const deleted = { deletionTimestamp: 'now', finalizers: [serviceFinalizer] }
 const nothing: Want = { kind: 'nothing', reason: 'its type is ClusterIP' }
 const leaving: { name: string; shown: ServiceState; is: boolean }[] = [
   {
-    name: 'a Service of ours that is being deleted',
+    name: 'our Service that is being deleted',
     shown: { service: showing(deleted), wanted: reserve, record: held },
     is: true,
   },

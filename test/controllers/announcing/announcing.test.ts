@@ -121,7 +121,7 @@ test('a problem that a previous term saw must stay in this one before it is repo
   assert.equal(reported, [problem])
 })
 
-/** What is reported after passes at these times, of which each fails like this. */
+/** The reports after passes at these times, of which each fails like this. */
 async function reportedAfter(failure: Error, { ended = signal }: { ended?: AbortSignal } = {}): Promise<Problem[]> {
   const { reported, world, reconcile } = scene(() => Promise.reject(failure))
   for (const ms of [0, 15_000, 30_000]) {

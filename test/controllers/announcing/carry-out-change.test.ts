@@ -1,4 +1,4 @@
-// What a write or a removal may touch when people write the same objects. In memory: configure-objects has the real answers.
+// The limits of a write and a removal when people write the same objects. In memory: configure-objects has the real answers.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { calicoObjects } from '../../../announcers/calico/objects.ts'
@@ -22,7 +22,7 @@ const wanted = metallb.objects(state, []).wanted
 const [aPool, aPeer] = [isPool, isPeer].map((isOne) => wanted.find(({ object }) => isOne(object)))
 if (!aPool || !aPeer) throw new Error('MetalLB has pools and peers')
 
-test('what a person created under the name of an object of ours is not removed in its place', async () => {
+test('what a person created under the name of our object is not removed in its place', async () => {
   const api = apiServer()
   const remove = api.put(ipAddressPools, aPool.object as never)
   api.drop(ipAddressPools, remove.metadata)

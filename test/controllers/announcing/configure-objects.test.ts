@@ -26,7 +26,7 @@ const nowhere = defineResource<KubeObject>({
 })
 const label = { 'example.com/announcer': 'test' }
 
-/** An address is a ConfigMap of ours; `broken` is one that the API server refuses. */
+/** An address is our ConfigMap; `broken` is one that the API server refuses. */
 function pool(namespace: string, address: string): WantedObject {
   const name = address === 'broken' ? 'Not A Name' : `pool-${address}`
   const object = {

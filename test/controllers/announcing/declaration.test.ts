@@ -71,7 +71,7 @@ async function running({ late }: { late?: SourceName } = {}) {
   }
 }
 
-test('the configuration is looked at every minute, for somebody may have deleted a pool or a peer of ours', async () => {
+test('the configuration is looked at every minute, for a person may have deleted our pools or peers', async () => {
   const { looks, clock, end } = await running()
   assert.equal(looks, [announcingKey])
   await clock.pass(60_000)
@@ -114,7 +114,7 @@ const reserve: Want = { kind: 'reserve', location: 'da', family: 'ipv4', reclaim
 const own: Want = { kind: 'own', address, where: 'spec.loadBalancerIP' }
 const foreign: Want = { kind: 'foreign', reason: 'its class is other', requested: [] }
 
-/** What the software is to learn of these Services, which have no records, and of node-a. */
+/** The announcements of these Services, which have no records, and of node-a. */
 async function stateOf(all: { service: Service; wanted: Want }[]): Promise<Announcements> {
   const seen: Announcements[] = []
   const configuration: ObjectConfiguration = {
@@ -219,7 +219,7 @@ test('a problem of the announcing software is counted, logged, and an Event on t
 
 const marks = { label: { name: 'example.com/by', value: 'us' }, advertisement: 'adv', counting: 'example.com' }
 
-/** What announces for these Services, which nobody manages. */
+/** The announcements of these Services, which nobody manages. */
 function makeReconciler({ services, ...of }: { announcer: Announcer; client: KubeClient; services: Service[] }) {
   const deps = {
     ...of,

@@ -1,4 +1,4 @@
-// What we wrote for MetalLB in another namespace, or before the setting chose other software.
+// Objects that we wrote for MetalLB in another namespace, or before the setting chose other software.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { ObjectConfiguration } from '../../../announcers/announcer.ts'
@@ -14,7 +14,7 @@ const marks = { label: { name: 'example.com/by', value: 'us' }, advertisement: '
 const labels = { 'app.kubernetes.io/managed-by': 'eip-admission', 'example.com/by': 'us' }
 const [address, other] = ['203.0.113.40', '203.0.113.41']
 
-/** A cluster with a pool of ours in each namespace, and what a setting leaves to do with them. */
+/** A cluster with our pool in each namespace, and what a setting leaves to do with them. */
 function scene(chosen: LoadBalancer, pools: { namespace: string; spec: IPAddressPool['spec'] }[]) {
   const api = apiServer()
   for (const { namespace, spec } of pools) {

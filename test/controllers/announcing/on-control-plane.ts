@@ -13,7 +13,7 @@ import { testControlPlane } from '../../control-planes/shared.ts'
 export type Cluster = {
   controlPlane: ControlPlane
   client: KubeClient & Watcher
-  /** What the client wrote: the verb and the name. */
+  /** The writes of the client: the verb and the name. */
   writes: string[]
   /** The kinds that it listed. */
   lists: string[]

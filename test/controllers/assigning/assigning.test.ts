@@ -181,7 +181,7 @@ test('a machine that the provider refuses is passed over', async () => {
 test('a machine on which moves fail twice is passed over, though the provider does not say that it is the reason', async () => {
   const { run, at, fail, serving, writes, clock } = world()
   serving.add('a')
-  // What Hetzner Cloud answers for a server without a public interface.
+  // Hetzner Cloud's answer for a server without a public interface.
   const serviceError = (done: () => void) => {
     fail(serviceError)
     if (writes.at(-1)?.endsWith('-> A') === false) return done()

@@ -46,7 +46,7 @@ export function world(addresses = ['203.0.113.1']) {
   let [latencyMs, pages] = [0, 1]
   let lacksEndpoints = false
   let halt: Halt | undefined
-  /** What keeps the answer of a list, after the cloud has read it. */
+  /** A gate that keeps the answer of a list, after the cloud has read it. */
   let held: Promise<void> | undefined
   const write = async (text: string, done: () => void, { writeMs }: MoveOptions) => {
     const mayWrite = () => writeMs() >= leastWriteMs

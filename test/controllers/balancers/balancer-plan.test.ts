@@ -99,7 +99,7 @@ const cases: { name: string; seen: Partial<BalancerSeen>; plan: BalancerPlan }[]
     plan: {},
   },
   {
-    name: 'a second balancer of ours goes, without the pools of the first',
+    name: 'our second balancer goes, without the pools of the first',
     seen: { found: [makeBalancer(), late] },
     plan: { step: { do: 'remove-surplus', id: 'loadbal-2', pools: ['pool-x'] } },
   },
@@ -226,7 +226,7 @@ testRows(
     'a wrong Service keeps its balancer, which follows the nodes',
     'a wrong Service without a balancer gets none',
     'the finalizer comes before everything',
-    'a second balancer of ours goes, without the pools of the first',
+    'our second balancer goes, without the pools of the first',
     'while a request is in flight, no other is sent',
     'a Service that names the balancer of another gets none',
     'addresses of a balancer that no longer exists are not shown any more',

@@ -176,7 +176,7 @@ inWorld('a balancer that is listed and not found is neither created again nor gi
   assert.equal([annotation(annotations.id), count()], [id, [1, 1]])
 })
 
-inWorld('a second balancer of ours goes with its pools, and the one that the Service shows stays', async (world) => {
+inWorld('our second balancer goes with its pools, and the one that the Service shows stays', async (world) => {
   const { process, metal, balancers, annotation, stored, events } = world
   await process().reconcile(key, signal)
   const [first] = metal.control.balancers.all()

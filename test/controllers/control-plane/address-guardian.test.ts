@@ -50,7 +50,7 @@ const sliceAt = (ip: string, port: number) => ({
 })
 
 type Given = {
-  /** What the API server lists, by plural. */
+  /** The lists of the API server, by plural. */
   lists?: Parameters<typeof quietServer>[0]
   /** The port of the control-plane address. */
   port?: number
@@ -151,7 +151,7 @@ test('what the address answered from the machine before counts no more when anot
   }
 })
 
-/** What a guardian on this node asked of its lease, up to its first claim. Nobody holds the lease. */
+/** The requests of a guardian on this node about its lease, up to its first claim. Nobody holds the lease. */
 async function askedBeforeClaim(nodeName: string): Promise<string[]> {
   const lease: Lease = {
     apiVersion: 'coordination.k8s.io/v1',

@@ -15,7 +15,7 @@ const writes: Record<string, (balancers: Balancers) => Promise<unknown>> = {
   removeOrigin: (balancers) => balancers.removeOrigin('o', signal),
 }
 
-/** What arrives at the cloud of one write. */
+/** The requests of a write that arrive at the cloud. */
 async function made(write: (balancers: Balancers) => Promise<unknown>, mayWrite: boolean) {
   const calls: string[] = []
   const record = (name: string) => async () => void calls.push(name)

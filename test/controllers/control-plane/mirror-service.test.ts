@@ -1,4 +1,4 @@
-// What others change in the mirror Service between our look and our write.
+// Changes by others in the mirror Service between our look and our write.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { mirrorAnnotations } from '../../../controllers/control-plane/mirror-objects.ts'

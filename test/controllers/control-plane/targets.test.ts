@@ -28,7 +28,7 @@ const caches: TargetsOptions['caches'] = {
   ],
 }
 
-/** What is probed with these settings while the control-plane address is this one, and what is known of its probes. */
+/** The targets of probes with these settings and this control-plane address, and the history of the probes. */
 async function probed(controlPlane: ProbeOptions, at = address) {
   const hosts: string[] = []
   const outside: string[] = []

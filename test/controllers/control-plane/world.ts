@@ -256,11 +256,11 @@ function scriptedCloud(clock: Clock) {
     calls,
     faults,
     writes: () => calls.filter((one) => one === 'assign' || one === 'unassign').length,
-    /** The most machines that a move of ours ever left with the address. */
+    /** The most machines that our move ever left with the address. */
     most: () => most,
     setDelay: (ms: number) => void (delayMs = ms),
     setGone: (gone: boolean) => void (isGone = gone),
-    /** What the list shows instead of what there is. */
+    /** A list that differs from what exists. */
     setList: (shows?: (found: ControlPlaneAddress[]) => ControlPlaneAddress[]) => void (listShows = shows),
     /** Whether the address has its tag. */
     setNamed: (named: boolean) => void (isNamed = named),

@@ -74,7 +74,7 @@ export function fakeMachines(...all: Machine[]) {
     asked: [] as string[],
     /** The error of every call, where it is set. */
     trouble: undefined as Error | undefined,
-    /** What a list shows, where that is not what there is. */
+    /** A list, where it differs from what exists. */
     listed: undefined as Machine[] | undefined,
   }
   const answer = async <T>(call: string, value: () => T): Promise<T> => {

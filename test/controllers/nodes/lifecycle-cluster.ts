@@ -48,7 +48,7 @@ export function makeCluster(size: number, mode: 'delete' | 'report' = 'delete') 
   return {
     cloud,
     client: api.client,
-    /** What happens around the calls of the controller. */
+    /** Events around the calls of the controller. */
     hooks,
     time,
     said,

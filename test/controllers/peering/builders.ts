@@ -64,7 +64,7 @@ export function fakePeering(project?: ProjectPeering) {
   const cloud = {
     project,
     on: new Set<string>(),
-    /** What the routers say to every machine. */
+    /** The routers' answer for every machine. */
     peers: twoPeers,
     asked: [] as string[],
     /** The error of every call, where it is set. */
@@ -122,7 +122,7 @@ export function fakeNodes() {
     get: (name: string) => nodes.get(name),
     put: (node: Node) => void nodes.set(node.metadata.name, node),
     remove: (name: string) => void nodes.delete(name),
-    /** What somebody else writes. */
+    /** Writes of somebody else. */
     annotate,
     annotationsOf: (name: string) => nodes.get(name)?.metadata.annotations ?? {},
   }

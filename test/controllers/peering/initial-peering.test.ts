@@ -7,7 +7,7 @@ import { makeFact } from './builders.ts'
 
 const { signal } = new AbortController()
 
-/** What a look at each node ends with: the cloud knows its peers, there is nothing to ask, or it fails. */
+/** The end of a look at each node: the cloud knows its peers, there is nothing to ask, or it fails. */
 type Ends = Record<string, 'peers' | 'nothing' | Fault | Error>
 
 function makePeering(ends: Ends, names = Object.keys(ends)) {

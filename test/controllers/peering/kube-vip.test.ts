@@ -135,7 +135,7 @@ for (const release of releases) {
     }))
 }
 
-/** What a node says after our next step, when the cloud says these peers. */
+/** The annotations of a node after our next step, when the cloud says these peers. */
 function annotated(annotations: Record<string, string>, peers: Peer[]): Record<string, string> {
   const node = makeNode({ providerID: 'equinixmetal://m-1' })
   const step = peeringPlan(metal)({

@@ -17,7 +17,7 @@ test('a node whose cloud knows no peers is annotated with its network alone', ()
     'metal.equinix.com/network-4-private': '10.66.1.0/25',
   }))
 
-test('a password is shown in standard base64 to who learns it in no other way, and else to nobody', () => {
+test('a password is shown in standard base64 to who learns it in no other way, and else not at all', () => {
   const shown = wantedAnnotations(withPassword, { ...scheme, showsPasswords: true })
   assert.is(shown['metal.equinix.com/bgp-peers-0-bgp-pass'], 'U2VjcmV0LTEyLzM0NT8=')
   assert.is(Object.keys(shown).length, 5)

@@ -1,4 +1,4 @@
-// What another cloud controller manager and eip-admission both write, by the flags and variables of the other one.
+// Fields that another cloud controller manager and eip-admission both write, by the flags and variables of the other one.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import {

@@ -190,7 +190,7 @@ for (const kind of ['quick', 'claim'] as const)
     assert.equal([...done, ...taken], [])
   })
 
-test('of a Service that no longer exists nobody remembers since when it waits', async () => {
+test('the wait of a Service that no longer exists is forgotten', async () => {
   const { deps, queues, forgotten } = stage({})
   await quickSteps(deps, queues).reconcile(key, signal)
   assert.equal(forgotten, ['unbound default/web', 'withdrawal default/web'])

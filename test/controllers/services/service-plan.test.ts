@@ -37,7 +37,7 @@ const releasing = makeRecord({ phase: 'Releasing', address, reservationID: 'res-
 
 const assignedTo = assigned('True', { reason: 'OnService', message: '', now: new Date(0) })
 const lost = makeRecord({ phase: 'Requested', conditions: [assignedTo] })
-/** Of a Service that was protected when a controller last saw it. */
+/** The Service was protected when a controller last saw it. */
 const guarded: ElasticIP = {
   ...bound,
   metadata: { ...bound.metadata, annotations: { 'eip-admission.dev/service-protected': 'true' } },
@@ -243,7 +243,7 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
     plan: { step: { do: 'show-address', address } },
   },
   {
-    name: 'a Service that shows an address of ours without a record gets a new one',
+    name: 'a Service that shows our address without a record gets a new one',
     seen: { service: makeService(shown) },
     plan: { step: { do: 'claim', location: 'da', family: 'ipv4', reclaim: 'Delete' } },
   },
@@ -982,7 +982,7 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
     plan: { step: { do: 'release', record: bound } },
   },
   {
-    name: 'a Service turned ClusterIP first forgets an address of ours that it names without our annotation',
+    name: 'a Service turned ClusterIP first forgets our address that it names without our annotation',
     seen: { service: makeService({ type: 'ClusterIP', loadBalancerIP: address }), wanted: nothing, record: bound },
     plan: { step: { do: 'hide-address', address } },
   },
@@ -1170,7 +1170,7 @@ testRows('controllers/services/removal-plan.ts', outcomes, [
   'its deletion goes first',
   'the address of a deleted Service is withdrawn first',
   'an address that admission has just reserved for a Service that is stored as ClusterIP waits for its change',
-  'a Service turned ClusterIP first forgets an address of ours that it names without our annotation',
+  'a Service turned ClusterIP first forgets our address that it names without our annotation',
   'the Service does not continue to show it',
   'a record that lost its address says what its Service says before a release finds the address',
   'then its address is released',

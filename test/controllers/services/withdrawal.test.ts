@@ -30,7 +30,7 @@ type Play = Harness & {
   change(change: (service: Service) => Service): void
   network: Map<string, Announcement>
   cloudHooks: Hooks
-  /** Of the Service controller, since the Service was settled. */
+  /** The calls of the Service controller since the Service was settled. */
   events: string[]
   /** As admission claims its address. */
   claim(): ReturnType<Process['claim']>

@@ -14,7 +14,7 @@ test('docs/reference/annotations.md is up to date', () => {
 /** What is no part of the product; every other room is, also one that comes later. */
 const tools = ['sandbox', 'test', 'bench', 'docs', 'packaging', 'node_modules', 'dist']
 
-/** Names with a prefix of ours, of a dialect, or of announcing software; MetalLB's own objects have them as well. */
+/** Names with our prefix, of a dialect, or of announcing software; MetalLB's own objects have them as well. */
 const annotationName =
   /'((?:eip-admission\.dev|metal\.equinix\.com|packet\.com|cherryservers\.com|metallb\.io|metallb\.universe\.tf|lbipam\.cilium\.io|io\.cilium|kube-vip\.io)\/[A-Za-z][\w.{}-]*)'/g
 

@@ -59,7 +59,7 @@ const cases: { name: string; results: ClaimResult[]; fromMs: number; toMs: numbe
     elsewhere: true,
   },
   {
-    name: 'over a limit of ours, without a call',
+    name: 'over our limit, without a call',
     results: [limited],
     fromMs: 1 * seconds,
     toMs: 1 * seconds,

@@ -122,7 +122,7 @@ test('a mistyped project is not remembered, so the corrected one needs no confir
   assert.equal([corrected.problem(), api.stored(configMaps)[0]?.data?.['project']], [undefined, 'corrected'])
 })
 
-test('a ConfigMap that is deleted while the process runs halts nobody who was right, and nobody else is let in', async () => {
+test('a ConfigMap that is deleted while the process runs halts no process with the right project, and lets no other in', async () => {
   const { check, facts } = makeCluster()
   const [right, wrong] = [check('right'), check('wrong')]
   await right.check(neverAborted)

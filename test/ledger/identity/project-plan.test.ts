@@ -91,11 +91,7 @@ const withFormerId: [name: string, seen: Partial<ProjectSeen>, expected: string 
   ],
   ['the previous id, and no address', { map: map({ project: 'p' }), listed: [] }, 'remember'],
   ['the previous id, no address, and a silent cloud', { map: map({ project: 'p' }) }, 'ours'],
-  [
-    'the previous id, and an address of ours',
-    { map: map({ project: 'p' }), held: ['res-1'], listed: [of('us')] },
-    'remember',
-  ],
+  ['the previous id, and our address', { map: map({ project: 'p' }), held: ['res-1'], listed: [of('us')] }, 'remember'],
   [
     'the previous id, and none of ours',
     { map: map({ project: 'p' }), held: ['res-1'], listed: [] },
@@ -127,7 +123,7 @@ testRows('ledger/identity/project-plan.ts', outcomes, [
   'another one',
   'the first start',
   'the first start, and the provider has no such project',
-  'former: the previous id, and an address of ours',
+  'former: the previous id, and our address',
   'former: the previous id, and none of ours',
   'former: a silent cloud',
 ])

@@ -39,7 +39,7 @@ const cases: [name: string, seen: Partial<SignSeen>, plan: string][] = [
   ['no sign yet: the oldest reservation carries the first one', {}, 'ours on res-1'],
   ['no reservation: nothing can be doubled', { reservations: [], ...mine, observedMs: 0 }, 'ours on nothing'],
   ['our last sign', { ...mine, ...signed('last.300') }, 'ours on res-1'],
-  ['a sign of ours whose write was late', { ...mine, ...signed('older.300') }, 'ours on res-1'],
+  ['our sign whose write was late', { ...mine, ...signed('older.300') }, 'ours on res-1'],
   ['our last sign, but this leader has just begun', { ...mine, ...signed('last.300'), observedMs: minute }, 'observe'],
   ['no sign although we wrote one, and this leader has just begun', { ...mine, observedMs: minute }, 'observe'],
   ['a new leader that has observed longer than an interval', { ...mine, observedMs: 7 * minute }, 'ours on res-1'],

@@ -34,7 +34,7 @@ function makeCluster(kubelets: Record<string, Kubelet>) {
       sleep: (ms) => Promise.resolve(void (time.ms += ms)),
       log: silentLog,
     })
-  /** What a process names in each of so many sweeps. */
+  /** The names that a process gives in each of so many sweeps. */
   const sweeps = async (count: number, of = process()) => {
     const found: (string | undefined)[] = []
     for (let n = 0; n < count; n += 1) {
@@ -48,7 +48,7 @@ function makeCluster(kubelets: Record<string, Kubelet>) {
 
 const renews = { renewsEachMs: 10_000 }
 
-/** What a process of the cluster names after it has seen its kubelets at work. */
+/** The name that a process of the cluster gives after it has seen its kubelets at work. */
 async function named(kubelets: Record<string, Kubelet>): Promise<string> {
   return (await makeCluster(kubelets).sweeps(3)).at(-1) ?? ''
 }

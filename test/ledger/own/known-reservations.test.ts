@@ -68,7 +68,7 @@ test('a reservation is found by its address, and a change of what its marks name
   }
 })
 
-test('a reservation that is being deleted is nobody’s, however long the provider lists it', async () => {
+test('a reservation that is being deleted belongs to no Service, however long the provider lists it', async () => {
   const { state, known, refresh } = project(makeReservation())
   await refresh('203.0.113.40')
   known.forget({ id: 'res-1', address: '203.0.113.40' })

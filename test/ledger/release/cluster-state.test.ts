@@ -72,7 +72,7 @@ for (const [name, record, run, of] of ways)
       await Promise.allSettled([run({ ...deps, clusterState: () => state }, stored, neverAborted)])
       const changes = [...harness.cloud.released, ...harness.cloud.marked]
       assert.equal(changes, state.kind === 'ours' ? ['res-1'] : [])
-      // What is not released keeps its record, or nobody would know of it.
+      // An address that is not released keeps its record, or nobody would know of it.
       assert.is(harness.api.stored(elasticIPs).length, state.kind === 'ours' ? 0 : 1)
     })
 

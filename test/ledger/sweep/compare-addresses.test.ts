@@ -1,4 +1,4 @@
-// What the cloud says is wrong with addresses, as a sweep tells it to the owners of Services.
+// The cloud's complaints about addresses, as a sweep tells it to the owners of Services.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { CloudError } from '../../../clouds/ports/cloud.ts'

@@ -1,4 +1,4 @@
-// What a record says of retention is in the marks as well: whoever loses the records loses no retained address.
+// The marks repeat what a record says of retention: whoever loses the records loses no retained address.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { CloudError } from '../../../clouds/ports/cloud.ts'
@@ -74,7 +74,7 @@ test('what goes, is warm, or is provisioned by another record gets no mark', asy
   assert.equal(retainedIds(harness), [])
 })
 
-test('a reservation of ours that an operator keeps is marked, and one of another cluster is not', async () => {
+test('our reservation that an operator keeps is marked, and one of another cluster is not', async () => {
   const harness = makeHarness()
   for (const [id, cluster] of [
     ['res-1', scheme.cluster],

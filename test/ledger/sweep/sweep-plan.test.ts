@@ -176,7 +176,7 @@ test('a Service that is no longer a LoadBalancer owns no reservation', () => {
   assert.equal(plan({ services, suspects: longAgo }).release, ['res-1'])
 })
 
-test('a Service that is being deleted owns no reservation: adopted, it would be kept for nobody', () => {
+test('a Service that is being deleted owns no reservation: adopted, it would be kept without a user', () => {
   const services = [{ service: makeService({ deletionTimestamp: 'now' }), wanted: reserve }]
   const seen = plan({ services, suspects: longAgo })
   assert.equal([seen.adopt, seen.release], [[], ['res-1']])

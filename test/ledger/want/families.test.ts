@@ -22,7 +22,7 @@ const prefers: Facts = { ipFamilyPolicy: 'PreferDualStack' }
 const both: Facts = { ...prefers, ipFamilies: ['IPv4', 'IPv6'] }
 const stored: Facts = { ...prefers, ipFamilies: ['IPv4'] }
 
-// What the API server stores: it sets families after the mutating webhooks. test/whole/families.test.ts shows the same.
+// The API server sets families after the mutating webhooks. test/whole/families.test.ts shows the same.
 const cases: { name: string; facts: Facts; old?: Facts; cluster: ClusterFamilies; becomes: string }[] = [
   { name: 'that requests nothing', facts: {}, cluster: four, becomes: 'SingleStack IPv4' },
   { name: 'that requests nothing, in IPv6', facts: {}, cluster: six, becomes: 'SingleStack IPv6' },

@@ -93,7 +93,7 @@ const cases: { name: string; verdict: Verdict; text?: string; service?: Service;
   },
   { name: 'an address while nothing is known', verdict: 'waits', facts: { isReserved: () => undefined } },
   {
-    name: 'an address with a record of ours',
+    name: 'an address with our record',
     verdict: 'own',
     facts: { isReserved: () => undefined, records: () => [recordOf('default')] },
   },
@@ -178,7 +178,7 @@ const cases: { name: string; verdict: Verdict; text?: string; service?: Service;
     facts: { ...claimed, isInRanges: () => true },
   },
   {
-    name: 'an address with a record of ours that a Node claims',
+    name: 'an address with our record that a Node claims',
     verdict: 'own',
     facts: { ...claimed, isReserved: () => undefined, records: () => [recordOf('default')] },
   },
@@ -387,7 +387,7 @@ testRows(
     'an address with a port of an older Service of the same namespace',
     'an address that is assigned to a machine and shown',
     'a provisioned address for other namespaces, even in the ranges',
-    'an address with a record of ours',
+    'an address with our record',
     'an address in the ranges',
     "another cluster's reservation",
     'a reservation that a Node claims',

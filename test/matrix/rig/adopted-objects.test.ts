@@ -128,7 +128,7 @@ async function configured(
   if (code !== 0) throw new Error(stderr)
 }
 
-/** What we took over is labelled, and has a hold time. */
+/** An object that we took over is labelled, and has a hold time. */
 function isOurs(scene: Scene): Promise<true> {
   return eventually('every object is taken over', async (observe) => {
     const [peers, pools, advertisements] = await Promise.all([

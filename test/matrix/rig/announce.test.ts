@@ -82,7 +82,7 @@ async function lostAtMs({ rig, machines }: Scene, address: string): Promise<numb
   return Math.max(...lost.map(({ atMs }) => atMs))
 }
 
-/** What is deleted has no way any more when its address goes back to the cloud. */
+/** A deleted Service has no way any more when its address goes back to the cloud. */
 async function leavesInOrder(scene: Scene): Promise<void> {
   const { cloud, machines } = scene
   const address = await create(scene, 'leaving')

@@ -1,4 +1,4 @@
-// What the product writes for kube-vip is enough for sessions with the provider's routers, and for ways to a Service.
+// The annotations for kube-vip are enough for sessions with the provider's routers, and for ways to a Service.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -29,7 +29,7 @@ async function serves(stage: TestStage, service: string, { name, address }: Mach
   })
 }
 
-/** What a Service may become before it is deleted, and the fields that go with it. */
+/** The types that a Service may get before it is deleted, and the fields that go with it. */
 const otherTypes = {
   ClusterIP: {},
   ExternalName: { externalName: 'example.com', clusterIP: null, clusterIPs: null, ports: null },

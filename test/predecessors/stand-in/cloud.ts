@@ -1,4 +1,4 @@
-// What the stand-ins need of a vendor's API: the calls that the real programs send, in their order.
+// The stand-ins' part of a vendor's API: the calls that the real programs send, in their order.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { NodeAddress } from '../../../kube/objects.ts'
 

@@ -101,7 +101,7 @@ async function run(): Promise<void> {
   const addService = worker()
   const addNode = worker()
 
-  // What counts for it: annotations, spec and the end of a Service. A status alone is no news.
+  // The facts that count for it: annotations, spec and the end of a Service. A status alone is no news.
   const newsOf = (service: Service | undefined) =>
     service &&
     JSON.stringify([

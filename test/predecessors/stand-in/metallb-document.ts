@@ -78,7 +78,7 @@ function inDocument({ spec }: PeerObject): Peer {
   })
 }
 
-/** What decides whether two peers are one: their AS numbers, their router, and whom they select beside the counts. */
+/** The fields that decide whether two peers are one: AS numbers, router, and whom they select beside the counts. */
 function isSamePeer(one: Peer): (other: Peer) => boolean {
   const text = (peer: Peer) => {
     const selected = peer['node-selectors'].filter((selector) => !isCount(selector))

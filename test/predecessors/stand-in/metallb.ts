@@ -31,7 +31,7 @@ const oldPeers = defineResource<PeerObject>({
 
 type Spec = PeerObject['spec']
 
-/** What decides whether a stored peer is written anew. The source address and the multihop are not compared. */
+/** The fields that decide whether a stored peer is written again. The source address and the multihop are not compared. */
 const compared = ['myASN', 'peerASN', 'peerAddress', 'peerPort', 'holdTime', 'password', 'routerID'] as const
 const typed = [...compared, 'sourceAddress', 'keepaliveTime', 'bfdProfile', 'ebgpMultiHop', 'nodeSelectors'] as const
 

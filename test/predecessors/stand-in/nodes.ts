@@ -1,4 +1,4 @@
-// What the node controllers of a predecessor do: initialize, annotate, and delete what the cloud no longer has.
+// The node controllers of a predecessor: initialize, annotate, and delete what the cloud no longer has.
 import type { KubeClient } from '../../../kube/client.ts'
 import type { Node } from '../../../kube/objects.ts'
 import { nodes } from '../../../kube/resource.ts'

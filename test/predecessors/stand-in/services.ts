@@ -1,4 +1,4 @@
-// What the service controller of a predecessor does with one Service, step by step as the real one.
+// The service controller of a predecessor with one Service, step by step as the real one.
 import { createHash } from 'node:crypto'
 import type { KubeClient } from '../../../kube/client.ts'
 import type { Node, Service } from '../../../kube/objects.ts'

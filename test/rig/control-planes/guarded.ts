@@ -34,7 +34,7 @@ export type Guarded = ControlPlanes & {
 /** How long the address may be silent, how long to wait in any case, and what has to be undone before it can answer. */
 type AfterOptions = { withinMs?: number; quietMs?: number; answering?: () => Promise<unknown> }
 
-/** What a deed caused: the machines that had the address afterwards, one after the other, and what a user lost. */
+/** The effects of a deed: the machines that had the address afterwards, one after the other, and what a user lost. */
 export type Outcome = { holders: string[]; loss: Loss }
 
 /** Moves may follow each other sooner than by default, and people's are seen sooner, because each file does many things. */

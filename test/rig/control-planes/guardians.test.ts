@@ -34,7 +34,7 @@ planes.test('a node that is cordoned gives the address away, and no user who tri
   assert.is.not(planes.holder().name, holder.name, 'nothing moves back automatically')
 })
 
-planes.test('an address that a person assigns to nobody is missed, and goes back to its holder', async () => {
+planes.test('an address that a person takes from its machine is missed, and goes back to its holder', async () => {
   await planes.rest()
   const holder = planes.holder()
   const { holders } = await planes.after(() => planes.cloud.assign(undefined), { withinMs: 180_000 })

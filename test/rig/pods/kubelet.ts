@@ -34,7 +34,7 @@ export type Kubelet = {
   stop(): Promise<void>
 }
 
-/** What kubelets write into the environment of every pod. */
+/** Variables that kubelets set for every pod. */
 const clusterIP = new URL('https://10.96.0.1:443')
 
 /** Starts a scheduler and the kubelets of all nodes. */

@@ -1,4 +1,4 @@
-// What happens below the command takeover: theirs is stopped, ours is installed and serves; then the other way round.
+// The steps below the command takeover: theirs is stopped, ours is installed and serves; then the other way round.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { bgpPeers } from '../../../announcers/metallb/resources.ts'
@@ -49,7 +49,7 @@ test(`${titleOf(program)} hands over and takes over again by hand: nothing is bo
     const objects = await objectNames(scene)
     const product = await quietly(scene, () => there(scene))
     assert.equal(await objectNames(scene), objects)
-    // What comes under ours goes under ours: only the command writes how theirs counts it.
+    // A peer that comes under ours goes under ours: only the command writes how theirs counts it.
     await scene.addService('new')
     await isAnnounced(scene)
     for (const name of ['new', 'api']) await leavesAlone(scene, name)

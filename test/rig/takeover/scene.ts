@@ -219,7 +219,7 @@ export async function atRest(scene: Scene): Promise<void> {
   await isAnnounced(scene)
 }
 
-/** What must be the same before and after, whoever runs. */
+/** The view that must be the same before and after, whoever runs. */
 export async function seen(scene: Scene) {
   const { client, addresses } = scene
   const all = await listAll(client, nodes)

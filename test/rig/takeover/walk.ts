@@ -1,4 +1,4 @@
-// What has to hold whoever carries out a takeover and its way back: a person, or the commands.
+// Invariants, whoever carries out a takeover and its way back: a person, or the commands.
 import { readFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
 import type { Product } from '../../../sandbox/product.ts'

@@ -244,7 +244,7 @@ test('a refused token that comes back after the right one is a line at once, and
     assert.is(lines.length, 2)
   }))
 
-test('an error of ours is reported by its name alone: its text might quote the token', () =>
+test('our error is reported by its name alone: its text might quote the token', () =>
   play(async ({ write, cloud, events, pass }) => {
     cloud.answer = (tried) => {
       throw new TypeError(`Invalid character in header content: ${tried}`)

@@ -11,7 +11,7 @@ import { makeScraper } from './scraper.ts'
 
 /** How long a process may take to finish its work. */
 const graceMs = 60_000
-/** What users and the sweeps do, in scrapes: a Service each five minutes, and a sweep at least each ten. */
+/** The pace of users and sweeps, in scrapes: a Service each five minutes, and a sweep at least each ten. */
 const [scrapesPerService, scrapesPerSweep] = [10, 20]
 /** So many Services stay while others are created. */
 const keptServices = 2

@@ -1,4 +1,4 @@
-// What nobody looks after: objects that the controllers cannot finish, reservations, limits and certificates.
+// Neglected things: objects that the controllers cannot finish, reservations, limits and certificates.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'uvu'

@@ -1,4 +1,4 @@
-// What the tests of the alerts rely on: the recording loses nothing, and moves what the process shows about time.
+// The recording that tests of alerts rely on: it loses nothing, and moves what the process shows about time.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { record } from './recording.ts'

@@ -1,4 +1,4 @@
-// What the processes showed at each scrape, as the series that Prometheus would have.
+// The metrics of the processes at each scrape, as the series that Prometheus would have.
 import { ruleMetrics, targetLabels } from '../../manifests/alert-recordings.ts'
 import type { Series } from '../../manifests/alert-series.ts'
 import { type Timeline, timeline } from './timeline.ts'

@@ -20,7 +20,7 @@ export type Scraper = {
   during: <T>(act: Promise<T>) => Promise<T>
   /** Waits until one of the processes has ended a sweep that had not ended before. */
   nextSweep: () => Promise<void>
-  /** What the processes showed, which alerts that fired, and which fire or are about to at the end. */
+  /** The metrics of the processes, which alerts that fired, and which fire or are about to at the end. */
   recording: () => Promise<AlertRecording>
 }
 
@@ -58,7 +58,7 @@ export function makeScraper(products: () => Iterable<readonly [string, Scraped]>
   }
 }
 
-/** What each process that answers shows. */
+/** The metrics of each process that answers. */
 async function scrapeAll(products: Iterable<readonly [string, Scraped]>): Promise<Scrape> {
   const read = async ([instance, product]: readonly [string, Scraped]) => {
     const answer = await product.health('/metrics').catch(() => undefined)
