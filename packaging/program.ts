@@ -20,7 +20,7 @@ export const nodeFlags = ['--optimize-for-size', '--no-maglev']
 /** The environment of the image. One arena of the C library for all threads: 9 MiB less. */
 export const imageEnv = { MALLOC_ARENA_MAX: '1' }
 
-/** The program and its flags that run the bundle in a folder, without a command of ours. */
+/** The program and its flags that run the bundle in a folder, without our command. */
 export function commandLine(folder: string, node = process.execPath): string[] {
   return [node, ...nodeFlags, join(folder, entryName)]
 }

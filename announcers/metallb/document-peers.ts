@@ -43,7 +43,7 @@ export function peerChange(
   return { drop, alter, add }
 }
 
-/** A peer of ours that does not count exactly these Services, and the selectors that would. */
+/** Our peer that does not count exactly these Services, and the selectors that would. */
 export type Miscounted = { at: number; hostname: string; router: string; selectors: JsonObject[] }
 
 /** Our peers that a predecessor would have with other counts. It would change all of them at once. */

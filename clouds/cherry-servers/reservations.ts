@@ -20,7 +20,7 @@ export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
   return {
     async reservations(marks, signal) {
       const found = (await project.addresses.fresh(signal)).map(({ reservation }) => reservation)
-      seen.keep(found.map(({ id }) => id))
+      seen.keepOnly(found.map(({ id }) => id))
       return found.map(dated).filter((reservation) => hasMarks(reservation.marks, marks))
     },
     async reservation(id, signal) {
@@ -106,7 +106,7 @@ export type FirstSeen = {
   /** When this was seen first: now, if it never was. */
   of(id: string): string
   /** Forgets everything except these, which are all that exist. */
-  keep(ids: Iterable<string>): void
+  keepOnly(ids: Iterable<string>): void
 }
 
 /** An empty memory. */
@@ -118,7 +118,7 @@ export function firstSeen(now: () => Date = () => new Date()): FirstSeen {
       times.set(id, time)
       return time
     },
-    keep(ids) {
+    keepOnly(ids) {
       const kept = new Set(ids)
       for (const id of times.keys()) if (!kept.has(id)) times.delete(id)
     },

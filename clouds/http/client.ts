@@ -180,9 +180,9 @@ async function exchange(request: Request, options: Tools, ends: AbortSignal): Pr
   const isLost = arrived instanceof CloudError
   if (!isLost) tellQuota(options, arrived)
   const result = isLost ? { error: arrived, isTransient: !ends.aborted } : judge(request, arrived, options)
-  if ('answer' in result) options.throttle.tell('accepted', startedAt)
+  if ('answer' in result) options.throttle.noteResult('accepted', startedAt)
   else if (result.error.fault === 'rate-limit' && result.error.retryAfterMs === undefined)
-    options.throttle.tell('refused', startedAt)
+    options.throttle.noteResult('refused', startedAt)
   options.observe?.({
     call: request.facts.name,
     ms: performance.now() - startedAt,
@@ -196,7 +196,7 @@ async function exchange(request: Request, options: Tools, ends: AbortSignal): Pr
 /** Where the cloud says how many calls are left. After a refusal it often says how long to wait instead. */
 function tellQuota({ throttle, resetIsWait = true }: Tools, { status, headers }: RawResponse): void {
   const quota = callQuota(headers, { localNow: Date.now(), resetIsWait })
-  if (quota && (status !== 429 || quota.paceMs !== undefined)) throttle.tellLeft(quota)
+  if (quota && (status !== 429 || quota.paceMs !== undefined)) throttle.noteQuota(quota)
 }
 
 /** It is shown to people, so it may only be what such ids are. */

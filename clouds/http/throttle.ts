@@ -9,9 +9,9 @@ export type Throttle = {
   /** Waits for the turn of a call, the highest priority first; rejects with the reason of the signal. */
   turn(priority: number, signal: AbortSignal): Promise<void>
   /** The result of a call that began at this time. */
-  tell(result: 'accepted' | 'refused', beganAtMs: number): void
+  noteResult(result: 'accepted' | 'refused', beganAtMs: number): void
   /** How much the cloud says is left of its limit. Only moves may use the last calls. */
-  tellLeft(quota: CallQuota): void
+  noteQuota(quota: CallQuota): void
 }
 
 /** The calls that are left of a limit. `paceMs`: the time in which one more is allowed, where the cloud says so. */
@@ -51,8 +51,8 @@ export function makeThrottle(): Throttle {
       }
       await turns.add(wait, { priority, signal })
     },
-    tellLeft: (told) => void (quota = told),
-    tell(result, beganAtMs) {
+    noteQuota: (told) => void (quota = told),
+    noteResult(result, beganAtMs) {
       // A call from before the spreading says nothing about the current spread.
       if (beganAtMs < slowedAtMs) return
       if (result === 'refused') {

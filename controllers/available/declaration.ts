@@ -136,27 +136,27 @@ export function availableSteps(
       case 'release':
         return (await ledger.releaseSource(step.source, signal)) === 'released' ? undefined : { againInMs: pollMs }
       case 'transfer':
-        return nothing(ledger.transferWarm(step, signal))
+        return finish(ledger.transferWarm(step, signal))
       case 'bind':
-        return nothing(ledger.bindSource(step.source, signal))
+        return finish(ledger.bindSource(step.source, signal))
       case 'add-finalizer':
-        return nothing(ledger.holdRecord(step.source, signal))
+        return finish(ledger.holdRecord(step.source, signal))
       case 'observe':
-        return nothing(ledger.observeRecord(step.source, signal))
+        return finish(ledger.observeRecord(step.source, signal))
       case 'restore-claim':
-        return nothing(ledger.restoreClaim(step, signal))
+        return finish(ledger.restoreClaim(step, signal))
       case 'reclaim':
-        return nothing(ledger.reclaimSource(step, signal))
+        return finish(ledger.reclaimSource(step, signal))
       case 'remove':
-        return nothing(ledger.removeRecord(step.source, signal))
+        return finish(ledger.removeRecord(step.source, signal))
       case 'clear-source':
-        return nothing(ledger.clearSource(step.record, signal))
+        return finish(ledger.clearSource(step.record, signal))
     }
   }
 }
 
 /** Waits for a step after which the next look follows at once. */
-async function nothing(step: Promise<unknown>): Promise<undefined> {
+async function finish(step: Promise<unknown>): Promise<undefined> {
   await step
 }
 

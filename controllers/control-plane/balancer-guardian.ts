@@ -101,7 +101,7 @@ async function turn(at: Turn): Promise<void> {
     state.failures += 1
     state.last = undefined
     state.notBeforeMs = options.clock.now() + backoffMs(state.failures, retry)
-    tell(at, errorText(error))
+    reportProblem(at, errorText(error))
   }
 }
 
@@ -113,7 +113,7 @@ async function lookAndChange(at: Turn): Promise<void> {
   if (isDue(at)) await look(at)
   if (!state.last) return
   const wanted = wantedChange(options, state.last)
-  tell(at, wanted ? undefined : 'no control-plane node answers well; the origins stay as they are')
+  reportProblem(at, wanted ? undefined : 'no control-plane node answers well; the origins stay as they are')
   if (wanted && !isUnchanged(wanted.changes)) await change(at, wanted)
 }
 
@@ -172,7 +172,7 @@ function numberOf({ port, nodes }: BalancerGuardianOptions): number {
   return port ?? nodes().find(({ endpoint }) => endpoint)?.endpoint?.port ?? usualPort
 }
 
-function tell({ options: { id, log }, state }: Turn, problem: string | undefined): void {
+function reportProblem({ options: { id, log }, state }: Turn, problem: string | undefined): void {
   if (problem !== undefined && problem !== state.problem)
     log.warn({ balancer: id, problem }, 'control-plane load balancer')
   state.problem = problem

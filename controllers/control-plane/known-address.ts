@@ -44,7 +44,7 @@ export function knownAddress({ port, now, timeoutMs }: KnownAddressOptions): Kno
   const listeners: ChangeListener[] = []
 
   const { list, readNamed } = timedReads(port, timeoutMs)
-  const keep = (found: ControlPlaneAddress, beganAtMs: number) => {
+  const remember = (found: ControlPlaneAddress, beganAtMs: number) => {
     const before = last
     last = { ...found, address: canonicalIpAddress(found.address) ?? found.address }
     readSince(beganAtMs)
@@ -59,7 +59,7 @@ export function knownAddress({ port, now, timeoutMs }: KnownAddressOptions): Kno
     const known = inList ?? (last && (await readNamed(last.id, signal)))
     const kept = known ?? (listed.length === 1 ? listed[0] : undefined)
     problem = problemOf(port, { listed, kept })
-    if (kept) return keep(kept, beganAtMs)
+    if (kept) return remember(kept, beganAtMs)
     last = undefined
     readSince(beganAtMs)
   }
@@ -76,7 +76,7 @@ export function knownAddress({ port, now, timeoutMs }: KnownAddressOptions): Kno
       const beganAtMs = now()
       const found = await readNamed(id, signal)
       if (found === undefined) return find(signal)
-      keep(found, beganAtMs)
+      remember(found, beganAtMs)
     },
   }
 }

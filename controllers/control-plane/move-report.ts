@@ -43,17 +43,17 @@ export async function reportMove(move: TriedMove, options: MoveReportOptions, si
     const node = nodeOf(machine)
     if (node !== undefined && node !== move.to.name) subjects.push({ node })
   }
-  const tell = (occurrence: MoveOccurrence) => subjects.forEach((subject) => event(subject, occurrence))
+  const report = (occurrence: MoveOccurrence) => subjects.forEach((subject) => event(subject, occurrence))
   const text = `The control-plane address ${address} moved from ${formerNames} to ${move.to.name}: ${move.why}.`
-  tell({ type: move.reason === 'leaving' ? 'Normal' : 'Warning', reason: 'ControlPlaneAddressMoved', message: text })
+  report({ type: move.reason === 'leaving' ? 'Normal' : 'Warning', reason: 'ControlPlaneAddressMoved', message: text })
   const lastAnswers = machines.flatMap((machine) => options.answeredAtMs(machine) ?? [])
-  await tellAnswer({ address, name: move.to.name, lastAnswerMs: Math.max(...lastAnswers), tell }, options, signal)
+  await tellAnswer({ address, name: move.to.name, lastAnswerMs: Math.max(...lastAnswers), report }, options, signal)
 }
 
-type Moved = { address: string; name: string; lastAnswerMs: number; tell: (occurrence: MoveOccurrence) => void }
+type Moved = { address: string; name: string; lastAnswerMs: number; report: (occurrence: MoveOccurrence) => void }
 
 async function tellAnswer(moved: Moved, options: MoveReportOptions, signal: AbortSignal): Promise<void> {
-  const { address, name, lastAnswerMs, tell } = moved
+  const { address, name, lastAnswerMs, report } = moved
   const { clock, log, onAnswer } = options
   const isAnswered = await awaitAnswer(options, signal)
   if (isAnswered === undefined) return
@@ -62,11 +62,11 @@ async function tellAnswer(moved: Moved, options: MoveReportOptions, signal: Abor
     onAnswer(outageMs)
     log.info({ address, holder: name, outageMs }, 'control-plane address answers')
     const message = `The control-plane address ${address} answers on ${name}, ${formatDuration(outageMs)} after the last good answer before the move.`
-    return tell({ type: 'Normal', reason: 'ControlPlaneAddressAnswers', message })
+    return report({ type: 'Normal', reason: 'ControlPlaneAddressAnswers', message })
   }
   log.warn({ address, holder: name }, 'control-plane address does not answer after its move')
   const message = `The control-plane address ${address} is assigned to ${name} but does not answer from here. Check that a network interface of that machine has it, and that all API servers are good.`
-  tell({ type: 'Warning', reason: 'ControlPlaneAddressSilent', message })
+  report({ type: 'Warning', reason: 'ControlPlaneAddressSilent', message })
 }
 
 /** Whether the address answers in time; undefined if this machine cannot tell. */

@@ -5,7 +5,7 @@
 //   any address             | it has no finalizer of ours                      | add-finalizer
 //   its own address         | the record holds that address                    | show-address
 //   its own address         | it is in doubt, and the Service does not show it | wait
-//   its own address         | the Service shows an address of ours, or still   | hide-address
+//   its own address         | the Service shows our address, or still          | hide-address
 //                           | has the marks of a withdrawal                    |
 //   its own address         | it is not announced                              | announce
 //   its own address         | the sweep adopts a reservation for its record    | wait

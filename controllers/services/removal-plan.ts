@@ -25,7 +25,7 @@
 //   is deleted or wants no address  | it has a record that is not Released             | release or retain
 //   wants no address                | it has our annotations                           | hide-address
 //   has our finalizer               | its second address is not released yet           | wait
-//   is deleted, with our finalizer  | it shows an address of ours that is to be        | recover-records
+//   is deleted, with our finalizer  | it shows our address that is to be               | recover-records
 //                                   | retained, and no record has it                   |
 //   has our finalizer               |                                                  | remove-finalizers
 //   otherwise                       |                                                  | -

@@ -125,7 +125,7 @@ export function serviceCondition(deps: ServiceConditionDeps): Reconciler {
       const stored = addressConditionOf(service)
       if (!isSame(stored, wanted)) {
         await write(deps, { service, stored, wanted }, signal)
-        if (wanted) tell(deps, { service, stored, wanted })
+        if (wanted) recordEvent(deps, { service, stored, wanted })
       }
       return isWaiting ? { againInMs: pendingPollMs } : {}
     },
@@ -186,7 +186,7 @@ async function patchCondition(
 }
 
 /** Success is what the status shows. A balancer says so itself. */
-function tell({ event }: ServiceConditionDeps, { service, stored, wanted }: Change): void {
+function recordEvent({ event }: ServiceConditionDeps, { service, stored, wanted }: Change): void {
   if (wanted?.status === 'True') {
     event(service, ensuredEvent(service))
   } else if (wanted?.reason === 'NotAnnounced' && stored?.message !== wanted.message) {

@@ -52,7 +52,7 @@ export async function obtainAddress(deps: ObtainDeps, task: Task, timeLimit: Tim
     record = claimed.record
     // 10. Check the limits. Not earlier, for a warm address is counted already and its Service adds none. And every time,
     //     for the process that created the record may have died before it checked them.
-    const reason = (await deps.overLimit(record, new AbortController().signal)) ?? deps.turnover.take(record)
+    const reason = (await deps.overLimit(record, new AbortController().signal)) ?? deps.turnover.countOrder(record)
     if (reason !== undefined)
       return await refuseOverLimit(deps, { isFresh, isAbsent, record, source: claimed.source }, reason)
     if (claimed.source) return await holdSource(deps, record, claimed.source)

@@ -7,7 +7,7 @@ export type Turnover = {
   /** Why the namespace of a record gets no new address now; undefined if it may. */
   reason(record: ElasticIP): string | undefined
   /** Counts the new address of a record, once however often that is requested; or returns why there will be none. */
-  take(record: ElasticIP): string | undefined
+  countOrder(record: ElasticIP): string | undefined
   /** The cloud certainly reserved nothing for the record. */
   giveBack(record: ElasticIP): void
   /** The cloud refused the order of the record, and would refuse it again. */
@@ -47,7 +47,7 @@ export function turnover({ limit = Infinity, now }: { limit?: number | undefined
   }
   return {
     reason,
-    take(record) {
+    countOrder(record) {
       const refusal = reason(record)
       const { uid } = record.metadata
       const namespace = billedNamespace(record)

@@ -54,7 +54,7 @@ export function clusterSigns(deps: ClusterSignsDeps): ClusterSigns {
       wait.reset(silentMs)
     },
     waitMs: () => wait.leftMs(),
-    begin: async (signal) => wait.keep(await known.read(signal), signal),
+    begin: async (signal) => wait.store(await known.read(signal), signal),
     async check(reservations, signal) {
       const { stored, entries } = await known.read(signal)
       const witness = await deps.witness.find(signal)
@@ -185,7 +185,7 @@ function releaseWait({ map, scheme, successionMs, monotonicMs, log }: ReleaseWai
       untilMs = undefined
     },
     /** Stores that this leader waits: the next leader of a copy must not take us for the original's. */
-    async keep({ entries, stored }: Known, signal: AbortSignal): Promise<void> {
+    async store({ entries, stored }: Known, signal: AbortSignal): Promise<void> {
       if (entries.signs.length === 0 || isSuccession({ silentMs, successionMs })) return
       await map.change(stored, { cluster: scheme.cluster, waiting: 'true' }, signal)
     },

@@ -10,7 +10,7 @@ import type { SignEntries } from './sign-plan.ts'
 /** The knowledge of a process about another cluster that uses our id. */
 export type HaltMemory = {
   /** Keeps what the map says. Called for every version of it that this process reads or writes. */
-  see(map: ConfigMap | undefined): void
+  learn(map: ConfigMap | undefined): void
   /** Keeps that we stop, before the map says so. */
   note(halt: Halt): void
   /** The entries of the map about signs, and those that this process has seen in it before. */
@@ -33,7 +33,7 @@ export function haltMemory({ cluster, at }: HaltMemoryOptions): HaltMemory {
   const note = ({ sign, isAlive }: Halt) => {
     halt = { sign, isAlive: isAlive || halt?.isAlive === true }
   }
-  const see = (map: ConfigMap | undefined) => {
+  const learn = (map: ConfigMap | undefined) => {
     const stored = storedEntries(map, cluster)
     overruled = stored.overruled ?? overruled
     if (halt?.sign === overruled) halt = undefined
@@ -48,7 +48,7 @@ export function haltMemory({ cluster, at }: HaltMemoryOptions): HaltMemory {
     return { ...stored, foreign: stored.foreign ?? halt?.sign, isAlive, overruled: stored.overruled ?? overruled }
   }
   return {
-    see,
+    learn,
     note,
     entries,
     kept: () => ({

@@ -27,7 +27,7 @@ export type LedgerMapOptions = {
   namespace: string
   name: string
   /** Sees every version of the map, and has what a new map begins with. */
-  halt: Pick<HaltMemory, 'see' | 'kept'>
+  halt: Pick<HaltMemory, 'learn' | 'kept'>
   monotonicMs: () => number
 }
 
@@ -44,7 +44,7 @@ export function ledgerMap({ client, namespace, name, halt, monotonicMs }: Ledger
   const read = async (signal: AbortSignal) => {
     const readMs = monotonicMs()
     const map = await client.get(configMaps, { namespace, name }, { signal })
-    halt.see(map)
+    halt.learn(map)
     return remember(map, readMs)
   }
   /** Two simultaneous reads of one claim are one request. A read ends with its own signal, so others do not share it. */
@@ -66,7 +66,7 @@ export function ledgerMap({ client, namespace, name, halt, monotonicMs }: Ledger
       if (stored && isSame(stored, changed)) return stored
       known = undefined
       const written = await (stored ? client.replace(configMaps, changed, { signal }) : create(client, changed, signal))
-      halt.see(written)
+      halt.learn(written)
       return written
     },
   }

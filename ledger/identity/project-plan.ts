@@ -36,7 +36,7 @@ export type OtherProject = { kind: 'other'; what: string; remedy: string }
  * | another one            | otherwise                                        | other    |
  * | its former id, or none | no record has a reservation, the cloud answers   | remember |
  * | its former id, or none | no record has a reservation, the cloud does not  | ours     |
- * | its former id, or none | the project has a reservation of ours            | remember |
+ * | its former id, or none | the project has our reservation                    | remember |
  * | its former id, or none | the project has none of ours                     | other    |
  * | its former id, or none | the project could not be read                    | unread   |
  *

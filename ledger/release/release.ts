@@ -158,7 +158,7 @@ async function releaseToCloud(
   const reservationID = reservationIdOf(marked) ?? (await findReservation(deps, marked, signal))?.id
   const found = reservationID === undefined ? undefined : await deps.cloud.reservation(reservationID, signal)
   const of = { marked, written, found }
-  const kept = reservationID === undefined ? undefined : await keep(deps, { ...of, reservationID }, signal)
+  const kept = reservationID === undefined ? undefined : await keepReservation(deps, { ...of, reservationID }, signal)
   if (kept !== undefined) return kept
   if (isAnnounced) return 'unshared'
   const { deletionRequestedAt, address = found?.address } = marked.status ?? {}
@@ -188,7 +188,7 @@ function isRetained(record: ElasticIP): boolean {
 }
 
 /** Looks live whether the reservation of a record stays, and has the record removed then; undefined if both go. */
-async function keep(
+async function keepReservation(
   deps: SourceReleaseDeps,
   { marked, written, ...of }: Marked & { reservationID: string; found: Reservation | undefined },
   signal: AbortSignal,

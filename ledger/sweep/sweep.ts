@@ -133,7 +133,7 @@ function sweepMemory(monotonicMs: () => number) {
       this.missing = new Set()
     },
     agesMs: (): Map<string, number> => new Map([...since].map(([id, atMs]) => [id, monotonicMs() - atMs])),
-    keep(ids: ReadonlySet<string>): void {
+    keepOnly(ids: ReadonlySet<string>): void {
       since = new Map([...ids].map((id) => [id, since.get(id) ?? monotonicMs()]))
     },
   }
@@ -148,12 +148,12 @@ async function keepSuspects(
   { memory, ids }: { memory: ReturnType<typeof sweepMemory>; ids: ReadonlySet<string> },
   signal: AbortSignal,
 ): Promise<void> {
-  memory.keep(ids)
+  memory.keepOnly(ids)
   if (ids.size === 0) return
   try {
     await records.list({ signal })
   } catch (error) {
-    memory.keep(new Set())
+    memory.keepOnly(new Set())
     throw error
   }
 }

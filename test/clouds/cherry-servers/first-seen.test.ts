@@ -10,7 +10,7 @@ test('things are as old as they are known to be, and what no longer exists is fo
   assert.is(seen.of('a'), '2026-01-01T00:00:00.000Z')
   assert.is(seen.of('b'), '2026-01-01T01:00:00.000Z')
   hour = 2
-  seen.keep(['b'])
+  seen.keepOnly(['b'])
   assert.is(seen.of('b'), '2026-01-01T01:00:00.000Z')
   assert.is(seen.of('a'), '2026-01-01T02:00:00.000Z')
 })

@@ -17,7 +17,7 @@ async function waits(throttle: ReturnType<typeof makeThrottle>, count: number, p
 /** A call is refused, and then two have their turns: how long after the refusal each of them begins. */
 async function turnsAfterRefusal(throttle: ReturnType<typeof makeThrottle>): Promise<[first: number, second: number]> {
   const fromMs = performance.now()
-  throttle.tell('refused', fromMs)
+  throttle.noteResult('refused', fromMs)
   const next = async () => {
     await throttle.turn(0, neverAborted)
     return performance.now() - fromMs
@@ -28,8 +28,8 @@ async function turnsAfterRefusal(throttle: ReturnType<typeof makeThrottle>): Pro
 test('nothing waits before the first refusal, and after calls were accepted again while nobody waited', async () => {
   const throttle = makeThrottle()
   assert.ok(Math.min(...(await waits(throttle, 3))) < 50)
-  throttle.tell('refused', performance.now())
-  throttle.tell('accepted', performance.now())
+  throttle.noteResult('refused', performance.now())
+  throttle.noteResult('accepted', performance.now())
   assert.ok(Math.min(...(await waits(throttle, 3))) < 50)
 })
 
@@ -43,7 +43,7 @@ test('after a refusal calls begin one after the other, with a pause that grows w
 
 test('a call whose caller gives up leaves its place, and the next has its turn', async () => {
   const throttle = makeThrottle()
-  throttle.tell('refused', performance.now())
+  throttle.noteResult('refused', performance.now())
   const caller = new AbortController()
   const turns = [throttle.turn(0, caller.signal), throttle.turn(0, caller.signal), throttle.turn(0, neverAborted)]
   caller.abort(new Error('nobody waits for it'))
@@ -55,8 +55,8 @@ test('refusals of calls that began together slow the calls down once', async () 
   const [throttle, slowedTwice] = [makeThrottle(), makeThrottle()]
   const beganAtMs = performance.now()
   await waits(throttle, 1)
-  for (let n = 0; n < 100; n += 1) throttle.tell('refused', beganAtMs)
-  for (let n = 0; n < 2; n += 1) slowedTwice.tell('refused', performance.now())
+  for (let n = 0; n < 100; n += 1) throttle.noteResult('refused', beganAtMs)
+  for (let n = 0; n < 2; n += 1) slowedTwice.noteResult('refused', performance.now())
   const began: { name: string; atMs: number }[] = []
   const begin = async (name: string, slowed: typeof throttle) => {
     await slowed.turn(0, neverAborted)
@@ -72,7 +72,7 @@ test('refusals of calls that began together slow the calls down once', async () 
 
 test('the highest priority has the next turn, and a caller who leaves has none', async () => {
   const throttle = makeThrottle()
-  throttle.tell('refused', performance.now())
+  throttle.noteResult('refused', performance.now())
   const order: string[] = []
   const leaving = new AbortController()
   const all = [
@@ -89,9 +89,9 @@ test('the highest priority has the next turn, and a caller who leaves has none',
 
 test('the last fifth of the limit is for moves: other calls begin one after the other until more are left', async () => {
   const throttle = makeThrottle()
-  throttle.tellLeft({ left: 720, limit: 3_600 })
+  throttle.noteQuota({ left: 720, limit: 3_600 })
   assert.ok(Math.max(...(await waits(throttle, 3))) < 2_000, 'a fifth is left')
-  throttle.tellLeft({ left: 719, limit: 3_600 })
+  throttle.noteQuota({ left: 719, limit: 3_600 })
   const began: string[] = []
   const turn = (name: string, priority: number) =>
     throttle.turn(priority, neverAborted).then(() => void began.push(name))
@@ -100,7 +100,7 @@ test('the last fifth of the limit is for moves: other calls begin one after the 
   assert.equal(began, ['move', 'second move'])
   await others[0]
   assert.equal(began, ['move', 'second move', 'read'])
-  throttle.tellLeft({ left: 3_000, limit: 3_600 })
+  throttle.noteQuota({ left: 3_000, limit: 3_600 })
   await Promise.all(others)
   assert.equal(began.slice(3), ['write', 'second read'])
   assert.ok(Math.max(...(await waits(throttle, 3))) < 2_000, 'more are left again')
@@ -108,21 +108,21 @@ test('the last fifth of the limit is for moves: other calls begin one after the 
 
 test('the pace of the provider is kept after a refusal until more calls are left than wait for their turn', async () => {
   const throttle = makeThrottle()
-  throttle.tellLeft({ left: 0, limit: 3_600, paceMs: 300 })
+  throttle.noteQuota({ left: 0, limit: 3_600, paceMs: 300 })
   const fromMs = performance.now()
-  throttle.tell('refused', fromMs)
-  throttle.tell('accepted', fromMs)
+  throttle.noteResult('refused', fromMs)
+  throttle.noteResult('accepted', fromMs)
   const began: number[] = []
   const turn = async () => {
     await throttle.turn(movePriority, neverAborted)
-    throttle.tell('accepted', performance.now())
+    throttle.noteResult('accepted', performance.now())
     began.push(performance.now() - fromMs)
   }
   await Promise.all([turn(), turn()])
   await turn()
   began.forEach((ms, n) => assert.ok(ms > 300 * (n + 1) - 10, `turn ${n} after ${ms} ms`))
-  throttle.tellLeft({ left: 1, limit: 3_600, paceMs: 300 })
-  throttle.tell('accepted', performance.now())
+  throttle.noteQuota({ left: 1, limit: 3_600, paceMs: 300 })
+  throttle.noteResult('accepted', performance.now())
   assert.ok(Math.min(...(await waits(throttle, 3, movePriority))) < 50)
 })
 

@@ -19,7 +19,7 @@ function afterThree(limit: number | undefined = 1) {
   const clock = { ms: start }
   const counted = turnover({ limit, now: () => new Date(clock.ms) })
   for (const uid of ['a', 'b', 'c']) {
-    counted.take(record(uid))
+    counted.countOrder(record(uid))
     clock.ms += minuteMs
   }
   return { counted, clock }
@@ -63,7 +63,7 @@ for (const { name, record: wanted = record('d'), limit = 1, act } of passing) {
 
 test('the address that a Service takes from the warm pool counts, for the pool orders another', () => {
   const counted = turnover({ limit: 1, now: () => new Date(start) })
-  for (const uid of ['a', 'b', 'c']) counted.take(record(uid, { source: { name: 'warm-1', type: 'WarmPool' } }))
+  for (const uid of ['a', 'b', 'c']) counted.countOrder(record(uid, { source: { name: 'warm-1', type: 'WarmPool' } }))
   assert.is(counted.reason(record('d')), message)
 })
 
@@ -74,14 +74,14 @@ test('neither a provisioned address counts, nor one that no Service has claimed'
     { ...record(`warm-${uid}`), spec },
   ])
   const counted = turnover({ limit: 1, now: () => new Date(start) })
-  for (const other of others) counted.take(other)
+  for (const other of others) counted.countOrder(other)
   assert.is(counted.reason(record('d')), undefined)
   for (const other of others) assert.is(afterThree().counted.reason(other), undefined)
 })
 
 test('without a limit nothing is counted', () => {
   const counted = turnover({ limit: undefined, now: () => new Date(start) })
-  for (let n = 0; n < 100; n += 1) assert.is(counted.take(record(String(n))), undefined)
+  for (let n = 0; n < 100; n += 1) assert.is(counted.countOrder(record(String(n))), undefined)
 })
 
 test('a loop that claims and releases ends, and requests that the provider refused do not count', async () => {
@@ -133,11 +133,11 @@ test('after thirty orders in vain within five minutes a namespace waits, with or
   const reason =
     'the provider refused 30 orders of namespace shop within five minutes; ' +
     'the next one is sent after 2026-01-31T09:05:00.000Z'
-  assert.is(counted.take(record('next')), reason)
+  assert.is(counted.countOrder(record('next')), reason)
   clock.ms = start + 5 * minuteMs - 1
   assert.is(counted.reason(record('next')), reason)
   clock.ms = start + 5 * minuteMs
-  assert.is(counted.take(record('next')), undefined)
+  assert.is(counted.countOrder(record('next')), undefined)
 })
 
 const unaffected: { name: string; refusals?: number; wanted?: ElasticIP; ms?: number }[] = [
