@@ -188,13 +188,10 @@ export function quickSteps(deps: ServiceAddressDeps, queues: StepQueues): Reconc
   })
 }
 
-/**
- * Carries out one kind of step that waits for the cloud, with the quick ones that follow a claim: a user waits for them.
- * A release ends the run, because its change is an event for the controller of quick steps.
- */
+/** Carries out one kind of step that waits for the cloud. Its change is an event for the controller of quick steps. */
 export function cloudSteps(kind: CloudStep, deps: ServiceAddressDeps, queues: StepQueues): Reconciler {
   const reconciler = serviceAddress({
-    ...endingAfter(deps, [kind === 'release' ? 'release' : 'announce']),
+    ...endingAfter(deps, [kind]),
     // No key is forwarded for what a cache shows: two controllers with old caches
     // would forward it to each other without end.
     forward: (step, { key, isLive }) => {

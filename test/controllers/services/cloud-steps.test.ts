@@ -161,6 +161,19 @@ for (const { kind, state, step } of [
     assert.equal(done, [step])
   })
 
+test('a claim ends its run: two controllers would show the same address, and one of them would meet a conflict', async () => {
+  const stored: State = { service: waiting }
+  const { deps, queues, done } = stage(stored)
+  const carryOut: ServiceAddressDeps['carryOut'] = (step) => {
+    done.push(step.do)
+    stored.record = makeRecord({ phase: 'Reserved', address: '203.0.113.40', reservationID: 'res-1' })
+    return Promise.resolve(undefined)
+  }
+  const outcome = await cloudSteps('claim', { ...deps, carryOut }, queues).reconcile(key, signal)
+  assert.equal(done, ['claim'])
+  assert.ok(outcome.againInMs)
+})
+
 test('a record that came and went while its watch was broken is no event, and its Service goes all the same', async () => {
   const stored: State = { service: gone, record: lost }
   const { deps, queues, done } = stage(stored, { service: gone })
