@@ -1,12 +1,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { findNamespaceProblem, namespaced } from '../sandbox/rig/namespace.ts'
+import { namespaced } from '../sandbox/rig/namespace.ts'
+import { prepareWholeRig } from '../sandbox/rig/prepare.ts'
 import type { Row } from './measure.ts'
 
 /** Measures in another process, which has a network of its own and prints its rows as JSON. */
 export async function inNamespaces(entry: string, words: string[] = []): Promise<Row[]> {
-  const problem = findNamespaceProblem()
+  // It has no way out, so whatever it runs is built before.
+  const problem = await prepareWholeRig()
   if (problem !== undefined) throw new Error(`this machine cannot measure ${entry}: ${problem}`)
   const [program = '', ...args] = namespaced([process.execPath, join(import.meta.dirname, entry), ...words])
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] })

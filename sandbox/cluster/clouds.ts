@@ -1,6 +1,6 @@
 // The simulated clouds of a cluster: a server for each node, the way of packets to an address, and what the chart needs.
 import { startCherryServers } from '../clouds/cherry-servers/server.ts'
-import type { AccountControl, Json } from '../clouds/control.ts'
+import type { AccountControl, CloudControl, Json } from '../clouds/control.ts'
 import { startHetzner } from '../clouds/hetzner/server.ts'
 import { type Provider, providers } from '../rig/providers.ts'
 
@@ -14,6 +14,7 @@ export type CloudMachine = {
 
 export type ClusterCloud = {
   url: string
+  control: CloudControl
   /** Where people control the cloud. */
   controlUrl: string
   machines: CloudMachine[]
@@ -22,9 +23,12 @@ export type ClusterCloud = {
   settings: Record<string, string>
   secret: Record<string, string>
   /** How packets find an address: the machine to which the cloud routes it now, or routers that learn it by BGP. */
-  way: { routes: () => ReadonlyMap<string, string | undefined> } | { bgp: Provider }
+  way: { routes: () => ReadonlyMap<string, string | undefined> } | { bgp: Provider; show: (learned: Learned[]) => void }
   close(): Promise<void>
 }
+
+/** The sessions of a machine with routers, and the prefixes that it announces to them. */
+export type Learned = { machine: string; sessions: number; routes: string[] }
 
 export type CloudOptions = { host: string; tls: { cert: string; key: string }; names: string[] }
 
@@ -80,7 +84,16 @@ async function openCherryServers({ host, tls, names }: CloudOptions): Promise<Cl
     cloudProvider: 'cherryservers',
     settings: { region: 'LT-Siauliai', loadbalancer: 'metallb:///' },
     secret: { apiKey: token, projectID: String(project) },
-    way: { bgp: providers['cherry-servers'] },
+    way: {
+      bgp: providers['cherry-servers'],
+      show(learned) {
+        for (const { id, hostname, bgp } of cloud.control.devices.all()) {
+          const of = learned.find(({ machine }) => machine === hostname)
+          if (of && (bgp as { enabled: boolean }).enabled)
+            cloud.control.bgp.setSession(String(id), { connected: of.sessions, routes: of.routes })
+        }
+      },
+    },
   }
 }
 

@@ -2,7 +2,7 @@
 // namespaces of its own: see namespaced() in ../rig/namespace.ts.
 import { mkdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { repeat } from '../../lib/repeat.ts'
 import { type Child, startChild } from '../child.ts'
 import { type Member, etcdArgs, ports } from '../control-planes/args.ts'
 import { administrator, makeAuthority, writeCredentials } from '../control-planes/credentials.ts'
@@ -12,7 +12,7 @@ import { waitUntilReady } from '../control-plane/wait-until-ready.ts'
 import { type Kubectl, kubectlOf } from '../kubectl.ts'
 import { administratorWith } from '../rig/administrator.ts'
 import { type Routers, startRouters } from '../rig/routers.ts'
-import { type ClusterCloud, type ClusterCloudName, clusterClouds } from './clouds.ts'
+import { type CloudMachine, type ClusterCloud, type ClusterCloudName, type Learned, clusterClouds } from './clouds.ts'
 import { type ClusterNode, makeNode } from './node.ts'
 import type { ClusterPrograms } from './programs.ts'
 
@@ -105,7 +105,24 @@ async function openWay({ way, machines }: ClusterCloud, network: Network, dir: s
   if ('routes' in way) return follow(network, way.routes)
   const cables = new Map(machines.map(({ name, addresses }) => [addresses[0] ?? '', network.cableOf(name)]))
   for (const address of way.bgp.routers) await network.addRouterAddress(address)
-  return startRouters({ dir, provider: way.bgp, cables })
+  const routers = await startRouters({ dir, provider: way.bgp, cables })
+  const stopShowing = inBackground(2000, async () => way.show(await learnedOf(routers, machines)))
+  return {
+    async stop() {
+      await stopShowing()
+      await routers.stop()
+    },
+  }
+}
+
+/** The sessions and routes of each machine. Its sessions come from its first address. */
+async function learnedOf(routers: Routers, machines: readonly CloudMachine[]): Promise<Learned[]> {
+  const [sessions, routes] = [await routers.sessions(), await routers.routes()]
+  return machines.map(({ name, addresses: [source] }) => ({
+    machine: name,
+    sessions: sessions.filter(({ machine }) => machine === source).length,
+    routes: [...new Set(routes.flatMap(({ prefix, via }) => (via === source ? [prefix] : [])))],
+  }))
 }
 
 const sharedHosts = ['10.96.0.1', 'kubernetes.default.svc']
@@ -194,26 +211,25 @@ function apiServerArgs(dir: string, { address, dir: own }: Member): string[] {
   ]
 }
 
-const periodMs = 50
-
 /** Keeps the routes of the network as the cloud has them. */
 function follow(network: Network, routes: () => ReadonlyMap<string, string | undefined>): Pick<Routers, 'stop'> {
-  const stopping = new AbortController()
   const routed = new Map<string, string | undefined>()
-  const loop = (async () => {
-    while (!stopping.signal.aborted) {
-      for (const [address, machine] of routes()) {
-        if (routed.has(address) && routed.get(address) === machine) continue
-        routed.set(address, machine)
-        await network.route(address, machine)
-      }
-      await sleep(periodMs)
+  const stop = inBackground(50, async () => {
+    for (const [address, machine] of routes()) {
+      if (routed.has(address) && routed.get(address) === machine) continue
+      routed.set(address, machine)
+      await network.route(address, machine)
     }
-  })()
-  return {
-    async stop() {
-      stopping.abort()
-      await loop
-    },
+  })
+  return { stop }
+}
+
+/** Works again and again; returns what ends it and waits for the last round. */
+function inBackground(everyMs: number, work: () => Promise<void>): () => Promise<void> {
+  const stopping = new AbortController()
+  const loop = repeat(work, { everyMs, signal: stopping.signal })
+  return async () => {
+    stopping.abort()
+    await loop
   }
 }

@@ -47,16 +47,19 @@ export async function expose({ kubectl }: Booted, name: string, spec: object = {
   return loadBalancerIP
 }
 
+/** A time without an answer. */
+export type Gap = { beganMs: number; ms: number }
+
 export type Client = {
-  /** Waits for the next answer; returns the longest time without one since the last call, in milliseconds. */
-  longestGapMs(): Promise<number>
+  /** Waits for the next answer; returns the longest time without one since the last call. */
+  longestGap(): Promise<Gap>
   stop(): Promise<void>
 }
 
 /** A client outside that asks an address ten times a second. */
 export async function clientOf({ dir, atClient }: Booted, address: string): Promise<Client> {
   const [answers, end] = ['answers', 'end'].map((what) => join(dir, `${what}-${address}`)) as [string, string]
-  const ask = `curl --silent --fail --output /dev/null --max-time 1 http://${address}/hostname`
+  const ask = `curl --silent --fail --output /dev/null --max-time 0.5 http://${address}/hostname`
   const loop = `until [ -e ${end} ]; do ${ask} && date +%s%3N >> ${answers}; sleep 0.1; done`
   const asking = atClient(['sh', '-c', loop])
   const times = () => (existsSync(answers) ? readFileSync(answers, 'utf8').trim().split('\n').map(Number) : [])
@@ -67,11 +70,12 @@ export async function clientOf({ dir, atClient }: Booted, address: string): Prom
   await next()
   let from = times().length - 1
   return {
-    async longestGapMs() {
+    async longestGap() {
       await next()
       const seen = times().slice(from)
       from += seen.length - 1
-      return Math.max(...seen.slice(1).map((time, at) => time - (seen[at] ?? time)))
+      const gaps = seen.slice(1).map((time, at) => ({ beganMs: seen[at] ?? time, ms: time - (seen[at] ?? time) }))
+      return gaps.reduce((longest, gap) => (gap.ms > longest.ms ? gap : longest))
     },
     async stop() {
       appendFileSync(end, '')
