@@ -59,7 +59,7 @@ const lookMs = 1_000
 async function takeLock({ client, namespace, command, tell, signal, clock, ...more }: LockDeps): Promise<KeptLease> {
   const { lockMs: durationMs = leaseDurationMs } = more
   const at = lockAt(namespace)
-  const identity = `${person()}_takeover-${command}_${randomUUID()}`
+  const identity = `${userName()}@${hostname()}_takeover-${command}_${randomUUID()}`
   const record = leaseRecord({ client, lease: at, identity, leaseDurationMs: durationMs, callTimeoutMs: 5_000, clock })
   const taken = () =>
     new End(
@@ -71,7 +71,11 @@ async function takeLock({ client, namespace, command, tell, signal, clock, ...mo
   while (!(await lock.claim())) {
     const stored = await client.get(leases, at)
     const worker = workerOf(stored)
-    if (first && worker && stored?.spec?.renewTime !== first.spec?.renewTime) throw lockedBy(worker)
+    if (first && worker && stored?.spec?.renewTime !== first.spec?.renewTime)
+      throw new End(
+        'refused',
+        `${workerText(worker)}; wait until it has ended, or end it there, then run this command again`,
+      )
     if (!first && worker) {
       first = stored
       tell(`${workerText(worker)}; waiting up to ${durationMs / 1000} s to see whether it is still running`)
@@ -101,19 +105,7 @@ function inSeconds(time: string | undefined): string | undefined {
   return time?.replace(/\.\d+/, '')
 }
 
-function lockedBy(worker: Worker): End {
-  return new End(
-    'refused',
-    `${workerText(worker)}; wait until it has ended, or end it there, then run this command again`,
-  )
-}
-
-/** Who runs this command: what a colleague needs to find the other terminal. */
-function person(): string {
-  return `${userName()}@${hostname()}`
-}
-
-/** In a container the user may have no name. */
+/** Who runs this command, for a colleague who looks for the other terminal. In a container the user may have no name. */
 function userName(): string {
   try {
     return userInfo().username

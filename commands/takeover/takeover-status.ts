@@ -21,9 +21,9 @@ export function isComplete(status: TakeoverStatus | undefined): boolean {
   return status?.recorded === 'applied' && status.lacking.length === 0
 }
 
-/** The command that goes on where a takeover stopped. */
-export function nextCommand({ recorded }: Pick<TakeoverStatus, 'recorded'>): string {
-  return `eip-admission takeover ${recorded === 'undoing' ? 'undo' : 'apply'}`
+/** The command that goes on where a takeover stopped, and the one that turns back. */
+export function commandsOf({ recorded }: TakeoverStatus): ['apply', 'undo'] | ['undo', 'apply'] {
+  return recorded === 'undoing' ? ['undo', 'apply'] : ['apply', 'undo']
 }
 
 /** A run at work, for people. */
@@ -38,6 +38,5 @@ export function statusText(status: TakeoverStatus): string {
   if (worker) return `${workerText(worker)}, at ${at}`
   if (isComplete(status)) return 'the takeover is complete'
   if (recorded === 'applied') return `the takeover was complete, but ${lacking.join(', and ')}`
-  const command = recorded === 'undoing' ? 'undo' : 'apply'
-  return `\`takeover ${command}\` stopped at ${at}`
+  return `\`takeover ${commandsOf(status)[0]}\` stopped at ${at}`
 }

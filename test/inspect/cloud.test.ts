@@ -43,7 +43,10 @@ test('the neighbours of 200 machines are in one list where the vendor has one', 
   const context = makeContext({ flags: { '--loadbalancer': 'metallb:///' } })
   const { peers } = await cloudFacts({ ...cloud, cloud, machines: cloud }, { context, pace: { calls: 0, limited: 0 } })
   assert.ok('value' in peers)
-  assert.equal([...peers.value.values()].map(({ length }) => length), Array(200).fill(2))
+  assert.equal(
+    [...peers.value.values()].map(({ length }) => length),
+    Array(200).fill(2),
+  )
   assert.is(control.calls.count('GET /servers/{id}'), 0)
   assert.is(control.calls.count('GET /projects/{id}/servers'), 2)
 })

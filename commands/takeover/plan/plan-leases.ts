@@ -3,7 +3,7 @@ import { isFalse } from '../../../inspect/given-settings.ts'
 import { isHeld, isOwnIdentity } from '../../../kube/lease.ts'
 import { isForeign, placeOf } from '../lead-lease.ts'
 import { livingWorker } from '../lock.ts'
-import { type TakeoverStatus, isComplete, nextCommand, statusText } from '../takeover-status.ts'
+import { type TakeoverStatus, commandsOf, isComplete, statusText } from '../takeover-status.ts'
 import { valueOf } from '../../../inspect/fact.ts'
 import type { PlanInput } from './facts.ts'
 import {
@@ -43,7 +43,9 @@ export function planLeases(input: PlanInput): PlannedLeases {
   const { leaseNamespace, leaseName } = context.settings.process
   const theirs = leaseOf(input)
   const ours = { namespace: leaseNamespace, name: leaseName }
-  const [seen, own] = [theirs, ours].map((at) => storedLease(input, at))
+  const [seen, own] = [theirs, ours].map(({ namespace, name }) =>
+    valueOf(facts.leases)?.find((one) => keyOf(one) === `${namespace}/${name}`),
+  )
   // A lease without renewals expires in a minute or two.
   const holderOf = (lease?: Lease) => (lease && isHeld(lease, context.now) ? (lease.spec?.holderIdentity ?? '') : '')
   const { holderIdentity: holder } = seen?.spec ?? {}
@@ -59,10 +61,6 @@ export function planLeases(input: PlanInput): PlannedLeases {
       ...(theirs.isUsed && placeOf(theirs) !== placeOf(ours) ? [otherLease(theirs, ours)] : []),
     ],
   }
-}
-
-function storedLease({ facts }: PlanInput, { namespace, name }: ObjectRef): Lease | undefined {
-  return valueOf(facts.leases)?.find((one) => keyOf(one) === `${namespace}/${name}`)
 }
 
 function alreadyLed({ namespace, name }: ObjectRef, leader: string): PlanFinding {
@@ -107,14 +105,11 @@ export function planStatus(
 /** The warning of a takeover that is not complete. */
 export function statusFindings(status: TakeoverStatus | undefined): PlanFindings {
   if (!status || isComplete(status)) return []
-  const other =
-    status.recorded === 'undoing'
-      ? '`eip-admission takeover apply` takes over again'
-      : '`eip-admission takeover undo` reverts it'
+  const [onward, back] = commandsOf(status)
   return warning('takeover-begun', 'the cluster', {
     what: `${statusText(status)}; the plan shows what is left`,
     remedy: status.worker
       ? 'wait until that run has ended, then run takeover plan again'
-      : `\`${nextCommand(status)}\` continues it, ${other}`,
+      : `\`eip-admission takeover ${onward}\` continues it, \`eip-admission takeover ${back}\` ${back === 'undo' ? 'reverts it' : 'takes over again'}`,
   })
 }

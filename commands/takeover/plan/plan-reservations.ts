@@ -124,17 +124,13 @@ function limitFindings({ facts, sweep, context }: ReservationFacts): PlanFinding
       return { of: `namespace ${name}`, count, limit: maxAddressesPerNamespace, flag }
     }),
   ]
+  // The remedy has room for new addresses.
   return rows
     .filter(({ count, limit }) => limit !== undefined && count > limit)
     .map(({ of, count, limit, flag }) =>
       blocker('limit', of, {
         what: `it holds ${counted(count, 'addresses')}, and ${flag} is ${limit}: new Services would be refused`,
-        remedy: `run takeover plan again with ${flag}=${roundUp(count)}; takeover apply needs the same flag`,
+        remedy: `run takeover plan again with ${flag}=${Math.ceil((count * 1.5) / 10) * 10}; takeover apply needs the same flag`,
       }),
     )
-}
-
-/** A limit with room for new addresses. */
-function roundUp(count: number): number {
-  return Math.ceil((count * 1.5) / 10) * 10
 }

@@ -2,7 +2,7 @@ import { proxyOf } from '../../../clouds/http/proxy.ts'
 import type { CloudProvider } from '../../../clouds/ports/cloud-provider.ts'
 import { readWorkloads, staticPods } from '../../../inspect/cluster.ts'
 import { type Fact, readFact, valueOf } from '../../../inspect/fact.ts'
-import type { Context, Pod, Workload } from '../../../inspect/facts.ts'
+import type { Context, Workload } from '../../../inspect/facts.ts'
 import {
   type FoundPredecessors,
   type FoundWorkload,
@@ -81,8 +81,9 @@ export async function readPlan(source: PlanSource): Promise<ReadPlan> {
 async function findAll(reader: Reader): Promise<{ found: FoundPredecessors; workloads: Workload[] }> {
   const workloads = await readWorkloads(reader)
   const namespaces = findPredecessors(workloads, []).workloads.map(({ object }) => object.metadata.namespace ?? '')
-  const pods = await readPods(reader, ['kube-system', ...namespaces])
-  return { found: findPredecessors(workloads, pods), workloads: [...workloads, ...staticPods(pods)] }
+  const places = [...new Set(['kube-system', ...namespaces])]
+  const seen = (await Promise.all(places.map((namespace) => listAll(reader, pods, { namespace })))).flat()
+  return { found: findPredecessors(workloads, seen), workloads: [...workloads, ...staticPods(seen)] }
 }
 
 /** Flags that say where `takeover` itself finds the cluster and the settings. */
@@ -180,10 +181,4 @@ function problemFinding({ setting, source, wrong, right }: Problem): Finding {
   const isOfFile = source?.startsWith('the field ') === true
   const shown = isOfFile ? wrong.replace(/^is ".*"$/s, 'cannot be used (its value is not shown)') : wrong
   return { reason: 'setting', where: setting, what: source === undefined ? shown : `${source} ${shown}`, remedy: right }
-}
-
-/** The pods of the namespaces in which a predecessor may run. */
-async function readPods(reader: Reader, namespaces: readonly string[]): Promise<Pod[]> {
-  const lists = [...new Set(namespaces)].map((namespace) => listAll(reader, pods, { namespace }))
-  return (await Promise.all(lists)).flat()
 }

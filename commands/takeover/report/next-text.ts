@@ -1,7 +1,7 @@
 import { plainText, shellWord } from '../../../lib/text.ts'
 import { names } from '../../../settings/installed-names.ts'
 import { type PredecessorWorkload, type TakeoverPlan, canApply, isDone } from '../plan/plan.ts'
-import { type TakeoverStatus, statusText } from '../takeover-status.ts'
+import { type TakeoverStatus, commandsOf, statusText } from '../takeover-status.ts'
 import { blockingText } from '../end.ts'
 
 /** The files that were written. */
@@ -22,7 +22,7 @@ function blockedText({ blockers: { length } }: TakeoverPlan): string {
 }
 
 function continueText(status: TakeoverStatus): string {
-  const [first, second] = status.recorded === 'undoing' ? (['undo', 'apply'] as const) : (['apply', 'undo'] as const)
+  const [first, second] = commandsOf(status)
   const other = second === 'undo' ? 'go back' : 'take over'
   const onward = `Started: ${plainText(statusText(status))}. Nothing was changed now. To continue:\n\n  eip-admission takeover ${first}`
   return `${onward}\n\nTo ${other} instead:\n\n  eip-admission takeover ${second}\n`

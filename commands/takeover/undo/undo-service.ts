@@ -43,7 +43,9 @@ export function undoPatch(
   // The API server refuses a new finalizer on an object that is being deleted.
   const added = isHeld && deletionTimestamp === undefined ? predecessorFinalizers : []
   const removed = ourAnnotations.filter((name) => annotations[name] !== undefined)
-  const withdrawn = annotations[withdrawingAnnotation] === undefined ? [] : withdrawnPools(annotations)
+  // By these annotations we made MetalLB withdraw the address.
+  const isWithdrawn = annotations[withdrawingAnnotation] !== undefined
+  const withdrawn = metallbPoolAnnotations.filter((name) => isWithdrawn && annotations[name] === unusedPoolName)
   return {
     metadata: {
       resourceVersion: service.metadata.resourceVersion,
@@ -51,11 +53,6 @@ export function undoPatch(
       annotations: Object.fromEntries([...removed, ...withdrawn].map((name) => [name, null])),
     },
   }
-}
-
-/** The annotations by which we made MetalLB withdraw the address. */
-function withdrawnPools(annotations: Readonly<Record<string, string>>): string[] {
-  return metallbPoolAnnotations.filter((name) => annotations[name] === unusedPoolName)
 }
 
 /** The other Services that show the address of one that is being deleted: whoever ends that one must keep the reservation. */
