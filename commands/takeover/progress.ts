@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { KubeClient } from '../../kube/client.ts'
+import { isAlreadyExists, isConflict } from '../../kube/errors.ts'
 import type { ConfigMap } from '../../kube/objects.ts'
 import { configMaps } from '../../kube/resource.ts'
 import { names } from '../../settings/installed-names.ts'
@@ -44,7 +46,15 @@ export function progressStore(client: KubeClient, namespace: string): ProgressSt
         metadata: stored?.metadata ?? at,
         data: { formatVersion: String(formatVersion), ...data },
       }
-      stored = stored ? await client.replace(configMaps, object) : await client.create(configMaps, object)
+      try {
+        stored = stored ? await client.replace(configMaps, object) : await client.create(configMaps, object)
+      } catch (error) {
+        if (!isConflict(error) && !isAlreadyExists(error)) throw error
+        const now = await client.get(configMaps, at)
+        // Our own write, whose answer was lost.
+        if (!isDeepStrictEqual(now?.data, object.data)) throw error
+        stored = now
+      }
     },
     async remove() {
       await client.remove(configMaps, { ...at, uid: stored?.metadata.uid })

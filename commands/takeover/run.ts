@@ -6,7 +6,7 @@ import { type LeadLease, leadLease } from './lead-lease.ts'
 import { withLock } from './lock.ts'
 import type { ObjectRef } from './plan/plan.ts'
 import { type Progress, progressStore } from './progress.ts'
-import { type StepResult, type TakeoverStep, runSteps } from './steps.ts'
+import { type StepResult, type TakeoverStep, patiently, runSteps } from './steps.ts'
 import type { BegunStep } from './takeover-status.ts'
 
 /** The dependencies of a run of `apply` or `undo`. */
@@ -59,9 +59,11 @@ export function lockedRun<T>(deps: RunDeps, of: Running, work: (run: Run) => Pro
         return save()
       }
       const results = await runSteps(steps, { ...deps, record, check, clock })
-      await check()
-      if (command === 'undo') await store.remove()
-      else if (current) await store.write({ ...current, state: 'applied' })
+      await patiently({ ...deps, clock }, async () => {
+        await check()
+        if (command === 'undo') await store.remove()
+        else if (current) await store.write({ ...current, state: 'applied' })
+      })
       return results
     }
     try {

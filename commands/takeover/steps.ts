@@ -142,7 +142,10 @@ function endedSteps({ check, tell, clock }: RunDeps): EndedSteps {
 }
 
 /** Repeats a call that the API server does not answer, for as long as a step may make no progress. */
-async function patiently<T>({ clock, signal, tell, patienceMs }: RunDeps, call: () => Promise<T>): Promise<T> {
+export async function patiently<T>(
+  { clock, signal, tell, patienceMs }: Omit<RunDeps, 'record' | 'check'>,
+  call: () => Promise<T>,
+): Promise<T> {
   const sinceMs = clock.now()
   for (let isFirst = true; ; isFirst = false) {
     try {

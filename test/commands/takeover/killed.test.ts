@@ -458,6 +458,23 @@ for (const [command, run, make] of [
     assert.match(lines.join('\n'), 'waiting for the API server: connect ECONNREFUSED')
   })
 
+for (const [command, run, make] of [
+  ['apply', apply, fresh],
+  ['undo', undo, taken],
+] as const)
+  test(`a write of ${command} whose answer is lost ends no run that has begun`, async () => {
+    for (let at = 1, writes = at; writes >= at; at += 1) {
+      const of = await make()
+      const lines: string[] = []
+      writes = 0
+      of.lose = () => {
+        writes += lines.some((line) => begins(line, 'Install') || begins(line, 'Remove the webhook')) ? 1 : 0
+        if (writes === at) throw new KubeError(`no answer to write ${at}`, { status: 0, reason: 'Unreachable' })
+      }
+      assert.is(await run(of, lines).then(() => 'done', textOf), 'done')
+    }
+  })
+
 test('undo says what it resets before its first step', async () => {
   const of = await taken()
   const lines: string[] = []

@@ -215,7 +215,9 @@ export function world({ hasWebhook = false, nodeNames = ['node-a', 'node-b'], el
         }
         if (isDead) throw new Error('killed')
         made.fail()
-        return call(...of)
+        const answer = await call(...of)
+        if (isWrite) made.lose()
+        return answer
       }
     }
     const apply: KubeClient['apply'] = async (resource, object) => {
@@ -266,6 +268,8 @@ export function world({ hasWebhook = false, nodeNames = ['node-a', 'node-b'], el
   const made = {
     /** Throws where the API server does not answer. */
     fail: () => {},
+    /** Throws where its answer to a write is lost. */
+    lose: () => {},
     api,
     state,
     calls,
