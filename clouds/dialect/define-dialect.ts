@@ -67,7 +67,7 @@ export function programIn<P extends Named, C extends SeenContainer>(
 /** A setting by a name that only releases before `until` read. */
 export type FormerSetting = {
   until: string
-  env: string
+  env?: string
   field?: string
   flag: Flag
   /** The value as `flag` has it. */

@@ -102,6 +102,13 @@ export const packet = defineDialect({
           // Without a namespace it managed no ConfigMap, as with `disabled`.
           translate: (place) => (place.includes(':') ? `metallb:///${place.replace(':', '/')}` : 'none'),
         },
+        // Its README spells the field as we do; the program reads this one.
+        {
+          until: '2',
+          field: 'disableLoadBalancer',
+          flag: '--disable-loadbalancer',
+          translate: (isOff) => isOff,
+        },
       ],
       workload: { namespace: 'kube-system', name: 'packet-cloud-controller-manager' },
       secret: { namespace: 'kube-system', name: 'packet-cloud-config', key: 'cloud-sa.json' },

@@ -65,11 +65,11 @@ export function translate(predecessor: Predecessor, given: GivenSettings, versio
   const parsed = given.file && parseSettingsFile(refText(given.file.ref), given.file.text)
   // A release without a number is taken for a current one: there the present name counts.
   const isPresent = ({ field = '' }: Places) => version === undefined && parsed?.fields[field] !== undefined
-  const presentNames = new Map(former.map(({ env, flag }) => [env, known.get(flag)]))
-  for (const variable of given.env.filter(({ name }) => !presentNames.has(name)))
+  const formerNames = new Set(former.map(({ env }) => env))
+  for (const variable of given.env.filter(({ name }) => !formerNames.has(name)))
     translateVariable(variable, { row: byEnv.get(variable.name), result })
   for (const one of former) {
-    const row = presentNames.get(one.env)
+    const row = known.get(one.flag)
     const variables = row && isPresent(row) ? [] : formerVariables(one, given.env, parsed?.fields ?? {})
     for (const variable of variables) translateVariable(variable, { row, result })
   }
@@ -135,7 +135,8 @@ function formerVariables(
   fields: SettingsFile['fields'],
 ): GivenVariable[] {
   const inFile = fields[field]
-  const ofFile = typeof inFile === 'string' ? [{ name: field, value: inFile, isSecret: true }] : []
+  const isGiven = typeof inFile === 'string' || typeof inFile === 'boolean'
+  const ofFile = isGiven ? [{ name: field, value: String(inFile), isSecret: true }] : []
   const given = [...variables.filter(({ name }) => name === env), ...ofFile].filter(({ value }) => value !== '')
   return given.slice(0, 1).map((one) => ({ ...one, value: toPresent(one.value) }))
 }

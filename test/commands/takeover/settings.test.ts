@@ -318,6 +318,18 @@ for (const { name, of, version, env = {}, file = {}, flag, field } of formerName
     )
   })
 
+test('packet-ccm 1.1 turned load balancing off by a field that its README spelled in another way', () => {
+  const predecessor = predecessors.find(({ id }) => id === 'packet')
+  assert.ok(predecessor)
+  const fieldsOf = (fields: object) =>
+    translate(predecessor, { ...none, file: { ref, text: JSON.stringify(fields) } }, '1.1.0').file?.fields
+  assert.equal(fieldsOf({ facility: 'ewr1', disableLoadBalancer: true }), {
+    facility: 'ewr1',
+    'disable-loadbalancer': 'true',
+  })
+  assert.equal(fieldsOf({ disableLoadBalancer: false }), { 'disable-loadbalancer': 'false' })
+})
+
 test('a file that is no JSON is a problem that quotes nothing of it', () => {
   const { file } = translate(equinix, { ...none, file: { ref, text: '{"apiKey": t0ken}' } })
   assert.match(file?.problems[0]?.wrong ?? '', 'is not JSON')
