@@ -35,7 +35,7 @@ type Standby = Leading & { signal: AbortSignal; isElecting: boolean }
 /**
  * Starts `serve` while the predecessor still works, and waits until the API server reaches it. A settings file that is
  * wrong, an image that no node can pull or a firewall is found while the predecessor still works. Until then our program does
- * not lead: `isElecting`, the predecessor elects by the same lease, otherwise this run holds it.
+ * not lead: a predecessor that elects holds the same lease, otherwise this run holds it.
  */
 export function standbyStep({ client, namespace, lead, signal, isElecting }: Standby): TakeoverStep {
   /** The guardians of the control-plane address are not on standby: they act without a lease. */
@@ -43,10 +43,11 @@ export function standbyStep({ client, namespace, lead, signal, isElecting }: Sta
   let first: Lease | undefined
   /** The holder of the lease; undefined where ours cannot lead beside the predecessor, or leads since an earlier run. */
   const holderLeft = async () => {
-    if (isElecting || lead.isOurs()) return undefined
+    if (lead.isOurs()) return undefined
     const stored = await client.get(leases, lead.at)
     first ??= stored
     const { holderIdentity: holder = '', renewTime } = stored?.spec ?? {}
+    if (isElecting && stored && isForeign(holder) && isHeld(stored, new Date())) return undefined
     return isOwnIdentity(holder) && renewTime !== first?.spec?.renewTime ? undefined : holder
   }
   return {

@@ -99,6 +99,22 @@ test('a predecessor without an election never acts beside ours, though apply is 
     },
   ))
 
+test('a predecessor that elects by another lock than the lease never acts beside ours', async () => {
+  const of = world({ elects: false })
+  of.state.isReady = false
+  const lines: string[] = []
+  of.onTick(() => {
+    if (lines.some((line) => begins(line, 'Start eip-admission on standby'))) of.state.isOurs = of.state.isReady = true
+  })
+  const plan = () => {
+    const { predecessor, ...made } = of.plan()
+    return { ...made, predecessor: { ...predecessor, lease: { ...predecessor.lease, isUsed: true } } }
+  }
+  await apply({ ...of, plan }, lines)
+  assert.is(of.state.overlaps, 0)
+  assert.is(of.holder()?.spec?.holderIdentity, 'ours_0123456789ab')
+})
+
 for (const elects of [true, false])
   test(`nobody leads for five seconds at most, with a predecessor that ${elects ? 'elects' : 'does not elect'}`, async () => {
     const of = elects ? await fresh() : withoutElection()
