@@ -27,7 +27,6 @@ export type NodePeers = {
   annotations?: Readonly<Record<string, string>>
 }
 
-/** An address, and the Services that show it. */
 export type Announced = { address: string; services: Key[] }
 
 /** The facts beside its address that decide what announcing software does with a Service. */
@@ -103,7 +102,6 @@ export type ObjectConfiguration = {
   excludes?: (one: ObjectSessions, other: ObjectSessions) => boolean
   /** The kinds in which the software reports whether it accepts its configuration; we only read them. */
   reports: Resource<KubeObject>[]
-  /** The problems that the software reports. */
   reportedProblems(reports: KubeObject[], state: Announcements): Problem[]
   /** The kind whose objects make the software announce addresses. */
   announcing: Resource<KubeObject>
@@ -136,7 +134,6 @@ export type DocumentConfiguration = {
 /** Configuration of software that reads objects in one version and a document in another: we use what the cluster has. */
 export type EitherConfiguration = {
   kind: 'either'
-  /** The software, for people. */
   title: string
   objects: ObjectConfiguration
   document: DocumentConfiguration

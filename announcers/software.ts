@@ -51,7 +51,6 @@ export type Software<Kind extends LoadBalancer['kind'] = LoadBalancer['kind']> =
   sessionsCommand?(loadBalancer: LoadBalancer & { kind: Kind }): Remedy
   /** Whether it reads a document and none of its objects, as the definitions in the cluster say. */
   readsDocument?(loadBalancer: LoadBalancer, definitions: readonly KindDefinition[]): boolean
-  /** The checks of `doctor` for it. */
   checks?: readonly SoftwareCheck[]
   /** The BGP sessions that it is configured with, also where the setting chooses other software. */
   sessions?: {

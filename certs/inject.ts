@@ -77,18 +77,14 @@ async function write(
 export function bundlePatch(stored: WebhookConfiguration | undefined, trust: Trust & { now: number }): object[] {
   const changes = (stored?.webhooks ?? []).flatMap(({ clientConfig }, index) => {
     const present = fromCaBundle(clientConfig.caBundle)
-    const bundle = wantedBundle(present, trust)
+    // The authorities of others stay until they expire. Only those of our own stay that we still trust.
+    const foreign = certificatesIn(present).filter((certificate) => certificate.subject !== trust.subject)
+    const bundle = mergeBundles([trust.trusted, ...foreign.map(String)], trust.now)
     if (isSameBundle(present, bundle)) return []
     return [{ op: 'add', path: `/webhooks/${index}/clientConfig/caBundle`, value: toCaBundle(bundle) }]
   })
   if (changes.length === 0) return []
   return [{ op: 'replace', path: '/metadata/resourceVersion', value: stored?.metadata.resourceVersion }, ...changes]
-}
-
-/** The authorities of others stay until they expire. Only those of our own stay that we still trust. */
-function wantedBundle(present: string, { trusted, subject, now }: Trust & { now: number }): string {
-  const foreign = certificatesIn(present).filter((certificate) => certificate.subject !== subject)
-  return mergeBundles([trusted, ...foreign.map(String)], now)
 }
 
 /** The caBundles (PEM) of all webhooks of these configurations. */

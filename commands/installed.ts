@@ -27,7 +27,6 @@ export function urlFlag(found: Configurations): string | undefined {
   return origin === undefined ? undefined : `${installSettings.webhookUrl.flag}=${origin}`
 }
 
-/** The webhook configurations of a cluster. */
 async function readConfigurations(client: KubeClient): Promise<Configurations> {
   const [mutating, validating] = await Promise.all([
     client.get(mutatingWebhookConfigurations, { name: names.mutatingConfiguration }),
@@ -49,7 +48,6 @@ async function readOwner(client: KubeClient): Promise<string | undefined> {
 /** The parts of an installation that a cluster has. */
 export type Installed = { configurations: Configurations; owner: string | undefined }
 
-/** Reads what a cluster has of an installation. */
 export async function readInstalled(client: KubeClient): Promise<Installed> {
   const [configurations, owner] = await Promise.all([readConfigurations(client), readOwner(client)])
   return { configurations, owner }

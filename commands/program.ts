@@ -25,7 +25,6 @@ import { type Having, addIgnoredFlags, addSettings, describeSecrets, givenFlags,
 /** A command with its settings. It may end with an exit code of its own. */
 type Start<Settings> = (settings: Settings) => Promise<number | void>
 
-/** The work of the commands. */
 export type Commands = {
   serve: Start<ServeSettings>
   install: Start<InstallSettings>
@@ -213,7 +212,6 @@ function addOnce(root: Command, { words, table, beside, summary, description, st
   return help ? command.addHelpText('after', wholeHelp) : command
 }
 
-/** A new command of these words. */
 function commandAt(root: Command, words: string): Command {
   const [name = '', ...inner] = words.split(' ')
   const outer = inner.length === 0 ? root : (root.commands.find((known) => known.name() === name) ?? addTakeover(root))

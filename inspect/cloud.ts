@@ -9,7 +9,6 @@ import { type Fact, readFact } from './fact.ts'
 import type { CloudRead, Context, Facts, Values } from './facts.ts'
 import type { CloudReader } from './reader.ts'
 
-/** The names of the facts that the cloud gives. */
 export type CloudFactName =
   | 'cloudReads'
   | 'cloudPace'

@@ -119,7 +119,6 @@ export type Values = {
   roles: { wanted: RoleObject; found: RoleObject | undefined }[]
   /** The definitions of MetalLB's custom resources. */
   definitions: Definition[]
-  /** The definition of ElasticIP. */
   elasticIPDefinition: Definition | undefined
   /** MetalLB's pools, peers, advertisements and reports. */
   metallb: KubeObject[]

@@ -6,7 +6,6 @@ import { type Predecessor, predecessors } from './predecessors.ts'
 /** A workload whose pods run a predecessor, and the container in it. */
 export type FoundWorkload = { object: Workload; container: Container; predecessor: Predecessor; image: string }
 
-/** The parts of predecessors in the cluster. */
 export type FoundPredecessors = {
   /** Running ones first, then in the order of their names. */
   workloads: FoundWorkload[]

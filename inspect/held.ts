@@ -4,7 +4,6 @@ import { type ElasticIP, heldAddress } from '../ledger/record/elastic-ip.ts'
 import type { Context } from './facts.ts'
 import { isOf, isOverdue } from './wanted.ts'
 
-/** A Service with an address that it holds. */
 export type Held = { service: Service; address: IpAddress; text: string }
 
 /** Addresses that Services hold for so long that they should be announced. */

@@ -51,7 +51,7 @@ type ElectionDeps = Pick<ElectionOptions, 'lease' | 'identity' | 'lead' | 'retry
  */
 export function election(options: ElectionOptions): Election {
   const deps = checkedDeps(options)
-  const { clock, record, lookPeriodMs, retryPeriodMs } = deps
+  const { clock, record, lookPeriodMs, retryPeriodMs, pace, log, lease } = deps
   let heldLease: HeldLease | undefined
   // Without its API server a contender fails several times a second.
   let isRepeated = false
@@ -66,7 +66,7 @@ export function election(options: ElectionOptions): Election {
         const isOurs = await attempt({ name: 'claim the lease', isRepeated }, deps, () => record.claim())
         isRepeated = isOurs === undefined
         if (isOurs) {
-          heldLease = newHeldLease(sentAt, deps)
+          heldLease = holdLease(sentAt, { clock, pace, onLoss: (reason) => log.warn({ lease, reason }, 'lease lost') })
           await leadWhileHeld(deps, heldLease, signal)
         }
         return withJitter(isOurs === false ? lookPeriodMs : retryPeriodMs)
@@ -74,10 +74,6 @@ export function election(options: ElectionOptions): Election {
       await repeat(claimAndLead, { everyMs: retryPeriodMs, signal, clock })
     },
   }
-}
-
-function newHeldLease(sentAt: ClockReading, { clock, pace, log, lease }: ElectionDeps): HeldLease {
-  return holdLease(sentAt, { clock, pace, onLoss: (reason) => log.warn({ lease, reason }, 'lease lost') })
 }
 
 /** Leads until `lead` returns: by itself, or because the lease is lost or the signal aborts. */

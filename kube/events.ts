@@ -5,7 +5,6 @@ import type { Log } from './log.ts'
 import { type KubeEvent, type KubeObject, keyOf } from './objects.ts'
 import { events } from './resource.ts'
 
-/** A single occurrence of an event. */
 export type Occurrence<Reason extends string = string> = { type: KubeEvent['type']; reason: Reason; message: string }
 
 /** A recorder that knows its reasons refuses every other one when the types are checked. */

@@ -36,7 +36,6 @@ type Deadline = { signal: AbortSignal; atMs: number }
 
 const maxAttempts = 4
 
-/** HTTP to the API server of the credentials. */
 export function http(options: HttpOptions): Http {
   const transport = { ...options, agents: agents(options.maxConnections) }
   return {

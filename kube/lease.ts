@@ -83,7 +83,9 @@ export function leaseRecord(options: LeaseOptions): LeaseRecord {
       ours = undefined
       const stored = await client.get(leases, lease, call())
       if (stored?.spec?.holderIdentity !== identity) return
-      await client.replace(leases, { ...stored, spec: releasedSpec(stored.spec, clock) }, call())
+      const now = microTime(clock.date())
+      const released = { holderIdentity: '', leaseDurationSeconds: 1, acquireTime: now, renewTime: now }
+      await client.replace(leases, { ...stored, spec: { ...stored.spec, ...released } }, call())
     },
   }
 }
@@ -158,11 +160,6 @@ function claimedSpec(before: Spec = {}, { identity, leaseDurationMs, clock }: Le
   return { ...renewed, acquireTime: now, leaseTransitions: leaseTransitions === undefined ? 0 : leaseTransitions + 1 }
 }
 
-function releasedSpec(before: Spec, clock: Clock): Spec {
-  const now = microTime(clock.date())
-  return { ...before, holderIdentity: '', leaseDurationSeconds: 1, acquireTime: now, renewTime: now }
-}
-
 /** False after a conflict: another contender wrote first. */
 async function succeeds(write: Promise<void>): Promise<boolean> {
   try {
@@ -182,7 +179,6 @@ function microTime(date: Date): string {
 /** Our processes end their identity with 12 hexadecimal digits; client-go, in which the predecessors are written, with a UUID. */
 const ourIdentity = /_[0-9a-f]{12}$/
 
-/** Whether a process of eip-admission has this identity. */
 export function isOwnIdentity(identity: string): boolean {
   return ourIdentity.test(identity)
 }

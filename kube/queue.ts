@@ -38,7 +38,6 @@ export type Queue = {
   run(process: Process, signal: AbortSignal, prepare?: () => Promise<void>): Promise<void>
 }
 
-/** An empty queue. */
 export function queue(options: QueueOptions): Queue {
   const { concurrency = 1, clock = systemClock, log, observer } = options
   const keys = scheduledKeys(clock, observer)
@@ -107,7 +106,6 @@ type ScheduledKeys = Omit<ObservedKeys, 'takeBack'> & {
   startDelays(): void
 }
 
-/** An empty set of scheduled keys. */
 function scheduledKeys(clock: Clock, observer: Pick<QueueObserver, 'added' | 'waited'> | undefined): ScheduledKeys {
   const pending = observedKeys(clock, observer)
   const heldUntilMs = new Map<Key, number>()
@@ -243,7 +241,6 @@ type PendingKeys = {
   readonly length: number
 }
 
-/** An empty set of pending keys. */
 function pendingKeys(): PendingKeys {
   const queue = new Set<Key>()
   const processing = new Set<Key>()

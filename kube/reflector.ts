@@ -201,7 +201,6 @@ export type Cache<T> = {
   replace(objects: T[]): Change<T>[]
 }
 
-/** An empty cache. */
 export function makeCache<T extends KubeObject>(): Cache<T> {
   const objects = new Map<Key, T>()
 

@@ -12,7 +12,6 @@ const noFiles = ':4\n'
 type Place = { kubeconfig?: string; context?: string; namespace?: string }
 
 type Deps = {
-  /** The flags of each command. */
   commands: Readonly<Record<string, readonly string[]>>
   cluster: (place: Place) => Promise<Cluster>
   print: (text: string) => void

@@ -47,7 +47,9 @@ export function formatTable(headings: readonly string[], rows: readonly (readonl
   const lines = [headings, ...rows].map((cells) => cells.map(plainText))
   const widths = headings.map((_, column) => Math.max(...lines.map((cells) => widthOf(cells[column] ?? ''))))
   return lines
-    .map((cells) => cells.map((cell, column) => pad(cell, widths[column] ?? 0)).join('  '))
+    .map((cells) =>
+      cells.map((cell, column) => cell + ' '.repeat(Math.max(0, (widths[column] ?? 0) - widthOf(cell)))).join('  '),
+    )
     .map((line) => `${line.trimEnd()}\n`)
     .join('')
 }
@@ -74,8 +76,4 @@ export function formatAge(since: string | undefined, now: Date): string {
 /** Characters, not code units: names may hold any. */
 function widthOf(text: string): number {
   return Array.from(text).length
-}
-
-function pad(text: string, width: number): string {
-  return text + ' '.repeat(Math.max(0, width - widthOf(text)))
 }

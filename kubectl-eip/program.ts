@@ -47,7 +47,6 @@ export async function runPlugin(args: readonly string[], deps: PluginDeps): Prom
   }
 }
 
-/** The commands with their flags, for the completion. */
 function commandsOf(root: Command): Record<string, string[]> {
   const flagsOf = ({ options }: Command) => options.flatMap(({ long }) => long ?? []).concat('--help')
   return Object.fromEntries(root.commands.map((command) => [command.name(), flagsOf(command)]))

@@ -9,7 +9,6 @@ import { serviceAnnotations, ownPrefix } from './record/names.ts'
 import { entriesWithSharedFields } from './record/shared-fields.ts'
 import type { Policy } from '../settings/service-policy.ts'
 
-/** The caches of the process. */
 export type Caches = {
   services: Reflector<Service>
   records: Reflector<ElasticIP>

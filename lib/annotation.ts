@@ -1,4 +1,3 @@
-/** Who puts an annotation on an object. */
 export type AnnotationWriter = 'administrator' | 'eip-admission' | 'kubelet' | 'predecessor' | 'user'
 
 /** An annotation, as the code uses it and as docs/reference/annotations.md describes it. */

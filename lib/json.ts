@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
 
-/** A JSON object whose fields may hold anything. */
 export type JsonObject = Record<string, unknown>
 
 /** Whether a value is a JSON object: neither null nor an array. */

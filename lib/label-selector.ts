@@ -5,7 +5,6 @@ export type LabelRequirement = {
   values: string[]
 }
 
-/** A label selector as objects of Kubernetes hold it. */
 export type LabelSelector = {
   matchLabels?: Record<string, string>
   matchExpressions?: { key: string; operator: string; values?: string[] }[]
@@ -26,7 +25,6 @@ export function matchesSelector(
   )
 }
 
-/** Whether the labels of an object meet every requirement. */
 export function matchesRequirements(labels: Labels | undefined, requirements: readonly LabelRequirement[]): boolean {
   return requirements.every((requirement) => meets(valueOf(labels, requirement.key), requirement))
 }

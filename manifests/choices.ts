@@ -41,7 +41,6 @@ export type Choices = {
 /** `chart` is the chart and its version, where Helm installs one. */
 export type Release = { namespace: string; name: string; manager: string; version: string; chart?: string }
 
-/** A tree of values, as in values.yaml. */
 export type ValueTree = { [name: string]: unknown }
 
 /** The value at a path such as `image.tag`; a name in it may have dashes, but no dots. */
@@ -58,7 +57,6 @@ export function isSet(value: unknown): boolean {
   return Boolean(value)
 }
 
-/** Whether known values meet a condition. */
 export function isMet(values: ValueTree, condition: Condition): boolean {
   if ('anyOf' in condition) return condition.anyOf.some((path) => isSet(valueAt(values, path)))
   const { value, is } = condition

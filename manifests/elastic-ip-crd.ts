@@ -66,7 +66,6 @@ const selectable = [
   '.spec.location',
 ]
 
-/** The CustomResourceDefinition of ElasticIP. */
 export const elasticIPDefinition = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',

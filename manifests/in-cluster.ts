@@ -89,7 +89,11 @@ function webhookOptions(choices: Choices, webhooks: WebhookFacts[]) {
     namespaceExpressions: items('webhooks.namespaceSelector.matchExpressions'),
     namespaceLabels: block('webhooks.namespaceSelector.matchLabels'),
     objectSelector: block('webhooks.objectSelector'),
-    annotations: when({ value: 'certManager.enabled' }, injection(choices)),
+    // cert-manager’s cainjector writes the authority into the configuration.
+    annotations: when(
+      { value: 'certManager.enabled' },
+      { 'cert-manager.io/inject-ca-from': `${choices.release.namespace}/${names.certificate}` },
+    ),
     clientConfig: (path) => ({
       url: when({ value: 'webhooks.url' }, `${text('webhooks.url')}${path}`),
       service: unless({ value: 'webhooks.url' }, byService(release.namespace, path).service),
@@ -205,11 +209,6 @@ function servingCertificate({ block, items, release: { namespace }, text }: Choi
       issuerRef: block('certManager.issuerRef'),
     },
   }
-}
-
-/** The annotation by which cert-manager's cainjector writes the authority into a webhook configuration. */
-function injection({ release }: Choices): object {
-  return { 'cert-manager.io/inject-ca-from': `${release.namespace}/${names.certificate}` }
 }
 
 const labels = { 'app.kubernetes.io/name': names.guardian }

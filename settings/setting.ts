@@ -6,7 +6,6 @@ export type Flag = `--${string}`
 /** The result of parsing a text: its value, or a description of what it must be. */
 export type Reading<T> = { value: T } | { right: string }
 
-/** How the text of a value is parsed. */
 export type Format<T> = {
   /** The name of the value in a help text: `--metro <code>`. */
   placeholder: string

@@ -20,11 +20,9 @@ export const components = [
 
 export type Component = (typeof components)[number]
 
-/** A recorder of the Events that the catalogue has. */
 export type Recorder = EventRecorder<EventReason>
 
 export type EventRecorders = {
-  /** The recorder of a component. */
   of(component: Component): Recorder
   /** The last Events of all of them. */
   recent(): ReturnType<RecentEvents['list']>
@@ -67,7 +65,6 @@ export function ownObject(process: Pick<ProcessSettings, 'namespace' | 'podName'
   return { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace, ...(uid !== undefined && { uid }) } }
 }
 
-/** An Event as the status page shows it. */
 export type RecentEvent = Occurrence & { atMs: number; count: number; about: string }
 
 type RecentEvents = {

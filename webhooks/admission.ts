@@ -69,17 +69,13 @@ async function review(
     observe?.(webhook.name, decision.verdict, performance.now() - started)
     if (decision.verdict === 'deny') log.info({ ...facts, reason: decision.reason }, 'denied')
     else log.debug({ ...facts, verdict: decision.verdict }, 'reviewed')
-    return reviewResponse(request, decision)
+    const response = { uid: request.uid, ...verdictOf(decision, request) }
+    return { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response }
   } catch (error) {
     observe?.(webhook.name, 'error', performance.now() - started)
     log.error({ ...facts, error }, 'no decision')
     return reply.code(500).send({ error: 'no decision; the log of eip-admission has the reason' })
   }
-}
-
-function reviewResponse(request: AdmissionRequest, decision: Decision): object {
-  const response = { uid: request.uid, ...verdictOf(decision, request) }
-  return { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response }
 }
 
 /**

@@ -135,7 +135,6 @@ function store(deps: ServiceMutatingDeps, { service, old, ...shown }: Stored, wa
 
 type AddressRequest = { request: AdmissionRequest<Service>; service: Service; wanted: AddressWant }
 
-/** Claims the addresses of a Service that has none. */
 async function claimAddress(
   deps: ServiceMutatingDeps,
   addressRequest: AddressRequest,

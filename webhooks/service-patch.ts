@@ -156,7 +156,6 @@ function isUsers(name: string, { service, old }: { service: Service; old: Servic
   return managersOf(managedFields, ['metadata', 'annotations', name]).some((manager) => manager !== serviceFieldManager)
 }
 
-/** Annotations to remove. */
 function removals(annotations: string[]): Record<string, undefined> {
   return Object.fromEntries(annotations.map((name) => [name, undefined]))
 }

@@ -90,7 +90,6 @@ export const ciliumSoftware: Software<'cilium'> = {
   former: ({ kind }) => (kind === 'cilium' ? undefined : formerCilium),
 }
 
-/** Cilium, configured by custom resources. */
 function cilium(options: CiliumOptions): Announcer {
   return {
     name: 'cilium',

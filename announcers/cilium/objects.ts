@@ -100,7 +100,6 @@ function advertisementOf(shown: readonly ShownAddress[]): WantedObject[] {
   return [{ object, subjects: services.map((service) => ({ service })) }]
 }
 
-/** The problems that Cilium reports about what we wrote. */
 export function reportedProblems(reports: readonly KubeObject[], state: Announcements): Problem[] {
   return distinctProblems([
     ...reports.filter(isWritten).flatMap((report) => conditionProblems(report, state)),
@@ -143,7 +142,6 @@ function conditionProblems(report: KubeObject, state: Announcements): Problem[] 
   })
 }
 
-/** The subjects that our object serves. */
 function subjectsOf(report: KubeObject, { addresses, nodes }: Announcements): Subject[] {
   const { name } = report.metadata
   if (isPool(report)) {

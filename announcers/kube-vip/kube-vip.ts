@@ -6,7 +6,6 @@ import { type ProgramContainer, type RunningProgram, type SoftwareFinding, defin
 import { containersOf, notReady } from '../shared/programs.ts'
 import { type Remedy, shell } from '../../lib/remedy.ts'
 
-/** Whether kube-vip runs, with the settings that it needs. */
 const kubeVipCheck = defineSoftwareCheck({
   id: 'kube-vip',
   checks:

@@ -55,15 +55,13 @@ export function miscountedPeers(items: readonly unknown[], counted: CountedServi
   return ours.flatMap(({ item, at }) => {
     const [hostname = ''] = hostnamesIn(item)
     const counts = labelsIn(item).filter(isCount)
-    const isRight = counts.length === counting.length && counting.every((one) => counts.some(isLike(one)))
+    // The order of selectors does not matter to a predecessor.
+    const isRight =
+      counts.length === counting.length &&
+      counting.every((one) => counts.some((labels) => isDeepStrictEqual(labels, one['match-labels'])))
     const selectors = [{ 'match-labels': { [hostnameLabel]: hostname } }, ...counting]
     return isRight ? [] : [{ at, hostname, router: String(item['peer-address']), selectors }]
   })
-}
-
-/** Whether labels are a selector's labels. The order of selectors does not matter to a predecessor. */
-function isLike(selector: JsonObject): (labels: JsonObject) => boolean {
-  return (labels) => isDeepStrictEqual(labels, selector['match-labels'])
 }
 
 /** Without ebgp-multihop: MetalLB 0.11 does not know it, and refuses a whole document with one unknown field. */

@@ -3,7 +3,6 @@ import type { ConfigMap } from '../../kube/objects.ts'
 import { type JsonObject, isJsonObject } from '../../lib/json.ts'
 import { parseIpAddress } from '../../lib/ip-address.ts'
 
-/** A pool in MetalLB's ConfigMap. */
 export type DocumentPool = { name: string; protocol: string; addresses: string[] }
 
 /** The configuration that MetalLB before 0.13 reads in its ConfigMap. Nothing of it is a password. */

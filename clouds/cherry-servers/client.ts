@@ -48,7 +48,6 @@ function withVersion(baseUrl: string): string {
   return pathname === '/' && !search && !hash ? baseUrl.replace(/\/*$/, '/v1') : baseUrl
 }
 
-/** The machines of a project. */
 function machinesOf(project: Project): Machines {
   return {
     machines: async (signal) => (await project.servers.fresh(signal)).map(({ machine }) => machine),

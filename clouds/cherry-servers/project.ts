@@ -60,7 +60,6 @@ function readList<T>(http: VendorHttp, { name, path, keep }: List<T>, signal: Ab
   return wholeList({ ...pages, read, keep }, signal)
 }
 
-/** How many items all pages have. */
 function totalOf(headers: ResponseHeaders): number | undefined {
   const total = headers.get('x-total-count') ?? ''
   return /^\d+$/.test(total) ? Number(total) : undefined
@@ -83,7 +82,6 @@ export async function findAddress(
   return address
 }
 
-/** The same, from the list. */
 export async function findListed(project: Project, id: string, signal: AbortSignal): Promise<Address | undefined> {
   return (await project.addresses.fresh(signal)).find(({ reservation }) => reservation.id === id)
 }

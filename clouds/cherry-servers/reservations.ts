@@ -131,7 +131,6 @@ const formerNames: Record<string, string[]> = {
   'NL-Amsterdam': ['EU-West-1', 'eu_west_1'],
 }
 
-/** The regions in which addresses can be reserved. */
 async function listLocations({ http }: Project, signal: AbortSignal): Promise<Location[]> {
   const { body } = await http.call({ name: 'locations', method: 'GET', path: ['regions'] }, signal)
   const regions = parseLocations(body)

@@ -3,16 +3,13 @@ import { annotation } from '../../settings/formats.ts'
 import type { Flag, SettingsTable } from '../../settings/setting.ts'
 import type { AnnotationScheme } from '../ports/peering.ts'
 
-/** An annotation whose name is a setting. */
 type NamedBySetting = Omit<Annotation, 'name'>
 
-/** The annotation by which a Service requests a location. */
 export function serviceLocation(values: string, setting: string): NamedBySetting {
   const sentence = 'Location in which eip-admission reserves the address of the Service.'
   return { on: 'Service', writers: ['user'], values, default: setting, sentence }
 }
 
-/** The source of a dialect's annotations. */
 type AnnotationSource = { rows: SettingsTable; annotations: readonly Annotation[] }
 
 /** The Service annotations of a dialect, under the names that its settings give them. */

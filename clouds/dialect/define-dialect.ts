@@ -107,7 +107,6 @@ export type DialectFacts = {
 export type Dialect = DialectFacts & {
   /** The rows and the common settings that they do not replace. */
   table: SettingsTable
-  /** Reads the settings of this dialect. */
   read(sources: Sources): Resolution<CloudSettings>
   /** Makes the client and its policy. It calls the cloud only where a location is missing. */
   makeProvider(settings: CloudValues, tools: CloudTools): CloudProvider | Promise<CloudProvider>
@@ -127,7 +126,6 @@ export type CloudTools = {
 /** The values of the settings that every dialect has. */
 export type CloudValues = ClusterSettings & { apiKey: Secret; loadBalancer: LoadBalancer }
 
-/** A dialect and its typed settings. */
 export type CloudSettings = { dialect: Dialect; settings: CloudValues }
 
 /** The names of a dialect that replaces no program. `domain` is the vendor's. */
@@ -149,5 +147,4 @@ export function defineDialect<const Rows extends DialectRows>(facts: DialectFact
   return { ...facts, table }
 }
 
-/** The typed settings of a dialect. */
 export type SettingsOf<Defined extends { table: SettingsTable }> = ValuesOf<Defined['table']>

@@ -13,7 +13,6 @@ export type ProjectOptions = {
   otherPeerAsn?: number | undefined
 }
 
-/** A project and its HTTP client. */
 export type Project = ProjectOptions & { http: VendorHttp; id: string }
 
 /** The advice when the cloud refuses a call about the project itself. */

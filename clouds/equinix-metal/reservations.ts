@@ -22,7 +22,6 @@ import {
   parseTags,
 } from './parse-reservation.ts'
 
-/** The reservations of a project. */
 export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
   return {
     reservations: async (marks, signal) =>
@@ -38,7 +37,6 @@ export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
   }
 }
 
-/** The list of all public addresses of a project. */
 export function addressesOf({ id }: Project): List {
   // A single text, as every client of the vendor sent it for years. A server may keep only the last of a repeated key.
   const query = { types: publicTypes.join(','), per_page: 100 }
@@ -122,7 +120,6 @@ function placeOf(location: string): { metro: string } | { facility: string } {
   return /^[a-z]{2}$/.test(code) ? { metro: code } : { facility: code }
 }
 
-/** The places in which a project may reserve addresses. */
 async function listLocations(project: Project, signal: AbortSignal): Promise<Location[]> {
   return (await Promise.all([listMetros(project, signal), listFacilities(project, signal)])).flat()
 }

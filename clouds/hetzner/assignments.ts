@@ -53,7 +53,7 @@ async function move(project: Project, target: Target, options: MoveOptions): Pro
   try {
     await assign(project, { id, machine }, options)
   } catch (error) {
-    if (!isAssignedAlready(error)) throw error
+    if (!(error instanceof CloudError) || error.code !== 'floating_ip_assigned') throw error
     const now = await findFloatingIp(project, { id, lane: 'move' }, options.signal)
     // It says that this server has the address already, and a read may lag.
     if (now?.server === undefined || now.server === machine) return
@@ -74,10 +74,6 @@ async function assign(
   const hints = { invalid: `check that floating IP ${id} and server ${machine} exist` }
   const server = Number(machine)
   await act(project, { name: 'assign', id, body: { server }, hints, isDone: (now) => now?.server === machine }, options)
-}
-
-function isAssignedAlready(error: unknown): boolean {
-  return error instanceof CloudError && error.code === 'floating_ip_assigned'
 }
 
 function betweenError(address: string, server: string): CloudError {

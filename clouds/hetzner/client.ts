@@ -31,7 +31,6 @@ export function hetzner({ apiKey, ...tuning }: ClientOptions): Vendor & { assign
   return { name: vendor, ...reservationsOf(project), ...machinesOf(project), assignments: assignmentsOf(project) }
 }
 
-/** The servers of a project. */
 function machinesOf(project: Project): Machines {
   return {
     machines: (signal) => project.servers.fresh(signal),

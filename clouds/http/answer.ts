@@ -17,12 +17,8 @@ export type RawResponse = { status: number; headers: ResponseHeaders; body: Body
 
 /** Reads a response with its body, to the end or to the limit. */
 export async function readResponse(response: ReceivedResponse): Promise<RawResponse> {
-  return { status: response.status, headers: response.headers, ...(await readBody(response)) }
-}
-
-async function readBody(response: ReceivedResponse): Promise<Pick<RawResponse, 'body' | 'bytes'>> {
   const { text, bytes } = await boundedText(response)
-  return { body: bodyOf(response, text), bytes }
+  return { status: response.status, headers: response.headers, body: bodyOf(response, text), bytes }
 }
 
 function bodyOf(response: ReceivedResponse, text: string | undefined): Body {

@@ -13,7 +13,8 @@ export function proxyOf(env: Environment): ProxyEnvironment {
   const value = (name: string) => env[name.toLowerCase()] || env[name]
   const [http, https] = [value('HTTP_PROXY'), value('HTTPS_PROXY')]
   for (const [name, given] of Object.entries({ HTTP_PROXY: http, HTTPS_PROXY: https }))
-    if (given !== undefined && !isProxyUrl(given)) throw new Error(`${name} (its value is not shown) ${right}`)
+    if (given !== undefined && !/^https?:$/.test(URL.parse(given)?.protocol ?? ''))
+      throw new Error(`${name} (its value is not shown) ${right}`)
   const forHttps = https ?? http
   return {
     ...(http !== undefined && { HTTP_PROXY: http }),
@@ -29,7 +30,3 @@ function exceptions(text: string): string[] {
 }
 
 const right = 'must be the URL of a proxy, such as http://proxy.example.com:3128'
-
-function isProxyUrl(text: string): boolean {
-  return /^https?:$/.test(URL.parse(text)?.protocol ?? '')
-}

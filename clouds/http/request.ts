@@ -29,7 +29,6 @@ type Headers = Record<string, string>
 
 /** The facts that all calls of a vendor's client share. */
 export type Sender = {
-  /** The vendor's name, for people. */
   vendor: string
   baseUrl: string
   userAgent: string

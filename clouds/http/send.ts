@@ -1,4 +1,4 @@
-import type { Agent, AgentOptions, IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http'
+import type { Agent, AgentOptions, IncomingMessage, RequestOptions } from 'node:http'
 import { Agent as HttpsAgent, request as https } from 'node:https'
 import { TLSSocket } from 'node:tls'
 import { createGunzip } from 'node:zlib'
@@ -75,14 +75,9 @@ function received(message: IncomingMessage): ReceivedResponse {
   const isZipped = message.headers['content-encoding'] === 'gzip'
   return {
     status: message.statusCode ?? 0,
-    headers: { get: (name) => headerOf(message.headers, name) },
+    headers: { get: (name) => [message.headers[name.toLowerCase()]].flat().join(', ') || null },
     body: isZipped ? unzipped(message) : message,
   }
-}
-
-function headerOf(headers: IncomingHttpHeaders, name: string): string | null {
-  const value = headers[name.toLowerCase()]
-  return [value].flat().join(', ') || null
 }
 
 /** The end of either stream ends the other, so that a response that is left unread keeps no connection. */

@@ -9,7 +9,6 @@ import type { Sender, VendorCall } from './request.ts'
 export type TokenCredentials = Required<Pick<Sender, 'headers' | 'renew'>>
 
 export type TokenOptions = {
-  /** The vendor's name, for people. */
   vendor: string
   /** The client of the service that grants tokens. */
   http: VendorHttp

@@ -2,7 +2,6 @@ import { CloudError } from '../ports/cloud.ts'
 import type { Fields } from './loose-json.ts'
 import { type SharedRead, sharedRead } from '../../lib/shared-read.ts'
 
-/** A page of a list. */
 export type Page = {
   items: Fields[]
   /** The length of the response. */

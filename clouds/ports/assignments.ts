@@ -59,7 +59,6 @@ export type Assignments = {
   unassign(target: Movable, options: MoveOptions): Promise<void>
 }
 
-/** Whether all wanted marks are present. */
 export function hasMarks(marks: Marks, wanted: Marks): boolean {
   return Object.entries(wanted).every(([key, value]) => marks[key] === value)
 }

@@ -5,7 +5,6 @@ import type { Location } from './cloud.ts'
  * read returns undefined if the object does not exist, and a delete of a deleted object is success.
  */
 export type Balancers = {
-  /** The vendor's name, for people. */
   readonly name: string
   /** Where balancers can be created. */
   readonly locations: readonly Location[]

@@ -51,7 +51,6 @@ export type Location = {
 }
 
 export type Cloud = {
-  /** The vendor's name, for people. */
   readonly name: string
   /** All reservations of the project that have at least these marks, from every page. */
   reservations(marks: Marks, signal: AbortSignal): Promise<Reservation[]>

@@ -36,7 +36,6 @@ export function scaleway(options: ScalewayOptions): Vendor & { assignments: Assi
   return { name: vendor, ...reservationsOf(project), ...machinesOf(project), assignments: assignmentsOf(project) }
 }
 
-/** The flexible IPs of a project in its zone. */
 function reservationsOf(project: Project): Omit<Cloud, 'name'> {
   // The cloud gives the id of a deleted address to the next order. A change that is still on its way would be carried out on it.
   const changes = inTurn()

@@ -88,7 +88,6 @@ export async function findFlexibleIp(
   return found
 }
 
-/** The same, from the list. */
 export async function findListed(
   { addresses, addressesForMoves }: Project,
   { id, lane = 'read' }: { id: string; lane?: Lane },

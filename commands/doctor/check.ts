@@ -24,7 +24,6 @@ export type Section = (typeof sections)[number]
  */
 export type Finding = { level: Result['level']; what: string; why: string; fix: Remedy; isUnseen?: true }
 
-/** A finding, several or none. */
 export type Findings = Finding | readonly Finding[]
 
 /** A line of the report. `unknown`: a fact could not be read, so nothing was checked. */

@@ -2,7 +2,6 @@ import { counted, escapeMisleading, plainText } from '../../lib/text.ts'
 import { type Result, notChecked, sections } from './check.ts'
 import { remedyText } from '../../lib/remedy.ts'
 
-/** The output format of `doctor`. */
 export type Format = 'text' | 'json'
 
 const marks = { ok: 'ok     ', manual: 'manual ', warning: 'warning', error: 'ERROR  ', unknown: 'unknown' }
@@ -14,7 +13,6 @@ type Shown = {
   places: readonly string[]
 }
 
-/** The report for people, or for programs. */
 export function formatReport(results: readonly Result[], { format, exitCode, places }: Shown): string {
   if (format === 'text') return `${placesText(places)}${asText(results)}`
   const report = { summary: summaryOf(results), exitCode, settingsFrom: places, results }

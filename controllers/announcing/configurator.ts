@@ -11,7 +11,6 @@ export type ConfigureResult = {
   isRefused: boolean
 }
 
-/** Writes the configuration that the announcing software reads. */
 export type Configurator = {
   /** Forgets what may have changed while another process led. */
   begin?(): void

@@ -24,7 +24,6 @@ type Deps = {
   now?: () => number
 }
 
-/** Configures announcing software that reads objects of the cluster. */
 export function configureObjects(deps: Deps): FormerConfigurator {
   const { client, configuration, lingering, now = () => performance.now() } = deps
   const { namespace } = configuration
@@ -138,7 +137,6 @@ function makeAnnouncedLook({ client, configuration }: Deps) {
   return { isAnnounced, forgetList: () => whole.invalidate() }
 }
 
-/** Every object that the configuration may depend on. */
 async function readObjects(deps: Deps, signal: AbortSignal): Promise<KubeObject[]> {
   const { client, configuration } = deps
   const { kinds, namespace } = configuration

@@ -67,7 +67,6 @@ export function makeAnnouncing(deps: Deps): Announcing | undefined {
 /** Each reconcile looks at every Service. A create changes a Service and its record five times. */
 const gatherMs = 100
 
-/** Configures the announcing software. */
 export function announcingController(
   { caches, peerFacts, ownAddresses }: Pick<Dependencies, 'caches' | 'peerFacts' | 'ownAddresses'>,
   reconciler: Announcing,
@@ -139,7 +138,6 @@ export function problemReporter({
 
 type KeepDeps = {
   former: FormerConfigurator[]
-  /** Asks for a pass. */
   request: () => void
 }
 

@@ -31,7 +31,11 @@ export function warmPoolController(deps: Deps): ControllerDeclaration {
       plan: () => {
         // A name that is bought as it is written is no code, and no Service would ever claim the address.
         if (size > 0 && deps.locations.current() === undefined) return undefined
-        const locations = size > 0 && isServedByAddresses(vendor.policy) ? locationsOf(deps) : new Set<string>()
+        // Managed balancers have addresses of their own.
+        const locations =
+          size > 0 && vendor.policy.loadBalancing && vendor.policy.managed === undefined
+            ? locationsOf(deps)
+            : new Set<string>()
         return planWarm({ records: records.list(), locations, size, unusedForMs: unusedFor(seen, locations), graceMs })
       },
       add: ledger.addWarm,
@@ -45,11 +49,6 @@ export function warmPoolController(deps: Deps): ControllerDeclaration {
     resyncMs,
     retry: { firstMs: 1000, maxMs: resyncMs },
   }
-}
-
-/** Managed balancers have addresses of their own. */
-function isServedByAddresses({ loadBalancing, managed }: Deps['vendor']['policy']): boolean {
-  return loadBalancing && managed === undefined
 }
 
 /** Where a Service without a location gets its address, and where those that exist have theirs. */

@@ -68,7 +68,6 @@ type StepOnService = Extract<
   { do: 'add-finalizer' | 'show-balancer' | 'show-status' | 'clear-status' | 'forget' }
 >
 
-/** The steps that change only the Service. */
 async function changeService(deps: BalancerStepDeps, step: StepOnService, service: Service): Promise<undefined> {
   const { client, annotations, event } = deps
   const { finalizers = [] } = service.metadata

@@ -19,7 +19,6 @@ export type PoolUpdate = { id: string; add: NewOrigin[]; remove: string[] }
 
 export type PortsSeen = {
   balancer: Pick<Balancer, 'ports'>
-  /** The pools of the project. */
   pools: OriginPool[]
   /** The origins of each pool that is attached to the balancer or named after it. */
   origins: ReadonlyMap<string, Origin[]>
@@ -64,7 +63,6 @@ export function originChanges(seen: PortsSeen): PortChanges {
   return { removePorts: [], removePools: [], updatePools: portChanges(seen).updatePools, addPorts: [] }
 }
 
-/** Whether there is nothing to change. */
 export function isUnchanged({ removePorts, removePools, updatePools, addPorts }: PortChanges): boolean {
   return [removePorts, removePools, updatePools, addPorts].every((list) => list.length === 0)
 }

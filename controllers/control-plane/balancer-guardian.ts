@@ -105,7 +105,6 @@ async function turn(at: Turn): Promise<void> {
   }
 }
 
-/** Looks, decides and acts once. */
 async function lookAndChange(at: Turn): Promise<void> {
   const { options, state, signal } = at
   const { known, readIntervalMs } = options
@@ -144,7 +143,7 @@ type Wanted = { nodes: ReachableNode[]; changes: PortChanges }
 
 /** The change that the nodes need now; undefined if the origins should stay whatever the probes showed. */
 function wantedChange(options: BalancerGuardianOptions, { seen }: Look): Wanted | undefined {
-  const addresses = originAddresses(seen)
+  const addresses = new Set([...seen.origins.values()].flat().map(({ address }) => address))
   const all = options.nodes().map((node): BalancedNode => {
     const external = options.external(node.name)
     return { ...node, external, isOrigin: external !== undefined && addresses.has(external) }
@@ -206,11 +205,6 @@ async function readPort(
   const ids = [...ports.flatMap((port) => port.pools), ...pools.map((pool) => pool.id)]
   const read = await Promise.all(ids.map(async (pool) => [pool, await balancers.origins(pool, signal)] as const))
   return { ports, pools, origins: new Map(read.flatMap(([pool, origins]) => (origins ? [[pool, origins]] : []))) }
-}
-
-/** The addresses that a balancer sends to. */
-function originAddresses({ origins }: SeenPort): ReadonlySet<string> {
-  return new Set([...origins.values()].flat().map(({ address }) => address))
 }
 
 /** The changes until a balancer sends to these nodes, at the port of their API servers. Pure. */

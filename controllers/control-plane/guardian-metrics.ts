@@ -10,14 +10,12 @@ type Watched = {
   now: () => number
 }
 
-/** The counters of the guardian. */
 export type GuardianMetrics = {
   probe(node: string, isWell: boolean): void
   move(reason: string, error: string | undefined): void
   outage(ms: number): void
 }
 
-/** Counts what the guardian does. */
 export function guardianMetrics(metrics: Metrics): GuardianMetrics {
   return {
     probe(node, isWell) {

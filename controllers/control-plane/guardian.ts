@@ -42,7 +42,6 @@ export type Guardian = {
   lead: (signal: AbortSignal, leaseLeftMs: () => number) => Promise<void>
   /** How long this replica leaves a free lease to others. */
   hesitationMs: () => number
-  /** The control-plane node that has the address. */
   holder: () => GuardedNode | undefined
   /** The problem that an operator should know; undefined if all is well. */
   problem: () => string | undefined
@@ -131,7 +130,6 @@ async function takeTurn(parts: Turn, signal: AbortSignal, writeMs: () => number)
   return true
 }
 
-/** Decides by what is known now. */
 function decide({ keeper, nodes, address, ownNode }: GuardianOptions, { machines }: ControlPlaneAddress): Decision {
   return keeper.decide({ nodes: nodes(), assigned: machines, address: address(), own: ownNode })
 }

@@ -106,7 +106,6 @@ export function mirrorSubsets({ source }: MirrorWanted): NonNullable<Endpoints['
   }))
 }
 
-/** Whether we made a slice. */
 export function isOurSlice({ metadata }: EndpointSlice): boolean {
   return metadata.labels?.[managedByLabel] === manager
 }

@@ -11,7 +11,6 @@ import { serviceFinalizer, upstreamFinalizer } from '../../ledger/record/names.t
 import { type MirrorWanted, becomingLoadBalancer, mirrorAnnotations, mirrorPorts, newMirror } from './mirror-objects.ts'
 import { type SliceStep, planSlices, planSubsets } from './mirror-endpoints.ts'
 
-/** Everything that the plan depends on. */
 export type MirrorSeen = MirrorWanted & {
   service: Service | undefined
   /** Only a predecessor left them. */

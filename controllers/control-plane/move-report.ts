@@ -7,7 +7,6 @@ import type { TriedMove } from '../moves/mover.ts'
 /** The subject of an Event: a node, or the mirror Service. */
 export type Subject = { node: string } | 'mirror-service'
 
-/** The content of an Event about a move. */
 export type MoveOccurrence = Occurrence<
   'ControlPlaneAddressMoved' | 'ControlPlaneAddressAnswers' | 'ControlPlaneAddressSilent'
 >

@@ -11,7 +11,6 @@ export type RemovalLimit = {
   canRemove(nodes: number): boolean
   /** Removes every node that does not exist any more: a person may have deleted it while another replica led. */
   keepOnly(existing: ReadonlySet<Key>): void
-  /** Records that a node was deleted. */
   recordRemoval(name: Key): void
   /** Restarts the time of every node: none was observed meanwhile. A refusal and the deleted nodes still count. */
   restartAll(): void
@@ -36,7 +35,6 @@ const windowMs = 10 * 60_000
  */
 export function removalLimit({ max, now }: RemovalLimitOptions): RemovalLimit {
   const missing = new Map<Key, { uid: string | undefined; sinceMs: number | undefined }>()
-  /** When nodes were deleted. */
   let removals: number[] = []
   let isExceeded = false
 

@@ -16,7 +16,6 @@ import { type Annotations, ownNames, wantedAnnotations } from './node-annotation
 import type { PeerFact } from '../facts/fact-text.ts'
 import type { AnnotationScheme } from '../../clouds/ports/peering.ts'
 
-/** Everything that the plan for a node depends on. */
 export type PeeringSeen = {
   node: Node | undefined
   providerId: ProviderId

@@ -94,7 +94,9 @@ export function planReservedAddress(
     if (isOther && !isRetained) return afterGrace(seen, releaseOrRetain(record))
     return { step: { do: 'claim', ...claimSpecOf(wanted) } }
   }
-  if (isForAnotherWant(record, { service, wanted })) return planFormerAddress(seen, service, record)
+  // An address that was claimed for the name earlier, with other wishes than this Service has.
+  if (record.spec.claimRef?.uid !== service.metadata.uid && !isWanted(record, wanted))
+    return planFormerAddress(seen, service, record)
   const held = planHeldAddress(seen, service, record)
   const note = held.step ? undefined : notePolicy(seen, record)
   return note ? { step: note } : held
@@ -111,7 +113,6 @@ function planFormerAddress(seen: ServiceSeen, service: Service, record: ElasticI
   return shownAsFirst(seen, service) === address ? planWithdrawal(seen, service) : { step: { do: 'hide-address' } }
 }
 
-/** Plans for a Service whose record holds its address. */
 export function planHeldAddress(seen: ServiceSeen, service: Service, record: ElasticIP): ServicePlan {
   const address = heldAddress(record) ?? ''
   const { annotations, uid = '' } = service.metadata
@@ -131,11 +132,6 @@ function shownAsFirst(seen: ServiceSeen, service: Service): string {
     .join()
 }
 
-/** Whether an address was claimed for the name earlier, with other wishes than this Service has. */
-function isForAnotherWant(record: ElasticIP, { service, wanted }: { service: Service; wanted: Want }): boolean {
-  return record.spec.claimRef?.uid !== service.metadata.uid && !isWanted(record, wanted)
-}
-
 function afterGrace(seen: ServiceSeen, step: ServiceStep): ServicePlan {
   const againInMs = graceLeftMs(seen)
   return againInMs === undefined ? { step } : { againInMs }
@@ -149,7 +145,11 @@ function announce(seen: ServiceSeen, service: Service, address: string): Service
   const request = { annotations, ...(status && { status }) }
   const isAnnotated = hasAnnotations(service, request.annotations)
   const isShown = !request.status || statusTexts(service).join() === statusTexts({ status: request.status }).join()
-  if (isAnnotated && isShown) return keepsSharedFields(service) ? { step: { do: 'yield-fields' } } : settled
+  // We may be the manager of a field that its user has in a manifest.
+  if (isAnnotated && isShown)
+    return entriesWithSharedFields(service.metadata.managedFields).length > 0
+      ? { step: { do: 'yield-fields' } }
+      : settled
   const condition = status && conditionWith(seen, { ...service, status: { ...service.status, ...status } })
   return {
     step: { do: 'announce', request, ...(condition && { condition }), ...(all.length > 1 && { isShared: true }) },
@@ -160,11 +160,6 @@ function announce(seen: ServiceSeen, service: Service, address: string): Service
 function conditionWith({ wanted, record, others }: ServiceSeen, service: Service): ConditionFacts | undefined {
   const condition = wanted && shownCondition({ service, wanted, records: record ? [record, ...others] : others })
   return isSame(addressConditionOf(service), condition) ? undefined : condition
-}
-
-/** Whether we are the manager of a field that its user may have in a manifest. */
-function keepsSharedFields({ metadata }: Service): boolean {
-  return entriesWithSharedFields(metadata.managedFields).length > 0
 }
 
 /**

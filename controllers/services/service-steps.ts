@@ -64,7 +64,11 @@ export function serviceSteps(deps: StepDeps): CarryOut {
       if (service) deps.event(service, { type: 'Normal', reason: 'DeletingLoadBalancer', message: step.reason })
       return { againInMs: step.againInMs }
     }
-    if (step.do === 'report-shared') throw new Error(sharedText(step))
+    // The owner of the Service decides which of them keeps the address.
+    if (step.do === 'report-shared')
+      throw new Error(
+        `address ${step.address} is not released while another Service shows it: ${step.services.join(', ')}`,
+      )
     if (step.do === 'correct-record') return correctRecord(deps, { step, service }, signal)
     if (step.do === 'retain') await deps.retain(step.record, signal)
     else if (step.do === 'hold-record') await deps.holdRecord(step.record, signal)
@@ -254,11 +258,6 @@ function passedText({ record }: { record: ElasticIP }, heir: Key): string {
 
 const waitingText =
   'Its address is released in a few minutes: this leader first makes sure that no other cluster uses the id of this cluster'
-
-/** The owner of the Service decides which of them keeps the address. */
-function sharedText({ address, services }: Extract<ServiceStep, { do: 'report-shared' }>): string {
-  return `address ${address} is not released while another Service shows it: ${services.join(', ')}`
-}
 
 function showingPatch(deps: StepDeps, service: Service, address: string): object {
   const outdated = outdatedRequestAnnotations(service, deps.requestAnnotations, address)

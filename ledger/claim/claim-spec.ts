@@ -18,7 +18,6 @@ export type Claim = ClaimSpec & {
   wait: boolean
 }
 
-/** The possible results of a claim. */
 export type ClaimResult =
   | { kind: 'held'; record: ElasticIP; address: string }
   /**
@@ -58,15 +57,10 @@ export function recordSpecOf(claim: ClaimSpec, source: ElasticIP | undefined): O
   const sourceRef = namedSource(claim) ?? (source && ({ name: source.metadata.name, type: 'WarmPool' } as const))
   return {
     ...(location === undefined ? {} : { location }),
-    ...ipFamilyOf(claim),
+    ...(claim.family === 'ipv6' && { ipFamily: familyNames[claim.family] }),
     reclaimPolicy: claim.reclaim ?? 'Delete',
     ...(sourceRef ? { source: sourceRef } : {}),
   }
-}
-
-/** The family in a record's spec, where it is not the usual one. */
-function ipFamilyOf({ family }: ClaimSpec): Pick<ElasticIP['spec'], 'ipFamily'> {
-  return family === 'ipv6' ? { ipFamily: familyNames[family] } : {}
 }
 
 /** The source of a claim that names a provisioned ElasticIP. */

@@ -240,7 +240,6 @@ type UnderWay = {
   idle: () => Promise<void>
 }
 
-/** Nothing is under way yet. */
 function underWay(): UnderWay {
   const all = new Set<Promise<unknown>>()
   return {

@@ -203,7 +203,8 @@ function write(deps: LedgerDeps, record: ElasticIP, change: StatusChange): Promi
   const attempt = async () => {
     if (!current || !isStillDue(current, { record, change })) return current
     try {
-      const due = current.status?.deletionRequestedAt ? reservationOnly(change) : change
+      // No Service may get the address of a record that is being released; only that a reservation exists still matters.
+      const due = current.status?.deletionRequestedAt ? { reservationID: change.reservationID } : change
       return await deps.records.writeStatus(current, due)
     } catch (error) {
       if (isConflict(error) || isNotFound(error)) current = await readAgain(deps, record)
@@ -223,11 +224,6 @@ function isStillDue(current: ElasticIP, { record, change }: { record: ElasticIP;
   // Another process has seen it granted since.
   if (isSame && change.address === undefined && current.status?.address !== undefined) return false
   return isSame || (reservationIdOf(current) === reservationIdOf(record) && current.spec.source === undefined)
-}
-
-/** No Service may get the address of a record that is being released; only that a reservation exists still matters. */
-function reservationOnly({ reservationID }: StatusChange): StatusChange {
-  return reservationID === undefined ? {} : { reservationID }
 }
 
 async function readAgain(deps: LedgerDeps, record: ElasticIP): Promise<ElasticIP | undefined> {

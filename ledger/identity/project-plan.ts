@@ -78,7 +78,6 @@ export function matchOf(project: CloudProject, remembered: string | undefined): 
   return project.isOfToken ? 'open' : 'same'
 }
 
-/** Whether a person has confirmed this project. */
 export function isProjectConfirmed(map: ConfigMap | undefined, project: string): boolean {
   return map?.metadata.annotations?.[confirmProjectAnnotation] === project
 }
@@ -108,7 +107,6 @@ export function reasonOf(plan: ProjectPlan): string | undefined {
   return plan.kind === 'unread' ? plan.what : undefined
 }
 
-/** The command with which a person confirms a project. */
 export function confirmProjectCommand({ at, project }: { at: ProjectSeen['at']; project: string }): string {
   return `kubectl annotate configmap -n ${at.namespace} ${at.name} --overwrite ${confirmProjectAnnotation}=${project}`
 }

@@ -22,7 +22,6 @@ export type WitnessDeps = {
   log: Log
 }
 
-/** The observed lease of a node. */
 type Seen = { machine: string; renewTime: string | undefined; renewals: number }
 
 /**

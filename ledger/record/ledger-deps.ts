@@ -6,7 +6,6 @@ import type { ElasticIP } from './elastic-ip.ts'
 import type { Records } from './records.ts'
 import type { RequestsInFlight } from './requests-in-flight.ts'
 
-/** The dependencies of every floor of the ledger. */
 export type LedgerDeps = {
   records: Records
   cloud: Omit<Cloud, 'locations'>

@@ -77,7 +77,6 @@ export function planDeletion(seen: DeletionSeen, deps: WhoseRules): DeletionPlan
 const adoptedReason =
   "it named no cluster when it was adopted, and may be another cluster's; --sweep-untagged deletes such"
 
-/** Why a reservation is not ours to delete. */
 function foreignReason(rules: WhoseRules, { record, found }: DeletionSeen): string | undefined {
   const text = found && foreignReasonOf(rules, record, found)
   if (text !== undefined || !mayBeOperators(record)) return text

@@ -40,7 +40,6 @@ function isAboutOneObject(error: unknown): error is Error {
   return isOfReservation || isConflict(error) || isNotFound(error)
 }
 
-/** Tells the owner of a Service. */
 type WarnOwner = (
   service: Service,
   reason: 'SurplusReservation' | 'ContradictoryAddress' | 'AddressImpaired',

@@ -205,7 +205,6 @@ function hasFamilyOf({ key, wanted }: LiveAddress, reservation: Reservation): bo
   return family !== undefined && hasFamily(reservation, family)
 }
 
-/** Whether a reservation is ours and not needed. */
 function isOrphan(
   { marks }: Reservation,
   { isOurs, service }: { isOurs: boolean; service: LiveAddress | undefined },

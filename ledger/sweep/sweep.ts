@@ -183,7 +183,11 @@ async function endOrphan(
 ): Promise<void> {
   signal.throwIfAborted()
   const { scheme } = deps
-  if (deps.mode === 'report') return reportOrphan(deps, orphan.reservation)
+  if (deps.mode === 'report') {
+    const { id, address } = orphan.reservation
+    deps.log.warn({ reservation: id, address }, 'orphaned address, it stays: the sweep only reports')
+    return
+  }
   const former = formerServices(orphan.reservation, { services: deps.listServices(), scheme })
   for (const service of former) await deps.removeAddress(service)
   await releaseOrphan(deps, orphan, signal)
@@ -219,10 +223,6 @@ async function resumeReleases(
     await failed.isolate(() => resumeRelease(deps, { record, listed: byId.get(id) }, signal))
   }
   return listed.filter(({ id, marks }) => namedCluster(deps.scheme, marks) !== 'other' && !deleted.has(id))
-}
-
-function reportOrphan({ log }: SweepDeps, { id, address }: Reservation): void {
-  log.warn({ reservation: id, address }, 'orphaned address, it stays: the sweep only reports')
 }
 
 /** Its record is lost: a Service of its name gets it again, and no other object names it. */

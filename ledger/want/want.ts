@@ -32,7 +32,6 @@ import {
 } from '../../settings/service-policy.ts'
 import type { Annotation } from '../../lib/annotation.ts'
 
-/** The request of a Service. */
 export type Want =
   /** It is not ours to serve, and keeps an address that it has. */
   | { kind: 'ignored'; reason: string }
@@ -116,18 +115,16 @@ export function isWanted(record: ElasticIP, wanted: Want): boolean {
       // A user wrote the address that the record holds: it is the Service's after all.
       return wanted.doubt?.isDecided === false || record.status?.address === wanted.address
     case 'reserve':
-      return provisionedSourceOf(record) === undefined && familyOf(record) === familyFor(record, wanted)
+      return (
+        provisionedSourceOf(record) === undefined &&
+        familyOf(record) === (isSecond(record) ? wanted.second?.family : wanted.family)
+      )
     case 'named':
       return provisionedSourceOf(record) === wanted.elasticIP && !isSecond(record)
     case 'ignored':
     case 'wrong':
       return true
   }
-}
-
-/** The family that a Service wants of a record: the family of its first address, or of its second. */
-function familyFor(record: ElasticIP, { family, second }: Extract<Want, { kind: 'reserve' }>): IpFamily | undefined {
-  return isSecond(record) ? second?.family : family
 }
 
 function ignoredReason(service: Service, policy: Policy): string | undefined {
@@ -142,7 +139,6 @@ function ignoredReason(service: Service, policy: Policy): string | undefined {
   return undefined
 }
 
-/** Why another program serves a Service. */
 function foreignReason(service: Service, { classes, requestAnnotations }: Policy): string | undefined {
   const { loadBalancerClass } = service.spec
   if (loadBalancerClass !== undefined && !hasClass(service, classes)) return `its class is ${loadBalancerClass}`

@@ -54,7 +54,7 @@ function chartFiles({ version, license, webhooks, dialects }: ManifestFacts): Ge
   return [
     { file: 'manifests/chart/Chart.yaml', text: made + stringify(chart(version, license.name), { lineWidth: 0 }) },
     { file: 'manifests/chart/LICENSE', text: license.text },
-    { file: 'manifests/chart/values.yaml', text: made + valuesYaml() },
+    { file: 'manifests/chart/values.yaml', text: `${made}${head}${lines(defaultValues(), '').join('\n')}\n` },
     { file: 'manifests/chart/README.md', text: chartReadme() },
     { file: 'manifests/chart/values.schema.json', text: valuesSchema(dialects) },
     { file: 'manifests/chart/templates/_guarded.tpl', text: made + namedTest('guarded', { anyOf: guardians }) },
@@ -244,11 +244,6 @@ function line({ path, default: value, sentence }: ValueRow): string {
 }
 
 const head = '# The values of the chart, with their defaults. README.md has them as a table.\n'
-
-/** values.yaml: each value with its sentence above it. */
-function valuesYaml(): string {
-  return `${head}${lines(defaultValues(), '').join('\n')}\n`
-}
 
 function lines(tree: object, prefix: string): string[] {
   return Object.entries(tree).flatMap(([name, value]: [string, unknown]) => {

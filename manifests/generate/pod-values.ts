@@ -27,7 +27,6 @@ export function rowsOf(rows: Record<string, Omit<ValueRow, 'path'>>): ValueRow[]
   return Object.entries(rows).map(([path, row]) => ({ path, ...row }))
 }
 
-/** The values of the image. */
 export const image: ValueRow[] = rowsOf({
   'image.repository': {
     default: 'ghcr.io/eip-admission/eip-admission',
@@ -114,7 +113,6 @@ export const pods: ValueRow[] = rowsOf({
   extraVolumeMounts: { default: [], sentence: 'More mounts of the container.', schema: list },
 })
 
-/** A value of the chart. */
 export type ValueRow = {
   /** Its place in values.yaml, such as `image.tag`. */
   path: string

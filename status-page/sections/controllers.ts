@@ -45,7 +45,6 @@ export function controllersSection({ isLeader, queues, totals }: ControllerFacts
   }
 }
 
-/** The latest reports of this replica, the newest first. */
 export function eventsSection(events: readonly RecentEvent[]): Section {
   return {
     id: 'events',

@@ -1,7 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from '@prometheus-io/client'
 import { type LabelsOf, type MetricName, type MetricRow, catalogue } from './catalogue.ts'
 
-/** A value of a gauge with labels. */
 export type Sample<N extends MetricName<'gauge'>> = { labels: LabelsOf<N>; value: number }
 
 type Readable = number | undefined
@@ -65,7 +64,6 @@ const unlabeledGauges = rows
   .filter(([, { type, labels }]) => type === 'gauge' && labels.length === 0)
   .map(([name]) => name)
 
-/** Every metric of the catalogue. */
 function metricsIn(registry: Registry) {
   const of = (type: MetricRow['type']) => rows.filter(([, row]) => row.type === type)
   const make = (name: string, { help, labels }: MetricRow) => {

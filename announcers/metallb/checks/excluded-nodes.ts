@@ -31,18 +31,14 @@ function ignoresLabel(args: readonly string[]): boolean {
   return args.some((arg) => /^--?ignore-exclude-lb(=(1|t|true))?$/i.test(arg))
 }
 
-/** MetalLB itself heeds no value, unlike us: `false` silences a node too. */
-function hasExcludeLabel({ metadata: { labels = {} } }: Node): boolean {
-  return excludeLabel in labels
-}
-
 function excludedFinding(workload: RunningProgram, nodes: readonly Node[]): SoftwareFinding[] {
   const { nodeSelector = {} } = workload.spec?.template?.spec ?? {}
   const running = nodes.filter(({ metadata: { labels = {} } }) =>
     Object.entries(nodeSelector).every(([name, value]) => labels[name] === value),
   )
   // Where it runs on no node, another check says so.
-  if (running.length === 0 || !running.every(hasExcludeLabel)) return []
+  // MetalLB itself heeds no value, unlike us: `false` silences a node too.
+  if (running.length === 0 || !running.every(({ metadata: { labels = {} } }) => excludeLabel in labels)) return []
   return [
     {
       level: 'error',

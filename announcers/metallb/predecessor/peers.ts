@@ -11,7 +11,6 @@ import type { BGPPeer } from '../resources.ts'
 /** A peer that the predecessor had written, without its password and without what counts Services. */
 type FoundPeer = { name: string; spec: Record<string, unknown> }
 
-/** The label of the region of a node. */
 export const regionLabel = 'topology.kubernetes.io/region'
 
 export type PeerFacts = {
@@ -71,7 +70,9 @@ function renamed(peer: BGPPeer, facts: PeerFacts, taken: Set<string>): BGPPeer[]
   const hostnames = hostnamesOf(peer.spec) ?? []
   const nodes = facts.nodes.filter((node) => hostnames.includes(hostnameOf(node)))
   const isShared = (peer.spec.nodeSelectors ?? []).some(({ matchExpressions = [] }) => matchExpressions.length > 0)
-  const places = isShared ? regionsOf(nodes) : nodes.map(({ metadata }) => metadata.name)
+  const places = isShared
+    ? nodes.flatMap(({ metadata }) => metadata.labels?.[regionLabel] ?? [])
+    : nodes.map(({ metadata }) => metadata.name)
   return [...new Set(places)].map((place) => {
     const own = isShared ? [regionSelector(place, facts)] : ownSelectors(peer.spec)
     const name = freeName(isShared ? place.toLowerCase() : place, indexOf(peer, place, facts), taken)
@@ -128,10 +129,6 @@ function sameRouter({ spec }: FoundPeer, { peerAddress }: Spec): boolean {
 
 function addressText(address: string | undefined): string | undefined {
   return parseAddress(address ?? '')?.text
-}
-
-function regionsOf(nodes: readonly Node[]): string[] {
-  return nodes.flatMap(({ metadata }) => metadata.labels?.[regionLabel] ?? [])
 }
 
 /** The selector of a region, with whatever else the predecessor's setting selects nodes by. */

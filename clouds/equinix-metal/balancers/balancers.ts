@@ -18,7 +18,6 @@ const root = ['v1', 'loadbalancers']
 /** The only provider of load balancers. Clients of 2023 had to name it. */
 const provider = 'loadpvd-gOB_-byp5ebFo7A3LHv2B'
 
-/** The balancers, pools and origins of a project. */
 export function balancersOf(project: Project): Omit<Balancers, 'name'> {
   return { locations: balancerMetros, ...balancerCalls(project), ...portCalls(project), ...poolCalls(project) }
 }

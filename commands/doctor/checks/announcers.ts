@@ -1,16 +1,14 @@
-import type { CheckSettings, SoftwareCheck } from '../../../announcers/check.ts'
+import type { SoftwareCheck } from '../../../announcers/check.ts'
 import { softwareOf, softwares } from '../../../announcers/announcers.ts'
 import { heldByServices } from '../../../inspect/held.ts'
 import { classText } from '../../../settings/service-policy.ts'
-import type { Context, FactName, Values } from '../../../inspect/facts.ts'
+import type { FactName, Values } from '../../../inspect/facts.ts'
 import { type Check, type Findings, defineCheck } from '../check.ts'
 
-/** The checks of all announcing software. */
 export const softwareChecks: readonly Check[] = softwares.flatMap(({ kinds, checks = [] }) =>
   checks.map((check) => checkOf(check, kinds)),
 )
 
-/** The check of one announcing software with this id. */
 export function softwareCheck(id: string): Check {
   const check = softwareChecks.find((one) => one.id === id)
   if (!check) throw new Error(`no announcing software has the check ${id}`)
@@ -28,14 +26,11 @@ function checkOf(check: SoftwareCheck, own: readonly string[]): Check {
     applies: ({ vendor }) => applying === 'all' || applying.includes(vendor.loadBalancer.kind),
     judge(facts: Values, context) {
       const held = needs.includes('held') ? heldByServices(facts.services, facts.records, context) : []
-      return check.judge({ ...facts, held }, settingsFor(context))
+      const { loadBalancer, policy, bgp } = context.vendor
+      const peerDomain = bgp.annotations.names.localAsn?.split('/')[0] ?? ''
+      return check.judge({ ...facts, held }, { loadBalancer, classes: policy.classes, peerDomain })
     },
   })
-}
-
-function settingsFor({ vendor: { loadBalancer, policy, bgp } }: Context): CheckSettings {
-  const peerDomain = bgp.annotations.names.localAsn?.split('/')[0] ?? ''
-  return { loadBalancer, classes: policy.classes, peerDomain }
 }
 
 export const servedClasses = defineCheck({

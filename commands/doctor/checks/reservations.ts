@@ -105,7 +105,6 @@ function surplusFinding({ service, reservation }: Surplus, context: Context): Fi
   }
 }
 
-/** Whether a Service shows the address of a reservation. */
 function isShown(service: Service, reservation: Reservation, { vendor }: Context): boolean {
   return isShownBy(service, reservation, allRequestAnnotations(vendor.policy.requestAnnotations))
 }
