@@ -1,6 +1,6 @@
 import { type Service, keyOf } from '../kube/objects.ts'
 import { type IpAddress, canonicalIpAddress, parseIpAddress, isInRanges } from '../lib/ip-address.ts'
-import { type ElasticIP, claimKey, phaseOf } from '../ledger/record/elastic-ip.ts'
+import { type ElasticIP, claimKey, heldAddress, phaseOf } from '../ledger/record/elastic-ip.ts'
 import type { MarkScheme, Reservation } from '../clouds/ports/cloud.ts'
 import { type OwnAddressFacts, usedAddresses } from '../ledger/want/own-address-rules.ts'
 import { type Want, want } from '../ledger/want/want.ts'
@@ -60,3 +60,19 @@ export function isOverdue({ creationTimestamp }: { creationTimestamp?: string },
 }
 
 const overdueMs = 300_000
+
+export type Held = { service: Service; address: IpAddress; text: string }
+
+/** Addresses that Services hold for so long that they should be announced. */
+export function heldByServices(services: readonly Service[], records: readonly ElasticIP[], context: Context): Held[] {
+  return services.flatMap((service) => {
+    if (!isOverdue(service.metadata, context)) return []
+    return records
+      .filter((one) => isOf(one, service))
+      .flatMap((record) => {
+        const text = heldAddress(record)
+        const address = parseIpAddress(text ?? '')
+        return address && text !== undefined ? [{ service, address, text }] : []
+      })
+  })
+}

@@ -27,7 +27,7 @@ import type { Dependencies } from '../dependencies.ts'
 import { allRequestAnnotations } from '../../ledger/users/possible-users.ts'
 import { failureEvent } from '../loop/reconcile-key.ts'
 import { serviceCondition } from './service-condition.ts'
-import { recordsOfFreedAddresses } from './freed-addresses.ts'
+import { recordsOfFreedAddresses } from '../../ledger/record/shown.ts'
 
 type Deps = Pick<
   Dependencies,

@@ -5,7 +5,7 @@ import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { sourceMarks, transferMarks } from '../record/marks.ts'
 import { elasticIPAnnotation } from '../record/names.ts'
 import { claimRefOf, hasSource, isClaimedBy } from '../record/source.ts'
-import { stayInUse } from '../record/stay-in-use.ts'
+import { stayInUse } from '../record/records.ts'
 import { inUseBy, makeAvailable } from './claim-source.ts'
 
 type Deps = Pick<LedgerDeps, 'records' | 'possibleUsers'>

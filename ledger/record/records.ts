@@ -1,3 +1,4 @@
+import type { AddressInUse } from './address-use.ts'
 import type { Reservation } from '../../clouds/ports/cloud.ts'
 import type { CallOptions, KubeClient } from '../../kube/client.ts'
 import { KubeError } from '../../kube/errors.ts'
@@ -280,4 +281,15 @@ export function requestOfRecord({ metadata, status }: ElasticIP): string | undef
     status?.history?.findLast(({ request }) => request !== undefined)?.request ??
     metadata.annotations?.[requestIdAnnotation]
   )
+}
+
+/** Writes on a record, once, that its address is in use, and throws: the caller's owner reads it in an Event. */
+export async function stayInUse(
+  { records }: { records: Records },
+  { record, error }: { record: ElasticIP; error: AddressInUse },
+  signal: AbortSignal,
+): Promise<never> {
+  const { message } = error
+  if (record.status?.message !== message) await records.writeStatus(record, { message }, { signal })
+  throw error
 }

@@ -2,6 +2,7 @@
 import type { Reservation } from '../../clouds/ports/cloud.ts'
 import { type Service, ingressOf } from '../../kube/objects.ts'
 import { type IpFamily, canonicalIpAddress, parseIpAddress } from '../../lib/ip-address.ts'
+import type { ElasticIP } from './elastic-ip.ts'
 import { addressAnnotation } from './names.ts'
 
 /** The addresses and host names in the status of a Service. The API server adds ipMode by itself, so only these count. */
@@ -60,4 +61,18 @@ export function isShownBy(
 ): boolean {
   const canonical = canonicalIpAddress(address ?? '')
   return shownAddresses(service, requestAnnotations).some((shown) => shown.address === canonical)
+}
+
+/** Finds the records of the addresses that a Service showed before a change of it, and shows no longer. */
+export function recordsOfFreedAddresses(
+  list: () => ElasticIP[],
+  requestAnnotations: readonly string[],
+): (current: Service | undefined, previous: Service | undefined) => ElasticIP[] {
+  const addressesOf = (service: Service | undefined) =>
+    new Set(service ? shownAddresses(service, requestAnnotations).map(({ address }) => address) : [])
+  return (current, previous) => {
+    const freed = addressesOf(previous).difference(addressesOf(current))
+    if (freed.size === 0) return []
+    return list().filter(({ status }) => freed.has(canonicalIpAddress(status?.address ?? '') ?? ''))
+  }
 }

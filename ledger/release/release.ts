@@ -6,13 +6,12 @@ import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { type Key, keyOf } from '../../kube/objects.ts'
 import { type ElasticIP, type ReclaimPolicy, phaseOf, recordName, reservationIdOf } from '../record/elastic-ip.ts'
 import { findReservation, markRetention } from '../record/find-reservation.ts'
-import { assigned, wasHeld } from '../record/records.ts'
+import { assigned, stayInUse, wasHeld } from '../record/records.ts'
 import { planDeletion } from './deletion-plan.ts'
 import { type HeirFacts, heirOf, passOn } from './heir.ts'
 import { deleteReservation, markForDeletion, moveToReleaseRecord } from './delete-reservation.ts'
 import { adoptionEndMarks, lastingMarks } from '../record/marks.ts'
 import { hasReservationOf, isClaimedBy, isSource, isWarm } from '../record/source.ts'
-import { stayInUse } from '../record/stay-in-use.ts'
 
 /** The dependencies of a release of an address that no Service has claimed. */
 export type SourceReleaseDeps = LedgerDeps &

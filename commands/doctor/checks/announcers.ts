@@ -1,6 +1,6 @@
 import type { SoftwareCheck } from '../../../announcers/check.ts'
 import { softwareOf, softwares } from '../../../announcers/announcers.ts'
-import { heldByServices } from '../../../inspect/held.ts'
+import { heldByServices } from '../../../inspect/wanted.ts'
 import { classText } from '../../../settings/service-policy.ts'
 import type { FactName, Values } from '../../../inspect/facts.ts'
 import { type Check, type Findings, defineCheck } from '../check.ts'

@@ -8,8 +8,7 @@ import { canonicalIpAddress } from '../../../lib/ip-address.ts'
 import { announcerObjects, announcerProblems } from '../../../inspect/announcer.ts'
 import { type Finding, type Findings, defineCheck } from '../check.ts'
 import type { Context } from '../../../inspect/facts.ts'
-import { heldByServices } from '../../../inspect/held.ts'
-import { isOf, wantOf } from '../../../inspect/wanted.ts'
+import { heldByServices, isOf, wantOf } from '../../../inspect/wanted.ts'
 import { shell } from '../../../lib/remedy.ts'
 
 export const announcerConfiguration = defineCheck({

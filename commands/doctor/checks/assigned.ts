@@ -4,7 +4,7 @@ import { isReady } from '../../../controllers/nodes/taints.ts'
 import { type Node, keyOf } from '../../../kube/objects.ts'
 import type { AssignedAddress } from '../../../clouds/ports/assignments.ts'
 import type { Context, Values } from '../../../inspect/facts.ts'
-import { type Held, heldByServices } from '../../../inspect/held.ts'
+import { type Held, heldByServices } from '../../../inspect/wanted.ts'
 import { type Finding, type Findings, defineCheck } from '../check.ts'
 import { shell } from '../../../lib/remedy.ts'
 
