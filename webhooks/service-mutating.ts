@@ -28,9 +28,10 @@ import {
   removalWarnings,
   servicePatch,
   withoutAddress,
+  showAsOurs,
+  withoutLostAddress,
 } from './service-patch.ts'
 import { type IsSelf, isTerminating, problemText, serviceOf, subjectOf } from './service-rules.ts'
-import { showAsOurs, withoutLostAddress } from './service-update.ts'
 import type { Policy } from '../settings/service-policy.ts'
 import { randomInt } from 'node:crypto'
 

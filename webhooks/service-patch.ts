@@ -159,3 +159,29 @@ function isUsers(name: string, { service, old }: { service: Service; old: Servic
 function removals(annotations: string[]): Record<string, undefined> {
   return Object.fromEntries(annotations.map((name) => [name, undefined]))
 }
+
+/** Whether all these Services show an address as ours: an update then restores nothing. */
+export function showAsOurs(services: (Service | null)[], address: string): boolean {
+  return services.every((service) => {
+    const { spec, metadata } = service ?? {}
+    return spec?.loadBalancerIP === address && metadata?.annotations?.[addressAnnotation] === address
+  })
+}
+
+/**
+ * The change of an update that would bring back an address which the ledger no longer holds for the Service. The
+ * controller takes that address away in order. `held` is the address that the ledger holds now. Only we write the
+ * annotation, and without it `spec.loadBalancerIP` would look like the user's own address.
+ */
+export function withoutLostAddress(
+  { metadata, spec }: Service,
+  { lost, held }: { lost: string; held: string | undefined },
+): ServiceChange {
+  const annotated = metadata.annotations?.[addressAnnotation]
+  const isOurs = annotated === undefined ? spec.loadBalancerIP === undefined : [lost, held].includes(annotated)
+  return {
+    finalizer: serviceFinalizer,
+    ...(isOurs ? {} : { annotations: { [addressAnnotation]: lost } }),
+    ...(spec.loadBalancerIP === lost ? { loadBalancerIP: undefined } : {}),
+  }
+}

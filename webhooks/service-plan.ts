@@ -1,15 +1,15 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Location } from '../clouds/ports/cloud.ts'
 import type { Service } from '../kube/objects.ts'
 import { type ClusterFamilies, hasOpenFamilies, type SecondWant, withStoredFamilies } from '../ledger/want/families.ts'
 import { doubleRequests } from '../ledger/want/own-address.ts'
 import { howToTurnOn, isLeftOut } from '../ledger/want/load-balancing-off.ts'
 import { type Want, want } from '../ledger/want/want.ts'
-import { serviceFinalizer } from '../ledger/record/names.ts'
+import { addressAnnotation, serviceFinalizer } from '../ledger/record/names.ts'
 import type { Policy } from '../settings/service-policy.ts'
 import { withoutOutdatedRequests } from './service-patch.ts'
 import { ownRequests } from './service-requests.ts'
 import { annotatedAddress, newProblems } from './service-rules.ts'
-import { touchesAddress } from './service-update.ts'
 
 /** A Service that is about to be stored, and what is stored now. */
 export type ServiceSeen = { service: Service; old: Service | null; dryRun?: boolean | undefined }
@@ -183,3 +183,19 @@ function isRefusedLater(second: SecondWant | undefined, { isDual }: ClusterFamil
 const openFamilies =
   'address pending, the controller assigns it when the API server has chosen the families of the Service ' +
   '(spec.ipFamilyPolicy: "PreferDualStack"): the announcing software announces no single address for two'
+
+/**
+ * Whether an update changes what decides about the Service's address. Any other update passes at once, also while the
+ * cloud refuses an address or does not answer: the controller claims it.
+ */
+function touchesAddress(
+  { service, old }: { service: Service; old: Service },
+  { now, before }: { now: Want; before: Want },
+): boolean {
+  return !isDeepStrictEqual([now, ...addressFields(service)], [before, ...addressFields(old)])
+}
+
+/** The fields that show an address: no want has all of them. */
+function addressFields({ metadata, spec }: Service): unknown[] {
+  return [spec.type, spec.loadBalancerIP, metadata.annotations?.[addressAnnotation]]
+}
