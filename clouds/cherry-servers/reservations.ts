@@ -28,7 +28,15 @@ export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
       return found && dated(found.reservation)
     },
     reserve: async (request, signal) => dated(await reserve(project, request, signal)),
-    mark: (reservation, marks, signal) => mark(project, { reservation, marks }, signal),
+    // Changes the tags of a reservation. A PUT replaces the whole map, which people edit too, so we read it first.
+    async mark({ id, marks: before }, marks, signal) {
+      const found = await findAddress(project, { id }, signal)
+      if (!found || !hasMarks(found.reservation.marks, before)) return
+      if (Object.entries(marks).every(([key, value]) => found.tags[key] === value)) return
+      // A tag to remove is undefined, so it is not in the JSON.
+      const body = { tags: { ...found.tags, ...marks } }
+      await project.http.call({ name: 'mark', method: 'PUT', path: ['ips', id], body, accept: [404] }, signal)
+    },
     release: (reservation, signal) => release(project, reservation, signal),
     locations: (signal) => listLocations(project, signal),
   }
@@ -72,21 +80,6 @@ async function order(
   const reservation = parseReservation(answer.body)
   if (!reservation) throw unreadableError('reserve', 'an object without an id', 'unknown')
   return reservation
-}
-
-/** Changes the tags of a reservation. A PUT replaces the whole map, which people edit too, so we read it first. */
-async function mark(
-  project: Project,
-  { reservation, marks }: { reservation: Marked; marks: Record<string, string | undefined> },
-  signal: AbortSignal,
-): Promise<void> {
-  const { id, marks: before } = reservation
-  const found = await findAddress(project, { id }, signal)
-  if (!found || !hasMarks(found.reservation.marks, before)) return
-  if (Object.entries(marks).every(([key, value]) => found.tags[key] === value)) return
-  // A tag to remove is undefined, so it is not in the JSON.
-  const body = { tags: { ...found.tags, ...marks } }
-  await project.http.call({ name: 'mark', method: 'PUT', path: ['ips', id], body, accept: [404] }, signal)
 }
 
 /** Reads before it deletes: `/ips` holds servers' own addresses too, and deleting one in use is not documented. */

@@ -31,7 +31,17 @@ export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
         .filter((reservation) => hasMarks(reservation.marks, marks)),
     reservation: (id, signal) => findReservation(project, id, signal),
     reserve: (request, signal) => reserve(project, request, signal),
-    mark: (reservation, marks, signal) => mark(project, { reservation, marks }, signal),
+    // Changes the tags of a reservation. A PATCH replaces the whole list, which people edit too, so we read it first.
+    async mark({ id, marks: known }, marks, signal) {
+      const path = ['ips', id]
+      const { body } = await project.http.call({ name: 'reservation', method: 'GET', path, accept: [404] }, signal)
+      const item = fieldsOf(body)
+      const before = itemsOf(item.tags)?.flatMap((tag) => textOf(tag) ?? []) ?? []
+      if (!isReservation(item) || !hasMarks(parseTags(before), known)) return
+      const tags = changeTags(before, marks)
+      if (tags.toSorted().join('\n') === before.toSorted().join('\n')) return
+      await project.http.call({ name: 'mark', method: 'PATCH', path, body: { tags }, accept: [404] }, signal)
+    },
     release: (reservation, signal) => release(project, reservation, signal),
     locations: (signal) => listLocations(project, signal),
   }
@@ -79,22 +89,6 @@ async function reserve(
   const reservation = parseReservation(answer.body, project)
   if (!reservation) throw unreadableError('reserve', 'an object without an id', 'unknown')
   return reservation
-}
-
-/** Changes the tags of a reservation. A PATCH replaces the whole list, which people edit too, so we read it first. */
-async function mark(
-  { http }: Project,
-  { reservation, marks }: { reservation: Marked; marks: Record<string, string | undefined> },
-  signal: AbortSignal,
-): Promise<void> {
-  const path = ['ips', reservation.id]
-  const { body } = await http.call({ name: 'reservation', method: 'GET', path, accept: [404] }, signal)
-  const item = fieldsOf(body)
-  const before = itemsOf(item.tags)?.flatMap((tag) => textOf(tag) ?? []) ?? []
-  if (!isReservation(item) || !hasMarks(parseTags(before), reservation.marks)) return
-  const tags = changeTags(before, marks)
-  if (tags.toSorted().join('\n') === before.toSorted().join('\n')) return
-  await http.call({ name: 'mark', method: 'PATCH', path, body: { tags }, accept: [404] }, signal)
 }
 
 /**

@@ -24,7 +24,16 @@ export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
     reservation: async (id, signal) => (await findFloatingIp(project, { id }, signal))?.reservation,
     isReserveIdempotent: true,
     reserve: (request, signal) => reserve(project, { ...request, name: nameOf(request) }, signal),
-    mark: (reservation, marks, signal) => mark(project, { reservation, marks }, signal),
+    // Changes the labels of our marks. A PUT replaces all labels, which people edit too, so we read them first.
+    async mark({ id, marks: before }, marks, signal) {
+      const found = await findFloatingIp(project, { id }, signal)
+      const wanted = Object.entries(labelsOf(marks))
+      if (!found || !hasMarks(found.reservation.marks, before)) return
+      if (wanted.every(([name, value]) => found.labels[name] === value)) return
+      // A label to remove is undefined, so it is not in the JSON.
+      const body = { labels: { ...found.labels, ...Object.fromEntries(wanted) } }
+      await unlessGone(project.http.call({ name: 'mark', method: 'PUT', path: ['floating_ips', id], body }, signal))
+    },
     release: (reservation, signal) => release(project, reservation, signal),
     async problems(signal) {
       const blocked = (await project.addresses.recent(signal)).filter(({ isBlocked }) => isBlocked)
@@ -78,22 +87,6 @@ async function create(
 async function findNamed(project: Project, name: string, signal: AbortSignal): Promise<FloatingIp | undefined> {
   const list = { name: 'reservations', field: 'floating_ips', query: { name }, keep: parseFloatingIp }
   return (await readList(project.http, list, signal))[0]
-}
-
-/** Changes the labels of our marks. A PUT replaces all labels, which people edit too, so we read them first. */
-async function mark(
-  project: Project,
-  { reservation, marks }: { reservation: Marked; marks: Record<string, string | undefined> },
-  signal: AbortSignal,
-): Promise<void> {
-  const { id, marks: before } = reservation
-  const found = await findFloatingIp(project, { id }, signal)
-  const wanted = Object.entries(labelsOf(marks))
-  if (!found || !hasMarks(found.reservation.marks, before)) return
-  if (wanted.every(([name, value]) => found.labels[name] === value)) return
-  // A label to remove is undefined, so it is not in the JSON.
-  const body = { labels: { ...found.labels, ...Object.fromEntries(wanted) } }
-  await unlessGone(project.http.call({ name: 'mark', method: 'PUT', path: ['floating_ips', id], body }, signal))
 }
 
 /** Deletes an address that no server has; while a server has it, it may be in use. */

@@ -16,7 +16,16 @@ export function reservationsOf(account: Account): Omit<Cloud, 'name' | 'location
     reservations: (marks, signal) => listReservations(account, marks, signal),
     reservation: async (id, signal) => (await findBlock(account, id, signal))?.reservation,
     reserve: (request, signal) => reserve(reserving, request, signal),
-    mark: (reservation, marks, signal) => mark(reserving, { reservation, marks }, signal),
+    // Changes the tags of our marks. A PUT replaces all tags, which people edit too, so we read them first.
+    async mark({ id, marks: before }, marks, signal) {
+      const found = await findBlock(reserving, id, signal)
+      if (!found || !hasMarks(found.reservation.marks, before)) return
+      if (Object.entries(marks).every(([name, value]) => found.reservation.marks[name] === value)) return
+      const tags = withMarks(found.tags, marks)
+      const path = [...pathOf.blocks, id, 'tags']
+      const write = () => reserving.http.call({ name: 'mark', method: 'PUT', path, body: tags }, signal)
+      await unlessGone(reserving, { id, signal }, () => reserving.names.before(tags, write, signal))
+    },
     release: (reservation, signal) => release(account, reservation, signal),
     problems: (signal) => findProblems(account, signal),
   }
@@ -59,22 +68,6 @@ async function reserve(
   const created = parseBlock((await names.before(tags, order, signal)).body)
   if (!created) throw unreadableError('reserve', 'an object without an id and a network', 'unknown')
   return created.reservation
-}
-
-/** Changes the tags of our marks. A PUT replaces all tags, which people edit too, so we read them first. */
-async function mark(
-  account: Reserving,
-  { reservation, marks }: { reservation: Marked; marks: Record<string, string | undefined> },
-  signal: AbortSignal,
-): Promise<void> {
-  const { id, marks: before } = reservation
-  const found = await findBlock(account, id, signal)
-  if (!found || !hasMarks(found.reservation.marks, before)) return
-  if (Object.entries(marks).every(([name, value]) => found.reservation.marks[name] === value)) return
-  const tags = withMarks(found.tags, marks)
-  const path = [...pathOf.blocks, id, 'tags']
-  const write = () => account.http.call({ name: 'mark', method: 'PUT', path, body: tags }, signal)
-  await unlessGone(account, { id, signal }, () => account.names.before(tags, write, signal))
 }
 
 /** Deletes a block that nothing uses. Reads it first: a block in use is refused by us, with what uses it. */

@@ -1,40 +1,25 @@
 import type { Balancers, Balancer, Origin, OriginPool } from '../../clouds/ports/balancers.ts'
-import type { Clock } from '../../kube/clock.ts'
-import type { Log } from '../../kube/log.ts'
 import { backoffMs } from '../../lib/repeat.ts'
 import { withTimeLimit } from '../../lib/time-limit.ts'
 import { type PortChanges, isUnchanged, portChanges } from '../balancers/port-changes.ts'
 import { changePorts } from '../balancers/port-steps.ts'
 import { errorText } from '../loop/reconcile-key.ts'
 import { leasedBalancers } from './control-plane-address.ts'
-import type { Guardian } from './guardian.ts'
-import type { KnownAddress } from './known-address.ts'
+import type { Guardian, GuardianOptions } from './guardian.ts'
 import { type GuardedNode, isAnotherGood } from './control-plane-nodes.ts'
 import { type MoveRules, toleratedFailures } from '../moves/move-plan.ts'
 import { type Sight, cloudSight } from './cloud-looks.ts'
-import type { WakeUp } from './wake-up.ts'
 import { hesitationMs, yieldPause } from './yield-pause.ts'
 import { type BalancerNames, balancerNames } from '../balancers/balancer-names.ts'
 
-export type BalancerGuardianOptions = {
+export type BalancerGuardianOptions = Omit<GuardianOptions, 'keeper' | 'address' | 'onMoved'> & {
   balancers: Balancers
   /** The balancer that the operator named. */
   id: string
   /** The port at the balancer; undefined if it is the API servers' port. */
   port: number | undefined
-  known: KnownAddress
-  nodes: () => GuardedNode[]
   /** The public address of a node; undefined if it has none of its own. */
   external: (node: string) => string | undefined
-  /** The node that this process runs on, if it is known. */
-  ownNode: string | undefined
-  rules: MoveRules
-  readIntervalMs: number
-  probeIntervalMs: number
-  wakeUp: WakeUp
-  clock: Clock
-  log: Log
-  onTurn: () => void
   /** Called after each try to change the origins, with why it failed. */
   onAttempt: (error: string | undefined) => void
 }
