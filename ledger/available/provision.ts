@@ -84,7 +84,7 @@ async function accept(
  * Writes off a provisioned address that the cloud no longer has. The Service that uses it loses it, for the cloud may
  * have given the address to another customer.
  */
-export async function writeOffProvisioned(
+async function writeOffProvisioned(
   deps: LedgerDeps,
   { source, record }: { source: ElasticIP; record: ElasticIP | undefined },
   signal: AbortSignal,
