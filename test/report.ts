@@ -21,13 +21,13 @@ export function startText(files: number, workers: number): string {
   return `${files} files, ${workers} at a time, the longest first; what one prints is shown if it fails`
 }
 
-/** The line of a file, with its output where it failed. `place` says how many files are done. */
+/** The line of a file, with its output where it failed, and otherwise with what it measured. `place` says how many files are done. */
 export function verdictText(verdict: Verdict, place: string): string {
   const { run, report, problem, output, seconds } = verdict
   const hasFailed = failuresOf(verdict) > 0
   const used = `${report.passed} passed, ${seconds.toFixed(1)} s, ${report.cpuSeconds.toFixed(1)} s of CPU`
   const line = `${hasFailed ? 'FAIL' : 'ok  '} ${place}${titleOf(run)}  ${used}  ${problem ?? ''}`.trimEnd()
-  const shownOutput = hasFailed ? output : (output.match(/^NOT RUN .*/gm) ?? []).join('\n')
+  const shownOutput = hasFailed ? output : (output.match(/^(?:NOT RUN|MEASURED) .*/gm) ?? []).join('\n')
   return shownOutput === '' ? line : `${line}\n${shownOutput.trimEnd().replace(/^/gm, '     ')}`
 }
 

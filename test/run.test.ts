@@ -128,6 +128,13 @@ test('a file that fails does not run again, and the end says how to run it alone
   )
 })
 
+test('what a file measured is shown although it passes, and nothing else that it prints', () => {
+  const prints = "test('c', () => console.log('noise\\nMEASURED 3 s'))\n"
+  const { stdout } = run({ 'a.test.ts': `${head}${good}${prints}test.run()` })
+  assert.match(stdout, /^ {5}MEASURED 3 s$/m)
+  assert.not.match(stdout, 'noise')
+})
+
 test('good files pass', () => {
   const { status, verdict } = run({ 'a.test.ts': `${head}${good}test.run()`, 'b.test.ts': `${head}${good}test.run()` })
   assert.is(status, 0)

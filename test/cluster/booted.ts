@@ -47,6 +47,11 @@ export async function expose({ kubectl }: Booted, name: string, spec: object = {
   return loadBalancerIP
 }
 
+/** Prints a figure, which the runner shows although the test passes. Dots of other tests may begin the line. */
+export function measured(text: string): void {
+  console.log(`\nMEASURED ${text}`)
+}
+
 /** A time without an answer. */
 export type Gap = { beganMs: number; ms: number }
 

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert'
 import { installProduct } from '../../sandbox/cluster/product.ts'
 import { webDeployment } from '../../sandbox/cluster/programs.ts'
 import { eventually } from '../whole/eventually.ts'
-import { boot, type Client, clientOf, expose, type Gap } from './booted.ts'
+import { boot, type Client, clientOf, expose, type Gap, measured } from './booted.ts'
 
 const cluster = await boot()
 const { nodes, run } = cluster
@@ -45,7 +45,7 @@ test('a rollout that moves the only pod of a Local Service leaves its address de
   const askedAfterMs = ({ beganMs, ms }: Gap) =>
     asked.map((at) => at - beganMs).find((after) => after > -1_000 && after < ms)
   const texts = gaps.map((gap) => `${gap.ms} ms, in which the provider is asked after ${askedAfterMs(gap)} ms`)
-  console.log(`without an answer in each rollout: ${texts.join('; ')}`)
+  measured(`without an answer in each rollout: ${texts.join('; ')}`)
   assert.ok(
     gaps.every(({ ms }) => ms < 20_000),
     texts.join(),
@@ -99,7 +99,7 @@ test("the leader's node loses power: addresses leave it within seconds, and none
     const long = (await longestGaps()).flatMap(({ ms }) => (ms > 2_000 ? [ms] : []))
     return long.length > 0 ? long.toSorted((one, other) => one - other) : undefined
   })
-  console.log(`without an answer at each address on that node: ${gaps.join(', ')} ms`)
+  measured(`without an answer at each address on that node: ${gaps.join(', ')} ms`)
   assert.ok(Math.max(...gaps) < 45_000, gaps.join())
   for (const name of names)
     assert.is(await run(['get', 'service', name, '-o', 'jsonpath={.spec.loadBalancerIP}']), addresses.get(name))

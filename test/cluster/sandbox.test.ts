@@ -6,6 +6,7 @@ import { basename, join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { eventually } from '../whole/eventually.ts'
+import { measured } from './booted.ts'
 
 const root = join(import.meta.dirname, '../..')
 let printed = ''
@@ -55,7 +56,7 @@ test('a client outside is answered by a pod, over routes that MetalLB announced 
   const address = type('kubectl expose')
   assert.match(address, /^\d+\.\d+\.\d+\.\d+$/)
   assert.match(type('client curl'), /^web-/)
-  console.log(`the first answer came after ${Math.round((performance.now() - startedMs) / 1000)} s`)
+  measured(`the first answer came after ${Math.round((performance.now() - startedMs) / 1000)} s`)
   assert.match(type('kubectl get pods'), /metallb-system +speaker-\S+ +1\/1/)
   // The simulated cloud shows the sessions of the real routers, as the vendor's own routers do.
   await eventually('doctor finds nothing wrong', (observe) => {
