@@ -9,7 +9,7 @@ import { metallbVersion, productImage } from './programs.ts'
 const namespace = 'eip-admission'
 const folder = '/etc/cloud-authority'
 
-type Values = { hostNetwork?: boolean; [name: string]: unknown }
+type Values = { hostNetwork?: boolean; settings?: Record<string, string>; [name: string]: unknown }
 
 /** Installs the chart, with more values of the caller; its pods run the image of these sources. */
 export async function installProduct(cluster: Cluster, values: Values = {}): Promise<void> {
@@ -30,8 +30,8 @@ export async function installProduct(cluster: Cluster, values: Values = {}): Pro
   ]
   await administratorWith(kubectl).apply({ apiVersion: 'v1', kind: 'List', items })
   const file = join(dir, 'values.json')
-  const settings = { 'base-url': cloud.url, 'api-server': apiServer, ...cloud.settings }
-  writeFileSync(file, JSON.stringify({ ...sharedValues, cloudProvider: cloud.cloudProvider, settings, ...values }))
+  const settings = { 'base-url': cloud.url, 'api-server': apiServer, ...cloud.settings, ...values.settings }
+  writeFileSync(file, JSON.stringify({ ...sharedValues, cloudProvider: cloud.cloudProvider, ...values, settings }))
   const upgrade = ['upgrade', '--install', 'eip-admission', chartFolder, '--namespace', namespace, '--values', file]
   await runHelm(upgrade, { KUBECONFIG: kubeconfig })
 }

@@ -114,9 +114,9 @@ test('twenty creates a second: a rolling update, two drains and kills fail none,
     await stage.helm(['install', 'eip-admission', chartFolder, ...wait], valuesOf(stage))
     await twoAnswer(stage)
     await untilReviewed(client)
-    const rolled = await createWhile(client, 'rolled', () => rollingUpdate(stage))
-    const drained = await createWhile(client, 'drained', () => drainBoth(stage))
-    const killed = await createWhile(client, 'killed', () => killInTurn(stage))
+    const rolled = await createWhile(client, { prefix: 'rolled' }, () => rollingUpdate(stage))
+    const drained = await createWhile(client, { prefix: 'drained' }, () => drainBoth(stage))
+    const killed = await createWhile(client, { prefix: 'killed' }, () => killInTurn(stage))
     for (const { failed } of [rolled, drained, killed]) assert.equal(failed, [])
     // A review that a killed process does not answer is the controller's to complete; nothing else is missed.
     assert.equal([...rolled.missed, ...drained.missed], [])

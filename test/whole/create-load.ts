@@ -18,19 +18,25 @@ export type Creates = {
   missed: string[]
   /** Why the others were not created. */
   failed: string[]
+  /** The longest time in which a user waited for an answer. */
+  longestMs: number
 }
 
 const namespace = 'default'
-const perSecond = 20
 /** More users than these wait for an answer at no time: on a slow machine the load must not grow by itself. */
 const maxUsers = 8
 
-/** Creates up to twenty Services a second while `act` goes on, and waits for the answer to each. */
-export async function createWhile(client: KubeClient, prefix: string, act: () => Promise<unknown>): Promise<Creates> {
-  const result: Creates = { created: [], late: [], missed: [], failed: [] }
+/** Creates up to so many Services a second while `act` goes on, and waits for the answer to each. */
+export async function createWhile(
+  client: KubeClient,
+  { prefix, perSecond = 20 }: { prefix: string; perSecond?: number },
+  act: () => Promise<unknown>,
+): Promise<Creates> {
+  const result: Creates = { created: [], late: [], missed: [], failed: [], longestMs: 0 }
   let users = 0
   const create = async (name: string) => {
     users += 1
+    const startedMs = performance.now()
     try {
       const { metadata, spec } = await client.create(services, loadBalancer(name, { namespace }) as Service)
       result.created.push(name)
@@ -39,6 +45,7 @@ export async function createWhile(client: KubeClient, prefix: string, act: () =>
     } catch (error) {
       result.failed.push(`${name}: ${String(error)}`)
     } finally {
+      result.longestMs = Math.max(result.longestMs, performance.now() - startedMs)
       users -= 1
     }
   }

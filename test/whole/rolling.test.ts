@@ -110,7 +110,7 @@ test('a rolling restart of both replicas fails no review', async () => {
 test('with Ignore, kills of both replicas fail no create, and every Service gets an address of its own', async () => {
   await setFailurePolicy('Ignore')
   stage.cloud.control.quota.set(5_000)
-  const creates = await createWhile(client, 'killed', async () => {
+  const creates = await createWhile(client, { prefix: 'killed' }, async () => {
     for (const [at, port] of ports.entries()) {
       await replicas[at]?.stop('SIGKILL')
       replicas[at] = await stage.start(replica(port))
