@@ -9,7 +9,7 @@ import { installProduct } from '../../sandbox/cluster/product.ts'
 import { runHelm } from '../../sandbox/run-helm.ts'
 import { addressesOf, createWhile } from '../whole/create-load.ts'
 import { eventually } from '../whole/eventually.ts'
-import { boot } from './booted.ts'
+import { boot, measured } from './booted.ts'
 
 const cluster = await boot()
 const { run } = cluster
@@ -33,7 +33,7 @@ async function underCreates(name: string, act: () => Promise<unknown>): Promise<
   assert.equal(creates.failed, [])
   const addresses = await addressesOf(client, creates)
   const { created, late, missed, longestMs } = creates
-  console.log(
+  measured(
     `${name}: ${created.length} creates, the longest took ${seconds(longestMs)}; ${late.length} had no address at once, ` +
       `${missed.length} without a review; all had one ${seconds(performance.now() - endedMs)} after the last create`,
   )
