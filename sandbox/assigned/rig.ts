@@ -105,9 +105,9 @@ async function makeMachines({ network, mode, dir, kubeconfig }: Place): Promise<
   }
 }
 
-/** Drops every packet. The kernel ends that at its time, however busy the machine is. */
+/** Drops every packet. The kernel ends that at its time, however busy the machine is; a timeout of 0 would never end. */
 function silentFor(ms?: number): string {
-  const until = ms === undefined ? '' : ` timeout ${Math.round(ms)}ms`
+  const until = ms === undefined ? '' : ` timeout ${Math.max(1, Math.round(ms))}ms`
   return [
     'add table ip silent',
     'add set ip silent protocols { type ether_type; flags timeout; }',
