@@ -113,6 +113,9 @@ test('a predecessor that elects by another lock than the lease never acts beside
   await apply({ ...of, plan }, lines)
   assert.is(of.state.overlaps, 0)
   assert.is(of.holder()?.spec?.holderIdentity, 'ours_0123456789ab')
+  // It runs again, and never takes the lease.
+  await undo(of)
+  assert.equal(Object.values(of.replicas()), [1])
 })
 
 for (const elects of [true, false])
