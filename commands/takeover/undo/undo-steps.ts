@@ -171,7 +171,7 @@ export function returnStep(
         if (readyPods(workload) === 0)
           return { text: `${text} has no ready pod yet`, hint: `\`kubectl get pods -n ${namespace}\`` }
       }
-      // One that ran and held no lease elects by another lock.
+      // A predecessor that ran and held no lease elects by another lock.
       if (!lease.isUsed || (ran.length > 0 && lease.holder === undefined)) return undefined
       const { namespace, name } = lease
       const stored = await client.get(leases, { namespace, name })
