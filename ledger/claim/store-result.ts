@@ -203,8 +203,7 @@ function write(deps: LedgerDeps, record: ElasticIP, change: StatusChange): Promi
   const attempt = async () => {
     if (!current || !isStillDue(current, { record, change })) return current
     try {
-      // No Service may get the address of a record that is being released; only that a reservation exists still matters.
-      const due = current.status?.deletionRequestedAt ? { reservationID: change.reservationID } : change
+      const due = current.status?.deletionRequestedAt ? reservationOnly(change) : change
       return await deps.records.writeStatus(current, due)
     } catch (error) {
       if (isConflict(error) || isNotFound(error)) current = await readAgain(deps, record)
@@ -224,6 +223,14 @@ function isStillDue(current: ElasticIP, { record, change }: { record: ElasticIP;
   // Another process has seen it granted since.
   if (isSame && change.address === undefined && current.status?.address !== undefined) return false
   return isSame || (reservationIdOf(current) === reservationIdOf(record) && current.spec.source === undefined)
+}
+
+/**
+ * The part of a change that counts for a record that is being released. No Service may get its address, but it must name
+ * its reservation; a change that names none leaves it.
+ */
+function reservationOnly({ reservationID }: StatusChange): StatusChange {
+  return reservationID === undefined ? {} : { reservationID }
 }
 
 async function readAgain(deps: LedgerDeps, record: ElasticIP): Promise<ElasticIP | undefined> {

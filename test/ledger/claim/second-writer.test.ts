@@ -1,10 +1,11 @@
 // Another process writes a record between our read and our write.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { CloudError } from '../../../clouds/ports/cloud.ts'
 import { type ElasticIP, elasticIPs } from '../../../ledger/record/elastic-ip.ts'
 import { warmLabel } from '../../../ledger/record/names.ts'
 import { sourceMarks } from '../../../ledger/record/marks.ts'
-import { storeReservation } from '../../../ledger/claim/store-result.ts'
+import { postpone, storeReservation } from '../../../ledger/claim/store-result.ts'
 import { makeLot, makeRecord, makeReservation } from '../../builders.ts'
 import { makeHarness, scheme } from '../harness.ts'
 
@@ -19,6 +20,17 @@ test('a late "requested" does not take the address from a record that another pr
   assert.is(result.kind, 'pending')
   const { phase, address } = harness.record()?.status ?? {}
   assert.equal([phase, address], ['Reserved', '203.0.113.40'])
+})
+
+test('a late failure of a request takes no reservation from a record that another process releases', async () => {
+  const harness = makeHarness()
+  const { deps } = harness.process('a')
+  const before = harness.api.put(elasticIPs, makeRecord({ phase: 'Requested' }))
+  const deletionRequestedAt = '2026-01-31T09:00:00Z'
+  await deps.records.writeStatus(before, { phase: 'Releasing', reservationID: 'res-1', deletionRequestedAt })
+  await postpone(deps, before, new CloudError('HTTP status 503', { fault: 'unavailable', outcome: 'nothing' }))
+  const { reservationID } = harness.record()?.status ?? {}
+  assert.is(reservationID, 'res-1')
 })
 
 test('a claim whose warm address is changed or removed by another process continues with the next one', async () => {
