@@ -47,8 +47,9 @@ export function standbyStep({ client, namespace, lead, signal, isElecting }: Sta
     const stored = await client.get(leases, lead.at)
     first ??= stored
     const { holderIdentity: holder = '', renewTime } = stored?.spec ?? {}
-    if (isElecting && stored && isForeign(holder) && isHeld(stored, new Date())) return undefined
-    return isOwnIdentity(holder) && renewTime !== first?.spec?.renewTime ? undefined : holder
+    // A lease that nobody renews is left over: its predecessor elects by another lock, or no longer.
+    const isRenewed = renewTime !== first?.spec?.renewTime
+    return isRenewed && (isOwnIdentity(holder) || (isElecting && isForeign(holder))) ? undefined : holder
   }
   return {
     name: 'standby',

@@ -46,10 +46,10 @@ export function planLeases(input: PlanInput): PlannedLeases {
   const [seen, own] = [theirs, ours].map(({ namespace, name }) =>
     valueOf(facts.leases)?.find((one) => keyOf(one) === `${namespace}/${name}`),
   )
-  // A lease without renewals expires in a minute or two.
+  // A lease without renewals expires in a minute or two: then no process holds it.
   const holderOf = (lease?: Lease) => (lease && isHeld(lease, context.now) ? (lease.spec?.holderIdentity ?? '') : '')
-  const { holderIdentity: holder } = seen?.spec ?? {}
-  const liveHolder = theirs.isUsed && isForeign(holderOf(seen)) ? holder : undefined
+  const holder = holderOf(seen)
+  const liveHolder = theirs.isUsed && isForeign(holder) ? holder : undefined
   const leader = isOwnIdentity(holderOf(own)) ? holderOf(own) : undefined
   const isBegun = valueOf(facts.progress) !== undefined
   return {

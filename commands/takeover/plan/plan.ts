@@ -26,7 +26,7 @@ export type PredecessorWorkload = ObjectRef & {
 export type PlannedLease = ObjectRef & {
   /** Whether the predecessor elects a leader at all: its manifests say --leader-elect=false. */
   isUsed: boolean
-  /** The holder that the lease names now; undefined without lease. */
+  /** The holder of the lease now; undefined if no process holds it. */
   holder: string | undefined
 }
 

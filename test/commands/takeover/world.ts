@@ -279,6 +279,7 @@ export function world({ hasWebhook = false, nodeNames = ['node-a', 'node-b'], el
     lease,
     plan: () => planOf(api.stored(services), api, elects),
     holder,
+    hold,
     hasWebhooks: () => api.stored(mutatingWebhookConfigurations).length > 0,
     workload: () => programs()[0],
     /** The replicas of each workload of the predecessor. */
@@ -303,7 +304,7 @@ function planOf(all: Service[], api: ReturnType<typeof apiServer>, elects: boole
         const more = { kind: 'Deployment', image: '', version: undefined } as const
         return { ...more, namespace, name, replicas, isRunning: replicas > 0 }
       }),
-      lease: { ...lease, isUsed: elects, holder: undefined },
+      lease: { ...lease, isUsed: elects, holder: api.stored(leases)[0]?.spec?.holderIdentity },
       finalizers: [upstream],
     },
     target: { namespace: 'eip-admission', leaseNamespace: lease.namespace, leaseName: lease.name },
