@@ -25,6 +25,7 @@ export function softwareOf({ kind }: LoadBalancer): Software | undefined {
   return softwares.find(({ kinds }) => kinds.includes(kind))
 }
 
+/** The announcer that the load balancer setting chooses. */
 export function announcerOf(loadBalancer: LoadBalancer, marks: AnnouncerMarks): Announcer {
   // A managed load balancer has addresses of its own, which are not announced.
   const announcer = softwareOf(loadBalancer)?.announcer(loadBalancer, marks) ?? external(nameOfChoice(loadBalancer))

@@ -26,6 +26,7 @@ export type ManagedLoadBalancer = { kind: 'managed'; scheme: string; location: s
 /** How the network learns where an address is: by BGP sessions of nodes, or because the cloud assigns it to one machine. */
 export type Reach = 'bgp' | 'assignment'
 
+/** The choice of the setting, for people. */
 export function nameOfChoice(chosen: LoadBalancer): string {
   return chosen.kind === 'managed' ? chosen.scheme : chosen.kind
 }

@@ -8,6 +8,7 @@ import { backdateMs } from './lifetimes.ts'
 // No client reads it: they compare the alternative names. The name of a Service can be too long for a common name.
 const leafName = [{ name: 'commonName', value: 'eip-admission' }]
 
+/** Issues a new self-signed certificate authority. */
 export async function issueAuthority(wanted: {
   commonName: string
   now: number

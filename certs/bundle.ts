@@ -19,6 +19,7 @@ export function mergeBundles(pems: string[], now: number): string {
     .join('')
 }
 
+/** Whether a bundle has every certificate of `part`. */
 export function hasCertificates(bundle: string, part: string): boolean {
   const present = fingerprints(bundle)
   return fingerprints(part).isSubsetOf(present)
@@ -29,6 +30,7 @@ export function isSameBundle(a: string, b: string): boolean {
   return hasCertificates(a, b) && hasCertificates(b, a)
 }
 
+/** A bundle in the form of `clientConfig.caBundle`. */
 export function toCaBundle(pem: string): string {
   return Buffer.from(pem).toString('base64')
 }

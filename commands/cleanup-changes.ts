@@ -21,6 +21,7 @@ export const ours = [serviceFinalizer, balancerFinalizer]
 /** A change that cleanup makes: its line of output without `--yes`, and what returns the line of what was done. */
 export type Change = { planned: string; make: () => Promise<string> }
 
+/** Whether an object has a finalizer. */
 export function hasFinalizer({ metadata }: KubeObject, finalizer: string): boolean {
   return metadata.finalizers?.includes(finalizer) ?? false
 }
@@ -43,6 +44,7 @@ export async function readRecords(client: KubeClient): Promise<ElasticIP[]> {
   }
 }
 
+/** The deletions of both webhook configurations. */
 export function webhookDeletions(client: KubeClient): Change[] {
   const deletion = (resource: Resource<KubeObject>, name: string): Change => ({
     planned: `would delete ${resource.kind} ${name}`,
@@ -93,6 +95,7 @@ function unlessForbidden(error: unknown): void {
   if (!isForbidden(error)) throw error
 }
 
+/** The removal of our finalizer from an ElasticIP. */
 export function recordChange(client: KubeClient, object: ElasticIP): Change {
   return removal(client, elasticIPs, { object, finalizers: [recordFinalizer] })
 }

@@ -48,6 +48,7 @@ async function readOwner(client: KubeClient): Promise<string | undefined> {
 /** The parts of an installation that a cluster has. */
 export type Installed = { configurations: Configurations; owner: string | undefined }
 
+/** Reads what a cluster has of an installation. */
 export async function readInstalled(client: KubeClient): Promise<Installed> {
   const [configurations, owner] = await Promise.all([readConfigurations(client), readOwner(client)])
   return { configurations, owner }

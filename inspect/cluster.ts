@@ -94,6 +94,7 @@ export async function clusterFacts(source: ClusterSource): Promise<ClusterFacts>
   })
 }
 
+/** Every Deployment and DaemonSet. */
 export async function readWorkloads(reader: Reader): Promise<Workload[]> {
   const kinds: Resource<Workload>[] = [deployments, daemonSets]
   const lists = await Promise.all(kinds.map((kind) => listAll(reader, kind)))

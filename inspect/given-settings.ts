@@ -15,6 +15,7 @@ export function refText({ kind, namespace, name, key }: KeyedRef): string {
 /** The data of a Secret or ConfigMap as text; undefined if it does not exist. */
 export type ReadData = (at: Omit<KeyedRef, 'key'>) => Promise<Record<string, string> | undefined>
 
+/** Reads the data of Secrets and ConfigMaps as text. */
 export function dataReader(reader: Reader): ReadData {
   return async ({ kind, namespace, name }) => {
     if (kind === 'ConfigMap') {

@@ -11,6 +11,7 @@ export function wantOf(service: Service, { vendor }: Context): Want {
   return want(service, vendor.policy, undefined)
 }
 
+/** How the reservations of this cluster are marked. */
 export function schemeOf({ id }: Values['cluster'], { vendor }: Context): MarkScheme {
   return { ...vendor.marks, cluster: id }
 }
@@ -29,6 +30,7 @@ export function covers({ address: first, prefixLength = 32 }: Reservation, addre
   return canonicalIpAddress(first) === parsed.text || isInRanges(parsed, [`${first}/${prefixLength}`])
 }
 
+/** Whether a record is the one of this Service. */
 export function isOf(record: ElasticIP, service: Service): boolean {
   return claimKey(record) === keyOf(service)
 }

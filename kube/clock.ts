@@ -7,6 +7,7 @@ export type Clock = Clocks & {
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
 
+/** The machine's own clock. */
 export const systemClock: Clock = {
   now: () => performance.now(),
   date: () => new Date(),

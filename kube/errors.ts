@@ -43,6 +43,7 @@ export function isConflict(error: unknown): error is KubeError {
   return error instanceof KubeError && error.status === 409 && error.reason !== 'AlreadyExists'
 }
 
+/** Whether an object of that name exists already. */
 export function isAlreadyExists(error: unknown): error is KubeError {
   return error instanceof KubeError && error.status === 409 && error.reason === 'AlreadyExists'
 }

@@ -36,6 +36,7 @@ type Deadline = { signal: AbortSignal; atMs: number }
 
 const maxAttempts = 4
 
+/** HTTP to the API server of the credentials. */
 export function http(options: HttpOptions): Http {
   const transport = { ...options, agents: agents(options.maxConnections) }
   return {

@@ -179,6 +179,7 @@ function microTime(date: Date): string {
 /** Our processes end their identity with 12 hexadecimal digits; client-go, in which the predecessors are written, with a UUID. */
 const ourIdentity = /_[0-9a-f]{12}$/
 
+/** Whether a process of eip-admission has this identity. */
 export function isOwnIdentity(identity: string): boolean {
   return ourIdentity.test(identity)
 }

@@ -186,11 +186,13 @@ export type Lease = KubeObject & {
 /** The key of an object in a cache or queue: `namespace/name`, or `name` for a kind without namespaces. */
 export type Key = string
 
+/** The key of an object. */
 export function keyOf(object: { metadata: { name: string; namespace?: string } }): Key {
   const { namespace, name } = object.metadata
   return namespace ? `${namespace}/${name}` : name
 }
 
+/** Namespace and name of a namespaced key. */
 export function splitKey(key: Key): { namespace: string; name: string } {
   const slash = key.indexOf('/')
   if (slash < 1) throw new Error(`key ${key} has no namespace`)

@@ -38,6 +38,7 @@ export type Queue = {
   run(process: Process, signal: AbortSignal, prepare?: () => Promise<void>): Promise<void>
 }
 
+/** An empty queue. */
 export function queue(options: QueueOptions): Queue {
   const { concurrency = 1, clock = systemClock, log, observer } = options
   const keys = scheduledKeys(clock, observer)

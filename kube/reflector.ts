@@ -201,6 +201,7 @@ export type Cache<T> = {
   replace(objects: T[]): Change<T>[]
 }
 
+/** An empty cache. */
 export function makeCache<T extends KubeObject>(): Cache<T> {
   const objects = new Map<Key, T>()
 

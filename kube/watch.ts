@@ -40,6 +40,7 @@ const defaultSilenceMs = 150_000
 const responseTimeoutMs = 30_000
 const maxCharacters = 8 * 1024 * 1024
 
+/** Watches over HTTP. */
 export function watcher(http: Http): Watcher {
   return {
     async *watch<T extends KubeObject>(resource: Resource<T>, options: WatchOptions, signal: AbortSignal) {

@@ -72,6 +72,7 @@ function explainAbsent(key: Key, records: readonly ElasticIP[]): Verdict {
   }
 }
 
+/** The address of a record, for a message. */
 export function addressOf({ status }: ElasticIP): string {
   return status?.address ?? 'its address'
 }

@@ -66,6 +66,7 @@ export async function forElasticIPs<T>(
   }
 }
 
+/** All ElasticIPs. */
 export function listRecords({ client }: Cluster): Promise<ElasticIP[]> {
   return forElasticIPs('list', listAll(client, elasticIPs))
 }
@@ -134,6 +135,7 @@ export function typedName(record: ElasticIP, records: readonly ElasticIP[]): str
   return isOfService ? (record.status?.address ?? name) : name
 }
 
+/** The Deployments of eip-admission. */
 export function readDeployments(client: Pick<KubeClient, 'get' | 'list'>): Promise<Readable<Workload[]>> {
   return readable('list Deployments', listOwnDeployments(client))
 }

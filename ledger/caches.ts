@@ -18,6 +18,7 @@ export type Caches = {
 
 type CacheOptions = Pick<Context, 'client' | 'log' | 'vendor' | 'announcer'>
 
+/** Empty caches of the kinds that the ledger and the webhooks read. */
 export function makeCaches({ client, log, vendor, announcer }: CacheOptions): Caches {
   const strip = keptService({ policy: vendor.policy, announcer })
   return {

@@ -102,6 +102,7 @@ export type LedgerWork = ReturnType<typeof ledgerWork>
 
 const now = () => new Date()
 
+/** The ledger of this cluster and this cloud. */
 export function makeLedger(options: LedgerOptions): Ledger {
   const { client, vendor, cluster, identity, settings, log, caches, clusterNetwork } = options
   const { cloudTimeoutMs, maxAddressesPerNamespace } = settings.cluster

@@ -2,6 +2,7 @@ const unitMs = { ns: 1e-6, us: 1e-3, µs: 1e-3, μs: 1e-3, ms: 1, s: 1000, m: 60
 // The micro sign and the Greek letter mu look the same; Go takes both.
 const part = /(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/y
 
+/** The pattern of every Go duration. */
 export const durationPattern = '^[+-]?(0|([0-9]+\\.?[0-9]*|\\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+$'
 
 /** Milliseconds of a Go duration (`1m30s`, `250ms`, `-1h`), or undefined where the text is none. */

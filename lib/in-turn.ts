@@ -5,6 +5,7 @@ export type InTurn = {
   count: (key: string) => number
 }
 
+/** No work yet. */
 export function inTurn(): InTurn {
   const last = new Map<string, { ended: Promise<unknown>; count: number }>()
   return {

@@ -25,6 +25,7 @@ export function matchesSelector(
   )
 }
 
+/** Whether the labels of an object meet every requirement. */
 export function matchesRequirements(labels: Labels | undefined, requirements: readonly LabelRequirement[]): boolean {
   return requirements.every((requirement) => meets(valueOf(labels, requirement.key), requirement))
 }

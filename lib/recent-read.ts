@@ -20,6 +20,7 @@ type Reading<T> = { beganAtMs: number; endedAtMs: number; state: 'running' | 'go
 /** A failed read is not repeated at once by every caller who needs the value too. */
 const failureMs = 2_000
 
+/** A read that has not been made yet. */
 export function recentRead<T>({ read, now }: RecentReadOptions<T>): RecentRead<T> {
   let latest: T | undefined
   let last: Reading<T> | undefined

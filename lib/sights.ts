@@ -9,6 +9,7 @@ export type Sights = {
   forget(): void
 }
 
+/** An empty memory of first sights. */
 export function sights(monotonicMs: () => number): Sights {
   const seen = new Map<string, { state: string; atMs: number }>()
   return {

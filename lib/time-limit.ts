@@ -8,6 +8,7 @@ export type TimeLimit = {
 
 const machineClocks: Clocks = { now: () => performance.now(), date: () => new Date() }
 
+/** A time limit that begins now. */
 export function timeLimit(ms: number, clocks: Clocks = machineClocks): TimeLimit {
   const begun = readClocks(clocks)
   const signal = AbortSignal.timeout(timerMs(ms))
@@ -103,6 +104,7 @@ export type Clocks = {
   date(): Date
 }
 
+/** Reads both clocks. */
 export function readClocks(clocks: Clocks): ClockReading {
   return { ms: clocks.now(), date: clocks.date().getTime() }
 }

@@ -57,6 +57,7 @@ export function isSet(value: unknown): boolean {
   return Boolean(value)
 }
 
+/** Whether known values meet a condition. */
 export function isMet(values: ValueTree, condition: Condition): boolean {
   if ('anyOf' in condition) return condition.anyOf.some((path) => isSet(valueAt(values, path)))
   const { value, is } = condition

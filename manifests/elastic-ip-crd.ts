@@ -66,6 +66,7 @@ const selectable = [
   '.spec.location',
 ]
 
+/** The CustomResourceDefinition of ElasticIP. */
 export const elasticIPDefinition = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',

@@ -1,5 +1,6 @@
 import { type Choices, type Release, type ValueTree, isMap, isMet, isSet, valueAt } from './choices.ts'
 
+/** The choices of a manifest whose values are known. */
 export function knownChoices(values: ValueTree, release: Release, pathSecret: string): Choices {
   const at = (path: string) => valueAt(values, path)
   return {

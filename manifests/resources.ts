@@ -25,6 +25,7 @@ const places: Record<string, { plural: string; namespaced: boolean }> = {
   ValidatingWebhookConfiguration: { plural: 'validatingwebhookconfigurations', namespaced: false },
 }
 
+/** The resource of an installed object. */
 export function resourceOf({ apiVersion, kind }: Pick<KubeObject, 'apiVersion' | 'kind'>): Resource<KubeObject> {
   const place = places[kind]
   if (!place) throw new Error(`${kind}: manifests/resources.ts has no plural for this kind`)

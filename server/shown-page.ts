@@ -8,6 +8,7 @@ import type { Log } from '../kube/log.ts'
 import { nodeHttp } from '../lib/node-http.ts'
 import type { Address } from './listeners/open-port.ts'
 
+/** The status page over what a process knows. */
 export function makeStatusPage({ settings, log }: Base, facts: () => PageFacts): StatusPage {
   return statusPage({ facts, tokenFile: settings.process.statusPageTokenFile, log })
 }

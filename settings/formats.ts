@@ -136,8 +136,10 @@ function checked(placeholder: string, isRight: (text: string) => boolean, right:
   return { placeholder, read: (value) => (isRight(value) ? { value } : { right }) }
 }
 
+/** The name of a namespace. */
 export const namespace = checked('namespace', isDnsLabel, 'the name of a namespace: lower-case letters, digits and -')
 
+/** The name of a namespaced object. */
 export const objectName = checked(
   'name',
   isDnsName,
@@ -170,12 +172,14 @@ export const clusterId = checked(
   'at most 63 letters, digits, dots, underscores and hyphens, with a letter or digit at both ends',
 )
 
+/** An address to listen on. */
 export const bindAddress = checked(
   'address',
   (text) => isIP(text) !== 0,
   'an IP address; :: means all addresses of the host, and 0.0.0.0 its IPv4 addresses',
 )
 
+/** A network in CIDR notation. */
 export const network = checked('network', isNetwork, 'a network in CIDR notation, such as 192.0.2.0/24')
 
 /** An absolute URL without credentials, query and fragment; plain http only as far as the caller allows it. */

@@ -39,6 +39,7 @@ export const names = {
   controlPlaneLease: 'eip-admission-control-plane',
 } as const
 
+/** The names of both webhook configurations, each once. */
 export const webhookConfigurationNames = [...new Set([names.mutatingConfiguration, names.validatingConfiguration])]
 
 /** No node has this label: a DaemonSet whose node selector has it runs nowhere. */

@@ -4,10 +4,12 @@ import type { IpFamily } from '../lib/ip-address.ts'
 /** Means Services without a class. */
 export const withoutClass = 'none'
 
+/** A class of Services, for people. */
 export function classText(name: string): string {
   return name === withoutClass ? 'Services without a class' : `Services of the class ${name}`
 }
 
+/** Whether a Service has one of these classes. */
 export function hasClass({ spec }: Service, classes: readonly string[]): boolean {
   return classes.includes(spec.loadBalancerClass ?? withoutClass)
 }

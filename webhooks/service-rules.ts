@@ -37,6 +37,7 @@ export function annotatedAddress(service: Service | null): string | undefined {
   return service?.spec.type === 'LoadBalancer' ? service.metadata.annotations?.[addressAnnotation] : undefined
 }
 
+/** Whether an annotation protects the address of a Service. */
 export function isProtected(service: Service | null): boolean {
   return service?.spec.type === 'LoadBalancer' && hasProtection(service)
 }

@@ -16,6 +16,7 @@ function entriesOf(object: BGPConfiguration | undefined): string[] {
   return (object?.spec?.serviceLoadBalancerIPs ?? []).map(({ cidr }) => cidr)
 }
 
+/** Whether the list has an address as our entry. */
 export function hasEntry(object: BGPConfiguration, cidr: string): boolean {
   return ownEntries(object).includes(cidr) && entriesOf(object).includes(cidr)
 }

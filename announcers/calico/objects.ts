@@ -27,6 +27,7 @@ const { peers, filters, configurations, pools, controllers } = calicoResources
  */
 const lingeringMs = 300_000
 
+/** Calico's BGP, configured by its resources. */
 export function calicoObjects(options: CalicoOptions): ObjectConfiguration {
   return {
     kind: 'objects',

@@ -100,6 +100,7 @@ function advertisementOf(shown: readonly ShownAddress[]): WantedObject[] {
   return [{ object, subjects: services.map((service) => ({ service })) }]
 }
 
+/** The problems that Cilium reports about what we wrote. */
 export function reportedProblems(reports: readonly KubeObject[], state: Announcements): Problem[] {
   return distinctProblems([
     ...reports.filter(isWritten).flatMap((report) => conditionProblems(report, state)),

@@ -171,6 +171,7 @@ function hasCommonNode({ nodes: ones }: ObjectSessions, { nodes: others }: Objec
   return ones === undefined || others === undefined || ones.some((node) => others.includes(node))
 }
 
+/** The problems that MetalLB reports about its configuration. */
 export function reportedProblems(reports: readonly KubeObject[], state: Announcements): Problem[] {
   const subjects = namedSubjects(state)
   return distinctProblems(reports.filter(isState).flatMap((report) => stateProblems(report, subjects)))

@@ -30,10 +30,12 @@ export function notReady(workload: RunningProgram): SoftwareFinding[] {
   ]
 }
 
+/** The command that shows an object. */
 export function describeCommand({ kind, metadata: { namespace, name } }: KubeObject): string {
   return `kubectl describe ${kind.toLowerCase()} -n ${namespace} ${name}`
 }
 
+/** The command that changes a ConfigMap. */
 export function editCommand({ metadata: { namespace, name } }: KubeObject): string {
   return `kubectl edit configmap -n ${namespace} ${name}`
 }

@@ -19,6 +19,7 @@ export function parseAddress(body: unknown): Address | undefined {
   return reservation && { reservation, tags: fieldsOf(item.tags), server: serverOf(item) }
 }
 
+/** The kind of another object of `/ips`, for messages. */
 export function kindOf(body: unknown): string {
   const type = textOf(fieldsOf(body).type)
   return type === undefined ? 'of no known type' : `an address of type ${type}`

@@ -82,6 +82,7 @@ export async function findAddress(
   return address
 }
 
+/** The same, from the list. */
 export async function findListed(project: Project, id: string, signal: AbortSignal): Promise<Address | undefined> {
   return (await project.addresses.fresh(signal)).find(({ reservation }) => reservation.id === id)
 }

@@ -5,6 +5,7 @@ import type { AnnotationScheme } from '../ports/peering.ts'
 
 type NamedBySetting = Omit<Annotation, 'name'>
 
+/** The annotation by which a Service requests a location. */
 export function serviceLocation(values: string, setting: string): NamedBySetting {
   const sentence = 'Location in which eip-admission reserves the address of the Service.'
   return { on: 'Service', writers: ['user'], values, default: setting, sentence }

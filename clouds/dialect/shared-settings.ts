@@ -20,6 +20,7 @@ export function apiKey(envPrefix: string, sentence: string) {
   } as const
 }
 
+/** The project of the addresses and the machines. */
 export function projectId(envPrefix: string, format: Format<string> = text('id')) {
   return {
     title: 'project',
@@ -32,6 +33,7 @@ export function projectId(envPrefix: string, format: Format<string> = text('id')
   } as const
 }
 
+/** The URL of the vendor's API. */
 export function baseUrl(value: string) {
   return {
     title: 'API base URL',
@@ -43,6 +45,7 @@ export function baseUrl(value: string) {
   } as const
 }
 
+/** The load balancer: it brings traffic to the nodes. */
 export function loadBalancerChoice(env: string, dialect: LoadBalancerDialect) {
   return {
     title: 'load balancer',
@@ -74,6 +77,7 @@ export function controlPlaneTag(
   } as const
 }
 
+/** The port of the control plane. */
 export function apiServerPort(envPrefix: string) {
   return {
     title: 'control-plane port',
@@ -116,6 +120,7 @@ export function localAsn(envPrefix: string) {
   } as const
 }
 
+/** Which nodes take part in BGP. */
 export function bgpNodeSelector(envPrefix: string) {
   return {
     title: 'BGP node selector',

@@ -12,6 +12,7 @@ export const machineId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 /** Without it the private network is only a reference; this form is known to work. */
 const include = 'ip_addresses.parent_block,parent_block'
 
+/** The machines of a project. */
 export function machinesOf(project: Project): Machines {
   return {
     machines: async (signal) => (await listed(project, signal)).filter((machine) => machine !== undefined),

@@ -22,6 +22,7 @@ export function isReservation(item: Fields): boolean {
   return publicTypes.includes(textOf(item.type) ?? '') && textOf(item.id) !== undefined && !item.assigned_to
 }
 
+/** The kind of another object of `/ips`, for messages. */
 export function kindOf(item: Fields): string {
   if (item.assigned_to || item.type === 'IPAssignment') return 'the assignment of an address to a machine'
   return textOf(item.type) ? `a block of type ${String(item.type)}` : 'of no known type'

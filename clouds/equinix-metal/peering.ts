@@ -93,6 +93,7 @@ function isIpv4({ address_family }: Fields): boolean {
   return address_family === 4 || address_family === 'ipv4'
 }
 
+/** The machine of a BGP session. */
 export function machineOf(session: Fields): string | undefined {
   const { id, href } = fieldsOf(session.device)
   return textOf(id) ?? textOf(textOf(href)?.split('/').at(-1))

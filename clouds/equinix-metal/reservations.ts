@@ -22,6 +22,7 @@ import {
   parseTags,
 } from './parse-reservation.ts'
 
+/** The reservations of a project. */
 export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
   return {
     reservations: async (marks, signal) =>
@@ -47,6 +48,7 @@ export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
   }
 }
 
+/** The list of all public addresses of a project. */
 export function addressesOf({ id }: Project): List {
   // A single text, as every client of the vendor sent it for years. A server may keep only the last of a repeated key.
   const query = { types: publicTypes.join(','), per_page: 100 }

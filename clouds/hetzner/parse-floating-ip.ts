@@ -56,6 +56,7 @@ export function labelsOf(marks: Record<string, string | undefined>): Record<stri
   return Object.fromEntries(Object.entries(marks).map(([mark, value]) => [prefix + mark, value && labelValue(value)]))
 }
 
+/** The marks among the labels of a floating IP. */
 export function marksOf(labels: Fields): Marks {
   const ours = Object.entries(labels).filter(([name]) => name.startsWith(prefix))
   return Object.fromEntries(ours.map(([name, value]) => [name.slice(prefix.length), markValue(textOf(value) ?? '')]))

@@ -15,6 +15,7 @@ import { type Project, readList } from './project.ts'
 import type { Lane } from '../http/lanes.ts'
 import type { VendorCall } from '../http/request.ts'
 
+/** The floating IPs of a project. */
 export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
   return {
     reservations: async (marks, signal) =>

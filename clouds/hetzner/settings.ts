@@ -5,6 +5,7 @@ import { serviceLocation } from '../dialect/annotations.ts'
 import { defineDialect, ownNames } from '../dialect/define-dialect.ts'
 import { apiServerPort, baseUrl, healthCheckUseHostIp, loadBalancerChoice } from '../dialect/shared-settings.ts'
 
+/** The annotation by which a Service requests a location. */
 export const locationAnnotation: Annotation = {
   name: 'eip-admission.dev/location',
   ...serviceLocation('the name, city or id of a location', 'the location setting'),

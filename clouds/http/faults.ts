@@ -93,6 +93,7 @@ export function canceledError(facts: CallFacts, { sent, reason }: { sent: boolea
   return new CloudError(message, { fault: 'unavailable', outcome, cause: reason })
 }
 
+/** The error of a call that cannot be sent. */
 export function notSentError(facts: CallFacts, { fault, reason }: { fault: Fault; reason: string }): CloudError {
   return new CloudError(`${facts.vendor}: ${facts.method} ${facts.path} was not sent: ${reason}`, {
     fault,

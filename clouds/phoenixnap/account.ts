@@ -82,6 +82,7 @@ export async function readOne(account: Account, { name, list, id }: Kind, signal
   return body
 }
 
+/** The same, from the list. */
 export async function findListed(
   account: Account,
   { list, id }: Pick<Kind, 'list' | 'id'>,

@@ -13,6 +13,7 @@ const accepted = /^[A-Za-z0-9_-]{1,100}$/
 /** A value that stands as it is, and one that does not: base64 has other characters, and an address has dots. */
 const coded = /^x-([A-Za-z0-9_-]*)$/
 
+/** The tags of a new reservation. */
 export function tagsOf(marks: Marks): TagRequest[] {
   return withMarks([], marks)
 }
@@ -25,6 +26,7 @@ export function withMarks(tags: readonly TagRequest[], marks: Record<string, str
   return [...kept, ...set]
 }
 
+/** The marks among the tags of a block. */
 export function marksOf(tags: readonly TagRequest[]): Marks {
   const ours = tags.filter(({ name }) => name.startsWith(prefix))
   return Object.fromEntries(ours.map(({ name, value = '' }) => [name.slice(prefix.length), markOf(value)]))

@@ -59,6 +59,7 @@ export type Assignments = {
   unassign(target: Movable, options: MoveOptions): Promise<void>
 }
 
+/** Whether all wanted marks are present. */
 export function hasMarks(marks: Marks, wanted: Marks): boolean {
   return Object.entries(wanted).every(([key, value]) => marks[key] === value)
 }

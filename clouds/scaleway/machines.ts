@@ -4,6 +4,7 @@ import { type Project, pathOf } from './project.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
 
+/** The servers of a project in its zone. */
 export function machinesOf(project: Project): Machines {
   return {
     async machines(signal) {

@@ -88,6 +88,7 @@ export async function findFlexibleIp(
   return found
 }
 
+/** The same, from the list. */
 export async function findListed(
   { addresses, addressesForMoves }: Project,
   { id, lane = 'read' }: { id: string; lane?: Lane },

@@ -24,6 +24,7 @@ export function withMarks(tags: readonly string[], marks: Record<string, string 
   return [...kept, ...set]
 }
 
+/** The marks among the tags of an address. */
 export function marksOf(tags: readonly string[]): Marks {
   const { [reservedAt]: _time, ...marks } = ours(tags)
   return marks

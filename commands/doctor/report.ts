@@ -13,6 +13,7 @@ type Shown = {
   places: readonly string[]
 }
 
+/** The report for people, or for programs. */
 export function formatReport(results: readonly Result[], { format, exitCode, places }: Shown): string {
   if (format === 'text') return `${placesText(places)}${asText(results)}`
   const report = { summary: summaryOf(results), exitCode, settingsFrom: places, results }

@@ -14,6 +14,7 @@ const cluster = { ...kubeconfig, unset: 'the kubeconfig that kubectl uses' } as 
 /** The variables of the load balancer setting: each dialect has one. */
 const [loadBalancerVariable, ...otherVariables] = dialects.flatMap(({ rows }) => rows.loadBalancer.env ?? [])
 
+/** The settings of `install`. */
 export const installSettings = {
   kubeconfig: cluster,
   webhookUrl: {
@@ -74,6 +75,7 @@ export const installSettings = {
   },
 } as const satisfies SettingsTable
 
+/** The settings of `cleanup`. */
 export const cleanupSettings = {
   kubeconfig,
   apiServer: { ...apiServer, sentence: 'URL of the API server to talk to, with the same credentials.' },

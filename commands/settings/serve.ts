@@ -151,6 +151,7 @@ function manifestProblems(sources: Pick<Sources, 'flags' | 'env'>): Problem[] {
   return [manifestProblem(path, file.wrong)]
 }
 
+/** The problem of a manifest that cannot be used. */
 export function manifestProblem(path: string, wrong: string): Problem {
   const right = 'it must be a readable YAML file with Kubernetes objects, as for kubectl apply -f'
   return { setting: common.loadBalancerManifest.title, source: path, wrong, right }

@@ -24,6 +24,7 @@ type Deps = {
   now?: () => number
 }
 
+/** Configures announcing software that reads objects of the cluster. */
 export function configureObjects(deps: Deps): FormerConfigurator {
   const { client, configuration, lingering, now = () => performance.now() } = deps
   const { namespace } = configuration

@@ -67,6 +67,7 @@ export function makeAnnouncing(deps: Deps): Announcing | undefined {
 /** Each reconcile looks at every Service. A create changes a Service and its record five times. */
 const gatherMs = 100
 
+/** Configures the announcing software. */
 export function announcingController(
   { caches, peerFacts, ownAddresses }: Pick<Dependencies, 'caches' | 'peerFacts' | 'ownAddresses'>,
   reconciler: Announcing,

@@ -123,6 +123,7 @@ async function look(
 /** How long until we ask the cloud again whether it has granted or deleted a reservation. */
 const pollMs = 5_000
 
+/** Carries out one step for an available address. */
 export function availableSteps(
   ledger: LedgerWork,
 ): (step: AvailableStep, signal: AbortSignal) => Promise<Outcome | undefined> {

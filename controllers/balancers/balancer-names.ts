@@ -28,6 +28,7 @@ const maxLength = 53
 const hashLength = 24
 const infix = '-pool-'
 
+/** The names for one Service. */
 export function balancerNames({ key, cluster, former }: NamesOf): BalancerNames {
   const hash = createHash('sha256').update(`${cluster} ${key}`).digest('hex').slice(0, hashLength)
   const readable = key.replace('/', '.').slice(0, maxLength - hashLength - 1)

@@ -40,7 +40,7 @@ export type BalancerStep =
   | { do: 'clear-status' }
   /** Its pools first: pools that are not deleted with it would be left behind. */
   | { do: 'remove-balancer'; id: string; pools: string[] }
-  /** Our second balancer for one Service, from a request that was carried out late. */
+  /** A second balancer of ours for one Service, from a request that was carried out late. */
   | { do: 'remove-surplus'; id: string; pools: string[] }
   | { do: 'remove-pools'; pools: string[] }
   /** Removes our annotations and finalizers, and the upstream one where a predecessor left it for its balancer. */

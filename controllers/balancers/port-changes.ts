@@ -63,6 +63,7 @@ export function originChanges(seen: PortsSeen): PortChanges {
   return { removePorts: [], removePools: [], updatePools: portChanges(seen).updatePools, addPorts: [] }
 }
 
+/** Whether there is nothing to change. */
 export function isUnchanged({ removePorts, removePools, updatePools, addPorts }: PortChanges): boolean {
   return [removePorts, removePools, updatePools, addPorts].every((list) => list.length === 0)
 }

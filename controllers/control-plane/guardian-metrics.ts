@@ -16,6 +16,7 @@ export type GuardianMetrics = {
   outage(ms: number): void
 }
 
+/** Counts what the guardian does. */
 export function guardianMetrics(metrics: Metrics): GuardianMetrics {
   return {
     probe(node, isWell) {

@@ -26,6 +26,7 @@ export function planSubsets(seen: MirrorSeen): { do: 'change-endpoints'; endpoin
     : { do: 'change-endpoints', endpoints: { ...endpoints, subsets } }
 }
 
+/** The changes to our slices. */
 export function planSlices(seen: MirrorSeen & { service: Service }): SliceStep | undefined {
   if (isEmpty(seen)) return undefined
   const wanted = areMirrored(seen) ? [] : mirrorSlices(seen, seen.service)

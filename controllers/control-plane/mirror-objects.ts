@@ -106,6 +106,7 @@ export function mirrorSubsets({ source }: MirrorWanted): NonNullable<Endpoints['
   }))
 }
 
+/** Whether we made a slice. */
 export function isOurSlice({ metadata }: EndpointSlice): boolean {
   return metadata.labels?.[managedByLabel] === manager
 }

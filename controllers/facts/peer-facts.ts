@@ -27,6 +27,7 @@ export type PeerFacts = {
   text(): string
 }
 
+/** No facts yet. */
 export function peerFacts(): PeerFacts {
   const facts = new Map<Key, { fact: PeerFact; text: string }>()
   const listeners: (() => void)[] = []

@@ -14,6 +14,7 @@ export type FailureNews = {
 /** How long a kind of failure is not logged again: in an outage every key fails, and each event of it fails once more. */
 const quietMs = 60_000
 
+/** No failure yet. */
 export function failureNews({ now }: Pick<Clock, 'now'>): FailureNews {
   const kinds = new Map<string, { keys: Set<Key>; unread: number; loggedAtMs: number }>()
   const kindOf = new Map<Key, string>()

@@ -15,6 +15,7 @@ const [maxTimes, withinMs] = [12, 60_000]
 /** How long after its last repetition a step counts as undisputed: several of the longest holds. */
 const rememberedMs = 150_000
 
+/** Without any steps yet. */
 export function repeatedSteps(clock: Pick<Clock, 'now'>): RepeatedSteps {
   /** When each step of a key was done lately, the step that is longest ago first. */
   const recent = new Map<string, number[]>()

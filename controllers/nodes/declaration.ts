@@ -117,6 +117,7 @@ type FirstSeen = {
   at: (name: Key) => number
 }
 
+/** Records when each node was first seen. */
 export function firstSeen(now: () => number): FirstSeen {
   const seenAtMs = new Map<Key, number>()
   return {

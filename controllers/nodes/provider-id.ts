@@ -17,6 +17,7 @@ export function readProviderId(providerID: string | undefined, ids: ProviderIds)
   return id.test(inPath) ? { kind: 'machine', id: inPath } : { kind: 'invalid' }
 }
 
+/** The providerID of a machine as we write it. */
 export function formatProviderId(id: string, { scheme, path = '' }: ProviderIds): string {
   return `${scheme}://${path}${id}`
 }

@@ -20,10 +20,12 @@ export function isScaledDown(node: Node): boolean {
   return taintsOf(node).some(({ key }) => key === 'ToBeDeletedByClusterAutoscaler')
 }
 
+/** Whether the node is ready. */
 export function isReady({ status }: Node): boolean {
   return status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false
 }
 
+/** The taints of a node once it is initialized. */
 export function initializedTaints(node: Node): Taint[] {
   return taintsOf(node).filter(({ key }) => key !== uninitialized)
 }

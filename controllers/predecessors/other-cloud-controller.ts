@@ -18,6 +18,7 @@ export type ProgramContainer = {
 /** The services of this process. */
 export type Served = { leftControllers: readonly NodeController[]; servesWithoutClass: boolean }
 
+/** The services of a process with these settings. */
 export function servedBy({ process, cluster }: Pick<Dependencies['settings'], 'process' | 'cluster'>): Served {
   return {
     leftControllers: process.leftControllers,
@@ -48,6 +49,7 @@ export function overlapWith(containers: readonly ProgramContainer[], served: Ser
   }
 }
 
+/** How to end it, for a person. */
 export function overlapRemedy({ both }: Overlap): string {
   const remedies: Record<string, string> = {
     nodes:

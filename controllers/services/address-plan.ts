@@ -113,6 +113,7 @@ function planFormerAddress(seen: ServiceSeen, service: Service, record: ElasticI
   return shownAsFirst(seen, service) === address ? planWithdrawal(seen, service) : { step: { do: 'hide-address' } }
 }
 
+/** Plans for a Service whose record holds its address. */
 export function planHeldAddress(seen: ServiceSeen, service: Service, record: ElasticIP): ServicePlan {
   const address = heldAddress(record) ?? ''
   const { annotations, uid = '' } = service.metadata

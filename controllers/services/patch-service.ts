@@ -44,6 +44,7 @@ async function unlessGone(patched: Promise<unknown>): Promise<void> {
   }
 }
 
+/** Annotations that a patch removes. */
 export function withoutAnnotations(names: string[]): Record<string, null> {
   return Object.fromEntries(names.map((name) => [name, null]))
 }

@@ -85,6 +85,7 @@ export function planWithoutService(seen: ServiceSeen, record: ElasticIP): Servic
   }
 }
 
+/** Plans for a stored Service that wants no address. */
 export function planNoAddress(seen: ServiceSeen, service: Service): ServicePlan {
   const againInMs = graceLeftMs(seen)
   if (againInMs === undefined) return planRemoval(seen, service)

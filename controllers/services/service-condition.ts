@@ -155,12 +155,14 @@ function write({ client, now }: ServiceConditionDeps, change: Change, signal: Ab
   return patchCondition(client, { service, change: conditionOf(service, wanted, now()) }, signal)
 }
 
+/** Our condition on a Service as it is written. */
 export function conditionOf(service: Service, wanted: ConditionFacts, now: Date): Condition {
   const stored = addressConditionOf(service)
   const time = stored?.status === wanted.status ? stored.lastTransitionTime : now.toISOString().replace(/\.\d+Z$/, 'Z')
   return { ...wanted, type: addressCondition, lastTransitionTime: time }
 }
 
+/** Removes our condition from a Service. */
 export function removeCondition(client: Pick<KubeClient, 'patch'>, service: Service): Promise<void> {
   return patchCondition(client, { service, change: { $patch: 'delete' } })
 }

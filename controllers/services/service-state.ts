@@ -50,10 +50,12 @@ export type ServiceSeen = {
   heir: Service | undefined
 }
 
+/** Whether the Service has our finalizer. */
 export function hasFinalizer({ metadata }: Service): boolean {
   return metadata.finalizers?.includes(serviceFinalizer) ?? false
 }
 
+/** Whether the Service has all these annotations. */
 export function hasAnnotations({ metadata }: Service, annotations: Readonly<Record<string, string>>): boolean {
   return Object.entries(annotations).every(([name, value]) => metadata.annotations?.[name] === value)
 }

@@ -48,6 +48,7 @@ export function clearStatus(
   return patchStatus(client, service, { loadBalancer: { ingress: null } })
 }
 
+/** Removes some addresses from the Service's status. */
 export function hideInStatus(
   { client, event }: Pick<WithdrawalDeps, 'client' | 'event'>,
   service: Service,

@@ -47,6 +47,7 @@ type Wait = {
   pendingSinceMs: number | undefined
 }
 
+/** Nothing waits yet. */
 export function claimWaits({ monotonicMs, now }: { monotonicMs: () => number; now: () => Date }): ClaimWaits {
   const waits = shortMemory<AddressKey, Wait>({ keptMs, monotonicMs })
   const waitOf = (claim: Claim) => {

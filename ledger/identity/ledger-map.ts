@@ -34,6 +34,7 @@ export type LedgerMapOptions = {
 /** In this time no other process can become leader and change something that matters. */
 const recentMs = 1_000
 
+/** The ledger's ConfigMap in the API server. */
 export function ledgerMap({ client, namespace, name, halt, monotonicMs }: LedgerMapOptions): LedgerMap {
   let known: { map: ConfigMap | undefined; untilMs: number } | undefined
   const remember = (map: ConfigMap | undefined, readMs: number) => {
@@ -128,6 +129,7 @@ export async function listOrphans(
   if (text !== stored?.data?.['orphans']) await map.change(stored, { orphans: text }, signal)
 }
 
+/** The orphans that the ledger's ConfigMap names. */
 export function listedOrphans(map: ConfigMap | undefined): ListedOrphan[] {
   const lines = (map?.data?.['orphans'] ?? '').split('\n').filter((line) => line !== '')
   return lines.map((line) => {

@@ -36,7 +36,7 @@ export type OtherProject = { kind: 'other'; what: string; remedy: string }
  * | another one            | otherwise                                        | other    |
  * | its former id, or none | no record has a reservation, the cloud answers   | remember |
  * | its former id, or none | no record has a reservation, the cloud does not  | ours     |
- * | its former id, or none | the project has our reservation                    | remember |
+ * | its former id, or none | the project has a reservation of ours            | remember |
  * | its former id, or none | the project has none of ours                     | other    |
  * | its former id, or none | the project could not be read                    | unread   |
  *
@@ -78,6 +78,7 @@ export function matchOf(project: CloudProject, remembered: string | undefined): 
   return project.isOfToken ? 'open' : 'same'
 }
 
+/** Whether a person has confirmed this project. */
 export function isProjectConfirmed(map: ConfigMap | undefined, project: string): boolean {
   return map?.metadata.annotations?.[confirmProjectAnnotation] === project
 }
@@ -107,6 +108,7 @@ export function reasonOf(plan: ProjectPlan): string | undefined {
   return plan.kind === 'unread' ? plan.what : undefined
 }
 
+/** The command with which a person confirms a project. */
 export function confirmProjectCommand({ at, project }: { at: ProjectSeen['at']; project: string }): string {
   return `kubectl annotate configmap -n ${at.namespace} ${at.name} --overwrite ${confirmProjectAnnotation}=${project}`
 }

@@ -103,6 +103,7 @@ export function signsText(signs: string[]): string {
   return signs.toSorted().join()
 }
 
+/** The signs that are not ours. */
 export function strangeSigns({
   entries: { signs, former },
   ...seen
@@ -110,6 +111,7 @@ export function strangeSigns({
   return signsOf(seen).filter((sign) => !signs.includes(sign) && !former.includes(sign))
 }
 
+/** A new sign. */
 export function makeSign(
   nonce: string,
   { intervalMs, witness }: { intervalMs: number; witness: string | undefined },
@@ -117,6 +119,7 @@ export function makeSign(
   return [nonce, Math.ceil(intervalMs / 1000), ...(witness === undefined ? [] : [witness])].join('.')
 }
 
+/** The machine that a sign names. */
 export function witnessOf(sign: string): string | undefined {
   return sign.split('.')[2]
 }

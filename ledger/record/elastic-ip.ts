@@ -88,10 +88,12 @@ export function secondKeys(service: Key): AddressKey[] {
   return families.map((family) => secondKey(service, family))
 }
 
+/** The Service of an address. */
 export function serviceOfAddress(key: AddressKey): Key {
   return key.split('.', 1)[0] ?? key
 }
 
+/** Whether a key names a second address. */
 export function isSecondKey(key: AddressKey): boolean {
   return key.includes('.')
 }
@@ -117,6 +119,7 @@ export function isSecond(record: ElasticIP): boolean {
   return key !== undefined && isSecondKey(key)
 }
 
+/** The Service that a record is for. */
 export function claimKey(record: ElasticIP): Key | undefined {
   const { claimRef } = record.spec
   return claimRef && `${claimRef.namespace}/${claimRef.name}`

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Marks, MarkScheme } from '../../clouds/ports/cloud.ts'
 import { type AddressKey, type ElasticIP, addressKeyOf } from './elastic-ip.ts'
 
+/** The marks of all reservations of this cluster. */
 export function clusterMarks({ usage, cluster }: MarkScheme): Marks {
   return { usage, cluster }
 }
@@ -38,6 +39,7 @@ export function wasUnmarked(scheme: MarkScheme, marks: Marks): boolean {
   return scheme.adoptsUnmarked === true && !isNamed
 }
 
+/** The marks of a reservation, for a message. */
 export function marksText(marks: Marks): string {
   return Object.entries(marks)
     .map(([mark, value]) => `${mark}=${value}`)

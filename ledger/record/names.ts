@@ -32,6 +32,7 @@ export const recordFinalizer = 'eip-admission.dev/reservation-cleanup'
  */
 export const addressAnnotation = 'eip-admission.dev/address'
 
+/** The prefix of our annotations. */
 export const ownPrefix = 'eip-admission.dev/'
 
 /** The name under which the controllers write Services: by it and by our user the webhooks know our own writes. */
@@ -211,6 +212,7 @@ export const conditions: readonly WrittenName[] = [
   },
 ]
 
+/** Whether only we write this annotation of a Service. */
 export function isWrittenByUs(name: string): boolean {
   return serviceAnnotations.some((one) => one.name === name && !one.writers.includes('user'))
 }

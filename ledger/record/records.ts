@@ -276,6 +276,7 @@ export function isAdoptionBegun({ spec, status }: ElasticIP): boolean {
   return spec.reservationID !== undefined && status?.phase === undefined && status?.reservationID === undefined
 }
 
+/** The request that a record was last written for. */
 export function requestOfRecord({ metadata, status }: ElasticIP): string | undefined {
   return (
     status?.history?.findLast(({ request }) => request !== undefined)?.request ??

@@ -54,6 +54,7 @@ export function showsNone(service: Service): boolean {
   return service.spec.loadBalancerIP === undefined && ingressOf(service).length === 0
 }
 
+/** Whether a Service shows the address of a reservation. */
 export function isShownBy(
   service: Service,
   { address }: Pick<Reservation, 'address'>,

@@ -30,6 +30,7 @@ export function mayBeOperators(record: ElasticIP): boolean {
   return reclaimPolicy !== 'Delete' && (isSource(record) || reservationID !== undefined)
 }
 
+/** Whether any Service may claim an address. */
 export function isAvailable(source: ElasticIP): boolean {
   return claimKey(source) === undefined && phaseOf(source) === 'Available' && isUsable(source)
 }
@@ -78,6 +79,7 @@ export function isClaimedBy(source: ElasticIP, { metadata }: ElasticIP): boolean
   return metadata.uid !== undefined && source.spec.claimRef?.elasticIPUID === metadata.uid
 }
 
+/** Whether a record names this one as its source. */
 export function hasSource(record: ElasticIP, source: ElasticIP): boolean {
   return record.spec.source?.name === source.metadata.name
 }

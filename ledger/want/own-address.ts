@@ -43,6 +43,7 @@ export function requestMistakes(service: Service, requestAnnotations: RequestAnn
     .map(notAddress)
 }
 
+/** Says that a text is no address. */
 export function notAddress({ address, where }: OwnAddress): string {
   return `${where}: ${quote(address)} is not an IP address`
 }

@@ -27,6 +27,7 @@ export function rowsOf(rows: Record<string, Omit<ValueRow, 'path'>>): ValueRow[]
   return Object.entries(rows).map(([path, row]) => ({ path, ...row }))
 }
 
+/** The values of the image. */
 export const image: ValueRow[] = rowsOf({
   'image.repository': {
     default: 'ghcr.io/eip-admission/eip-admission',

@@ -52,6 +52,7 @@ export function addressesSection(facts: AddressFacts, nowMs: number): Section {
   }
 }
 
+/** Records that have waited too long, the oldest first. */
 export function longPending(records: readonly ElasticIP[], nowMs: number): ElasticIP[] {
   return records.filter((record) => isLongPending(record, nowMs)).toSorted((a, b) => createdMs(a) - createdMs(b))
 }

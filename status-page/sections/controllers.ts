@@ -45,6 +45,7 @@ export function controllersSection({ isLeader, queues, totals }: ControllerFacts
   }
 }
 
+/** The latest reports of this replica, the newest first. */
 export function eventsSection(events: readonly RecentEvent[]): Section {
   return {
     id: 'events',

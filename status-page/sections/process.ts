@@ -15,6 +15,7 @@ export type ProcessFacts = {
 /** Shorter than a third of the shortest usual lifetime: the renewal should have come long ago. */
 const soonMs = 24 * 3_600_000
 
+/** The process, its certificates and its caches. */
 export function processSection(facts: ProcessFacts, nowMs: number): Section {
   const { version, identity, cluster, startedAtMs, residentBytes, certificate, caches } = facts
   return {

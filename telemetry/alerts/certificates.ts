@@ -4,6 +4,7 @@ const guide = { file: 'guides/troubleshooting.md', heading: 'Certificates and cl
 const symptom =
   'After that the API server does not call the webhooks: Services get their address later, or are refused.'
 
+/** Certificates that are not renewed. */
 export const certificateAlerts: AlertGroup = {
   title: 'Certificates',
   alerts: alertsOf({

@@ -7,6 +7,7 @@ const heights = { stat: 4, timeseries: 8 }
 
 type Place = { x: number; y: number; w: number; h: number }
 
+/** The dashboard as Grafana imports it. */
 export function dashboardModel(): object {
   return {
     uid: 'eip-admission',

@@ -12,6 +12,7 @@ function rowsOf<T extends MetricRow['type']>(type: T) {
 }
 const [counter, gauge, histogram] = [rowsOf('counter'), rowsOf('gauge'), rowsOf('histogram')]
 
+/** Every metric of the process by its name. */
 export const catalogue = {
   eip_admission_build_info: gauge(
     'Always 1; the labels say which version runs, for which cloud.',

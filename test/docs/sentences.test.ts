@@ -35,6 +35,21 @@ test('a comment begins with its subject', () => {
   assert.equal(subjectless(), [])
 })
 
+/** Exported functions of the product that no comment precedes. */
+function withoutPromise(file: string): string[] {
+  const lines = readFileSync(join(root, file), 'utf8').split('\n')
+  return lines.flatMap((line, at) => {
+    const [, name] = /^export (?:async )?function\*? (\w+)/.exec(line) ?? []
+    return name === undefined || lines[at - 1]?.trimEnd().endsWith('*/') ? [] : [`${file}:${at + 1}: ${name}`]
+  })
+}
+
+test('an exported function of the product has a sentence with its promise', () => {
+  const product = files.filter((file) => !/^(test|bench|sandbox)\//.test(file))
+  assert.equal(product.flatMap(withoutPromise), [])
+  assert.ok(product.length > 400)
+})
+
 test('no sentence of a page has more than 25 words', () => {
   assert.equal(
     allPages().flatMap(({ file, text }) => tooLong(file, proseOf(text))),

@@ -14,6 +14,7 @@ import { type Command, shell } from '../../../lib/remedy.ts'
 
 const metallbImage = /(^|\/)metallb\/(controller|speaker)(?=[:@]|$)|metallb-(controller|speaker)/
 
+/** The containers in which MetalLB runs. */
 export function metallbContainers(workloads: readonly RunningProgram[]) {
   return containersOf(workloads, metallbImage)
 }
@@ -122,6 +123,7 @@ function readsObjects(image: string, { hasObjects }: ChosenConfiguration): boole
   return version === undefined ? hasObjects : version.major > 0 || version.minor >= 13
 }
 
+/** The version in the name of an image. */
 export function versionOf(image: string): { major: number; minor: number } | undefined {
   const [, major, minor] = /:v?(\d+)\.(\d+)/.exec(image) ?? []
   return major === undefined ? undefined : { major: Number(major), minor: Number(minor) }

@@ -11,6 +11,7 @@ import type { BGPPeer } from '../resources.ts'
 /** A peer that the predecessor had written, without its password and without what counts Services. */
 type FoundPeer = { name: string; spec: Record<string, unknown> }
 
+/** The label of the region of a node. */
 export const regionLabel = 'topology.kubernetes.io/region'
 
 export type PeerFacts = {

@@ -29,6 +29,7 @@ type EquinixMetalBalancersOptions = ClientOptions & {
   now?: () => number
 }
 
+/** The managed load balancers of one Equinix Metal project. */
 export function equinixMetalBalancers(options: EquinixMetalBalancersOptions): Balancers {
   const { apiKey, projectId, baseUrl, tokensUrl, now, ...tuning } = options
   const auth = `check that the API key is valid and may read and write in project ${projectId}`

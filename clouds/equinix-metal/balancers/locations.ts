@@ -10,6 +10,7 @@ const metros = [
   { code: 'sv', name: 'Silicon Valley', id: 'lctnloc-H5rl2M2VL5dcFmdxhbEKx' },
 ]
 
+/** Where managed load balancers can be created. */
 export const balancerMetros: readonly Location[] = metros.map(({ code, name }) => ({ code, name, kind: 'metro' }))
 
 /** The id of a metro in the API of managed load balancers. */

@@ -5,10 +5,12 @@ import { classText } from '../../../settings/service-policy.ts'
 import type { FactName, Values } from '../../../inspect/facts.ts'
 import { type Check, type Findings, defineCheck } from '../check.ts'
 
+/** The checks of all announcing software. */
 export const softwareChecks: readonly Check[] = softwares.flatMap(({ kinds, checks = [] }) =>
   checks.map((check) => checkOf(check, kinds)),
 )
 
+/** The check of one announcing software with this id. */
 export function softwareCheck(id: string): Check {
   const check = softwareChecks.find((one) => one.id === id)
   if (!check) throw new Error(`no announcing software has the check ${id}`)
