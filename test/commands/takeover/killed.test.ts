@@ -113,7 +113,10 @@ for (const left of ['no lease', 'a lease that no process renews'])
     })
     const plan = () => {
       const { predecessor, ...made } = of.plan()
-      return { ...made, predecessor: { ...predecessor, lease: { ...predecessor.lease, isUsed: true, holder: undefined } } }
+      return {
+        ...made,
+        predecessor: { ...predecessor, lease: { ...predecessor.lease, isUsed: true, holder: undefined } },
+      }
     }
     await apply({ ...of, plan }, lines)
     assert.is(of.state.overlaps, 0)
