@@ -24,6 +24,12 @@ export function parseSettingsFile(path: string, text: string): SettingsFile {
   }
 }
 
+/** The values of a field by all its spellings, the strongest first: as in Go's JSON reader, the last one counts. */
+export function fieldValues(fields: SettingsFile['fields'], field: string): { name: string; value: unknown }[] {
+  const spellings = Object.entries(fields).filter(([name]) => name.toLowerCase() === field.toLowerCase())
+  return spellings.reverse().map(([name, value]) => ({ name, value }))
+}
+
 function unreadableFile(path: string, wrong: string): SettingsFile {
   const right = 'it must be a readable file with one JSON object, such as {"projectID": "..."}'
   return { path, fields: {}, problems: [{ setting: 'configuration file', source: path, wrong, right }] }

@@ -1,4 +1,4 @@
-import { kindOf, type SettingsFile } from './file.ts'
+import { fieldValues, kindOf, type SettingsFile } from './file.ts'
 import { SettingsError, type Problem } from './problems.ts'
 import { placesText, type Format, type Reading, type Setting, type SettingsTable, type ValuesOf } from './setting.ts'
 import { closestWord } from '../lib/text.ts'
@@ -71,11 +71,9 @@ function valuesIn({ flag, aliases = [], env, otherEnv = [], field }: Setting<unk
   const given = [flag, ...aliases].flatMap((name) => (name === undefined ? [] : valueFrom(name, flags[name])))
   for (const name of [env, ...otherEnv]) if (name !== undefined) given.push(...valueFrom(name, environment[name]))
   if (field === undefined || !file) return given
-  const spellings = Object.keys(file.fields).filter((name) => name.toLowerCase() === field.toLowerCase())
-  // If a file spells one field in several ways, the last one counts, as in Go's JSON reader.
-  const inFile = spellings
-    .reverse()
-    .flatMap((name) => valueFrom(`the field ${name} of ${file.path}`, file.fields[name]))
+  const inFile = fieldValues(file.fields, field).flatMap(({ name, value }) =>
+    valueFrom(`the field ${name} of ${file.path}`, value),
+  )
   return [...given, ...inFile]
 }
 

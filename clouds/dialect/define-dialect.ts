@@ -69,10 +69,17 @@ export type FormerSetting = {
   until: string
   env?: string
   field?: string
-  flag: Flag
-  /** The value as `flag` has it. */
-  translate: (value: string) => string
-}
+} & (
+  | {
+      flag: Flag
+      /** The value as `flag` has it. */
+      translate: (value: string) => string
+    }
+  | {
+      /** The reason why it has no effect any more. */
+      noEffect: string
+    }
+)
 
 /** The settings of a dialect. Commands ask for the two that each has; the others are known only in its folder. */
 type DialectRows = SettingsTable & {

@@ -2,7 +2,7 @@ import type { Annotation } from '../../lib/annotation.ts'
 import { annotation, password, text, url } from '../../settings/formats.ts'
 import type { SettingsTable, Reading } from '../../settings/setting.ts'
 import { nodeAnnotationName, peerAnnotationNames, serviceLocation } from '../dialect/annotations.ts'
-import { defineDialect } from '../dialect/define-dialect.ts'
+import { type FormerSetting, defineDialect } from '../dialect/define-dialect.ts'
 import {
   apiKey,
   apiServerPort,
@@ -169,11 +169,26 @@ const balancerAnnotationRows: readonly Annotation[] = [
   },
 ]
 
+const asIs = (value: string) => value
+
+const formerSettings: readonly FormerSetting[] = [
+  { until: '3.2', env: 'METAL_LB', flag: '--loadbalancer', translate: asIs },
+  // Their annotation holds all peers of a node, as ours does under a name without `{{n}}`.
+  { until: '3.2.3', env: 'METAL_ANNOTATION_PEER_ASNS', flag: '--annotation-peer-asn', translate: asIs },
+  { until: '3.2.3', env: 'METAL_ANNOTATION_PEER_IPS', flag: '--annotation-peer-ip', translate: asIs },
+  {
+    until: '3.1',
+    env: 'METAL_PEER_ASN',
+    field: 'peerASN',
+    noEffect: 'the ASN of the peers is the one that the provider reports',
+  },
+]
+
 const predecessor = {
   binary: 'cloud-provider-equinix-metal',
   versions: [3],
   finalizesSince: '3.4',
-  formerSettings: [{ until: '3.2', env: 'METAL_LB', flag: '--loadbalancer', translate: (value: string) => value }],
+  formerSettings,
   workload: { namespace: 'kube-system', name: 'cloud-provider-equinix-metal' },
   secret: { namespace: 'kube-system', name: 'metal-cloud-config', key: 'cloud-sa.json' },
 } as const

@@ -1,7 +1,7 @@
 import { cloudChoice } from '../../../clouds/cloud-choice.ts'
 import type { Dialect, FormerSetting } from '../../../clouds/dialect/define-dialect.ts'
 import { dialects } from '../../../clouds/dialects.ts'
-import { type SettingsFile, parseSettingsFile } from '../../../settings/file.ts'
+import { type SettingsFile, fieldValues, parseSettingsFile } from '../../../settings/file.ts'
 import { fixedFlags, ignoredFlags } from '../../settings/ignored-flags.ts'
 import { processSettings } from '../../../settings/process.ts'
 import { type Places, type Setting, placesOf } from '../../../settings/setting.ts'
@@ -64,18 +64,18 @@ export function translate(predecessor: Predecessor, given: GivenSettings, versio
   const byEnv = new Map(rows.flatMap((row) => [row.env ?? [], row.otherEnv ?? []].flat().map((name) => [name, row])))
   const parsed = given.file && parseSettingsFile(refText(given.file.ref), given.file.text)
   // A release without a number is taken for a current one: there the present name counts.
-  const isPresent = ({ field = '' }: Places) => version === undefined && parsed?.fields[field] !== undefined
-  const formerNames = new Set(former.map(({ env }) => env))
-  for (const variable of given.env.filter(({ name }) => !formerNames.has(name)))
+  const ofFile = parsed?.fields ?? {}
+  const isPresent = ({ field = '' }: Places) => version === undefined && fieldValues(ofFile, field).length > 0
+  for (const variable of given.env.filter(({ name }) => !former.some(({ env }) => env === name)))
     translateVariable(variable, { row: byEnv.get(variable.name), result })
   for (const one of former) {
-    const row = known.get(one.flag)
-    const variables = row && isPresent(row) ? [] : formerVariables(one, given.env, parsed?.fields ?? {})
-    for (const variable of variables) translateVariable(variable, { row, result })
+    const row = 'flag' in one ? known.get(one.flag) : undefined
+    const variables = row && isPresent(row) ? [] : formerVariables(one, given.env, ofFile)
+    for (const variable of variables) translateFormer(variable, one, { row, result })
   }
   const formerFields = former.flatMap(({ field }) => field ?? [])
   const replaced = [...formerFields, ...Object.keys(result.merged)]
-  const fields = { ...withoutFields(parsed?.fields ?? {}, replaced), ...result.merged }
+  const fields = { ...withoutFields(ofFile, replaced), ...result.merged }
   result.file = parsed
     ? { ...parsed, fields }
     : { path: "the predecessor's environment", fields: result.merged, problems: [] }
@@ -128,17 +128,23 @@ function translateVariable({ name, value, isSecret }: GivenVariable, { row, resu
   else result.findings.push(untranslated(name, row))
 }
 
-/** The values of a setting under its former name, in today's words. Where both names have a value, the present one counts. */
+function translateFormer(variable: GivenVariable, former: FormerSetting, target: Target): void {
+  const { name, value } = variable
+  if ('noEffect' in former) target.result.notes.push(`${name} has no effect: ${former.noEffect}`)
+  else translateVariable({ ...variable, value: former.translate(value) }, target)
+}
+
+/** The value of a setting under its former name: that of the environment, or else that of the file. */
 function formerVariables(
-  { env, field = '', translate: toPresent }: FormerSetting,
+  { env, field = '' }: FormerSetting,
   variables: readonly GivenVariable[],
   fields: SettingsFile['fields'],
 ): GivenVariable[] {
-  const inFile = fields[field]
-  const isGiven = typeof inFile === 'string' || typeof inFile === 'boolean'
-  const ofFile = isGiven ? [{ name: field, value: String(inFile), isSecret: true }] : []
+  const ofFile = fieldValues(fields, field)
+    .filter(({ value }) => ['string', 'boolean', 'number'].includes(typeof value))
+    .map(({ name, value }) => ({ name, value: String(value), isSecret: true }))
   const given = [...variables.filter(({ name }) => name === env), ...ofFile].filter(({ value }) => value !== '')
-  return given.slice(0, 1).map((one) => ({ ...one, value: toPresent(one.value) }))
+  return given.slice(0, 1)
 }
 
 /** Fields without those that the environment sets: it takes precedence over the file, in any spelling. */

@@ -303,6 +303,21 @@ const formerNames: {
     file: { 'loadbalancer-configmap': 'a:b' },
     field: 'metallb:///a/b',
   },
+  {
+    name: 'packet-ccm 2.0 by its file, in other letters and twice, of which Go takes the last',
+    of: 'packet',
+    version: '2.0.0',
+    file: { 'loadbalancer-configmap': 'a:b', 'LoadBalancer-ConfigMap': 'c:d' },
+    field: 'metallb:///c/d',
+  },
+  {
+    name: 'a CPEM of no version, with the present field in other letters',
+    of: 'equinix-metal',
+    version: undefined,
+    env: { METAL_LB: 'kube-vip://' },
+    file: { loadBalancer: 'empty://' },
+    field: 'empty://',
+  },
 ]
 
 for (const { name, of, version, env = {}, file = {}, flag, field } of formerNames)
@@ -312,11 +327,53 @@ for (const { name, of, version, env = {}, file = {}, flag, field } of formerName
     const variables = Object.entries(env).map(([key, value]) => ({ name: key, value, isSecret: false }))
     const settings = { ...none, env: variables, file: { ref, text: JSON.stringify(file) } }
     const { flags, file: translated } = translate(predecessor, settings, version)
+    const fields = Object.entries(translated?.fields ?? {}).map(([key, value]) => [key.toLowerCase(), value])
     assert.equal(
-      [flags['--loadbalancer'], translated?.fields],
+      [flags['--loadbalancer'], Object.fromEntries(fields)],
       [flag, field === undefined ? {} : { loadbalancer: field }],
     )
   })
+
+const peersVariables: { version: string; variables: string[]; flags: object; notes: string[]; unknown: string[] }[] = [
+  {
+    version: '3.0.2',
+    variables: ['METAL_ANNOTATION_PEER_ASNS=a/asns', 'METAL_ANNOTATION_PEER_IPS=a/ips', 'METAL_PEER_ASN=65530'],
+    flags: { '--annotation-peer-asn': 'a/asns', '--annotation-peer-ip': 'a/ips' },
+    notes: ['METAL_PEER_ASN has no effect: the ASN of the peers is the one that the provider reports'],
+    unknown: [],
+  },
+  {
+    version: '3.2.2',
+    variables: ['METAL_ANNOTATION_PEER_IPS=a/ips', 'METAL_PEER_ASN=65530'],
+    flags: { '--annotation-peer-ip': 'a/ips' },
+    notes: [],
+    unknown: ['METAL_PEER_ASN'],
+  },
+  {
+    version: '3.2.3',
+    variables: ['METAL_ANNOTATION_PEER_IPS=a/ips', 'METAL_ANNOTATION_PEER_IP=a/ip'],
+    flags: { '--annotation-peer-ip': 'a/ip' },
+    notes: [],
+    unknown: ['METAL_ANNOTATION_PEER_IPS'],
+  },
+]
+
+for (const { version, variables, ...wanted } of peersVariables)
+  test(`CPEM ${version} reads ${variables.map((one) => one.replace(/=.*/, '')).join(', ')} as it was released`, () => {
+    const env = variables.map((one) => {
+      const [name = '', value = ''] = one.split('=')
+      return { name, value, isSecret: false }
+    })
+    const { flags, notes, findings } = translate(equinix, { ...none, env }, version)
+    assert.equal({ flags, notes, unknown: findings.map(({ where }) => where) }, wanted)
+  })
+
+test('CPEM 3.0 took the ASN of the peers from its file too, which ours does not keep', () => {
+  const file = { ref, text: JSON.stringify({ metro: 'da', PeerASN: 65530 }) }
+  const { notes, file: translated } = translate(equinix, { ...none, file }, '3.0.2')
+  assert.equal(translated?.fields, { metro: 'da' })
+  assert.equal(notes, ['PeerASN has no effect: the ASN of the peers is the one that the provider reports'])
+})
 
 test('packet-ccm 1.1 turned load balancing off by a field that its README spelled in another way', () => {
   const predecessor = predecessors.find(({ id }) => id === 'packet')
@@ -328,6 +385,7 @@ test('packet-ccm 1.1 turned load balancing off by a field that its README spelle
     'disable-loadbalancer': 'true',
   })
   assert.equal(fieldsOf({ disableLoadBalancer: false }), { 'disable-loadbalancer': 'false' })
+  assert.equal(fieldsOf({ disableloadbalancer: true }), { 'disable-loadbalancer': 'true' })
 })
 
 test('a file that is no JSON is a problem that quotes nothing of it', () => {
