@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Missing, runSteps } from '../../../commands/takeover/steps.ts'
+import { type Missing, type TakeoverStep, runSteps } from '../../../commands/takeover/steps.ts'
 import { fakeClock } from '../../kube/fake-clock.ts'
 
 const patienceMs = 60_000
@@ -42,6 +42,47 @@ test('progress renews the patience, and what follows it without progress ends th
   const { end, ms } = await wait((passed) => ({ text: passed < 50_000 ? '2 pods left' : '1 pod left' }))
   assert.match(end, '1 pod left')
   assert.ok(ms >= 50_000 + patienceMs, String(ms))
+})
+
+test('a program that comes back while the last step looks for the last time is stopped again before the run ends', async () => {
+  const clock = fakeClock()
+  const startMs = clock.now()
+  let isRunning = true
+  const stop: TakeoverStep = {
+    name: 'stop',
+    title: 'Stop it',
+    missing: async () => (isRunning ? { text: '1 pod left' } : undefined),
+    act: async () => void (isRunning = false),
+    returned: async () => (isRunning ? 'Deployment theirs was started again by kubectl' : undefined),
+  }
+  let isBack = false
+  const verify: TakeoverStep = {
+    name: 'verify',
+    title: 'Verify',
+    async missing() {
+      // By then the run has waited long enough to see whether it comes back.
+      if (clock.now() - startMs < 20_000) return { text: 'verifying' }
+      if (!isBack) isRunning = isBack = true
+      return undefined
+    },
+  }
+  const ends: string[] = []
+  const said: string[] = []
+  void runSteps([stop, verify], {
+    record: async () => {},
+    check: async () => {},
+    tell: (line) => said.push(line),
+    signal: new AbortController().signal,
+    clock,
+    patienceMs,
+  }).then(
+    () => ends.push('done'),
+    (error: Error) => ends.push(error.message),
+  )
+  while (ends.length === 0) await clock.pass(500)
+  assert.equal(ends, ['done'])
+  assert.is(isBack, true)
+  assert.is(isRunning, false, said.join('\n'))
 })
 
 test.run()
