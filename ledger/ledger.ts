@@ -46,7 +46,7 @@ export type LedgerOptions = Context & {
   clusterNetwork: (address: IpAddress) => string | undefined
 }
 
-export type Ledger = Pick<Identity, 'mark' | 'signs' | 'project'> &
+export type Ledger = Pick<Identity, 'mark' | 'heartbeats' | 'project'> &
   ReturnType<typeof ledgerWork> & {
     /** The sweep of this ledger, with what a controller knows of the cluster. */
     sweep: (facts: Omit<SweepDeps, keyof LedgerParts | keyof OfSweep>) => Sweep
@@ -54,7 +54,7 @@ export type Ledger = Pick<Identity, 'mark' | 'signs' | 'project'> &
 
 type LedgerParts = ClaimDeps & ReleaseDeps
 
-type OfSweep = Pick<SweepDeps, 'mark' | 'signs' | 'loss' | 'listOrphans'>
+type OfSweep = Pick<SweepDeps, 'mark' | 'heartbeats' | 'loss' | 'listOrphans'>
 
 /** The work of webhooks and controllers on records and reservations, with these parts. */
 export function ledgerWork(parts: LedgerParts) {
@@ -184,7 +184,9 @@ function limiter({ settings }: LedgerOptions, recordsSince: RecordsSince): Claim
   }
 }
 
-/** An address is released only if its Service is deleted or being deleted, or certainly wants none of ours or another. */
+/**
+ * An address is released only if its Service is deleted or being deleted, or certainly wants none of ours or another.
+ */
 export async function isStillWanted(
   { client, want }: { client: KubeClient } & Pick<LedgerOptions, 'want'>,
   record: ElasticIP,

@@ -52,7 +52,7 @@ export function makeComponents(context: Context): Components {
   })
   const self = ownUser({ ...context, namespace })
   const leader = leadership(context, (signal, silentMs) => {
-    deps.ledger.signs.reset(silentMs)
+    deps.ledger.heartbeats.reset(silentMs)
     return controllers.run(signal)
   })
   const followed = only === 'webhooks' ? followedLeadership(context) : undefined

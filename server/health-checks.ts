@@ -18,7 +18,7 @@ type Reported = { problem(): string | undefined }
 export type Checked = {
   caches: { services: Watched & { list(): Service[] }; records: Watched }
   certs: Pick<CertSource, 'notReady'>
-  ledger: { project: Reported; signs: Pick<Ledger['signs'], 'state'> }
+  ledger: { project: Reported; heartbeats: Pick<Ledger['heartbeats'], 'state'> }
   probe: Reported | undefined
   guardian: Reported | undefined
 }
@@ -73,7 +73,7 @@ function syncedCheck([name, cache]: [string, Watched]): Check {
   return { name: `synced-${name}`, problem }
 }
 
-function foreignCluster({ signs }: Checked['ledger']): string | undefined {
-  const state = signs.state()
+function foreignCluster({ heartbeats }: Checked['ledger']): string | undefined {
+  const state = heartbeats.state()
   return state.kind === 'foreign' ? state.reason : undefined
 }

@@ -28,7 +28,7 @@ export function commandsOf({ recorded }: TakeoverStatus): ['apply', 'undo'] | ['
 
 /** A run at work, for people. */
 export function workerText({ who, command, since, renewed }: Worker): string {
-  return `\`takeover ${command}\` of ${who} has been running since ${since ?? 'an unknown time'} (last sign of life ${renewed ?? 'unknown'})`
+  return `\`takeover ${command}\` of ${who} has been running since ${since ?? 'an unknown time'} (last renewal ${renewed ?? 'unknown'})`
 }
 
 /** The state of a takeover, for people. */

@@ -8,7 +8,7 @@ import { claimKey, isSecond, phaseOf, recordName, reservationIdOf, secondKeys } 
 import { decidingRecord } from '../../ledger/record/address-use.ts'
 import { isSource } from '../../ledger/record/source.ts'
 import { repeatLater } from '../../lib/repeat.ts'
-import type { ClusterState } from '../../ledger/identity/cluster-signs.ts'
+import type { ClusterState } from '../../ledger/identity/heartbeats.ts'
 import {
   announcedAddress,
   announcedAddresses,
@@ -112,7 +112,7 @@ function makeReconciler(deps: Deps, { assignments, slices, probes, arrived, writ
     assignments,
     showing: (address) => announcedAddresses(shownBy(address)).flatMap(({ services }) => services),
     lacksEndpoints: (address) => servedFrom(address).every(({ isLocal, nodes }) => isLocal && nodes.size === 0),
-    halt: () => haltOf(ledger.signs.state()),
+    halt: () => haltOf(ledger.heartbeats.state()),
     ...recordedIn(deps),
     partnersOf: (address) =>
       shownBy(address)
@@ -169,7 +169,8 @@ function recordedIn({
 
 /**
  * A copy of this cluster has the same Services, and its nodes would take every address. A leader looks for another
- * cluster first. A leader that must wait with releases moves all the same: a move can be undone, and prolongs no outage.
+ * cluster first. A leader that must wait with releases moves all the same: a move can be undone, and prolongs no
+ * outage.
  */
 function haltOf(state: ClusterState): Halt | undefined {
   if (state.kind === 'unchecked') return {}
@@ -222,7 +223,9 @@ function isSame(versions: (Node | undefined)[]): boolean {
   return now === before
 }
 
-/** A Service shows its address from its arrival on. While the address moves, its status stays: name servers rely on it. */
+/**
+ * A Service shows its address from its arrival on. While the address moves, its status stays: name servers rely on it.
+ */
 function shownOnArrival(announcer: Announcer, { isAssigned }: Pick<Assigning, 'isAssigned'>): Announcer {
   return {
     ...announcer,

@@ -68,7 +68,8 @@ function balancerController(deps: Deps, managed: ManagedBalancers, given: Served
         gatherMs,
       ),
     ],
-    // Without the nodes every pool would lose its origins. Without the records an address that moves would pass for one.
+    // Without the nodes every pool would lose its origins. Without the records an address that moves would pass for
+    // one.
     needs: [services, records, nodes],
     keys: served,
     resyncMs,
@@ -98,7 +99,7 @@ function makeDeps(deps: Deps, { client: balancers, annotations, formerName, isEl
     requestMs: 2 * cloudTimeoutMs,
     // A copy of this cluster has the same Services: its nodes would take the place of ours.
     haltReason: () => {
-      const state = deps.ledger.signs.state()
+      const state = deps.ledger.heartbeats.state()
       return state.kind === 'foreign' ? state.reason : undefined
     },
     cached: (key: Key) => caches.services.get(key),
@@ -118,7 +119,9 @@ function makeDeps(deps: Deps, { client: balancers, annotations, formerName, isEl
   }
 }
 
-/** Addresses that may move to another machine, the control-plane address among them. A predecessor wrote them on nodes. */
+/**
+ * Addresses that may move to another machine, the control-plane address among them. A predecessor wrote them on nodes.
+ */
 function elasticAddresses({ caches, machines }: Deps): ReadonlySet<string | undefined> {
   const ofMachines = (machines.latest() ?? []).flatMap(({ addresses }) =>
     addresses.filter(({ isElastic }) => isElastic).map(({ address }) => address),
@@ -155,7 +158,9 @@ export function balancerRefresh({ balancers, annotations, served }: BalancerRefr
   }
 }
 
-/** The Services that name a balancer which a list lacks. The list proves nothing: each is looked at on its own. Pure. */
+/**
+ * The Services that name a balancer which a list lacks. The list proves nothing: each is looked at on its own. Pure.
+ */
 export function withoutBalancer(
   services: readonly Service[],
   { listed, annotations }: { listed: readonly ListedBalancer[]; annotations: BalancerAnnotations },

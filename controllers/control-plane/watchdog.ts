@@ -17,7 +17,7 @@ export type Watchdog = {
 const maxTurnMs = 60_000
 const checkEveryMs = 5_000
 
-/** Notices a loop that no longer turns, whatever it waits for: a new process looks at everything anew. */
+/** Notices a loop that no longer turns, whatever it waits for: a new process looks at everything again. */
 export function makeWatchdog(clock: Clock): Watchdog {
   let turnedAtMs: number | undefined
   const stalledForMs = () => (turnedAtMs === undefined ? 0 : clock.now() - turnedAtMs)

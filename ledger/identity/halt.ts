@@ -1,6 +1,6 @@
 import type { ConfigMap } from '../../kube/objects.ts'
 import { confirmAnnotation } from '../record/names.ts'
-import type { SignEntries } from './sign-plan.ts'
+import type { HeartbeatEntries } from './heartbeat-plan.ts'
 
 /*
  * The ledger's ConfigMap tells every replica that another cluster uses our id. It may be deleted, or restored from an
@@ -13,16 +13,16 @@ export type HaltMemory = {
   learn(map: ConfigMap | undefined): void
   /** Keeps that we stop, before the map says so. */
   note(halt: Halt): void
-  /** The entries of the map about signs, and those that this process has seen in it before. */
-  entries(map: ConfigMap | undefined): SignEntries
+  /** The entries of the map about heartbeats, and those that this process has seen in it before. */
+  entries(map: ConfigMap | undefined): HeartbeatEntries
   /** The entries about it that the map must have, even a map that is created again. */
   kept(): Record<string, string | undefined>
   /** Why nothing may be reserved: replicas that do not lead ask this too. */
   reason(map: ConfigMap | undefined): string | undefined
 }
 
-/** `sign`: the first one of the other cluster. */
-type Halt = { sign: string; isAlive: boolean }
+/** `heartbeat`: the first one of the other cluster. */
+type Halt = { heartbeat: string; isAlive: boolean }
 
 type HaltMemoryOptions = { cluster: string; at: { namespace: string; name: string } }
 
@@ -30,44 +30,44 @@ type HaltMemoryOptions = { cluster: string; at: { namespace: string; name: strin
 export function haltMemory({ cluster, at }: HaltMemoryOptions): HaltMemory {
   let halt: Halt | undefined
   let overruled: string | undefined
-  const note = ({ sign, isAlive }: Halt) => {
-    halt = { sign, isAlive: isAlive || halt?.isAlive === true }
+  const note = ({ heartbeat, isAlive }: Halt) => {
+    halt = { heartbeat, isAlive: isAlive || halt?.isAlive === true }
   }
   const learn = (map: ConfigMap | undefined) => {
     const stored = storedEntries(map, cluster)
     overruled = stored.overruled ?? overruled
-    if (halt?.sign === overruled) halt = undefined
+    if (halt?.heartbeat === overruled) halt = undefined
     // A read that was answered late may still have what is over.
     if (stored.foreign !== undefined && stored.foreign !== overruled) {
-      note({ sign: stored.foreign, isAlive: stored.isAlive })
+      note({ heartbeat: stored.foreign, isAlive: stored.isAlive })
     }
   }
-  const entries = (map: ConfigMap | undefined): SignEntries => {
+  const entries = (map: ConfigMap | undefined): HeartbeatEntries => {
     const stored = storedEntries(map, cluster)
     const isAlive = stored.isAlive || halt?.isAlive === true
-    return { ...stored, foreign: stored.foreign ?? halt?.sign, isAlive, overruled: stored.overruled ?? overruled }
+    return { ...stored, foreign: stored.foreign ?? halt?.heartbeat, isAlive, overruled: stored.overruled ?? overruled }
   }
   return {
     learn,
     note,
     entries,
     kept: () => ({
-      ...(halt && { cluster, 'foreign-sign': halt.sign, 'foreign-alive': halt.isAlive ? 'true' : undefined }),
+      ...(halt && { cluster, 'foreign-sign': halt.heartbeat, 'foreign-alive': halt.isAlive ? 'true' : undefined }),
       ...(overruled !== undefined && { 'overruled-sign': overruled }),
     }),
     reason(map) {
-      const { foreign: sign, isAlive } = entries(map)
-      return sign === undefined ? undefined : conflictReason({ sign, isAlive, cluster, at })
+      const { foreign: heartbeat, isAlive } = entries(map)
+      return heartbeat === undefined ? undefined : conflictReason({ heartbeat, isAlive, cluster, at })
     },
   }
 }
 
-function conflictReason({ sign, isAlive, cluster, at }: Halt & HaltMemoryOptions): string {
+function conflictReason({ heartbeat, isAlive, cluster, at }: Halt & HaltMemoryOptions): string {
   const { namespace, name } = at
-  const confirm = `kubectl annotate configmap -n ${namespace} ${name} --overwrite ${confirmAnnotation}=${sign}`
+  const confirm = `kubectl annotate configmap -n ${namespace} ${name} --overwrite ${confirmAnnotation}=${heartbeat}`
   const end = isAlive
     ? ''
-    : 'If it no longer exists, this ends automatically once its sign has not changed for three of its sweep intervals. '
+    : 'If it no longer exists, this ends automatically once its heartbeat has not changed for three of its sweep intervals. '
   return (
     `another cluster uses the cluster id ${cluster}: nothing is reserved, released or adopted. ${end}` +
     `If this cluster is a copy, stop it, or give it another --cluster-id. If it is the original, stop the copy, then run \`${confirm}\``
@@ -75,12 +75,12 @@ function conflictReason({ sign, isAlive, cluster, at }: Halt & HaltMemoryOptions
 }
 
 /** The entries of our id; with another id we start without any. */
-function storedEntries(map: ConfigMap | undefined, cluster: string): SignEntries {
+function storedEntries(map: ConfigMap | undefined, cluster: string): HeartbeatEntries {
   const { data = {} } = map ?? {}
   const ofUs = (data['cluster'] ?? cluster) === cluster ? data : {}
   const list = (text = '') => text.split(' ').filter((one) => one !== '')
   return {
-    signs: list(ofUs['signs']),
+    heartbeats: list(ofUs['signs']),
     foreign: ofUs['foreign-sign'],
     isAlive: ofUs['foreign-alive'] !== undefined,
     hasWaited: ofUs['waiting'] !== undefined,

@@ -7,7 +7,7 @@ import type { Context } from '../context.ts'
 import { type AddressKey, elasticIPs, reservationIdOf } from '../record/elastic-ip.ts'
 import { ownerMarks } from '../record/marks.ts'
 import { type AdoptionMark, adoptionMark, type Leader } from './adoption-mark.ts'
-import { type ClusterSigns, type ClusterSignsDeps, type ClusterState, clusterSigns } from './cluster-signs.ts'
+import { type Heartbeats, type HeartbeatsDeps, type ClusterState, clusterHeartbeats } from './heartbeats.ts'
 import { haltMemory } from './halt.ts'
 import { type LedgerMap, ledgerMap } from './ledger-map.ts'
 import { type LossConfirmation, lossConfirmation } from './loss-confirmation.ts'
@@ -23,12 +23,14 @@ export type IdentityOptions = Context & {
 export type Identity = {
   map: LedgerMap
   mark: AdoptionMark
-  signs: ClusterSigns
+  heartbeats: Heartbeats
   project: ProjectCheck
   loss: LossConfirmation
   /** Why no claim may reach the cloud now: another cluster uses our id, or the project is another one. */
   haltReason: (signal: AbortSignal) => Promise<string | undefined>
-  /** Whether every reservation with our marks that an address could use has a record, so that none means no reservation. */
+  /**
+   * Whether every reservation with our marks that an address could use has a record, so that none means no reservation.
+   */
   isAdopted: (signal: AbortSignal, key?: AddressKey) => Promise<boolean>
   /** Whether another cluster uses our id, as far as this process knows. */
   clusterState: () => ClusterState
@@ -42,12 +44,12 @@ export function makeIdentity(options: IdentityOptions): Identity {
   const map = ledgerMap({ client, ...at, halt, monotonicMs })
   const mark = adoptionMark({ map, project: vendor.project.id, identity, leader: leaderReader(options), monotonicMs })
   const scheme = { ...vendor.marks, cluster }
-  const signs = makeSigns(options, { map, scheme, halt, monotonicMs })
+  const heartbeats = makeHeartbeats(options, { map, scheme, halt, monotonicMs })
   const project = makeProjectCheck(options, { map, at })
   return {
     map,
     mark,
-    signs,
+    heartbeats,
     project,
     loss: lossConfirmation(options, { map, at }),
     async haltReason(signal) {
@@ -55,7 +57,7 @@ export function makeIdentity(options: IdentityOptions): Identity {
       return project.haltReason(stored) ?? halt.reason(stored)
     },
     isAdopted: (signal, key) => mark.isSet(signal, key === undefined ? [] : ownerMarks(scheme, key)),
-    clusterState: () => signs.state(),
+    clusterState: () => heartbeats.state(),
   }
 }
 
@@ -90,15 +92,15 @@ function makeProjectCheck(
   return check
 }
 
-function makeSigns(
+function makeHeartbeats(
   { client, nodes, vendor, settings, events, metrics, log }: IdentityOptions,
-  facts: Pick<ClusterSignsDeps, 'map' | 'scheme' | 'halt' | 'monotonicMs'>,
-): ClusterSigns {
+  facts: Pick<HeartbeatsDeps, 'map' | 'scheme' | 'halt' | 'monotonicMs'>,
+): Heartbeats {
   const recorder = events.of('service-controller')
   const { sweepIntervalMs: intervalMs } = settings.cluster
   // The lease has to expire first, and a program to start.
   const successionMs = settings.process.leaseDurationMs + 60_000
-  const event: ClusterSignsDeps['event'] = (map, occurrence) => recorder.record(map, occurrence)
+  const event: HeartbeatsDeps['event'] = (map, occurrence) => recorder.record(map, occurrence)
   const kubelets = witness({
     nodes,
     renewTime: async (name, signal) =>
@@ -106,10 +108,18 @@ function makeSigns(
     sleep: (ms, signal) => systemClock.sleep(ms, signal),
     log,
   })
-  const signs = clusterSigns({ ...facts, cloud: vendor.cloud, log, intervalMs, successionMs, event, witness: kubelets })
+  const heartbeats = clusterHeartbeats({
+    ...facts,
+    cloud: vendor.cloud,
+    log,
+    intervalMs,
+    successionMs,
+    event,
+    witness: kubelets,
+  })
   metrics.read('eip_admission_cluster_id_in_use', () => {
-    const { kind } = signs.state()
+    const { kind } = heartbeats.state()
     return kind === 'unchecked' || kind === 'waiting' ? undefined : Number(kind === 'foreign')
   })
-  return signs
+  return heartbeats
 }

@@ -99,7 +99,7 @@ function comparison(options: ProjectCheckOptions): Pick<ProjectCheck, 'check' | 
       const facts = await factsOf({ ...options, project: named }, stored, signal)
       const next = planProject({ project: named, at, map: stored, cluster, ...facts })
       if (next.kind === 'remember') {
-        // The id of a ledger that exists changes with its signs, and only there.
+        // The id of a ledger that exists changes with its heartbeats, and only there.
         const entries = { ...(!stored && { cluster }), project: project.id }
         const changed = await map.change(stored, entries, signal)
         tell.remembered(changed, rememberedProject(stored))

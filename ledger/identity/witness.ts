@@ -4,13 +4,16 @@ import { hashForName } from '../../lib/names.ts'
 
 /**
  * Tells a cluster that was put back to an older backup from a copy of it. Both know the same, so only what no backup
- * contains can tell: a kubelet, which serves one cluster. So each sign of life names the witness, a machine whose kubelet
- * renews its lease in the cluster that wrote the sign.
+ * contains can tell: a kubelet, which serves one cluster. So each heartbeat names the witness, a machine whose kubelet
+ * renews its lease in the cluster that wrote the heartbeat.
  */
 export type Witness = {
-  /** The machine for our next sign; undefined as long as this process has seen none serve the cluster. */
+  /** The machine for our next heartbeat; undefined as long as this process has seen none serve the cluster. */
   find(signal: AbortSignal): Promise<string | undefined>
-  /** Whether the machine that a sign names serves this cluster. Takes up to half a minute if one of our nodes is it. */
+  /**
+   * Whether the machine that a heartbeat names serves this cluster. Takes up to half a minute if one of our nodes is
+   * it.
+   */
   serves(machine: string, signal: AbortSignal): Promise<boolean>
 }
 
@@ -52,7 +55,7 @@ export function witness({ nodes, renewTime, sleep, log }: WitnessDeps): Witness 
       return now !== undefined
     } catch (error) {
       signal.throwIfAborted()
-      log.warn({ node: name, error }, 'the lease of a node is not read; a sign of life may name no machine')
+      log.warn({ node: name, error }, 'the lease of a node is not read; a heartbeat may name no machine')
       return false
     }
   }
@@ -77,7 +80,9 @@ export function witness({ nodes, renewTime, sleep, log }: WitnessDeps): Witness 
   }
 }
 
-/** A single start of one machine, as its kubelet reports it. A hash, because the vendor's console shows the sign. */
+/**
+ * A single start of one machine, as its kubelet reports it. A hash, because the vendor's console shows the heartbeat.
+ */
 function machineOf({ status }: Node): string | undefined {
   const { bootID, machineID, systemUUID } = status?.nodeInfo ?? {}
   return bootID && machineID ? hashForName([bootID, machineID, systemUUID].join(), 16) : undefined

@@ -68,12 +68,12 @@ export function isOfService(scheme: MarkScheme, key: AddressKey, marks: Marks): 
   return service !== undefined && ownerMarks(scheme, key).includes(service)
 }
 
-/** The mark that holds the sign of life: `<nonce>.<seconds between two sweeps>.<witness>`, the last if one is known. */
-export const signMark = 'sign'
+/** The mark that holds the heartbeat: `<nonce>.<seconds between two sweeps>.<witness>`, the last if one is known. */
+export const heartbeatMark = 'sign'
 
-/** The marks by which a reservation stays the same one. A sweep changes its sign of life at any time. */
+/** The marks by which a reservation stays the same one. A sweep changes its heartbeat at any time. */
 export function lastingMarks(marks: Marks): Marks {
-  return Object.fromEntries(Object.entries(marks).filter(([name]) => name !== signMark))
+  return Object.fromEntries(Object.entries(marks).filter(([name]) => name !== heartbeatMark))
 }
 
 /** Whether a reservation stays when its Service goes, as its marks say. */
@@ -90,7 +90,9 @@ function hashOf(key: AddressKey, separator: string): string {
   return createHash('sha256').update(key.replace('/', separator)).digest('base64')
 }
 
-/** The mark of a reservation that no Service holds yet: uid of the record it was reserved for, which is never reused. */
+/**
+ * The mark of a reservation that no Service holds yet: uid of the record it was reserved for, which is never reused.
+ */
 export const sourceMark = 'elastic-ip'
 
 /** The marks of a warm address. */

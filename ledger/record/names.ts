@@ -137,9 +137,9 @@ export const ledgerAnnotations: readonly Annotation[] = annotationsOn('ConfigMap
   {
     name: confirmAnnotation,
     writers: ['administrator'],
-    values: 'a sign or a cluster id',
+    values: 'a heartbeat or a cluster id',
     sentence:
-      'On `eip-admission-ledger`: overrules another cluster whose sign was found, or confirms a new `--cluster-id`. eip-admission removes it when it has acted on it.',
+      'On `eip-admission-ledger`: overrules another cluster whose heartbeat was found, or confirms a new `--cluster-id`. eip-admission removes it when it has acted on it.',
   },
   {
     name: confirmProjectAnnotation,

@@ -1,6 +1,6 @@
 import type { Reservation } from '../../clouds/ports/cloud.ts'
 import { clearSource, returnToSource } from '../available/settle-source.ts'
-import type { ClusterState } from '../identity/cluster-signs.ts'
+import type { ClusterState } from '../identity/heartbeats.ts'
 import type { Identity } from '../identity/identity.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { type Key, keyOf } from '../../kube/objects.ts'
@@ -32,11 +32,11 @@ export type ReleaseDeps = SourceReleaseDeps & {
 }
 
 /**
- * The result of a release. `released`: the deletion is sent and the record is removed. `kept`: its Service wants the address
- * after all. `found`: the record had no address, and has it now; look again. `request-in-flight`: a request may still buy
- * the address; try again later. `unchecked`: the first sweep has not looked yet whether another cluster uses our id; try
- * again soon. `waiting`: we may be a copy of a cluster that lives; try again later. `unshared`: it was to pass to another
- * Service, which no longer uses it; look again. `passedTo`: this Service has it now.
+ * The result of a release. `released`: the deletion is sent and the record is removed. `kept`: its Service wants the
+ * address after all. `found`: the record had no address, and has it now; look again. `request-in-flight`: a request may
+ * still buy the address; try again later. `unchecked`: the first sweep has not looked yet whether another cluster uses
+ * our id; try again soon. `waiting`: we may be a copy of a cluster that lives; try again later. `unshared`: it was to
+ * pass to another Service, which no longer uses it; look again. `passedTo`: this Service has it now.
  */
 export type ReleaseResult =
   'released' | 'kept' | 'found' | 'request-in-flight' | 'unchecked' | 'waiting' | 'unshared' | { passedTo: Key }
@@ -44,10 +44,10 @@ export type ReleaseResult =
 export type ReleaseOptions = { record: ElasticIP; isAnnounced?: boolean }
 
 /**
- * Releases the address of a record and removes the record. Each step is written down before the next, so that any process
- * that finds the record knows how far the release came. Once `deletionRequestedAt` is written no Service may get the
- * address, even if the call that followed was lost. While other Services have the address announced (`isAnnounced`), no
- * reservation is deleted.
+ * Releases the address of a record and removes the record. Each step is written down before the next, so that any
+ * process that finds the record knows how far the release came. Once `deletionRequestedAt` is written no Service may
+ * get the address, even if the call that followed was lost. While other Services have the address announced
+ * (`isAnnounced`), no reservation is deleted.
  */
 export async function release(
   deps: ReleaseDeps,

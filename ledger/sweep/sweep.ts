@@ -13,7 +13,7 @@ import {
 import { releaseOrphan, resumeRelease } from '../release/delete-reservation.ts'
 import { adopt, type AdoptDeps, type Adoption } from './adopt.ts'
 import type { AdoptionMark } from '../identity/adoption-mark.ts'
-import type { ClusterSigns } from '../identity/cluster-signs.ts'
+import type { Heartbeats } from '../identity/heartbeats.ts'
 import type { LossConfirmation } from '../identity/loss-confirmation.ts'
 import { compareAddresses } from './compare-addresses.ts'
 import { type Failures, failures, type OwnerDeps } from './failures.ts'
@@ -25,7 +25,7 @@ import { mostOf, writeOffMissing } from './write-off.ts'
 export type SweepDeps = AdoptDeps &
   OwnerDeps & {
     mark: AdoptionMark
-    signs: ClusterSigns
+    heartbeats: Heartbeats
     /** Removes `spec.loadBalancerIP` from a Service, unless the Service has changed since it was listed. */
     removeAddress: (service: Service) => Promise<void>
     requestAnnotations: readonly string[]
@@ -49,8 +49,8 @@ export type Sweep = (signal: AbortSignal) => Promise<number | undefined>
 /**
  * Looks for reservations with this cluster's marks that no record has. Reservations of live Services are adopted,
  * predecessors' included. A reservation whose Service has another address is reported. The others are released when two
- * sweeps agree and they were seen for the grace period. Throws when the cloud cannot be read: a reservation that was not
- * seen may still exist. Does nothing while another cluster uses our id.
+ * sweeps agree and they were seen for the grace period. Throws when the cloud cannot be read: a reservation that was
+ * not seen may still exist. Does nothing while another cluster uses our id.
  */
 export function sweep(deps: SweepDeps): Sweep {
   const memory = sweepMemory(deps.monotonicMs)
@@ -58,16 +58,16 @@ export function sweep(deps: SweepDeps): Sweep {
     const failed = failures('sweep')
     // The first sweep of a leader. Its suspects of an earlier term were another's since then. Where etcd was put back,
     // the mark and the lease of that term are there again.
-    if (deps.signs.state().kind === 'unchecked') {
+    if (deps.heartbeats.state().kind === 'unchecked') {
       memory.forget()
       await deps.mark.clear(signal)
-      await deps.signs.begin(signal)
+      await deps.heartbeats.begin(signal)
     }
     const setMark = deps.mark.begin()
     const releaseRecords = deps.listRecords().filter(isReleaseRecord)
     // Records and Services are read after the list: a listed reservation that a record ordered is in that record now.
     const listed = await deps.cloud.reservations(commonMarks(deps.scheme), signal)
-    const may = await deps.signs.check(withoutDeleted(listed, releaseRecords), signal)
+    const may = await deps.heartbeats.check(withoutDeleted(listed, releaseRecords), signal)
     if (may === 'nothing') {
       memory.forget()
       return undefined
@@ -89,7 +89,7 @@ export function sweep(deps: SweepDeps): Sweep {
     if (plan.isComplete && areAdopted) await setMark(signal, plan.unadopted)
     deps.observe({ orphan: plan.suspects.size, surplus: plan.surplus.length, untagged: plan.untagged.length })
     failed.throwAny()
-    return deps.signs.waitMs()
+    return deps.heartbeats.waitMs()
   }
 }
 
@@ -140,8 +140,8 @@ function sweepMemory(monotonicMs: () => number) {
 }
 
 /**
- * Remembers suspects, and none where the API server lists no records: then it throws. Without their definition the cache
- * is empty, so every reservation seems to be an orphan. None must be due as soon as the records are there again.
+ * Remembers suspects, and none where the API server lists no records: then it throws. Without their definition the
+ * cache is empty, so every reservation seems to be an orphan. None must be due as soon as the records are there again.
  */
 async function keepSuspects(
   { records }: SweepDeps,
@@ -159,8 +159,8 @@ async function keepSuspects(
 }
 
 /**
- * Releases the orphans that are due, or passes them to Services that use them. The comparison was some time ago: a record or
- * a Service may need one now.
+ * Releases the orphans that are due, or passes them to Services that use them. The comparison was some time ago: a
+ * record or a Service may need one now.
  */
 async function endOrphans(
   deps: SweepDeps,
@@ -175,7 +175,9 @@ async function endOrphans(
     if (isOrphan(one.reservation.id)(deps.listRecords())) await of.failed.isolate(() => passToHeir(deps, one, signal))
 }
 
-/** Releases or reports an orphan. First the Services that had it forget its address, so that none shows it afterwards. */
+/**
+ * Releases or reports an orphan. First the Services that had it forget its address, so that none shows it afterwards.
+ */
 async function endOrphan(
   deps: SweepDeps,
   orphan: { reservation: Reservation; isOrphan: (records: ElasticIP[]) => boolean },
@@ -269,7 +271,9 @@ async function removeTransferred(deps: SweepDeps, record: ElasticIP, signal: Abo
   await deps.records.remove(record, { signal })
 }
 
-/** Ends one after the other, and stops after so many. A reservation that stays does not count: it would keep all others. */
+/**
+ * Ends one after the other, and stops after so many. A reservation that stays does not count: it would keep all others.
+ */
 async function endUpTo<One>(max: number, all: readonly One[], end: (one: One) => Promise<boolean>): Promise<void> {
   let left = max
   for (const one of all) if (left > 0 && (await end(one))) left -= 1

@@ -44,7 +44,7 @@ export function shownBy(service: Service, release: Release): Service {
   return { ...service, status: { loadBalancer: { ingress } } }
 }
 
-/** Whether kube-vip stops announcing a Service, to start anew with it, because of what its status says. */
+/** Whether kube-vip stops announcing a Service, to start again with it, because of what its status says. */
 export function givesUp(service: Service, release: Release): boolean {
   const ingress = ingressOf(service)
   if (ingress.length === 0 || !rulesOf(release).comparesPorts) return false

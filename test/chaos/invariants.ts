@@ -137,8 +137,8 @@ export async function removeWaiting({ client }: Arena): Promise<void> {
 }
 
 /**
- * How many addresses a Service may show at rest. The second of one that only prefers it is tried each ten minutes. One that
- * names an ElasticIP, and requires two families by an update that was not reviewed, keeps what it has.
+ * How many addresses a Service may show at rest. The second of one that only prefers it is tried each ten minutes. One
+ * that names an ElasticIP, and requires two families by an update that was not reviewed, keeps what it has.
  */
 function numbersOf({ metadata, spec: { ipFamilyPolicy: policy, ipFamilies = [] } }: Service): number[] {
   if (ipFamilies.length < 2 || metadata.annotations?.[elasticIPAnnotation] !== undefined) return [1]
@@ -163,16 +163,16 @@ export async function stateOf({ client, stage }: Arena): Promise<object> {
 }
 
 /**
- * Does what the log tells a person where another cluster seems to use our id. Without the ledger's ConfigMap a new leader
- * does not know the signs of the former one.
+ * Does what the log tells a person where another cluster seems to use our id. Without the ledger's ConfigMap a new
+ * leader does not know the heartbeats of the former one.
  */
 async function confirmCluster({ client }: Arena): Promise<void> {
   const at = { namespace: 'eip-admission', name: installed.ledgerConfigMap }
-  const { 'foreign-sign': sign, 'foreign-alive': isAlive } = (await client.get(configMaps, at))?.data ?? {}
-  if (sign === undefined || isAlive === undefined) return
+  const { 'foreign-sign': heartbeat, 'foreign-alive': isAlive } = (await client.get(configMaps, at))?.data ?? {}
+  if (heartbeat === undefined || isAlive === undefined) return
   await client.patch(configMaps, {
     ...at,
-    patch: { merge: { metadata: { annotations: { [confirmAnnotation]: sign } } } },
+    patch: { merge: { metadata: { annotations: { [confirmAnnotation]: heartbeat } } } },
   })
 }
 

@@ -16,7 +16,7 @@ import { services } from '../../kube/resource.ts'
 import { type AdoptionMark, adoptionMark, type Leader } from '../../ledger/identity/adoption-mark.ts'
 import { ledgerMap, listOrphans } from '../../ledger/identity/ledger-map.ts'
 import type { Witness } from '../../ledger/identity/witness.ts'
-import { type ClusterSigns, clusterSigns } from '../../ledger/identity/cluster-signs.ts'
+import { type Heartbeats, clusterHeartbeats } from '../../ledger/identity/heartbeats.ts'
 import { haltMemory } from '../../ledger/identity/halt.ts'
 import { rememberedProject } from '../../ledger/identity/project-plan.ts'
 import { requestsInFlight } from '../../ledger/record/requests-in-flight.ts'
@@ -55,7 +55,7 @@ export type Process = {
   deps: ClaimDeps & ReleaseDeps
   claims: Claims
   mark: AdoptionMark
-  signs: ClusterSigns
+  heartbeats: Heartbeats
   client: KubeClient
   claim(claim?: Partial<Claim>, signal?: AbortSignal): ReturnType<Claims['claim']>
   /** Releases the stored record of a Service once, as the Service controller does. */
@@ -207,7 +207,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
     monotonicMs: elapsedMs,
   })
   const ownNow = () => new Date(now().getTime() + clock.aheadMs)
-  const signs = clusterSigns({
+  const heartbeats = clusterHeartbeats({
     cloud,
     scheme,
     log: silentLog,
@@ -219,7 +219,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
     event: (_map, { reason }) => void context.warnings.push(reason),
     witness: noWitness,
   })
-  signs.reset(0)
+  heartbeats.reset(0)
   const deps = {
     records: records(client, { identity, now: () => new Date(0) }),
     cloud,
@@ -230,7 +230,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
     sweepsUntagged,
     identity,
     requestsInFlight: requestsInFlight({ timeoutMs, monotonicMs: elapsedMs, identity }),
-    clusterState: () => (options.isAlone ? ({ kind: 'ours' } as const) : signs.state()),
+    clusterState: () => (options.isAlone ? ({ kind: 'ours' } as const) : heartbeats.state()),
     haltReason: async (signal: AbortSignal) => {
       const stored = await map.recent(signal)
       const isOther = (rememberedProject(stored) ?? project) !== account.project
@@ -324,7 +324,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
     deps,
     claims: own,
     mark,
-    signs,
+    heartbeats,
     client,
     clock,
     claim: (claim = {}, signal = neverAborted) => {
@@ -358,7 +358,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
         warn: async () => void context.warnings.push('nothing is written off'),
       },
       mark,
-      signs,
+      heartbeats,
       listRecords: () => api.stored(elasticIPs),
       listServices: () => api.stored(services).map((service) => ({ service, wanted: wanted(service) })),
       removeAddress: (service) => patch(client, service, { spec: { loadBalancerIP: null } }),

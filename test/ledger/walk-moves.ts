@@ -192,14 +192,16 @@ export async function walkOn(
   for (let step = 0; step < of.steps; step += 1) {
     const isQuiet = walk.random(10) === 0 || !(await letThrough(walk))
     if (isQuiet) await one(walk, candidates)(walk)
-    watchSigns(walk)
+    watchHeartbeats(walk)
     of.watch(walk)
   }
 }
 
-/** There is one cluster: whatever becomes of its calls and leaders, it takes no sign of its own for another one's. */
-function watchSigns({ harness }: Walk): void {
-  assert.not(harness.warnings.includes('ClusterIdInUse'), 'a sign of our own looks strange')
+/**
+ * There is one cluster: whatever becomes of its calls and leaders, it takes no heartbeat of its own for another one's.
+ */
+function watchHeartbeats({ harness }: Walk): void {
+  assert.not(harness.warnings.includes('ClusterIdInUse'), 'a heartbeat of our own looks strange')
 }
 
 /** The property of others in the project, and that of another account, stays as it is. */
@@ -216,8 +218,8 @@ export function ownReservations({ harness }: Pick<Walk, 'harness'>): Reservation
 }
 
 /**
- * The reservations of ours that no record has. A user deleted the record that knew of an earlier request: what that bought
- * is kept for the Service, and reported.
+ * The reservations of ours that no record has. A user deleted the record that knew of an earlier request: what that
+ * bought is kept for the Service, and reported.
  */
 export function leftByUsers({ harness, log }: Pick<Walker, 'harness' | 'log'>): Reservation[] {
   const held = new Set(harness.api.stored(elasticIPs).map(reservationIdOf))
@@ -239,7 +241,9 @@ export function leftByUsers({ harness, log }: Pick<Walker, 'harness' | 'log'>): 
   return left
 }
 
-/** How clouds differ: whether ids and addresses are given again, and whether all attempts of an order get one address. */
+/**
+ * How clouds differ: whether ids and addresses are given again, and whether all attempts of an order get one address.
+ */
 const cloudRules: Partial<ScriptedCloud>[] = [{ recycles: true }, { repeatsOrders: true }, {}]
 
 /** More walks, or another part of them: WALKS=3000 FROM=1000 node test/run.ts ledger/walk */

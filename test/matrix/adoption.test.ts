@@ -161,7 +161,7 @@ clusterTest('a second reservation with the marks of a live Service is kept, and 
 
 clusterTest('while the provider cannot be read nothing is released', async () => {
   await startAfterwards()
-  // Without the tags: each good sweep writes a new sign of life.
+  // Without the tags: each good sweep writes a new heartbeat.
   const paidFor = () => stage.reserved().map(({ id, address, state }) => ({ id, address, state }))
   const before = paidFor()
   faults.add({ on: routes.list, answer: 'empty-list', times: 3 })

@@ -118,7 +118,7 @@ test('no Service is missed while the watches are cut again and again', async () 
 })
 
 test('after an API server was away and its history no longer exists, a replica misses nothing', async () => {
-  // The leader loses its lease meanwhile, and would list anew in any case.
+  // The leader loses its lease meanwhile, and would list again in any case.
   const [port] = await freePorts(1)
   const unelected = ['--only=webhooks', `--webhook-secure-port=${port}`]
   const follower = await stage.serve({ env, flags: [...flags, ...unelected] })

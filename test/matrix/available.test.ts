@@ -8,7 +8,7 @@ import { listAll } from '../../kube/list-all.ts'
 import type { KubeObject, Service } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
 import { elasticIPs } from '../../ledger/record/elastic-ip.ts'
-import { signMark } from '../../ledger/record/marks.ts'
+import { heartbeatMark } from '../../ledger/record/marks.ts'
 import { eventually } from '../whole/eventually.ts'
 import { chosen, loadBalancer, reclaim } from '../whole/manifests.ts'
 import { provisioned, warmNames } from '../whole/available-view.ts'
@@ -225,8 +225,8 @@ test('a warm address is transferred to its Service, and the pool is filled again
   )
   const address = (await stage.service('quick'))?.spec.loadBalancerIP
   const held = stage.reserved().find((one) => one.address === address)
-  // The sign of the cluster is on any one of its reservations.
-  const names = held?.tags.map(nameOf).filter((name) => name !== signMark)
+  // The heartbeat of the cluster is on any one of its reservations.
+  const names = held?.tags.map(nameOf).filter((name) => name !== heartbeatMark)
   assert.equal(names?.toSorted(), ['cluster', 'service', 'usage'])
   await filled(3)
   // Service quick's, three warm ones, the administrator's.

@@ -29,13 +29,13 @@ let product = await original.startSwept(running)
 const web = await create('web')
 const db = await create('db')
 const written = () => original.run('get', ...ledger, '-o', 'jsonpath={.data.signs}')
-await eventually('the first sign', async (observe) => observe(await written()) !== '' || undefined)
+await eventually('the first heartbeat', async (observe) => observe(await written()) !== '' || undefined)
 await product.stop()
 await original.controlPlane.whileDown((data) => cpSync(data, backup, { recursive: true }))
 product = await original.startSwept(running)
 const later = await create('later')
 const before = await written()
-await eventually('the next sign', async (observe) => observe(await written()) !== before || undefined)
+await eventually('the next heartbeat', async (observe) => observe(await written()) !== before || undefined)
 
 /** Restores the copy and starts the product in it. */
 const restore = once(async () => {
@@ -56,7 +56,7 @@ const restore = once(async () => {
   return drill
 })
 
-test('the copy finds the sign of the original and says so', async () => {
+test('the copy finds the heartbeat of the original and says so', async () => {
   const drill = await restore()
   const { status, text } = await drill.health('/readyz')
   assert.is(status, 200)
@@ -107,8 +107,8 @@ test('after a disaster a person confirms the copy, which takes over and works of
   await disturb()
   await copy.startSwept(running)
   await product.stop()
-  const sign = await copy.run('get', ...ledger, '-o', 'jsonpath={.data.foreign-sign}')
-  await copy.run('annotate', ...ledger, `eip-admission.dev/confirm-cluster=${sign}`)
+  const heartbeat = await copy.run('get', ...ledger, '-o', 'jsonpath={.data.foreign-sign}')
+  await copy.run('annotate', ...ledger, `eip-admission.dev/confirm-cluster=${heartbeat}`)
   await eventually(
     'the copy says that it continues',
     async (observe) =>

@@ -1,5 +1,6 @@
 // In which dialects a file of this folder runs unless a word names another one. A file that is not listed runs in every
-// dialect with BGP, because the vendors differ in what it tests. smoke.test.ts and smoke-bgp.test.ts show in each dialect what the others share.
+// dialect with BGP, because the vendors differ in what it tests. smoke.test.ts and smoke-bgp.test.ts show in each
+// dialect what the others share.
 import { type DialectName, dialectNames } from '../../sandbox/dialect-names.ts'
 
 export type DialectsOfFile = {
@@ -20,14 +21,15 @@ export const dialectsByFile: Record<string, DialectsOfFile> = {
   announcing: { complete: ['equinix-metal', 'packet'] },
   'as-person': { complete: ['equinix-metal'] },
   'available-crash': { complete: ['cherry-servers'] },
-  // The other cloud carries the sign of life in restored-backup.test.ts.
+  // The other cloud carries the heartbeat in restored-backup.test.ts.
   clone: { complete: ['equinix-metal'] },
   'young-copy': { complete: ['equinix-metal'] },
   // A kill during a write to the API server is the same in every dialect, a kill during a call to the cloud is not.
   // Packet's cloud is Equinix Metal's.
   crash: { complete: ['equinix-metal'], cloudOnly: ['cherry-servers', 'hetzner', 'scaleway', 'phoenixnap'] },
   'api-server-trouble': { complete: ['packet'] },
-  // The clouds; packet differs from Equinix Metal in settings and tags alone. On Hetzner Cloud nodes fail, and addresses move.
+  // The clouds; packet differs from Equinix Metal in settings and tags alone. On Hetzner Cloud nodes fail, and
+  // addresses move.
   chaos: { complete: dialectNames.filter((name) => name !== 'packet') },
   // The clouds: one moves in one call, another in two, the third by an action that takes a while.
   'control-plane': { complete: ['equinix-metal'], cloudOnly: ['packet', 'cherry-servers', 'hetzner', 'scaleway'] },

@@ -63,8 +63,8 @@ await stage.gone('goes')
 await eventually('their addresses are free', () => cloud.control.reservations.deleting().length === 0 || undefined)
 const comes = await create('comes')
 const returns = await create('returns')
-const signNames = (machine: RegExp) => stage.reserved().some(({ tags }) => machine.test(tags.join()))
-await eventually('a sign of life names the machine', () => signNames(/sign=\w+\.\d+\.[0-9a-f]{16}/) || undefined)
+const heartbeatNames = (machine: RegExp) => stage.reserved().some(({ tags }) => machine.test(tags.join()))
+await eventually('a heartbeat names the machine', () => heartbeatNames(/sign=\w+\.\d+\.[0-9a-f]{16}/) || undefined)
 await product.stop()
 const paidFor = stage.reserved()
 
@@ -98,10 +98,10 @@ const recreateReturns = once(async () => {
 
 test('after the restore with --sweep=report nothing is released', restoreBackup)
 
-test('after the restore the cluster knows its own sign of life by the kubelet that serves it', async () => {
+test('after the restore the cluster knows its own heartbeat by the kubelet that serves it', async () => {
   await restoreBackup()
   const said = await stage.run('get', 'events', '-n', 'eip-admission', '--field-selector=reason=ClusterTakenOver')
-  assert.match(said, /it wrote the sign of life itself, before it was put back to an older backup/)
+  assert.match(said, /it wrote the heartbeat itself, before it was put back to an older backup/)
 })
 
 test('after the restore a live Service keeps its address, and a retained address stays retained', async () => {

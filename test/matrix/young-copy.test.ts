@@ -1,4 +1,4 @@
-// A copy of a cluster that is restored so soon that the original has written no sign of life since its backup.
+// A copy of a cluster that is restored so soon that the original has written no heartbeat since its backup.
 import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -25,11 +25,11 @@ let product = await original.startSwept(running)
 const web = await create('web')
 const db = await create('db')
 await product.stop()
-// The next leader observes the signs only where one was written: the first sweep had no carrier.
+// The next leader observes the heartbeats only where one was written: the first sweep had no carrier.
 product = await original.startSwept(running)
 const written = () =>
   original.run('get', '-n', 'eip-admission', 'configmap', 'eip-admission-ledger', '-o', 'jsonpath={.data.signs}')
-await eventually('the first sign', async (observe) => observe(await written()) !== '' || undefined)
+await eventually('the first heartbeat', async (observe) => observe(await written()) !== '' || undefined)
 await product.stop()
 await original.controlPlane.whileDown((data) => cpSync(data, backup, { recursive: true }))
 

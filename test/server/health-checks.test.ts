@@ -15,7 +15,7 @@ const quiet = { problem: () => undefined }
 const rights = { ...quiet, observed: () => {}, list: () => [] }
 
 function ofServe(caches: Partial<Checked['caches']>): Checks {
-  const ledger: Checked['ledger'] = { project: quiet, signs: { state: () => ({ kind: 'ours' }) } }
+  const ledger: Checked['ledger'] = { project: quiet, heartbeats: { state: () => ({ kind: 'ours' }) } }
   const certs = { notReady: () => undefined }
   return serveChecks(
     { reload, rights, vendor: { policy: makePolicy({}) } },
@@ -61,7 +61,7 @@ test('readiness tells of Services that wait while load balancing is off, and doe
       {
         caches: { services: listed(well, services), records: well },
         certs: { notReady: () => undefined },
-        ledger: { project: quiet, signs: { state: () => ({ kind: 'ours' }) } },
+        ledger: { project: quiet, heartbeats: { state: () => ({ kind: 'ours' }) } },
         probe: quiet,
         guardian: quiet,
       },

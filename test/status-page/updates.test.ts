@@ -56,7 +56,7 @@ test('a reader of a page that does not change hears that the process lives', asy
     await eventually('the sections', () => reader.text().includes('stays') || undefined)
     assert.not.match(reader.text(), 'event: alive')
     nowMs = 5_000
-    await eventually('a sign of life', () => reader.text().includes('event: alive\ndata:\n\n') || undefined)
+    await eventually('a heartbeat', () => reader.text().includes('event: alive\ndata:\n\n') || undefined)
   } finally {
     await page.close()
   }

@@ -33,7 +33,7 @@ function writeKubeconfig(): string {
   return file
 }
 
-/** The pools and the sessions. One that is made anew is another. */
+/** The pools and the sessions. One that is made again is another. */
 async function announced(): Promise<string[]> {
   const list = async (resource: Resource<KubeObject>) => (await stage.client.list(resource, { namespace })).items
   const all = [...(await list(ipAddressPools)), ...(await list(bgpPeers))]

@@ -14,7 +14,7 @@ export type Operator = Followed & {
   setFlag: (flag: string) => void
   /** Gives this flag the value that a remedy names. */
   takes: (name: string) => (fixes: string[]) => void
-  /** Starts `serve` anew with the settings as they are now. */
+  /** Starts `serve` again with the settings as they are now. */
   serve: () => Promise<Product>
   stop: () => Promise<void>
   follow(...remedies: Remedy[]): Promise<void>

@@ -58,7 +58,7 @@ const startNodes = once(async () => {
   assert.is(made.code, 0, made.stderr)
   await settled()
   assert.is(calls.count('POST /devices/{id}/bgp/sessions'), most)
-  // The machines and the sessions are listed anew after ten seconds.
+  // The machines and the sessions are listed again after ten seconds.
   const lists = (performance.now() - fromMs) / 5_000
   assert.ok(count('') <= 3 * most + 20 + lists, JSON.stringify(calls.counts()))
 })

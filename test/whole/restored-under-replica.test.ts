@@ -12,7 +12,7 @@ import { openStage } from './test-stage.ts'
 const stage = await openStage({ ownControlPlane: true })
 const backup = join(stage.dir, 'etcd-backup')
 const env = { METAL_METRO_NAME: 'da' }
-// A cluster waits for three intervals of whoever wrote the newest sign: every process has the short one.
+// A cluster waits for three intervals of whoever wrote the newest heartbeat: every process has the short one.
 const flags = ['--sweep-interval=1s']
 const [port = 0] = await freePorts(1)
 
@@ -43,7 +43,8 @@ test('a replica that does not lead knows no record that the backup lacks, and ev
   await knows(1)
   // The roles are known a moment after the API server: what it refused in between is no missing right.
   truncateSync(stage.logOf('eip-admission'))
-  // The cloud has a newer sign of life than the backup: after three sweeps without another one that cluster counts as gone.
+  // The cloud has a newer heartbeat than the backup: after three sweeps without another one that cluster counts as
+  // gone.
   await stage.serve({ env, flags })
   await stage.create(loadBalancer('after'))
   await stage.settled('after')

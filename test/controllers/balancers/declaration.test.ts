@@ -2,7 +2,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { balancerControllers } from '../../../controllers/balancers/declaration.ts'
 import { services } from '../../../kube/resource.ts'
-import type { ClusterState } from '../../../ledger/identity/cluster-signs.ts'
+import type { ClusterState } from '../../../ledger/identity/heartbeats.ts'
 import { failureOf } from '../../clouds/scripted-server.ts'
 import { makeContext } from '../../commands/doctor/context.ts'
 import { apiServer } from '../../fakes/api-server.ts'
@@ -44,7 +44,7 @@ async function reconciled(state: ClusterState) {
   const [controller] = balancerControllers({
     client: api.client,
     caches: { services: { get: () => stored()[0], list: stored, onChange() {} }, nodes: { onChange() {} } },
-    ledger: { signs: { state: () => state } },
+    ledger: { heartbeats: { state: () => state } },
     want: () => ({ kind: 'managed', location: 'da', warnings: [] }),
     events: { of: () => ({ record() {} }) },
     vendor: { ...vendor, managedBalancers: { ...vendor.managedBalancers, client } },
@@ -62,7 +62,7 @@ test('while another cluster has the id of this cluster, the balancers are not ev
 })
 
 for (const kind of ['unchecked', 'waiting', 'ours'] as const)
-  test(`while the signs of this cluster are ${kind}, Services get their balancers`, async () =>
+  test(`while the heartbeats of this cluster are ${kind}, Services get their balancers`, async () =>
     assert.ok((await reconciled({ kind })).asked.includes('list')))
 
 test('a Service is served where the setting gives it a balancer', () => {

@@ -87,7 +87,7 @@ export function fakePeering(project?: ProjectPeering) {
   return { cloud, peering }
 }
 
-/** Nodes, and of server-side apply what annotations need of it: who applied which, and that nothing is made anew. */
+/** Nodes, and of server-side apply what annotations need of it: who applied which, and that nothing is made again. */
 export function fakeNodes() {
   const nodes = new Map<string, Node>()
   const applied = new Map<string, string[]>()

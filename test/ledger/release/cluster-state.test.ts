@@ -1,7 +1,7 @@
 // Every way by which a release reaches the cloud, and each state of the cluster. Only `ours` changes anything there.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { ClusterState } from '../../../ledger/identity/cluster-signs.ts'
+import type { ClusterState } from '../../../ledger/identity/heartbeats.ts'
 import { type ElasticIP, elasticIPs } from '../../../ledger/record/elastic-ip.ts'
 import { warmLabel, recordFinalizer } from '../../../ledger/record/names.ts'
 import { serviceMarks, sourceMarks } from '../../../ledger/record/marks.ts'

@@ -34,7 +34,7 @@ for (const phase of ['Bound', 'Released'] as const)
     assert.equal(retainedIds(harness), ['res-9'])
     const marked = () => harness.cloud.marked.length
     const [before] = [marked(), await sweepTimes(harness, 1, process)]
-    // The sign of life.
+    // The heartbeat.
     assert.is(marked() - before, 1)
     harness.api.put(elasticIPs, { ...record, spec: { ...record.spec, reclaimPolicy: 'Delete' } })
     await sweepTimes(harness, 1, process)

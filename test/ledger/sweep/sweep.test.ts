@@ -183,7 +183,7 @@ test('what a leader suspected in a previous term is suspected again', async () =
   harness.cloud.put(old)
   const process = await sweepTimes(harness, 1)
   // Another process led meanwhile.
-  process.signs.reset(0)
+  process.heartbeats.reset(0)
   for (let ms = 0; ms < graceMs; ms += graceMs / 20) {
     await process.sweep(neverAborted)
     assert.equal(harness.cloud.released, [])

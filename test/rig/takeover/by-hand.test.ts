@@ -53,7 +53,7 @@ test(`${titleOf(program)} hands over and takes over again by hand: nothing is bo
     await scene.addService('new')
     await isAnnounced(scene)
     for (const name of ['new', 'api']) await leavesAlone(scene, name)
-    // It writes each peer that has our hold time anew, and all at once: by hand a way may be gone for a moment.
+    // It writes each peer that has our hold time again, and all at once: by hand a way may be gone for a moment.
     // CPEM's first peers then count one Service alone, so what it does at the next deletion is not looked at.
     await quietly(scene, () => backAgain(scene, () => back(scene, product)), [])
   }))

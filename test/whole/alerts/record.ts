@@ -1,4 +1,4 @@
-// Makes the recordings in test/manifests/alert-recordings anew, by real runs. A run that fires other alerts than its test
+// Makes the recordings in test/manifests/alert-recordings again, by real runs. A run that fires other alerts than its test
 // says is not kept. Words and phrases select tests as those of test/run.ts do.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'

@@ -2,29 +2,30 @@ import { randomBytes } from 'node:crypto'
 import type { Reservation } from '../../clouds/ports/cloud.ts'
 import type { HaltMemory } from './halt.ts'
 import {
-  type SignEntries,
-  makeSign,
-  planSign,
-  type SignPlan,
-  type SignSeen,
-  signsOf,
-  signsText,
-  strangeSigns,
+  type HeartbeatEntries,
+  makeHeartbeat,
+  planHeartbeat,
+  type HeartbeatPlan,
+  type HeartbeatSeen,
+  heartbeatsOf,
+  heartbeatsText,
+  strangeHeartbeats,
   witnessOf,
-} from './sign-plan.ts'
+} from './heartbeat-plan.ts'
 import type { Witness } from './witness.ts'
-import { type Known, type WriteSignDeps, maxSigns, writeSign } from './write-sign.ts'
+import { type Known, type WriteHeartbeatDeps, maxHeartbeats, writeHeartbeat } from './write-heartbeat.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import type { LedgerMap } from './ledger-map.ts'
 
 /**
- * Whether this cluster is the only one with its id, as far as the leader knows. `unchecked`: no sweep of this leader has
- * read the cloud yet. `waiting`: another cluster may show itself soon. `foreign`: another cluster uses the id; nothing may be released.
+ * Whether this cluster is the only one with its id, as far as the leader knows. `unchecked`: no sweep of this leader
+ * has read the cloud yet. `waiting`: another cluster may show itself soon. `foreign`: another cluster uses the id;
+ * nothing may be released.
  */
 export type ClusterState =
   { kind: 'unchecked' } | { kind: 'waiting' } | { kind: 'ours' } | { kind: 'foreign'; reason: string }
 
-export type ClusterSigns = {
+export type Heartbeats = {
   state(): ClusterState
   /** A new leader knows nothing yet. `silentMs`: how long nobody had led; undefined if nobody knows. */
   reset(silentMs: number | undefined): void
@@ -32,25 +33,28 @@ export type ClusterSigns = {
   begin(signal: AbortSignal): Promise<void>
   /** How long releases have to wait; undefined if they do not. */
   waitMs(): number | undefined
-  /** Compares the signs in a list of reservations with ours, and writes the next one. Returns what the sweep may do. */
+  /**
+   * Compares the heartbeats in a list of reservations with ours, and writes the next one. Returns what the sweep may
+   * do.
+   */
   check(reservations: Reservation[], signal: AbortSignal): Promise<'all' | 'no-release' | 'nothing'>
 }
 
-type ForeignPlan = Extract<SignPlan, { kind: 'foreign' }>
+type ForeignPlan = Extract<HeartbeatPlan, { kind: 'foreign' }>
 
-export type ClusterSignsDeps = WriteSignDeps & ReleaseWaitDeps & { witness: Witness; halt: HaltMemory }
+export type HeartbeatsDeps = WriteHeartbeatDeps & ReleaseWaitDeps & { witness: Witness; halt: HaltMemory }
 
 /** Notices another cluster that uses our id. */
-export function clusterSigns(deps: ClusterSignsDeps): ClusterSigns {
-  const signs = signWatch(deps)
+export function clusterHeartbeats(deps: HeartbeatsDeps): Heartbeats {
+  const watch = heartbeatWatch(deps)
   const wait = releaseWait(deps)
-  const known = knownSigns(deps)
+  const known = knownHeartbeats(deps)
   let state: ClusterState = { kind: 'unchecked' }
   return {
     state: () => state,
     reset(silentMs) {
       state = { kind: 'unchecked' }
-      signs.reset()
+      watch.reset()
       wait.reset(silentMs)
     },
     waitMs: () => wait.leftMs(),
@@ -59,7 +63,7 @@ export function clusterSigns(deps: ClusterSignsDeps): ClusterSigns {
       const { stored, entries } = await known.read(signal)
       const witness = await deps.witness.find(signal)
       const witnessed = await findWitnessed(deps, { reservations, entries }, signal)
-      const plan = signs.decide(reservations, { entries, witnessed })
+      const plan = watch.decide(reservations, { entries, witnessed })
       if (plan.kind === 'foreign') {
         // Before the map is written: nothing is released either while that fails.
         state = { kind: 'foreign', reason: noteHalt(deps, { plan, entries, stored }) }
@@ -71,11 +75,11 @@ export function clusterSigns(deps: ClusterSignsDeps): ClusterSigns {
         state = { kind: wait.leftMs() === undefined ? 'ours' : 'waiting' }
         return 'no-release'
       }
-      const sign = makeSign(randomBytes(8).toString('hex'), { intervalMs: deps.intervalMs, witness })
-      known.add(sign)
-      const shown = signsOf({ reservations, scheme: deps.scheme })
-      await writeSign(deps, { plan, entries, stored, sign, shown }, signal)
-      signs.endObserving()
+      const heartbeat = makeHeartbeat(randomBytes(8).toString('hex'), { intervalMs: deps.intervalMs, witness })
+      known.add(heartbeat)
+      const shown = heartbeatsOf({ reservations, scheme: deps.scheme })
+      await writeHeartbeat(deps, { plan, entries, stored, heartbeat, shown }, signal)
+      watch.endObserving()
       wait.end()
       state = { kind: 'ours' }
       return 'all'
@@ -83,14 +87,14 @@ export function clusterSigns(deps: ClusterSignsDeps): ClusterSigns {
   }
 }
 
-/** How long no look may have succeeded. After more, foreign signs may have had no chance to change. */
+/** How long no look may have succeeded. After more, foreign heartbeats may have had no chance to change. */
 const maxGapMs = (intervalMs: number) => Math.max(2 * intervalMs, 10_000)
 
-/** Measures by our own clock how long this leader observes, and how long foreign signs have not changed. */
-function signWatch({ scheme, intervalMs, monotonicMs }: ClusterSignsDeps) {
+/** Measures by our own clock how long this leader observes, and how long foreign heartbeats have not changed. */
+function heartbeatWatch({ scheme, intervalMs, monotonicMs }: HeartbeatsDeps) {
   let sinceMs: number | undefined
   let isObserved = false
-  let watched: { signs: string; sinceMs: number; seenMs: number } | undefined
+  let watched: { heartbeats: string; sinceMs: number; seenMs: number } | undefined
   return {
     reset() {
       sinceMs = undefined
@@ -98,65 +102,72 @@ function signWatch({ scheme, intervalMs, monotonicMs }: ClusterSignsDeps) {
       watched = undefined
     },
     endObserving: () => void (isObserved = true),
-    decide(reservations: Reservation[], { entries, witnessed }: Pick<SignSeen, 'entries' | 'witnessed'>): SignPlan {
+    decide(
+      reservations: Reservation[],
+      { entries, witnessed }: Pick<HeartbeatSeen, 'entries' | 'witnessed'>,
+    ): HeartbeatPlan {
       const nowMs = monotonicMs()
       sinceMs ??= nowMs
       const observedMs = isObserved ? Infinity : nowMs - sinceMs
       // While we could not read the cloud, the other cluster perhaps could not write.
       if (watched && nowMs - watched.seenMs > maxGapMs(intervalMs)) watched.sinceMs = nowMs
-      const last = watched && { signs: watched.signs, forMs: nowMs - watched.sinceMs }
-      const plan = planSign({ reservations, scheme, entries, observedMs, watched: last, witnessed, intervalMs })
+      const last = watched && { heartbeats: watched.heartbeats, forMs: nowMs - watched.sinceMs }
+      const plan = planHeartbeat({ reservations, scheme, entries, observedMs, watched: last, witnessed, intervalMs })
       // Where a take-over fails, what was seen of the other cluster proves nothing any more.
-      const text = plan.kind === 'foreign' ? signsText(plan.signs) : undefined
+      const text = plan.kind === 'foreign' ? heartbeatsText(plan.heartbeats) : undefined
       if (text === undefined) watched = undefined
-      else watched = { signs: text, sinceMs: watched?.signs === text ? watched.sinceMs : nowMs, seenMs: nowMs }
+      else
+        watched = { heartbeats: text, sinceMs: watched?.heartbeats === text ? watched.sinceMs : nowMs, seenMs: nowMs }
       return plan
     },
   }
 }
 
-/** The strange signs that this cluster wrote itself before it was put back: their witness serves it. */
+/** The strange heartbeats that this cluster wrote itself before it was put back: their witness serves it. */
 async function findWitnessed(
-  { scheme, witness }: ClusterSignsDeps,
-  seen: Pick<SignSeen, 'reservations' | 'entries'>,
+  { scheme, witness }: HeartbeatsDeps,
+  seen: Pick<HeartbeatSeen, 'reservations' | 'entries'>,
   signal: AbortSignal,
 ): Promise<string[]> {
-  // Another writer of signs was seen: only a person can tell now.
+  // Another writer of heartbeats was seen: only a person can tell now.
   if (seen.entries.isAlive) return []
   const found: string[] = []
-  for (const sign of strangeSigns({ ...seen, scheme })) {
-    const machine = witnessOf(sign)
-    if (machine !== undefined && (await witness.serves(machine, signal))) found.push(sign)
+  for (const heartbeat of strangeHeartbeats({ ...seen, scheme })) {
+    const machine = witnessOf(heartbeat)
+    if (machine !== undefined && (await witness.serves(machine, signal))) found.push(heartbeat)
   }
   return found
 }
 
-/** Reads the stored entries, and adds the last signs of this process: the map may be deleted, or that of an older backup. */
-function knownSigns({ map, halt }: Pick<ClusterSignsDeps, 'map' | 'halt'>) {
+/**
+ * Reads the stored entries, and adds the last heartbeats of this process: the map may be deleted, or that of an older
+ * backup.
+ */
+function knownHeartbeats({ map, halt }: Pick<HeartbeatsDeps, 'map' | 'halt'>) {
   let written: string[] = []
   return {
     async read(signal: AbortSignal): Promise<Known> {
       const stored = await map.read(signal)
       const entries = halt.entries(stored)
-      return { stored, entries: { ...entries, signs: [...new Set([...entries.signs, ...written])] } }
+      return { stored, entries: { ...entries, heartbeats: [...new Set([...entries.heartbeats, ...written])] } }
     },
-    add: (sign: string) => void (written = [...written.slice(-maxSigns), sign]),
+    add: (heartbeat: string) => void (written = [...written.slice(-maxHeartbeats), heartbeat]),
   }
 }
 
 /** Keeps that we stop, in this process; returns the reason. */
-function noteHalt({ halt }: ClusterSignsDeps, { plan, entries, stored }: Known & { plan: ForeignPlan }): string {
-  halt.note({ sign: entries.foreign ?? plan.signs[0] ?? '', isAlive: plan.isAlive })
+function noteHalt({ halt }: HeartbeatsDeps, { plan, entries, stored }: Known & { plan: ForeignPlan }): string {
+  halt.note({ heartbeat: entries.foreign ?? plan.heartbeats[0] ?? '', isAlive: plan.isAlive })
   return halt.reason(stored) ?? ''
 }
 
 /** Stores the halt for all replicas, and says so. */
 async function reportHalt(
-  { map, scheme, log, event, halt }: ClusterSignsDeps,
+  { map, scheme, log, event, halt }: HeartbeatsDeps,
   { plan, stored, reason }: Pick<Known, 'stored'> & { plan: ForeignPlan; reason: string },
   signal: AbortSignal,
 ): Promise<void> {
-  log.error({ cluster: scheme.cluster, signs: plan.signs }, reason)
+  log.error({ cluster: scheme.cluster, heartbeats: plan.heartbeats }, reason)
   const halted = await map.change(stored, halt.kept(), signal)
   event(halted, { type: 'Warning', reason: 'ClusterIdInUse', message: reason })
 }
@@ -186,12 +197,12 @@ function releaseWait({ map, scheme, successionMs, monotonicMs, log }: ReleaseWai
     },
     /** Stores that this leader waits: the next leader of a copy must not take us for the original's. */
     async store({ entries, stored }: Known, signal: AbortSignal): Promise<void> {
-      if (entries.signs.length === 0 || isSuccession({ silentMs, successionMs })) return
+      if (entries.heartbeats.length === 0 || isSuccession({ silentMs, successionMs })) return
       await map.change(stored, { cluster: scheme.cluster, waiting: 'true' }, signal)
     },
-    begin({ hasWaited }: SignEntries, { signMs }: Extract<SignPlan, { kind: 'observe' }>): void {
+    begin({ hasWaited }: HeartbeatEntries, { heartbeatMs }: Extract<HeartbeatPlan, { kind: 'observe' }>): void {
       if (untilMs !== undefined) return
-      const waitMs = releaseWaitMs({ silentMs, hasWaited, successionMs, signMs })
+      const waitMs = releaseWaitMs({ silentMs, hasWaited, successionMs, heartbeatMs })
       if (waitMs > 0) log.info({ waitMs }, 'releases wait: this may be a copy of a cluster that lives')
       untilMs = monotonicMs() + waitMs
     },
@@ -209,19 +220,19 @@ type Silence = {
   hasWaited: boolean
   /** The longest time between two leaders of one cluster. */
   successionMs: number
-  /** In this time an original that lives has written its next sign. */
-  signMs: number
+  /** In this time an original that lives has written its next heartbeat. */
+  heartbeatMs: number
 }
 
 /**
- * For how long a new leader releases nothing, because it may be that of a copy whose backup is younger than the original's
- * last sign. Pure. It does not wait where the last leader had not to, and led while this process ran or ended a moment ago.
- * A copy starts its processes later, and takes longer to restore.
+ * For how long a new leader releases nothing, because it may be that of a copy whose backup is younger than the
+ * original's last heartbeat. Pure. It does not wait where the last leader had not to, and led while this process ran or
+ * ended a moment ago. A copy starts its processes later, and takes longer to restore.
  *
  * A long silence does not shorten the wait: it may be the difference of two clocks.
  */
-function releaseWaitMs({ hasWaited, signMs, ...silence }: Silence): number {
-  return isSuccession(silence) && !hasWaited ? 0 : signMs
+function releaseWaitMs({ hasWaited, heartbeatMs, ...silence }: Silence): number {
+  return isSuccession(silence) && !hasWaited ? 0 : heartbeatMs
 }
 
 function isSuccession({ silentMs, successionMs }: Pick<Silence, 'silentMs' | 'successionMs'>): boolean {

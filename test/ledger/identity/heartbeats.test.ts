@@ -3,8 +3,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { ConfigMap } from '../../../kube/objects.ts'
 import { configMaps } from '../../../kube/resource.ts'
-import type { ClusterSigns } from '../../../ledger/identity/cluster-signs.ts'
-import { clusterSigns } from '../../../ledger/identity/cluster-signs.ts'
+import { type Heartbeats, clusterHeartbeats } from '../../../ledger/identity/heartbeats.ts'
 import { haltMemory } from '../../../ledger/identity/halt.ts'
 import { confirmAnnotation } from '../../../ledger/record/names.ts'
 import { ledgerMap } from '../../../ledger/identity/ledger-map.ts'
@@ -36,8 +35,8 @@ function makeDrill() {
       return { halt, map: ledgerMap({ client, ...at, halt, monotonicMs: () => time.ms }) }
     }
     /** A leader that follows another one after so long. */
-    const makeSigns = ({ silentMs }: { silentMs: number | undefined } = { silentMs: 0 }) => {
-      const signs = clusterSigns({
+    const makeHeartbeats = ({ silentMs }: { silentMs: number | undefined } = { silentMs: 0 }) => {
+      const heartbeats = clusterHeartbeats({
         cloud: cloud.cloud,
         scheme,
         log: silentLog,
@@ -48,8 +47,8 @@ function makeDrill() {
         event: (_map, { reason }) => void events.push(reason),
         witness,
       })
-      signs.reset(silentMs)
-      return signs
+      heartbeats.reset(silentMs)
+      return heartbeats
     }
     const stored = () => api.stored(configMaps)[0]
     return {
@@ -57,7 +56,7 @@ function makeDrill() {
       trouble,
       events,
       makeMap,
-      makeSigns,
+      makeHeartbeats,
       stored,
       reason: () => makeMap().halt.reason(stored()),
       confirm() {
@@ -67,10 +66,10 @@ function makeDrill() {
       },
     }
   }
-  const check = async (signs: ClusterSigns) => {
+  const check = async (heartbeats: Heartbeats) => {
     time.ms += intervalMs
-    await signs.begin(neverAborted)
-    return signs.check(cloud.reserved(), neverAborted)
+    await heartbeats.begin(neverAborted)
+    return heartbeats.check(cloud.reserved(), neverAborted)
   }
   return { time, cloud, cluster, check }
 }
@@ -79,49 +78,49 @@ function makeDrill() {
 async function restoreCopy() {
   const drill = makeDrill()
   const original = drill.cluster()
-  const signs = original.makeSigns()
-  await drill.check(signs)
+  const heartbeats = original.makeHeartbeats()
+  await drill.check(heartbeats)
   const backup = original.stored()
-  for (let n = 0; n < 3; n += 1) assert.is(await drill.check(signs), 'all')
+  for (let n = 0; n < 3; n += 1) assert.is(await drill.check(heartbeats), 'all')
   const copy = drill.cluster(backup)
-  return { ...drill, original, originalSigns: signs, copy, copySigns: copy.makeSigns() }
+  return { ...drill, original, originalHeartbeats: heartbeats, copy, copyHeartbeats: copy.makeHeartbeats() }
 }
 
-test('a cluster whose ConfigMap is deleted or restored from a backup knows the sign that its process wrote', async () => {
+test('a cluster whose ConfigMap is deleted or restored from a backup knows the heartbeat that its process wrote', async () => {
   for (const restore of [false, true]) {
     const { check, cluster } = makeDrill()
     const original = cluster()
-    const signs = original.makeSigns()
-    await check(signs)
+    const heartbeats = original.makeHeartbeats()
+    await check(heartbeats)
     const backup = original.stored() as ConfigMap
-    for (let n = 0; n < 12; n += 1) await check(signs)
+    for (let n = 0; n < 12; n += 1) await check(heartbeats)
     original.api.drop(configMaps, at)
     if (restore) original.api.put(configMaps, backup)
-    assert.is(await check(signs), 'all')
+    assert.is(await check(heartbeats), 'all')
     assert.equal(original.events, [])
-    // The next process reads the last sign in the ConfigMap.
-    assert.is.not(await check(original.makeSigns()), 'nothing')
+    // The next process reads the last heartbeat in the ConfigMap.
+    assert.is.not(await check(original.makeHeartbeats()), 'nothing')
   }
 })
 
-test('a copy stops when it sees the sign of the original, for as long as that lives; the original continues', async () => {
-  const { check, copy, copySigns, originalSigns, original } = await restoreCopy()
+test('a copy stops when it sees the heartbeat of the original, for as long as that lives; the original continues', async () => {
+  const { check, copy, copyHeartbeats, originalHeartbeats, original } = await restoreCopy()
   for (let n = 0; n < 6; n += 1) {
-    assert.is(await check(copySigns), 'nothing')
-    assert.is(await check(originalSigns), 'all')
+    assert.is(await check(copyHeartbeats), 'nothing')
+    assert.is(await check(originalHeartbeats), 'all')
   }
-  assert.is(copySigns.state().kind, 'foreign')
+  assert.is(copyHeartbeats.state().kind, 'foreign')
   assert.match(copy.reason() ?? '', /another cluster uses the cluster id cluster-1.*confirm-cluster=/)
   assert.is(original.reason(), undefined)
   assert.equal(new Set(copy.events), new Set(['ClusterIdInUse']))
 })
 
 test('a copy whose original is alive stays stopped when the original falls silent, and after a restart', async () => {
-  const { check, copy, copySigns, originalSigns } = await restoreCopy()
-  await check(copySigns)
-  await check(originalSigns)
-  for (let n = 0; n < 8; n += 1) assert.is(await check(copySigns), 'nothing')
-  const restarted = copy.makeSigns()
+  const { check, copy, copyHeartbeats, originalHeartbeats } = await restoreCopy()
+  await check(copyHeartbeats)
+  await check(originalHeartbeats)
+  for (let n = 0; n < 8; n += 1) assert.is(await check(copyHeartbeats), 'nothing')
+  const restarted = copy.makeHeartbeats()
   for (let n = 0; n < 8; n += 1) assert.is(await check(restarted), 'nothing')
   copy.confirm()
   assert.is(await check(restarted), 'all')
@@ -140,34 +139,34 @@ for (const [name, change] of [
   }
 
   test(`a copy whose ConfigMap ${name} stays stopped, also when the original falls silent`, async () => {
-    const { check, copy, copySigns, originalSigns } = await restoreCopy()
-    await check(copySigns)
-    await check(originalSigns)
-    await check(copySigns)
+    const { check, copy, copyHeartbeats, originalHeartbeats } = await restoreCopy()
+    await check(copyHeartbeats)
+    await check(originalHeartbeats)
+    await check(copyHeartbeats)
     harm(copy)
-    for (let n = 0; n < 8; n += 1) assert.is(await check(copySigns), 'nothing')
+    for (let n = 0; n < 8; n += 1) assert.is(await check(copyHeartbeats), 'nothing')
     // The map says it again, to processes that start later.
-    const restarted = copy.makeSigns()
+    const restarted = copy.makeHeartbeats()
     for (let n = 0; n < 8; n += 1) assert.is(await check(restarted), 'nothing')
     copy.confirm()
     assert.is(await check(restarted), 'all')
     assert.is(copy.stored()?.metadata.annotations?.[confirmAnnotation], undefined)
-    assert.is(await check(copySigns), 'all', 'the process that knew the halt reads that it is over')
+    assert.is(await check(copyHeartbeats), 'all', 'the process that knew the halt reads that it is over')
   })
 
   test(`a replica of a copy whose ConfigMap ${name} buys nothing before a leader continues`, async () => {
-    const { check, copy, copySigns } = await restoreCopy()
-    await check(copySigns)
+    const { check, copy, copyHeartbeats } = await restoreCopy()
+    await check(copyHeartbeats)
     const replica = copy.makeMap()
     await replica.map.read(neverAborted)
     harm(copy)
     const reason = async () => replica.halt.reason(await replica.map.read(neverAborted))
     assert.match((await reason()) ?? '', /another cluster uses .*confirm-cluster=/)
     for (let n = 0; n < 2; n += 1) {
-      assert.is(await check(copySigns), 'nothing')
+      assert.is(await check(copyHeartbeats), 'nothing')
       assert.match((await reason()) ?? '', /another cluster uses/)
     }
-    assert.is(await check(copySigns), 'all', 'the original no longer exists')
+    assert.is(await check(copyHeartbeats), 'all', 'the original no longer exists')
     assert.is(await reason(), undefined)
     // Without the map it is over all the same.
     copy.api.drop(configMaps, at)
@@ -176,48 +175,48 @@ for (const [name, change] of [
 }
 
 test('a map that is made again has the halt, and what a person writes on it counts', async () => {
-  const { check, copy, copySigns } = await restoreCopy()
-  await check(copySigns)
+  const { check, copy, copyHeartbeats } = await restoreCopy()
+  await check(copyHeartbeats)
   const { map } = copy.makeMap()
   await map.read(neverAborted)
   copy.api.drop(configMaps, at)
   await map.change(undefined, { project: 'project-1' }, neverAborted)
   assert.match(copy.reason() ?? '', /another cluster uses/)
   copy.confirm()
-  assert.is(await check(copySigns), 'all')
+  assert.is(await check(copyHeartbeats), 'all')
   assert.equal([copy.reason(), copy.stored()?.metadata.annotations], [undefined, {}])
 })
 
 test('a copy stops although its ConfigMap cannot be written', async () => {
-  const { check, copy, copySigns } = await restoreCopy()
+  const { check, copy, copyHeartbeats } = await restoreCopy()
   copy.trouble.before = ({ verb }) => {
     if (verb === 'replace') throw new Error('refused')
   }
-  const [refused] = await Promise.allSettled([check(copySigns)])
-  assert.equal([refused.status, copySigns.state().kind], ['rejected', 'foreign'])
+  const [refused] = await Promise.allSettled([check(copyHeartbeats)])
+  assert.equal([refused.status, copyHeartbeats.state().kind], ['rejected', 'foreign'])
 })
 
-test('after a disaster the copy takes over once the sign has not changed for three intervals', async () => {
-  const { check, copy, copySigns } = await restoreCopy()
+test('after a disaster the copy takes over once the heartbeat has not changed for three intervals', async () => {
+  const { check, copy, copyHeartbeats } = await restoreCopy()
   const results: string[] = []
-  for (let n = 0; n < 5; n += 1) results.push(await check(copySigns))
+  for (let n = 0; n < 5; n += 1) results.push(await check(copyHeartbeats))
   assert.equal(results, ['nothing', 'nothing', 'nothing', 'all', 'all'])
   assert.is(copy.events.at(-1), 'ClusterTakenOver')
 })
 
-test('a cluster that takes over does so although another process changes the ConfigMap while the provider is signed', async () => {
-  const { check, cloud, copy, copySigns } = await restoreCopy()
-  for (let n = 0; n < 3; n += 1) await check(copySigns)
-  const sign = cloud.cloud.mark.bind(cloud.cloud)
+test('a cluster that takes over does so although another process changes the ConfigMap while it marks the carrier', async () => {
+  const { check, cloud, copy, copyHeartbeats } = await restoreCopy()
+  for (let n = 0; n < 3; n += 1) await check(copyHeartbeats)
+  const mark = cloud.cloud.mark.bind(cloud.cloud)
   cloud.cloud.mark = async (...of) => {
-    await sign(...of)
+    await mark(...of)
     const { data, ...map } = copy.stored() as ConfigMap
     copy.api.put(configMaps, { ...map, data: { ...data, orphans: 'res-7' } })
   }
-  assert.is(await check(copySigns), 'all')
-  cloud.cloud.mark = sign
+  assert.is(await check(copyHeartbeats), 'all')
+  cloud.cloud.mark = mark
   assert.equal([copy.reason(), copy.stored()?.data?.['orphans']], [undefined, 'res-7'])
-  assert.is(await check(copySigns), 'all')
+  assert.is(await check(copyHeartbeats), 'all')
 })
 
 /** Kubelets of one machine. */
@@ -227,107 +226,107 @@ const kubelets = (machine: string): Witness => ({
 })
 
 /** A cluster whose last process has ended three sweeps after a backup. */
-async function signedBy(machine: string) {
+async function writtenBy(machine: string) {
   const drill = makeDrill()
   const original = drill.cluster(undefined, kubelets(machine))
-  const signs = original.makeSigns()
-  await drill.check(signs)
+  const heartbeats = original.makeHeartbeats()
+  await drill.check(heartbeats)
   const backup = original.stored()
-  for (let n = 0; n < 3; n += 1) await drill.check(signs)
-  return { ...drill, backup, originalSigns: signs }
+  for (let n = 0; n < 3; n += 1) await drill.check(heartbeats)
+  return { ...drill, backup, originalHeartbeats: heartbeats }
 }
 
-test('no cluster takes over while the provider refuses its sign: perhaps the other one cannot write either', async () => {
-  const { check, cloud, copy, copySigns } = await restoreCopy()
-  for (let n = 0; n < 3; n += 1) assert.is(await check(copySigns), 'nothing')
+test('no cluster takes over while the provider refuses its heartbeat: perhaps the other one cannot write either', async () => {
+  const { check, cloud, copy, copyHeartbeats } = await restoreCopy()
+  for (let n = 0; n < 3; n += 1) assert.is(await check(copyHeartbeats), 'nothing')
   cloud.refusesMark = 'unavailable'
-  const [refused] = await Promise.allSettled([check(copySigns)])
-  assert.equal([refused.status, copySigns.state().kind], ['rejected', 'foreign'])
+  const [refused] = await Promise.allSettled([check(copyHeartbeats)])
+  assert.equal([refused.status, copyHeartbeats.state().kind], ['rejected', 'foreign'])
   assert.ok(copy.reason() !== undefined)
   cloud.refusesMark = undefined
   const results: string[] = []
-  for (let n = 0; n < 4; n += 1) results.push(await check(copySigns))
+  for (let n = 0; n < 4; n += 1) results.push(await check(copyHeartbeats))
   assert.equal(results, ['nothing', 'nothing', 'nothing', 'all'])
 })
 
-test('what a person confirms needs no sign', async () => {
-  const { check, cloud, copy, copySigns } = await restoreCopy()
-  await check(copySigns)
+test('what a person confirms needs no heartbeat', async () => {
+  const { check, cloud, copy, copyHeartbeats } = await restoreCopy()
+  await check(copyHeartbeats)
   cloud.refusesMark = 'auth'
   copy.confirm()
-  assert.is(await check(copySigns), 'all')
+  assert.is(await check(copyHeartbeats), 'all')
 })
 
 test('a cluster that is put back to an older backup continues at once where its kubelets serve it', async () => {
-  const { check, cluster, backup } = await signedBy('machine-1')
+  const { check, cluster, backup } = await writtenBy('machine-1')
   const restored = cluster(backup, kubelets('machine-1'))
-  assert.is(await check(restored.makeSigns()), 'all')
+  assert.is(await check(restored.makeHeartbeats()), 'all')
   assert.equal(restored.events, ['ClusterTakenOver'])
   assert.is(restored.reason(), undefined)
 })
 
 test('a copy that has other machines stops, and the original continues', async () => {
-  const { check, cluster, backup, originalSigns } = await signedBy('machine-1')
-  const copySigns = cluster(backup, kubelets('machine-2')).makeSigns()
-  assert.is(await check(copySigns), 'nothing')
-  assert.is(await check(originalSigns), 'all')
-  assert.is(await check(copySigns), 'nothing')
+  const { check, cluster, backup, originalHeartbeats } = await writtenBy('machine-1')
+  const copyHeartbeats = cluster(backup, kubelets('machine-2')).makeHeartbeats()
+  assert.is(await check(copyHeartbeats), 'nothing')
+  assert.is(await check(originalHeartbeats), 'all')
+  assert.is(await check(copyHeartbeats), 'nothing')
 })
 
 test('time in which the provider could not be read does not say that the other cluster no longer exists', async () => {
-  const { check, copySigns, time } = await restoreCopy()
-  assert.is(await check(copySigns), 'nothing')
+  const { check, copyHeartbeats, time } = await restoreCopy()
+  assert.is(await check(copyHeartbeats), 'nothing')
   time.ms += 4 * intervalMs
   const results: string[] = []
-  for (let n = 0; n < 4; n += 1) results.push(await check(copySigns))
+  for (let n = 0; n < 4; n += 1) results.push(await check(copyHeartbeats))
   assert.equal(results, ['nothing', 'nothing', 'nothing', 'all'])
 })
 
 test('an original that comes back after the copy took over stops', async () => {
-  const { check, copySigns, originalSigns } = await restoreCopy()
-  for (let n = 0; n < 5; n += 1) await check(copySigns)
-  assert.is(await check(originalSigns), 'nothing')
+  const { check, copyHeartbeats, originalHeartbeats } = await restoreCopy()
+  for (let n = 0; n < 5; n += 1) await check(copyHeartbeats)
+  assert.is(await check(originalHeartbeats), 'nothing')
 })
 
-test('a copy of a backup that is younger than a sweep observes first, and stops when the original writes its next sign', async () => {
-  const { cluster, check, original, originalSigns } = await restoreCopy()
-  const copySigns = cluster(original.stored()).makeSigns()
-  assert.is(await check(copySigns), 'no-release')
-  assert.is(await check(originalSigns), 'all')
-  assert.is(await check(copySigns), 'nothing')
+test('a copy of a backup that is younger than a sweep observes first, and stops when the original writes its next heartbeat', async () => {
+  const { cluster, check, original, originalHeartbeats } = await restoreCopy()
+  const copyHeartbeats = cluster(original.stored()).makeHeartbeats()
+  assert.is(await check(copyHeartbeats), 'no-release')
+  assert.is(await check(originalHeartbeats), 'all')
+  assert.is(await check(copyHeartbeats), 'nothing')
 })
 
 test('a new leader of the same cluster observes, then continues, and so it does in its next term', async () => {
-  const { check, original, originalSigns } = await restoreCopy()
-  const next = original.makeSigns()
+  const { check, original, originalHeartbeats } = await restoreCopy()
+  const next = original.makeHeartbeats()
   assert.equal([await check(next), await check(next), await check(next)], ['no-release', 'no-release', 'all'])
-  await check(originalSigns)
+  await check(originalHeartbeats)
   next.reset(0)
   assert.is(next.state().kind, 'unchecked')
   assert.equal([await check(next), await check(next), await check(next)], ['no-release', 'no-release', 'all'])
 })
 
 test('a copy that had to wait waits no longer once a person has confirmed it', async () => {
-  const { cloud, cluster, check, original, originalSigns } = await restoreCopy()
-  const look = (signs: ClusterSigns) => signs.check(cloud.reserved(), neverAborted)
+  const { cloud, cluster, check, original, originalHeartbeats } = await restoreCopy()
+  const look = (heartbeats: Heartbeats) => heartbeats.check(cloud.reserved(), neverAborted)
   const copy = cluster(original.stored())
-  const signs = copy.makeSigns({ silentMs: undefined })
-  assert.is(await check(signs), 'no-release')
-  await look(originalSigns)
-  assert.is(await look(signs), 'nothing')
+  const heartbeats = copy.makeHeartbeats({ silentMs: undefined })
+  assert.is(await check(heartbeats), 'no-release')
+  await look(originalHeartbeats)
+  assert.is(await look(heartbeats), 'nothing')
   copy.confirm()
-  assert.is(await look(signs), 'all')
-  assert.equal([signs.state().kind, signs.waitMs()], ['ours', undefined])
+  assert.is(await look(heartbeats), 'all')
+  assert.equal([heartbeats.state().kind, heartbeats.waitMs()], ['ours', undefined])
 })
 
 const minute = 60_000
 
 /** The state of a leader after each of two checks. */
-async function statesOf(signs: ClusterSigns, { check }: { check: (signs: ClusterSigns) => Promise<string> }) {
+async function statesOf(heartbeats: Heartbeats, { check }: { check: (heartbeats: Heartbeats) => Promise<string> }) {
   const states: string[] = []
   for (let n = 0; n < 2; n += 1) {
-    await check(signs)
-    states.push(signs.state().kind)
+    await check(heartbeats)
+    states.push(heartbeats.state().kind)
   }
   return states
 }
@@ -343,21 +342,21 @@ for (const [name, silentMs, states] of [
     const drill = await restoreCopy()
     const { cluster, original } = drill
     const copy = cluster(original.stored())
-    assert.equal(await statesOf(copy.makeSigns({ silentMs }), drill), states)
+    assert.equal(await statesOf(copy.makeHeartbeats({ silentMs }), drill), states)
   })
 }
 
 test('a leader of a copy that waits is followed by one that waits, until one has come to an end with it', async () => {
   const drill = await restoreCopy()
   const copy = drill.cluster(drill.original.stored())
-  await drill.check(copy.makeSigns({ silentMs: 2 * minute }))
-  const restarted = copy.makeSigns({ silentMs: 1_000 })
+  await drill.check(copy.makeHeartbeats({ silentMs: 2 * minute }))
+  const restarted = copy.makeHeartbeats({ silentMs: 1_000 })
   restarted.reset(0)
   assert.equal(await statesOf(restarted, drill), ['waiting', 'waiting'])
   assert.ok((restarted.waitMs() ?? 0) > 0)
   assert.is(await drill.check(restarted), 'all')
   assert.equal([restarted.state().kind, restarted.waitMs()], ['ours', undefined])
-  const next = copy.makeSigns({ silentMs: 1_000 })
+  const next = copy.makeHeartbeats({ silentMs: 1_000 })
   await drill.check(next)
   assert.is(next.state().kind, 'ours')
 })
@@ -365,55 +364,55 @@ test('a leader of a copy that waits is followed by one that waits, until one has
 test('a leader of a copy that ends before it could read the cloud leaves word that releases wait', async () => {
   const drill = await restoreCopy()
   const copy = drill.cluster(drill.original.stored())
-  await copy.makeSigns({ silentMs: 2 * minute }).begin(neverAborted)
-  assert.equal(await statesOf(copy.makeSigns({ silentMs: 1_000 }), drill), ['waiting', 'waiting'])
+  await copy.makeHeartbeats({ silentMs: 2 * minute }).begin(neverAborted)
+  assert.equal(await statesOf(copy.makeHeartbeats({ silentMs: 1_000 }), drill), ['waiting', 'waiting'])
 })
 
-test('the next term of a process follows the silence before its first one, until it has signed', async () => {
+test('the next term of a process follows the silence before its first one, until it has written a heartbeat', async () => {
   const drill = await restoreCopy()
-  const signs = drill.cluster(drill.original.stored()).makeSigns({ silentMs: undefined })
-  signs.reset(0)
-  assert.equal(await statesOf(signs, drill), ['waiting', 'waiting'])
-  assert.is(await drill.check(signs), 'all')
-  signs.reset(0)
-  await drill.check(signs)
-  assert.is(signs.state().kind, 'ours')
+  const heartbeats = drill.cluster(drill.original.stored()).makeHeartbeats({ silentMs: undefined })
+  heartbeats.reset(0)
+  assert.equal(await statesOf(heartbeats, drill), ['waiting', 'waiting'])
+  assert.is(await drill.check(heartbeats), 'all')
+  heartbeats.reset(0)
+  await drill.check(heartbeats)
+  assert.is(heartbeats.state().kind, 'ours')
 })
 
 test('a copy of a young backup releases nothing before the original shows itself', async () => {
   const drill = await restoreCopy()
-  const copySigns = drill.cluster(drill.original.stored()).makeSigns({ silentMs: 2 * minute })
-  await drill.check(copySigns)
-  assert.is(copySigns.state().kind, 'waiting')
-  await drill.check(drill.originalSigns)
-  await drill.check(copySigns)
-  assert.is(copySigns.state().kind, 'foreign')
+  const copyHeartbeats = drill.cluster(drill.original.stored()).makeHeartbeats({ silentMs: 2 * minute })
+  await drill.check(copyHeartbeats)
+  assert.is(copyHeartbeats.state().kind, 'waiting')
+  await drill.check(drill.originalHeartbeats)
+  await drill.check(copyHeartbeats)
+  assert.is(copyHeartbeats.state().kind, 'foreign')
 })
 
 test('two processes of one cluster that sweep at once do not take each other for another cluster', async () => {
-  const { check, original, originalSigns } = await restoreCopy()
-  const other = original.makeSigns()
+  const { check, original, originalHeartbeats } = await restoreCopy()
+  const other = original.makeHeartbeats()
   for (let n = 0; n < 4; n += 1) {
     assert.is.not(await check(other), 'nothing')
-    assert.is(await check(originalSigns), 'all')
+    assert.is(await check(originalHeartbeats), 'all')
   }
 })
 
 test('while marks cannot be written the sweep continues', async () => {
-  const { cloud, check, originalSigns } = await restoreCopy()
+  const { cloud, check, originalHeartbeats } = await restoreCopy()
   cloud.refusesMark = 'auth'
-  for (let n = 0; n < 12; n += 1) assert.is(await check(originalSigns), 'all')
+  for (let n = 0; n < 12; n += 1) assert.is(await check(originalHeartbeats), 'all')
 })
 
-test('a sign is not written on a reservation that got the id of the carrier after it was listed', async () => {
+test('a heartbeat is not written on a reservation that got the id of the carrier after it was listed', async () => {
   const { cloud, check, cluster, time } = makeDrill()
-  const signs = cluster().makeSigns()
-  await check(signs)
+  const heartbeats = cluster().makeHeartbeats()
+  await check(heartbeats)
   const listed = cloud.reserved()
   const carrier = makeReservation({ marks: serviceMarks({ ...scheme, cluster: 'another' }, 'default/web') })
   cloud.put(carrier)
   time.ms += intervalMs
-  assert.is(await signs.check(listed, neverAborted), 'all')
+  assert.is(await heartbeats.check(listed, neverAborted), 'all')
   assert.equal(cloud.marked, [carrier.id])
 })
 
