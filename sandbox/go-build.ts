@@ -8,6 +8,9 @@ export type GoOptions = { dir: string; signal?: AbortSignal | undefined }
 // seldom takes a fifth less time.
 const env = { GOGC: '400', ...process.env, CGO_ENABLED: '0' }
 
+/** The linker leaves the debug information of these programs out, so without it the compiler takes a seventh less time. */
+const withoutDebugInformation = '-gcflags=all=-dwarf=false'
+
 /** Downloads the source of what `go build` with these arguments compiles, and returns how many packages that are. */
 export async function countPackages(args: string[], { dir, signal }: GoOptions): Promise<number> {
   const list = promisify(execFile)('go', ['list', '-deps', ...args], { cwd: dir, env, signal, maxBuffer: 2 ** 24 })
@@ -22,7 +25,12 @@ export async function goBuild(
   args: string[],
   { dir, signal, onPackages }: GoOptions & { onPackages: (count: number) => void },
 ): Promise<void> {
-  const go = spawn('go', ['build', '-v', ...args], { cwd: dir, env, signal, stdio: ['ignore', 'ignore', 'pipe'] })
+  const go = spawn('go', ['build', '-v', withoutDebugInformation, ...args], {
+    cwd: dir,
+    env,
+    signal,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
   let errors = ''
   go.stderr.setEncoding('utf8').on('data', (text: string) => {
     errors = (errors + text).slice(-4000)
