@@ -7,7 +7,7 @@ import { transferWarm } from '../../../ledger/available/settle-source.ts'
 import type { ClaimResult } from '../../../ledger/claim/claim-spec.ts'
 import { type ElasticIP, elasticIPs } from '../../../ledger/record/elastic-ip.ts'
 import { serviceMarks, sourceMarks } from '../../../ledger/record/marks.ts'
-import { warmLabel } from '../../../ledger/record/names.ts'
+import { elasticIPAnnotation, warmLabel } from '../../../ledger/record/names.ts'
 import { isAvailable, isSource, isWarm } from '../../../ledger/record/source.ts'
 import { makeLot, makeReservation, makeService } from '../../builders.ts'
 import type { HeardCall, Hooks } from '../../fakes/interposed.ts'
@@ -592,11 +592,14 @@ test('a Service whose retained address has another source than it requests is re
   await process.claim({ elasticIP: 'office' })
   assert.match(
     addressOf(await process.claim()),
-    '198.51.100.7 of ElasticIP office is kept for it, but no ElasticIP is named',
+    `198.51.100.7 of ElasticIP office is kept for it, but no ElasticIP is named; set annotation ${elasticIPAnnotation} to office, or`,
   )
   await process.claim({ key: 'default/b' })
   const other = addressOf(await process.claim({ key: 'default/b', elasticIP: 'office' }))
-  assert.match(other, '203.0.113.1 is kept for it, but ElasticIP office is named')
+  assert.match(
+    other,
+    `203.0.113.1 is kept for it, but ElasticIP office is named; remove annotation ${elasticIPAnnotation}, or`,
+  )
 })
 
 test.run()
