@@ -61,16 +61,16 @@ const observedIntervals = 1.2
 /**
  * Decides whether this cluster is the only one that uses its id. Pure.
  *
- * | the heartbeats of our reservations  | and                                             | plan      |
- * | ------------------------------ | ----------------------------------------------- | --------- |
- * | one is not ours                | a person has confirmed that this cluster is it  | take-over |
- * | one is not ours                | it changed since we saw it first                | foreign   |
- * | one is not ours                | a machine of this cluster is its witness        | take-over |
- * | one is not ours                | it did not change for three intervals           | take-over |
- * | one is not ours                | otherwise                                       | foreign   |
- * | all are ours, or there is none | we had stopped, without a confirmation          | foreign   |
- * | all are ours, or there is none | we signed before, but this leader has just begun | observe  |
- * | all are ours, or there is none | otherwise                                       | ours      |
+ * | the heartbeats of our reservations | and                                            | plan      |
+ * | ---------------------------------- | ---------------------------------------------- | --------- |
+ * | one is not ours                    | a person has confirmed that this cluster is it | take-over |
+ * | one is not ours                    | it changed since we saw it first               | foreign   |
+ * | one is not ours                    | a machine of this cluster is its witness       | take-over |
+ * | one is not ours                    | it did not change for three intervals          | take-over |
+ * | one is not ours                    | otherwise                                      | foreign   |
+ * | all are ours, or there is none     | we had stopped, without a confirmation         | foreign   |
+ * | all are ours, or there is none     | we wrote one, but this leader has just begun   | observe   |
+ * | all are ours, or there is none     | otherwise                                      | ours      |
  */
 export function planHeartbeat(seen: HeartbeatSeen): HeartbeatPlan {
   const { entries, watched, witnessed, intervalMs } = seen

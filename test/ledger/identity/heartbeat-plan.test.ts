@@ -104,6 +104,11 @@ const cases: [name: string, seen: Partial<HeartbeatSeen>, plan: string][] = [
     'take-over res-1',
   ],
   [
+    'a person has confirmed it before we stopped',
+    { ...known({ confirmed: 'theirs.300' }), ...carrying('theirs.300') },
+    'take-over res-1',
+  ],
+  [
     'a confirmation of something else',
     { ...known({ foreign: 'theirs.300', isAlive: true, confirmed: 'cluster-1' }), ...carrying('next.300') },
     'foreign next.300 alive',

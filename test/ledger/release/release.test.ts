@@ -5,7 +5,7 @@ import { CloudError, type Reservation } from '../../../clouds/ports/cloud.ts'
 import type { CallOptions } from '../../../kube/client.ts'
 import { KubeError, isConflict } from '../../../kube/errors.ts'
 import { bind } from '../../../ledger/claim/bind.ts'
-import { type ElasticIP, type Phase, elasticIPs } from '../../../ledger/record/elastic-ip.ts'
+import { type ElasticIP, type Phase, elasticIPs, releaseRecordName } from '../../../ledger/record/elastic-ip.ts'
 import { isRetained, serviceMarks } from '../../../ledger/record/marks.ts'
 import { addressAnnotation } from '../../../ledger/record/names.ts'
 import { postponeRelease, release, retain } from '../../../ledger/release/release.ts'
@@ -193,6 +193,23 @@ test('a record whose status somebody emptied gets its address again, and the net
   isAnnounced = false
   await leader.reconcile('default/web')
   assert.equal([harness.cloud.released, harness.record()], [['res-1'], undefined])
+})
+
+test('a release record that says of no request deletes nothing: a Service that wants the address keeps it', async () => {
+  const harness = await reserved()
+  harness.addService(makeService())
+  const { metadata, status } = harness.record() as ElasticIP
+  harness.api.drop(elasticIPs, metadata)
+  const name = releaseRecordName('res-1')
+  const { spec, ...record } = makeRecord({ ...status, phase: 'Releasing' }, { reservationID: 'res-1' })
+  const { claimRef: _none, ...ofRelease } = spec
+  harness.api.put(elasticIPs, { ...record, metadata: { ...record.metadata, name, uid: 'uid-2' }, spec: ofRelease })
+  await harness.alone('b').sweep(neverAborted)
+  assert.equal(harness.reservationsOf(), ['res-1'])
+  assert.equal(
+    harness.api.stored(elasticIPs).some((one) => one.metadata.name === name),
+    false,
+  )
 })
 
 test('a deletion that was begun is over once another Service has the id, or orders it', async () => {
