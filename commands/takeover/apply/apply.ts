@@ -69,9 +69,13 @@ function stepsOf(
   const { namespace } = plan.target
   const { isUsed, ...theirs } = found.lease
   const isElecting = isUsed && placeOf(theirs) === placeOf(lead.at)
+  const onClaimed = () => {
+    // It runs and renews no lease, so `undo` must not wait until it does.
+    if (plan.predecessor.workloads.some(({ isRunning }) => isRunning)) found.lease.holder = undefined
+  }
   return [
     installStep(client, () => install(plan)),
-    standbyStep({ client, namespace, lead, signal, isElecting }),
+    standbyStep({ client, namespace, lead, signal, isElecting, onClaimed }),
     stopStep(client, {
       name: 'stop-predecessor',
       title: `Stop ${plan.predecessor.title}`,

@@ -30,14 +30,19 @@ async function startStopped(client: KubeClient, own: readonly StoppableWorkload[
   }
 }
 
-type Standby = Leading & { signal: AbortSignal; isElecting: boolean }
+type Standby = Leading & {
+  signal: AbortSignal
+  isElecting: boolean
+  /** Learns that this run claimed the lease: no predecessor holds it. */
+  onClaimed: () => void
+}
 
 /**
  * Starts `serve` while the predecessor still works, and waits until the API server reaches it. A settings file that is
  * wrong, an image that no node can pull or a firewall is found while the predecessor still works. Until then our program does
  * not lead: a predecessor that elects holds the same lease, otherwise this run holds it.
  */
-export function standbyStep({ client, namespace, lead, signal, isElecting }: Standby): TakeoverStep {
+export function standbyStep({ client, namespace, lead, signal, isElecting, onClaimed }: Standby): TakeoverStep {
   /** The guardians of the control-plane address are not on standby: they act without a lease. */
   const deployment = async () => (await ownWorkloads(client, namespace)).filter(({ kind }) => kind === 'Deployment')
   let first: Lease | undefined
@@ -66,8 +71,11 @@ export function standbyStep({ client, namespace, lead, signal, isElecting }: Sta
       return probed.outcome === 'answered' ? undefined : notReady(client, own, probed.reason)
     },
     async act() {
-      if ((await holderLeft()) === undefined || (await lead.claim()) === '')
-        await startStopped(client, await deployment())
+      if ((await holderLeft()) !== undefined) {
+        if ((await lead.claim()) !== '') return
+        onClaimed()
+      }
+      await startStopped(client, await deployment())
     },
   }
 }
