@@ -46,7 +46,8 @@ export function leadLease({ client, lease, clock }: { client: KubeClient; lease:
   const ended = new Set<string>()
   const graceMs = (holder: string) => {
     if (isOfTakeover(holder)) return 0
-    return ended.has(holder.slice(0, holder.lastIndexOf('_'))) ? quietMs : undefined
+    // A node is named as its machine, in small letters.
+    return ended.has(holder.slice(0, holder.lastIndexOf('_')).toLowerCase()) ? quietMs : undefined
   }
   const at = { client, lease, identity, leaseDurationMs: holdMs, callTimeoutMs: 5_000, graceMs, clock }
   const record = leaseRecord(at)

@@ -131,6 +131,13 @@ for (const elects of [true, false])
     assert.ok(gapMs >= 0 && gapMs <= 5_000, `${gapMs} ms`)
   })
 
+test('nobody leads for five seconds at most, where the machine has capital letters and so its node has none', async () => {
+  const of = world({ machine: 'Node-A' })
+  of.state.isOurs = true
+  await apply(of)
+  assert.ok(of.state.leadsSinceMs - of.state.runsUntilMs <= 5_000)
+})
+
 test('the lease of a program outside of the stopped pods counts as long as it says', async () => {
   const of = await fresh()
   let isReplaced = false

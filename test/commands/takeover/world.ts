@@ -34,11 +34,14 @@ const lease = { namespace: 'kube-system', name: 'cloud-controller-manager' }
 const at = { namespace: 'kube-system', name: 'cloud-provider-equinix-metal' }
 const stoppable = deployments as unknown as Resource<StoppableWorkload>
 const routers = ['169.254.255.1', '169.254.255.2']
-type Options = { hasWebhook?: boolean; nodeNames?: string[]; elects?: boolean }
+/** `machine`: the name of the machine of node-a, as its programs see it. */
+type Options = { hasWebhook?: boolean; nodeNames?: string[]; elects?: boolean; machine?: string }
 
 export type World = ReturnType<typeof world>
 
-export function world({ hasWebhook = false, nodeNames = ['node-a', 'node-b'], elects = true }: Options = {}) {
+export function world(options: Options = {}) {
+  const { hasWebhook = false, nodeNames = ['node-a', 'node-b'], elects = true, machine = 'node-a' } = options
+  const theirIdentity = `${machine}_5c1f7f0a-8a6f-4a3c-b7a4-52c0d9e8f711`
   const api = apiServer({
     // MetalLB's webhook: no two pools overlap.
     invalid(_before, after) {
@@ -119,7 +122,7 @@ export function world({ hasWebhook = false, nodeNames = ['node-a', 'node-b'], el
     const spec = { holderIdentity, leaseDurationSeconds: 15, renewTime: now, acquireTime: String(state.nowMs) }
     api.put(leases, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: lease, spec })
   }
-  if (elects) hold('node-a_5c1f7f0a-8a6f-4a3c-b7a4-52c0d9e8f711')
+  if (elects) hold(theirIdentity)
 
   let seen = { text: '', atMs: 0 }
   /** Whether nobody renewed the lease for as long as it says: by then every contender may claim it. */
@@ -135,8 +138,7 @@ export function world({ hasWebhook = false, nodeNames = ['node-a', 'node-b'], el
       api.put(stoppable, { ...program, status: { readyReplicas: program.spec?.replicas ?? 1 } })
     const isRunning = programs().some(({ spec }) => spec?.replicas !== 0)
     const of = holder()?.spec?.holderIdentity ?? ''
-    if (elects && isRunning && (of === '' || of.startsWith('node-a_')))
-      hold('node-a_5c1f7f0a-8a6f-4a3c-b7a4-52c0d9e8f711')
+    if (elects && isRunning && (of === '' || of.startsWith(`${machine}_`))) hold(theirIdentity)
     if (isRunning) api.put(pods, { ...pod, spec: { hostNetwork: true, nodeName: 'node-a' } })
     else api.drop(pods, podAt)
     if (isRunning) state.runsUntilMs = state.nowMs
