@@ -124,7 +124,7 @@ async function readList(deps: MemoryDeps, { entries, entryOf, changed }: Listing
   }
 }
 
-/** A sweep may change the sign of life at any time, so no write compares it. */
+/** A sweep may change the heartbeat at any time, so no write compares it. */
 function answerOf({ foreignReason }: MemoryDeps, address: string, found: AssignedAddress): Answer {
   return { ...found, marks: lastingMarks(found.marks), foreign: foreignReason(address, found) }
 }

@@ -1,6 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { balancerControllers } from '../../../controllers/balancers/declaration.ts'
+import type { Node } from '../../../kube/objects.ts'
 import { services } from '../../../kube/resource.ts'
 import type { ClusterState } from '../../../ledger/identity/heartbeats.ts'
 import { failureOf } from '../../clouds/scripted-server.ts'
@@ -11,18 +12,23 @@ import { makeSeen } from './builders.ts'
 
 const { signal } = new AbortController()
 
-/** The keys of a plain Service under these settings. */
-function servedKeys(env: Record<string, string>): string[] {
+type NodeListener = (name: string, current?: Node, previous?: Node) => void
+
+/** The controller for a plain Service under these settings, and what listens to nodes. */
+function declared(env: Record<string, string>) {
   const { settings, vendor } = makeContext({ env })
   const list = () => [makeService()]
+  const listeners: NodeListener[] = []
+  const onChange = (listener: NodeListener) => void listeners.push(listener)
   const [controller] = balancerControllers({
-    caches: { services: { list, onChange() {} }, nodes: { onChange() {} } },
+    caches: { services: { list, onChange() {} }, records: { onChange() {} }, nodes: { onChange } },
     want: () => ({ kind: 'managed', location: 'da', warnings: [] }),
     events: { of: () => ({ record() {} }) },
     vendor,
     settings,
   } as unknown as Parameters<typeof balancerControllers>[0])
-  return [...(controller?.keys?.() ?? [])]
+  assert.ok(controller)
+  return { controller, listeners }
 }
 
 /** How a reconcile of a Service with a managed balancer fails, where the cloud cannot be read, and what it asked. */
@@ -66,7 +72,27 @@ for (const kind of ['unchecked', 'waiting', 'ours'] as const)
     assert.ok((await reconciled({ kind })).asked.includes('list')))
 
 test('a Service is served where the setting gives it a balancer', () => {
-  assert.equal(servedKeys({ METAL_LOAD_BALANCER: 'emlb:///da' }), ['default/web'])
+  const { controller } = declared({ METAL_LOAD_BALANCER: 'emlb:///da' })
+  assert.equal([...controller.keys()], ['default/web'])
+})
+
+test('a node concerns the balancers when its address changes, and not when its kubelet reports again', () => {
+  const { controller, listeners } = declared({ METAL_LOAD_BALANCER: 'emlb:///da' })
+  const due: string[] = []
+  for (const watch of controller.watches ?? []) watch((key) => due.push(key))
+  const node = (address: string, resourceVersion: string): Node => ({
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name: 'a', resourceVersion },
+    spec: {},
+    status: { addresses: [{ type: 'ExternalIP', address }] },
+  })
+  const change = (current: Node, previous: Node) => {
+    for (const listener of listeners) listener('a', current, previous)
+    return due.splice(0)
+  }
+  assert.equal(change(node('192.0.2.1', '2'), node('192.0.2.1', '1')), [])
+  assert.equal(change(node('192.0.2.2', '3'), node('192.0.2.1', '2')), ['default/web'])
 })
 
 test.run()
