@@ -8,7 +8,7 @@ installed := node_modules/.package-lock.json
 .DEFAULT_GOAL := help
 
 help: ## lists these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 options = $(if $(CLOUD),--cloud $(CLOUD)) $(if $(INSTALL),--install $(INSTALL))
 
@@ -26,6 +26,9 @@ test-slow: $(installed) control-plane rig chart-tools cert-manager cilium debian
 
 test-cluster: $(installed) control-plane chart-tools ## three real nodes: kubelet, containerd, the chart as pods, a client outside; needs root
 	@npm run --silent test -- --cluster
+
+e2e: $(installed) ## runs Kubernetes' own tests of LoadBalancers on three real nodes, in about 12 minutes; needs root
+	@node sandbox/e2e/main.ts
 
 alert-recordings: $(installed) control-plane chart-tools ## makes the recordings of the alerts' tests again, by real runs
 	@node test/whole/alerts/record.ts
@@ -88,5 +91,5 @@ docs/site/node_modules/.package-lock.json: docs/site/package.json docs/site/pack
 	@npm --prefix docs/site ci
 	@touch $@
 
-.PHONY: help demo picture sandbox test test-slow test-cluster alert-recordings test-control-plane check bundle image chaos bench generate site control-plane rig
+.PHONY: help demo picture sandbox test test-slow test-cluster e2e alert-recordings test-control-plane check bundle image chaos bench generate site control-plane rig
 .PHONY: chart-tools cert-manager cilium debian-base

@@ -183,7 +183,7 @@ const floors: Record<string, (string | string[])[]> = {
     ['rig', 'service-account.ts', 'terminal.ts'],
     ['container.ts', 'control-planes', 'installed-chart.ts'],
     ['assigned', 'cluster', 'demo-control-plane.ts', 'pod.ts'],
-    'stage.ts',
+    ['e2e', 'stage.ts'],
     ['demo-network.ts', 'run-sandbox.ts'],
     ['demo.ts', 'sandbox.ts'],
   ],

@@ -3,7 +3,7 @@
 import { mkdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { repeat } from '../../lib/repeat.ts'
-import { type Child, startChild } from '../child.ts'
+import { type Child, type ChildOptions, startChild } from '../child.ts'
 import { type Member, etcdArgs, ports } from '../control-planes/args.ts'
 import { administrator, makeAuthority, writeCredentials } from '../control-planes/credentials.ts'
 import { type Network, cloudAddress, createNetwork } from '../control-planes/network.ts'
@@ -31,7 +31,7 @@ export type Cluster = {
   authority: string
   apiServer: string
   /** Runs a command at the client outside, and returns its exit code. */
-  atClient: (command: string[]) => Promise<number | null>
+  atClient: (command: string[], options?: ChildOptions) => Promise<number | null>
   stop(): Promise<void>
 }
 
@@ -69,8 +69,8 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     cloud,
     authority: authority.cert,
     apiServer: `https://${first.address}:${ports.api}`,
-    atClient: (command) =>
-      startChild(network.on('client', command), { logFile: join(dir, 'logs', 'client.log') }).exited,
+    atClient: (command, more = {}) =>
+      startChild(network.on('client', command), { logFile: join(dir, 'logs', 'client.log'), ...more }).exited,
     async stop() {
       await way.stop()
       await Promise.all(nodes.map((node) => node.powerOff()))
@@ -204,6 +204,8 @@ function apiServerArgs(dir: string, { address, dir: own }: Member): string[] {
     '--authorization-mode=Node,RBAC',
     '--enable-admission-plugins=NodeRestriction',
     '--allow-privileged=true',
+    // No DNS has the names of nodes.
+    '--kubelet-preferred-address-types=InternalIP',
     `--token-auth-file=${dir}/tokens.csv`,
     '--service-account-issuer=https://kubernetes.default.svc.cluster.local',
     `--service-account-key-file=${dir}/sa.key`,

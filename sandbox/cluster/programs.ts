@@ -64,8 +64,11 @@ export type ClusterPrograms = {
   env(dir: string): NodeJS.ProcessEnv
 }
 
-/** Builds and downloads what is missing: about 12 minutes the first time, and two more where MetalLB announces. */
-export async function clusterPrograms(cloudName: ClusterCloudName = 'hetzner'): Promise<ClusterPrograms> {
+/**
+ * Builds and downloads what is missing: about 12 minutes the first time, and two more where MetalLB announces. `web` is an
+ * archive of another image with the name of `webImage`.
+ */
+export async function clusterPrograms(cloudName: ClusterCloudName = 'hetzner', web?: string): Promise<ClusterPrograms> {
   const controlPlane = await controlPlanePrograms()
   const node = await nodePrograms()
   const containerd = await containerdPrograms()
@@ -83,7 +86,7 @@ export async function clusterPrograms(cloudName: ClusterCloudName = 'hetzner'): 
     runc: join(runc.folder, 'usr/sbin/runc'),
     images: [
       process.env[imageVariable] ?? (await imageOfProduct()),
-      imageOf(webImage, join(node, 'agnhost'), ['pause']),
+      web ?? imageOf(webImage, join(node, 'agnhost'), ['pause']),
       ...(cloudName === 'cherry-servers' ? await imagesOfMetallb() : []),
     ],
     env(dir) {

@@ -54,7 +54,7 @@ type Schema = { properties?: Record<string, Schema>; additionalProperties?: bool
 
 const chartValues = JSON.parse(read('manifests/chart/values.schema.json')) as Schema
 const annotations = read('docs/reference/annotations.md')
-const targets = [...read('Makefile').matchAll(/^([a-z-]+):/gm)].map(([, target]) => target)
+const targets = [...read('Makefile').matchAll(/^([a-z0-9-]+):/gm)].map(([, target]) => target)
 
 function flagsBelow(parent: Command, path: string[] = []): [string, string[]][] {
   return parent.commands.flatMap((command) => {
@@ -135,10 +135,10 @@ test('values of the chart exist', () => {
 test('targets of make exist', () => {
   const named = findAll(({ text, blocks }) =>
     [
-      ...[...text.matchAll(/`make ([a-z-]+)[^`]*`/g)].map(([, target = '']) => target),
+      ...[...text.matchAll(/`make ([a-z0-9-]+)[^`]*`/g)].map(([, target = '']) => target),
       ...blocks
         .filter(isCommands)
-        .flatMap((block) => [...block.text.matchAll(/^make ([a-z-]+)/gm)].map(([, target = '']) => target)),
+        .flatMap((block) => [...block.text.matchAll(/^make ([a-z0-9-]+)/gm)].map(([, target = '']) => target)),
     ].filter((target) => !targets.includes(target)),
   )
   assert.equal(named, [])
