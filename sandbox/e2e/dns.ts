@@ -1,6 +1,7 @@
 // The DNS of a cluster, as far as its pods ask for the names of Services that have a cluster IP.
-import { createSocket } from 'node:dgram'
+import { type Socket, createSocket } from 'node:dgram'
 import { once } from 'node:events'
+import { AUTHORITATIVE_ANSWER, type Packet, RECURSION_AVAILABLE, RECURSION_DESIRED, decode, encode } from 'dns-packet'
 import type { Cluster } from '../cluster/cluster.ts'
 import { cloudAddress } from '../control-planes/network.ts'
 import { administratorWith } from '../rig/administrator.ts'
@@ -8,19 +9,40 @@ import { administratorWith } from '../rig/administrator.ts'
 /** Answers at the address that kubelet writes into every pod, until this process ends. */
 export async function serveNames({ kubectl }: Cluster): Promise<void> {
   const addressOf = async (name: string) => {
-    const [, service = '', namespace = ''] = /^([^.]+)\.([^.]+)\.svc\.cluster\.local$/.exec(name) ?? []
+    const [, service = '', namespace = ''] = /^([^.]+)\.([^.]+)\.svc\.cluster\.local$/i.exec(name) ?? []
     if (service === '') return undefined
     const get = ['get', 'service', service, '--namespace', namespace, '-o', 'jsonpath={.spec.clusterIP}']
     const { code, stdout } = await kubectl(get)
     return code === 0 ? stdout : undefined
   }
-  const socket = createSocket('udp4')
-  socket.on('message', (query, { port, address }) => {
-    void addressOf(nameIn(query)).then((found) => socket.send(answer(query, found), port, address))
-  })
-  socket.bind(53, cloudAddress)
-  await once(socket, 'listening')
+  await openNameServer(addressOf, { port: 53, address: cloudAddress })
   await administratorWith(kubectl).apply({ apiVersion: 'v1', kind: 'List', items: [service, endpoints] })
+}
+
+/** Opens a server that knows the IPv4 addresses of names, and returns its socket. */
+export async function openNameServer(
+  addressOf: (name: string) => Promise<string | undefined>,
+  at: { port: number; address: string },
+): Promise<Socket> {
+  const socket = createSocket('udp4')
+  socket.on('message', (message, { port, address }) => {
+    const query = decode(message)
+    void addressOf(query.questions?.[0]?.name ?? '').then((found) => socket.send(answer(query, found), port, address))
+  })
+  socket.bind(at)
+  await once(socket, 'listening')
+  return socket
+}
+
+/** The code of an answer about a name that does not exist. */
+const nameError = 3
+
+function answer({ id, questions = [] }: Packet, address: string | undefined): Buffer {
+  const flags = AUTHORITATIVE_ANSWER | RECURSION_DESIRED | RECURSION_AVAILABLE | (address === undefined ? nameError : 0)
+  const answers = questions.flatMap(({ name, type }) =>
+    address !== undefined && type === 'A' ? [{ type, name, ttl: 5, data: address }] : [],
+  )
+  return encode({ id, type: 'response', flags, questions, answers })
 }
 
 const metadata = { name: 'kube-dns', namespace: 'kube-system' }
@@ -34,26 +56,3 @@ const endpoints = {
   endpoints: [{ addresses: [cloudAddress] }],
   ports: [port],
 }
-
-/** A message of RFC 1035 has its question behind 12 bytes: labels, each behind its length, to an empty one. */
-function nameIn(query: Buffer): string {
-  const labels: string[] = []
-  for (let at = 12, length = query[at] ?? 0; length > 0; length = query[at] ?? 0) {
-    labels.push(query.toString('latin1', at + 1, at + 1 + length))
-    at += 1 + length
-  }
-  return labels.join('.').toLowerCase()
-}
-
-/** The question again with its address; without one the name does not exist. Only IPv4 addresses are there. */
-function answer(query: Buffer, address: string | undefined): Buffer {
-  const end = query.indexOf(0, 12) + 5
-  const isForIpv4 = query.readUInt16BE(end - 4) === 1
-  const record = address !== undefined && isForIpv4 ? [0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 5, 0, 4, ...octets(address)] : []
-  const head = Buffer.from(query.subarray(0, 12))
-  head.writeUInt16BE(address === undefined ? 0x8583 : 0x8580, 2)
-  for (const [at, count] of [1, record.length > 0 ? 1 : 0, 0, 0].entries()) head.writeUInt16BE(count, 4 + 2 * at)
-  return Buffer.concat([head, query.subarray(12, end), Buffer.from(record)])
-}
-
-const octets = (address: string) => address.split('.').map(Number)

@@ -1,8 +1,10 @@
+import { Resolver } from 'node:dns/promises'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { kubernetesVersion } from '../../sandbox/control-plane/build.ts'
+import { openNameServer } from '../../sandbox/e2e/dns.ts'
 import { type Result, problemsOf, resultOf } from '../../sandbox/e2e/judge.ts'
 import { cannotRunHere, tests } from '../../sandbox/e2e/tests.ts'
 
@@ -53,6 +55,21 @@ test('docs/reference/support.md has the version and the result of each test', ()
   const expectedRows = tests.map((name) => `${name}: ${name in cannotRunHere ? 'fails' : 'passes'}`)
   assert.equal(rows.toSorted(), expectedRows.toSorted())
   assert.ok(section.includes(`Kubernetes ${kubernetesVersion.slice(1)}`))
+})
+
+test('a resolver learns the address of a name, that another one does not exist, and that there is no IPv6', async () => {
+  const known = async (name: string) => (name === 'web.default.svc.cluster.local' ? '10.96.0.20' : undefined)
+  const socket = await openNameServer(known, { port: 0, address: '127.0.0.1' })
+  const resolver = new Resolver({ timeout: 2_000 })
+  resolver.setServers([`127.0.0.1:${socket.address().port}`])
+  const codeOf = (error: NodeJS.ErrnoException) => error.code
+  try {
+    assert.equal(await resolver.resolve4('web.default.svc.cluster.local'), ['10.96.0.20'])
+    assert.is(await resolver.resolve4('other.default.svc.cluster.local').catch(codeOf), 'ENOTFOUND')
+    assert.is(await resolver.resolve6('web.default.svc.cluster.local').catch(codeOf), 'ENODATA')
+  } finally {
+    socket.close()
+  }
 })
 
 test.run()
