@@ -1,6 +1,6 @@
 // A cluster of three real nodes on one machine, with a simulated cloud, a router and a client outside. It runs in
 // namespaces of its own: see namespaced() in ../rig/namespace.ts.
-import { mkdirSync } from 'node:fs'
+import { copyFileSync, mkdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { repeat } from '../../lib/repeat.ts'
 import { type Child, type ChildOptions, startChild } from '../child.ts'
@@ -21,6 +21,9 @@ const clientAddress = '192.0.2.20'
 /** The machines of the cloud. The first has the control plane. */
 export const machineNames = ['control-1', 'worker-1', 'worker-2']
 
+/** The file with the key that signs the tokens of service accounts, and the one with all keys whose tokens are accepted. */
+export const [signingKey, acceptedKeys] = ['sa.key', 'sa-accepted.keys'] as const
+
 export type Cluster = {
   dir: string
   kubectl: Kubectl
@@ -30,6 +33,8 @@ export type Cluster = {
   /** The certificate of the authority of the API server and of the cloud. */
   authority: string
   apiServer: string
+  /** Restarts the programs of the control plane, except for etcd: it reads its keys again. */
+  restartControlPlane(): Promise<void>
   /** Runs a command at the client outside, and returns its exit code. */
   atClient: (command: string[], options?: ChildOptions) => Promise<number | null>
   stop(): Promise<void>
@@ -51,6 +56,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const members = cloud.machines.map(({ name, address }): Member => ({ name, address, dir: join(dir, name) }))
   const [first] = members as [Member]
   const credentials = await writeCredentials({ dir, authority, members, sharedHosts, users: usersOf(members) })
+  copyFileSync(join(dir, signingKey), join(dir, acceptedKeys))
   const kubeconfigFor = (user: string) => credentials.kubeconfigFor(user, first)
   const adminToken = credentials.tokenOf(administrator)
   const parts = controlPlane({ dir, programs, network, member: first, token: adminToken, kubeconfigFor })
@@ -69,6 +75,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     cloud,
     authority: authority.cert,
     apiServer: `https://${first.address}:${ports.api}`,
+    restartControlPlane: () => restart(parts.slice(1)),
     atClient: (command, more = {}) =>
       startChild(network.on('client', command), { logFile: join(dir, 'logs', 'client.log'), ...more }).exited,
     async stop() {
@@ -79,6 +86,11 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       await network.remove()
     },
   }
+}
+
+async function restart(parts: Program[]): Promise<void> {
+  for (const part of parts.toReversed()) await part.end()
+  for (const part of parts) await part.start()
 }
 
 /** Opens the cloud, and connects its machines and a client outside to the router. */
@@ -183,7 +195,7 @@ function controlPlane(options: ControlPlaneOptions): Program[] {
     part(built('kube-controller-manager'), [
       ...clientOf('system:kube-controller-manager'),
       `--cert-dir=${member.dir}`,
-      `--service-account-private-key-file=${dir}/sa.key`,
+      `--service-account-private-key-file=${join(dir, signingKey)}`,
       `--root-ca-file=${dir}/ca.crt`,
       '--use-service-account-credentials=true',
     ]),
@@ -208,8 +220,8 @@ function apiServerArgs(dir: string, { address, dir: own }: Member): string[] {
     '--kubelet-preferred-address-types=InternalIP',
     `--token-auth-file=${dir}/tokens.csv`,
     '--service-account-issuer=https://kubernetes.default.svc.cluster.local',
-    `--service-account-key-file=${dir}/sa.key`,
-    `--service-account-signing-key-file=${dir}/sa.key`,
+    `--service-account-key-file=${join(dir, acceptedKeys)}`,
+    `--service-account-signing-key-file=${join(dir, signingKey)}`,
   ]
 }
 

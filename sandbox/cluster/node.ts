@@ -1,5 +1,5 @@
 // A node of a cluster: containerd, kubelet and kube-proxy in mount, process and host name namespaces of its own.
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { type Child, startChild } from '../child.ts'
 import type { Network } from '../control-planes/network.ts'
@@ -29,6 +29,8 @@ export type ClusterNode = {
   powerOn(): Promise<void>
   /** Ends everything at once, as a power failure does. Packets for it are lost. */
   powerOff(): Promise<void>
+  /** Ends its kubelet, which starts again. */
+  restartKubelet(): void
   /** Cuts its network, or repairs it: its programs run all the time. */
   setLink(to: 'up' | 'down'): Promise<void>
   /** Gives pods a network. Without it the node stays not ready. */
@@ -62,11 +64,31 @@ export function makeNode(options: NodeOptions): ClusterNode {
       await child?.stop('SIGKILL')
       await removeGroups(groupOf(options))
     },
+    restartKubelet() {
+      for (const pid of kubeletsOf(options)) process.kill(pid, 'SIGKILL')
+    },
     setLink: (to) => network.setLink(name, to),
     async addPodNetwork() {
       writeFileSync(folder('plugins.d/10-pods.conflist'), JSON.stringify(podNetwork(podRange, own)))
       await network.route(podRange, name)
     },
+  }
+}
+
+/** The kubelet of a node, as this process sees it: the script that started it sees another process id. */
+function kubeletsOf({ own, programs }: NodeOptions): number[] {
+  const command = [join(programs.node, 'kubelet'), `--config=${own}/etc/kubelet.json`].join('\0')
+  return globSync('/proc/[0-9]*').flatMap((folder) =>
+    readOrEmpty(`${folder}/cmdline`).startsWith(command) ? Number(basename(folder)) : [],
+  )
+}
+
+/** The file of a process that has ended is gone. */
+function readOrEmpty(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
   }
 }
 

@@ -2,32 +2,17 @@
 // power. The bounds are wide, for shared processors: bench/README.md has the figures.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { installProduct } from '../../sandbox/cluster/product.ts'
 import { webDeployment } from '../../sandbox/cluster/programs.ts'
 import { eventually } from '../whole/eventually.ts'
-import { boot, type Client, clientOf, expose, type Gap, measured } from './booted.ts'
+import { type Client, clientOf, expose, type Gap, measured } from './booted.ts'
+import { bootWorkers, onNode, otherWorker, workers } from './workers.ts'
 
-const cluster = await boot()
-const { nodes, run } = cluster
-for (const node of nodes) await node.addPodNetwork()
-// As installers label it. Both replicas run on workers, which may lose power: the API server does not.
-await run(['label', 'node', 'control-1', 'node.kubernetes.io/exclude-from-external-load-balancers='])
-const workers = ['worker-1', 'worker-2']
-const onWorkers = { matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values: workers }] }
-await installProduct(cluster, {
-  hostNetwork: true,
-  webhooks: { failurePolicy: 'Fail' },
-  affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [onWorkers] } } },
-})
+const cluster = await bootWorkers()
+const { nodes, run, isReady } = cluster
 
 const clients = new Map<string, Client>()
-const leaderOf = () =>
-  run(['-n', 'kube-system', 'get', 'lease', 'cloud-controller-manager', '-o', 'jsonpath={.spec.holderIdentity}'])
-const nodeOf = (leader: string) => leader.split('_')[0] ?? ''
 /** The longest time in which each client had no answer. */
 const longestGaps = () => Promise.all([...clients.values()].map((client) => client.longestGap()))
-const onNode = (name: string) => ({ spec: { nodeSelector: { 'kubernetes.io/hostname': name } } })
-const isReady = (name: string) => run(['rollout', 'status', `deployment/${name}`, '--timeout=300s'])
 
 test('a rollout that moves the only pod of a Local Service leaves its address dead for seconds at most, six times', async () => {
   await run(['create', '-f', '-'], webDeployment('local', onNode('worker-1')))
@@ -53,13 +38,13 @@ test('a rollout that moves the only pod of a Local Service leaves its address de
 })
 
 test('while the leader is killed Services get their addresses, and another replica leads', async () => {
-  const before = await leaderOf()
-  const pods = ['-n', 'eip-admission', 'get', 'pods', `--field-selector=spec.nodeName=${nodeOf(before)}`]
+  const before = await cluster.leader()
+  const pods = ['-n', 'eip-admission', 'get', 'pods', `--field-selector=spec.nodeName=${await cluster.leadingNode()}`]
   const pod = await run([...pods, '-o', 'jsonpath={.items[0].metadata.name}'])
   await run(['-n', 'eip-admission', 'delete', 'pod', pod, '--force', '--grace-period=0'])
   const address = await expose(cluster, 'during', { selector: { app: 'local' } })
   await eventually('another replica leads', async () => {
-    const leader = await leaderOf()
+    const leader = await cluster.leader()
     return (leader !== '' && leader !== before) || undefined
   })
   const client = await clientOf(cluster, address)
@@ -67,20 +52,9 @@ test('while the leader is killed Services get their addresses, and another repli
 })
 
 test("the leader's node loses power: addresses leave it within seconds, and none changes", async () => {
-  await eventually('both workers have a replica', async () => {
-    const ready = [
-      '-n',
-      'eip-admission',
-      'get',
-      'deployment',
-      'eip-admission',
-      '-o',
-      'jsonpath={.status.readyReplicas}',
-    ]
-    return (await run(ready)) === '2' || undefined
-  })
-  const lost = nodeOf(await leaderOf())
-  const left = workers.find((name) => name !== lost) ?? ''
+  await cluster.bothReady()
+  const lost = await cluster.leadingNode()
+  const left = otherWorker(lost)
   for (const client of clients.values()) await client.stop()
   clients.clear()
   // Its pod runs on the node that stays, and half of its addresses are on the other one.
