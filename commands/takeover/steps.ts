@@ -119,8 +119,13 @@ function endedSteps({ check, tell, clock }: RunDeps): EndedSteps {
     tell(`      ${who}; it is stopped again`)
     returns += 1
     settledAtMs = clock.now() + settleMs.again
-    if (returns > 1)
-      throw new End('refused', `${who}, for the second time; stop what starts it, then run this command again`)
+    if (returns > 1) {
+      const danger = 'each time it may act beside eip-admission'
+      throw new End(
+        'refused',
+        `${who}, for the second time; ${danger}. Stop what starts it, then run this command again`,
+      )
+    }
   }
   return {
     add(step) {
