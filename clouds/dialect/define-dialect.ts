@@ -72,8 +72,8 @@ export type FormerSetting = {
 } & (
   | {
       flag: Flag
-      /** The value as `flag` has it. */
-      translate: (value: string) => string
+      /** The value as `flag` has it; absent if that is the same. */
+      translate?: (value: string) => string
     }
   | {
       /** The reason why it has no effect any more. */

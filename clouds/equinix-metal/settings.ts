@@ -169,13 +169,11 @@ const balancerAnnotationRows: readonly Annotation[] = [
   },
 ]
 
-const asIs = (value: string) => value
-
 const formerSettings: readonly FormerSetting[] = [
-  { until: '3.2', env: 'METAL_LB', flag: '--loadbalancer', translate: asIs },
+  { until: '3.2', env: 'METAL_LB', flag: '--loadbalancer' },
   // Their annotation holds all peers of a node, as ours does under a name without `{{n}}`.
-  { until: '3.2.3', env: 'METAL_ANNOTATION_PEER_ASNS', flag: '--annotation-peer-asn', translate: asIs },
-  { until: '3.2.3', env: 'METAL_ANNOTATION_PEER_IPS', flag: '--annotation-peer-ip', translate: asIs },
+  { until: '3.2.3', env: 'METAL_ANNOTATION_PEER_ASNS', flag: '--annotation-peer-asn' },
+  { until: '3.2.3', env: 'METAL_ANNOTATION_PEER_IPS', flag: '--annotation-peer-ip' },
   {
     until: '3.1',
     env: 'METAL_PEER_ASN',

@@ -84,11 +84,9 @@ async function turn(
   { check, signal, ended, isLast }: StepDeps,
   say: (missing: Missing) => void,
 ): Promise<Missing | undefined> {
-  const left = async () => {
-    const missing = (await step.missing()) ?? (isLast ? ended.settling() : undefined)
-    // A program may have come back during the look with which the run would end.
-    return missing ?? (isLast ? ended.missing() : undefined)
-  }
+  // A program may have come back during the look with which the run would end.
+  const leftAtEnd = async () => ended.settling() ?? (await ended.missing())
+  const left = async () => (await step.missing()) ?? (isLast ? leftAtEnd() : undefined)
   const ending = await ended.missing()
   const missing = ending ?? (await left())
   if (!missing) return undefined

@@ -68,7 +68,10 @@ export function isOfService(scheme: MarkScheme, key: AddressKey, marks: Marks): 
   return service !== undefined && ownerMarks(scheme, key).includes(service)
 }
 
-/** The mark that holds the heartbeat: `<nonce>.<seconds between two sweeps>.<witness>`, the last if one is known. */
+/**
+ * The mark that holds the heartbeat: `<nonce>.<seconds between two sweeps>.<witness>`, the last if one is known. Its
+ * name is older than the word: under another one a running cluster would not find its own heartbeat.
+ */
 export const heartbeatMark = 'sign'
 
 /** The marks by which a reservation stays the same one. A sweep changes its heartbeat at any time. */

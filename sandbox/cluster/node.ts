@@ -99,7 +99,7 @@ function kubeletConfiguration({ own, dir, name, isControlPlane }: NodeOptions): 
   return {
     apiVersion: 'kubelet.config.k8s.io/v1beta1',
     kind: 'KubeletConfiguration',
-    // The API server has no certificate to show here, when somebody reads logs or runs a command in a pod.
+    // The API server shows no client certificate when a person reads logs or runs a command in a pod.
     authentication: {
       anonymous: { enabled: true },
       webhook: { enabled: false },

@@ -43,8 +43,8 @@ export const lanes: Lane[] = [
 ]
 
 /**
- * Runs when one worker takes no pods. It expects answers of several pods, and an address leads to one node: with policy Local
- * the pods have to be there.
+ * Runs when one worker takes no pods. It expects answers of several pods. The provider routes an address to one node, so
+ * with policy Local the pods have to be there.
  */
 export const onOneNode: Lane = {
   minutes: 10,

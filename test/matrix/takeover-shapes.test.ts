@@ -101,7 +101,7 @@ async function softwareOf({ kind, namespace, name, image }: Shape['program']): P
   }
 }
 
-/** Where kube-vip does not read it, the password goes from nodes; whoever serves writes it again where it is needed. */
+/** Where kube-vip does not read it, the password goes from nodes; the program that serves writes it again where it is needed. */
 function withoutPasswords(names: string[]): string[] {
   return names.filter((name) => !name.endsWith('-bgp-pass'))
 }

@@ -12,7 +12,7 @@ import { openStage } from './test-stage.ts'
 const stage = await openStage({ ownControlPlane: true })
 const backup = join(stage.dir, 'etcd-backup')
 const env = { METAL_METRO_NAME: 'da' }
-// A cluster waits for three intervals of whoever wrote the newest heartbeat: every process has the short one.
+// A cluster waits for three intervals of the cluster that wrote the newest heartbeat: every process has the short one.
 const flags = ['--sweep-interval=1s']
 const [port = 0] = await freePorts(1)
 

@@ -107,7 +107,6 @@ export const packet = defineDialect({
           until: '2',
           field: 'disableLoadBalancer',
           flag: '--disable-loadbalancer',
-          translate: (isOff) => isOff,
         },
       ],
       workload: { namespace: 'kube-system', name: 'packet-cloud-controller-manager' },

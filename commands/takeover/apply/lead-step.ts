@@ -52,7 +52,7 @@ export function standbyStep({ client, namespace, lead, signal, isElecting, onCla
     const stored = await client.get(leases, lead.at)
     first ??= stored
     const { holderIdentity: holder = '', renewTime } = stored?.spec ?? {}
-    // A lease that nobody renews is left over: its predecessor elects by another lock, or no longer.
+    // A lease that no process renews is left over: its predecessor elects by another lock, or no longer.
     const isRenewed = renewTime !== first?.spec?.renewTime
     return isRenewed && (isOwnIdentity(holder) || (isElecting && isForeign(holder))) ? undefined : holder
   }

@@ -131,7 +131,7 @@ function translateVariable({ name, value, isSecret }: GivenVariable, { row, resu
 function translateFormer(variable: GivenVariable, former: FormerSetting, target: Target): void {
   const { name, value } = variable
   if ('noEffect' in former) target.result.notes.push(`${name} has no effect: ${former.noEffect}`)
-  else translateVariable({ ...variable, value: former.translate(value) }, target)
+  else translateVariable({ ...variable, value: former.translate?.(value) ?? value }, target)
 }
 
 /** The value of a setting under its former name: that of the environment, or else that of the file. */

@@ -1,21 +1,18 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Missing, type TakeoverStep, runSteps } from '../../../commands/takeover/steps.ts'
-import { fakeClock } from '../../kube/fake-clock.ts'
+import { type FakeClock, fakeClock } from '../../kube/fake-clock.ts'
 
 const patienceMs = 60_000
 
-/** Runs one step that only waits; `missingAt` says what is left after so much time. Resolves with the end of the run. */
-async function wait(missingAt: (ms: number) => Missing | undefined): Promise<{ end: string; ms: number }> {
-  const clock = fakeClock()
-  const startMs = clock.now()
-  const passedMs = () => clock.now() - startMs
-  const step = { name: 'wait', title: 'Wait', missing: async () => missingAt(passedMs()) }
+/** Runs steps on a clock that goes on until it ends. Resolves with the end of the run, and what it said. */
+async function endOf(steps: TakeoverStep[], clock: FakeClock): Promise<{ end: string; said: string[] }> {
   const ends: string[] = []
-  void runSteps([step], {
+  const said: string[] = []
+  void runSteps(steps, {
     record: async () => {},
     check: async () => {},
-    tell: () => {},
+    tell: (line) => void said.push(line),
     signal: new AbortController().signal,
     clock,
     patienceMs,
@@ -24,7 +21,17 @@ async function wait(missingAt: (ms: number) => Missing | undefined): Promise<{ e
     (error: Error) => ends.push(error.message),
   )
   while (ends.length === 0) await clock.pass(500)
-  return { end: ends.join(), ms: passedMs() }
+  return { end: ends.join(), said }
+}
+
+/** Runs one step that only waits; `missingAt` says what is left after so much time. */
+async function wait(missingAt: (ms: number) => Missing | undefined): Promise<{ end: string; ms: number }> {
+  const clock = fakeClock()
+  const startMs = clock.now()
+  const passedMs = () => clock.now() - startMs
+  const step = { name: 'wait', title: 'Wait', missing: async () => missingAt(passedMs()) }
+  const { end } = await endOf([step], clock)
+  return { end, ms: passedMs() }
 }
 
 test('a step whose missing part changes is waited for, however long it takes in all', async () => {
@@ -66,21 +73,8 @@ test('a program that comes back while the last step looks for the last time is s
       return undefined
     },
   }
-  const ends: string[] = []
-  const said: string[] = []
-  void runSteps([stop, verify], {
-    record: async () => {},
-    check: async () => {},
-    tell: (line) => said.push(line),
-    signal: new AbortController().signal,
-    clock,
-    patienceMs,
-  }).then(
-    () => ends.push('done'),
-    (error: Error) => ends.push(error.message),
-  )
-  while (ends.length === 0) await clock.pass(500)
-  assert.equal(ends, ['done'])
+  const { end, said } = await endOf([stop, verify], clock)
+  assert.is(end, 'done')
   assert.is(isBack, true)
   assert.is(isRunning, false, said.join('\n'))
 })
