@@ -28,7 +28,7 @@ export function makeCaches({ client, log, vendor, announcer }: CacheOptions): Ca
   }
 }
 
-/** A Node without its unused fields. A kubelet lists every image of its machine in the status, the largest part of it. */
+/** A Node without its unused fields. The largest part of its status is the list of every image on the machine. */
 export function withoutUnusedStatus({
   status: { addresses = [], conditions = [], nodeInfo } = {},
   ...node
@@ -45,7 +45,7 @@ export type KeptOptions = {
   announcer: Pick<Announcer, 'withdrawal'>
 }
 
-/** The parts of a spec that anything reads of the cache. Steps are carried out for what a live read has. */
+/** The fields of a spec that are read from the cache. Steps work on the result of a live read. */
 const specFields = [
   'type',
   'clusterIP',
@@ -63,13 +63,13 @@ const portFields = ['name', 'protocol', 'port', 'nodePort', 'targetPort'] as con
 /** No address, name or location is as long. */
 const maxValueLength = 1_024
 
-/** A Service with a mistake gets no address, however many more it has. */
+/** A single mistake denies the Service its address, so more need not be kept. */
 const maxMistakes = 20
 
 /**
- * Keeps only the fields of a Service that we read. Users may write more than a MiB on each, and the cache keeps every
- * Service of the cluster. An unknown annotation is kept where it is a mistake, which is on LoadBalancers. Only patches
- * write a Service, so nothing that is missing here is lost there. Finalizers stay: a patch writes all of them.
+ * Keeps only the fields of a Service that we read. Users may write more than a MiB into each Service, and the cache has
+ * all of them. An unknown annotation is kept on LoadBalancers, where it is a mistake. Services are only patched, so a
+ * write never loses the dropped fields. Finalizers stay, because a patch writes the whole list.
  */
 export function keptService(options: KeptOptions): (service: Service) => Service {
   const known = readAnnotations(options)
@@ -98,12 +98,14 @@ function keptSpec({ spec }: Service, isLoadBalancer: boolean): Service['spec'] {
   return kept
 }
 
-/** A text that is as wrong as the long one: a part of it might be right, and would keep the whole in memory. */
+/**
+ * A placeholder that is as invalid as the long text. A slice could be valid, and would keep the whole text in memory.
+ */
 function shortValue(value: string): string {
   return value.length > maxValueLength ? `(${value.length} characters)` : value
 }
 
-/** An advertisement can select Services by labels, of which only a tenant who wants to fill our memory writes many. */
+/** An advertisement can select Services by labels. Only a tenant who tries to fill our memory writes this many. */
 function isShort(labels: Record<string, string> = {}): boolean {
   return JSON.stringify(labels).length <= maxValueLength
 }
@@ -112,14 +114,14 @@ function pick<T extends object, K extends keyof T>(whole: T, names: readonly K[]
   return Object.fromEntries(names.filter((name) => name in whole).map((name) => [name, whole[name]])) as Pick<T, K>
 }
 
-/** Names of all annotations of Services that we read or write. */
+/** Names of all Service annotations that we read or write. */
 function readAnnotations({ policy, announcer }: KeptOptions): Set<string> {
   const { annotations, requestAnnotations, managedAnnotation, locationSources } = policy
   return new Set([
     ...serviceAnnotations.map(({ name }) => name),
     ...annotations.known,
     ...requestAnnotations.annotations,
-    // Whichever software announces: a Service may show an address by the annotation of another.
+    // Regardless of the configured software: a Service may show an address through the annotation of another one.
     ...allRequestAnnotations,
     ...announcerAnnotations.filter(({ on }) => on === 'Service').map(({ name }) => name),
     ...Object.keys(silencingAnnotations),

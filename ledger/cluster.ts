@@ -17,7 +17,9 @@ export type ClusterIdOptions = {
   signal: AbortSignal
 }
 
-/** The id of the cluster in the cloud. Waits for an API server that does not answer yet; throws if the id would change. */
+/**
+ * The cluster's id at the provider. Waits for an API server that does not answer yet; throws if the id would change.
+ */
 export async function clusterId({ client, configured, namespace, log, signal }: ClusterIdOptions): Promise<string> {
   const read = async () => {
     const [system, map] = await Promise.all([
@@ -34,8 +36,8 @@ export async function clusterId({ client, configured, namespace, log, signal }: 
 }
 
 /**
- * Why the cluster may not use an id: its reservations have another one. A ledger without an entry is of a version that had
- * no other id than the UID.
+ * Why the cluster may not use an id: its reservations have another one. A ledger without an entry is from a version
+ * whose only id was the UID.
  */
 export function idProblem(of: {
   configured: string | undefined

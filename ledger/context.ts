@@ -14,7 +14,7 @@ export type Context = {
   client: KubeClient & Watcher & Discovery
   vendor: CloudProvider
   announcer: Announcer
-  /** The id of the cluster in the marks of its reservations. */
+  /** The id of the cluster, as written in the marks of its reservations. */
   cluster: string
   /** The name of this replica. */
   identity: string

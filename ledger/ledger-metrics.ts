@@ -9,7 +9,7 @@ import type { Metrics } from '../telemetry/metrics/metrics.ts'
 
 type Watched = Pick<Context, 'settings' | 'metrics'> & { caches: Caches }
 
-/** The addresses of the cluster, their limits, and how fresh our view of them is. */
+/** Measures the addresses of the cluster, their limits, and the freshness of our caches. */
 export function readLedger({ caches, settings, metrics }: Watched): void {
   const records = () => caches.records.list()
   metrics.readEach('eip_admission_addresses', () => {
@@ -27,7 +27,7 @@ export function readLedger({ caches, settings, metrics }: Watched): void {
   const seen = sights(() => performance.now())
   metrics.read('eip_admission_oldest_unannounced_seconds', () => {
     const silent = new Set(unannounced(records(), (key) => caches.services.get(key)))
-    // Each record is looked at, so that one that is announced is forgotten.
+    // Visits every record, so that one that is announced again is forgotten.
     const ages = records().map((record) =>
       seen.forMs(record.metadata.name, silent.has(record) ? record.status?.address : undefined),
     )
@@ -55,7 +55,7 @@ function countedIn({ records, services }: Caches): { cluster: number; namespace:
   return { cluster: all.length, namespace: Math.max(0, ...sizes), unbound: unbound.length }
 }
 
-/** Counts the reservations that the sweeps find unneeded, and remembers when the last sweep ended. */
+/** Counts the unneeded reservations that each sweep finds, and remembers when the last sweep ended. */
 export function sweepObserver(metrics: Metrics): (unneeded: Unneeded) => void {
   let last: { unneeded: Unneeded; endedAtMs: number } | undefined
   metrics.read('eip_admission_last_sweep_timestamp_seconds', () => last && last.endedAtMs / 1000)
@@ -65,7 +65,7 @@ export function sweepObserver(metrics: Metrics): (unneeded: Unneeded) => void {
   return (unneeded) => void (last = { unneeded, endedAtMs: Date.now() })
 }
 
-/** Only of caches that run: a cache that was never started has no watch. */
+/** Only caches that run: one that was never started has no watch. */
 function readWatches(metrics: Metrics, caches: Caches): void {
   metrics.readEach('eip_admission_watch_silent_seconds', () =>
     Object.entries(caches)
@@ -83,8 +83,8 @@ function isPending(record: ElasticIP): boolean {
 }
 
 /**
- * No Service waits for a warm or provisioned address. A create that was refused leaves its record for the grace period:
- * no Service waits for that address either.
+ * Whether a Service waits for the address. None waits for a warm or provisioned one, nor for that of a refused create,
+ * whose record stays for the grace period.
  */
 function isAwaited(record: ElasticIP, { services }: Caches): boolean {
   const key = claimKey(record)

@@ -40,7 +40,7 @@ import { type RecordsSince, readPossibleUsers, readRecordsSince } from './users/
 export type LedgerOptions = Context & {
   want: (service: Service) => Want
   caches: Caches
-  /** The Services that may use an address, by the cache. */
+  /** The Services in the cache that may use an address. */
   users: (address: string) => Service[]
   /** The network of this cluster that contains an address, for a message. */
   clusterNetwork: (address: IpAddress) => string | undefined
@@ -48,7 +48,7 @@ export type LedgerOptions = Context & {
 
 export type Ledger = Pick<Identity, 'mark' | 'heartbeats' | 'project'> &
   ReturnType<typeof ledgerWork> & {
-    /** The sweep of this ledger, with what a controller knows of the cluster. */
+    /** The sweep of this ledger, with the controller's facts about the cluster. */
     sweep: (facts: Omit<SweepDeps, keyof LedgerParts | keyof OfSweep>) => Sweep
   }
 
@@ -56,7 +56,7 @@ type LedgerParts = ClaimDeps & ReleaseDeps
 
 type OfSweep = Pick<SweepDeps, 'mark' | 'heartbeats' | 'loss' | 'listOrphans'>
 
-/** The work of webhooks and controllers on records and reservations, with these parts. */
+/** The work of webhooks and controllers on records and reservations. */
 export function ledgerWork(parts: LedgerParts) {
   type Work<Of, Result> = (by: LedgerParts, of: Of, signal: AbortSignal) => Promise<Result>
   const on =
@@ -65,7 +65,7 @@ export function ledgerWork(parts: LedgerParts) {
       work(parts, of, signal)
   return {
     claims: claims(parts),
-    /** How long a claim may take that begins now. */
+    /** How long a claim that begins now may take. */
     timeLimit: parts.timeLimit,
     getRecord: on(({ records: all }, key: AddressKey, signal) => all.get(key, { signal })),
     foreignReason: (record: ElasticIP | undefined, found: Judged) => foreignReasonOf(parts, record, found),
@@ -102,7 +102,7 @@ export type LedgerWork = ReturnType<typeof ledgerWork>
 
 const now = () => new Date()
 
-/** The ledger of this cluster and this cloud. */
+/** The ledger of this cluster at this provider. */
 export function makeLedger(options: LedgerOptions): Ledger {
   const { client, vendor, cluster, identity, settings, log, caches, clusterNetwork } = options
   const { cloudTimeoutMs, maxAddressesPerNamespace } = settings.cluster
@@ -113,7 +113,7 @@ export function makeLedger(options: LedgerOptions): Ledger {
     monotonicMs,
   })
   const recordsSince = readRecordsSince(client, caches.records)
-  // A claim lists, waits for its turn and reserves; other processes wait that long, and half a call longer.
+  // A claim lists, waits for its turn and reserves. Other processes wait that long, and half a call longer.
   const budgetMs = 1.5 * cloudTimeoutMs
   const timeoutMs = 2 * cloudTimeoutMs
   const deps = {
@@ -161,7 +161,7 @@ function grantedFacts(
   }
 }
 
-/** Warm addresses that no Service shows, by our caches: a claim tries them first. It looks live before it takes one. */
+/** Warm addresses that no Service in our caches shows. A claim tries them first, after a live check. */
 function freeWarm({ caches, users }: LedgerOptions): () => ElasticIP[] {
   const isShown = (address: string) => users(address).some((service) => statusAddresses(service).includes(address))
   return () =>
@@ -171,9 +171,7 @@ function freeWarm({ caches, users }: LedgerOptions): () => ElasticIP[] {
       .filter(({ status }) => !isShown(canonicalIpAddress(status?.address ?? '') ?? ''))
 }
 
-/**
- * Counts what was written before the record, its own write included, so that a limit also holds when replicas race.
- */
+/** Counts all records written before this one, and this one, so that a limit also holds when replicas race. */
 function limiter({ settings }: LedgerOptions, recordsSince: RecordsSince): ClaimDeps['overLimit'] {
   const { maxAddresses: cluster, maxAddressesPerNamespace: namespace } = settings.cluster
   if (cluster === undefined && namespace === undefined) return () => Promise.resolve(undefined)
@@ -185,7 +183,8 @@ function limiter({ settings }: LedgerOptions, recordsSince: RecordsSince): Claim
 }
 
 /**
- * An address is released only if its Service is deleted or being deleted, or certainly wants none of ours or another.
+ * Whether an address must be kept: its Service exists, is not being deleted, and does not certainly want another
+ * address or none of ours.
  */
 export async function isStillWanted(
   { client, want }: { client: KubeClient } & Pick<LedgerOptions, 'want'>,

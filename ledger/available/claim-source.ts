@@ -9,15 +9,15 @@ import { randomInt } from 'node:crypto'
 
 export type SourceDeps = Pick<LedgerDeps, 'records' | 'possibleUsers'> & { warmCandidates: WarmCandidates }
 
-/** The record as it is stored now, with the source that it claimed, if any; or why it cannot have the one it names. */
+/** The current record, with the source that it claimed, if any; or why it cannot have the source that it names. */
 export type SourceClaim = { record: ElasticIP; source?: ElasticIP } | { record: ElasticIP; reason: string }
 
 /**
- * Claims an available address for the record of a Service: the provisioned one that it names, else a warm one, if any is
- * left. First the record names its source, then the source names its record, each by compare-and-swap. So one record at
- * most gets the address, and a crash in between leaves a trace on both sides.
+ * Claims an available address for a Service's record: the provisioned one that it names, else a warm one, if any is
+ * left. The record names its source first, then the source names the record, each by compare-and-swap. So at most one
+ * record gets the address, and a crash in between leaves a trace.
  *
- * Takes no signal: this is part of a claim that writes what it got, whatever its caller's deadline (see claim.ts).
+ * Takes no signal: the claim must store what it got even after its caller's deadline (see claim.ts).
  */
 export function claimSource(
   deps: SourceDeps,
@@ -66,24 +66,24 @@ async function claimWarm(deps: SourceDeps, record: ElasticIP, preferred: Elastic
       if (!source) return { record: current }
     }
   } finally {
-    // Its user may stop, which changes no record: the next claim tries it again.
+    // The users may let go of an address without a change to its record, so the next claim tries it again.
     for (const source of used) deps.warmCandidates.unpick(source)
   }
 }
 
-/** Looks live whether anything but the record's Service shows or holds an available address. */
+/** Checks with live reads whether anything but the record's Service shows or holds an available address. */
 async function findOtherUsers(
   deps: Pick<SourceDeps, 'possibleUsers'>,
   { source, record }: { source: ElasticIP; record: ElasticIP },
 ): Promise<AddressInUse | undefined> {
   const { address, reservationID } = source.status ?? {}
-  // Its claim was written after such a look. An address that does not exist yet cannot be shown.
+  // A source that the record has claimed passed this check before. An address that does not exist yet has no users.
   if (address === undefined || isClaimedBy(source, record)) return undefined
   const names = [source.metadata.name, record.metadata.name]
   return inUseBy(deps, { used: { address, reservationID }, key: claimKey(record), names }, new AbortController().signal)
 }
 
-/** The error of a claim of an address that others use; undefined if none does. */
+/** The error for claiming an address that others use; undefined if it has no other users. */
 export async function inUseBy(
   deps: Pick<LedgerDeps, 'possibleUsers'>,
   { used, key, names }: { used: UsedAddress; key: Key | undefined; names: string[] },
@@ -116,7 +116,7 @@ export async function findObstacle(
   return inUse && describeUse(deps, inUse, { name, key })
 }
 
-/** Writes on an available address which record claims it; undefined when another record claimed it first. */
+/** Marks an available address as claimed by this record; undefined if another record claimed it first. */
 async function tryToClaim(deps: SourceDeps, record: ElasticIP, source: ElasticIP): Promise<ElasticIP | undefined> {
   if (isClaimedBy(source, record)) return source.status?.address === undefined ? undefined : source
   const { claimRef } = record.spec
@@ -142,7 +142,7 @@ async function setSource(deps: SourceDeps, record: ElasticIP, source: ElasticIP 
   )
 }
 
-/** Ends the claim on an address that no record uses: it is available again. */
+/** Ends the claim on an address that no record uses, which makes it available again. */
 export async function makeAvailable(
   deps: Pick<LedgerDeps, 'records'>,
   source: ElasticIP,
@@ -160,7 +160,7 @@ export async function makeAvailable(
 export type WarmCandidates = {
   /** An address that seems to be available; this process picks it again only after its record has changed. */
   pick(of: { location: string; family: IpFamily }): ElasticIP | undefined
-  /** Makes one available to `pick` again that was not tried after all. */
+  /** Returns a candidate that was not tried after all, so that `pick` may choose it again. */
   unpick(source: ElasticIP): void
 }
 

@@ -9,8 +9,8 @@ import { takeNamed, unusableReason } from '../record/unusable-reservation.ts'
 import { whoseIs } from '../record/whose.ts'
 
 /**
- * Looks up the reservation that an administrator named in an ElasticIP; from then on Services can name that ElasticIP.
- * Where this cannot be, writes the reason into its status and returns it.
+ * Looks up the reservation that an operator named in an ElasticIP, so that Services can name that ElasticIP. If this
+ * fails, writes the reason into its status and returns it.
  */
 export async function provision(deps: LedgerDeps, source: ElasticIP, signal: AbortSignal): Promise<string | undefined> {
   const found = await findNamedReservation(deps, source, signal)
@@ -31,7 +31,7 @@ async function findNamedReservation(
   if (id === undefined) return "spec.reservationID is missing: set it to the id of one of the project's reservations"
   const owner = ownerOf(source, await deps.records.list({ signal }))
   if (owner) return `reservation ${id} belongs to ElasticIP ${owner.metadata.name} already`
-  // From the project's list: by its id the cloud might answer with a reservation of another project as well.
+  // A lookup by id might return a reservation of another project, so this searches the project's list.
   const found = (await deps.cloud.reservations({}, signal)).find((reservation) => reservation.id === id)
   if (!found) return `${name} has no reservation ${id} of public addresses in this project; check spec.reservationID`
   if (found.state === 'denied') return `${name} denied the request for reservation ${id}`
@@ -48,7 +48,7 @@ async function findNamedReservation(
   return `reservation ${id} is in ${found.location ?? 'no location'}, but spec.location is ${location}; correct or remove it`
 }
 
-/** The other record that owns a reservation already; of two provisioned ones that name it, the older. */
+/** The other record that already owns the reservation; of two provisioned ones that name it, the older one. */
 function ownerOf(source: ElasticIP, all: ElasticIP[]): ElasticIP | undefined {
   const ageOrder = ({ metadata }: ElasticIP) => `${metadata.creationTimestamp} ${metadata.name}`
   return all
@@ -81,8 +81,8 @@ async function accept(
 }
 
 /**
- * Writes off a provisioned address that the cloud no longer has. The Service that uses it loses it, for the cloud may
- * have given the address to another customer.
+ * Writes off a provisioned address that the provider no longer has. Its Service loses it, because the address may
+ * already belong to another customer.
  */
 async function writeOffProvisioned(
   deps: LedgerDeps,
@@ -102,7 +102,7 @@ async function writeOffProvisioned(
 
 const lostReason = 'Lost'
 
-/** The address that was written off. The cloud may give its id to another program's order, which is not meant. */
+/** The address that was written off. The provider may reuse its id for an unrelated order. */
 function lostAddress({ status }: ElasticIP): string | undefined {
   return status?.conditions?.find(({ reason }) => reason === lostReason)?.message
 }
@@ -115,7 +115,9 @@ function notProvisioned(deps: LedgerDeps, source: ElasticIP, message: string): S
 
 export type ProvisionedSeen = { source: ElasticIP | undefined; record: ElasticIP | undefined }
 
-/** When a missed address is checked again: a Service may announce what is another customer's by then. */
+/**
+ * When a missing address is checked again: it may already be another customer's, and a Service may still announce it.
+ */
 const secondCheckMs = 30_000
 
 export type ProvisionedChecks = {
@@ -126,9 +128,10 @@ export type ProvisionedChecks = {
 }
 
 /**
- * Checks from time to time whether the cloud still has a provisioned address. It need not carry our marks, so it is not
- * in the sweep's list. It is written off only when two checks in a row miss it, by its id and in the project's list. An
- * address whose id the cloud gave to another one is missing, too. A token that lost its rights finds nothing by an id.
+ * Checks periodically whether the provider still has a provisioned address. The reservation need not carry our marks,
+ * so the sweep's list may lack it. The address is written off only when two checks in a row miss it, both by id and in
+ * the project's list. It is also missing if its id now has another address. A token that lost its rights finds nothing
+ * by id.
  */
 export function provisionedCheck(
   deps: LedgerDeps,

@@ -11,11 +11,12 @@ import { inUseBy, makeAvailable } from './claim-source.ts'
 type Deps = Pick<LedgerDeps, 'records' | 'possibleUsers'>
 
 /**
- * Ends the claim on an address whose record is deleted. Every claim looks whether the address is in use, so only the reclaim
- * policy `Delete` of one that a Service saw needs care. An address in use stays claimed, and this throws AddressInUse. Where
- * a Service shows it that requests it by name, it is available: that Service claims it again.
+ * Ends the claim on an address whose record is deleted. Every claim checks for other users, so only a source with the
+ * policy `Delete` that a Service used needs care. While others use the address it stays claimed, and this throws
+ * AddressInUse. But if one of them requests this ElasticIP by name, the source becomes available, and that Service
+ * claims it again.
  *
- * `key` is the Service whose record is deleted, where the caller acts for it.
+ * `key` is the Service whose record is deleted, if the caller acts for it.
  */
 export async function reclaimSource(
   deps: Deps,
@@ -35,8 +36,8 @@ export async function reclaimSource(
 }
 
 /**
- * Returns a provisioned address to its ElasticIP and removes the Service's record. Before that it writes on the source
- * whether a Service used the address: this decides whether the reclaim policy `Delete` applies afterwards.
+ * Returns a provisioned address to its ElasticIP and removes the Service's record. Before that, it records on the
+ * source whether a Service used the address, which decides whether the reclaim policy `Delete` applies.
  */
 export async function returnToSource(
   deps: Deps & Pick<LedgerDeps, 'log'>,
@@ -52,14 +53,14 @@ export async function returnToSource(
   try {
     if (current) await reclaimSource(deps, { source: current, key: claimKey(record) }, signal)
   } catch (error) {
-    // The record is deleted, and the ElasticIP says why: its own controller looks again.
+    // The record is deleted, and the status of the ElasticIP says why it stays: its own controller looks again.
     if (!(error instanceof AddressInUse)) throw error
   }
 }
 
 /**
- * Writes on an available address again which record holds it, where another writer overwrote that, or where it was about
- * to be released.
+ * Restores on an available address the claim of the record that holds it, after another writer overwrote the claim or
+ * began a release.
  */
 export async function restoreClaim(
   deps: Pick<LedgerDeps, 'records'>,
@@ -67,7 +68,7 @@ export async function restoreClaim(
   signal: AbortSignal,
 ): Promise<void> {
   const { claimRef: former, ...spec } = source.spec
-  // The API server lets no claimRef name another Service: the wrong one goes first.
+  // The API server refuses a claimRef that changes its Service, so the wrong one is removed first.
   const isOther = former !== undefined && claimKey(source) !== claimKey(record)
   const current = isOther ? await deps.records.writeSpec(source, spec, { signal }) : source
   const claimRef = claimRefOf(record, !isOther && former?.setByOperator === true)
@@ -77,17 +78,17 @@ export async function restoreClaim(
 }
 
 /**
- * Transfers a warm address to its Service for good: first the marks at the cloud change, then the warm record goes. Until
- * then two records have the reservation, and no other Service can claim the warm one.
+ * Transfers a warm address to its Service for good: changes the marks at the provider, then removes the warm record.
+ * Until then two records have the reservation, and no other Service can claim the warm one.
  */
 export async function transferWarm(
   deps: Pick<LedgerDeps, 'records' | 'cloud' | 'scheme' | 'log'>,
   { source, record }: { source: ElasticIP; record: ElasticIP },
   signal: AbortSignal,
 ): Promise<void> {
-  // The record says it even if the source's status was emptied.
+  // The record has the id even if the source's status was emptied.
   const { reservationID = '', address } = record.status ?? {}
-  // The cloud may have given its id to another order since it was reserved.
+  // The provider may have reused the id for another order, so the marks must be the warm record's.
   const warm = { id: reservationID, marks: sourceMarks(deps.scheme, source.metadata.uid ?? '') }
   await deps.cloud.mark(warm, transferMarks(deps.scheme, addressKeyOf(record) ?? ''), signal)
   await deps.records.remove(source, { signal })
@@ -95,7 +96,7 @@ export async function transferWarm(
   deps.log.info({ record: record.metadata.name, address, from: source.metadata.name }, 'address transferred')
 }
 
-/** Removes the name of its source from a record: the source is deleted, or it has nothing to do with the record. */
+/** Removes the name of its source from a record: the source is deleted, or unrelated to the record. */
 export function clearSource(
   deps: Pick<LedgerDeps, 'records'>,
   record: ElasticIP,

@@ -4,13 +4,13 @@ import { isWarm } from '../record/source.ts'
 
 export type WarmSeen = {
   records: ElasticIP[]
-  /** Where Services get their addresses now. */
+  /** The locations where Services get their addresses now. */
   locations: ReadonlySet<string>
-  /** How many warm addresses there should be in each location. */
+  /** How many warm addresses each location should have. */
   size: number
   /** For how long no Service has used a location. */
   unusedForMs: (location: string) => number
-  /** How long a location that Services no longer use keeps its warm addresses: the next Service may come soon. */
+  /** How long an unused location keeps its warm addresses: the next Service may come soon. */
   graceMs: number
 }
 
@@ -51,7 +51,7 @@ export function planWarm(seen: WarmSeen): WarmPlan {
   return { add, surplus }
 }
 
-/** At most one at a time: a cloud that is slow or refuses gets no second request meanwhile. */
+/** At most one record per location at a time: a provider that is slow or refuses gets no second request meanwhile. */
 function additionsIn(location: string, { unclaimed, ...seen }: WarmSeen & { unclaimed: ElasticIP[] }): WarmPlan['add'] {
   const isPending = unclaimed.some(({ spec, status }) => spec.location === location && status?.address === undefined)
   const taken = new Set(seen.records.map(({ metadata }) => metadata.name))
@@ -59,7 +59,7 @@ function additionsIn(location: string, { unclaimed, ...seen }: WarmSeen & { uncl
   return isPending || name === undefined ? [] : [{ name, location }]
 }
 
-/** The names of a location's warm addresses; skips the names of addresses that an administrator took out of the pool. */
+/** The names of a location's warm addresses, without those of addresses that an operator took out of the pool. */
 function namesIn(location: string, { records, size }: WarmSeen): string[] {
   const others = new Set(records.filter((record) => !isWarm(record)).map(({ metadata }) => metadata.name))
   const prefix = `warm-${location.toLowerCase().replaceAll(/[^a-z0-9-]/g, '-')}`
@@ -70,12 +70,12 @@ function namesIn(location: string, { records, size }: WarmSeen): string[] {
   return names
 }
 
-/** Whether a location that Services no longer use keeps its warm addresses for now. */
+/** Whether an unused location keeps its warm addresses for now. */
 function isStillKept(location: string, { locations, unusedForMs, graceMs }: WarmSeen): boolean {
   return !locations.has(location) && unusedForMs(location) < graceMs
 }
 
-/** Measures for how long Services have not used a location, from when we first saw that. */
+/** Measures how long each location has been unused, from the moment we first saw it. */
 export function unusedFor(seen: Sights, locations: ReadonlySet<string>): WarmSeen['unusedForMs'] {
   for (const location of locations) seen.forMs(location, undefined)
   return (location) => (locations.has(location) ? 0 : seen.forMs(location, 'unused'))

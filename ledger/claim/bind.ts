@@ -3,7 +3,7 @@ import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { protectedAnnotation } from '../record/names.ts'
 import { type StatusChange, condition } from '../record/records.ts'
 
-/** Writes down which stored Service holds an address: first its uid, then the phase. */
+/** Records which stored Service holds an address: first its uid, then the phase. */
 export async function bind(
   deps: Pick<LedgerDeps, 'records' | 'now'>,
   { record, uid }: { record: ElasticIP; uid: string },
@@ -18,7 +18,7 @@ export async function bind(
   await deps.records.writeStatus(claimed, bound(deps, claimRef), { signal })
 }
 
-/** Writes down the reclaim policy that the Service requests now. */
+/** Records the reclaim policy that the Service requests now. */
 export async function setReclaimPolicy(
   deps: Pick<LedgerDeps, 'records'>,
   { record, reclaim }: { record: ElasticIP; reclaim: ReclaimPolicy },
@@ -28,7 +28,7 @@ export async function setReclaimPolicy(
 }
 
 /**
- * Writes down whether the Service is protected: it may be deleted after an uninstall, when no controller sees its
+ * Records whether the Service is protected: after an uninstall it may be deleted while no controller sees its
  * annotation.
  */
 export async function noteProtection(
@@ -41,7 +41,7 @@ export async function noteProtection(
   await deps.records.writeSpec({ ...record, metadata: { ...record.metadata, annotations } }, record.spec, { signal })
 }
 
-/** Writes on a provisioned address that a stored Service holds it. */
+/** Records on a provisioned address that a stored Service holds it. */
 export async function bindSource(
   deps: Pick<LedgerDeps, 'records' | 'now'>,
   source: ElasticIP,

@@ -2,7 +2,7 @@ import { type IpFamily, familyNames } from '../../lib/ip-address.ts'
 import type { AddressKey, ElasticIP, ReclaimPolicy } from '../record/elastic-ip.ts'
 import type { Want } from '../want/want.ts'
 
-/** The address to claim: one in a location, or the address of a provisioned ElasticIP. */
+/** The address to claim: one in a location, or that of a provisioned ElasticIP. */
 export type ClaimSpec = { family: IpFamily } & (
   | { location: string; reclaim: ReclaimPolicy; isReclaimStated?: true; elasticIP?: undefined }
   | { elasticIP: string; location?: undefined; reclaim?: undefined; isReclaimStated?: undefined }
@@ -12,17 +12,17 @@ export type Claim = ClaimSpec & {
   key: AddressKey
   /** The uid of the stored Service; absent while it is created. */
   uid?: string | undefined
-  /** The Service already shows one of our addresses: the cloud may have it although no record does. */
+  /** The Service already shows one of our addresses: the provider may have it although no record does. */
   isShown?: boolean
-  /** Whether to wait until the signal aborts while the record is busy, as a review does; else `busy` is the result at once. */
+  /** Whether to wait for a busy record until the signal aborts, as a review does; else the result is `busy` at once. */
   wait: boolean
 }
 
 export type ClaimResult =
   | { kind: 'held'; record: ElasticIP; address: string }
   /**
-   * The address will come later: the cloud has not granted it, or could not be reached. `retryAfterMs`: how long to wait
-   * before the cloud is asked again; absent where it was not asked.
+   * The address will come later: the provider has not granted it, or could not be reached. `retryAfterMs`: how long to
+   * wait before asking the provider again; absent if it was not asked.
    */
   | { kind: 'pending'; reason: string; retryAfterMs?: number }
   /** There will be no address until a person changes something. `retryAfterMs` as above. */
@@ -51,7 +51,7 @@ function reserveSpec(
   return { location, reclaim, ...(isReclaimStated && { isReclaimStated }), family }
 }
 
-/** The spec of a claim's new record, with the available address to try first, if any. */
+/** The spec of a claim's new record, and the available address that it tries first, if any. */
 export function recordSpecOf(claim: ClaimSpec, source: ElasticIP | undefined): Omit<ElasticIP['spec'], 'claimRef'> {
   const location = claim.location ?? source?.spec.location
   const sourceRef = namedSource(claim) ?? (source && ({ name: source.metadata.name, type: 'WarmPool' } as const))

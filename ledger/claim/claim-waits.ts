@@ -1,8 +1,9 @@
-// How long the claim of a stored Service waits after the cloud was asked in vain. Any editor of a Service could empty the
-// cloud's rate limit otherwise: each edit would be an order, past every back-off. Another request of the Service ends the
-// wait, except one that the cloud asked for. After three such changes the wait is for any request.
+// How long the claim of a stored Service backs off after a failed call to the provider. Without this, anyone who may
+// edit a Service could use up the provider's rate limit: each edit would be an order. A changed request ends the wait,
+// unless the provider asked for it. After three such changes, the wait applies to any request.
 //
-// Each process has its own memory (docs/adr/0020-waiting-for-the-cloud.md). A create has no Service yet, and does not wait.
+// Each process has its own memory (docs/adr/0020-waiting-for-the-cloud.md). A create has no stored Service yet, and
+// does not wait.
 import { backoffMs } from '../../lib/repeat.ts'
 import { shortMemory } from '../../lib/short-memory.ts'
 import type { AddressKey } from '../record/elastic-ip.ts'
@@ -11,26 +12,26 @@ import type { Claim, ClaimResult } from './claim-spec.ts'
 export type ClaimWaits = {
   /** How long the next claim has to wait; 0 if it may be made now. */
   leftMs(claim: Claim): number
-  /** The result that a claim has for as long as it waits; undefined if it may be made now. */
+  /** The result of a claim while it waits; undefined if it may be made now. */
   standing(claim: Claim): ClaimResult | undefined
-  /** Keeps what a claim came to; `retryAfterMs` of the result is then how long the next one waits. */
+  /** Remembers the result of a claim. Its `retryAfterMs` becomes the wait before the next claim. */
   note(claim: Claim, result: ClaimResult): ClaimResult
-  /** Why the last claim of a key came to no address; undefined if none waits. */
+  /** Why the last claim of a key got no address; undefined if no claim waits. */
   reason(key: AddressKey): string | undefined
-  /** Forgets the wait of a key: its record has an address, perhaps by a sweep. */
+  /** Ends the wait of a key because its record has an address, perhaps from a sweep. */
   end(key: AddressKey): void
 }
 
-/** As after an error of any other kind. */
+/** The same back-off as after any other error. */
 const refusedMs = { firstMs: 500, maxMs: 300_000 }
-/** How long until we ask whether the cloud has granted an address: the longer it is pending, the rarer. */
+/** How long until we ask whether the provider has granted an address. The wait grows while the address is pending. */
 const pendingMs = { first: 5_000, longest: 60_000 }
-/** A cloud that asks for a longer wait does not know that users change their Services. */
+/** A provider that asks for a longer wait does not know that users change their Services. */
 const maxAskedMs = 10 * 60_000
 const unaskedMs = 1_000
-/** A person corrects a request that fails, perhaps twice. */
+/** A person needs perhaps two attempts to correct a request that fails. */
 const maxChanges = 3
-/** Longer than any wait. Older entries say nothing any more, and their Services may be deleted. */
+/** Longer than any wait. Older entries are meaningless, and their Services may be deleted. */
 const keptMs = 20 * 60_000
 
 type Wait = {
@@ -39,15 +40,15 @@ type Wait = {
   result: Exclude<ClaimResult, { kind: 'held' }>
   untilMs: number
   until: Date
-  /** Whether another request waits too. */
+  /** Whether a changed request waits too. */
   isForAll: boolean
-  /** How often the request has changed before the wait of the one before it had ended. */
+  /** How often the request has changed while its predecessor still waited. */
   changes: number
   refusals: number
   pendingSinceMs: number | undefined
 }
 
-/** Nothing waits yet. */
+/** Creates the memory of one process, in which no claim waits yet. */
 export function claimWaits({ monotonicMs, now }: { monotonicMs: () => number; now: () => Date }): ClaimWaits {
   const waits = shortMemory<AddressKey, Wait>({ keptMs, monotonicMs })
   const waitOf = (claim: Claim) => {
@@ -87,18 +88,21 @@ export function claimWaits({ monotonicMs, now }: { monotonicMs: () => number; no
   }
 }
 
-/** The fields that decide about the answer of the cloud; the later fate of the address does not count. */
+/** The fields that decide the provider's answer. The later fate of the address does not matter. */
 function wishOf({ family, location, elasticIP }: Claim): string {
   return JSON.stringify([family, location, elasticIP])
 }
 
-/** A person who has changed something reads when the cloud is asked again. Without the cloud, a review asks at once. */
+/**
+ * A person who has changed something is told when we ask the provider again. If the provider was not asked, a review
+ * asks at once.
+ */
 function forReview({ result, until }: Wait): ClaimResult | undefined {
   if (askedMs(result) === undefined) return undefined
   return { ...result, reason: `${result.reason}; it is asked again after ${until.toISOString()}` }
 }
 
-/** How long the cloud wants us to wait; undefined if it was not asked. */
+/** How long the provider wants us to wait; undefined if it was not asked. */
 function askedMs(result: Wait['result']): number | undefined {
   return result.kind === 'busy' ? undefined : result.retryAfterMs
 }

@@ -1,4 +1,5 @@
-// The way of a claim, from top to bottom: `tryClaim` has the steps to the record, obtain-address.ts those to the address.
+// The course of a claim, from top to bottom: `tryClaim` has the steps to the record, obtain-address.ts those to the
+// address.
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isAlreadyExists, isConflict } from '../../kube/errors.ts'
@@ -27,31 +28,32 @@ import { refuse, unrecorded } from './store-result.ts'
 import { answerFromRecord, holdStored, mismatchOf, takeOverRecord } from './stored-record.ts'
 
 export type Claims = UnderWay & {
-  /** How long claims wait because the cloud was asked in vain. */
+  /** How long claims wait after failed calls to the provider. */
   waits: Pick<ClaimWaits, 'leftMs' | 'reason' | 'end'>
   /**
-   * The address of a Service: the one that its record holds, an available one, or a new one. Only one replica can create
-   * the record. Throws KubeError when the API server does not answer; then nothing was bought without a record. At the
-   * abort a claim that waits is busy, and any other throws the signal's reason; what is under way goes on.
+   * Returns the address of a Service: the one in its record, an available one, or a new one. Only one replica can
+   * create the record. Throws KubeError when the API server does not answer: then no address was bought without a
+   * record. At the abort a waiting claim returns busy, and any other throws the signal's reason; work that is under way
+   * continues.
    */
   claim(claim: Claim, signal: AbortSignal): Promise<ClaimResult>
-  /** Reads what each claim asks first, so that one that begins within a second need not wait for it. It never fails. */
+  /** Prefetches what each claim reads first, for a claim that begins within a second. It never fails. */
   readAhead(signal: AbortSignal): Promise<void>
-  /** The result that a claim of a Service without a record would have. Writes nothing. */
+  /** The result that a claim would have for a Service without a record. Writes nothing. */
   preview: (claim: Claim, signal: AbortSignal) => ReturnType<typeof previewClaim>
 }
 
 export type ClaimDeps = ObtainDeps &
   Pick<Identity, 'haltReason' | 'isAdopted'> & {
-    /** Starts the time that one claim may spend at the cloud; other processes wait longer before they take over. */
+    /** Starts the clock for one claim's time at the provider. Other processes wait longer before they take over. */
     timeLimit: () => TimeLimit
     monotonicMs: () => number
   }
 
 type ProcessDeps = ClaimDeps & {
-  /** The claims of this process that may be at the cloud, by the name of their record. */
+  /** The claims of this process that may have a call to the provider in progress, by the name of their record. */
   running: Map<string, Promise<ClaimResult>>
-  /** The names of removed records for which this process has bought an address. */
+  /** The names of removed records for which this process bought an address. */
   unrecorded: Set<string>
 }
 
@@ -94,11 +96,11 @@ async function busyAtConflict(attempt: Promise<ClaimResult>): Promise<ClaimResul
   }
 }
 
-/** Steps 1 to 7: get the record, which allows this process to act for the Service. */
+/** Steps 1 to 7: get a record that allows this process to act for the Service. */
 async function tryClaim(deps: ProcessDeps, claim: Claim, signal: AbortSignal): Promise<ClaimResult> {
-  // 1. Read the adoption mark and start the clock. Both come before the record names us as the sender of a request, for
-  //    two reasons. A later adoption says nothing about the time until now. And this process may be frozen after
-  //    the record is written. When it runs again, other processes have taken over: its time must be over by then.
+  // 1. Read the adoption mark and start the clock, both before the record names us as the sender of a request.
+  //    The mark must cover the time until now, which a later adoption would not. And this process may be frozen after
+  //    it wrote the record. By the time it runs again, others may have taken over, so its time must be up by then.
   const [halted, isFresh, isItsTurn] = await Promise.all([
     deps.haltReason(signal),
     !claim.isShown && !deps.unrecorded.has(recordName(claim.key)) && deps.isAdopted(signal, claim.key),
@@ -107,23 +109,23 @@ async function tryClaim(deps: ProcessDeps, claim: Claim, signal: AbortSignal): P
   if (halted !== undefined) return answerWhileHalted(deps, { claim, reason: halted }, signal)
   if (!isItsTurn) return busy
   const timeLimit = deps.timeLimit()
-  // 2. Choose the available address to begin with, so that the new record names it from the start.
+  // 2. Choose the available address to try first, so that the new record names it from the start.
   const { source, obstacle } = await chooseSource(deps, { ...claim, isFresh }, signal)
   if (obstacle?.kind === 'busy') return obstacle
-  // 3. Create the record. The API server lets one process succeed: that one goes on to the address.
+  // 3. Create the record. The API server lets one process succeed, which continues with the address.
   const created = obstacle ? undefined : await createRecord(deps, { claim, source }, signal)
   const isNew = !claim.isShown
   if (created) return start(deps, { record: created, isFresh, isNew, source, family: claim.family }, timeLimit)
-  // 4. Else read the record that exists. If it disappeared in between, the next attempt creates it.
+  // 4. Else read the existing record. If it disappeared in between, the next attempt creates it.
   const stored = await deps.records.get(claim.key, { signal })
   if (!stored) return obstacle ?? busy
-  // 5. Share the request of another claim in this process: it will have the result first. A request for another want
-  // ends first.
+  // 5. Share the request of another claim in this process: its result comes first. But a request for
+  //    another want must end first.
   const shared = deps.running.get(stored.metadata.name)
   if (shared && familyOf(stored) === claim.family)
     return provisionedSourceOf(stored) === claim.elasticIP ? shared : busy
-  // 6. Return what the record says. Write nothing for a claim that would only be refused again. But go on where the
-  //    record had claimed the address before the process that served it died: then only this claim uses the address.
+  // 6. Return what the record says. A claim that would only be refused again writes nothing. But continue if the
+  //    record claimed the address before the process that served it died: then only this claim uses the address.
   const result = await answerFromRecord(deps, { record: stored, claim }, signal)
   if (result) return result
   if (obstacle && !(source?.status?.address !== undefined && isClaimedBy(source, stored))) return obstacle
@@ -133,7 +135,7 @@ async function tryClaim(deps: ProcessDeps, claim: Claim, signal: AbortSignal): P
   return start(deps, { record, isFresh: false, family: claim.family }, timeLimit)
 }
 
-/** While another cluster uses our id a Service has the address that its record holds for it, and gets no other. */
+/** While another cluster uses our id, a Service keeps the address that its record holds, and gets no other. */
 async function answerWhileHalted(
   deps: ClaimDeps,
   { claim, reason }: { claim: Claim; reason: string },
@@ -146,14 +148,14 @@ async function answerWhileHalted(
 }
 
 /**
- * Whether the record of an address may be created. A Service's second record comes after its first: so the limits count
+ * Whether the record of an address may be created. A Service's second record waits for its first. So the limits count
  * both, and no Service has only a second address.
  */
 async function isTurnOf({ records }: ClaimDeps, { key }: Claim, signal: AbortSignal): Promise<boolean> {
   return !isSecondKey(key) || (await records.get(serviceOfAddress(key), { signal })) !== undefined
 }
 
-/** The available address of a new record, and what prevents the claim if that address is named and cannot be had. */
+/** The available address for a new record. Or the obstacle, if the claim names an address that it cannot have. */
 async function chooseSource(
   deps: ClaimDeps,
   { key, elasticIP, location, family, isFresh }: Claim & { isFresh: boolean },
@@ -161,14 +163,14 @@ async function chooseSource(
 ): Promise<{ source: ElasticIP | undefined; obstacle?: ClaimResult }> {
   if (elasticIP === undefined) return { source: isFresh ? deps.warmCandidates.pick({ location, family }) : undefined }
   const source = await deps.records.get(elasticIP)
-  // It was created a moment ago, perhaps together with the Service: a controller is about to provision it.
+  // The ElasticIP is new, perhaps created together with the Service: a controller is about to provision it.
   const isNew = source && isSource(source) && isUnwritten(source) && !source.metadata.deletionTimestamp
   if (isNew) return { source, obstacle: busy }
   const reason = await findObstacle(deps, source, { name: elasticIP, key, family, signal })
   return reason === undefined ? { source } : { source, obstacle: { kind: 'refused', reason } }
 }
 
-/** Creates the record of a claim; undefined when the Service has a record already. */
+/** Creates the record of a claim; undefined if the Service already has one. */
 async function createRecord(
   deps: ClaimDeps,
   { claim, source }: { claim: Claim; source: ElasticIP | undefined },
@@ -187,12 +189,12 @@ async function createRecord(
 
 function start(deps: ProcessDeps, task: Task & Pick<Claim, 'family'>, timeLimit: TimeLimit): Promise<ClaimResult> {
   const { name } = task.record.metadata
-  // A definition of an older version drops what it does not know, and we would buy an address of the other family.
+  // An older CRD drops the unknown field, and we would buy an address of the other family.
   if (familyOf(task.record) !== task.family)
     return refuse(deps, task, `ElasticIP ${name} ${withoutFamily(task.family)}`)
   const obtain = async () => {
     const answer = await obtainAddress(deps, task, timeLimit)
-    // Also where the cloud has denied what it had not granted yet.
+    // This includes a denial of a request that was pending.
     if (answer.kind === 'refused') deps.turnover.giveBack(task.record)
     if (answer === unrecorded) deps.unrecorded.add(name)
     else if (answer.kind === 'held') deps.unrecorded.delete(name)
@@ -211,7 +213,7 @@ function withoutFamily(family: IpFamily): string {
 /** The address where it is known beforehand, or why there will be none. */
 type ClaimPreview = { address?: string | undefined; reason?: string | undefined }
 
-/** The result that a claim of a Service without a record would have. Writes nothing. */
+/** The result that a claim would have for a Service without a record. Writes nothing. */
 async function previewClaim(
   deps: PolicyDeps,
   claim: ClaimSpec & { key: string },
@@ -233,7 +235,7 @@ async function previewClaim(
   return reason === undefined ? { address: source?.status?.address } : { reason }
 }
 
-/** Work that has to end before the process does, although those who wait for it may leave. */
+/** Work that must end before the process does, even if its callers leave. */
 type UnderWay = {
   track: <T>(work: Promise<T>) => Promise<T>
   /** Resolves when nothing is under way any more. */

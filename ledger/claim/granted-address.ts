@@ -1,8 +1,9 @@
-// Whether an address that the cloud grants can be a Service's. A cloud's answer is checked as an own address is. A record
-// with a problem keeps the reservation and gets no address. Services of a namespace may share what all of them show.
+// Whether a Service may have an address that the provider grants: a grant gets the same checks as an own address. If
+// there is a problem, the record keeps the reservation and gets no address. Services of a namespace may share an
+// address that all of them show.
 //
-// The caches name who might hold it. Only what the API server has now counts: a Service may have been deleted a moment ago,
-// and clouds grant its address again.
+// The caches name possible holders, and live reads decide: a holder may have been deleted a moment ago, and providers
+// reuse addresses.
 import type { Cloud } from '../../clouds/ports/cloud.ts'
 import { type Service, keyOf } from '../../kube/objects.ts'
 import { type IpAddress, canonicalIpAddress, familyNames, parseIpAddress } from '../../lib/ip-address.ts'
@@ -31,15 +32,14 @@ export type GrantedFacts = {
 
 type UsedAddress = { address: string; reservationID: string }
 
-/** Checks the grants of one process. It remembers its own, so that no two claims at the same time share a reservation. */
+/** Checks the grants of one process, and remembers them, so that no two simultaneous claims share a reservation. */
 export function grantedCheck(facts: GrantedFacts): LedgerDeps['grantedProblem'] {
   const recent = recentGrants(facts.monotonicMs)
   return async (record, { id, address: text = '' }, signal) => {
     const address = parseIpAddress(text)
     if (!address) return `reservation ${id} is ${quote(text)}, which is no IP address`
     const used = { address: address.text, reservationID: id }
-    // It is looked up before it is remembered, and nothing happens in between: the later of two grants sees the earlier
-    // one.
+    // Look up, then remember, with no await in between: the later of two grants sees the earlier one.
     const holder = holderOf(facts, recent, { record, used })
     recent.remember({ ...record, status: { ...record.status, phase: 'Reserved', ...used } })
     const problem =
@@ -54,7 +54,7 @@ export function grantedCheck(facts: GrantedFacts): LedgerDeps['grantedProblem'] 
   }
 }
 
-/** A cache shows within this time what this process has stored. */
+/** Within this time a cache shows what this process has stored. */
 const unseenMs = 60_000
 
 type RecentGrants = ReturnType<typeof recentGrants>
@@ -73,10 +73,7 @@ function recentGrants(monotonicMs: () => number) {
   }
 }
 
-/**
- * Whether a new address is not of the family that was ordered, for a message. A reservation that a person named may have
- * any.
- */
+/** Why a new address is of the wrong family, for a message. A reservation that a person named may have any family. */
 function wrongFamily({ spec }: ElasticIP, { family }: IpAddress): string | undefined {
   const { ipFamily = 'IPv4', reservationID } = spec
   return reservationID !== undefined || familyNames[family] === ipFamily ? undefined : `is no ${ipFamily} address`
@@ -95,7 +92,7 @@ async function holderOf(
       current === 'unread' ||
       (current !== undefined &&
         (holdersIn([current], record, used).length > 0 ||
-          // A record that this process is about to store.
+          // This process is about to store the record.
           (recent.has(name) && reservationIdOf(current) === undefined)))
     if (isHolder) return `ElasticIP ${name} holds already`
   }
@@ -103,8 +100,8 @@ async function holderOf(
 }
 
 /**
- * Which other reservation has the address still, although we asked the cloud to delete it, for a message. A Service that
- * showed the address would keep that deletion from being sent again.
+ * Which other reservation still has the address although we asked the provider to delete it, for a message. A Service
+ * that showed the address would block a second request for that deletion.
  */
 async function undeletedHolderOf(
   { cached, reservation }: GrantedFacts,
@@ -124,8 +121,8 @@ async function undeletedHolderOf(
 }
 
 /**
- * Which other Service shows an address that its own does not show, for a message. One of its namespace that requests the
- * address only shares what this record holds.
+ * Which other Service shows an address that the record's Service does not show, for a message. A Service of the same
+ * namespace that requests the address only shares it.
  */
 async function viewerOf(
   { cached, stored, want }: GrantedFacts,
@@ -145,18 +142,19 @@ async function viewerOf(
   return undefined
 }
 
-/** A failed read counts as in use: the reservation is kept, and a later claim looks again. */
+/** An unreadable record or Service counts as a holder: the reservation is kept, and a later claim looks again. */
 const unread = () => 'unread' as const
 
-/** Why an address can be no Service's of this cluster; undefined for an ordinary one. */
+/** Why no Service of this cluster can have an address; undefined for an ordinary one. */
 export function unusable(address: IpAddress, clusterNetwork: LedgerDeps['clusterNetwork']): string | undefined {
   const network = clusterNetwork(address)
   return specialKind(address) ?? (network === undefined ? undefined : `is ${network} of this cluster`)
 }
 
 /**
- * The names of the other records that hold an address or its reservation. A record shares both with its source. A record
- * being released holds them until the cloud was asked to delete the reservation: then the address may be granted again.
+ * The names of the other records that hold an address or its reservation. A record shares both with its source. A
+ * record that is being released holds them until the provider was asked for the deletion: after that, it may grant the
+ * address again.
  */
 function holdersIn(all: readonly ElasticIP[], record: ElasticIP, used: UsedAddress): string[] {
   const holders = all.filter(({ metadata, status = {} }) => {
@@ -164,7 +162,7 @@ function holdersIn(all: readonly ElasticIP[], record: ElasticIP, used: UsedAddre
     const isSame = status.reservationID === used.reservationID
     return isSame || canonicalIpAddress(status.address ?? '') === used.address
   })
-  // A warm record may have the name of an older one, whose reservation went to a Service.
+  // A warm record may reuse the name of an older one whose reservation went to a Service.
   const isShared = (other: ElasticIP) =>
     other.status?.reservationID === used.reservationID && (hasSource(record, other) || hasSource(other, record))
   return holders.filter((other) => !isShared(other)).map(({ metadata }) => metadata.name)

@@ -1,5 +1,4 @@
-// The limits of claims: the addresses that there may be, the Services that are not stored yet, and the quotas of
-// namespaces.
+// The limits of claims: the number of addresses, the Services that are not stored yet, and the quotas of namespaces.
 import {
   type AddressKey,
   addressKeyOf,
@@ -17,23 +16,22 @@ import { type ResourceQuota, type Service, splitKey } from '../../kube/objects.t
 import { busy, type Claim, type ClaimResult } from './claim-spec.ts'
 import { counted } from '../../lib/text.ts'
 
-/** How many addresses there may be; undefined is no limit. */
+/** The maximum number of addresses; undefined is no limit. */
 export type Limits = { cluster: number | undefined; namespace: number | undefined }
 
-/** Why a record exceeds a limit, as its user is to read it; undefined where it exceeds none. */
+/** Why a record exceeds a limit, worded for its user; undefined if it exceeds none. */
 export type LimitCheck = (record: ElasticIP, signal: AbortSignal) => Promise<string | undefined>
 
-/** How many holders a refusal names: enough to know whom to ask. */
+/** How many holders a refusal names, so that its reader knows whom to ask. */
 const maxNamed = 10
 
 /**
- * Why a record exceeds a limit, among all records that exist; it may be among them already. Each claim writes its
- * record before it counts. So of claims that race for the last place none passes wrongly: the last to write sees all
- * others.
+ * Why a record exceeds a limit among all existing records, perhaps including itself. Each claim writes its record
+ * before it counts. So a race for the last place never exceeds the limit: the last writer sees all others.
  */
 export function overLimit(record: ElasticIP, all: readonly ElasticIP[], limits: Limits): string | undefined {
   const others = otherAddresses(record, all).filter((other) => !isCountedLater(other, record))
-  // A second address always has a first: in a preview neither has a record.
+  // A second address always has a first one, but in a preview neither has a record.
   const first = isSecond(record) && !others.some((other) => isFirstOf(other, record)) ? 1 : 0
   const namespace = record.spec.claimRef?.namespace
   const neighbours = others.filter(({ spec }) => spec.claimRef?.namespace === namespace)
@@ -44,7 +42,7 @@ export function overLimit(record: ElasticIP, all: readonly ElasticIP[], limits: 
       { holders: neighbours, more: first },
       namespaceLimit,
     ) ??
-    // A tenant reads this, and learns nothing of other namespaces.
+    // A tenant reads this, and must learn nothing about other namespaces.
     limitReason(
       { where: 'in the cluster', flag: '--max-addresses' },
       { holders: others, more: first, named: namespace === undefined ? others : neighbours },
@@ -53,15 +51,15 @@ export function overLimit(record: ElasticIP, all: readonly ElasticIP[], limits: 
   )
 }
 
-/** A record for each address besides the record's own. */
+/** All addresses but the record's own, each as one record. */
 function otherAddresses(record: ElasticIP, all: readonly ElasticIP[]): ElasticIP[] {
   const own = [record.metadata.name, record.spec.source?.name]
   return countedAddresses([record, ...all]).filter((one) => one !== record && !own.includes(one.metadata.name))
 }
 
 /**
- * A record for each address. A claimed available address counts with its Service's record, not with its source; a
- * deleted reservation does not count, however long the cloud takes.
+ * The records that count, one for each address. A claimed available address counts with its Service's record, not with
+ * its source. A reservation does not count once its deletion was requested, however long the provider takes.
  */
 export function countedAddresses(all: readonly ElasticIP[]): ElasticIP[] {
   const uids = new Set(all.map(({ metadata }) => metadata.uid))
@@ -73,10 +71,9 @@ export function countedAddresses(all: readonly ElasticIP[]): ElasticIP[] {
 }
 
 /**
- * Whether another record counts this one, so that this one need not count it. A new record counts all. A record that
- * waited for its answer may never have counted; it counts records that have a reservation or are older than itself. The
- * first record of a Service does not count the second, which is written after it and counts it: one of them may have
- * room.
+ * Whether another record counts this one, so that this one need not count it. A new record counts all others. A record
+ * that waited may never have counted; it counts records that are older or have a reservation. A Service's second record
+ * is written after the first one and counts it, not vice versa. So the first may still have room.
  */
 function isCountedLater(other: ElasticIP, record: ElasticIP): boolean {
   const isNew = isUnwritten(record)
@@ -113,33 +110,33 @@ function holderName(record: ElasticIP): string {
 
 type ClaimAddress = (claim: Claim, signal: AbortSignal) => Promise<ClaimResult>
 
-/** The claim of a Service that is not stored yet, with what it uses of its namespace's quotas once it is. */
+/** The claim of a Service that is not stored yet, with the share of its namespace's quotas that it will use. */
 export type UnboundClaim = Claim & { quotaUse: QuotaUse }
 
 type ClaimUnbound = (claim: UnboundClaim, signal: AbortSignal) => Promise<ClaimResult>
 
 export type UnboundLimitOptions = {
   claim: ClaimAddress
-  /** The addresses that are requested or reserved, and whose Service no controller has seen stored. */
+  /** The addresses that are requested or reserved for Services that no controller has seen stored. */
   unbound: () => AddressKey[]
   max: number
   /** The ResourceQuotas of a namespace, read live. */
   quotas: (namespace: string, signal: AbortSignal) => Promise<readonly ResourceQuota[]>
-  /** Reads what the claim will ask first. It never fails: the claim asks again. */
+  /** Prefetches what the claim reads first. It never fails: the claim reads again. */
   readAhead: (signal: AbortSignal) => Promise<void>
 }
 
-/** The part of the maximum that one namespace may use, so that no tenant takes admission from all others. */
+/** The share of the maximum that one namespace may use, so that no tenant blocks admission for all others. */
 const namespaceShare = 1 / 4
 
 /**
- * Limits claims for Services that may never be stored. Else a client could buy addresses without end: it only sends
- * reviews, or a quota refuses its Services after us. Beyond a limit the claim is pending, and the controller completes
- * it: it sees only stored Services.
+ * Limits claims for Services that may never be stored. Otherwise a client could buy addresses without end, by sending
+ * only reviews, or Services that a quota refuses after us. Beyond a limit the claim is pending, and the controller,
+ * which sees only stored Services, completes it.
  *
- * The waiting Services are read before the quotas: a Service that is stored in between counts twice, never not at all.
- * Nothing else here follows from another read, so a new Service costs two round trips before the cloud is asked. The
- * first one reads everything. The second one creates the record: an earlier record would have to be deleted again if a
+ * The waiting Services are read before the quotas: a Service that is stored in between counts twice rather than not at
+ * all. No other read here depends on another. So a new Service costs two round trips before the call to the provider.
+ * The first reads everything, the second creates the record; a record created earlier would have to be deleted if a
  * quota refuses.
  */
 export function limitUnbound({ claim, unbound, max, quotas, readAhead }: UnboundLimitOptions): ClaimUnbound {
@@ -158,7 +155,7 @@ export function limitUnbound({ claim, unbound, max, quotas, readAhead }: Unbound
       const [limiting] = await Promise.all([isCounted ? quotas(namespace, signal) : [], readAhead(signal)])
       const services = new Set(neighbours.map(serviceOfAddress)).difference(new Set([serviceOfAddress(key)])).size
       const refusal = quotaReason(limiting, quotaUse, services)
-      // The time of the review is over, and a claim that begins now could not be answered.
+      // The review has timed out, so nobody would read the answer of a claim that begins now.
       if (signal.aborted) return busy
       return refusal === undefined ? await claim(wanted, signal) : { kind: 'pending', reason: refusal }
     } finally {
@@ -178,11 +175,11 @@ function unboundReason(of: { all: number; waiting: number; max: number; namespac
 /** How much of each resource of a ResourceQuota a request uses, by the API server's rules. */
 export type QuotaUse = Readonly<Record<string, number>>
 
-/** The quota that the API server charges when a LoadBalancer Service is created, or when another type becomes one. */
+/** The quota that the API server charges when a LoadBalancer Service is created, or a Service becomes one. */
 export function quotaUse({ spec }: Service, old: Service | null): QuotaUse {
   if (old?.spec.type === 'LoadBalancer') return {}
   const ports = spec.ports ?? []
-  // Without automatic node ports only those count that the user wrote.
+  // Without automatic node ports, only those that the user wrote count.
   const nodePorts = spec.allocateLoadBalancerNodePorts === false ? ports.filter(({ nodePort }) => nodePort) : ports
   const withNodePorts = old?.spec.type === 'NodePort' ? 0 : nodePorts.length
   const ofType = { 'services.loadbalancers': 1, 'services.nodeports': withNodePorts }
@@ -190,15 +187,15 @@ export function quotaUse({ spec }: Service, old: Service | null): QuotaUse {
 }
 
 /**
- * Why a ResourceQuota will refuse a Service a moment after us: then an address would be bought for no Service. `waiting`
- * are admitted Services of the namespace that no quota counts yet. Undefined if none will, or if a quota cannot be
- * judged: the API server decides then.
+ * Why a ResourceQuota will refuse a Service right after us, which would leave a bought address without a Service.
+ * `waiting` are admitted Services of the namespace that no quota counts yet. Undefined if no quota will refuse, or one
+ * cannot be judged: the API server decides then.
  */
 export function quotaReason(quotas: readonly ResourceQuota[], use: QuotaUse, waiting: number): string | undefined {
   for (const { metadata, status } of quotas) {
     for (const [resource, amount] of Object.entries(use)) {
       const [hard = '', used = ''] = [status?.hard?.[resource], status?.used?.[resource]]
-      // Comparisons with NaN are false.
+      // Comparisons with NaN are false, so an unreadable quantity refuses nothing.
       if (amount === 0 || !(amountOf(used) + amount * (waiting + 1) > amountOf(hard))) continue
       const others = waiting > 0 ? `, and ${waiting} more Services wait for their addresses` : ''
       return `ResourceQuota ${metadata.name} limits ${resource} to ${hard}, of which ${used} are used${others}`
@@ -207,7 +204,7 @@ export function quotaReason(quotas: readonly ResourceQuota[], use: QuotaUse, wai
   return undefined
 }
 
-/** The number that a quantity of Kubernetes means, as far as people write such for Services; else NaN. */
+/** The number that a Kubernetes quantity stands for, in the forms that people use for Services; else NaN. */
 function amountOf(quantity: string): number {
   const [, digits = '', suffix = ''] = /^(\d+)(k?)$/.exec(quantity) ?? []
   return digits === '' ? NaN : Number(digits) * (suffix === 'k' ? 1000 : 1)

@@ -1,4 +1,4 @@
-// Steps 8 to 13 of a claim: from a record that this process may act on to the address.
+// Steps 8 to 13 of a claim: from the record, on which this process may act, to the address.
 import { CloudError, type Reservation } from '../../clouds/ports/cloud.ts'
 import type { TimeLimit } from '../../lib/time-limit.ts'
 import { claimSource, inUseBy, type SourceClaim, type SourceDeps } from '../available/claim-source.ts'
@@ -13,24 +13,27 @@ import type { LimitCheck } from './limits.ts'
 import { holdSource, postpone, refuse, refuseOverLimit, storeReservation, useReservation } from './store-result.ts'
 import type { Turnover } from './turnover.ts'
 
-/** The parts that decide whether a record may have an address: the available ones, limits and turnover. */
+/** The policies that decide whether a record may have an address: available ones, limits and turnover. */
 export type PolicyDeps = SourceDeps & { overLimit: LimitCheck; turnover: Turnover }
 
 export type ObtainDeps = LedgerDeps & PolicyDeps
 
 export type Task = {
   record: ElasticIP
-  /** No reservation for the record can exist yet: none to look for before we reserve, none to keep when we are refused. */
+  /**
+   * The record cannot have a reservation yet. So there is none to look for before the reserve, and none to keep on a
+   * refusal.
+   */
   isFresh: boolean
-  /** This claim has created the record, and its Service shows no address: if the cloud then has none, none was ordered. */
+  /** This claim created the record, and its Service shows no address: if the provider has none, none was ordered. */
   isNew?: boolean
-  /** The available address that the record names, as it was when it was chosen. */
+  /** The available address that the record names, as it was when chosen. */
   source?: ElasticIP | undefined
 }
 
 /**
- * Steps 8 to 13: get an address for a record that this process may act on, and store the result. No caller's deadline
- * interrupts this, only the time limit does: a bought address must reach the record.
+ * Steps 8 to 13: gets an address for a record on which this process may act, and stores the result. Only the time limit
+ * interrupts this, no caller's deadline does: a bought address must reach the record.
  */
 export async function obtainAddress(deps: ObtainDeps, task: Task, timeLimit: TimeLimit): Promise<ClaimResult> {
   let { record, isFresh } = task
@@ -50,19 +53,19 @@ export async function obtainAddress(deps: ObtainDeps, task: Task, timeLimit: Tim
     const claimed: SourceClaim = isSource(record) ? { record } : await claimSource(deps, record, task.source)
     if ('reason' in claimed) return await refuse(deps, task, claimed.reason)
     record = claimed.record
-    // 10. Check the limits. Not earlier, for a warm address is counted already and its Service adds none. And every time,
-    //     for the process that created the record may have died before it checked them.
+    // 10. Check the limits now: a warm address is counted already, so its Service adds none. Check them every time:
+    //     the process that created the record may have died before it did.
     const reason = (await deps.overLimit(record, new AbortController().signal)) ?? deps.turnover.countOrder(record)
     if (reason !== undefined)
       return await refuseOverLimit(deps, { isFresh, isAbsent, record, source: claimed.source }, reason)
     if (claimed.source) return await holdSource(deps, record, claimed.source)
-    // 11. The source was deleted after all: make up for the search that step 8 left out.
+    // 11. The source was deleted after all: make up for the search that step 8 skipped.
     const missed = task.record.spec.source ? await search() : undefined
     if (typeof missed === 'string') return await refuse(deps, task, missed)
     if (missed) return await useReservation(deps, record, missed)
-    // 12. When the time is over other processes may have taken over, and only they may send a request.
+    // 12. Once the time is over, other processes may have taken over, and only they may send a request.
     if (timeLimit.isOver()) return { kind: 'pending', reason: 'the provider was too slow; the controller tries again' }
-    // 13. Reserve: a single call. It is never repeated blindly, unless the cloud gives all attempts the same address.
+    // 13. Reserve with a single call. It is never repeated blindly, unless the provider gives all attempts one address.
     return await reserve(deps, record, timeLimit.signal)
   } catch (error) {
     if (!(error instanceof CloudError)) throw error
@@ -89,15 +92,15 @@ function answerFailure(
   if (error.outcome === 'unknown') return recoverLost(deps, { record, error }, timeLimit)
   deps.turnover.giveBack(record)
   if (isFinal(error)) deps.turnover.noteRefusal(record)
-  // The record of a warm address stays, and its status says what is wrong.
+  // The record of a warm address stays, and its status states the problem.
   return isFinal(error)
     ? refuse(deps, { ...task, fault: error.fault, isFresh: task.isFresh && !isSource(record) }, error.message)
     : postpone(deps, record, error)
 }
 
 /**
- * The reservation that an earlier request or a predecessor made for a record. Or why the record cannot have the reservation
- * that a person wrote into it.
+ * The reservation that an earlier request or a predecessor made for a record. Or why the record cannot have the
+ * reservation that a person named in it.
  */
 async function findExisting(
   deps: LedgerDeps,
@@ -118,8 +121,8 @@ async function findExisting(
 }
 
 /**
- * Looks once whether a reserve whose answer was lost was carried out. If this is not seen, it is repeated once where the
- * cloud gives all attempts one address, and later claims look again.
+ * Looks once for the reservation of a reserve whose answer was lost. If there is none, repeats the reserve once where
+ * the provider gives all attempts one address. Later claims look again.
  */
 async function recoverLost(
   deps: ObtainDeps,
@@ -137,7 +140,7 @@ async function recoverLost(
   return postpone(deps, record, error)
 }
 
-/** The cloud certainly did nothing, and would refuse the same request again. */
+/** Whether the provider certainly did nothing, and would refuse the same request again. */
 function isFinal(error: CloudError): boolean {
   return error.outcome === 'nothing' && ['auth', 'quota', 'invalid'].includes(error.fault)
 }

@@ -7,8 +7,8 @@ import { obtainAddress } from './obtain-address.ts'
 import { mustWait } from './stored-record.ts'
 
 /**
- * Reserves the address of a warm record; `busy` while an earlier request for it may be in flight. Takes no signal: a
- * bought address must reach the record.
+ * Reserves the address of a warm record; returns `busy` while an earlier request for it may be in flight. Takes no
+ * signal: a bought address must reach the record.
  */
 export async function reserveWarm(deps: ClaimDeps, source: ElasticIP): Promise<ClaimResult> {
   if (mustWait(deps, source)) return busy
@@ -20,20 +20,21 @@ export async function reserveWarm(deps: ClaimDeps, source: ElasticIP): Promise<C
   return obtainAddress(deps, { record, isFresh: isFresh(source, deps.now()) }, timeLimit)
 }
 
-/** Its status is written at once, before the first request. If an old record has none, its status was emptied. */
+/** A new record gets its status before the first request. An old one without a status must have lost it. */
 function isFresh(record: ElasticIP, now: Date): boolean {
   const ageMs = now.getTime() - Date.parse(record.metadata.creationTimestamp ?? '')
   return isUnwritten(record) && ageMs < 60_000
 }
 
-/** Creates one more record of the warm pool; returns why not, if it would exceed a limit. */
+/** Creates one more record of the warm pool; returns the reason if that would exceed a limit. */
 export async function addWarm(
   deps: Pick<ClaimDeps, 'records' | 'overLimit'>,
   { name, location }: { name: string; location: string },
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const source = newWarm(name, location)
-  // Checked here, so that a record that cannot stay is not created again and again; and again when it is reserved.
+  // Checked before the create, so that a record that cannot stay is not created again and again. The reserve checks
+  // again.
   const reason = await deps.overLimit(source, signal)
   if (reason !== undefined) return reason
   try {

@@ -15,29 +15,31 @@ import { isAvailable, isSource } from '../record/source.ts'
 import type { ClaimResult } from './claim-spec.ts'
 
 /*
- * Stores what a request for an address came to, and makes it the result of the claim. No write here has a deadline. The
- * record must say what was bought, or that the request is over, even if its caller no longer waits.
+ * Stores the outcome of a request for an address, and makes it the result of the claim. No write here has a deadline.
+ * The record must name the bought address, or say that the request is over, even if its caller no longer waits.
  */
 
 /** Only their own time-outs end these calls. */
 const noDeadline = new AbortController().signal
 
-/** An address was bought, and no record says so: the next claim has to look for it. */
+/** An address was bought, but no record has it: the next claim must look for it. */
 export const unrecorded: ClaimResult = {
   kind: 'busy',
   reason: 'its record was removed while the provider answered',
 }
 
-/** Stores a reservation that existed already; an earlier request may have made it, in another location. */
+/** Stores an existing reservation, which an earlier request may have made in another location. */
 export async function useReservation(deps: LedgerDeps, record: ElasticIP, found: Reservation): Promise<ClaimResult> {
   const spec = specFor(record, found)
   const current = isDeepStrictEqual(spec, record.spec) ? record : await deps.records.writeSpec(record, spec)
   return storeReservation(deps, current, found)
 }
 
-/** The spec of a record for a reservation that was found. The record that retained it is lost: only its marks say so. */
+/**
+ * The spec of a record for a reservation that was found. If the record that retained it is lost, only the marks say so.
+ */
 function specFor(record: ElasticIP, { location, marks }: Reservation): ElasticIP['spec'] {
-  // A warm address was found by marks of its own: it is in its record's location, written as Services write it.
+  // A warm address is found by its own marks. So it is in its record's location, spelled as Services spell it.
   if (isSource(record)) return record.spec
   const isPlaced = location === undefined || reservationIdOf(record) !== undefined
   const isRetainedByMarks = isRetained(marks) && provisionedSourceOf(record) === undefined
@@ -77,15 +79,15 @@ export async function storeReservation(
   return stored ? resultOf(deps, stored, reservation) : lost(deps, record, reservation)
 }
 
-/** Says that a reservation has no record: it was removed while the cloud answered. */
+/** Reports a reservation whose record was removed while the provider answered. */
 function lost({ log }: LedgerDeps, { metadata: { name } }: ElasticIP, { id, address }: Reservation): ClaimResult {
   log.warn({ record: name, address, reservation: id }, 'reserved, but its record was removed meanwhile')
   return unrecorded
 }
 
 /**
- * Stores that the cloud's answer cannot be right. The reservation is kept, since its real state is unknown. One that is
- * older than the record was ordered for another record, and perhaps for another family: then this record orders its own.
+ * Stores why the provider's answer cannot be right. The reservation is kept, because its real state is unknown. If it
+ * is older than the record, it was ordered for another one, perhaps in another family. Then this record orders its own.
  */
 async function refuseGrant(
   deps: LedgerDeps,
@@ -107,7 +109,7 @@ function isOlder({ createdAt = '' }: Reservation, { metadata }: ElasticIP): bool
   return Date.parse(createdAt) < Date.parse(metadata.creationTimestamp ?? '')
 }
 
-/** The record's final state: other processes may have changed it while the cloud was slow. */
+/** The result by the record's final state: other processes may have changed it while the provider was slow. */
 function resultOf(deps: LedgerDeps, stored: ElasticIP, { id, address }: Reservation): ClaimResult {
   const facts = { record: stored.metadata.name, address, reservation: id }
   if (reservationIdOf(stored) === id) deps.log.info(facts, 'address reserved')
@@ -118,9 +120,8 @@ function resultOf(deps: LedgerDeps, stored: ElasticIP, { id, address }: Reservat
 }
 
 /**
- * Stores an available address that the record has claimed. Writes only to the record as it was when the source was
- * marked with its name. If the write meets a conflict, nothing is lost: unlike a bought address, this one stays with
- * its source.
+ * Stores an available address that the record has claimed. Writes only to the version of the record that the source was
+ * marked for. A conflict loses nothing: unlike a bought address, this one stays with its source.
  */
 export async function holdSource(deps: LedgerDeps, record: ElasticIP, source: ElasticIP): Promise<ClaimResult> {
   const { address = '', reservationID } = source.status ?? {}
@@ -138,13 +139,13 @@ function granted(facts: { reason: string; message: string; now: Date }): StatusC
   return { requestInFlight: undefined, message: undefined, conditions }
 }
 
-/** The cloud has a reservation for the record, which has no address from it. */
+/** The conditions of a record whose reservation has not granted its address. */
 function notGranted(facts: { reason: string; message: string; now: Date }): Condition[] {
   const accepted = condition('Accepted', { ...facts, status: 'True', reason: 'Accepted' })
   return [accepted, condition('Reserved', { ...facts, status: 'False' })]
 }
 
-/** `isAbsent`: the cloud was searched, and has no reservation for the record. `fault`: by which the cloud refused. */
+/** `isAbsent`: the provider was searched and has no reservation for the record. `fault`: the provider's refusal. */
 type Refused = { record: ElasticIP; isFresh: boolean; isAbsent?: boolean; fault?: Fault }
 
 /** Stores that there will be no address until a person changes something. */
@@ -155,18 +156,21 @@ export async function refuse(
 ): Promise<ClaimResult> {
   const request = notRequested(fault ?? 'refused', { message: reason, now: deps.now() })
   const conditions = isAbsent ? [request, notFound(deps)] : [request]
-  // An older record may be of a reserve whose answer was lost: it stays, and so does the trace of what that bought.
+  // An older record may belong to a reserve whose answer was lost. It stays, and with it the trace of what that bought.
   if (isFresh) await deps.records.remove(record)
   else await write(deps, record, { requestInFlight: undefined, message: reason, conditions })
   return { kind: 'refused', reason, ...(fault !== undefined && { retryAfterMs: 0 }) }
 }
 
-/** An address that its Service still shows may be another's now: by this condition it is withdrawn. */
+/**
+ * An address that the Service still shows may be another customer's now: this condition makes the controller withdraw
+ * it.
+ */
 function notFound({ cloud, now }: LedgerDeps): Condition {
   return assigned('False', { reason: 'NotFound', message: `${cloud.name} has no address for it`, now: now() })
 }
 
-/** Stores that the address would exceed a limit, and makes the one that it claimed available again. */
+/** Stores that the address would exceed a limit, and frees the available address that the record claimed. */
 export async function refuseOverLimit(
   deps: LedgerDeps,
   task: Refused & { source?: ElasticIP | undefined },
@@ -175,16 +179,17 @@ export async function refuseOverLimit(
   try {
     if (task.source) await makeAvailable(deps, task.source, noDeadline)
   } catch (error) {
-    // Another process wrote the source; once our record is removed, the controller sees that no record uses it.
+    // Another process wrote the source. Once our record is removed, the controller sees that no record uses it.
     if (!isConflict(error)) throw error
   }
   return refuse(deps, task, reason)
 }
 
-/** Stores that the request has to be repeated later. */
+/** Stores that the request must be repeated later. */
 export async function postpone(deps: LedgerDeps, record: ElasticIP, error: CloudError): Promise<ClaimResult> {
   deps.log.warn({ record: record.metadata.name, fault: error.fault, error: error.message }, 'address not reserved yet')
-  // The cloud may still carry out a call whose answer was lost: for every process, ours too, it is a request in flight.
+  // The provider may still execute a call whose answer was lost: for every process, ours too, it is a request in
+  // flight.
   const requestInFlight =
     error.outcome === 'unknown' ? { sender: deps.identity, sentAt: deps.now().toISOString() } : undefined
   const { fault, message } = error
@@ -195,8 +200,8 @@ export async function postpone(deps: LedgerDeps, record: ElasticIP, error: Cloud
 }
 
 /**
- * Writes the cloud's answer over other processes' writes, and through a short absence of the API server. Undefined if the
- * record was removed meanwhile.
+ * Writes the provider's answer over other processes' writes, and through a short outage of the API server. Undefined if
+ * the record was removed meanwhile.
  */
 function write(deps: LedgerDeps, record: ElasticIP, change: StatusChange): Promise<ElasticIP | undefined> {
   let current: ElasticIP | undefined = record
@@ -214,20 +219,20 @@ function write(deps: LedgerDeps, record: ElasticIP, change: StatusChange): Promi
 }
 
 /**
- * Whether a change still applies to the record as it is now. A reservation does until the record has another one or names
- * a source. A change about a request does until another process has sent a new request.
+ * Whether a change still applies to the current record. A reservation applies until the record has another one or names
+ * a source. A change about a request applies until another process has sent a new request.
  */
 function isStillDue(current: ElasticIP, { record, change }: { record: ElasticIP; change: StatusChange }): boolean {
   if (change.reservationID === undefined) return requestIdOf(current) === requestIdOf(record)
   const isSame = reservationIdOf(current) === change.reservationID
-  // Another process has seen it granted since.
+  // Another process has already seen the grant.
   if (isSame && change.address === undefined && current.status?.address !== undefined) return false
   return isSame || (reservationIdOf(current) === reservationIdOf(record) && current.spec.source === undefined)
 }
 
 /**
- * The part of a change that counts for a record that is being released. No Service may get its address, but it must name
- * its reservation; a change that names none leaves it.
+ * The part of a change that applies to a record that is being released. No Service may get its address, but the record
+ * must name its reservation; a change that names none leaves it.
  */
 function reservationOnly({ reservationID }: StatusChange): StatusChange {
   return reservationID === undefined ? {} : { reservationID }

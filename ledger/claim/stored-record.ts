@@ -17,8 +17,8 @@ import { isClaimedBy } from '../record/source.ts'
 import { type Claim, type ClaimResult, busy, namedSource } from './claim-spec.ts'
 
 /**
- * The meaning of an existing record for a claim of its Service: a result, `busy` included. Undefined when the claim may
- * take the record over: it has no address yet, and no process works on it.
+ * The result that an existing record gives a claim of its Service, `busy` included. Undefined if the claim may take the
+ * record over: it has no address yet, and no process works on it.
  */
 export async function answerFromRecord(
   deps: LedgerDeps,
@@ -26,8 +26,8 @@ export async function answerFromRecord(
   signal: AbortSignal,
 ): Promise<ClaimResult | undefined> {
   const mismatch = mismatchOf(record, claim)
-  // If a record that does not fit is in use or being deleted, the controller releases it; then the claim gets another
-  // one.
+  // If a record that does not fit is in use or being deleted, the controller releases it, and the claim then gets
+  // another one.
   if (mismatch !== undefined) return hasUnusedAddress(record) ? { kind: 'refused', reason: mismatch } : busy
   const held = await holdStored(deps, { record, claim }, signal)
   if (held) return held
@@ -37,8 +37,8 @@ export async function answerFromRecord(
 }
 
 /**
- * Whether a request in flight forbids the next one. Where the cloud gives all attempts of an order one address, an order
- * whose answer is lost is repeated. A claim of a named ElasticIP is no such repetition.
+ * Whether a request in flight blocks the next one. If the provider gives all attempts of an order one address, an order
+ * whose answer was lost may be repeated. A claim of a named ElasticIP does not repeat it.
  */
 export function mustWait(
   { cloud, requestsInFlight }: Pick<LedgerDeps, 'cloud' | 'requestsInFlight'>,
@@ -49,14 +49,14 @@ export function mustWait(
   return requestsInFlight.isInFlight(record) && !isRepetition
 }
 
-/** Why the address of a record is not what a claim requests; undefined if it may be. */
+/** Why the address of a record does not match what a claim requests; undefined if it may. */
 export function mismatchOf(record: ElasticIP, claim: Claim): string | undefined {
   return sourceMismatch(record, claim) ?? familyMismatch(record, claim) ?? locationMismatch(record, claim)
 }
 
 /**
- * Makes this process the sender of the next request for an unanswered record; a process that tries at the same time meets
- * a conflict. The caller's deadline ends neither write: all processes wait for a request once the record names it.
+ * Makes this process the sender of the next request for an unanswered record. A process that tries at the same time
+ * gets a conflict. The caller's deadline ends neither write: all processes wait for a request once the record names it.
  */
 export async function takeOverRecord(deps: LedgerDeps, record: ElasticIP, claim: Claim): Promise<ElasticIP> {
   const isNamed = claim.elasticIP !== undefined
@@ -72,27 +72,32 @@ export async function takeOverRecord(deps: LedgerDeps, record: ElasticIP, claim:
     reclaimPolicy: reclaimPolicyFor(record, claim),
   })
   const requestInFlight = { sender: deps.identity, sentAt: deps.now().toISOString() }
-  // If the cloud still grants an address for an earlier request, it becomes an orphan: the sweep releases it.
+  // If the provider still grants an address for an earlier request, the address is an orphan: the sweep releases it.
   const dropped = isNamed ? { reservationID: undefined } : {}
   return deps.records.writeStatus(current, { phase: 'Requested', requestInFlight, ...dropped })
 }
 
 /**
- * The record's reclaim policy, which a person may have written into it. An address that an ElasticIP lends returns to it,
- * so such a record says nothing.
+ * The record's reclaim policy, which a person may have changed. An ElasticIP's address returns to it, so the policy of
+ * a record that borrows one means nothing.
  */
 function reclaimPolicyFor(record: ElasticIP, { reclaim = 'Delete', isReclaimStated, elasticIP }: Claim): ReclaimPolicy {
   const isLent = elasticIP !== undefined || provisionedSourceOf(record) !== undefined
   return isReclaimStated || isLent ? reclaim : record.spec.reclaimPolicy
 }
 
-/** Notes that an earlier request may have bought what the Service no longer wants: the sweep may release that. */
+/**
+ * Notes that an earlier request may have bought an address that the Service no longer wants, so that the sweep may
+ * release it.
+ */
 function noteDropped(record: ElasticIP, now: Date): ElasticIP {
   const annotations = { ...record.metadata.annotations, [droppedRequestAnnotation]: now.toISOString() }
   return { ...record, metadata: { ...record.metadata, annotations } }
 }
 
-/** Why the record's address does not fit: it is from an ElasticIP, and the Service names another or none; or vice versa. */
+/**
+ * Why the record's address does not fit: it is an ElasticIP's, and the Service names another or none; or vice versa.
+ */
 function sourceMismatch(record: ElasticIP, { elasticIP }: Claim): string | undefined {
   const { address } = record.status ?? {}
   const source = provisionedSourceOf(record)
@@ -113,13 +118,13 @@ function familyMismatch(record: ElasticIP, { family }: Claim): string | undefine
   return `${address} is kept for it, but it requests an ${familyNames[family]} address; ${releaseHint(record)}`
 }
 
-/** Why a claim has to wait: the order in the other family is found and released first. */
+/** Why a claim must wait: the order in the other family is found and released first. */
 function formerFamily(record: ElasticIP): string {
   const former = `an ${familyNames[familyOf(record)]} address was ordered for an earlier Service of this name`
   return `${former}, and is released first; to have that done now, ${releaseHint(record)}`
 }
 
-/** Why the record's address does not fit: no Service keeps it, and it is not in the location that the Service requests. */
+/** Why the record's address does not fit: no Service uses it, and it is not in the requested location. */
 function locationMismatch(record: ElasticIP, { location: requested }: Claim): string | undefined {
   const { address } = record.status ?? {}
   const { location } = record.spec
@@ -140,9 +145,9 @@ function hasUnusedAddress(record: ElasticIP): boolean {
 }
 
 /**
- * Makes the address of a record the result: held, retained, or being released and not yet deleted at the cloud. While its
- * Service is not stored, nothing else keeps the address. So the record is written, and no release that has read it before
- * goes on.
+ * Makes the address of a record the result if it is held, retained, or being released but not yet deleted at the
+ * provider. Until its Service is stored, nothing else protects the address. So the record is written, which fails any
+ * release that has read it before.
  */
 export async function holdStored(
   deps: LedgerDeps,
@@ -162,7 +167,10 @@ export async function holdStored(
   return { kind: 'held', record: await written, address }
 }
 
-/** Notes the request that an unbound record is held for. Each request has another id, so the write changes the record. */
+/**
+ * Notes the request for which an unbound record is held. Each request has its own id, so the write always changes the
+ * record.
+ */
 function noteRequest(deps: LedgerDeps, record: ElasticIP, signal: AbortSignal): Promise<ElasticIP> {
   const { metadata, spec } = record
   const request = currentRequestId() ?? deps.now().toISOString()
@@ -175,7 +183,9 @@ function reserveAgain(deps: LedgerDeps, record: ElasticIP, signal: AbortSignal):
   return deps.records.writeStatus(record, { phase: 'Reserved', conditions: [assigned('Unknown', facts)] }, { signal })
 }
 
-/** Whether the record claimed the named source for an earlier Service: that claim ends before the next one may begin. */
+/**
+ * Whether the record claimed the named source for an earlier Service: that claim must end before the next one begins.
+ */
 async function isSourceBeingReturned(
   deps: LedgerDeps,
   { record, claim: { elasticIP } }: { record: ElasticIP; claim: Claim },

@@ -1,30 +1,32 @@
-// How many new addresses a namespace gets within an hour. The limits count addresses at one time, and a cloud bills each
-// order. Without this a loop that creates a Service and deletes it would cost without end. And a loop of orders that the
-// cloud refuses would use up its rate limit, which all namespaces share.
+// How many new addresses a namespace gets within an hour. The limits count addresses at one time, but a provider bills
+// each order. Without this, a loop that creates and deletes a Service would cost money without end. And a loop of
+// refused orders would use up the provider's rate limit, which all namespaces share.
 import { type ElasticIP, provisionedSourceOf } from '../record/elastic-ip.ts'
 
 export type Turnover = {
-  /** Why the namespace of a record gets no new address now; undefined if it may. */
+  /** Why the namespace of a record gets no new address now; undefined if it may have one. */
   reason(record: ElasticIP): string | undefined
-  /** Counts the new address of a record, once however often that is requested; or returns why there will be none. */
+  /** Counts the new address of a record, once for all its requests; or returns why there will be none. */
   countOrder(record: ElasticIP): string | undefined
   /** The cloud certainly reserved nothing for the record. */
   giveBack(record: ElasticIP): void
-  /** The cloud refused the order of the record, and would refuse it again. */
+  /** The provider refused the order of the record, and would refuse it again. */
   noteRefusal(record: ElasticIP): void
 }
 
-/** A namespace that is filled to its limit, emptied and filled again does not meet it. A loop does within minutes. */
+/**
+ * A namespace that is filled to its limit, emptied and filled again stays below this. A loop exceeds it within minutes.
+ */
 const timesTheLimit = 3
 
 const hourMs = 3_600_000
 
-/** More orders in vain than a person, or all Services of a namespace in their back-offs, send within this time. */
+/** More refused orders than a person, or all backed-off Services of a namespace, send within this time. */
 const [mostRefusals, refusalsMs] = [30, 300_000]
 
 /**
- * Counts in the memory of one process: each replica counts its own, and a restart starts at zero. To end a loop that is
- * exact enough, and a claim waits for no further write.
+ * Counts in the memory of one process: each replica has its own count, and a restart begins at zero. That suffices to
+ * stop a loop, and costs a claim no further write.
  */
 export function turnover({ limit = Infinity, now }: { limit?: number | undefined; now: () => Date }): Turnover {
   const most = limit * timesTheLimit
@@ -63,7 +65,7 @@ export function turnover({ limit = Infinity, now }: { limit?: number | undefined
   }
 }
 
-/** The orders of each namespace that the cloud refused lately. */
+/** The recently refused orders of each namespace. */
 function recentRefusals(now: () => Date) {
   let recent: { namespace: string; atMs: number }[] = []
   const isRecent = ({ atMs }: { atMs: number }) => {
@@ -85,7 +87,7 @@ function recentRefusals(now: () => Date) {
   }
 }
 
-/** The namespace whose Service makes us order an address; a provisioned one is ordered already, and stays. */
+/** The namespace whose Service causes an order; a provisioned address was ordered before, and stays. */
 function billedNamespace(record: ElasticIP): string | undefined {
   return provisionedSourceOf(record) === undefined ? record.spec.claimRef?.namespace : undefined
 }

@@ -3,22 +3,22 @@ import type { LedgerMap } from './ledger-map.ts'
 
 export type AdoptionMark = {
   /**
-   * Whether every reservation with our marks that one of these owners could use has a record; by default, for any owner that
-   * is not excepted. Called at every claim; the answer may be a second old.
+   * Whether every reservation with our marks that these owners could use has a record. Without owners: any owner that
+   * is not excepted. Called by every claim; the answer may be a second old.
    */
   isSet(signal: AbortSignal, owners?: readonly string[]): Promise<boolean>
   /**
-   * Begins a look at all reservations. The returned function sets the mark, unless it was removed since. Owners are
-   * excepted whose reservations stay without a record: a claim for one of them looks for it.
+   * Begins a look at all reservations. The returned function sets the mark, unless it was removed since. `except` names
+   * owners whose reservations stay without a record: a claim for one of them looks for it.
    */
   begin(): (signal: AbortSignal, except?: readonly string[]) => Promise<void>
-  /** Removes the mark if it does not except all these owners; the look that has begun may set it again. */
+  /** Removes the mark unless it already excepts all these owners. The look in progress may set it again. */
   narrow(except: readonly string[], signal: AbortSignal): Promise<unknown>
-  /** Removes the mark: each claim looks for a reservation, until a sweep finds that all have a record. */
+  /** Removes the mark: each claim looks for a reservation until a sweep finds that every one has a record. */
   clear(signal: AbortSignal): Promise<void>
 }
 
-/** `since`: tells one term of a process from another; empty where no process follows it. */
+/** `since` tells the terms of one process apart; it is empty where there is no election. */
 export type Leader = { identity: string | undefined; since: string | undefined }
 
 export type AdoptionMarkOptions = {
@@ -26,17 +26,17 @@ export type AdoptionMarkOptions = {
   project: string
   /** The name of this process. */
   identity: string
-  /** Who leads now, as the API server has it. */
+  /** The current leader, read from the API server. */
   leader: (signal: AbortSignal) => Promise<Leader | undefined>
   monotonicMs: () => number
 }
 
-/** How long a mark that was read counts: a leader cannot change and reserve an address in less. */
+/** How long a mark stays valid after a read: no new leader can take over and reserve an address in less. */
 const knownMs = 1_000
 
 /**
- * The entry that a sweep writes once every reservation of one project has a record. It counts only in the term of the leader
- * that wrote it: a predecessor that led in between may have reserved addresses without a record.
+ * The entry that a sweep writes once every reservation of a project has a record. It is valid only in the term of the
+ * leader that wrote it. A leader in between may have reserved addresses without a record.
  */
 export function adoptionMark(of: AdoptionMarkOptions): AdoptionMark {
   const { map, project, identity, leader, monotonicMs } = of
@@ -71,7 +71,7 @@ export function adoptionMark(of: AdoptionMarkOptions): AdoptionMark {
         const excepted = except.length > 0 ? except.toSorted().join(' ') : undefined
         const change = { adopted: project, 'adopted-by': termOf(current), 'adopted-except': excepted }
         await map.change(await map.read(signal), change, signal)
-        // The remover may have read the map before this write.
+        // Whichever call removed the mark may have read the map before this write.
         if (clears !== clearsBefore) await clear(signal)
       }
     },

@@ -4,29 +4,29 @@ import type { HeartbeatEntries } from './heartbeat-plan.ts'
 
 /*
  * The ledger's ConfigMap tells every replica that another cluster uses our id. It may be deleted, or restored from an
- * older backup. So each process keeps the halt that it saw, until a leader has written that this halt is over.
+ * older backup. So each process remembers the halt until a leader has written that it is over.
  */
 
 /** The knowledge of a process about another cluster that uses our id. */
 export type HaltMemory = {
-  /** Keeps what the map says. Called for every version of it that this process reads or writes. */
+  /** Remembers the halt in the map. Called with every version of the map that this process reads or writes. */
   learn(map: ConfigMap | undefined): void
-  /** Keeps that we stop, before the map says so. */
+  /** Remembers a halt before the map has it. */
   note(halt: Halt): void
-  /** The entries of the map about heartbeats, and those that this process has seen in it before. */
+  /** The heartbeat entries of the map, completed with those that this process remembers. */
   entries(map: ConfigMap | undefined): HeartbeatEntries
-  /** The entries about it that the map must have, even a map that is created again. */
+  /** The entries about the halt that the map must have, even when it is created again. */
   kept(): Record<string, string | undefined>
-  /** Why nothing may be reserved: replicas that do not lead ask this too. */
+  /** Why nothing may be reserved. Replicas that do not lead ask this too. */
   reason(map: ConfigMap | undefined): string | undefined
 }
 
-/** `heartbeat`: the first one of the other cluster. */
+/** `heartbeat`: the other cluster's first one. */
 type Halt = { heartbeat: string; isAlive: boolean }
 
 type HaltMemoryOptions = { cluster: string; at: { namespace: string; name: string } }
 
-/** The memory of one process, which has seen nothing yet. */
+/** Creates the memory of one process, which has seen no halt yet. */
 export function haltMemory({ cluster, at }: HaltMemoryOptions): HaltMemory {
   let halt: Halt | undefined
   let overruled: string | undefined
@@ -37,7 +37,7 @@ export function haltMemory({ cluster, at }: HaltMemoryOptions): HaltMemory {
     const stored = storedEntries(map, cluster)
     overruled = stored.overruled ?? overruled
     if (halt?.heartbeat === overruled) halt = undefined
-    // A read that was answered late may still have what is over.
+    // A delayed answer may still show a halt that is over.
     if (stored.foreign !== undefined && stored.foreign !== overruled) {
       note({ heartbeat: stored.foreign, isAlive: stored.isAlive })
     }
@@ -74,7 +74,7 @@ function conflictReason({ heartbeat, isAlive, cluster, at }: Halt & HaltMemoryOp
   )
 }
 
-/** The entries of our id; with another id we start without any. */
+/** The entries for our id; another id starts without any. */
 function storedEntries(map: ConfigMap | undefined, cluster: string): HeartbeatEntries {
   const { data = {} } = map ?? {}
   const ofUs = (data['cluster'] ?? cluster) === cluster ? data : {}

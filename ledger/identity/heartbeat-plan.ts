@@ -3,23 +3,23 @@ import { heartbeatMark } from '../record/marks.ts'
 
 /*
  * A copy of a cluster, restored from a backup, has the same id: its sweep would release what the original uses. So each
- * sweep writes a new heartbeat on one reservation, the carrier, and keeps its last heartbeats in the cluster. A cluster
- * that finds a heartbeat there that it did not write is not alone.
+ * sweep writes a new heartbeat on one reservation, the carrier, and stores its last heartbeats in the cluster. A
+ * cluster that finds a heartbeat there that it did not write is not alone.
  */
 
-/** The entries of the ledger's ConfigMap about heartbeats. */
+/** The heartbeat entries of the ledger's ConfigMap. */
 export type HeartbeatEntries = {
   /** The last heartbeats that we wrote, the newest last. */
   heartbeats: string[]
-  /** The first heartbeat of another cluster, since we stopped because of it. */
+  /** The other cluster's first heartbeat, because of which we stopped. */
   foreign: string | undefined
-  /** The other cluster has written a second heartbeat since. */
+  /** Whether the other cluster has written a second heartbeat since. */
   isAlive: boolean
-  /** A leader that had to wait with releases has not come to an end with that. */
+  /** Whether a leader's wait before releases was interrupted. */
   hasWaited: boolean
   /** Heartbeats of clusters that no longer exist or that a person has overruled. */
   former: string[]
-  /** The last `foreign` that is over: the other cluster stopped, was ourselves, or a person has overruled it. */
+  /** The last `foreign` that is over: the other cluster stopped, it was this one, or a person has overruled it. */
   overruled: string | undefined
   /** The heartbeat that a person overrules. */
   confirmed: string | undefined
@@ -31,31 +31,31 @@ export type HeartbeatSeen = {
   entries: HeartbeatEntries
   /** How long ago this leader first saw one of our heartbeats, or none. */
   observedMs: number
-  /** The foreign heartbeats that the last sweep saw, and how long they have not changed. */
+  /** The foreign heartbeats of the last sweep, and how long they have not changed. */
   watched: { heartbeats: string; forMs: number } | undefined
-  /** The foreign heartbeats that name a machine which serves this cluster. */
+  /** The foreign heartbeats whose machine serves this cluster. */
   witnessed: readonly string[]
   intervalMs: number
 }
 
 /**
  * The work that a sweep may do. `ours`: everything, after it has written the next heartbeat on the carrier. `observe`:
- * everything but release, and it writes no heartbeat. `foreign`: nothing. `take-over`: the other cluster stopped or was
- * overruled; then as `ours`.
+ * everything but releases and heartbeats. `foreign`: nothing. `take-over`: the other cluster stopped or was overruled;
+ * otherwise as `ours`.
  */
 export type HeartbeatPlan =
   | { kind: 'ours'; carrier: Reservation | undefined }
-  /** `heartbeatMs`: in this time an original that lives writes its next heartbeat. */
+  /** `heartbeatMs`: a live original writes its next heartbeat within this time. */
   | { kind: 'observe'; heartbeatMs: number }
   | { kind: 'foreign'; heartbeats: string[]; isAlive: boolean }
   | { kind: 'take-over'; heartbeats: string[]; why: TakeOverReason; carrier: Reservation | undefined }
 
-/** A person says so, our own machine wrote the heartbeat, or no cluster writes another one. */
+/** A person confirmed it, our own machine wrote the heartbeat, or no cluster writes another one. */
 export type TakeOverReason = 'confirmed' | 'ours' | 'gone'
 
-/** The number of intervals without a change after which the other cluster counts as stopped. */
+/** After this many intervals without a change, the other cluster counts as stopped. */
 const goneIntervals = 3
-/** For how many intervals a new leader observes: an original that lives has written its next heartbeat by then. */
+/** How many intervals a new leader observes: a live original has written its next heartbeat by then. */
 const observedIntervals = 1.2
 
 /**
@@ -98,7 +98,7 @@ export function planHeartbeat(seen: HeartbeatSeen): HeartbeatPlan {
   return { kind: 'ours', carrier: carrierOf(seen) }
 }
 
-/** The foreign heartbeats of a plan as one text, to notice a change. */
+/** The foreign heartbeats of a plan as a text, to detect a change. */
 export function heartbeatsText(heartbeats: string[]): string {
   return heartbeats.toSorted().join()
 }
@@ -125,7 +125,7 @@ export function witnessOf(heartbeat: string): string | undefined {
 }
 
 /**
- * How often the cluster that wrote a heartbeat writes one. Without it a copy that sweeps more often would not wait long
+ * How often the cluster that wrote a heartbeat writes one. A copy with a shorter interval would otherwise not wait long
  * enough.
  */
 function intervalOf(heartbeat: string): number {
@@ -133,15 +133,15 @@ function intervalOf(heartbeat: string): number {
   return seconds > 0 ? seconds * 1000 : 0
 }
 
-/** The heartbeats on reservations of our id. */
+/** The heartbeats on reservations with our id. */
 export function heartbeatsOf({ reservations, scheme }: Pick<HeartbeatSeen, 'reservations' | 'scheme'>): string[] {
   const ours = reservations.filter(({ marks }) => marks['cluster'] === scheme.cluster)
   return [...new Set(ours.flatMap(({ marks }) => marks[heartbeatMark] ?? []))]
 }
 
 /**
- * The reservation that carries the heartbeat: the one that does already, else the oldest. Only one that a Service
- * holds: its marks do not change any more, so two writers never undo each other's change.
+ * The reservation that carries the heartbeat: the current carrier, else the oldest. A Service must hold it: its marks
+ * no longer change then, so two writers never undo each other's change.
  */
 function carrierOf({ reservations, scheme }: HeartbeatSeen): Reservation | undefined {
   const able = reservations.filter(

@@ -19,7 +19,7 @@ import type { LedgerMap } from './ledger-map.ts'
 
 /**
  * Whether this cluster is the only one with its id, as far as the leader knows. `unchecked`: no sweep of this leader
- * has read the cloud yet. `waiting`: another cluster may show itself soon. `foreign`: another cluster uses the id;
+ * has read the provider yet. `waiting`: another cluster may show itself soon. `foreign`: another cluster uses the id;
  * nothing may be released.
  */
 export type ClusterState =
@@ -27,11 +27,11 @@ export type ClusterState =
 
 export type Heartbeats = {
   state(): ClusterState
-  /** A new leader knows nothing yet. `silentMs`: how long nobody had led; undefined if nobody knows. */
+  /** A new leader knows nothing yet. `silentMs`: how long there was no leader; undefined if unknown. */
   reset(silentMs: number | undefined): void
-  /** Stores, before a new leader reads the cloud, whether its releases will wait. */
+  /** Stores whether a new leader's releases will wait, before it reads the provider. */
   begin(signal: AbortSignal): Promise<void>
-  /** How long releases have to wait; undefined if they do not. */
+  /** How long releases must wait; undefined if they need not. */
   waitMs(): number | undefined
   /**
    * Compares the heartbeats in a list of reservations with ours, and writes the next one. Returns what the sweep may
@@ -44,7 +44,7 @@ type ForeignPlan = Extract<HeartbeatPlan, { kind: 'foreign' }>
 
 export type HeartbeatsDeps = WriteHeartbeatDeps & ReleaseWaitDeps & { witness: Witness; halt: HaltMemory }
 
-/** Notices another cluster that uses our id. */
+/** Detects another cluster that uses our id. */
 export function clusterHeartbeats(deps: HeartbeatsDeps): Heartbeats {
   const watch = heartbeatWatch(deps)
   const wait = releaseWait(deps)
@@ -65,7 +65,7 @@ export function clusterHeartbeats(deps: HeartbeatsDeps): Heartbeats {
       const witnessed = await findWitnessed(deps, { reservations, entries }, signal)
       const plan = watch.decide(reservations, { entries, witnessed })
       if (plan.kind === 'foreign') {
-        // Before the map is written: nothing is released either while that fails.
+        // Before the map is written, so that nothing is released while that fails.
         state = { kind: 'foreign', reason: noteHalt(deps, { plan, entries, stored }) }
         await reportHalt(deps, { plan, stored, reason: state.reason }, signal)
         return 'nothing'
@@ -87,10 +87,13 @@ export function clusterHeartbeats(deps: HeartbeatsDeps): Heartbeats {
   }
 }
 
-/** How long no look may have succeeded. After more, foreign heartbeats may have had no chance to change. */
+/**
+ * The longest gap between two successful looks. After a longer one, foreign heartbeats may have had no chance to
+ * change.
+ */
 const maxGapMs = (intervalMs: number) => Math.max(2 * intervalMs, 10_000)
 
-/** Measures by our own clock how long this leader observes, and how long foreign heartbeats have not changed. */
+/** Measures with our own clock how long this leader observes, and how long foreign heartbeats have not changed. */
 function heartbeatWatch({ scheme, intervalMs, monotonicMs }: HeartbeatsDeps) {
   let sinceMs: number | undefined
   let isObserved = false
@@ -109,11 +112,11 @@ function heartbeatWatch({ scheme, intervalMs, monotonicMs }: HeartbeatsDeps) {
       const nowMs = monotonicMs()
       sinceMs ??= nowMs
       const observedMs = isObserved ? Infinity : nowMs - sinceMs
-      // While we could not read the cloud, the other cluster perhaps could not write.
+      // While we could not read from the provider, the other cluster perhaps could not write to it.
       if (watched && nowMs - watched.seenMs > maxGapMs(intervalMs)) watched.sinceMs = nowMs
       const last = watched && { heartbeats: watched.heartbeats, forMs: nowMs - watched.sinceMs }
       const plan = planHeartbeat({ reservations, scheme, entries, observedMs, watched: last, witnessed, intervalMs })
-      // Where a take-over fails, what was seen of the other cluster proves nothing any more.
+      // After a failed take-over, earlier observations of the other cluster prove nothing.
       const text = plan.kind === 'foreign' ? heartbeatsText(plan.heartbeats) : undefined
       if (text === undefined) watched = undefined
       else
@@ -123,13 +126,13 @@ function heartbeatWatch({ scheme, intervalMs, monotonicMs }: HeartbeatsDeps) {
   }
 }
 
-/** The strange heartbeats that this cluster wrote itself before it was put back: their witness serves it. */
+/** The strange heartbeats that this cluster wrote itself before it was restored: their witness serves it. */
 async function findWitnessed(
   { scheme, witness }: HeartbeatsDeps,
   seen: Pick<HeartbeatSeen, 'reservations' | 'entries'>,
   signal: AbortSignal,
 ): Promise<string[]> {
-  // Another writer of heartbeats was seen: only a person can tell now.
+  // Another writer of heartbeats was seen: from now on only a person can decide.
   if (seen.entries.isAlive) return []
   const found: string[] = []
   for (const heartbeat of strangeHeartbeats({ ...seen, scheme })) {
@@ -140,8 +143,8 @@ async function findWitnessed(
 }
 
 /**
- * Reads the stored entries, and adds the last heartbeats of this process: the map may be deleted, or that of an older
- * backup.
+ * Reads the stored entries and adds the last heartbeats of this process: the map may have been deleted, or restored
+ * from an older backup.
  */
 function knownHeartbeats({ map, halt }: Pick<HeartbeatsDeps, 'map' | 'halt'>) {
   let written: string[] = []
@@ -155,13 +158,13 @@ function knownHeartbeats({ map, halt }: Pick<HeartbeatsDeps, 'map' | 'halt'>) {
   }
 }
 
-/** Keeps that we stop, in this process; returns the reason. */
+/** Remembers the halt in this process; returns the reason. */
 function noteHalt({ halt }: HeartbeatsDeps, { plan, entries, stored }: Known & { plan: ForeignPlan }): string {
   halt.note({ heartbeat: entries.foreign ?? plan.heartbeats[0] ?? '', isAlive: plan.isAlive })
   return halt.reason(stored) ?? ''
 }
 
-/** Stores the halt for all replicas, and says so. */
+/** Stores the halt for all replicas, and reports it. */
 async function reportHalt(
   { map, scheme, log, event, halt }: HeartbeatsDeps,
   { plan, stored, reason }: Pick<Known, 'stored'> & { plan: ForeignPlan; reason: string },
@@ -179,9 +182,9 @@ type ReleaseWaitDeps = Pick<LedgerDeps, 'scheme' | 'log'> & {
   monotonicMs: () => number
 }
 
-/** For how long this leader releases nothing. */
+/** How long this leader releases nothing. */
 function releaseWait({ map, scheme, successionMs, monotonicMs, log }: ReleaseWaitDeps) {
-  // After a silence the next term of this process follows that silence too, until a wait has ended.
+  // The silence also applies to the next term of this process, until a wait has ended.
   let silentMs: number | undefined = 0
   let untilMs: number | undefined
   const leftMs = () => (untilMs === undefined || monotonicMs() >= untilMs ? undefined : untilMs - monotonicMs())
@@ -195,7 +198,7 @@ function releaseWait({ map, scheme, successionMs, monotonicMs, log }: ReleaseWai
       silentMs = 0
       untilMs = undefined
     },
-    /** Stores that this leader waits: the next leader of a copy must not take us for the original's. */
+    /** Stores that this leader waits: otherwise the next leader of a copy would take us for the original's leader. */
     async store({ entries, stored }: Known, signal: AbortSignal): Promise<void> {
       if (entries.heartbeats.length === 0 || isSuccession({ silentMs, successionMs })) return
       await map.change(stored, { cluster: scheme.cluster, waiting: 'true' }, signal)
@@ -209,25 +212,25 @@ function releaseWait({ map, scheme, successionMs, monotonicMs, log }: ReleaseWai
   }
 }
 
-/** The facts that tell a new leader of a cluster from the first leader of a copy. */
+/** The facts that distinguish a new leader of a cluster from the first leader of a copy. */
 type Silence = {
   /**
-   * How long nobody had led, by the clocks of two processes; undefined if nobody knows. 0 where this process has seen a
+   * How long there was no leader, by the clocks of two processes; undefined if unknown. 0 if this process has seen a
    * leader.
    */
   silentMs: number | undefined
-  /** An earlier leader began to wait, and did not come to an end: the lease says nothing about the time before it. */
+  /** An earlier leader's wait was interrupted: the lease says nothing about the time before it. */
   hasWaited: boolean
   /** The longest time between two leaders of one cluster. */
   successionMs: number
-  /** In this time an original that lives has written its next heartbeat. */
+  /** A live original writes its next heartbeat within this time. */
   heartbeatMs: number
 }
 
 /**
- * For how long a new leader releases nothing, because it may be that of a copy whose backup is younger than the
- * original's last heartbeat. Pure. It does not wait where the last leader had not to, and led while this process ran or
- * ended a moment ago. A copy starts its processes later, and takes longer to restore.
+ * How long a new leader releases nothing, because it may lead a copy whose backup is younger than the original's last
+ * heartbeat. Pure. It need not wait if the last leader's wait was over, and that leader led while this process ran or
+ * until a moment ago. The processes of a copy start later, because a restore takes longer.
  *
  * A long silence does not shorten the wait: it may be the difference of two clocks.
  */

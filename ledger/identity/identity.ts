@@ -19,17 +19,18 @@ export type IdentityOptions = Context & {
   monotonicMs: () => number
 }
 
-/** Which cluster and which project the ledger is of, and what may be done as long as that is not certain. */
+/** Which cluster and which project the ledger belongs to, and what is allowed while that is uncertain. */
 export type Identity = {
   map: LedgerMap
   mark: AdoptionMark
   heartbeats: Heartbeats
   project: ProjectCheck
   loss: LossConfirmation
-  /** Why no claim may reach the cloud now: another cluster uses our id, or the project is another one. */
+  /** Why no claim may call the provider now: another cluster uses our id, or the project is another one. */
   haltReason: (signal: AbortSignal) => Promise<string | undefined>
   /**
-   * Whether every reservation with our marks that an address could use has a record, so that none means no reservation.
+   * Whether every reservation with our marks that an address could use has a record, so that no record means no
+   * reservation.
    */
   isAdopted: (signal: AbortSignal, key?: AddressKey) => Promise<boolean>
   /** Whether another cluster uses our id, as far as this process knows. */
@@ -61,7 +62,7 @@ export function makeIdentity(options: IdentityOptions): Identity {
   }
 }
 
-/** Who leads now: the holder of the lease since it acquired that, or this replica if there is no election. */
+/** Reads the current leader: the holder of the lease since it acquired it, or this replica if there is no election. */
 function leaderReader({ client, settings, identity }: IdentityOptions) {
   const { leaderElect, leaseNamespace, leaseName } = settings.process
   const lease = { namespace: leaseNamespace, name: leaseName }
@@ -98,7 +99,7 @@ function makeHeartbeats(
 ): Heartbeats {
   const recorder = events.of('service-controller')
   const { sweepIntervalMs: intervalMs } = settings.cluster
-  // The lease has to expire first, and a program to start.
+  // The lease must expire first, and then a process must start.
   const successionMs = settings.process.leaseDurationMs + 60_000
   const event: HeartbeatsDeps['event'] = (map, occurrence) => recorder.record(map, occurrence)
   const kubelets = witness({

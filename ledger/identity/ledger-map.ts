@@ -7,15 +7,15 @@ import { confirmAnnotation, confirmProjectAnnotation } from '../record/names.ts'
 import type { HaltMemory } from './halt.ts'
 import type { Reservation } from '../../clouds/ports/cloud.ts'
 
-/** The ConfigMap in which the ledger keeps what concerns no single address. */
+/** The ConfigMap for the ledger's entries that concern no single address. */
 export type LedgerMap = {
   /** The map as it is now; undefined before the first sweep. */
   read(signal: AbortSignal): Promise<ConfigMap | undefined>
-  /** The map as it was at most a second ago, for what is asked at every claim. */
+  /** The map as of at most a second ago, for reads that every claim makes. */
   recent(signal: AbortSignal): Promise<ConfigMap | undefined>
   /**
-   * Writes entries into the map as it was read, and removes those that are undefined, and the confirmations that they
-   * follow. KubeError `conflict` says that another process wrote first.
+   * Writes entries into the map that was read, and removes undefined ones and the confirmations that they follow.
+   * KubeError `conflict` says that another process wrote first.
    */
   change(stored: ConfigMap | undefined, entries: Entries, signal: AbortSignal): Promise<ConfigMap>
 }
@@ -26,12 +26,12 @@ export type LedgerMapOptions = {
   client: KubeClient
   namespace: string
   name: string
-  /** Sees every version of the map, and has what a new map begins with. */
+  /** Sees every version of the map, and provides the first entries of a new one. */
   halt: Pick<HaltMemory, 'learn' | 'kept'>
   monotonicMs: () => number
 }
 
-/** In this time no other process can become leader and change something that matters. */
+/** Within this time no other process can become leader and make a change that matters. */
 const recentMs = 1_000
 
 /** The ledger's ConfigMap in the API server. */
@@ -47,7 +47,10 @@ export function ledgerMap({ client, namespace, name, halt, monotonicMs }: Ledger
     halt.learn(map)
     return remember(map, readMs)
   }
-  /** Two simultaneous reads of one claim are one request. A read ends with its own signal, so others do not share it. */
+  /**
+   * Two simultaneous reads of one claim share a request. A read ends with its own signal, so other claims do not share
+   * it.
+   */
   let reading: { signal: AbortSignal; map: Promise<ConfigMap | undefined> } | undefined
   const readOnce = (signal: AbortSignal) => {
     if (reading?.signal === signal) return reading.map
@@ -78,7 +81,7 @@ async function create(client: KubeClient, map: ConfigMap, signal: AbortSignal): 
   try {
     return await client.create(configMaps, map, { signal })
   } catch (error) {
-    // Another process was quicker, and our entries are not stored: the caller must not act as if they were.
+    // Another process was faster, and our entries are not stored: the caller must not act as if they were.
     if (!isAlreadyExists(error)) throw error
     throw new KubeError(error.message, { status: 409, reason: 'Conflict', cause: error })
   }
@@ -107,17 +110,17 @@ function isSame(a: ConfigMap, b: ConfigMap): boolean {
 }
 
 /*
- * An orphan has no record, so only the tags of the cloud name it until it is released. A predecessor releases nothing
- * that it did not see deleted, so an operator who goes back to one must know what is left.
+ * An orphan has no record, so only the provider's tags name it until it is released. A predecessor releases only what
+ * it saw deleted, so an operator who goes back to one must know which orphans are left.
  */
 
 /** An orphan, as the last sweep saw it. */
 type ListedOrphan = Pick<Reservation, 'id' | 'address'>
 
-/** The ConfigMap is no place for more. */
+/** More would not fit into the ConfigMap. */
 const maxListed = 100
 
-/** Writes into the ledger's ConfigMap which orphans a sweep sees, where they are others than before. */
+/** Writes the orphans that a sweep sees into the ledger's ConfigMap, if they have changed. */
 export async function listOrphans(
   map: LedgerMap,
   orphans: readonly ListedOrphan[],

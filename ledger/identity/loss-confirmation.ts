@@ -2,19 +2,19 @@ import type { Context } from '../context.ts'
 import type { ProjectCheckOptions } from './project-check.ts'
 import { confirmProjectCommand, isProjectConfirmed, projectText } from './project-plan.ts'
 
-/** The statement of a person about a list that has none of the ledger's reservations. */
+/** A person's statement about a list that has none of the ledger's reservations. */
 export type LossConfirmation = {
   /** Whether a person has confirmed that they no longer exist. */
   isGiven: (signal: AbortSignal) => Promise<boolean>
-  /** Ends the confirmation: the list has what it should have. */
+  /** Ends the confirmation, because the list is complete again. */
   end: (signal: AbortSignal) => Promise<void>
-  /** Says that nothing is written off, and what a person can do. */
+  /** Reports that nothing is written off, and what a person can do. */
   warn: (signal: AbortSignal) => Promise<void>
 }
 
 /**
- * With `confirm-project=<the project>` a person says that the reservations missing from the project's list no longer
- * exist.
+ * With `confirm-project=<the project>` a person confirms that the reservations missing from the project's list no
+ * longer exist.
  */
 export function lossConfirmation(
   { vendor, events, log }: Pick<Context, 'vendor' | 'events' | 'log'>,

@@ -23,7 +23,7 @@ export type ProjectCheckOptions = {
   at: ProjectSeen['at']
   project: CloudProject
   cluster: string
-  /** The reservations that the records have now, past every cache. */
+  /** The reservations in the records, read past every cache. */
   held: (signal: AbortSignal) => Promise<string[]>
   /** Every reservation of the configured project. */
   list: (signal: AbortSignal) => Promise<Reservation[]>
@@ -33,17 +33,19 @@ export type ProjectCheckOptions = {
 }
 
 export type ProjectCheck = {
-  /** Compares the configured project with the one that the ledger remembers, and remembers it where none is. */
+  /**
+   * Compares the configured project with the one that the ledger remembers, and stores it if the ledger remembers none.
+   */
   check(signal: AbortSignal): Promise<void>
-  /** Why this process may do nothing in its project, as it saw last; undefined if it may. */
+  /** Why this process may not work in its project, by its last look; undefined if it may. */
   problem(): string | undefined
-  /** The same, by the ledger's ConfigMap as it is now: every claim asks this. */
+  /** The same by the current ConfigMap of the ledger: every claim asks this. */
   haltReason(map: ConfigMap | undefined): string | undefined
   /** Works while the project is the ledger's, until the signal aborts. */
   run(work: (signal: AbortSignal) => Promise<unknown>, signal: AbortSignal): Promise<void>
 }
 
-/** How often a process looks whether a person has confirmed its project, or another one. */
+/** How often a process checks whether a person has confirmed its project, or another one. */
 const haltedMs = 2_000
 const oursMs = 15_000
 
@@ -56,7 +58,7 @@ export function projectCheck(options: ProjectCheckOptions): ProjectCheck {
     try {
       await check(signal)
     } catch (error) {
-      // The known project is kept: the next look may be answered, and a conflict says that another replica was quicker.
+      // The known project is kept: the next read may succeed, and a conflict says that another replica was faster.
       if (!signal.aborted) log.debug({ error: String(error) }, 'the project of the ledger was not read')
     }
   }
@@ -66,7 +68,7 @@ export function projectCheck(options: ProjectCheckOptions): ProjectCheck {
     haltReason(now) {
       const remembered = rememberedProject(now)
       const match = matchOf(project, remembered)
-      // Without an entry, this process's own observation decides: the ConfigMap may have been deleted.
+      // Without an entry, the process relies on its own observation: the ConfigMap may have been deleted.
       if (remembered === undefined || match === 'open') return problem()
       return match === 'same' ? undefined : reasonOf(otherProject({ project, at, remembered }))
     },
@@ -82,7 +84,7 @@ export function projectCheck(options: ProjectCheckOptions): ProjectCheck {
   }
 }
 
-/** Compares the project of the settings with the ledger's, and keeps what the last comparison came to. */
+/** Compares the project of the settings with the ledger's, and keeps the last result. */
 function comparison(options: ProjectCheckOptions): Pick<ProjectCheck, 'check' | 'problem'> {
   const { map, at, project, cluster } = options
   const tell = reporter(options)
@@ -93,18 +95,18 @@ function comparison(options: ProjectCheckOptions): Pick<ProjectCheck, 'check' | 
       plan === undefined ? `whether ${project.id} is the project of the ledger was not read yet` : reasonOf(plan),
     async check(signal) {
       const stored = await map.read(signal)
-      // This process keeps its token: its proof needs no further list.
+      // This process keeps its token, so a proof that it gave once needs no further list.
       const isShown = plan?.kind === 'ours' || plan?.kind === 'remember'
       const named = isShown ? sure : project
       const facts = await factsOf({ ...options, project: named }, stored, signal)
       const next = planProject({ project: named, at, map: stored, cluster, ...facts })
       if (next.kind === 'remember') {
-        // The id of a ledger that exists changes with its heartbeats, and only there.
+        // The id of an existing ledger changes with its heartbeats, and only there.
         const entries = { ...(!stored && { cluster }), project: project.id }
         const changed = await map.change(stored, entries, signal)
         tell.remembered(changed, rememberedProject(stored))
       } else if (next.kind === 'other') {
-        // Without the object a person could not confirm anything on it.
+        // Without the object, a person could not confirm anything on it.
         tell.other(stored ?? (await map.change(stored, { cluster }, signal)), next)
       }
       plan = next
@@ -112,7 +114,7 @@ function comparison(options: ProjectCheckOptions): Pick<ProjectCheck, 'check' | 
   }
 }
 
-/** Works until `watch` returns or the signal aborts; returns whether the work ended by itself. */
+/** Works until `watch` returns or the signal aborts; returns whether the work finished first. */
 async function workWhileOurs(
   work: (signal: AbortSignal) => Promise<unknown>,
   watch: (signal: AbortSignal) => Promise<void>,
@@ -142,7 +144,7 @@ async function watchWhileOurs(
   await repeatLater(lookAgain, { everyMs: oursMs, signal, clock })
 }
 
-/** The facts that the plan needs beside the ConfigMap, which suffices if it has the project. */
+/** The facts that the plan needs beside the ConfigMap. If the map has the project, it suffices. */
 async function factsOf(
   { held: readHeld, list, project }: ProjectCheckOptions,
   stored: ConfigMap | undefined,
@@ -158,7 +160,7 @@ async function factsOf(
   }
 }
 
-/** Says in the log what is new, and in an Event what lasts. */
+/** Logs what is new, and reports what lasts in an Event. */
 function reporter({ log, event, project }: ProjectCheckOptions) {
   let reported: string | undefined
   return {

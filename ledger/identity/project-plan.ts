@@ -9,7 +9,7 @@ export type ProjectSeen = {
   /** Where the ledger's ConfigMap is, whether it exists or not. */
   at: { namespace: string; name: string }
   map: ConfigMap | undefined
-  /** The reservations that records have. */
+  /** The reservations that the records name. */
   held: readonly string[]
   /** Every reservation of the configured project; undefined if they could not be read. */
   listed: readonly Reservation[] | undefined
@@ -18,8 +18,8 @@ export type ProjectSeen = {
 }
 
 /**
- * The work that a process may do in the configured project. `ours`: everything. `remember`: the same, after it has written
- * the project into the ledger's ConfigMap. `other`: nothing. `unread`: nothing, until the cloud answers.
+ * The work that a process may do in the configured project. `ours`: everything. `remember`: the same, after it has
+ * written the project into the ledger's ConfigMap. `other`: nothing. `unread`: nothing until the provider answers.
  */
 export type ProjectPlan = { kind: 'ours' | 'remember' } | { kind: 'unread'; what: string } | OtherProject
 
@@ -65,13 +65,15 @@ export function planProject(seen: ProjectSeen): ProjectPlan {
 
 const nothing = 'nothing is reserved, released or written off'
 
-/** The project that the ledger remembers. Before there was an entry of its own, a complete sweep wrote one. */
+/**
+ * The project that the ledger remembers. Before it had its own entry, a complete sweep wrote it into the adoption mark.
+ */
 export function rememberedProject(map: ConfigMap | undefined): string | undefined {
   const { project, adopted } = map?.data ?? {}
   return project ?? adopted
 }
 
-/** Whether the remembered project is the configured one. `open`: the memory does not tell, only reservations do. */
+/** Whether the remembered project is the configured one. `open`: only the reservations can tell. */
 export function matchOf(project: CloudProject, remembered: string | undefined): 'same' | 'open' | 'other' {
   if (remembered === undefined || remembered === project.formerId) return 'open'
   if (remembered !== project.id) return 'other'
@@ -113,7 +115,7 @@ export function confirmProjectCommand({ at, project }: { at: ProjectSeen['at']; 
   return `kubectl annotate configmap -n ${at.namespace} ${at.name} --overwrite ${confirmProjectAnnotation}=${project}`
 }
 
-/** Whether a list has a reservation that a record has, or that names this cluster. */
+/** Whether a list contains a reservation of a record, or one that names this cluster. */
 export function hasOneOfOurs(
   listed: readonly Reservation[],
   { held, cluster }: Pick<ProjectSeen, 'held' | 'cluster'>,

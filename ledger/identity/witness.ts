@@ -3,23 +3,23 @@ import type { Log } from '../../kube/log.ts'
 import { hashForName } from '../../lib/names.ts'
 
 /**
- * Tells a cluster that was put back to an older backup from a copy of it. Both know the same, so only what no backup
- * contains can tell: a kubelet, which serves one cluster. So each heartbeat names the witness, a machine whose kubelet
- * renews its lease in the cluster that wrote the heartbeat.
+ * Distinguishes a cluster that was restored from an older backup from a copy of it. Both have the same data, so only
+ * something outside every backup can tell: a kubelet, which serves one cluster. So each heartbeat names the witness, a
+ * machine whose kubelet renews its lease in the cluster that wrote the heartbeat.
  */
 export type Witness = {
-  /** The machine for our next heartbeat; undefined as long as this process has seen none serve the cluster. */
+  /** The machine for our next heartbeat; undefined until this process has seen one serve the cluster. */
   find(signal: AbortSignal): Promise<string | undefined>
   /**
-   * Whether the machine that a heartbeat names serves this cluster. Takes up to half a minute if one of our nodes is
-   * it.
+   * Whether the machine that a heartbeat names serves this cluster. Takes up to half a minute if it is one of our
+   * nodes.
    */
   serves(machine: string, signal: AbortSignal): Promise<boolean>
 }
 
 export type WitnessDeps = {
   nodes: () => Node[]
-  /** When the kubelet of a node renewed its lease; undefined if the node has none. */
+  /** When the kubelet of a node last renewed its lease; undefined if the node has none. */
   renewTime: (node: string, signal: AbortSignal) => Promise<string | undefined>
   sleep: (ms: number, signal: AbortSignal) => Promise<void>
   log: Log
@@ -28,8 +28,8 @@ export type WitnessDeps = {
 type Seen = { machine: string; renewTime: string | undefined; renewals: number }
 
 /**
- * A kubelet begins to renew the lease of a node before the Node names its machine. The second renewal comes ten seconds
- * later, and by then the Node is up to date.
+ * A kubelet begins to renew its node's lease before the Node names the machine. By the second renewal, ten seconds
+ * later, the Node is up to date.
  */
 const neededRenewals = 2
 const lookMs = 3_000
@@ -43,7 +43,7 @@ export function witness({ nodes, renewTime, sleep, log }: WitnessDeps): Witness 
     const { machine, renewals = 0 } = seen.get(node.metadata.name) ?? {}
     return renewals >= neededRenewals && machine === machineOf(node)
   }
-  /** Returns false where nothing can be seen. */
+  /** Returns false if it cannot see a renewal. */
   const look = async (node: Node, signal: AbortSignal): Promise<boolean> => {
     const { name } = node.metadata
     const machine = machineOf(node) ?? ''
@@ -81,7 +81,8 @@ export function witness({ nodes, renewTime, sleep, log }: WitnessDeps): Witness 
 }
 
 /**
- * A single start of one machine, as its kubelet reports it. A hash, because the vendor's console shows the heartbeat.
+ * A single boot of one machine, as its kubelet reports it. It is hashed because the vendor's console shows the
+ * heartbeat.
  */
 function machineOf({ status }: Node): string | undefined {
   const { bootID, machineID, systemUUID } = status?.nodeInfo ?? {}

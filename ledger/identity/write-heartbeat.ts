@@ -6,7 +6,7 @@ import { heartbeatMark } from '../record/marks.ts'
 import type { LedgerMap } from './ledger-map.ts'
 import type { HeartbeatEntries, HeartbeatPlan, TakeOverReason } from './heartbeat-plan.ts'
 
-/** The entries of the ledger's ConfigMap, and the map as it was read. */
+/** The heartbeat entries of the ledger's ConfigMap, and the map that was read. */
 export type Known = { entries: HeartbeatEntries; stored: ConfigMap | undefined }
 
 type HeartbeatEvent = { type: 'Normal' | 'Warning'; reason: 'ClusterIdInUse' | 'ClusterTakenOver'; message: string }
@@ -22,7 +22,7 @@ type Writing = { plan: Extract<HeartbeatPlan, { kind: 'ours' | 'take-over' }>; s
 
 type Next = { entries: HeartbeatEntries; cluster: string }
 
-/** How many of our heartbeats we remember: a write whose answer was lost may be carried out after later ones. */
+/** How many of our heartbeats we remember: a write whose answer was lost may take effect after later ones. */
 export const maxHeartbeats = 8
 
 const reasons: Record<TakeOverReason, string> = {
@@ -32,8 +32,8 @@ const reasons: Record<TakeOverReason, string> = {
 }
 
 /**
- * Stores the next heartbeat in the cluster, then writes it on the carrier: so we always recognise our own heartbeat.
- * Throws where the cloud refuses the heartbeat by which we take over: then the other cluster perhaps cannot write
+ * Stores the next heartbeat in the cluster before it writes it on the carrier, so that we always recognize our own.
+ * Throws if the provider refuses the heartbeat with which we take over: then the other cluster perhaps cannot write
  * either.
  */
 export async function writeHeartbeat(
@@ -58,8 +58,8 @@ export async function writeHeartbeat(
 }
 
 /**
- * The other cluster's heartbeat is overwritten. If a writer that was quicker left the halt stored, only a person could
- * end it.
+ * Writes over a conflict, because the other cluster's heartbeat is already overwritten. If a faster writer left the
+ * halt stored, only a person could end it.
  */
 async function changeAnyway(
   map: LedgerMap,
@@ -84,14 +84,14 @@ async function markCarrier(
     if (carrier) await cloud.mark(carrier, { [heartbeatMark]: heartbeat }, signal)
   } catch (error) {
     if (!(error instanceof CloudError) || (plan.kind === 'take-over' && plan.why !== 'confirmed')) throw error
-    // The next sweep writes another one. Until then the last heartbeat says that we live.
+    // The next sweep writes another heartbeat. Until then the last one says that we live.
     log.warn({ reservation: carrier?.id, error: error.message }, 'the heartbeat is not written')
   }
 }
 
-/** The entries of the ledger's ConfigMap about heartbeats when a heartbeat is about to be written. */
+/** The heartbeat entries of the ledger's ConfigMap, ready for a heartbeat that is about to be written. */
 function nextEntries({ plan, entries, shown, heartbeat, cluster }: Writing & Next): Record<string, string | undefined> {
-  // A heartbeat that is still shown is kept however old it is: perhaps no later one could be written.
+  // A heartbeat that a reservation still shows is kept at any age: perhaps no later one could be written.
   const kept = entries.heartbeats.filter(
     (one, n) => n > entries.heartbeats.length - maxHeartbeats || shown.includes(one),
   )

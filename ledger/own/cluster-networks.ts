@@ -9,17 +9,17 @@ import { type ClusterFamilies, isDualStack } from '../want/families.ts'
 import { type IpAddress, canonicalIpAddress, parseIpAddress, rangeSet } from '../../lib/ip-address.ts'
 import { recentRead } from '../../lib/recent-read.ts'
 
-/** The networks inside this cluster: no Service may take their addresses from the cluster's own traffic. */
+/** The networks inside this cluster: a Service must not take their addresses away from the cluster's own traffic. */
 export type ClusterNetworks = {
   /** The Service range that contains an address, for a message. */
   of(address: IpAddress): string | undefined
-  /** The Node that says that an address is its own or its pods', for a message. */
+  /** The Node that claims an address as its own or its pods', for a message. */
   nodeClaim(address: IpAddress): string | undefined
-  /** Calls the listener when a Node claims other addresses than before. */
+  /** Calls the listener when a Node's claimed addresses change. */
   onChange(listener: () => void): void
   /** The families of its Services. */
   families(): ClusterFamilies
-  /** Reads the Service ranges if that was long ago; never throws. */
+  /** Reads the Service ranges if the last read is too old; never throws. */
   refresh(signal: AbortSignal): Promise<void>
 }
 
@@ -33,10 +33,12 @@ export type ClusterNetworksOptions = {
 
 const maxAgeMs = 600_000
 
-/** The object with the ranges that the API server was started with. */
+/** The ServiceCIDR object with the ranges that the API server was started with. */
 const defaultRanges = 'kubernetes'
 
-/** The Service ranges that the API server tells, its own address in every version, and what Nodes claim. */
+/**
+ * The Service ranges that the API server publishes, its own address on any version, and the addresses that Nodes claim.
+ */
 export function clusterNetworks({ client, caches, log, now }: ClusterNetworksOptions): ClusterNetworks {
   let isServiceAddress = rangeSet([])
   let isDual: boolean | undefined
@@ -72,7 +74,7 @@ export function clusterNetworks({ client, caches, log, now }: ClusterNetworksOpt
   }
 }
 
-/** The claims of Nodes, computed again only after one of them changes. */
+/** The addresses that Nodes claim, recomputed only after one of them changes. */
 function nodeClaims(nodes: ClusterNetworksOptions['caches']['nodes']) {
   let known: { addresses: ReadonlyMap<string, string>; pods: PodRange[] } | undefined
   const listeners: (() => void)[] = []
@@ -110,7 +112,9 @@ function podRangesOf(node: Node): PodRange[] {
   return podNetworksOf(node).map((network) => ({ node: node.metadata.name, contains: rangeSet([network]) }))
 }
 
-/** The pod ranges of a node that a real one has: private networks of one node. A kubelet can write any other. */
+/**
+ * The pod ranges of a node that are plausible: private, and not larger than one node's. A kubelet can write any other.
+ */
 function podNetworksOf({ spec }: Node): string[] {
   const { podCIDRs, podCIDR } = spec ?? {}
   return (podCIDRs ?? [podCIDR ?? '']).filter((network) => {
@@ -124,7 +128,7 @@ const shortestPrefix = { ipv4: 16, ipv6: 48 }
 
 const isPrivate = rangeSet(['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7'])
 
-/** API servers before 1.33 do not serve them in this version. */
+/** API servers before 1.33 do not serve ServiceCIDRs in this version. */
 function noneIfNotServed(error: unknown): [] {
   if (isNotFound(error)) return []
   throw error

@@ -7,9 +7,9 @@ import { formerName } from '../want/location.ts'
 import type { LocationSource } from '../../settings/service-policy.ts'
 
 export type KnownLocations = {
-  /** The list that was read last; undefined before the first read. */
+  /** The last list; undefined before the first read. */
   current(): Location[] | undefined
-  /** Calls the listener when another location may be meant: the list changed, or the settings did. */
+  /** Calls the listener when a name may mean another location: the list changed, or the settings did. */
   onChange(listener: () => void): void
   start(signal: AbortSignal): void
 }
@@ -20,14 +20,14 @@ const retryMs = 30_000
 export type KnownLocationsOptions = {
   cloud: Pick<Cloud, 'locations'>
   log: Log
-  /** We warn once about each of these that uses an old name. */
+  /** We warn once about each source that uses an old name. */
   sources: LocationSource[]
-  /** The notice that the settings name another location; absent where they cannot change. */
+  /** Notifies of a changed location in the settings; absent if they cannot change. */
   settings?: { onChange(listener: () => void): void } | undefined
   clock?: Clock
 }
 
-/** The cloud's locations, read in the background. A webhook checks names against them and never waits for them. */
+/** The provider's locations, read in the background. A webhook checks names against them and never waits for them. */
 export function knownLocations(options: KnownLocationsOptions): KnownLocations {
   const { cloud, log, sources, settings, clock = systemClock } = options
   let list: Location[] | undefined

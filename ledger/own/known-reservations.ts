@@ -4,17 +4,19 @@ import { type IpAddress, canonicalIpAddress, rangeSet } from '../../lib/ip-addre
 import { lastingMarks, marksText } from '../record/marks.ts'
 import { recentRead } from '../../lib/recent-read.ts'
 
-/** Every address that is reserved in the project, with or without us. */
+/** Every address that is reserved in the project, by us or others. */
 export type KnownReservations = {
   /** Whether the project has reserved an address; undefined before the first read. */
   has(address: IpAddress): boolean | undefined
   /** The reservation of an address, as far as we know. */
   find(address: IpAddress): Reservation | undefined
-  /** Reads the cloud if what we know of an address may be out of date, by default for a person who waits; never throws. */
+  /**
+   * Reads from the provider if our knowledge of an address may be stale, by default for a waiting person; never throws.
+   */
   refresh(address: IpAddress, signal: AbortSignal, maxAbsentMs?: number): Promise<void>
   /**
-   * A reservation is being deleted: the cloud may list it for minutes, although it has no owner. With another address it is
-   * a later one, to which the cloud gave the id.
+   * Forgets a reservation that is being deleted: the provider may list it for minutes, although it has no owner. The
+   * same id with another address is a later reservation.
    */
   forget(reservation: Forgotten): void
   onChange(listener: () => void): void
@@ -24,13 +26,13 @@ type Forgotten = { id: string; address: string | undefined }
 
 export type KnownReservationsOptions = { cloud: Pick<Cloud, 'reservations'>; log: Log; now: () => number }
 
-/** How old a list may be that has an address. */
+/** The maximum age of a list that contains the address. */
 const maxPresentMs = 300_000
 
-/** How long the cloud may list a reservation that is deleted. */
+/** How long the provider may list a deleted reservation. */
 const forgottenMs = 600_000
 
-/** A list is read only where an own address depends on it: most clusters have none, and calls to a cloud are few. */
+/** Reads the list only if an own address depends on it: most clusters have none, and calls to a provider are scarce. */
 export function knownReservations({ cloud, log, now }: KnownReservationsOptions): KnownReservations {
   const listeners: (() => void)[] = []
   const forgotten = new Map<string, Forgotten & { atMs: number }>()
@@ -49,7 +51,7 @@ export function knownReservations({ cloud, log, now }: KnownReservationsOptions)
     if (!isSame) notify()
   }
   const list = recentRead({
-    // The process outlives the review that began the read, and others wait for it too; the cloud's client has a time limit.
+    // The read outlives the review that began it, because others share it. The provider's client has a time limit.
     read: async () => accept(await cloud.reservations({}, new AbortController().signal)),
     now,
   })
@@ -57,7 +59,7 @@ export function knownReservations({ cloud, log, now }: KnownReservationsOptions)
   return {
     has: (address) => known && known.find(address) !== undefined,
     find: (address) => known?.find(address),
-    // An operator may have reserved an address that is absent a moment ago.
+    // An operator may have just reserved an address that the list lacks.
     async refresh(address, signal, maxAbsentMs = 5_000) {
       try {
         await list.within(known?.find(address) ? maxPresentMs : maxAbsentMs, signal)

@@ -16,24 +16,27 @@ import { type KnownReservations, type KnownReservationsOptions, knownReservation
 
 /** Which Services may have the own addresses that they name. */
 export type OwnAddresses = {
-  /** The want of a Service after a check of its own address, as far as we know now. */
+  /** The want of a Service, judged by the current knowledge of its own address. */
   check(wanted: Want, service: Service): Want
   /** The same for an address of another program, which the project need not have reserved. */
   checkForeign(wanted: Want, service: Service): Want
-  /** Reads what the check of an own address needs, and waits for it a little while. */
+  /** Reads what the check of an own address needs, and waits briefly for the result. */
   refresh(wanted: Want, signal: AbortSignal): Promise<void>
-  /** The Services that show an address, or request it of the software that we configure, as the cache has them. */
+  /** The Services in the cache that show an address, or request it from the software that we configure. */
   users(address: string): Service[]
-  /** Calls the listener with the Services whose check may have another result than before. */
+  /** Calls the listener with the Services whose check may now have another result. */
   onChange(listener: (keys: Key[]) => void): void
-  /** Checks stored Services again and again: an operator may reserve their addresses later, or delete them. */
+  /** Checks stored Services periodically: an operator may reserve or delete their addresses later. */
   start(signal: AbortSignal): void
 }
 
-/** How long a review waits for the cloud. A Service whose address we cannot check is stored, and the controller decides. */
+/**
+ * How long a review waits for the provider. A Service whose address we cannot check is stored, and the controller
+ * decides.
+ */
 const waitMs = 3_000
 
-/** How often stored Services are checked, and how old a list may be that lacks one's address. */
+/** How often stored Services are checked, and the maximum age of a list that lacks a Service's address. */
 const recheckMs = 15_000
 const maxAbsentMs = 60_000
 
@@ -47,7 +50,7 @@ type Options = Pick<Context, 'cluster' | 'log'> & {
   networks: Omit<ClusterNetworks, 'families'>
 }
 
-/** The checks of own addresses, by the ledger, the cluster, the settings and the cloud. */
+/** The checks of own addresses against the ledger, the cluster, the settings and the provider. */
 export function ownAddresses(options: Options): OwnAddresses {
   const { vendor, caches, networks } = options
   const sources = makeSources(options)
@@ -83,7 +86,7 @@ export function ownAddresses(options: Options): OwnAddresses {
 
 type Lookup = { address: IpAddress; signal: AbortSignal; maxAbsentMs?: number }
 
-/** The first time as soon as the Services are known, then every few seconds. */
+/** Checks as soon as the Services are known, then every few seconds. */
 async function recheckUntilAborted(
   { services }: Options['caches'],
   recheck: (signal: AbortSignal) => Promise<void>,
@@ -122,7 +125,7 @@ function makeSources({ vendor, cluster, log, settings, caches, networks }: Optio
     reservation: (address) => reservations.find(address),
     scheme,
     nodeClaim: (address) => networks.nodeClaim(address),
-    // An ElasticIP that a person created a moment ago has no address yet. With another one its id is out of date.
+    // A new ElasticIP that a person created has no address yet. If its id now has another address, it is stale.
     records(address) {
       const found = reservations.find(address)
       const naming = found ? named.of(found.id).filter((record) => hasAddressOf(record, found)) : []
@@ -153,7 +156,7 @@ type Changing = Pick<Sources, 'reservations' | 'used' | 'users'> & {
   isOwn: (service: Service) => boolean
 }
 
-/** A Service or record that lets go of an address, or takes it, decides about the other Services that name it. */
+/** A Service or record that takes or releases an address affects the other Services that name it. */
 function listenTo(
   { caches, networks, reservations, used, users, isOwn }: Changing,
   listener: (keys: Key[]) => void,

@@ -21,28 +21,28 @@ import { type Shown, type ShownAddress, shownAddresses, showsAddress, statusFiel
  * webhook reviews, so it proves nothing: the record of that Service does.
  */
 
-/** All who could use an address. */
+/** Everything that could use an address. */
 export type PossibleUsers = {
   services: readonly Service[]
   records: readonly ElasticIP[]
-  /** Every annotation by which a Service can request an address from announcing software, ours or not. */
+  /** Every annotation by which a Service can request an address from announcing software, configured or not. */
   requestAnnotations: readonly string[]
 }
 
 /**
- * Reads who could use an address now. Callers at the same time share a read that began after they asked. A caller that
- * has just `written` a record gets the records of that moment, or of a later one: its cache may have them.
+ * Reads who could use an address now. Simultaneous callers share a read that began after all of them asked. A caller
+ * that has just `written` a record gets the records as of that write or later: its cache may have them.
  */
 export type ReadPossibleUsers = (signal: AbortSignal, written?: ElasticIP) => Promise<PossibleUsers>
 
 export type UsedAddress = { address?: string | undefined; reservationID?: string | undefined }
 
-/** Who may use the address: those for whom, or instead of whom, the caller acts. */
+/** The users that do not count: those for which, or instead of which, the caller acts. */
 export type Exempt = {
   service?: Key | undefined
   /** Names of records. */
   records: readonly string[]
-  /** The caller releases what the ledger gave the Service. */
+  /** Whether the caller releases what the ledger gave the Service. */
   isRelease?: boolean
 }
 
@@ -54,7 +54,7 @@ export type AddressUser = {
   service?: Service
 }
 
-/** An address is not released, or gets no new holder, because it is still shown or held. */
+/** An address is not released, or gets no new holder, because something still shows or holds it. */
 export class AddressInUse extends Error {
   override readonly name = 'AddressInUse'
   readonly users: readonly AddressUser[]
@@ -70,7 +70,7 @@ export function addressConditionOf({ status }: Pick<Service, 'status'>): Conditi
   return status?.conditions?.find(({ type }) => type === addressCondition)
 }
 
-/** The records whose Service exists and does not show its address: no node announces it. */
+/** The records whose Service exists but does not show its address, so that no node announces it. */
 export function unannounced(records: readonly ElasticIP[], service: (key: string) => Shown | undefined): ElasticIP[] {
   return records.filter((record) => {
     const found = service(claimKey(record) ?? '')
@@ -80,8 +80,8 @@ export function unannounced(records: readonly ElasticIP[], service: (key: string
 }
 
 /**
- * The record that has the address of this one rightly: its own Service shows the address, and the Service of this one does
- * not. A person wrote the address into this one, or a backup put it back. Pure.
+ * The rightful record of an address that this one also has: its Service shows the address, and the Service of this one
+ * does not. A person wrote the address into this one, or a backup restored it. Pure.
  */
 export function rivalOf(
   record: ElasticIP,
@@ -92,15 +92,15 @@ export function rivalOf(
   const isShownBy = (one: ElasticIP) => showsAddress(service(claimKey(one) ?? ''), address)
   if (address === undefined || isShownBy(record)) return undefined
   return records.find((other) => {
-    // Both may have the address of one reservation: the table of a release decides about them.
+    // Both may have the address of one reservation. Then the table of a release decides.
     const isOther = other.status?.reservationID !== record.status?.reservationID
     return isOther && heldAddress(other) === address && isShownBy(other)
   })
 }
 
 /**
- * The record that decides about an address: one whose Service shows the address, else any live one, else one whose
- * reservation is being deleted. Pure.
+ * The record that decides about an address: one whose Service shows it, else any live one, else one whose reservation
+ * is being deleted. Pure.
  */
 export function decidingRecord(
   address: string,
@@ -111,12 +111,12 @@ export function decidingRecord(
   return all.find((record) => showsAddress(service(claimKey(record) ?? ''), address)) ?? all[0]
 }
 
-/** Everybody who shows or holds an address or its reservation, besides those who may. Pure. */
+/** Everything that shows or holds an address or its reservation, except the exempt. Pure. */
 export function findUsers(used: UsedAddress, all: PossibleUsers, exempt: Exempt): AddressUser[] {
   const address = used.address === undefined ? undefined : canonicalIpAddress(used.address)
   const services = all.services.flatMap((service): AddressUser[] => {
     const key = keyOf(service)
-    // A single place is enough: a status that we wrote does not make an own address in the spec ours.
+    // Each place counts alone: a status that we wrote does not make an own address in the spec ours.
     const shown = shownAddresses(service, all.requestAnnotations)
       .filter((one) => one.address === address)
       .find((one) => !isServed(service, one, exempt) && countsAsUse(service, one, exempt))
@@ -130,7 +130,7 @@ export function findUsers(used: UsedAddress, all: PossibleUsers, exempt: Exempt)
 }
 
 /**
- * Whether the caller acts for a Service. A release does so only as far as we wrote the address: a user may have written it
+ * Whether the caller acts for a Service. A release acts only for an address that we wrote: a user may have written it
  * into a new Service of that name.
  */
 function isServed(service: Service, shown: ShownAddress, exempt: Exempt): boolean {
@@ -140,7 +140,7 @@ function isServed(service: Service, shown: ShownAddress, exempt: Exempt): boolea
   return !exempt.isRelease || !isOwn
 }
 
-/** Whether what a Service shows counts for a caller, by the table above. */
+/** Whether an address in this place counts as a use for the caller, by the table above. */
 function countsAsUse({ metadata }: Service, { where }: ShownAddress, { service: exempt }: Exempt): boolean {
   return where === statusField || (exempt !== undefined && metadata.namespace === splitKey(exempt).namespace)
 }
@@ -152,7 +152,7 @@ function isHolder(record: ElasticIP, { address, reservationID }: UsedAddress): b
   return isSameReservation || (address !== undefined && canonicalIpAddress(status.address ?? '') === address)
 }
 
-/** How many users a message names. */
+/** The maximum number of users that a message names. */
 const maxNamed = 5
 
 function inUseText({ address, reservationID }: UsedAddress, users: readonly AddressUser[]): string {

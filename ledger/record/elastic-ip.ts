@@ -4,9 +4,9 @@ import type { Condition, Key, KubeObject } from '../../kube/objects.ts'
 import { defineResource } from '../../kube/resource.ts'
 
 /**
- * The life of an address. Requested: the record exists, the cloud has not granted an address yet. Reserved: the address
- * is known, but no stored Service holds it. Bound: a stored Service holds it. Releasing: its reservation is being
- * deleted. Released: retained after its Service was deleted. Available: provisioned or warm, and not in use.
+ * The life of an address. Requested: the record exists, but the provider has not granted an address yet. Reserved: the
+ * address is known, but no stored Service holds it. Bound: a stored Service holds it. Releasing: its reservation is
+ * being deleted. Released: retained after its Service was deleted. Available: provisioned or warm, and not in use.
  */
 export type Phase = 'Requested' | 'Reserved' | 'Bound' | 'Releasing' | 'Released' | 'Available'
 
@@ -18,14 +18,14 @@ export type ClaimRef = {
   uid?: string
   /** On an available address: uid of the Service's record that claimed it. */
   elasticIPUID?: string
-  /** An operator named the Service: its name stays when the claim ends. */
+  /** Whether an operator named the Service: its name stays when the claim ends. */
   setByOperator?: boolean
 }
 
-/** Where a Service's record has its address from: a provisioned address for a while, or a warm one for good. */
+/** The source of a record's address: it borrows a provisioned one, or takes a warm one for good. */
 export type AddressSource = { name: string; type: 'Provisioned' | 'WarmPool' }
 
-/** Which Service holds which address: to an address what a PersistentVolume is to a disk. */
+/** Which Service holds which address: an ElasticIP is to an address what a PersistentVolume is to a disk. */
 export type ElasticIP = KubeObject & {
   apiVersion: 'eip-admission.dev/v1alpha1'
   kind: 'ElasticIP'
@@ -48,14 +48,16 @@ export type ElasticIP = KubeObject & {
 export type HistoryStep = { time: string; phase: string; message?: string; writer: string; request?: string }
 
 export type ElasticIPStatus = {
-  /** The generation of the record that this status is about. */
+  /** The generation of the record that this status reflects. */
   observedGeneration?: number
   phase?: Phase
   address?: string
   reservationID?: string
-  /** Who has a request in flight. A record without a status was written by a process that is about to send one. */
+  /**
+   * The sender of a request in flight. A record without a status was written by a process that is about to send one.
+   */
   requestInFlight?: { sender: string; sentAt: string }
-  /** When we first asked the cloud to delete the reservation; from then on no Service may show the address. */
+  /** When we first asked the provider to delete the reservation. From then on no Service may show the address. */
   deletionRequestedAt?: string
   conditions?: Condition[]
   message?: string
@@ -71,8 +73,8 @@ export const elasticIPs = defineResource<ElasticIP>({
 })
 
 /**
- * Which address of a Service: `<namespace>/<service>`, and for the second one `<namespace>/<service>.<family>`. Names of
- * namespaces and Services have no dot, so it is unique.
+ * Identifies an address of a Service: `<namespace>/<service>`, and for the second one `<namespace>/<service>.<family>`.
+ * It is unique because names of namespaces and Services contain no dot.
  */
 export type AddressKey = string
 
@@ -98,17 +100,17 @@ export function isSecondKey(key: AddressKey): boolean {
   return key.includes('.')
 }
 
-/** The name of the record of a Service's address. It is unique as the key is, and it reads well. */
+/** The name of the record of a Service's address: as unique as the key, and readable. */
 export function recordName(key: AddressKey): string {
   return key.replace('/', '.')
 }
 
-/** Which address of a Service a record is; undefined if it is an available address, or a release record. */
+/** The key of the Service's address that a record holds; undefined for an available address or a release record. */
 export function addressKeyOf(record: ElasticIP): AddressKey | undefined {
   const service = claimKey(record)
   if (service === undefined) return undefined
   const { name } = record.metadata
-  // Most records hold first addresses, and a create looks at all of them.
+  // Most records hold first addresses, and a create checks all of them.
   if (recordName(service) === name) return service
   return secondKeys(service).find((key) => recordName(key) === name)
 }
@@ -125,24 +127,24 @@ export function claimKey(record: ElasticIP): Key | undefined {
   return claimRef && `${claimRef.namespace}/${claimRef.name}`
 }
 
-/** The phase of a record; one without a status was created a moment ago. */
+/** The phase of a record. A record without a status is new. */
 export function phaseOf(record: ElasticIP): Phase {
   return record.status?.phase ?? 'Requested'
 }
 
-/** Whether nothing has written the status of a record yet: the API server fills in one condition. */
+/** Whether no process has written the status of a record yet: the API server defaults one condition. */
 export function isUnwritten({ status }: ElasticIP): boolean {
   return status === undefined || Object.keys(status).join() === 'conditions'
 }
 
-/** The reservation behind a record, as far as it is known. */
+/** The reservation of a record, if it is known. */
 export function reservationIdOf(record: ElasticIP): string | undefined {
   return record.status?.reservationID ?? record.spec.reservationID
 }
 
 /**
- * The deciding records of one address. A live one hides the others: the cloud may grant an address again while its
- * previous reservation is being deleted.
+ * The deciding records of one address. A live record hides the others: the provider may grant an address again while
+ * its previous reservation is being deleted.
  */
 export function decidingRecords(records: readonly ElasticIP[]): readonly ElasticIP[] {
   const live = records.filter(({ status }) => status?.deletionRequestedAt === undefined)
@@ -162,7 +164,7 @@ export function isUnbound(record: ElasticIP): boolean {
   return (phase === 'Requested' || phase === 'Reserved') && claimRef !== undefined && claimRef.uid === undefined
 }
 
-/** The family of a record's address, or of the one that it asks for. */
+/** The family of a record's address, or of the address that it requests. */
 export function familyOf({ spec, status }: ElasticIP): IpFamily {
   const known = parseIpAddress(status?.address ?? '')?.family
   return known ?? (spec.ipFamily === 'IPv6' ? 'ipv6' : 'ipv4')
@@ -175,14 +177,17 @@ export function provisionedSourceOf({ spec: { source } }: ElasticIP): string | u
 
 const releasePrefix = 'releasing-'
 
-/** The name of a release record. It has no dot, so it is no Service's; hashed, for an id may hold what a name may not. */
+/**
+ * The name of a release record. Without a dot it cannot be a Service's; the hash fits ids with characters that no name
+ * may have.
+ */
 export function releaseRecordName(reservationID: string): string {
   return `${releasePrefix}${hashForName(reservationID, 16)}`
 }
 
-/** Whether a record exists only until the cloud has deleted its reservation. */
+/** Whether a record exists only until the provider has deleted its reservation. */
 export function isReleaseRecord(record: ElasticIP): boolean {
   const { name } = record.metadata
-  // This runs for every record again and again: it computes a hash only where the prefix fits.
+  // This runs often for every record, so it computes a hash only if the prefix matches.
   return name.startsWith(releasePrefix) && name === releaseRecordName(reservationIdOf(record) ?? '')
 }

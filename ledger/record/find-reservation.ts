@@ -27,8 +27,8 @@ import { type WhoseRules, whoseIs } from './whose.ts'
 type FindDeps = Pick<LedgerDeps, 'cloud' | 'records' | 'scheme' | 'sweepsUntagged'>
 
 /**
- * Finds the reservation that the cloud has for a record: by its id, else the oldest that carries its marks. A reservation
- * that a person named may carry any marks: the caller judges it.
+ * Finds the provider's reservation for a record: by its id, else the oldest that carries its marks. A reservation that
+ * a person named may carry any marks; the caller judges it.
  */
 export async function findReservation(
   deps: FindDeps,
@@ -46,19 +46,21 @@ export async function findReservation(
   return undefined
 }
 
-/** Whether the address of a reservation is of this family, as far as it is known. */
+/** Whether a reservation's address is of this family, or not known yet. */
 export function hasFamily({ address }: Reservation, family: IpFamily): boolean {
   return address === undefined || parseIpAddress(address)?.family === family
 }
 
-/** Without the reservations of provisioned ElasticIPs: after a move from a Service they keep that Service's marks. */
+/**
+ * Leaves out the reservations of provisioned ElasticIPs: after a move from a Service they keep that Service's marks.
+ */
 function withoutProvisioned(marked: Reservation[], all: readonly ElasticIP[], record: ElasticIP): Reservation[] {
   const provisioned = all.filter((other) => isSource(other) && !isWarm(other) && !hasSource(record, other))
   const ids = new Set(provisioned.filter(({ metadata }) => metadata.name !== record.metadata.name).map(reservationIdOf))
   return marked.filter(({ id }) => !ids.has(id))
 }
 
-/** The reservations that carry a record's marks, a Service's in every form. */
+/** The reservations that carry a record's marks, in any form of a Service's mark. */
 async function listMarked({ cloud, scheme }: FindDeps, record: ElasticIP, signal: AbortSignal): Promise<Reservation[]> {
   const key = addressKeyOf(record)
   if (key === undefined) return cloud.reservations(marksOf(scheme, record), signal)
@@ -66,7 +68,7 @@ async function listMarked({ cloud, scheme }: FindDeps, record: ElasticIP, signal
   return listed.filter(({ marks }) => isOfService(scheme, key, marks))
 }
 
-/** Whether a release record exists for a reservation: then no Service may get it, although the cloud may still list it. */
+/** Whether a reservation has a release record. Then no Service may get it, although the provider may still list it. */
 export async function isBeingReleased(
   deps: Pick<LedgerDeps, 'records'>,
   id: string,
@@ -76,8 +78,8 @@ export async function isBeingReleased(
 }
 
 /**
- * Finds a predecessor's reservation for a record's Service that names no cluster, and marks it with our cluster. Another
- * cluster may have a Service of that name, so ours has to show the address.
+ * Finds a predecessor's reservation for a record's Service that names no cluster, and adds our cluster's mark. Another
+ * cluster may have a Service of that name, so ours must show the address.
  */
 export async function adoptUnmarked(
   deps: Pick<LedgerDeps, 'cloud' | 'scheme' | 'sweepsUntagged' | 'possibleUsers'>,
@@ -101,9 +103,9 @@ export async function adoptUnmarked(
 }
 
 /**
- * Whether a reservation without a record may be given to the Service or the waiting record that its marks name.
- * Pure. One that names no cluster may be for a Service of that name in another one. It is not where a Service shows or
- * requests its address, or where the operator says that no other cluster uses the project.
+ * Whether a reservation without a record may go to the Service or the waiting record that its marks name. Pure. If it
+ * names no cluster, it may be for another cluster's Service of that name. It is ours if our Service shows or requests
+ * its address, or if the operator says that no other cluster uses the project.
  */
 export function mayAdopt(
   { scheme, sweepsUntagged, requestAnnotations }: WhoseRules & { requestAnnotations: readonly string[] },
@@ -116,7 +118,7 @@ export function mayAdopt(
   return sweepsUntagged && (!service || showsNone(service))
 }
 
-/** Marks a reservation that names no cluster with our cluster: from then on other clusters ignore it. */
+/** Adds our cluster's mark to a reservation that names no cluster, so that other clusters ignore it. */
 export async function markAsOurs(
   deps: Pick<LedgerDeps, 'cloud' | 'scheme'>,
   { id, marks }: Reservation,
@@ -126,7 +128,7 @@ export async function markAsOurs(
   await deps.cloud.mark({ id, marks: lastingMarks(marks) }, adoptionMarks(deps.scheme), signal)
 }
 
-/** Whether the marks of a record's reservation say otherwise than `retained` whether it stays when its Service goes. */
+/** Whether a reservation's marks differ from `retained`, which says whether the address outlives its Service. */
 export function differsInRetention(
   rules: WhoseRules,
   { record, reservation, retained }: { record: ElasticIP; reservation: Reservation; retained: boolean },
@@ -136,7 +138,7 @@ export function differsInRetention(
   return isMarked && whoseIs(rules, record, reservation).whose === 'ours' && isRetained(reservation.marks) !== retained
 }
 
-/** Writes into the marks of a record's reservation whether it stays when its Service goes. */
+/** Marks whether the reservation of a record outlives its Service. */
 export async function markRetention(
   deps: Pick<LedgerDeps, 'cloud'> & WhoseRules,
   of: { record: ElasticIP; reservation: Reservation; retained: boolean },
@@ -147,7 +149,7 @@ export async function markRetention(
   await deps.cloud.mark({ id, marks: lastingMarks(marks) }, retentionMarks(of.retained), signal)
 }
 
-/** Finds a reservation by its id, else in the list of the project; undefined proves that it is deleted. */
+/** Finds a reservation by its id, else in the project's list; undefined proves that it is deleted. */
 export async function findCertainly(
   { cloud }: Pick<FindDeps, 'cloud'>,
   id: string,

@@ -10,11 +10,14 @@ export type LedgerDeps = {
   records: Records
   cloud: Omit<Cloud, 'locations'>
   scheme: MarkScheme
-  /** The operator says that no other cluster uses the project: we may adopt and delete reservations that name no cluster. */
+  /**
+   * The operator says that no other cluster uses the project, so we may adopt and delete reservations that name no
+   * cluster.
+   */
   sweepsUntagged: boolean
   requestsInFlight: RequestsInFlight
   possibleUsers: ReadPossibleUsers
-  /** Why a record gets no address from a reservation, although the cloud grants it. */
+  /** Why a record gets no address from a reservation, although the provider grants it. */
   grantedProblem: (
     record: ElasticIP,
     reservation: Pick<Reservation, 'id' | 'address'>,
@@ -22,7 +25,7 @@ export type LedgerDeps = {
   ) => Promise<string | undefined>
   /** The network of this cluster that contains an address, for a message. */
   clusterNetwork: (address: IpAddress) => string | undefined
-  /** The name of this process among all processes; no two ever have the same. */
+  /** The name of this process, unique among all processes. */
   identity: string
   now: () => Date
   log: Log

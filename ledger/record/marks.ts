@@ -7,7 +7,7 @@ export function clusterMarks({ usage, cluster }: MarkScheme): Marks {
   return { usage, cluster }
 }
 
-/** The marks of everything that may be this cluster's: fewer where a predecessor wrote fewer. */
+/** The marks of everything that may be this cluster's: fewer if a predecessor wrote fewer. */
 export function commonMarks(scheme: MarkScheme): Marks {
   return scheme.adoptsUnmarked ? { usage: scheme.usage } : clusterMarks(scheme)
 }
@@ -19,13 +19,13 @@ export function namedCluster({ usage, cluster }: MarkScheme, marks: Marks): 'our
   return named === cluster ? 'ours' : 'other'
 }
 
-/** The mark of a reservation that named no cluster when we adopted it: it may be another cluster's after all. */
+/** The mark of a reservation that named no cluster before we adopted it: it may be another cluster's after all. */
 const adoptedMark = 'adopted'
 
-/** The mark of a reservation that stays when its Service goes. If its record is lost, nothing else says so. */
+/** The mark of a reservation that outlives its Service. If its record is lost, nothing else says so. */
 const retainedMark = 'retained'
 
-/** The change of marks by which we adopt a reservation that names no cluster. Our other clusters then ignore it. */
+/** The change of marks that adopts a reservation that names no cluster. Our other clusters then ignore it. */
 export function adoptionMarks(scheme: MarkScheme): Marks {
   return { ...clusterMarks(scheme), [adoptedMark]: 'untagged' }
 }
@@ -46,45 +46,45 @@ export function marksText(marks: Marks): string {
     .join(', ')
 }
 
-/** The change of marks that moves a reservation to this cluster. The other one then ignores it. */
+/** The change of marks that moves a reservation to this cluster. The other cluster then ignores it. */
 export function clusterTransferMarks(scheme: MarkScheme): Record<string, string | undefined> {
   return { ...clusterMarks(scheme), service: undefined, [sourceMark]: undefined, [retainedMark]: undefined }
 }
 
-/** The marks of one address of a Service. Names are hashed: people do not want them in a cloud account. */
+/** The marks of a Service's address. Names are hashed, because people do not want them in a provider's account. */
 export function serviceMarks(scheme: MarkScheme, key: AddressKey): Marks {
   return { ...clusterMarks(scheme), service: hashOf(key, scheme.separator) }
 }
 
-/** Every mark that names an address of a Service; the first is the one that we write. */
+/** Every mark that names a Service's address; the first is the one that we write. */
 export function ownerMarks({ separator, otherSeparator }: MarkScheme, key: AddressKey): string[] {
   const separators = otherSeparator === undefined ? [separator] : [separator, otherSeparator]
   return separators.map((one) => hashOf(key, one))
 }
 
-/** Whether a reservation names this address of a Service, in whatever form. */
+/** Whether a reservation names this address of a Service, in any form. */
 export function isOfService(scheme: MarkScheme, key: AddressKey, marks: Marks): boolean {
   const { service } = marks
   return service !== undefined && ownerMarks(scheme, key).includes(service)
 }
 
 /**
- * The mark that holds the heartbeat: `<nonce>.<seconds between two sweeps>.<witness>`, the last if one is known. Its
- * name is older than the word: under another one a running cluster would not find its own heartbeat.
+ * The mark that holds the heartbeat: `<nonce>.<seconds between two sweeps>[.<witness>]`. Its name is older than the
+ * term: under another one, a running cluster would not find its own heartbeat.
  */
 export const heartbeatMark = 'sign'
 
-/** The marks by which a reservation stays the same one. A sweep changes its heartbeat at any time. */
+/** The marks that identify a reservation. They exclude the heartbeat, which a sweep may change at any time. */
 export function lastingMarks(marks: Marks): Marks {
   return Object.fromEntries(Object.entries(marks).filter(([name]) => name !== heartbeatMark))
 }
 
-/** Whether a reservation stays when its Service goes, as its marks say. */
+/** Whether the marks of a reservation say that it outlives its Service. */
 export function isRetained(marks: Marks): boolean {
   return marks[retainedMark] !== undefined
 }
 
-/** The change of marks by which a reservation stays when its Service goes, or no longer does. */
+/** The change of marks that makes a reservation outlive its Service, or no longer. */
 export function retentionMarks(retained: boolean): Record<string, string | undefined> {
   return { [retainedMark]: retained ? 'true' : undefined }
 }
@@ -93,9 +93,7 @@ function hashOf(key: AddressKey, separator: string): string {
   return createHash('sha256').update(key.replace('/', separator)).digest('base64')
 }
 
-/**
- * The mark of a reservation that no Service holds yet: uid of the record it was reserved for, which is never reused.
- */
+/** The mark of a reservation that no Service holds yet: the uid of its record, which is never reused. */
 export const sourceMark = 'elastic-ip'
 
 /** The marks of a warm address. */
@@ -103,7 +101,7 @@ export function sourceMarks(scheme: MarkScheme, uid: string): Marks {
   return { ...clusterMarks(scheme), [sourceMark]: uid }
 }
 
-/** The marks that a record's reservation carries: its Service's, or the record's own while no Service holds it. */
+/** The marks of a record's reservation: its Service's, or the record's own while no Service holds it. */
 export function marksOf(scheme: MarkScheme, record: ElasticIP): Marks {
   const key = addressKeyOf(record)
   return key === undefined ? sourceMarks(scheme, record.metadata.uid ?? '') : serviceMarks(scheme, key)
@@ -114,7 +112,7 @@ export function ownerMark(marks: Marks): string | undefined {
   return marks['service'] ?? marks[sourceMark]
 }
 
-/** The change of marks by which a warm address becomes a Service's for good. */
+/** The change of marks that gives a warm address to a Service for good. */
 export function transferMarks(scheme: MarkScheme, key: AddressKey): Record<string, string | undefined> {
   return { ...serviceMarks(scheme, key), [sourceMark]: undefined }
 }

@@ -1,7 +1,7 @@
 import type { Annotation, WrittenName } from '../../lib/annotation.ts'
 import { requestIdAnnotation } from '../../lib/request-id.ts'
 
-// The names that we write on objects. The tables below say what each means; the reference is made from them.
+// The names that we write on objects. The tables below define each, and the reference is generated from them.
 
 export const reclaimAnnotation = 'eip-admission.dev/reclaim-policy'
 export const protectAnnotation = 'eip-admission.dev/protect'
@@ -27,15 +27,17 @@ export const balancerFinalizer = 'eip-admission.dev/balancer-cleanup'
 export const recordFinalizer = 'eip-admission.dev/reservation-cleanup'
 
 /**
- * The address that we wrote into `spec.loadBalancerIP`. Where the two agree the address is ours, else it is an own
- * address of the user. So our address is never mistaken for an own one after its reservation is deleted.
+ * The address that we wrote into `spec.loadBalancerIP`. If the two agree, the address is ours, else the user's own. So
+ * our address never passes for an own one after its reservation is deleted.
  */
 export const addressAnnotation = 'eip-admission.dev/address'
 
 /** The prefix of our annotations. */
 export const ownPrefix = 'eip-admission.dev/'
 
-/** The name under which the controllers write Services: by it and by our user the webhooks know our own writes. */
+/**
+ * The field manager of the controllers' writes to Services. With our user, it tells the webhooks which writes are ours.
+ */
 export const serviceFieldManager = 'eip-admission'
 
 const annotationsOn = (on: Annotation['on'], rows: Omit<Annotation, 'on'>[]) => rows.map((row) => ({ ...row, on }))
@@ -150,7 +152,7 @@ export const ledgerAnnotations: readonly Annotation[] = annotationsOn('ConfigMap
   },
 ])
 
-/** Our annotations of the lease by which the controllers elect a leader. */
+/** Our annotations of the lease for the leader election of the controllers. */
 export const leaseAnnotations: readonly Annotation[] = annotationsOn('Lease', [
   {
     name: silentAnnotation,

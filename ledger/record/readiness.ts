@@ -1,4 +1,4 @@
-// The conditions that tools read of every object: Ready and Stalled, by the conventions of the Kubernetes API.
+// The conditions Ready and Stalled, which tools read of every object by the conventions of the Kubernetes API.
 import type { Condition } from '../../kube/objects.ts'
 import type { ElasticIP, ElasticIPStatus, Phase } from './elastic-ip.ts'
 
@@ -13,10 +13,12 @@ const phases: Record<Phase, { isReady: boolean; text: string }> = {
   Available: { isReady: true, text: 'a Service can claim the address' },
 }
 
-/** The reasons of a record without an address that no retry clears. */
+/** The reasons for a record without an address that no retry clears. */
 const lasting = new Set(['AuthFailed', 'QuotaUsedUp', 'Invalid', 'Refused', 'NotProvisioned', 'Lost', 'Unusable'])
 
-/** The conditions Ready and, where only a person can end it, Stalled. They follow from the rest of the status. Pure. */
+/**
+ * The conditions Ready and, if only a person can resolve it, Stalled. They derive from the rest of the status. Pure.
+ */
 export function summaryOf({ phase = 'Requested', message, conditions }: ElasticIPStatus): Summary[] {
   const { isReady, text } = phases[phase]
   const reason = phase === 'Requested' ? (obstacleOf(conditions) ?? phase) : phase
@@ -25,14 +27,14 @@ export function summaryOf({ phase = 'Requested', message, conditions }: ElasticI
   return lasting.has(reason) ? [ready, { type: 'Stalled', status: 'True', ...facts }] : [ready]
 }
 
-/** The last refusal of the cloud, in a word. */
+/** The reason of the provider's last refusal. */
 function obstacleOf(conditions: readonly Condition[] = []): string | undefined {
   const unmet = (type: string) => conditions.find((one) => one.type === type && one.status !== 'True')?.reason
   return unmet('Accepted') ?? unmet('Reserved')
 }
 
 /**
- * Whether the status of a record at rest is about an earlier spec. While an address is requested or released, the next
+ * Whether the status of a record at rest reflects an earlier spec. While an address is requested or released, the next
  * step writes the status.
  */
 export function isUnobserved({ metadata, status }: ElasticIP): boolean {

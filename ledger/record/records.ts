@@ -24,30 +24,30 @@ import { summaryOf } from './readiness.ts'
 
 /**
  * The ElasticIP records in the API server. Every write is a compare-and-swap on the resourceVersion that was read, and
- * returns the record as stored; KubeError `conflict` says that another process wrote first.
+ * returns the stored record. KubeError `conflict` says that another process wrote first.
  */
 export type Records = {
-  /** By the key of an address, or by name. */
+  /** Reads a record by the key of an address, or by name. */
   get(key: AddressKey, options?: CallOptions): Promise<ElasticIP | undefined>
-  /** Every record, as the API server has it now: no cache. */
+  /** Reads every record live, without a cache. */
   list(options?: CallOptions): Promise<ElasticIP[]>
   create(record: ElasticIP, options?: CallOptions): Promise<ElasticIP>
   /** Also adds our finalizer: a record in use must not disappear without us. */
   writeSpec(record: ElasticIP, spec: ElasticIP['spec'], options?: CallOptions): Promise<ElasticIP>
   writeStatus(record: ElasticIP, change: StatusChange, options?: CallOptions): Promise<ElasticIP>
-  /** Whether the API server deletes every record, because their definition is being deleted. Then it takes no new one. */
+  /** Whether the API server is deleting every record together with the CRD. It accepts no new one then. */
   areDeleted(options?: CallOptions): Promise<boolean>
   /** Removes our finalizer and deletes the record. */
   remove(record: ElasticIP, options?: CallOptions): Promise<void>
 }
 
-/** The fields of a status that change; undefined removes one. */
+/** The fields of a status to change; undefined removes a field. */
 export type StatusChange = { [Field in keyof ElasticIPStatus]?: ElasticIPStatus[Field] | undefined }
 
 /** Who writes, and when. */
 type Writer = { identity: string; now: () => Date }
 
-/** The records of one API server, as one process writes them. */
+/** The records in one API server, as one process writes them. */
 export function records(client: KubeClient, writer: Writer): Records {
   return {
     get: (key, options) => client.get(elasticIPs, { name: recordName(key) }, options),
@@ -77,13 +77,13 @@ export function records(client: KubeClient, writer: Writer): Records {
       const metadata = { ...record.metadata, finalizers }
       const { name, uid, resourceVersion } = (await client.replace(elasticIPs, { ...record, metadata }, options))
         .metadata
-      // With the version, so that a record that another process has begun to use in between stays.
+      // The version protects a record that another process has begun to use in between.
       if (!metadata.deletionTimestamp) await client.remove(elasticIPs, { name, uid, resourceVersion }, options)
     },
   }
 }
 
-/** Created only by way of trial. The right to get the definition would tell the same, and is one more right. */
+/** Created only as a dry run. Reading the CRD would tell the same, but needs one more right. */
 const neverStored: ElasticIP = {
   apiVersion: 'eip-admission.dev/v1alpha1',
   kind: 'ElasticIP',
@@ -91,22 +91,23 @@ const neverStored: ElasticIP = {
   spec: { reclaimPolicy: 'Retain' },
 }
 
-/** How the API server refuses a new object whose definition it deletes: by its version with status 405 or 403. */
+/**
+ * How the API server refuses a new object whose CRD it is deleting: with status 405 or 403, depending on its version.
+ */
 const whileDeleted = 'custom resource definition is terminating'
 
-/** Whether the API server or a policy came as far as to judge the object, which has no location. */
+/** Whether the API server or a policy got as far as judging the object, which lacks a location. */
 function isJudged({ status, message }: KubeError): boolean {
   return status === 422 || status === 409 || (status < 500 && message.includes('denied the request'))
 }
 
-/** Whether nothing can keep a record any longer: it is deleted, and our finalizer is off and cannot be added again. */
+/** Whether nothing can keep a record: it is being deleted, and our removed finalizer cannot be added again. */
 export function isBeingRemoved({ metadata }: ElasticIP): boolean {
   return metadata.deletionTimestamp !== undefined && !metadata.finalizers?.includes(recordFinalizer)
 }
 
 /**
- * Whether no finalizer of ours keeps a record and its address together: `cleanup` removes it, and the next install finds
- * the record so.
+ * Whether a record with an address lacks our finalizer. `cleanup` removes it, and the next install finds the record so.
  */
 export function lacksFinalizer({ metadata, status }: ElasticIP): boolean {
   const isOnItsWay = metadata.deletionTimestamp !== undefined || status?.phase === 'Releasing'
@@ -124,8 +125,8 @@ export async function observeRecord(records: Records, record: ElasticIP, signal:
 }
 
 /**
- * Whether a deleted record has left a reservation: the next claim of its Service has to find that. A deletion that was
- * requested goes on without it.
+ * Whether a deleted record leaves a reservation behind, which the next claim of its Service must find. A requested
+ * deletion continues without the record.
  */
 export function leavesReservation(record: ElasticIP): boolean {
   const isDeleted = record.status?.deletionRequestedAt !== undefined
@@ -139,7 +140,7 @@ function withFinalizer(record: ElasticIP): ElasticIP {
   return { ...record, metadata: { ...record.metadata, finalizers: [...finalizers, recordFinalizer] } }
 }
 
-/** The Service of a record as labels, for selectors. A person may write a claimRef that no label can hold. */
+/** Labels a record with its Service, for selectors. A person may write a claimRef that no label can hold. */
 function withServiceLabels(record: ElasticIP): ElasticIP {
   const { [serviceNamespaceLabel]: _namespace, [serviceNameLabel]: _name, ...others } = record.metadata.labels ?? {}
   const { claimRef } = record.spec
@@ -148,10 +149,10 @@ function withServiceLabels(record: ElasticIP): ElasticIP {
   return { ...record, metadata: { ...record.metadata, labels: { ...others, ...ofService } } }
 }
 
-/** Who creates a record, and for which review, if it was one. */
+/** The creator of a record, and the review for which it was created, if any. */
 export type Requester = { identity: string; request?: string | undefined }
 
-/** A new record for the address of a Service, not stored yet. */
+/** A new record for a Service's address, not stored yet. */
 export function newRecord(
   key: AddressKey,
   spec: Omit<ElasticIP['spec'], 'claimRef'>,
@@ -180,33 +181,35 @@ export function condition(type: 'Accepted' | 'Reserved' | 'Assigned', facts: Con
   return { type, status, reason, message, lastTransitionTime: timeText(now) }
 }
 
-/** Whether a live Service holds the address. Written at every change of phase: its time tells when the phase began. */
+/**
+ * Whether a live Service holds the address. Written at every change of phase, so its time is the start of the phase.
+ */
 export function assigned(status: Condition['status'], facts: Omit<ConditionFacts, 'status'>): Condition {
   return condition('Assigned', { status, ...facts })
 }
 
-/** Whether a Service had an address of the record before. A record that loses its address keeps saying so. */
+/** Whether a Service has held an address of the record. A record that loses its address still says so. */
 export function hasBeenHeld({ status }: ElasticIP): boolean {
   return status?.conditions?.some(({ type }) => type === 'Assigned') ?? false
 }
 
 /**
- * Whether a Service had the address of a reservation, where the record's status says nothing. Its record was bound, or the
- * marks say that the address is retained. An order whose answer was lost gave no Service an address.
+ * Whether a Service had the address of a reservation, if the record's status does not say so. Its record was bound, or
+ * its marks say that the address is retained. An order whose answer was lost gave no Service an address.
  */
 export function wasHeld({ spec }: ElasticIP, { marks }: Reservation): boolean {
   return spec.claimRef?.uid !== undefined || isRetained(marks)
 }
 
 /**
- * Whether a record may yet find the address that its Service shows, as after a loss of records or of their status. A
+ * Whether a record may still find the address that its Service shows, as after records or their status were lost. A
  * record that had an address before has lost it.
  */
 export function mayFindShown(record: ElasticIP): boolean {
   return record.status?.address === undefined && !hasBeenHeld(record)
 }
 
-/** The status of a record after a change, with the conditions that follow from it. */
+/** The status of a record after a change, with the conditions that derive from it. */
 function mergeStatus(record: ElasticIP, change: StatusChange, writer: Writer): ElasticIPStatus {
   const { status: before = {}, metadata } = record
   const observed = metadata.generation === undefined ? {} : { observedGeneration: metadata.generation }
@@ -219,7 +222,7 @@ function mergeStatus(record: ElasticIP, change: StatusChange, writer: Writer): E
   return { ...merged, conditions: conditions.map((one) => ({ ...one, ...observed })) }
 }
 
-/** Merges conditions by type; one whose status stays keeps the time of its last transition. */
+/** Merges conditions by type. An unchanged status keeps the time of its last transition. */
 function mergeConditions(before: readonly Condition[] = [], changed: readonly Condition[]): Condition[] {
   const conditions = new Map(before.map((known) => [known.type, known]))
   for (const next of changed) {
@@ -234,7 +237,7 @@ function definedFields(status: StatusChange): ElasticIPStatus {
   return Object.fromEntries(Object.entries(status).filter(([, value]) => value !== undefined))
 }
 
-/** A time of the Kubernetes API, which has no fraction. */
+/** A time in the format of the Kubernetes API, without fractions. */
 function timeText(now: Date): string {
   return now.toISOString().replace(/\.\d+Z$/, 'Z')
 }
@@ -245,8 +248,8 @@ export const maxHistory = 10
 const maxMessageLength = 300
 
 /**
- * The history of a record with one step more, if its phase changes or the change says why. A step that says the same as the
- * last one is not repeated: a retry that fails as before leaves the time when that began.
+ * Appends a step to a record's history if its phase changes or the change has a new message. A repeated message is not
+ * appended: a retry that fails again keeps the time of the first failure.
  */
 export function nextHistory(
   before: ElasticIPStatus,
@@ -271,7 +274,7 @@ export function nextHistory(
   return [...history, step].slice(-maxHistory)
 }
 
-/** Whether the record of a Service names a reservation, and nothing more was written: a process is about to, or died. */
+/** Whether a Service's record names a reservation and no more: a process is about to continue, or has died. */
 export function isAdoptionBegun({ spec, status }: ElasticIP): boolean {
   return spec.reservationID !== undefined && status?.phase === undefined && status?.reservationID === undefined
 }
@@ -284,7 +287,7 @@ export function requestOfRecord({ metadata, status }: ElasticIP): string | undef
   )
 }
 
-/** Writes on a record, once, that its address is in use, and throws: the caller's owner reads it in an Event. */
+/** Writes on a record, once, that its address is in use, and throws, so that the caller reports it in an Event. */
 export async function stayInUse(
   { records }: { records: Records },
   { record, error }: { record: ElasticIP; error: AddressInUse },

@@ -2,15 +2,15 @@ import { type ElasticIP, phaseOf, reservationIdOf } from './elastic-ip.ts'
 import { transferAnnotation } from './names.ts'
 
 /**
- * Whether a controller has to look at a record after a change. It need not after a request to the cloud that led to
- * nothing. The sender of the request knows, and retries in a while; a look at once would send requests without end.
+ * Whether a controller must reconcile a record after a change. A failed request to the provider is no such change: its
+ * sender retries after a back-off. Reconciling at once would send requests without end.
  */
 export function isRelevantChange(current: ElasticIP | undefined, previous: ElasticIP | undefined): boolean {
   if (current && previous) return relevantFields(current) !== relevantFields(previous)
   return hasReservation(current ?? previous)
 }
 
-/** A record without a reservation is created for a request, and is deleted when the cloud refuses the request. */
+/** A record without a reservation is created for a request, and deleted if the provider refuses it. */
 function hasReservation(record: ElasticIP | undefined): boolean {
   return record !== undefined && (phaseOf(record) !== 'Requested' || reservationIdOf(record) !== undefined)
 }

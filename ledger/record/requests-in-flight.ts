@@ -3,23 +3,23 @@ import { type ElasticIP, isUnwritten } from './elastic-ip.ts'
 import { requestedByAnnotation } from './names.ts'
 
 export type RequestsInFlight = {
-  /** Whether a request to the cloud for this record may still be in flight, whichever process sent it. */
+  /** Whether a request to the provider for this record may still be in flight, whichever process sent it. */
   isInFlight(record: ElasticIP): boolean
   /**
-   * Creates a record for a request of this process. Until the create has an answer the request counts as sent, and also
-   * when that answer is a record. If the create fails, this process sends no request, though the record may be stored.
+   * Creates a record for a request of this process. The request counts as sent until the create is answered, and
+   * afterwards if it succeeds. If the create fails, this process sends no request, though the record may be stored.
    */
   createRecord(name: string, create: () => Promise<ElasticIP>): Promise<ElasticIP>
 }
 
 type Options = { timeoutMs: number; monotonicMs: () => number; identity: string }
 
-/** A request that is forgotten and seen again waits once more. So it is remembered for much longer than any lasts. */
+/** A request that is forgotten and seen again waits once more, so it is remembered for much longer than any lasts. */
 const seenMs = 3_600_000
 
 /**
- * Judges requests as a lease is judged: by our own monotonic clock since we first saw the request, for no other clock
- * can be trusted. `timeoutMs` is longer than any call may take; before it ends a second call could buy a second address.
+ * Judges requests like a lease: by our own monotonic clock since we first saw the request, because no other clock can
+ * be trusted. `timeoutMs` exceeds the longest call; before it ends, a second call could buy a second address.
  */
 export function requestsInFlight(of: Options): RequestsInFlight {
   const own = ownCreates(of)
@@ -42,10 +42,10 @@ export function requestsInFlight(of: Options): RequestsInFlight {
   }
 }
 
-/** The records that this process creates, and those that it has created and may have sent a request for. */
+/** The records that this process is creating, or has created and may have sent a request for. */
 function ownCreates({ identity, timeoutMs, monotonicMs }: Options) {
   const pending = new Map<string, number>()
-  // A replica that does not lead never learns a record's fate. All our calls have ended after this time.
+  // A replica that does not lead never learns a record's fate, but all our calls have ended after this time.
   const created = shortMemory<string | undefined, true>({ keptMs: timeoutMs, monotonicMs })
   const count = (name: string, change: number) => {
     const now = (pending.get(name) ?? 0) + change
@@ -53,7 +53,7 @@ function ownCreates({ identity, timeoutMs, monotonicMs }: Options) {
     else pending.delete(name)
   }
   return {
-    /** From its first status on a record itself says who has a request in flight. */
+    /** From its first status on, a record says itself who has a request in flight. */
     forget: ({ metadata }: ElasticIP) => created.delete(metadata.uid),
     isUnsent: (record: ElasticIP) => {
       const { annotations, name, uid } = record.metadata
@@ -73,7 +73,7 @@ function ownCreates({ identity, timeoutMs, monotonicMs }: Options) {
   }
 }
 
-/** Tells one request to the cloud from another; undefined when a record waits for no answer. */
+/** Identifies a request to the provider; undefined if the record waits for no answer. */
 export function requestIdOf(record: ElasticIP): string | undefined {
   const { metadata, status } = record
   const created = { sender: metadata.annotations?.[requestedByAnnotation], sentAt: metadata.creationTimestamp }

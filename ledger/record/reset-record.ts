@@ -2,7 +2,7 @@ import { type ElasticIP, reservationIdOf } from './elastic-ip.ts'
 import type { LedgerDeps } from './ledger-deps.ts'
 import { whoseIs } from './whose.ts'
 
-/** Takes a lost address off a record: the next claim of its Service starts again. */
+/** Removes a lost address from a record, so that the next claim of its Service starts over. */
 export async function resetRecord(
   deps: Pick<LedgerDeps, 'records' | 'cloud'>,
   record: ElasticIP,
@@ -20,9 +20,8 @@ export async function resetRecord(
 }
 
 /**
- * Corrects a record that has the address of another one: it gets its own reservation's address. Returns the address;
- * undefined where the cloud has none for it. The definition permits no change of an address, so the wrong one is removed
- * first.
+ * Replaces an address that belongs to another record by that of the record's own reservation. Returns the address;
+ * undefined if the provider has none. The CRD forbids a change of the address, so the wrong one is removed first.
  */
 export async function correctRecord(
   deps: LedgerDeps,

@@ -3,15 +3,15 @@ import type { ManagedFieldsEntry } from '../../kube/managed-fields.ts'
 import { ownPrefix, serviceFieldManager } from './names.ts'
 
 /**
- * Our entries of a Service that have fields which people write too: `spec.loadBalancerIP`, and annotations of the
- * announcing software. A manifest with such a field would conflict with us at each server-side apply. A change by
- * admission has no manager, and a field that we write later must not have one either.
+ * Our entries in a Service's managed fields for fields that people write too: `spec.loadBalancerIP`, and annotations of
+ * the announcing software. A manifest with such a field would conflict with us at each server-side apply. A change by
+ * admission has no field manager, and our later writes must not have one either.
  */
 export function entriesWithSharedFields(entries: readonly ManagedFieldsEntry[] = []): ManagedFieldsEntry[] {
   return entries.filter((entry) => isOfServices(entry) && !isDeepStrictEqual(withoutShared(entry), entry))
 }
 
-/** The entries without the fields that people write too. Other managers of those fields keep them. */
+/** The managed fields without those that people write too. Other managers of those fields keep them. */
 export function withoutSharedFields(entries: readonly ManagedFieldsEntry[] = []): ManagedFieldsEntry[] {
   return entries.flatMap((entry) => {
     const kept = isOfServices(entry) ? withoutShared(entry) : entry

@@ -5,12 +5,12 @@ import { type IpFamily, canonicalIpAddress, parseIpAddress } from '../../lib/ip-
 import type { ElasticIP } from './elastic-ip.ts'
 import { addressAnnotation } from './names.ts'
 
-/** The addresses and host names in the status of a Service. The API server adds ipMode by itself, so only these count. */
+/** The addresses and host names in the status of a Service. The API server itself adds ipMode, so it does not count. */
 export function statusTexts(service: Pick<Service, 'status'>): string[] {
   return ingressOf(service).flatMap(({ ip, hostname }) => ip ?? hostname ?? [])
 }
 
-/** The addresses of a family in the status of a Service, as they stand there. */
+/** The addresses of a family in the status of a Service, as written there. */
 export function statusTextsOf(service: Service, family: IpFamily): string[] {
   return ingressOf(service).flatMap(({ ip = '' }) => (parseIpAddress(ip)?.family === family ? [ip] : []))
 }
@@ -20,7 +20,7 @@ export type ShownAddress = { address: string; where: string }
 
 export const statusField = 'status.loadBalancer'
 
-/** The addresses that a Service shows in its status or requests anywhere, in canonical text. */
+/** The addresses that a Service shows in its status or requests anywhere, in canonical form. */
 export function shownAddresses(service: Service, requestAnnotations: readonly string[]): ShownAddress[] {
   const { metadata, spec } = service
   const isRequest = spec.type === 'LoadBalancer' && metadata.deletionTimestamp === undefined
@@ -36,20 +36,20 @@ export function shownAddresses(service: Service, requestAnnotations: readonly st
   return [...statusAddresses(service).map((address) => ({ address, where: statusField })), ...inText]
 }
 
-/** The addresses that a Service shows in its status, in canonical text. */
+/** The addresses that a Service shows in its status, in canonical form. */
 export function statusAddresses(service: Pick<Service, 'status'>): string[] {
   return ingressOf(service).flatMap(({ ip }) => canonicalIpAddress(ip ?? '') ?? [])
 }
 
 export type Shown = Pick<Service, 'status'> & { metadata?: Service['metadata'] }
 
-/** Whether a Service shows an address in its status, where announcing software writes what it has taken. */
+/** Whether a Service shows an address in its status, where announcing software writes which address it took. */
 export function showsAddress(service: Shown | undefined, address: string | undefined): boolean {
   const wanted = canonicalIpAddress(address ?? '')
   return service !== undefined && wanted !== undefined && statusAddresses(service).includes(wanted)
 }
 
-/** A Service that shows no address may be the one that a predecessor reserved an address for. */
+/** Whether a Service shows no address, so that it may be the one for which a predecessor reserved an address. */
 export function showsNone(service: Service): boolean {
   return service.spec.loadBalancerIP === undefined && ingressOf(service).length === 0
 }
@@ -64,7 +64,7 @@ export function isShownBy(
   return shownAddresses(service, requestAnnotations).some((shown) => shown.address === canonical)
 }
 
-/** Finds the records of the addresses that a Service showed before a change of it, and shows no longer. */
+/** Finds the records of the addresses that a Service showed before a change, but not after it. */
 export function recordsOfFreedAddresses(
   list: () => ElasticIP[],
   requestAnnotations: readonly string[],

@@ -11,7 +11,7 @@ import {
 import { type IpFamily, familyNames } from '../../lib/ip-address.ts'
 import { warmLabel } from './names.ts'
 
-/** Whether a record is no Service's own, but an available address, or one that a Service's record has claimed. */
+/** Whether a record is not a Service's own, but an available address, or one that a Service's record has claimed. */
 export function isSource(record: ElasticIP): boolean {
   return !isReleaseRecord(record) && addressKeyOf(record) === undefined
 }
@@ -23,7 +23,7 @@ export function isWarm(record: ElasticIP): boolean {
 
 /**
  * Whether an operator may have ordered the reservation of a record, and wrote nothing that deletes it. A provisioned
- * ElasticIP counts even if it names none any more: the field can be removed.
+ * ElasticIP counts even if it no longer names a reservation, because that field can be removed.
  */
 export function mayBeOperators(record: ElasticIP): boolean {
   const { reclaimPolicy, reservationID } = record.spec
@@ -36,9 +36,8 @@ export function isAvailable(source: ElasticIP): boolean {
 }
 
 /**
- * Whether the Service of a key may claim an address: a free one, or one that an earlier record of the same Service has
- * claimed. That is safe because one address of a Service never has two records at the same time, and its two addresses
- * are of different families.
+ * Whether the Service of a key may claim an address: it is free, or an earlier record of the same Service claimed it.
+ * That is safe because a Service's address never has two records at once, and its two addresses differ in family.
  */
 export function isAvailableFor(key: Key | undefined, source: ElasticIP): boolean {
   const isItsOwn = key !== undefined && claimKey(source) === key
@@ -50,8 +49,8 @@ function isUsable(source: ElasticIP): boolean {
 }
 
 /**
- * Whether a record has claimed an address. A claimRef without the uid of a record is an operator's: it says which Service
- * may claim the address.
+ * Whether a record has claimed an address. An operator writes a claimRef without a record's uid, to reserve the address
+ * for a Service.
  */
 export function isClaimed({ spec }: ElasticIP): boolean {
   return spec.claimRef?.elasticIPUID !== undefined
@@ -74,7 +73,7 @@ export function claimRefOf(record: ElasticIP, isKept: boolean): ClaimRef {
   }
 }
 
-/** Whether this very record has claimed an available address. */
+/** Whether this record, not only one of its name, has claimed an available address. */
 export function isClaimedBy(source: ElasticIP, { metadata }: ElasticIP): boolean {
   return metadata.uid !== undefined && source.spec.claimRef?.elasticIPUID === metadata.uid
 }
@@ -84,13 +83,13 @@ export function hasSource(record: ElasticIP, source: ElasticIP): boolean {
   return record.spec.source?.name === source.metadata.name
 }
 
-/** Whether a record names this source and holds its very reservation. */
+/** Whether a record names this source and holds the source's reservation. */
 export function hasReservationOf(record: ElasticIP, source: ElasticIP): boolean {
   const id = source.status?.reservationID
   return id !== undefined && record.status?.reservationID === id && hasSource(record, source)
 }
 
-/** Why a Service cannot have an available address as its own: that is for other Services. */
+/** Why a Service cannot have an available address as its own: it is meant for other Services. */
 export function reservedForOthers(source: ElasticIP, key: Key): string | undefined {
   if (!isSource(source)) return undefined
   const { name } = source.metadata
@@ -120,7 +119,7 @@ export function unavailableReason(
   source: ElasticIP | undefined,
   { name, key, family }: { name: string; key: Key; family?: IpFamily },
 ): string | undefined {
-  // A record has the name of its Service: a tenant does not learn which Services other namespaces have.
+  // Records are named after Services, and a tenant must not learn which Services other namespaces have.
   if (!source || !isSource(source))
     return `ElasticIP ${name} is not a provisioned address; list them with \`kubectl get eip\``
   const excluded = exclusionReason(source, key)

@@ -24,9 +24,8 @@ export function unusableReason(
 }
 
 /**
- * Changes the marks of a reservation that a person named to those of the record, where they name another owner. This
- * comes before anything else: from then on another cluster does not delete it, and it is moved and released as the
- * record's own.
+ * Gives a reservation that a person named the record's marks, if its own name another owner. This comes first:
+ * afterwards another cluster does not delete the reservation, and it is moved and released as the record's own.
  */
 export async function takeNamed(
   { cloud, scheme, sweepsUntagged, log }: Pick<LedgerDeps, 'cloud' | 'scheme' | 'sweepsUntagged' | 'log'>,

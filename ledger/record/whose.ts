@@ -5,15 +5,15 @@ import { isOfService, namedCluster, ownerMark, sourceMark } from './marks.ts'
 import { isWarm } from './source.ts'
 
 /**
- * Whose a reservation is. `ours`: the record's. `service`: another address of this cluster. `cluster`: another cluster's.
- * `nobody`: nothing says that it is ours. `changed`: the record's by its marks, and not by its address.
+ * The owner of a reservation. `ours`: the record. `service`: another address of this cluster. `cluster`: another
+ * cluster. `nobody`: nothing says that it is ours. `changed`: the record by its marks, but not by its address.
  */
 export type Whose = 'ours' | 'service' | 'cluster' | 'nobody' | 'changed'
 
-/** `isLost`: the cloud has given the id to another reservation, so the record's own is deleted. */
+/** `isLost`: the provider gave the id to another reservation, so the record's own is deleted. */
 export type Verdict = { whose: Whose; isLost: boolean }
 
-/** The facts of a reservation that say whose it is. */
+/** The facts that decide who owns a reservation. */
 export type Judged = Pick<Reservation, 'id' | 'marks' | 'prefixLength'> & { address: string | undefined }
 
 export type WhoseRules = {
@@ -55,14 +55,17 @@ export function whoseIs(rules: WhoseRules, record: ElasticIP, found: Judged): Ve
   }
 }
 
-/** The same for an address of a Service that has no record of the reservation. Pure: only the marks decide. */
+/** The same for a Service's address without a record of the reservation. Pure: only the marks decide. */
 export function whoseByMarks(scheme: MarkScheme, key: AddressKey, { marks }: Pick<Judged, 'marks'>): Whose {
   const named = namedCluster(scheme, marks)
   if (named !== 'ours') return named === 'other' ? 'cluster' : 'nobody'
   return ownerMark(marks) === undefined || isOfService(scheme, key, marks) ? 'ours' : 'service'
 }
 
-/** Says in a sentence why a reservation is not a record's; undefined if it is. Without a record it has no owner here. */
+/**
+ * Explains in a sentence why a reservation is not a record's; undefined if it is. Without a record, nobody here owns
+ * it.
+ */
 export function foreignReasonOf(rules: WhoseRules, record: ElasticIP | undefined, found: Judged): string | undefined {
   if (!record) return 'no ElasticIP has it'
   const { address: held = 'none' } = record.status ?? {}
@@ -81,7 +84,10 @@ export function foreignReasonOf(rules: WhoseRules, record: ElasticIP | undefined
   }
 }
 
-/** Whether a reservation has the address of a record, as far as both are known. A network may have any. */
+/**
+ * Whether a reservation has the address of a record, or one of them is unknown. A network may have any address in its
+ * range.
+ */
 export function hasAddressOf({ status }: ElasticIP, { address, prefixLength }: Judged): boolean {
   if (address === undefined || status?.address === undefined) return true
   const held = parseIpAddress(status.address)
@@ -89,7 +95,7 @@ export function hasAddressOf({ status }: ElasticIP, { address, prefixLength }: J
   return canonicalIpAddress(status.address) === canonicalIpAddress(address)
 }
 
-/** Whether the marks of a reservation name another owner than a record. A provisioned reservation may name any. */
+/** Whether the marks of a reservation name an owner other than the record. A provisioned reservation may name any. */
 function namesAnother(scheme: MarkScheme, record: ElasticIP, { marks }: Judged): boolean {
   const { service } = marks
   if (isWarm(record)) return service !== undefined || ![undefined, record.metadata.uid].includes(marks[sourceMark])
@@ -99,8 +105,8 @@ function namesAnother(scheme: MarkScheme, record: ElasticIP, { marks }: Judged):
 }
 
 /**
- * Whether a record names a reservation that a person ordered, and that may have no marks. Before it is deleted it gets
- * ours, so later one without marks is another.
+ * Whether a record names a reservation that a person ordered, and that may have no marks. It gets our marks before it
+ * is deleted, so an unmarked one found later is another.
  */
 function isAdoptedUnmarked(record: ElasticIP, { id }: Judged): boolean {
   if (record.status?.deletionRequestedAt !== undefined) return false
@@ -108,7 +114,7 @@ function isAdoptedUnmarked(record: ElasticIP, { id }: Judged): boolean {
   return record.spec.reservationID === id
 }
 
-/** Whether the operator's word makes a predecessor's reservation of no cluster ours. */
+/** Whether a predecessor's reservation that names no cluster is ours by the operator's statement. */
 function isUntaggedOurs({ scheme, sweepsUntagged }: WhoseRules, record: ElasticIP, { marks }: Judged): boolean {
   const key = addressKeyOf(record)
   const isPredecessors = scheme.adoptsUnmarked === true && marks['usage'] === scheme.usage

@@ -10,14 +10,14 @@ import type { StatusChange } from '../record/records.ts'
 import { whoseIs } from '../record/whose.ts'
 
 /**
- * How far the cloud has come. `deleted`: it no longer has the reservation, and the record is removed. `deleting`: it
- * accepted the request, but still lists the reservation; the record stays.
+ * The progress of a deletion. `deleted`: the provider no longer has the reservation, and the record is removed.
+ * `deleting`: it accepted the request but still lists the reservation; the record stays.
  */
 export type DeletionResult = 'deleted' | 'deleting'
 
 /**
- * Writes our marks on a reservation that has none, before the record says that it is deleted. From then on one without them
- * is another's: the cloud may give the id to the next order before we learn that ours is deleted.
+ * Adds our marks to an unmarked reservation before the record says that it is deleted. From then on an unmarked one is
+ * another's: the provider may reuse the id before we learn that ours is deleted.
  */
 export async function markForDeletion(
   { cloud, scheme }: Pick<LedgerDeps, 'cloud' | 'scheme'>,
@@ -29,7 +29,7 @@ export async function markForDeletion(
 }
 
 /**
- * Deletes the reservation of a record at the cloud, and removes the record once the cloud no longer has it. The caller
+ * Deletes a record's reservation at the provider, and removes the record once the provider no longer has it. The caller
  * has checked that the address is unused and that the reservation is the record's.
  */
 export async function deleteReservation(
@@ -41,7 +41,7 @@ export async function deleteReservation(
   if (reservation !== undefined) {
     const marks = { ...lastingMarks(found?.marks ?? {}), ...clusterMarks(deps.scheme) }
     await deps.cloud.release({ id: reservation, marks }, signal)
-    // The sweep finds what we reserved by its marks, if a 404 was false; one that a person named may have none.
+    // If a 404 was wrong, the sweep finds a reservation of ours by its marks. One that a person named may have none.
     const isGone =
       record.spec.reservationID === undefined
         ? !(await deps.cloud.reservation(reservation, signal))
@@ -57,12 +57,13 @@ const inUse = 'the address of a reservation that is to be deleted is in use, it 
 
 /*
  * A reservation that is being deleted and that no Service holds has a release record, named after the reservation. A
- * process that adopts a reservation writes the Service's record, then looks for a release record. A process that deletes
- * a reservation without a record writes the release record, then looks for Services' records. So at least one of the
- * two sees the other. No Service gets a reservation that is being deleted, however long the cloud still lists it.
+ * process that adopts a reservation writes the Service's record, then looks for a release record. A process that
+ * deletes a reservation without a record writes the release record, then looks for Services' records. So at least one
+ * of the two sees the other. No Service gets a reservation that is being deleted, however long the cloud still lists
+ * it.
  */
 
-/** Deletes an orphan, unless a record or a Service now needs it. */
+/** Deletes an orphan, unless a record or a Service needs it by now. */
 export async function releaseOrphan(
   deps: LedgerDeps,
   { reservation, isOrphan }: { reservation: Reservation; isOrphan: (records: ElasticIP[]) => boolean },
@@ -88,8 +89,8 @@ export async function releaseOrphan(
 }
 
 /**
- * Replaces the record of a Service by a release record, where the cloud takes its time to delete the reservation. The
- * Service need not wait for that, and a new Service of the same name begins with a new record.
+ * Replaces a Service's record by a release record while the provider is slow to delete the reservation. The Service
+ * need not wait, and a new Service of the same name gets a new record.
  */
 export async function moveToReleaseRecord(deps: LedgerDeps, record: ElasticIP, signal: AbortSignal): Promise<void> {
   const id = reservationIdOf(record)
@@ -105,21 +106,21 @@ export async function moveToReleaseRecord(deps: LedgerDeps, record: ElasticIP, s
   deps.log.info(facts, 'address released, the provider is still deleting it')
 }
 
-/** Completes a deletion that was begun; `listed` is the reservation, where the cloud still has it in its list. */
+/** Completes a deletion that was begun; `listed` is the reservation if the provider still lists it. */
 export async function resumeRelease(
   deps: LedgerDeps,
   { record, listed }: { record: ElasticIP; listed: Reservation | undefined },
   signal: AbortSignal,
 ): Promise<void> {
   const id = reservationIdOf(record) ?? ''
-  // Without `deletionRequestedAt` no deletion was sent and the decision is old: the sweep decides again.
+  // Without `deletionRequestedAt`, no deletion was sent, and the decision is stale: the sweep decides again.
   if (!record.status?.deletionRequestedAt) return deps.records.remove(record, { signal })
   const found = listed ?? (await findCertainly(deps, id, signal))
-  // A cloud may give the id of a deleted reservation to the next order, whose owner can be anyone.
+  // The provider may reuse the id of a deleted reservation for an order of any owner.
   if (!found || whoseIs(deps, record, found).whose !== 'ours') return deps.records.remove(record, { signal })
   const all = await deps.possibleUsers(signal)
   const others = all.records.filter(({ metadata }) => metadata.name !== record.metadata.name)
-  // Or to one of our orders, whose answer may not have reached its record yet.
+  // The order may be ours, and its answer may not have reached its record yet.
   if (others.some((other) => isOrdering(deps, other, listed))) return undefined
   const next = others.find(({ status }) => status?.reservationID === id && status.deletionRequestedAt === undefined)
   if (next) {
@@ -129,7 +130,7 @@ export async function resumeRelease(
   }
   const used = { address: record.status?.address, reservationID: id }
   const users = findUsers(used, all, { records: [record.metadata.name] })
-  // The call may have been lost. While the address is shown, it is not sent again.
+  // The call may have been lost. It is not sent again while the address is shown.
   if (users.length > 0) deps.log.warn({ reservation: id, reason: new AddressInUse(used, users).message }, inUse)
   else await deleteReservation(deps, { record, found }, signal)
 }
@@ -150,7 +151,7 @@ function releasing(of: { id: string; address: string | undefined; at: string; me
   return { phase: 'Releasing', reservationID, address, deletionRequestedAt, message }
 }
 
-/** Creates a release record; undefined when there is one already. */
+/** Creates a release record; undefined if there already is one. */
 async function create(
   deps: LedgerDeps,
   { id, location }: { id: string; location?: string | undefined },

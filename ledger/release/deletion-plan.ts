@@ -8,14 +8,14 @@ import { hasSource, isSource, mayBeOperators } from '../record/source.ts'
 import { type WhoseRules, foreignReasonOf } from '../record/whose.ts'
 import { canPassOn } from './heir.ts'
 
-/** A record that is being released, and all that a live look says about its reservation. */
+/** A record that is being released, and the result of a live look at its reservation. */
 export type DeletionSeen = {
   record: ElasticIP
   reservationID: string
-  /** The reservation as the cloud has it; undefined if it has none. */
+  /** The reservation at the provider; undefined if it has none. */
   found: Reservation | undefined
   all: PossibleUsers
-  /** The Service that gets the record if another one may. */
+  /** The Service that gets the record if it may pass to another one. */
   heir?: Service | undefined
 }
 
@@ -23,7 +23,7 @@ export type DeletionPlan =
   | { do: 'delete' }
   /** Another Service of its namespace uses the address: the record passes to that one. */
   | { do: 'pass-on'; heir: Service; found: Reservation }
-  /** Only the record is deleted. `endsAdoption`: the reservation's marks say so. */
+  /** Only the record is deleted. `endsAdoption`: removes our marks from the reservation. */
   | { do: 'keep'; reason: string; endsAdoption?: boolean }
   /** Both stay until the address is unused. */
   | { do: 'wait'; error: AddressInUse }
@@ -46,7 +46,7 @@ export type DeletionPlan =
  */
 export function planDeletion(seen: DeletionSeen, deps: WhoseRules): DeletionPlan {
   const { record, reservationID, found, all } = seen
-  // A Service that shows the address now has it from another reservation.
+  // A Service that still shows the address has it from another reservation.
   if (!found && record.status?.deletionRequestedAt !== undefined) return { do: 'delete' }
   const { heir } = seen
   if (heir && found && canPassOn(deps, { record, heir, found })) return { do: 'pass-on', heir, found }
@@ -58,7 +58,7 @@ export function planDeletion(seen: DeletionSeen, deps: WhoseRules): DeletionPlan
     records: [record.metadata.name],
   })
   if (users.length > 0) {
-    // Two records of one reservation, from a backup for instance: the one that holds it releases it some day.
+    // Two records may name one reservation, from a backup for instance. The one that holds it releases it some day.
     const theirs = users.filter((user) => isIndependentRecord(user, seen))
     const owners = new Set(theirs.map(({ record: other }) => other && claimKey(other)))
     const [holder] = theirs
@@ -70,7 +70,7 @@ export function planDeletion(seen: DeletionSeen, deps: WhoseRules): DeletionPlan
   if (provisioned) return { do: 'keep', reason: `ElasticIP ${provisioned.metadata.name} names it` }
   if (!found || isSource(record) || deps.sweepsUntagged || !wasUnmarked(deps.scheme, found.marks))
     return { do: 'delete' }
-  // It may be another cluster's, and names none again.
+  // It may be another cluster's, so it names no cluster again.
   return { do: 'keep', reason: adoptedReason, endsAdoption: namedCluster(deps.scheme, found.marks) === 'ours' }
 }
 
@@ -81,7 +81,7 @@ function foreignReason(rules: WhoseRules, { record, found }: DeletionSeen): stri
   const text = found && foreignReasonOf(rules, record, found)
   if (text !== undefined || !mayBeOperators(record)) return text
   const lacksOurs = namedCluster(rules.scheme, found?.marks ?? {}) !== 'ours'
-  // Its marks are ours only so that the other cluster ignores it; it is still the operator's.
+  // Our marks only make the other cluster ignore it; it still belongs to the operator.
   const isTransferred = record.metadata.annotations?.[transferAnnotation] !== undefined
   return lacksOurs || isTransferred ? 'an operator provisioned it' : undefined
 }
@@ -90,7 +90,9 @@ function isIndependentRecord({ record: other }: AddressUser, { record, reservati
   return other !== undefined && other.status?.reservationID === reservationID && !hasSource(other, record)
 }
 
-/** The provisioned ElasticIP that an operator wrote for the reservation, and that waits until this record is deleted. */
+/**
+ * The provisioned ElasticIP that an operator wrote for the reservation, and that waits for the deletion of this record.
+ */
 function provisionedFor({ record, reservationID, all }: DeletionSeen): ElasticIP | undefined {
   return all.records.find(
     (other) =>

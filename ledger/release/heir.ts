@@ -37,8 +37,8 @@ export type HeirFacts = {
 }
 
 /**
- * The Service to which a record passes when its own one gives it up. Pure. Of several heirs one is first whose record was
- * begun, then one that shows the address, then the oldest.
+ * The Service to which a record passes when its own gives it up. Pure. A Service whose record was begun comes first,
+ * then one that shows the address, then the oldest.
  */
 export function heirOf(record: ElasticIP, { services, recordOf, want }: HeirFacts): Service | undefined {
   const { claimRef } = record.spec
@@ -62,8 +62,8 @@ export function heirOf(record: ElasticIP, { services, recordOf, want }: HeirFact
 }
 
 /**
- * The Service to which a reservation passes whose own Service and record are deleted. Pure. Marks do not name a namespace:
- * there is none where Services of several show the address.
+ * The Service to which a reservation passes when its own Service and record are deleted. Pure. Marks name no namespace,
+ * so there is no heir if Services of several namespaces show the address.
  */
 export function heirOfOrphan(
   { address = '', state }: Reservation,
@@ -79,14 +79,14 @@ export function heirOfOrphan(
     .toSorted((a, b) => compareUse(a, b, canonical))[0]
 }
 
-/** Whether a reservation is the record's to pass on, or was passed on to the heir by a process that died. */
+/** Whether a record may pass its reservation on, or a process that died has already passed it to the heir. */
 export function canPassOn(rules: WhoseRules, { record, heir, found }: Omit<Passing, 'reclaimPolicy'>): boolean {
   return whoseIs(rules, record, found).whose === 'ours' || isOfService(rules.scheme, keyOf(heir), found.marks)
 }
 
 export type Passing = { record: ElasticIP; heir: Service; found: Reservation; reclaimPolicy: ReclaimPolicy }
 
-/** Passes a record that is Releasing on to its heir. Throws a conflict if the former Service claimed it again. */
+/** Passes a Releasing record on to its heir. Throws a conflict if the previous Service claimed it again. */
 export async function passOn(
   deps: LedgerDeps,
   { record, heir, found, reclaimPolicy }: Passing,
@@ -96,7 +96,7 @@ export async function passOn(
   const { address } = record.status ?? {}
   const begun = await begin(deps, { record, heir, found, reclaimPolicy }, signal)
   const emptied = await letGo(deps, { record, begun, key }, signal)
-  // A reservation that names no cluster may be another cluster's: it stays so, and is ours by its id.
+  // A reservation that names no cluster may be another cluster's: its marks stay as they are, and it is ours by id.
   if (namedCluster(deps.scheme, found.marks) === 'ours')
     await deps.cloud.mark({ id: found.id, marks: lastingMarks(found.marks) }, transferMarks(deps.scheme, key), signal)
   const message = `Service ${key}, from Service ${claimKey(record)}`
@@ -106,7 +106,7 @@ export async function passOn(
   deps.log.info({ record: begun.metadata.name, address, from: record.metadata.name }, 'address passed on')
 }
 
-/** Writes the heir's record, as an adoption begins; or reads that of an earlier attempt. */
+/** Writes the heir's record, as at the start of an adoption; or reads the record of an earlier attempt. */
 async function begin(
   { records, identity }: LedgerDeps,
   { record, heir, found, reclaimPolicy }: Passing,
@@ -131,7 +131,7 @@ async function begin(
   }
 }
 
-/** Takes the address off the former record. A new Service of its name claims nothing from it any more. */
+/** Removes the address from the previous record, so that a new Service of its name cannot claim it. */
 async function letGo(
   { records }: LedgerDeps,
   { record, begun, key }: { record: ElasticIP; begun: ElasticIP; key: Key },
@@ -143,7 +143,7 @@ async function letGo(
   } catch (error) {
     if (!isConflict(error)) throw error
     const current = await records.get(record.metadata.name, { signal })
-    // Another process that passes it on needs the heir's record.
+    // Another process that passes the address on needs the heir's record.
     if (current && heldAddress(current) !== undefined) await records.remove(begun, { signal })
     throw error
   }

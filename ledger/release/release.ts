@@ -13,30 +13,30 @@ import { deleteReservation, markForDeletion, moveToReleaseRecord } from './delet
 import { adoptionEndMarks, lastingMarks } from '../record/marks.ts'
 import { hasReservationOf, isClaimedBy, isSource, isWarm } from '../record/source.ts'
 
-/** The dependencies of a release of an address that no Service has claimed. */
+/** The dependencies for releasing an address that no Service has claimed. */
 export type SourceReleaseDeps = LedgerDeps &
   Pick<Identity, 'clusterState'> & {
     want: HeirFacts['want']
-    /** The fate of an address whose Service does not say it. */
+    /** The default policy, for an address whose Service states none. */
     reclaimPolicy: ReclaimPolicy
   }
 
 export type ReleaseDeps = SourceReleaseDeps & {
-  /** A live read, past every cache: whether the Service of a record still wants the record's address. */
+  /** Reads live, past every cache, whether the Service of a record still wants the record's address. */
   isStillWanted: (record: ElasticIP, signal: AbortSignal) => Promise<boolean>
   /**
-   * Takes the address of a reservation from the machine that has it. Absent where the cloud assigns none, and where the
-   * caller has done so.
+   * Unassigns the address of a reservation from its machine. Absent if the provider assigns none, or the caller already
+   * did.
    */
   unassign?: ((reservation: Reservation, signal: AbortSignal) => Promise<void>) | undefined
 }
 
 /**
- * The result of a release. `released`: the deletion is sent and the record is removed. `kept`: its Service wants the
- * address after all. `found`: the record had no address, and has it now; look again. `request-in-flight`: a request may
- * still buy the address; try again later. `unchecked`: the first sweep has not looked yet whether another cluster uses
- * our id; try again soon. `waiting`: we may be a copy of a cluster that lives; try again later. `unshared`: it was to
- * pass to another Service, which no longer uses it; look again. `passedTo`: this Service has it now.
+ * The result of a release. `released`: the deletion is sent and the record is removed. `kept`: the Service wants the
+ * address after all. `found`: the record had no address, and has one now; look again. `request-in-flight`: a request
+ * may still buy the address; try again later. `unchecked`: no sweep has checked yet whether another cluster uses our
+ * id; try again soon. `waiting`: we may be a copy of a live cluster; try again later. `unshared`: the Service that
+ * should have got it no longer uses it; look again. `passedTo`: this Service has it now.
  */
 export type ReleaseResult =
   'released' | 'kept' | 'found' | 'request-in-flight' | 'unchecked' | 'waiting' | 'unshared' | { passedTo: Key }
@@ -44,36 +44,36 @@ export type ReleaseResult =
 export type ReleaseOptions = { record: ElasticIP; isAnnounced?: boolean }
 
 /**
- * Releases the address of a record and removes the record. Each step is written down before the next, so that any
- * process that finds the record knows how far the release came. Once `deletionRequestedAt` is written no Service may
- * get the address, even if the call that followed was lost. While other Services have the address announced
- * (`isAnnounced`), no reservation is deleted.
+ * Releases the address of a record and removes the record. Each step is recorded before the next, so that any process
+ * that finds the record knows how far the release came. Once `deletionRequestedAt` is written, no Service may get the
+ * address, even if the call that followed was lost. While other Services announce the address (`isAnnounced`), no
+ * reservation is deleted.
  */
 export async function release(
   deps: ReleaseDeps,
   { record, isAnnounced = false }: ReleaseOptions,
   signal: AbortSignal,
 ): Promise<ReleaseResult> {
-  // 1. A request in flight may yet buy what no list shows: its result has to reach the record first.
+  // 1. A request in flight may still buy what no list shows: its result must reach the record first.
   if (deps.requestsInFlight.isInFlight(record)) return 'request-in-flight'
   if (await removeWithAll(deps, record, signal)) return 'released'
-  // 2. Mark the record, by compare-and-swap: from now on a claim that wants the address has to change the record.
+  // 2. Mark the record, by compare-and-swap: from now on a claim that wants the address must change the record.
   const isMarked = phaseOf(record) === 'Releasing'
   const marked = isMarked ? record : await markUnassigned(deps, record, { signal, phase: 'Releasing' })
-  // 3. Read the Service live. Once its deletion was requested an address cannot be kept, although a Service wants it.
+  // 3. Read the Service live. Once its deletion was requested, an address cannot be kept, even if a Service wants it.
   if (!marked.status?.deletionRequestedAt && (await deps.isStillWanted(marked, signal))) {
     await cancelRelease(deps, marked, signal)
     return 'kept'
   }
-  // 4. A provisioned address is its administrator's: return it to its ElasticIP.
+  // 4. A provisioned address belongs to an operator: return it to its ElasticIP.
   if (marked.spec.source?.type === 'Provisioned') {
     await returnToSource(deps, marked, signal)
     return 'released'
   }
-  // 5. In a copy of another cluster the reservation is the other's.
+  // 5. In a copy of another cluster, the reservation belongs to the original.
   const pending = pendingCheck(deps.clusterState())
   if (pending) return pending
-  // 6. The warm record goes before the reservation, or another Service could claim it.
+  // 6. Delete the warm record before the reservation, or another Service could claim it.
   const detached = await detachFromSource(deps, marked, signal)
   return releaseToCloud(deps, { marked: detached, written: isMarked ? undefined : detached, isAnnounced }, signal)
 }
@@ -94,8 +94,8 @@ export async function releaseSource(
 }
 
 /**
- * Removes only the retained record if the definition of all records is deleted. To delete one such record releases its
- * address; to delete all of them, as with a manifest, decides about none.
+ * Removes only a retained record if the CRD of all records is being deleted. Deleting such a record alone releases its
+ * address. But deleting all of them, as with a manifest, expresses no decision about any.
  */
 async function removeWithAll(deps: SourceReleaseDeps, record: ElasticIP, signal: AbortSignal): Promise<boolean> {
   const { metadata, spec, status } = record
@@ -110,22 +110,22 @@ async function removeWithAll(deps: SourceReleaseDeps, record: ElasticIP, signal:
   return true
 }
 
-/** Marks the reservation of a record at the cloud as retained: no sweep may have done so yet. */
+/** Marks the reservation of a record as retained at the provider, because no sweep may have done so yet. */
 async function markRecordRetained(deps: LedgerDeps, record: ElasticIP, signal: AbortSignal): Promise<void> {
   const id = reservationIdOf(record)
   const reservation = id === undefined ? undefined : await deps.cloud.reservation(id, signal)
   if (reservation) await markRetention(deps, { record, reservation, retained: true }, signal)
 }
 
-/** Throws if another cluster uses our id; returns what a release has to wait for, if anything. */
+/** Throws if another cluster uses our id; returns what a release must wait for, if anything. */
 function pendingCheck(state: ClusterState): 'unchecked' | 'waiting' | undefined {
   if (state.kind === 'foreign') throw new Error(`not released: ${state.reason}`)
   return state.kind === 'ours' ? undefined : state.kind
 }
 
 /**
- * Removes the warm record of a reservation before the reservation is deleted, or another Service could claim the warm
- * record afterwards. Returns the record as stored then: the only one with the reservation.
+ * Removes the warm record of a reservation before the reservation is deleted, or another Service could claim it
+ * afterwards. Returns the record as it is then: the only one with the reservation.
  */
 export async function detachFromSource(
   deps: Pick<LedgerDeps, 'records'>,
@@ -141,13 +141,13 @@ export async function detachFromSource(
   return clearSource(deps, record, signal)
 }
 
-/** A record that is Releasing; also as `written`, if this very release has just written it. */
+/** A Releasing record; also as `written` if this release has just written it. */
 type Marked = { marked: ElasticIP; written: ElasticIP | undefined }
 
 /**
- * Writes down that the deletion is requested, requests it, and leaves a release record until the cloud has deleted it.
- * Throws AddressInUse while the address is shown: then the record is kept, too, and says so. A reservation that is not
- * ours to delete is kept, and the record is deleted.
+ * Records that the deletion is requested, requests it, and leaves a release record until the provider has deleted the
+ * reservation. Throws AddressInUse while the address is shown: then the record stays too, and says so. A reservation
+ * that is not ours to delete is kept, and the record is deleted.
  */
 async function releaseToCloud(
   deps: SourceReleaseDeps & Pick<ReleaseDeps, 'unassign'>,
@@ -162,9 +162,10 @@ async function releaseToCloud(
   if (isAnnounced) return 'unshared'
   const { deletionRequestedAt, address = found?.address } = marked.status ?? {}
   const known = { reservationID, address }
-  // Its status was emptied, or the answer to its order was lost: nothing could check whether the address is announced.
+  // The status was emptied, or the answer to its order was lost: nothing could check whether the address is announced.
   if (deletionRequestedAt === undefined && address !== marked.status?.address) {
-    // Nor was it known that there was an address to retain. One write says both: as Releasing it would be deleted.
+    // Nor was it known that there was an address to retain. A single write records both: a Releasing record would be
+    // deleted.
     const isHeld = found !== undefined && wasHeld(marked, found)
     const retained = isHeld && isRetained(marked) ? ({ phase: 'Released' } as const) : undefined
     const complete = await deps.records.writeStatus(marked, { ...known, ...retained }, { signal })
@@ -174,19 +175,19 @@ async function releaseToCloud(
   if (found) await markForDeletion(deps, found, signal)
   const requested = { ...known, deletionRequestedAt: deletionRequestedAt ?? deps.now().toISOString() }
   const stored = await deps.records.writeStatus(marked, requested, { signal })
-  // Another load balancer setting left it on a machine, or a person brought it there. No Service can get it any more.
+  // Another load balancer setting left it on a machine, or a person assigned it. No Service can get it any more.
   if (found?.holder !== undefined) await deps.unassign?.(found, signal)
   if ((await deleteReservation(deps, { record: stored, found }, signal)) === 'deleting')
     await moveToReleaseRecord(deps, stored, signal)
   return 'released'
 }
 
-/** Whether the address of a record stays when its Service goes, unless a person deletes the record. */
+/** Whether the address of a record outlives its Service, unless a person deletes the record. */
 function isRetained(record: ElasticIP): boolean {
   return !isSource(record) && record.spec.reclaimPolicy === 'Retain' && record.metadata.deletionTimestamp === undefined
 }
 
-/** Looks live whether the reservation of a record stays, and has the record removed then; undefined if both go. */
+/** Checks live whether the reservation of a record stays, and if so has the record removed; undefined if both go. */
 async function keepReservation(
   deps: SourceReleaseDeps,
   { marked, written, ...of }: Marked & { reservationID: string; found: Reservation | undefined },
@@ -218,13 +219,13 @@ async function keepReservation(
   }
 }
 
-/** The address of a record, which may have let go of it before it passed on. */
+/** The address of a record, from its reservation if the record gave it up before it passed on. */
 function addressOf({ status }: ElasticIP, found: Reservation | undefined): { address?: string } {
   const address = status?.address ?? found?.address
   return address === undefined ? {} : { address }
 }
 
-/** Starts a release that goes on when the address is no longer announced; a claim of its Service ends it. */
+/** Starts a release that continues when the address is no longer announced. A claim of its Service ends it. */
 export async function postponeRelease(
   deps: LedgerDeps,
   { record, reason }: { record: ElasticIP; reason: string },

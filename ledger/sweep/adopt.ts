@@ -10,20 +10,20 @@ import { type StatusChange, assigned, newRecord, wasHeld } from '../record/recor
 import { isSource } from '../record/source.ts'
 
 export type Adoption = {
-  /** Which address of a Service; of a warm record, its name. */
+  /** The address of a Service; for a warm record, its name. */
   key: AddressKey
   reservation: Reservation
-  /** The record that waits for the reservation; undefined where the Service has no record. */
+  /** The record that waits for the reservation; undefined if the Service has no record. */
   record: ElasticIP | undefined
 }
 
 export type AdoptDeps = LedgerDeps & {
   listRecords: () => ElasticIP[]
-  /** The fate of an address whose Service does not say it. */
+  /** The default policy, for an address whose Service states none. */
   reclaimPolicy: ReclaimPolicy
 }
 
-/** Writes a reservation into the record of its Service; false when the next sweep has to look at it again. */
+/** Writes a reservation into the record of its Service; false if the next sweep must look at it again. */
 export async function adopt(
   deps: AdoptDeps,
   { key, reservation, record }: Adoption,
@@ -34,9 +34,10 @@ export async function adopt(
     const current = record
       ? await asMarked(deps, { record, reservation }, signal)
       : await deps.records.create(recordFor(deps, key, reservation), { signal })
-    // Once the record exists no process releases the reservation; one that had begun to was quicker than our list.
+    // Once the record exists, no process releases the reservation. A release that had already begun may be newer than
+    // our list.
     const live = await deps.cloud.reservation(reservation.id, signal)
-    // The cloud may have given its id to another order since.
+    // The provider may have reused its id since.
     const exists = live?.address === reservation.address && hasMarks(live?.marks ?? {}, lastingMarks(reservation.marks))
     const isForeign = deps.listRecords().some((other) => isProvisionedFrom(other, reservation))
     const problem =
@@ -48,7 +49,7 @@ export async function adopt(
       return false
     }
     await markAsOurs(deps, reservation, signal)
-    // A backup may have lost the status of a record. Without a record only a stored Service has the reservation adopted.
+    // A backup may have lost the status of a record. Without a record, only a stored Service leads to an adoption.
     const isHeld = !record || isSource(record) || wasHeld(record, reservation)
     const status = { ...statusFrom(current, reservation), ...(isHeld && heldBefore(deps.now())) }
     await deps.records.writeStatus(current, status, { signal })
@@ -61,12 +62,12 @@ export async function adopt(
   return true
 }
 
-/** Whether an administrator has provisioned an ElasticIP from the reservation meanwhile. */
+/** Whether an operator has provisioned an ElasticIP from the reservation in the meantime. */
 function isProvisionedFrom(record: ElasticIP, { id }: Reservation): boolean {
   return isSource(record) && record.status?.reservationID === id
 }
 
-/** A record that waits, with what the marks say of retention: the record that said so is lost. */
+/** The waiting record with the retention that the marks state: the record that stated it is lost. */
 function asMarked(
   { records }: Pick<AdoptDeps, 'records'>,
   { record, reservation: { marks } }: { record: ElasticIP; reservation: Reservation },
@@ -80,7 +81,7 @@ function asMarked(
 function recordFor(deps: AdoptDeps, key: AddressKey, reservation: Reservation): ElasticIP {
   const { id, location, address = '', marks } = reservation
   const place = location ? { location } : {}
-  // The request of the record once the cloud has lost the address.
+  // The record requests this if the provider loses the address.
   const family = parseIpAddress(address)?.family === 'ipv6' ? ({ ipFamily: 'IPv6' } as const) : {}
   const reclaimPolicy = isRetained(marks) ? 'Retain' : deps.reclaimPolicy
   return newRecord(key, { reclaimPolicy, reservationID: id, ...place, ...family }, deps)
@@ -97,7 +98,7 @@ function statusFrom(record: ElasticIP, { id, address, state }: Reservation): Sta
   }
 }
 
-/** Says that a Service may have had the address: if it is to be retained, it stays. */
+/** Records that a Service may have had the address, so that a retained one stays. */
 function heldBefore(now: Date): StatusChange {
   return { conditions: [assigned('Unknown', { reason: 'Adopted', message: 'found at the provider', now })] }
 }

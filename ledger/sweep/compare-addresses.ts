@@ -9,8 +9,8 @@ import { hasSource, isAvailable, isWarm } from '../record/source.ts'
 type Deps = LedgerDeps & OwnerDeps & { listRecords: () => ElasticIP[] }
 
 /**
- * Reports each record whose address cannot be right by the cloud's list, or does not work as the cloud says. Corrects what no
- * Service has seen.
+ * Reports each record whose address contradicts the provider's list or may not work, according to the provider.
+ * Corrects only addresses that no Service has seen.
  */
 export async function compareAddresses(
   deps: Deps,
@@ -35,7 +35,7 @@ function reportContradiction(deps: Deps, { record, message }: Contradiction): vo
   warnOwner(deps, record, { reason: 'ContradictoryAddress', message: text })
 }
 
-/** Takes the address off a warm record; its controller reads what the cloud grants for the reservation. */
+/** Removes the address from a warm record, so that its controller reads the grant for the reservation again. */
 async function readAnew({ records, cloud, log }: Deps, record: ElasticIP, signal: AbortSignal): Promise<void> {
   const { address, reservationID } = record.status ?? {}
   const message = `${cloud.name} lists another address than ${address} for reservation ${reservationID}`
@@ -43,7 +43,7 @@ async function readAnew({ records, cloud, log }: Deps, record: ElasticIP, signal
   await records.writeStatus(record, { phase: 'Requested', address: undefined, message }, { signal })
 }
 
-/** Nothing depends on the answer but what people are told, and the next sweep asks again. */
+/** The answer only informs people, and the next sweep asks again. */
 async function readProblems({ cloud, log }: Deps, signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
   try {
     return (await cloud.problems?.(signal)) ?? new Map<string, string>()
@@ -64,12 +64,12 @@ function reportProblem(deps: Deps, { record, problem }: { record: ElasticIP; pro
   if (address !== undefined) warnOwner(deps, record, { reason: 'AddressImpaired', message })
 }
 
-/** Two statements of the cloud's list and a record that cannot both be right, for people. */
+/** Two statements, by the provider's list and a record, that cannot both be right; for people. */
 type Contradiction = { record: ElasticIP; message: string }
 
 /**
- * Compares the cloud's list with the records that hold an address. A record keeps its address, which the network knows, and
- * is named. Only a free warm record is read again, see `outdatedWarm`.
+ * Compares the provider's list with the records that hold an address. A record keeps its address, which the network
+ * knows, and is named. Only a free warm record is read again, see `outdatedWarm`.
  */
 export function contradictions(
   reservations: readonly Reservation[],
@@ -87,7 +87,7 @@ export function contradictions(
     if (!reservation?.address || reservation.prefixLength !== undefined) return []
     const address = record.status?.address ?? ''
     const rival = sameAddress.get(canonicalIpAddress(address))?.find((one) => one.id !== id)
-    // A record and the available address that it came from share a reservation.
+    // A record shares its reservation with the available address that it came from.
     const other = sameReservation
       .get(id)
       ?.find((one) => one !== record && !hasSource(one, record) && !hasSource(record, one))
@@ -104,7 +104,7 @@ export function contradictions(
   })
 }
 
-/** The free warm records whose reservation the cloud lists with another address: no Service has seen theirs. */
+/** The free warm records whose reservation the provider lists with another address: no Service has seen theirs. */
 export function outdatedWarm(reservations: readonly Reservation[], records: readonly ElasticIP[]): ElasticIP[] {
   const listed = new Map(reservations.map(({ id, address }) => [id, canonicalIpAddress(address ?? '')]))
   return records.filter((record) => {

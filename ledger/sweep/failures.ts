@@ -5,15 +5,18 @@ import { claimKey, type ElasticIP } from '../record/elastic-ip.ts'
 import type { LiveService } from './sweep-plan.ts'
 
 export type Failures = {
-  /** Does one piece of work, and returns whether it succeeded. Keeps an error that concerns only its object, throws others. */
+  /**
+   * Does one piece of work, and returns whether it succeeded. Keeps an error that concerns only its object, and throws
+   * others.
+   */
   isolate(work: () => Promise<void>): Promise<boolean>
-  /** Throws all errors that were kept, as one whose message has every reason. */
+  /** Throws the kept errors as a single one, whose message lists every reason. */
   throwAny(): void
 }
 
 /**
- * Errors of single objects within a larger task. A reservation that cannot be released, for instance because a machine
- * uses it, must not hold up all others. Its error is thrown when everything else is done.
+ * Collects the errors of single objects in a larger task. A reservation that cannot be released, for instance because a
+ * machine uses it, must not hold up the others. The errors are thrown after everything else is done.
  */
 export function failures(task: string): Failures {
   const errors: Error[] = []
@@ -48,7 +51,7 @@ type WarnOwner = (
 
 export type OwnerDeps = { listServices: () => LiveService[]; warn: WarnOwner }
 
-/** Tells the owner of the Service that a record is for, if that exists. */
+/** Reports to the owner of a record's Service, if the Service exists. */
 export function warnOwner(
   { warn, listServices }: OwnerDeps,
   record: ElasticIP,

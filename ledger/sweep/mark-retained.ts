@@ -7,15 +7,15 @@ import { lastingMarks, marksOf, ownerMark, ownerMarks, transferMarks } from '../
 import { isWarm } from '../record/source.ts'
 import { whoseIs } from '../record/whose.ts'
 
-/** How many reservations one sweep marks for each reason: each costs a call, or two, and nothing waits for them. */
+/** How many reservations one sweep marks for each reason. Each costs one or two calls, and nothing waits for them. */
 const mostAtOnce = 10
 
 type Deps = Pick<LedgerDeps, 'cloud' | 'scheme' | 'sweepsUntagged' | 'log'>
 type Compared = { reservations: Reservation[]; records: ElasticIP[] }
 
 /**
- * Writes into the marks of reservations what their records say: whether the address is kept when its Service is deleted.
- * A loss of the records, as with their definition, then loses no retained address.
+ * Writes into the marks of reservations whether the address outlives its Service, as the records say. Then losing the
+ * records, as with their CRD, loses no retained address.
  */
 export async function markRetained(
   deps: Deps,
@@ -33,19 +33,19 @@ export async function markRetained(
       await markRetention(deps, one, signal)
     } catch (error) {
       if (!(error instanceof CloudError)) throw error
-      // The records still say it: no sweep fails for this.
+      // The records still say it, so the sweep does not fail.
       const facts = { reservation: one.reservation.id, error: error.message }
       deps.log.warn(facts, 'the marks do not say yet whether the address is retained')
-      // The next ones would wait as long, and the rest of the sweep with them.
+      // The next ones would wait as long, and delay the rest of the sweep.
       if (error.fault === 'unavailable' || error.fault === 'rate-limit') return
     }
   }
 }
 
 /**
- * Writes the marks of records again where they name an owner that this cluster does not have. The cloud or a person changed
- * them, and until then the address is neither moved nor deleted. Or two writes met, and the one that left the warm address
- * behind came first.
+ * Restores the marks of records that name an owner unknown to this cluster. Until then, the address is neither moved
+ * nor deleted. Either the provider or a person changed the marks. Or two writes raced, and the one that detached the
+ * warm address came first.
  */
 export async function repairMarks(
   deps: Deps,
@@ -78,7 +78,7 @@ export async function repairMarks(
   }
 }
 
-/** A provisioned address's own ElasticIP decides. */
+/** For a provisioned address, its own ElasticIP decides. */
 function decidesRetention(record: ElasticIP): boolean {
   const isGoing = phaseOf(record) === 'Releasing' || record.metadata.deletionTimestamp !== undefined
   return record.spec.source?.type !== 'Provisioned' && !isWarm(record) && !isGoing

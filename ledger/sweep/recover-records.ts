@@ -11,8 +11,8 @@ import { adopt } from './adopt.ts'
 export type RecoverDeps = LedgerDeps & Pick<Identity, 'haltReason'>
 
 /**
- * Writes the records of a Service again whose addresses are to be retained, as far as the cloud has them. Buys nothing. False
- * if there is nothing to write, and no record of its first address.
+ * Restores the records of a Service whose addresses are to be retained, if the provider still has them. Buys nothing.
+ * False if there is nothing to write and its first address has no record.
  */
 export async function recoverRecords(
   deps: RecoverDeps,
@@ -38,7 +38,10 @@ export async function recoverRecords(
   return isRecovered
 }
 
-/** Another Service shows the address, or a process was first: only the marks keep it, and the Service may be deleted. */
+/**
+ * Another Service shows the address, or another process was faster: only the marks retain it, and the Service may be
+ * deleted.
+ */
 async function retainByMarks(
   deps: RecoverDeps,
   of: { record: ElasticIP; reservation: Reservation },

@@ -27,44 +27,46 @@ export type LiveService = { service: Service; wanted: Want }
 /** An address that a live Service wants, or may want. */
 export type LiveAddress = LiveService & { key: AddressKey }
 
-/** A reservation that a live Service does not need, and the record by which it holds another one. */
+/** A reservation that a live Service does not need, and the record that holds another one for it. */
 export type Surplus = LiveAddress & { reservation: Reservation; holder: ElasticIP | undefined }
 
-/** A reservation whose Service and record are deleted, and a Service that uses its address. */
+/** A reservation whose Service and record are deleted, and another Service that uses its address. */
 export type PassingOrphan = { reservation: Reservation; heir: Service }
 
 export type SweepSeen = {
-  /** Every reservation of the cloud that carries this cluster's marks, or may be its without them. */
+  /** Every reservation with this cluster's marks, and those that may be its own without them. */
   reservations: Reservation[]
   records: ElasticIP[]
   services: LiveService[]
   requestAnnotations: readonly string[]
   scheme: MarkScheme
-  /** The orphans that the last sweep saw, and how long ago a sweep of this process saw each first. */
+  /** The orphans of the last sweep, each with the time since a sweep of this process first saw it. */
   suspects: ReadonlyMap<string, number>
   graceMs: number
-  /** Whether a reservation that names no cluster, and whose Service is deleted, is an orphan like any other. */
+  /** Whether to treat a reservation that names no cluster and whose Service is deleted as an orphan like any other. */
   sweepsUntagged: boolean
-  /** Orphans are reported and stay. */
+  /** Whether orphans are only reported, and stay. */
   keepsOrphans?: boolean
 }
 
 export type SweepPlan = {
-  /** Reservations without a record that a live Service or a waiting record owns. */
+  /** Reservations without a record that belong to a live Service or a waiting record. */
   adopt: Adoption[]
-  /** The orphans that are due. */
+  /** The orphans to release now. */
   release: Reservation[]
-  /** Orphans that would be due, and the Services that use them: their marks have to name those. */
+  /** Orphans that would be released now, and the Services that use them: their marks must name those. */
   pass: PassingOrphan[]
-  /** Reservations with the marks of a live Service that has another address: reported, and kept. */
+  /** Reservations with the marks of a live Service that has another address: reported and kept. */
   surplus: Surplus[]
-  /** Reservations that name no cluster and that nothing proves to be ours: reported, for they may be another cluster's. */
+  /** Reservations that name no cluster and are not proven ours: reported, because they may be another cluster's. */
   untagged: Reservation[]
   /** Ids of the orphans that this sweep sees: released if the next one agrees and they are old enough. */
   suspects: Set<string>
-  /** Warm records whose reservation is a Service's by its marks: a restored backup would give them to a second one. */
+  /**
+   * Warm records whose reservation is a Service's by its marks: a restored backup would give it to a second Service.
+   */
   alreadyTransferred: ElasticIP[]
-  /** The owners, by their marks, of orphans that stay: a claim for one of them has to look for its reservation. */
+  /** The owners of orphans that stay, by their marks: a claim for such an owner must look for its reservation. */
   unadopted: string[]
   /** Whether every other reservation that a claim could use has a record. */
   isComplete: boolean
@@ -103,7 +105,7 @@ export type SweepPlan = {
  */
 export function planSweep(seen: SweepSeen): SweepPlan {
   const { adopt, orphans, surplus, untagged } = sortOut(seen)
-  // An address that a Service uses is in use, whatever its marks and the records say. To request it is not enough.
+  // An address that a Service shows is in use, whatever its marks and the records say. A mere request is not enough.
   const isUsed = isAmong(seen.services.flatMap(({ service }) => statusAddresses(service)))
   const due = orphans.filter((orphan) => isDue(orphan, seen))
   const release = due.filter((orphan) => !isUsed(orphan))
@@ -117,7 +119,7 @@ export function planSweep(seen: SweepSeen): SweepPlan {
   return { adopt, release, pass, surplus: reported, untagged, suspects, alreadyTransferred, unadopted, isComplete }
 }
 
-/** The kind of each reservation without a record. */
+/** Sorts the reservations without a record by kind. */
 function sortOut(seen: SweepSeen) {
   const owners = ownersByMark(seen)
   const live = liveByMark(seen)
@@ -151,7 +153,7 @@ function transferredIn({ reservations, records }: SweepSeen): ElasticIP[] {
   )
 }
 
-/** The reservations that no record has, and those whose adoption a process began and did not complete. */
+/** The reservations without a record, and those whose adoption was begun but not completed. */
 function withoutRecord(
   { reservations, records }: SweepSeen,
   interrupted: ReadonlySet<string | undefined>,
@@ -162,13 +164,13 @@ function withoutRecord(
 
 type Owner = { key: AddressKey; record: ElasticIP | undefined }
 
-/** An interrupted adoption goes on only with its own reservation. */
+/** An interrupted adoption continues only with its own reservation. */
 function ownerFor(owner: Owner | undefined, { id }: Reservation): Owner | undefined {
   const begun = owner?.record && reservationIdOf(owner.record)
   return begun === undefined || begun === id ? owner : undefined
 }
 
-/** Who may adopt a reservation, by the mark that it carries: a record that waits for one, or a Service without a record. */
+/** The possible adopters of a reservation, by its mark: a record that waits for one, or a Service without a record. */
 function ownersByMark({ records, services, scheme }: SweepSeen) {
   const owners = new Map<string, Owner>()
   const setOwner = (key: AddressKey, record: ElasticIP | undefined) => {
@@ -187,8 +189,8 @@ function ownersByMark({ records, services, scheme }: SweepSeen) {
 }
 
 /**
- * Whether a Service may get a reservation. A Service would soon release it if it has an own address, requests one by name
- * or is not ours. Then no object would name the reservation. A record that waits needs no Service: it may come.
+ * Whether a Service may get a reservation. A Service that has an own address, requests one by name or is not ours would
+ * soon release it. Then no object would name the reservation. A waiting record needs no Service, which may still come.
  */
 function canAdopt(live: LiveAddress | undefined, reservation: Reservation, seen: SweepSeen): boolean {
   if (!mayAdopt(seen, reservation, live?.service)) return false
@@ -213,7 +215,9 @@ function isOrphan(
   return sweepsUntagged ? isOurs || !service : !wasUnmarked(scheme, marks)
 }
 
-/** Whether a Service's earlier request may have bought what it no longer wants: that is no other's. */
+/**
+ * Whether a Service's earlier request may have bought an address that it no longer wants, and that is no one else's.
+ */
 function hasDroppedRequest({ key }: LiveAddress, { records }: SweepSeen): boolean {
   const record = records.find((one) => addressKeyOf(one) === key)
   return record?.metadata.annotations?.[droppedRequestAnnotation] !== undefined
@@ -225,7 +229,7 @@ function holderOf(key: AddressKey, records: ElasticIP[]): ElasticIP | undefined 
   return holder && reservationIdOf(holder) !== undefined ? holder : undefined
 }
 
-/** Whether a Service needs no surplus reservation any more, so that a claim of it would not look for one. */
+/** Whether a Service needs no surplus reservation any more, so that its claim would not look for one. */
 function isSettled({ holder, wanted }: Surplus): boolean {
   return holder ? phaseOf(holder) !== 'Releasing' : !['reserve', 'wrong'].includes(wanted.kind)
 }
@@ -235,7 +239,7 @@ function isOfOtherFamily({ reservation, ...live }: Surplus): boolean {
   return live.wanted.kind === 'reserve' && !hasFamilyOf(live, reservation)
 }
 
-/** Whether the cloud may have reserved an address for a record that the record does not know of. */
+/** Whether the provider may have reserved an address for a record that does not know of it. */
 function isAwaitingReservation(record: ElasticIP): boolean {
   return reservationIdOf(record) === undefined && phaseOf(record) === 'Requested' && record.spec.source === undefined
 }
@@ -247,7 +251,7 @@ function passingOf(reservation: Reservation, { services, records }: SweepSeen): 
   return heir ? [{ reservation, heir }] : []
 }
 
-/** Whether a process that adopted a reservation for a Service died, or a call of it failed. */
+/** Whether a process died, or a call failed, while it adopted a reservation for a Service. */
 function isAdoptionInterrupted(record: ElasticIP): boolean {
   return (
     isAdoptionBegun(record) && addressKeyOf(record) !== undefined && record.metadata.deletionTimestamp === undefined
@@ -263,7 +267,7 @@ function liveByMark({ services, scheme }: SweepSeen): Map<string, LiveAddress> {
   )
 }
 
-/** The addresses that a Service wants. If its want cannot be known, it may be any. */
+/** The addresses that a Service wants; all possible ones if its want cannot be known. */
 function liveAddresses(live: LiveService): LiveAddress[] {
   const { service, wanted } = live
   if (!isLive(live)) return []
@@ -294,7 +298,10 @@ function shownAndOldestFirst(
     Number(isShown(b)) - Number(isShown(a)) || (a.createdAt ?? '').localeCompare(b.createdAt ?? '')
 }
 
-/** Whether two sweeps in a row saw an orphan without a retained mark, the first one longer ago than the grace period. */
+/**
+ * Whether two sweeps in a row saw an orphan without a retained mark, and the first sight is older than the grace
+ * period.
+ */
 function isDue({ id, marks }: Reservation, { suspects, graceMs }: SweepSeen): boolean {
   return !isRetained(marks) && (suspects.get(id) ?? -Infinity) > graceMs
 }

@@ -35,7 +35,7 @@ export type SweepDeps = AdoptDeps &
     mode: 'release' | 'report'
     /** Counts the reservations that no Service needs. */
     observe: (unneeded: Unneeded) => void
-    /** Writes down which reservations no Service needs. */
+    /** Records which reservations no Service needs. */
     listOrphans: (orphans: Reservation[], signal: AbortSignal) => Promise<void>
     loss: LossConfirmation
   }
@@ -43,21 +43,21 @@ export type SweepDeps = AdoptDeps &
 /** How many reservations no Service needs, as one sweep saw them. */
 export type Unneeded = { orphan: number; surplus: number; untagged: number }
 
-/** Returns when the next one is due, if that is earlier than usual. */
+/** Returns when the next sweep is due, if earlier than usual. */
 export type Sweep = (signal: AbortSignal) => Promise<number | undefined>
 
 /**
- * Looks for reservations with this cluster's marks that no record has. Reservations of live Services are adopted,
- * predecessors' included. A reservation whose Service has another address is reported. The others are released when two
- * sweeps agree and they were seen for the grace period. Throws when the cloud cannot be read: a reservation that was
- * not seen may still exist. Does nothing while another cluster uses our id.
+ * Looks for reservations with this cluster's marks that no record has. Adopts those of live Services, predecessors'
+ * included. Reports those whose Service has another address. Releases the others once two sweeps agree and the grace
+ * period has passed. Throws if the provider cannot be read: a reservation that was not seen may still exist. Does
+ * nothing while another cluster uses our id.
  */
 export function sweep(deps: SweepDeps): Sweep {
   const memory = sweepMemory(deps.monotonicMs)
   return async (signal) => {
     const failed = failures('sweep')
-    // The first sweep of a leader. Its suspects of an earlier term were another's since then. Where etcd was put back,
-    // the mark and the lease of that term are there again.
+    // The first sweep of a leader. Suspects of an earlier term may since have gone to another owner. If etcd was
+    // restored, the mark and the lease of that term are back, too.
     if (deps.heartbeats.state().kind === 'unchecked') {
       memory.forget()
       await deps.mark.clear(signal)
@@ -65,7 +65,7 @@ export function sweep(deps: SweepDeps): Sweep {
     }
     const setMark = deps.mark.begin()
     const releaseRecords = deps.listRecords().filter(isReleaseRecord)
-    // Records and Services are read after the list: a listed reservation that a record ordered is in that record now.
+    // Read records and Services after the list: a listed reservation that a record ordered is in that record by now.
     const listed = await deps.cloud.reservations(commonMarks(deps.scheme), signal)
     const may = await deps.heartbeats.check(withoutDeleted(listed, releaseRecords), signal)
     if (may === 'nothing') {
@@ -101,13 +101,13 @@ async function writeMarks(deps: SweepDeps, reservations: Reservation[], signal: 
   await repairMarks(deps, { ...seen, services }, signal)
 }
 
-/** Adopts what it can; returns whether that was all. */
+/** Adopts what it can; returns whether that was everything. */
 async function adoptAll(deps: SweepDeps, adoptions: Adoption[], signal: AbortSignal): Promise<boolean> {
   let areAdopted = true
   for (const one of adoptions) {
     if (await adopt(deps, one, signal)) continue
     areAdopted = false
-    // A record that waits is no gap: a claim finds it, and looks for its reservation.
+    // A waiting record is no gap: a claim finds it, and looks for its reservation.
     if (one.record === undefined) await deps.mark.clear(signal)
   }
   return areAdopted
@@ -122,7 +122,7 @@ function ofIds(reservations: Reservation[], ids: ReadonlySet<string>): Reservati
   return reservations.filter(({ id }) => ids.has(id))
 }
 
-/** Remembers what the last sweep missed, and since when each sweep without a gap has suspected a reservation. */
+/** Remembers what the last sweep missed, and how long all sweeps without a gap have suspected a reservation. */
 function sweepMemory(monotonicMs: () => number) {
   let since: ReadonlyMap<string, number> = new Map()
   const missing: ReadonlySet<string> = new Set()
@@ -140,8 +140,8 @@ function sweepMemory(monotonicMs: () => number) {
 }
 
 /**
- * Remembers suspects, and none where the API server lists no records: then it throws. Without their definition the
- * cache is empty, so every reservation seems to be an orphan. None must be due as soon as the records are there again.
+ * Remembers suspects, but none if the API server lists no records; then it throws. Without the CRD the cache is empty,
+ * so every reservation looks like an orphan. None may be due as soon as the records are back.
  */
 async function keepSuspects(
   { records }: SweepDeps,
@@ -159,8 +159,8 @@ async function keepSuspects(
 }
 
 /**
- * Releases the orphans that are due, or passes them to Services that use them. The comparison was some time ago: a
- * record or a Service may need one now.
+ * Releases the orphans that are due, or passes them to Services that use them. The comparison is old by now: a record
+ * or a Service may need one.
  */
 async function endOrphans(
   deps: SweepDeps,
@@ -176,7 +176,7 @@ async function endOrphans(
 }
 
 /**
- * Releases or reports an orphan. First the Services that had it forget its address, so that none shows it afterwards.
+ * Releases or reports an orphan. The Services that had it forget its address first, so that none shows it afterwards.
  */
 async function endOrphan(
   deps: SweepDeps,
@@ -195,7 +195,7 @@ async function endOrphan(
   await releaseOrphan(deps, orphan, signal)
 }
 
-/** Writes the Service that uses an orphan into its marks: the next sweep adopts it for that one. */
+/** Writes the Service that uses an orphan into its marks, so that the next sweep adopts the orphan for it. */
 async function passToHeir(
   { cloud, scheme, log }: SweepDeps,
   { reservation: { id, address, marks }, heir }: PassingOrphan,
@@ -211,7 +211,7 @@ function withoutDeleted(listed: Reservation[], releaseRecords: ElasticIP[]): Res
   return listed.filter(({ id }) => !deleted.has(id))
 }
 
-/** Completes deletions that were begun; returns the other reservations of a list that may be ours. */
+/** Completes deletions that were begun; returns the listed reservations that may still be ours. */
 async function resumeReleases(
   deps: SweepDeps,
   { releaseRecords, listed, failed }: { releaseRecords: ElasticIP[]; listed: Reservation[]; failed: Failures },
@@ -227,7 +227,7 @@ async function resumeReleases(
   return listed.filter(({ id, marks }) => namedCluster(deps.scheme, marks) !== 'other' && !deleted.has(id))
 }
 
-/** Its record is lost: a Service of its name gets it again, and no other object names it. */
+/** Its record is lost: a Service of its name gets the address again, and no other object names it. */
 function reportRetained({ log }: SweepDeps, { id, address }: Reservation): void {
   log.warn(
     { reservation: id, address },
@@ -247,7 +247,7 @@ function reportKept(deps: SweepDeps, { surplus, untagged, suspects }: SweepPlan,
   for (const one of untagged) reportUntagged(deps, one)
 }
 
-/** A person decides about it: a predecessor may have reserved it, or another person. */
+/** A person decides about it: a predecessor or a person may have reserved it. */
 function reportSurplus({ cloud, log, warn }: SweepDeps, { service, reservation, holder }: Surplus): void {
   const { id, address = 'not granted yet' } = reservation
   const held = holder?.status?.address ?? service.spec.loadBalancerIP
@@ -261,7 +261,10 @@ function reportSurplus({ cloud, log, warn }: SweepDeps, { service, reservation, 
   )
 }
 
-/** The cloud names the Service that has the reservation: without the warm record it is adopted for it, or released. */
+/**
+ * The provider names the Service that has the reservation. Without the warm record, it is adopted for that Service, or
+ * released.
+ */
 async function removeTransferred(deps: SweepDeps, record: ElasticIP, signal: AbortSignal): Promise<void> {
   const { address } = record.status ?? {}
   deps.log.warn(
@@ -271,18 +274,15 @@ async function removeTransferred(deps: SweepDeps, record: ElasticIP, signal: Abo
   await deps.records.remove(record, { signal })
 }
 
-/**
- * Ends one after the other, and stops after so many. A reservation that stays does not count: it would keep all others.
- */
+/** Ends items in turn, up to a maximum. A reservation that stays does not count, or it would block all others. */
 async function endUpTo<One>(max: number, all: readonly One[], end: (one: One) => Promise<boolean>): Promise<void> {
   let left = max
   for (const one of all) if (left > 0 && (await end(one))) left -= 1
 }
 
 /**
- * The Services that want no address any more, but still name the address that a reservation's marks reserve for them.
- * Once the reservation is deleted, that address would look like the user's own if the Service became a LoadBalancer
- * again.
+ * The Services that want no address any more, but still name one that a reservation's marks reserve for them. After the
+ * reservation is deleted, it would look like a user's own address if the Service became a LoadBalancer again.
  */
 function formerServices(
   { address, marks }: Reservation,

@@ -11,17 +11,17 @@ import type { LossConfirmation } from '../identity/loss-confirmation.ts'
 import { hasOneOfOurs } from '../identity/project-plan.ts'
 import { type OwnerDeps, warnOwner } from './failures.ts'
 
-/** How many of all reservations one sweep deletes or writes off at most: a wrong list must not empty a project. */
+/** The most reservations that one sweep deletes or writes off, out of all: a wrong list must not empty a project. */
 export const mostOf = (all: number): number => Math.max(1, Math.floor(all * 0.1))
 
 export type WriteOffDeps = LedgerDeps & OwnerDeps & { listRecords: () => ElasticIP[]; loss: LossConfirmation }
 
-/** A record whose reservation or address a list lacks, or has for another one of ours, the rival. */
+/** A record whose reservation or address is missing from a list, or belongs to another record of ours, the rival. */
 type Missing = { record: ElasticIP; rival?: ElasticIP | undefined }
 
 /**
- * Writes off what this sweep and the last one missed. Each one costs a call, so a few are looked at, those first that have
- * waited longest. Returns the ids that wait for their turn; one that was looked at has to be missed twice again.
+ * Writes off what both this sweep and the last one missed. Each costs a call, so only a few are checked, the
+ * longest-waiting first. Returns the ids that still wait. A checked one must be missed twice again.
  */
 export async function writeOffMissing(
   deps: WriteOffDeps,
@@ -49,8 +49,8 @@ export async function writeOffMissing(
 }
 
 /**
- * Whether the project has a reservation of these after all: none of our lists has one that names an old id of this
- * cluster.
+ * Whether the project has one of these reservations after all. Our lists leave out reservations that name an old id of
+ * this cluster.
  */
 async function isAnyInProject(
   { cloud }: WriteOffDeps,
@@ -60,14 +60,17 @@ async function isAnyInProject(
   return (await cloud.reservations({}, signal)).some(({ id }) => records.has(id))
 }
 
-/** Whether the reservations missing from a list may be deleted: one is deleted by hand, all of several are not. Pure. */
+/**
+ * Whether the reservations missing from a list may really be deleted: people delete one by hand, but not all of
+ * several. Pure.
+ */
 function isLossLikely(of: { listed: Reservation[]; held: string[]; cluster: string; missing: number }): boolean {
   return of.missing < 2 || hasOneOfOurs(of.listed, of)
 }
 
 /**
- * The records whose reservation is not in a list: it is deleted, or the list is incomplete. The same where the list has
- * its id or its address for another of our records, which waits until this one lets go of it.
+ * The records whose reservation is not listed: it was deleted, or the list is incomplete. Also records whose id or
+ * address the list has for another record of ours. That record waits until this one releases it.
  */
 function missingFrom(
   deps: WriteOffDeps,
@@ -104,8 +107,8 @@ function isOfRival(
 }
 
 /**
- * Gives a record its own reservation's address where the one that it has belongs to another record's reservation by now.
- * The other Service waits for it, and no node announces this one.
+ * Gives a record its own reservation's address if its current one belongs to another record's reservation by now. The
+ * other Service waits for it, and no node announces this one.
  */
 async function yieldAddress(
   deps: WriteOffDeps,
@@ -122,14 +125,15 @@ async function yieldAddress(
   warnOwner(deps, record, { reason: 'ContradictoryAddress', message })
 }
 
-/** Whether the reservation carries our marks, as far as the record shows: a provisioned one need not. */
+/** Whether a record's reservation should carry our marks: a provisioned one need not. */
 function hasOurMarks(record: ElasticIP): boolean {
   return isSource(record) ? isWarm(record) : record.spec.source?.type !== 'Provisioned'
 }
 
 /**
- * Writes off a reservation that two lists missed, unless the cloud has our reservation under its id. A Service that held
- * its address gets another one; the record of a warm or retained address is removed, for no Service uses it.
+ * Writes off a reservation that two lists missed, unless its id still belongs to our reservation at the provider. A
+ * Service that held its address gets another one. The record of a warm or retained address is removed, because no
+ * Service uses it.
  */
 async function writeOff(deps: WriteOffDeps, record: ElasticIP, signal: AbortSignal): Promise<void> {
   const facts = { record: record.metadata.name, address: record.status?.address, reservation: reservationIdOf(record) }
@@ -137,7 +141,7 @@ async function writeOff(deps: WriteOffDeps, record: ElasticIP, signal: AbortSign
   const found = await deps.cloud.reservation(facts.reservation, signal)
   const verdict = found && whoseIs(deps, record, found)
   if (found && verdict && !verdict.isLost) {
-    // A person who confirmed a new id of the cluster decides about the older reservations.
+    // For the older reservations, the person who confirmed a new id of the cluster decides.
     if (verdict.whose !== 'nobody') return
     const text = foreignReasonOf(deps, record, found)
     const message =

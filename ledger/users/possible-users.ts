@@ -9,18 +9,15 @@ import { sharedRead } from '../../lib/shared-read.ts'
 import type { ReadPossibleUsers } from '../record/address-use.ts'
 import { type ElasticIP, elasticIPs } from '../record/elastic-ip.ts'
 
-/**
- * The annotations by which a Service can request an address: ours and the annotations of software that we do not
- * configure.
- */
+/** The annotations by which a Service can request an address, including those of software that we do not configure. */
 export function allRequestAnnotations({ annotations }: { annotations: readonly string[] }): readonly string[] {
   return [...new Set([...ofAllSoftware, ...annotations])]
 }
 
 /**
- * Reads every Service and every record from the API server. All Services, not only those of type LoadBalancer: another
- * one may still show an address in its status. Claims and releases at the same time share one read. With 500 Services
- * the read takes 50 ms on a machine of two cores, and a claim of a warm address waits for it.
+ * Reads every Service and every record from the API server. It reads Services of all types: any may still show an
+ * address in its status. Simultaneous claims and releases share one read. With 500 Services the read takes 50 ms on a
+ * machine with two cores, and a claim of a warm address waits for it.
  */
 export function readPossibleUsers(
   client: KubeClient,
@@ -41,15 +38,15 @@ export function readPossibleUsers(
   }
 }
 
-/** Every record as it is now; or as it was when `written` was written, or later. */
+/** Every current record; or every record as of the write of `written`, or later. */
 export type RecordsSince = (written: ElasticIP | undefined, signal: AbortSignal) => Promise<readonly ElasticIP[]>
 
-/** A cache of a healthy process shows a write within milliseconds. */
+/** The cache of a healthy process shows a write within milliseconds. */
 const seenWithinMs = 1_000
 
 /**
- * Reads every record. Where the cache shows a record that was just written, it has all that were written before. Else
- * callers at the same time share a list.
+ * Reads every record. Once the cache shows a record that was just written, it has all earlier ones too. Otherwise
+ * simultaneous callers share a list.
  */
 export function readRecordsSince(
   client: KubeClient,

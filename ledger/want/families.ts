@@ -6,19 +6,19 @@ import { addressAnnotation } from '../record/names.ts'
 
 type Family = NonNullable<Service['spec']['ipFamilies']>[number]
 
-/** The families of the cluster's Services: the one of a Service that requests none, and whether there are two. */
+/** The families of the cluster's Services: the default for a Service that requests none, and whether there are two. */
 export type ClusterFamilies = { primary: Family; isDual: boolean | undefined }
 
-/** The second family's address of a Service. It may be missing unless it is required. */
+/** A Service's address of the second family. It may be missing unless it is required. */
 export type SecondWant = { family: IpFamily; isRequired: boolean }
 
 type FamilyPolicy = Pick<Policy, 'families' | 'matchesFamilies' | 'isDualStack'>
 
 /**
- * The families of the addresses that a Service gets from the cloud, and why those are not what it requests.
+ * The families of the addresses that a Service gets from the provider, and why they differ from its request.
  *
- * The first address is of the family that the Service shows as ours, else of its first family. So a Service keeps its
- * address when it gets another one.
+ * The first address is of the family that the Service already shows as ours, else of its first family. So a Service
+ * keeps its address when it gets a second one.
  */
 export function familiesWanted(
   service: Service,
@@ -38,8 +38,8 @@ export function requestsTwo({ spec: { ipFamilyPolicy, ipFamilies = [] } }: Pick<
 }
 
 /**
- * The family of the one address that a Service gets, and why it differs from the request. A Service that has both gets
- * IPv4. `matchesFamilies`: the announcing software refuses an address unless its families are exactly those of the
+ * The family of the only address that a Service gets, and why it differs from the request. A Service with both families
+ * gets IPv4. `matchesFamilies`: the announcing software refuses an address whose family does not match exactly the
  * Service's cluster IPs.
  */
 export function familyWanted(
@@ -66,8 +66,8 @@ function onlyOne(offered: readonly IpFamily[]): string {
 }
 
 /**
- * A Service with the policy and the families that the API server will store. It sets them after the mutating webhooks, and
- * by then an address would be reserved in vain.
+ * A Service with the policy and the families that the API server will store. It sets them only after the mutating
+ * webhooks, too late for the reserve.
  */
 export function withStoredFamilies(
   service: Service,
@@ -84,15 +84,15 @@ export function withStoredFamilies(
   return { ...service, spec: { ...spec, ipFamilyPolicy, ipFamilies: isBoth ? both : [first] } }
 }
 
-/** Whether the number of families that the Service will have is still unknown, because it depends on the cluster. */
+/** Whether it is still unknown how many families the Service will have, because that depends on the cluster. */
 export function hasOpenFamilies(service: Service, old: Service | null, { isDual }: ClusterFamilies): boolean {
   const { ipFamilyPolicy: policy } = service.spec
   return policy === 'PreferDualStack' && isDual === undefined && (!old || changesFamilies(service, old))
 }
 
-/** Whether the cluster has two families, as its stored Services show; undefined if none of them shows it. */
+/** Whether the stored Services show that the cluster has two families; undefined if none of them tells. */
 export function isDualStack(services: readonly Service[]): boolean | undefined {
-  // The API server stores a headless Service without a selector with both families, in a cluster of one as well.
+  // The API server stores a headless Service without a selector with both families, even in a single-stack cluster.
   const telling = services.map(({ spec }) => spec).filter(({ clusterIP }) => clusterIP !== 'None')
   if (telling.some(({ ipFamilies = [] }) => ipFamilies.length > 1)) return true
   return telling.some(({ ipFamilyPolicy }) => ipFamilyPolicy === 'PreferDualStack') ? false : undefined

@@ -4,7 +4,7 @@ import { statusAddresses } from '../record/shown.ts'
 import { addressAnnotation } from '../record/names.ts'
 import type { RequestAnnotations } from '../../settings/service-policy.ts'
 
-/** The annotations that we keep on a Service with an address. `users` are the Services that use the address. */
+/** The annotations that we maintain on a Service with an address. `users` are the Services that use the address. */
 export function keptAnnotations(
   service: Service,
   { written = [], sharingKey }: Pick<RequestAnnotations, 'written' | 'sharingKey'>,
@@ -16,9 +16,8 @@ export function keptAnnotations(
 }
 
 /**
- * The key by which a Service shares its address. Its user's key comes first, then the key of another Service of its
- * namespace that has the address. Without either it is the address. So all of them have one key, and what a manifest says
- * stays.
+ * The key by which a Service shares its address. It is its user's, else the key of another Service of its namespace
+ * with that address, else the address. So all of them have the same key, and a manifest's key stays.
  */
 function sharedKey(
   service: Service,
@@ -35,8 +34,8 @@ function sharedKey(
 }
 
 /**
- * Why a Service without an address cannot rely on its user's sharing key. Another Service of its namespace has that key, and
- * each would get an address of its own. Undefined where no other one has it.
+ * Why a Service without an address cannot rely on its user's sharing key. Another Service of its namespace has that
+ * key, and each would get its own address. Undefined if no other Service has it.
  */
 export function sharingProblem(
   service: Service,
@@ -62,7 +61,7 @@ export function sharingProblem(
   )
 }
 
-/** Every other key than the address is a user's. */
+/** Any key other than the address is a user's. */
 function usersKey({ metadata }: Service, annotation: string, address: string): string | undefined {
   const key = metadata.annotations?.[annotation]
   return key && key !== address ? key : undefined

@@ -4,12 +4,12 @@ import type { LocationSource } from '../../settings/service-policy.ts'
 
 export type Located = { location: string; warnings: string[] } | { problem: string }
 
-/** The value of one source, and the code of the location that it names; undefined where it names no known one. */
+/** The value of a source, and the code of the location that it names; undefined if it names no known one. */
 type Candidate = { source: LocationSource; value: string; code: string | undefined }
 
 /**
- * Decides where to reserve a Service's address: the first source with a value wins. `known` are the cloud's locations;
- * without them any value passes, and the cloud refuses a wrong one.
+ * Decides where to reserve a Service's address: the first source with a value wins. `known` are the provider's
+ * locations. Without them any value passes, and the provider refuses a wrong one.
  */
 export function locate(
   annotations: Record<string, string>,
@@ -35,7 +35,7 @@ export function locate(
   return { location, warnings: former === undefined ? ignored : [former, ...ignored] }
 }
 
-/** The warning for a value that still works, but is an old name of its location. */
+/** The warning about a value that still works, but is an old name of its location. */
 export function formerName(
   { kind, word, name }: LocationSource,
   { value, known }: { value: string | undefined; known: Location[] | undefined },
@@ -45,10 +45,10 @@ export function formerName(
 }
 
 function codeOf(source: LocationSource, { value, known }: { value: string; known: Location[] | undefined }) {
-  // While the locations are not known, the value may be a code exactly as written.
+  // Until the locations are known, the value may be an exact code.
   if (!known) return value
   const places = ofSameKind(source, known)
-  // A cloud may list no location of a kind and still accept its codes.
+  // The provider may list no location of a kind and still accept its codes.
   if (places.length === 0) return value.toLowerCase()
   const names = ({ code, aliases = [], formerNames = [] }: Location) => [code, ...aliases, ...formerNames]
   return places.find((place) => names(place).some(isWrittenAs(value)))?.code
@@ -80,10 +80,12 @@ function unknownProblem({ source, value }: Candidate, known: Location[]): string
   return `${where}: ${quote(value)} is not a known ${source.word}${near ? `, did you mean "${near}"?` : ''}; known: ${list}`
 }
 
-/** The code that a user most likely meant: by its name (`dallas`), by a word of its name (`Chicago`), or by likeness. */
+/**
+ * The code that a user most likely meant: by its name (`dallas`), by a word in its name (`Chicago`), or by similarity.
+ */
 function nearest(value: string, known: Location[]): string | undefined {
   const called = known.flatMap(({ code, name }) => [code, name].map((text) => [text.toLowerCase(), code] as const))
-  // Short words are codes of countries and numbers of buildings: any other short word resembles one of them.
+  // Short words are country codes and building numbers, which resemble any other short word.
   const words = called.flatMap(([text, code]) =>
     (text.match(/[\p{L}\p{N}]{4,}/gu) ?? []).map((word) => [word, code] as const),
   )

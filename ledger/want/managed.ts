@@ -30,7 +30,7 @@ export function managedProblems(service: Service, { locations, annotations: name
   return problems
 }
 
-/** Returns one warning for each wish of a Service that a managed balancer does not fulfil. */
+/** Returns a warning for each request of a Service that a managed balancer does not fulfil. */
 export function managedWarnings(
   { metadata, spec }: Service,
   { setting, location }: ManagedPolicy,

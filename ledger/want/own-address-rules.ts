@@ -43,7 +43,7 @@ export type OwnAddressFacts = {
   /** The reservation of the project that has it. */
   reservation: (address: IpAddress) => Reservation | undefined
   scheme: MarkScheme
-  /** The Node that says that the address is its own or its pods', for a message. */
+  /** The Node that claims the address as its own or its pods', for a message. */
   nodeClaim: (address: IpAddress) => string | undefined
   /** The records of an address, or of its reservation. */
   records: (address: IpAddress) => ElasticIP[]
@@ -53,7 +53,7 @@ export type OwnAddressFacts = {
 
 type OwnWant = Extract<Want, { kind: 'own' }>
 
-/** The want of a Service after a check of its own address, if it has one. */
+/** The want of a Service after the check of its own address, if it has one. */
 export function checkOwnAddress(wanted: Want, service: Service, facts: OwnAddressFacts): Want {
   const address = wanted.kind === 'own' ? parseIpAddress(wanted.address) : undefined
   if (wanted.kind !== 'own' || !address) return wanted
@@ -65,12 +65,14 @@ export function checkOwnAddress(wanted: Want, service: Service, facts: OwnAddres
   return { ...wanted, doubt: { ...doubt, reason: problemOf(wanted, doubt.reason) } }
 }
 
-/** Whether the network may learn the own address of a Service: a doubtful one only where the Service shows it. */
+/**
+ * Whether a Service's own address may be announced. A doubtful one is announced only if the Service already shows it.
+ */
 export function isAnnounceable(service: Service, { address, doubt }: OwnWant): boolean {
   return doubt === undefined || statusAddresses(service).includes(address)
 }
 
-/** Whether a Service requests this address, in canonical text, as its own. */
+/** Whether a Service requests this canonical address as its own. */
 export function requestsAsOwn(wanted: Want, address: string): boolean {
   return wanted.kind === 'own' && wanted.address === address
 }
@@ -83,7 +85,7 @@ function problemOf({ where, address }: OwnWant, reason: string): string {
   return `${where}: "${address}" ${reason}`
 }
 
-/** Why no Service of this namespace can have the address, even if it shows it already. */
+/** Why no Service of this namespace can have the address, even if it already shows it. */
 function forbiddenReason(service: Service, address: IpAddress, facts: OwnAddressFacts): string | undefined {
   const special = specialKind(address)
   if (special !== undefined) return `${special}, which no Service can have: ${advice}`
@@ -155,14 +157,17 @@ function doubtOfReservation(
 }
 
 /**
- * The other Services that used an address first. A Service that shows it in its status came before one that only requests
- * it, for tenants may not write that. Otherwise the older one came first.
+ * The other Services that used an address first. A Service that shows it in its status precedes one that only requests
+ * it, because tenants may not write the status. Otherwise the older one came first.
  */
 function earlierUsers(service: Service, address: string, users: readonly Service[]): Service[] {
   return users.filter((other) => keyOf(other) !== keyOf(service) && compareUse(other, service, address) < 0)
 }
 
-/** The ports on which both would serve. kube-proxy delivers each to one of them; not all software refuses the other. */
+/**
+ * The ports on which both would serve. kube-proxy delivers each to only one of them, and not all software refuses the
+ * other.
+ */
 function sharedPorts(service: Service, other: Service): string[] {
   const portsOf = ({ spec: { ports = [] } }: Service) =>
     ports.map(({ port, protocol = 'TCP' }) => `${port}/${protocol}`)
@@ -174,7 +179,7 @@ function sharedPorts(service: Service, other: Service): string[] {
 export function compareUse(one: Service, other: Service, address: string): number {
   const order = ({ metadata, status }: Service) => {
     const isShown = statusAddresses({ ...(status && { status }) }).includes(address)
-    // A Service that is being created has no time yet.
+    // A Service that is being created has no timestamp yet.
     return `${isShown ? 0 : 1} ${metadata.creationTimestamp ?? '9'} ${metadata.namespace}/${metadata.name}`
   }
   return order(one) < order(other) ? -1 : 1
@@ -183,7 +188,7 @@ export function compareUse(one: Service, other: Service, address: string): numbe
 const advice = 'leave the field out to get an address, or name one that the project has reserved'
 const operatorAdvice = 'ask the operator to allow its network with --own-address-ranges'
 
-/** Addresses that mean something only inside a host or a link, or nothing at all (IANA's special-purpose registries). */
+/** Addresses that are meaningful only inside a host or a link, or not at all (IANA's special-purpose registries). */
 const specialKinds: readonly { what: string; contains: (address: IpAddress) => boolean }[] = [
   { what: 'is an unspecified address', contains: rangeSet(['0.0.0.0/32', '::/128']) },
   { what: 'is a loopback address', contains: rangeSet(['127.0.0.0/8', '::1/128']) },
@@ -200,8 +205,8 @@ export function specialKind(address: IpAddress): string | undefined {
 }
 
 /**
- * The addresses that a Service shows, or requests of the software that we configure as its own, in canonical text. An
- * address that it calls ours counts by the record that holds it.
+ * The addresses that a Service shows, or requests as its own from the software that we configure, in canonical form. An
+ * address that it marks as ours counts by the record that holds it.
  */
 export function usedAddresses(
   service: Service,

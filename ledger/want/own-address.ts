@@ -9,12 +9,12 @@ export type OwnAddress = { address: string; where: string }
 
 const specField = 'spec.loadBalancerIP'
 
-/** The own address of a Service and where its user wrote it. An address that we wrote is no own address. */
+/** The own address of a Service and where its user wrote it. An address that we wrote is not an own one. */
 export function ownAddress(service: Service, requestAnnotations: RequestAnnotations): OwnAddress | undefined {
   return ownAddresses(service, requestAnnotations)[0]
 }
 
-/** Every own address of a Service, the one that counts first. */
+/** Every own address of a Service; the first one applies. */
 function ownAddresses(service: Service, requestAnnotations: RequestAnnotations): OwnAddress[] {
   const { loadBalancerIP: address = '' } = service.spec
   const requested = requestsOf(service, requestAnnotations).map(([name, value]) => ({
@@ -25,7 +25,7 @@ function ownAddresses(service: Service, requestAnnotations: RequestAnnotations):
   return [{ address, where: specField }, ...requested].filter((own) => own.address && !isSameAddress(own.address, ours))
 }
 
-/** The addresses that a Service requests of the announcing software, in canonical text. */
+/** The addresses that a Service requests from the announcing software, in canonical form. */
 export function requestedAddresses(service: Service, requestAnnotations: RequestAnnotations): OwnAddress[] {
   return requestedItems(service, requestAnnotations).flatMap(({ address: text, where }) => {
     const address = canonicalIpAddress(text)
@@ -34,8 +34,8 @@ export function requestedAddresses(service: Service, requestAnnotations: Request
 }
 
 /**
- * The requested items of a Service that are no addresses. Software may look them up in the DNS, where a tenant can name
- * any address.
+ * The requested items of a Service that are not addresses. Software may resolve them in the DNS, where a tenant can
+ * name any address.
  */
 export function requestMistakes(service: Service, requestAnnotations: RequestAnnotations): string[] {
   return requestedItems(service, requestAnnotations)
@@ -43,21 +43,21 @@ export function requestMistakes(service: Service, requestAnnotations: RequestAnn
     .map(notAddress)
 }
 
-/** Says that a text is no address. */
+/** The message that a text is not an IP address. */
 export function notAddress({ address, where }: OwnAddress): string {
   return `${where}: ${quote(address)} is not an IP address`
 }
 
 function requestedItems(service: Service, requestAnnotations: RequestAnnotations): OwnAddress[] {
   return ownAddresses(service, requestAnnotations).flatMap(({ address: value, where }) =>
-    // Only an annotation is a list, and only its length is limited.
+    // Only annotations are lists, and only a single value is limited in length.
     (where === specField ? [value] : value.split(','))
       .map((text) => ({ address: text.trim(), where }))
       .filter(({ address }) => address !== ''),
   )
 }
 
-/** Whether two texts are one address: `2001:DB8::1` is `2001:db8::1`. */
+/** Whether two texts are the same address: `2001:DB8::1` is `2001:db8::1`. */
 function isSameAddress(one: string, other: string | undefined): boolean {
   const canonical = canonicalIpAddress(one)
   return one === other || (canonical !== undefined && canonical === canonicalIpAddress(other ?? ''))
@@ -83,7 +83,7 @@ export function outdatedRequestAnnotations(
     .map(([name]) => name)
 }
 
-/** The annotations by which a Service requests this very address. */
+/** The annotations by which a Service requests exactly this address. */
 export function annotationsRequesting(
   service: Service,
   requestAnnotations: RequestAnnotations,

@@ -8,14 +8,16 @@ import { type Want, isWanted } from './want.ts'
 /** A Service, what it wants, and the record of its first address. */
 type Live = { service: Service; wanted: Want; first: ElasticIP | undefined }
 
-/** Whether a Service wants the second address that a record holds or waits for. In doubt it does, as for the first one. */
+/**
+ * Whether a Service wants the second address that a record holds or waits for. In doubt it does, as for the first one.
+ */
 export function isSecondWanted(record: ElasticIP, live: Live): boolean {
   return isWanted(record, live.wanted) || isFirstUnshown(live) || isKeptFromSetting(record, live)
 }
 
 /**
- * Whether a Service has a second address and still requests two, and a load balancer setting that gives one came later. A
- * setting releases nothing. A lost address is not kept: nothing would claim another one.
+ * Whether only the load balancer setting denies a Service its second address, while the Service still requests two. A
+ * changed setting releases nothing. A lost address is not kept: nothing would claim another one.
  */
 function isKeptFromSetting(record: ElasticIP, { service, wanted }: Live): boolean {
   const givesOne = wanted.kind === 'reserve' && wanted.second === undefined && requestsTwo(service)
@@ -24,14 +26,14 @@ function isKeptFromSetting(record: ElasticIP, { service, wanted }: Live): boolea
 }
 
 /**
- * Whether a Service no longer says that its first address is ours, as after a PUT that no review completed. Its record
+ * Whether a Service no longer marks its first address as ours, as after a PUT that no review completed. Its record
  * holds the address, and the plan of the first address shows it again. Until then nothing is decided about the second.
  */
 export function isFirstUnshown({ service, wanted, first }: Live): boolean {
   const held = first && heldAddress(first)
   if (!first || held === undefined) return false
   if (wanted.kind === 'own') return wanted.address === canonicalIpAddress(held)
-  // An earlier Service of the name may have left it: that one is released, whatever is shown.
+  // It may be left over from an earlier Service of the name: that one is released, whatever is shown.
   const isOfService = first.spec.claimRef?.uid === service.metadata.uid
   return wanted.kind === 'reserve' && wanted.second !== undefined && isOfService && familyOf(first) !== wanted.family
 }

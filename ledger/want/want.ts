@@ -33,25 +33,25 @@ import {
 import type { Annotation } from '../../lib/annotation.ts'
 
 export type Want =
-  /** It is not ours to serve, and keeps an address that it has. */
+  /** The Service is not ours to serve, and keeps an address that it has. */
   | { kind: 'ignored'; reason: string }
   /**
-   * Another program serves it. We release what we gave, and nothing else. `requested`: the addresses that it requests of
-   * that program, in canonical text.
+   * Another program serves the Service. We release only what we gave it. `requested`: the addresses that it requests
+   * from that program, in canonical form.
    */
   | { kind: 'foreign'; reason: string; requested: OwnAddress[] }
-  /** It requests no address, and loses the one that it had. */
+  /** The Service requests no address, and loses the one that it had. */
   | { kind: 'nothing'; reason: string }
-  /** The address is in canonical text. With a doubt it is announced only where the Service shows it already. */
+  /** The address is in canonical form. A doubtful one is announced only if the Service already shows it. */
   | { kind: 'own'; address: string; where: string; doubt?: OwnAddressDoubt }
   | {
       kind: 'reserve'
       location: string
       family: IpFamily
-      /** The address of the other family, where the Service wants two. */
+      /** The address of the other family, if the Service wants two. */
       second?: SecondWant
       reclaim: ReclaimPolicy
-      /** The Service says it: without that, the policy of a record that exists counts. */
+      /** Whether the Service states the policy. Otherwise the policy of an existing record applies. */
       isReclaimStated?: true
       warnings: string[]
     }
@@ -83,8 +83,8 @@ export function want(service: Service, policy: Policy, known: Location[] | undef
 }
 
 /**
- * Makes `want` for one policy, which decides once for each object until the locations or the settings of them change.
- * Controllers look at all Services at each change of one. A Service never changes after a cache or a webhook read it.
+ * Makes a `want` for one policy that caches its result for each object, until the locations or their settings change.
+ * Controllers look at all Services whenever one changes. A Service never changes after a cache or a webhook read it.
  */
 export function wantsByFields(policy: Policy, locations: () => Location[] | undefined): (service: Service) => Want {
   let known = locations()
@@ -108,11 +108,11 @@ export function isWanted(record: ElasticIP, wanted: Want): boolean {
     case 'nothing':
     case 'managed':
       return false
-    // An address that the Service requests of another program must stay reserved for it.
+    // An address that the Service requests from another program must stay reserved for it.
     case 'foreign':
       return isUnboundAdoption(record) || wanted.requested.some(({ address }) => address === record.status?.address)
     case 'own':
-      // A user wrote the address that the record holds: it is the Service's after all.
+      // The user wrote the address that the record already holds, so it stays the Service's.
       return wanted.doubt?.isDecided === false || record.status?.address === wanted.address
     case 'reserve':
       return (
@@ -133,7 +133,7 @@ function ignoredReason(service: Service, policy: Policy): string | undefined {
   if (policy.excludedNamespaces.includes(namespace)) return `namespace ${namespace} is excluded`
   if (keyOf(service) === policy.controlPlaneService) return 'it is the Service of the control-plane address'
   const { type, loadBalancerClass } = service.spec
-  // The operator may have changed the setting: an address that it has stays.
+  // The operator may have changed the setting, so a Service keeps its address.
   if (type === 'LoadBalancer' && loadBalancerClass === undefined && !hasClass(service, policy.classes))
     return `it has no class, and eip-admission serves Services of class ${policy.classes.join(', ')}`
   return undefined
@@ -147,13 +147,16 @@ function foreignReason(service: Service, { classes, requestAnnotations }: Policy
 }
 
 function wantOfOthers(service: Service, { classes, requestAnnotations }: Policy, reason: string): Want {
-  // Software of a class that we do not serve is not ours to judge.
+  // Requests to software of a class that we do not serve are not ours to judge.
   const problems = hasClass(service, classes) ? requestMistakes(service, requestAnnotations) : []
   if (problems.length > 0) return { kind: 'wrong', problems }
   return { kind: 'foreign', reason, requested: requestedAddresses(service, requestAnnotations) }
 }
 
-/** Whether we did not give the address: an earlier program reserved it for the Service, which has not shown it to us yet. */
+/**
+ * Whether the record was adopted: an earlier program reserved the address for the Service, which has not shown it to us
+ * yet.
+ */
 function isUnboundAdoption({ spec }: ElasticIP): boolean {
   return spec.reservationID !== undefined && spec.source === undefined && spec.claimRef?.uid === undefined
 }
@@ -161,9 +164,9 @@ function isUnboundAdoption({ spec }: ElasticIP): boolean {
 /** The API server's limit for the annotations of an object. */
 const maxAnnotationBytes = 262_144
 
-/** Why the API server will refuse a Service a moment after us: we would reserve an address only to release it. */
+/** Why the API server will refuse a Service right after us: we would reserve an address only to release it. */
 function invalidReason({ metadata, spec }: Service): string | undefined {
-  // A mutating webhook sees them before the API server counts them, and to read them all would take seconds.
+  // A mutating webhook sees them before the API server measures them, and reading them all would take seconds.
   if (annotationBytes(metadata) > maxAnnotationBytes)
     return `its annotations have more than ${maxAnnotationBytes} bytes`
   if (spec.type !== 'LoadBalancer') return undefined
@@ -178,10 +181,10 @@ function annotationBytes({ annotations = {} }: Service['metadata']): number {
   return Buffer.byteLength(Object.entries(annotations).flat().join(''))
 }
 
-/** Room for the annotations that we write on a Service. */
+/** Space for the annotations that we write on a Service. */
 const ownAnnotationBytes = 1024
 
-/** The API server would refuse a Service with our annotations after we reserved its address. */
+/** Problems that would make the API server refuse a Service with our annotations after we reserved its address. */
 function lackOfRoom({ metadata }: Service): string[] {
   const isShown = metadata.annotations?.[addressAnnotation] !== undefined
   const most = maxAnnotationBytes - ownAnnotationBytes
@@ -189,7 +192,10 @@ function lackOfRoom({ metadata }: Service): string[] {
   return [`its annotations have more than ${most} bytes, which leaves no room for those of its address: shorten them`]
 }
 
-/** The annotation by which a user gave a Service to another program. We release its address: no other program would. */
+/**
+ * The annotation by which a user gave a Service to another program. We release its address, because no other program
+ * would.
+ */
 export function optOutAnnotation({ metadata }: Service, { managedAnnotation: name }: Policy): string | undefined {
   return name !== undefined && metadata.annotations?.[name] === 'false' ? name : undefined
 }
@@ -203,7 +209,7 @@ function wantOfLoadBalancer(service: Service, policy: Policy, known: Location[] 
   const own = ownAddress(service, policy.requestAnnotations)
   const elasticIP = annotations[elasticIPAnnotation]
   const isFromCloud = own === undefined || elasticIP !== undefined
-  // An ElasticIP is a single address.
+  // A named ElasticIP is a single address.
   const { family, second, problem } =
     elasticIP === undefined ? familiesWanted(service, policy) : { ...familyWanted(service, policy), second: undefined }
   if (isFromCloud && problem !== undefined) problems.push(problem)
@@ -267,11 +273,11 @@ function named({ metadata }: Service, { elasticIP, family, own, problems, policy
   }
 }
 
-/** A problem for each unknown annotation under our prefixes: to ignore it would hide a typo. */
+/** A problem for each unknown annotation under our prefixes: ignoring it would hide a typo. */
 function unknownAnnotations(annotations: Record<string, string>, names: AnnotationNames): string[] {
   const known = [...names.known, ...serviceAnnotations.map(({ name }) => name)]
   const prefixes = [...names.prefixes, ownPrefix]
-  // We never propose an annotation that only we write.
+  // Never propose an annotation that only we write.
   const proposed = known.filter((name) => !isWrittenByUs(name))
   const all = `known are ${proposed.join(', ')}`
   return Object.keys(annotations)
@@ -283,7 +289,7 @@ function unknownAnnotations(annotations: Record<string, string>, names: Annotati
     })
 }
 
-/** Returns what is wrong with the values of annotations that allow only a few. */
+/** Returns the problems of annotations that allow only a few values. */
 function valueProblems(annotations: Record<string, string>, policy: ValuePolicy): string[] {
   const { managedAnnotation: managed } = policy
   const isForbidden = isRetainForbidden(annotations[reclaimAnnotation], policy)
