@@ -9,18 +9,18 @@ import { parseDuration } from '../lib/duration.ts'
 
 export type AdmissionOptions = {
   webhooks: Webhook[]
-  /** The first segments that a path may have. A caller that knows none gets 404 before we read its body. */
+  /** The first path segments that are accepted. A caller without one gets 404 before we read its body. */
   pathSecrets: () => readonly string[]
-  /** Brings them up to date for a caller with another one. */
+  /** Refreshes them for a caller with an unknown one. */
   readPathSecrets?: () => Promise<void>
   log: Log
-  /** Called for every review, for the metrics; `error` if it had no decision. */
+  /** Called for every review, for the metrics; `error` if no decision was reached. */
   observe?: (webhook: string, verdict: Decision['verdict'] | 'error', ms: number) => void
 }
 
 type Call = { Body: AdmissionReview; Querystring: { timeout?: string }; Params: { secret: string } }
 
-/** Compares a text with a secret in constant time: a caller must not learn from the time where they differ. */
+/** Compares a text with a secret in constant time, so that the duration does not reveal where they differ. */
 function isSecret(text: string, secret: string): boolean {
   const [given, expected] = [Buffer.from(text), Buffer.from(secret)]
   return given.length === expected.length && timingSafeEqual(given, expected)
@@ -79,8 +79,8 @@ async function review(
 }
 
 /**
- * A person sees by which id the log has the request. Programs write a denial into a status, and a text that is another one
- * at each try would have them try without a pause.
+ * A person reads which id the log has for the request. Programs store a denial in a status, and a text that differs
+ * each time would make them retry without a pause.
  */
 function denialText(reason: string, { uid, userInfo }: AdmissionRequest): string {
   const isProgram = userInfo?.username?.startsWith('system:serviceaccount:') ?? true
@@ -106,8 +106,8 @@ const defaultMs = 10_000
 const longestMs = 30_000
 
 /**
- * The time for one review. The API server sends its `timeout` in the URL as a Go duration. We
- * take a tenth less, so that our answer arrives before the API server stops waiting.
+ * The time limit of one review. The API server passes its `timeout` in the URL as a Go duration. We use nine tenths of
+ * it, so that our answer arrives before the API server stops waiting.
  */
 export function deadlineMs(timeout: string | undefined): number {
   const givenMs = parseDuration(timeout ?? '') ?? 0

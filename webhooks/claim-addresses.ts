@@ -7,11 +7,11 @@ import { familyNames } from '../lib/ip-address.ts'
 
 export type ClaimAddress = (claim: UnboundClaim, signal: AbortSignal) => Promise<ClaimResult>
 
-/** The results of the claims of a Service's addresses; `second` is undefined where it wants only one. */
+/** The results of claiming a Service's addresses; `second` is undefined if it wants only one. */
 export type Claimed = { first: ClaimResult; second: ClaimResult | undefined }
 
 /**
- * Claims the addresses of a Service at the same time. No caller waits for the second one if the first is not held: a
+ * Claims the addresses of a Service at the same time. If the first is not held, no caller waits for the second: a
  * Service never has only a second address.
  */
 export async function claimAddresses(
@@ -34,23 +34,23 @@ export async function claimAddresses(
   return { first: results[0], second: results[1] }
 }
 
-/** Claims the second address of a Service. The first counts as the Service in the quotas of its namespace. */
+/** Claims the second address of a Service. The first already counts as the Service in its namespace's quotas. */
 export async function claimSecond(claim: ClaimAddress, second: Claim, signal: AbortSignal): Promise<ClaimResult> {
   try {
     return await claim({ ...second, quotaUse: {} }, signal)
   } catch (error) {
-    // The record of the second address says how far its claim came: the controller goes on.
+    // The record of the second address says how far its claim came, and the controller continues from there.
     if (error instanceof KubeError) return { kind: 'pending', reason: error.message }
     throw error
   }
 }
 
-/** The claim of the second address beside the claim of the first. */
+/** The claim of the second address, derived from that of the first. */
 export function secondClaim(first: Claim, { family }: SecondWant): Claim {
   return { ...first, family, key: secondKey(first.key, family) }
 }
 
-/** Why a Service is denied for want of its second address, or what it is told meanwhile. */
+/** Why a Service without its second address is denied, or the warnings that it gets meanwhile. */
 export type MissingSecond = { denial?: string; warnings: string[] }
 
 /** The answer for a Service that does not get its second address now. */

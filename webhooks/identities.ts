@@ -5,7 +5,9 @@ export type WebhookIdentity = {
   kind: 'mutating' | 'validating'
   operations: ('CREATE' | 'UPDATE' | 'DELETE')[]
   resource: 'services' | 'services/status' | 'configmaps'
-  /** Reviews only objects with this label, in our own namespace. Without it: Services in every other namespace. */
+  /**
+   * Limits the webhook to objects with this label in our own namespace. Without it: Services in every other namespace.
+   */
   label?: string
 }
 
@@ -25,7 +27,7 @@ export const validateService = {
   resource: 'services',
 } satisfies WebhookIdentity
 
-/** A write of the status can change annotations too, and the rules for `services` do not match it. */
+/** A write of the status can also change annotations, but the rules for `services` do not match it. */
 export const validateServiceStatus = {
   name: 'validate-status.eip-admission.dev',
   path: '/validate-services-status',
@@ -42,7 +44,7 @@ export const protectService = {
   resource: 'services',
 } satisfies WebhookIdentity
 
-/** Only our own probes call it. It stands beside the others in their configuration, so the API server treats it alike. */
+/** Only our own probes call it. It shares a configuration with the others, so the API server treats it alike. */
 export const answerProbe = {
   name: 'probe.eip-admission.dev',
   path: '/probe',

@@ -8,7 +8,7 @@ import { defineResource } from '../kube/resource.ts'
 import { serviceAccountUser } from '../settings/installed-names.ts'
 import type { IsSelf } from './service-rules.ts'
 
-/** The answer of the API server to the question who sends a request. */
+/** The API server's answer to who sends a request. */
 type SelfSubjectReview = KubeObject & {
   apiVersion: 'authentication.k8s.io/v1'
   kind: 'SelfSubjectReview'
@@ -22,20 +22,23 @@ const selfSubjectReviews = defineResource<SelfSubjectReview>({
   namespaced: false,
 })
 
-/** How often we ask: credentials can change to those of another user at any time. */
+/** How often we ask: the credentials can become another user's at any time. */
 const periodMs = 60_000
 
 export type OwnUser = {
   /**
-   * Whether a request is our own. Only we use our ServiceAccount. Another user may be a person, whose own requests the
-   * webhooks must review. Then the request is ours only if it also has the field manager of our controllers.
+   * Whether a request is our own. Only we use our ServiceAccount. Any other user may also be a person, whose requests
+   * the webhooks must review. Then a request is ours only if it has our controllers' field manager, too.
    */
   isSelf: IsSelf
-  /** Asks the API server who we are, then again every minute until the signal aborts. Resolves after the first answer. */
+  /**
+   * Asks the API server who we are, once at first and then every minute until the signal aborts. Resolves after the
+   * first answer.
+   */
   start(signal: AbortSignal): Promise<void>
 }
 
-/** The user that the API server knows us as. Until it answers, and where it cannot, that is our ServiceAccount. */
+/** The user as which the API server knows us; our ServiceAccount until it answers, or if it cannot. */
 export function ownUser(deps: {
   client: Pick<KubeClient, 'create'>
   namespace: string
@@ -61,7 +64,7 @@ export function ownUser(deps: {
   }
 }
 
-/** Our user name; undefined if the API server does not say it. Servers before 1.28 do not know the question. */
+/** Our user name; undefined if the API server does not return it. Servers before 1.28 do not support the question. */
 async function readUser(
   { client, log }: { client: Pick<KubeClient, 'create'>; log: Log },
   signal: AbortSignal,

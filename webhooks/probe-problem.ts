@@ -6,7 +6,7 @@ import { names } from '../settings/installed-names.ts'
 import { type WebhookIdentity, answerProbe } from './identities.ts'
 import { isAnswered } from './probe.ts'
 
-/** The two webhook configurations as the API server has them; undefined where one does not exist. */
+/** The two webhook configurations in the API server; undefined if one does not exist. */
 export type Configurations = Record<WebhookIdentity['kind'], WebhookConfiguration | undefined>
 
 const kinds = {
@@ -14,7 +14,10 @@ const kinds = {
   validating: `ValidatingWebhookConfiguration ${names.validatingConfiguration}`,
 }
 
-/** Why the API server cannot call one of our webhooks as it calls the probe's; undefined if the configurations are complete. */
+/**
+ * Why the API server cannot call one of our webhooks the way it calls the probe's; undefined if the configurations are
+ * complete.
+ */
 export function configurationProblem(found: Configurations, identities: WebhookIdentity[]): string | undefined {
   const entryOf = ({ kind, name }: WebhookIdentity) => found[kind]?.webhooks?.find((webhook) => webhook.name === name)
   const ofProbe = entryOf(answerProbe)?.clientConfig
@@ -33,13 +36,13 @@ export function configurationProblem(found: Configurations, identities: WebhookI
   return undefined
 }
 
-/** Where the API server calls a webhook. The path differs from webhook to webhook. */
+/** The place where the API server calls a webhook, without the path, which differs for each webhook. */
 function placeOf({ service, url }: ClientConfig): string {
   const { namespace, name, port = 443 } = service ?? {}
   return JSON.stringify([namespace, name, service && port, URL.parse(url ?? '')?.origin])
 }
 
-/** Bundles may differ: each keeps what others added to it, and a new authority comes to one before the other. */
+/** Bundles may differ: each keeps what others added to it, and a new authority reaches one before the other. */
 function isTrustShared(one: ClientConfig, other: ClientConfig): boolean {
   if (one.caBundle === other.caBundle) return true
   const [here, there] = [one, other].map(({ caBundle }) => fingerprints(fromCaBundle(caBundle)))
@@ -48,12 +51,12 @@ function isTrustShared(one: ClientConfig, other: ClientConfig): boolean {
 
 export type ProbeResult = { outcome: 'answered' } | { outcome: 'missed' | 'unknown'; reason: string }
 
-/** Why the webhooks were missed and what to do about it, for people. */
+/** Why the probe missed the webhooks and what to do about it, for people. */
 export function missText({ reason }: { reason: string }): string {
   return `${reason}; ${doctorAdvice}`
 }
 
-/** The meaning of an answer or a refusal of the API server to a probe. */
+/** Interprets the API server's answer to a probe, or its refusal. */
 export function probeResult(returned: KubeObject | KubeError): ProbeResult {
   if (!(returned instanceof KubeError)) {
     if (isAnswered(returned)) return { outcome: 'answered' }
@@ -66,7 +69,7 @@ export function probeResult(returned: KubeObject | KubeError): ProbeResult {
     : { outcome: 'unknown', reason: `the API server refused the probe: ${message}` }
 }
 
-/** Why the API server's call failed, without the URL: its path is a secret. */
+/** Why the API server's call failed, without the URL, whose path is secret. */
 function failureOf(message: string): string {
   const [, failure = message] = message.split('failed to call webhook: ')
   return failure.replace(/\w+ "https?:[^"]*": /, '').replace(/https?:\S+/g, 'the webhook')

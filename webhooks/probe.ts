@@ -2,10 +2,10 @@ import type { KubeObject } from '../kube/objects.ts'
 import { allow, patch, type Webhook } from './webhook.ts'
 import { answerProbe } from './identities.ts'
 
-/** The mark of our answer on a probe: without it the API server did not reach us, or did not use our answer. */
+/** The mark of our answer on a probe. Without it, the API server did not reach us or did not use our answer. */
 export const probeAnnotation = 'eip-admission.dev/probe-answered-by'
 
-/** Answers the objects by which we check that the API server still calls our webhooks. They are never stored. */
+/** Answers the objects with which we check that the API server still calls our webhooks. They are never stored. */
 export function probe({ identity }: { identity: string }): Webhook {
   return {
     ...answerProbe,

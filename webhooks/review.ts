@@ -2,7 +2,7 @@ import type { KubeObject } from '../kube/objects.ts'
 
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 
-/** The request of an AdmissionReview (admission.k8s.io/v1): the fields that we read. */
+/** The fields that we read of an AdmissionReview's request (admission.k8s.io/v1). */
 export type AdmissionRequest<T extends KubeObject = KubeObject> = {
   uid: string
   operation: AdmissionOperation
@@ -22,7 +22,7 @@ export type AdmissionReview = {
   request: AdmissionRequest
 }
 
-/** It becomes part of paths to the API server, which allows no other. */
+/** The namespace becomes part of API server paths, which allow nothing else. */
 const namespace = { type: 'string', maxLength: 63, pattern: '^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$' }
 
 const metadata = { type: 'object', properties: { namespace } }
@@ -54,17 +54,20 @@ export const reviewSchema = {
   },
 } as const
 
-/** Reviews of Services nest about a dozen levels, of which most are in managedFields. */
+/** Reviews of Services nest about a dozen levels, mostly in managedFields. */
 const deepest = 100
 
-/** Objects and lists. A Service of 3 MiB, the largest that the API server accepts, could have that many ports. */
+/**
+ * The limit for objects and lists. A Service of 3 MiB, the largest that the API server accepts, could have that many
+ * ports.
+ */
 const mostParts = 200_000
 
 const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket] = [34, 92, 123, 125, 91, 93]
 
 /**
- * Says what no review has, before the text is parsed: some megabytes of nothing but brackets would take seconds and hundreds
- * of megabytes to parse. Undefined for all other texts, JSON or not.
+ * Returns an excess that no review has, before the text is parsed. Some megabytes of nothing but brackets would take
+ * seconds and hundreds of megabytes to parse. Undefined for any other text, JSON or not.
  */
 export function findExcess(text: string): string | undefined {
   let depth = 0

@@ -14,8 +14,8 @@ import type { Policy } from '../settings/service-policy.ts'
 type Deps = { policy: Policy; locations: () => Location[] | undefined; otherLeader: () => string | undefined }
 
 /**
- * Prepares a Service for its managed balancer, which the controller creates: the finalizer comes first. An update cannot
- * drop the finalizer, nor the note of a request that may still be carried out.
+ * Prepares a Service for its managed balancer, which the controller creates: the finalizer must come first. An update
+ * cannot drop the finalizer, or the note of a request that may still succeed.
  */
 export function decideManaged(
   { policy, locations, otherLeader }: Deps,
@@ -27,7 +27,7 @@ export function decideManaged(
   const problems = newProblems(wanted, before)
   if (problems.length > 0) return deny('invalid', problemText(service, problems))
   const leader = otherLeader()
-  // The finalizer would never be removed: that program leads.
+  // That program leads, so the finalizer would never be removed.
   if (leader !== undefined && wanted.kind === 'managed' && !hasBalancer(old)) return allow([besideWarning(leader)])
   const { annotations, ...lost }: ServiceChange = wanted.kind === 'nothing' ? withoutAddress(service, old, policy) : {}
   const always = kept(old)
@@ -41,7 +41,7 @@ export function decideManaged(
 }
 
 /**
- * Adds to a decision what an update cannot drop while a managed balancer of an earlier setting exists. Without its
+ * Extends a decision so that an update keeps what an existing balancer of an earlier setting needs. Without its
  * finalizer nothing would delete the balancer, which costs money.
  */
 export function keepBalancer(
@@ -65,7 +65,7 @@ function kept(old: Service | null): ServiceChange {
   }
 }
 
-/** Warnings come when they are new: every later change of the Service would repeat them. */
+/** Warns only of what is new: otherwise every later change of the Service would repeat the warnings. */
 function warningsOf(wanted: Want, { before, isDryRun }: { before: Want | undefined; isDryRun: boolean }): string[] {
   if (wanted.kind !== 'managed') return []
   const known = before?.kind === 'managed' ? before.warnings : []

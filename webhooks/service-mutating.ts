@@ -37,34 +37,33 @@ import { randomInt } from 'node:crypto'
 
 export type ServiceMutatingDeps = {
   policy: Policy
-  /** The cloud's locations, if they are known. */
+  /** The provider's locations, if known. */
   locations: () => Location[] | undefined
-  /** The families of the cluster's Services, as far as they are known. */
+  /** The families of the cluster's Services, if known. */
   families: () => ClusterFamilies
-  /** All Services, as a cache has them. */
+  /** All Services in the cache. */
   services: () => readonly Service[]
-  /** Those that use an address. */
+  /** The Services that use an address. */
   users: (address: string) => readonly Service[]
   claim: ClaimAddress
-  /** The address that the ledger holds for a Service; it claims none. */
+  /** The address that the ledger holds for a Service. It claims nothing. */
   held: (key: string, signal: AbortSignal) => Promise<string | undefined>
   /**
-   * Whether the API server has a Service of this key now, so that it will refuse another one; undefined if that is
-   * unknown.
+   * Whether the API server already has a Service of this key, so that it will refuse another one; undefined if unknown.
    */
   exists: (key: string, signal: AbortSignal) => Promise<boolean | undefined>
-  /** The outcome that a claim would have: its address where that is known, or why it would be refused. It writes nothing. */
+  /** The result that a claim would have: the address if known, or why the claim would be refused. Writes nothing. */
   previewClaim: (claim: Claim, signal: AbortSignal) => Promise<ClaimPreview>
-  /** Whether a Service is stored without its address, or denied, while the cloud cannot be reached. */
+  /** Whether a Service is stored without its address, or denied, while the provider cannot be reached. */
   onCloudFailure: 'defer' | 'deny'
   isSelf: IsSelf
-  /** Another program that holds our lease, as this process last saw it. */
+  /** Another program that holds our lease, as last seen by this process. */
   otherLeader: () => string | undefined
 }
 
 export type ClaimPreview = { address?: string | undefined; reason?: string | undefined }
 
-/** Gives a Service its address while it is created, and restores what an update dropped. */
+/** Gives a Service its address when it is created, and restores what an update dropped. */
 export function serviceMutating(deps: ServiceMutatingDeps): Webhook<Service> {
   return {
     ...reserveAddress,
@@ -112,14 +111,14 @@ async function decideAddress(
   }
 }
 
-/** The plan, unless it would buy a second address for Services that their user wants to share one. */
+/** Turns the plan into a denial if it would buy a second address for Services whose user wants them to share one. */
 function refuseSharing(
   { policy, services }: ServiceMutatingDeps,
   { service, old }: { service: Service; old: Service | null },
   plan: ServicePlan,
 ): ServicePlan {
   if (plan.do !== 'claim' && plan.do !== 'preview') return plan
-  // A Service stored before gets its address, whatever it says since then.
+  // A Service that was stored before gets its address, whatever it says now.
   if (old?.spec.type === 'LoadBalancer') return plan
   const problem = sharingProblem(service, services(), policy.requestAnnotations)
   return problem === undefined ? plan : { do: 'deny', problems: [problem] }
@@ -127,7 +126,7 @@ function refuseSharing(
 
 type Stored = { service: Service; old: Service | null; address: string | undefined; name?: string }
 
-/** Stores a Service with its address, or without one, and says what the patch takes away of the update. */
+/** Stores a Service with or without its address, and warns of what the patch removes from the update. */
 function store(deps: ServiceMutatingDeps, { service, old, ...shown }: Stored, warnings: string[]): Decision {
   const operations = addressPatch(service, shown, deps)
   const more = [...removalWarnings(service, old, operations), ...poolWarnings(service, old, deps.policy)]
@@ -144,14 +143,14 @@ async function claimAddress(
   const { request, service, wanted } = addressRequest
   const { oldObject: old } = request
   const { name: given, generateName: prefix } = service.metadata
-  // The API server refuses a second Service of one name. A claim for it would take the address back from a Service that
-  // is being deleted. A client that retries without a pause could keep that Service from ever going.
+  // The API server refuses a second Service of the same name. A claim for it would reclaim the address of a Service
+  // that is being deleted. A client that retries without a pause could keep that Service from ever being deleted.
   const exists = !old && given ? await deps.exists(keyOf(service), signal) : false
   if (exists !== false) {
     const warnings = exists ? [] : [...wanted.warnings, unknownService]
     return store(deps, { service, old, address: undefined }, warnings)
   }
-  // The record of a Service has its name, so a Service with generateName gets its name here.
+  // A Service's record is named after it, so a Service with generateName gets its name here.
   const name = given || generateName(prefix ?? '')
   const named = { ...service, metadata: { ...service.metadata, name } }
   const use = quotaUse(service, request.oldObject)
@@ -176,7 +175,7 @@ async function claimAddress(
   }
 }
 
-/** Stores a Service with its address. The second one needs no place on it: its record has it. */
+/** Stores a Service with its address. The second one is not written on it: its record has it. */
 function showAddress(
   deps: ServiceMutatingDeps,
   { request, service, wanted }: AddressRequest,
@@ -190,7 +189,7 @@ function showAddress(
   return store(deps, { service, old: request.oldObject, address, name }, [...wanted.warnings, ...warnings])
 }
 
-/** Claims a second address for a Service that shows its first. A dry run only says what would become of the claim. */
+/** Claims a second address for a Service that shows its first. A dry run only reports the result of the claim. */
 async function addSecond(
   deps: ServiceMutatingDeps,
   { request, service, wanted, second, shown }: AddressRequest & { second: SecondWant; shown: string },
@@ -215,7 +214,7 @@ function secondOf(first: Claim, wanted: AddressWant): Claim | undefined {
 const unknownService =
   'address pending, the controller assigns it later: the API server does not say whether a Service of this name exists'
 
-/** Restores what an update dropped of the address that the Service showed, if the ledger still holds it. */
+/** Restores what an update dropped of the shown address, if the ledger still holds it for the Service. */
 async function restoreAddress(
   deps: ServiceMutatingDeps,
   { service, old, shown, warnings = [] }: { service: Service; old: Service | null; shown: string; warnings?: string[] },
@@ -226,7 +225,7 @@ async function restoreAddress(
   return patch(servicePatch(service, withoutLostAddress(service, { lost: shown, held: now })), warnings)
 }
 
-/** A dry run: the same checks, but nothing is written or reserved. */
+/** Answers a dry run with the same checks, but writes and reserves nothing. */
 async function previewAddress(
   deps: ServiceMutatingDeps,
   { request: { oldObject: old }, service, wanted }: AddressRequest,
@@ -263,12 +262,14 @@ function claimOf(service: Service, wanted: AddressWant): Claim {
   return { ...claimSpecOf(wanted), key: keyOf(service), isShown, wait: true }
 }
 
-// The API server's rule for generateName: 5 of these characters after the prefix, which is cut so that the name has 63.
+// The API server's rule for generateName: five of these characters after the prefix, which is cut to fit 63 in all.
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789'
 const suffixLength = 5
 const maxLength = 63
 
-/** The name of a Service with generateName. We choose it at admission, because the record of the Service is named by it. */
+/**
+ * The name of a Service with generateName. We choose it at admission, because the Service's record is named after it.
+ */
 function generateName(prefix: string): string {
   const suffix = Array.from({ length: suffixLength }, () => alphabet[randomInt(alphabet.length)]).join('')
   return prefix.slice(0, maxLength - suffixLength) + suffix

@@ -17,13 +17,15 @@ export type ServiceChange = {
   loadBalancerIP?: string | undefined
 }
 
-/** The smallest patch that makes a change; empty if the Service is so already. */
+/** The smallest patch that makes a change; empty if the Service already matches. */
 export function servicePatch(service: Service, change: ServiceChange): Operation[] {
-  // The comparison is cheap: both sides share the parts that do not change, and it skips these.
+  // The comparison is cheap: it skips the unchanged parts, which both sides share.
   return jsonPatch.compare(service, changedService(service, change)) as Operation[]
 }
 
-/** A copy with the change. The request's object is never modified: compared with itself it would yield an empty patch. */
+/**
+ * A copy with the change. The request's object is never modified: compared with itself, it would yield an empty patch.
+ */
 function changedService(service: Service, change: ServiceChange): object {
   const { metadata, spec } = service
   const { name = metadata.name, finalizer, annotations = {} } = change
@@ -43,7 +45,7 @@ function changedService(service: Service, change: ServiceChange): object {
   }
 }
 
-/** The facts that decide which annotations a Service with an address has: settings, and the Services that use it. */
+/** The facts that decide the annotations of a Service with an address: settings, and the Services that use it. */
 export type PatchFacts = { policy: Policy; users: (address: string) => readonly Service[] }
 
 /** The patch that stores a Service with its address, or without one while the address is pending. */
@@ -57,7 +59,7 @@ export function addressPatch(
   return servicePatch(service, {
     ...(name ? { name } : {}),
     finalizer: serviceFinalizer,
-    // While ours is pending, no other address may stay: software that reads the field would announce it.
+    // While our address is pending, no other may stay: software that reads the field would announce it.
     annotations: {
       ...removals(outdated),
       [addressAnnotation]: address,
@@ -67,7 +69,7 @@ export function addressPatch(
   })
 }
 
-/** The patch that stores a Service with its own address: our finalizer, and what we keep on it. */
+/** The patch that stores a Service with its own address: our finalizer, and the annotations that we maintain. */
 export function ownAddressPatch(service: Service, own: string, { policy, users }: PatchFacts): Operation[] {
   const kept = keptAnnotations(service, policy.requestAnnotations, { address: own, users: users(own) })
   return servicePatch(service, {
@@ -77,8 +79,8 @@ export function ownAddressPatch(service: Service, own: string, { policy, users }
 }
 
 /**
- * The values that a user wrote in this update and the patch takes away, because the Service gets its address by other
- * means. A value that the stored Service has already is no news.
+ * Warnings of the values that a user wrote in this update and that the patch removes, because the Service gets its
+ * address by other means. A value that the stored Service already has is no news.
  */
 export function removalWarnings(service: Service, old: Service | null, operations: Operation[]): string[] {
   const { annotations = {} } = service.metadata
@@ -105,8 +107,8 @@ function pathOfAnnotation(name: string): string {
 }
 
 /**
- * The change that takes our address from a Service that no longer wants one. The API server keeps spec.loadBalancerIP when
- * the type changes: if the Service became a LoadBalancer again, the address would look like the user's own.
+ * The change that removes our address from a Service that no longer wants one. The API server keeps spec.loadBalancerIP
+ * when the type changes. So if the Service became a LoadBalancer again, the address would look like the user's own.
  */
 export function withoutAddress(service: Service, old: Service | null, policy: Policy): ServiceChange {
   const shown = service.metadata.annotations?.[addressAnnotation] ?? annotatedAddress(old)
@@ -120,15 +122,15 @@ export function withoutAddress(service: Service, old: Service | null, policy: Po
   }
 }
 
-/** Whether a stored Service requests an address as its own: an update that calls it ours does not make it ours. */
+/** Whether a stored Service requests an address as its own. An update cannot make it ours by calling it so. */
 function isOwnOf(old: Service | null, address: string, { requestAnnotations }: Policy): boolean {
   if (!old || old.metadata.annotations?.[addressAnnotation] !== undefined) return false
   return old.spec.loadBalancerIP === address || annotationsRequesting(old, requestAnnotations, address).length > 0
 }
 
 /**
- * The Service without the request annotations that we wrote for an own address which the update removed from the spec. A
- * request of its user is the way to keep that address: `spec.loadBalancerIP` is deprecated.
+ * The Service without the request annotations that we wrote for an own address, if the update removed that address from
+ * the spec. A user who wants to keep it adds a request, because `spec.loadBalancerIP` is deprecated.
  */
 export function withoutOutdatedRequests(
   service: Service,
@@ -144,9 +146,9 @@ export function withoutOutdatedRequests(
 }
 
 /**
- * Whether a user wrote an annotation that the stored Service may have from us. An update that repeats its value does not
- * change its managers. It then is in the manifest that was applied, or the update lacks our finalizer too: it was written
- * from a manifest as a whole.
+ * Whether a user wrote an annotation that the stored Service may have from us. An update that repeats its value does
+ * not change its managers. But then the applied manifest contains it. Or the update also lacks our finalizer, because
+ * it replaces the whole Service from a manifest.
  */
 function isUsers(name: string, { service, old }: { service: Service; old: Service }): boolean {
   const { managedFields, annotations = {}, finalizers = [] } = service.metadata
@@ -160,7 +162,7 @@ function removals(annotations: string[]): Record<string, undefined> {
   return Object.fromEntries(annotations.map((name) => [name, undefined]))
 }
 
-/** Whether all these Services show an address as ours: an update then restores nothing. */
+/** Whether all these Services show an address as ours, so that an update has nothing to restore. */
 export function showAsOurs(services: (Service | null)[], address: string): boolean {
   return services.every((service) => {
     const { spec, metadata } = service ?? {}
@@ -169,9 +171,9 @@ export function showAsOurs(services: (Service | null)[], address: string): boole
 }
 
 /**
- * The change of an update that would bring back an address which the ledger no longer holds for the Service. The
- * controller takes that address away in order. `held` is the address that the ledger holds now. Only we write the
- * annotation, and without it `spec.loadBalancerIP` would look like the user's own address.
+ * The change for an update that would bring back an address which the ledger no longer holds for the Service. The
+ * controller removes that address in the proper order. `held` is the address that the ledger holds now. Only we write
+ * the annotation. Without it, `spec.loadBalancerIP` would look like the user's own address.
  */
 export function withoutLostAddress(
   { metadata, spec }: Service,

@@ -11,13 +11,13 @@ import { withoutOutdatedRequests } from './service-patch.ts'
 import { ownRequests } from './service-requests.ts'
 import { annotatedAddress, newProblems } from './service-rules.ts'
 
-/** A Service that is about to be stored, and what is stored now. */
+/** A Service that is about to be stored, and the stored one. */
 export type ServiceSeen = { service: Service; old: Service | null; dryRun?: boolean | undefined }
 
-/** The knowledge of the process while it reviews a Service. */
+/** The facts that the process knows when it reviews a Service. */
 export type PlanFacts = {
   policy: Policy
-  /** The cloud's locations, if they are known. */
+  /** The provider's locations, if known. */
   locations: Location[] | undefined
   families: ClusterFamilies
 }
@@ -60,7 +60,7 @@ export type ServicePlan =
  */
 export function planService({ service, old, dryRun }: ServiceSeen, facts: PlanFacts): ServicePlan {
   const { policy, locations, families } = facts
-  // Only where it decides: most updates change none of our fields.
+  // Computed only when needed: most updates change none of our fields.
   const before = () => (old ? want(old, policy, locations) : undefined)
   const stored = withStoredFamilies(withoutOutdatedRequests(service, old, policy), old, families)
   const wanted = want(stored, policy, locations)
@@ -68,7 +68,7 @@ export function planService({ service, old, dryRun }: ServiceSeen, facts: PlanFa
     case 'ignored':
       return { do: 'leave', warnings: offWarnings({ service, old }, policy) }
     case 'foreign':
-    // Another webhook's.
+    // Another webhook serves it.
     case 'managed':
       return { do: 'leave' }
     case 'nothing':
@@ -85,15 +85,15 @@ export function planService({ service, old, dryRun }: ServiceSeen, facts: PlanFa
   }
 }
 
-/** Says that no address comes, where that is new: at each other update it would be noise. */
+/** Warns that the Service gets no address, but only once: on every other update it would be noise. */
 function offWarnings({ service, old }: Pick<ServiceSeen, 'service' | 'old'>, policy: Policy): string[] {
   if (!isLeftOut(service, policy) || (old && isLeftOut(old, policy))) return []
   return [`eip-admission gives this Service no address: load balancing is off; ${howToTurnOn}`]
 }
 
 /**
- * The rest of a plan while another program leads by our lease. That program serves the Service, and our finalizer would
- * never be removed. An address that we hold already stays ours. Pure.
+ * Adapts a plan while another program holds our lease. That program serves the Service, and our finalizer would never
+ * be removed. An address that we already hold stays ours. Pure.
  */
 export function planBeside(leader: string, plan: ServicePlan, old: Service | null): ServicePlan {
   const isOurs = old?.metadata.finalizers?.includes(serviceFinalizer) ?? false
@@ -116,7 +116,7 @@ export function planBeside(leader: string, plan: ServicePlan, old: Service | nul
   }
 }
 
-/** The message for a person whose Service is left to the program that leads. */
+/** The message for a person whose Service is left to the leading program. */
 export function besideWarning(leader: string): string {
   return `${leader} leads this cluster, which is not eip-admission: no address is reserved here until eip-admission leads`
 }
@@ -140,7 +140,7 @@ function doubleText(annotation: string): string {
   )
 }
 
-/** An operator's setting may have made it wrong: it keeps its address, and gets none by calling one ours. */
+/** An operator's setting may have made the Service wrong. It keeps its address, but gets none by calling one ours. */
 function planStillWrong(service: Service, old: Service | null, policy: Policy): ServicePlan {
   const shown = annotatedAddress(old)
   if (shown === undefined) return { do: annotatedAddress(service) === undefined ? 'leave' : 'take-address' }
@@ -175,7 +175,7 @@ export function secondWantOf(wanted: Want | undefined): SecondWant | undefined {
   return wanted?.kind === 'reserve' ? wanted.second : undefined
 }
 
-/** Whether the API server refuses the Service after the webhooks: the cluster has one family. */
+/** Whether the API server will refuse the Service after the webhooks, because the cluster has one family. */
 function isRefusedLater(second: SecondWant | undefined, { isDual }: ClusterFamilies): boolean {
   return second !== undefined && second.isRequired && isDual === false
 }
@@ -185,8 +185,8 @@ const openFamilies =
   '(spec.ipFamilyPolicy: "PreferDualStack"): the announcing software announces no single address for two'
 
 /**
- * Whether an update changes what decides about the Service's address. Any other update passes at once, also while the
- * cloud refuses an address or does not answer: the controller claims it.
+ * Whether an update changes a field that decides the Service's address. Any other update passes at once, even while the
+ * provider refuses an address or does not answer: the controller claims it.
  */
 function touchesAddress(
   { service, old }: { service: Service; old: Service },
@@ -195,7 +195,7 @@ function touchesAddress(
   return !isDeepStrictEqual([now, ...addressFields(service)], [before, ...addressFields(old)])
 }
 
-/** The fields that show an address: no want has all of them. */
+/** The fields that show an address, which no want contains in full. */
 function addressFields({ metadata, spec }: Service): unknown[] {
   return [spec.type, spec.loadBalancerIP, metadata.annotations?.[addressAnnotation]]
 }

@@ -5,7 +5,7 @@ import { optOutAnnotation, type Want } from '../ledger/want/want.ts'
 import { type Policy, hasClass } from '../settings/service-policy.ts'
 import { annotatedAddress } from './service-rules.ts'
 
-/** The requests of a Service to the announcing software, and those of them that are no addresses. */
+/** The addresses that a Service requests from the announcing software, and its requests that are no addresses. */
 export type Requests = { addresses: OwnAddress[]; mistakes: string[] }
 
 export type Reviewed = { service: Service; old: Service | null; wanted: Want; before: Want | undefined }
@@ -13,11 +13,11 @@ export type Reviewed = { service: Service; old: Service | null; wanted: Want; be
 const none: Requests = { addresses: [], mistakes: [] }
 
 /**
- * The own addresses that an updated Service requests. Ours is the address that the stored Service shows: an update may
- * call another one ours.
+ * The own addresses that an updated Service requests. Ours is the address on the stored Service: an update may call
+ * another one ours.
  */
 export function ownRequests(service: Service, old: Service | null, { managed, requestAnnotations }: Policy): Requests {
-  // A balancer has addresses of its own, and its Service's requests are not announced.
+  // A balancer has its own addresses, and its Service's requests are not announced.
   if (managed) return none
   const marks = { ...service.metadata.annotations, [addressAnnotation]: annotatedAddress(old) }
   const annotations = marks as Record<string, string>
@@ -28,17 +28,17 @@ export function ownRequests(service: Service, old: Service | null, { managed, re
   }
 }
 
-/** The new requests of a user. Stored requests are kept: the controller warns about them. */
+/** A user's new requests. Stored requests are kept: the controller warns about them. */
 export function newRequests({ service, old, wanted, before }: Reviewed, policy: Policy): Requests {
-  // A Service's requests to another program were not checked as ours.
+  // The Service was another program's, so its requests were not checked as ours.
   const isReturned = old && isOptedOut(old, policy) && !isOptedOut(service, policy)
   const stored = old && before && !isReturned ? requestsOf(before, { service: old, old }, policy) : none
   return added(requestsOf(wanted, { service, old }, policy), stored)
 }
 
 /**
- * The additions of an update to a Service in deletion. No mutating webhook restores the annotation that calls an address
- * ours, so it says nothing here.
+ * The requests that an update adds to a Service that is being deleted. No mutating webhook restores the annotation that
+ * calls an address ours, so it does not count here.
  */
 export function requestsInDeletion({ service, old, wanted, before }: Reviewed, policy: Policy): Requests {
   const requests = (one: Service, { kind }: Want) =>
@@ -52,11 +52,11 @@ function requestsOf(wanted: Want, { service, old }: Pick<Reviewed, 'service' | '
   // Software of a class that we do not serve is not ours to judge.
   if (!hasClass(service, policy.classes)) return none
   if (isOptedOut(service, policy)) return withoutUnspecified(ownRequests(service, old, policy))
-  // Announcing software reads all that the Service requests, whatever counts for us and whatever else is wrong.
+  // Announcing software reads every request of the Service, even those that we ignore, and whatever else is wrong.
   return ['own', 'wrong', 'foreign'].includes(wanted.kind) ? ownRequests(service, old, policy) : none
 }
 
-/** With these, kube-vip asks a DHCP server, which takes no address in use. */
+/** For these, kube-vip asks a DHCP server, which assigns no address that is in use. */
 const unspecified = ['0.0.0.0', '::']
 
 function withoutUnspecified({ addresses, mistakes }: Requests): Requests {

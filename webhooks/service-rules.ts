@@ -10,8 +10,8 @@ import type { AdmissionRequest } from './review.ts'
 export type IsSelf = (request: Pick<AdmissionRequest, 'userInfo' | 'options'>) => boolean
 
 /**
- * The Service of a request that the webhook reviews, with its namespace; undefined if the request does not concern it. API
- * servers before 1.28 drop the match conditions of our configurations, so this checks them again.
+ * The Service of a request that the webhook reviews, with its namespace; undefined if the request is not for the
+ * webhook. API servers before 1.28 drop the match conditions of our configurations, so this checks them again.
  */
 export function serviceOf(
   { operations, resource }: WebhookIdentity,
@@ -27,12 +27,12 @@ export function serviceOf(
   return namespace === undefined ? service : { ...service, metadata: { ...service.metadata, namespace } }
 }
 
-/** Whether a request changes a Service whose deletion has begun: our denial or change could block that. */
+/** Whether a request changes a Service that is being deleted: our denial or change could block the deletion. */
 export function isTerminating({ oldObject }: AdmissionRequest<Service>): boolean {
   return oldObject?.metadata.deletionTimestamp !== undefined
 }
 
-/** The address that we gave to a Service, as its annotation shows it. */
+/** The address that we gave to a Service, according to its annotation. */
 export function annotatedAddress(service: Service | null): string | undefined {
   return service?.spec.type === 'LoadBalancer' ? service.metadata.annotations?.[addressAnnotation] : undefined
 }
@@ -42,20 +42,20 @@ export function isProtected(service: Service | null): boolean {
   return service?.spec.type === 'LoadBalancer' && hasProtection(service)
 }
 
-/** The problems of a Service that it did not have before: an update is denied only for what it changes. */
+/** The problems that a Service did not have before: an update is denied only for its own changes. */
 export function newProblems(now: Want, before: Want | undefined): string[] {
   if (now.kind !== 'wrong') return []
   const known = new Set(before?.kind === 'wrong' ? before.problems : [])
   return now.problems.filter((problem) => !known.has(problem))
 }
 
-/** The Service in a text for its user, who knows a prefix where he gave no name. */
+/** The Service as its user knows it: by its name, or by the prefix if it has none. */
 export function subjectOf(service: Service): string {
   const { namespace, name, generateName } = service.metadata
   return `Service ${name ? keyOf(service) : `${namespace}/${generateName}*`}`
 }
 
-/** A single text with the problems of a Service, for a terminal. */
+/** The problems of a Service as one text, for a terminal. */
 export function problemText(service: Service, problems: string[]): string {
   const subject = subjectOf(service)
   const [only] = problems

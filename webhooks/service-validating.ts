@@ -25,15 +25,15 @@ export type ServiceValidatingDeps = {
   locations: () => Location[] | undefined
   ownAddresses: {
     check: (wanted: Want, service: Service) => Want
-    /** The check for a Service that another program gives its address. */
+    /** The check for a Service whose address another program provides. */
     checkForeign: (wanted: Want, service: Service) => Want
-    /** Reads what the check needs, within a time that a review has. */
+    /** Reads what the check needs, within the time of a review. */
     refresh: (wanted: Want, signal: AbortSignal) => Promise<void>
   }
   isSelf: IsSelf
 }
 
-/** Denies a Service with a request that cannot be met, as it is after all mutating webhooks. */
+/** Denies a Service whose request cannot be met, after all mutating webhooks have changed it. */
 export function serviceValidating(deps: ServiceValidatingDeps): Webhook<Service> {
   return validating(deps, validateService, () => [])
 }
@@ -60,7 +60,7 @@ function validating(
       const before = old ? wantOf(old) : undefined
       const wanted = wantOf(service)
       const reviewed = { service, old, wanted, before }
-      // Software may announce the Service as long as it is stored. No other mistake of it matters any more.
+      // Software may announce the Service until it is deleted. No other mistake matters any more.
       if (isTerminating(request))
         return decideRequested(deps, { service, ...requestsInDeletion(reviewed, deps.policy) }, signal)
       const problems = newProblems(wanted, before)
@@ -82,7 +82,10 @@ function validating(
   }
 }
 
-/** Says which annotations for other providers a review adds or changes. Nobody reads them on a Service that we serve. */
+/**
+ * Warns of annotations for other providers that a review adds or changes. Nothing reads them on a Service that we
+ * serve.
+ */
 function ineffectiveText({ service, old, wanted }: Reviewed, { annotations }: Policy): string | undefined {
   if (!['own', 'reserve', 'named', 'managed'].includes(wanted.kind)) return undefined
   const before = old?.metadata.annotations ?? {}
@@ -94,7 +97,7 @@ function ineffectiveText({ service, old, wanted }: Reviewed, { annotations }: Po
   return names === '' ? undefined : `${names}: an annotation of another provider, which eip-admission does not read`
 }
 
-/** More addresses than any software gives to one Service; a review has to end in time. */
+/** More addresses than any software gives to one Service, so that a review ends in time. */
 const maxRequested = 16
 
 async function decideRequested(
@@ -109,7 +112,7 @@ async function decideRequested(
   }
   const wanted = requested.map(({ address, where }): Want => ({ kind: 'own', address, where }))
   await Promise.all(wanted.map((one) => ownAddresses.refresh(one, signal)))
-  // Who asks now comes after everybody who has the address, however old the Service is and whatever it shows.
+  // This request comes after all users of the address, however old the Service is and whatever it shows.
   const { creationTimestamp: _created, ...metadata } = service.metadata
   const check = optOutAnnotation(service, policy) === undefined ? ownAddresses.check : ownAddresses.checkForeign
   const checked = wanted.map((one) => check(one, { ...service, metadata, status: {} }))
@@ -118,7 +121,7 @@ async function decideRequested(
   return problems.length > 0 ? deny('invalid', problemText(service, problems)) : allow(warnings)
 }
 
-/** A Service cannot move its address to another location, nor exchange it. */
+/** The problems of a Service that moves its address to another location, or exchanges it. */
 function addressChangeProblems({ service, old, now, before }: Update, policy: Policy): string[] {
   const shown = annotatedAddress(old)
   if (shown === undefined || service.spec.type !== 'LoadBalancer') return []
@@ -158,7 +161,7 @@ function sourceChangeProblems(shown: string, { now, before }: Pick<Update, 'now'
   ]
 }
 
-/** An annotation by which software stops announcing an address that it announces already. */
+/** The problems of annotations that make software withdraw an address that it already announces. */
 function addedRequestProblems({ service, old }: Update, { classes, requestAnnotations }: Policy): string[] {
   const { annotations, stopsIfAdded: software } = requestAnnotations
   const { loadBalancerIP: address } = old.spec
@@ -174,7 +177,7 @@ function addedRequestProblems({ service, old }: Update, { classes, requestAnnota
     )
 }
 
-/** A protected Service keeps its addresses. */
+/** The problems of an update that would cost a protected Service its address. */
 function protectionProblems({ service, old, now, before }: Update): string[] {
   if (!isProtected(old)) return []
   const second = before.kind === 'reserve' && now.kind === 'reserve' && !now.second ? before.second : undefined
@@ -191,7 +194,7 @@ function protectionProblems({ service, old, now, before }: Update): string[] {
   ]
 }
 
-/** Why an update takes from a Service what it has. An exchange of a shown address is denied to all Services. */
+/** Why an update takes an address from a Service. Exchanging a shown address is denied to all Services. */
 function lossReason({ service, now, before }: Omit<Update, 'old'>): string | undefined {
   if (before.kind === 'nothing') return undefined
   if (now.kind === 'nothing') return now.reason
@@ -201,7 +204,7 @@ function lossReason({ service, now, before }: Omit<Update, 'old'>): string | und
   return before.kind === 'managed' && now.kind === 'foreign' ? now.reason : undefined
 }
 
-/** No mutating webhook repairs a write of the status, so this denies what it would restore. */
+/** No mutating webhook repairs a write of the status, so the validating one denies what it would restore. */
 function addressAnnotationProblems({ service, old }: Update): string[] {
   const [now, before] = [service, old].map(({ metadata }) => metadata.annotations?.[addressAnnotation])
   if (now === before) return []

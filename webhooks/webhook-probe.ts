@@ -14,7 +14,7 @@ export type WebhookProbeOptions = {
   namespace: string
   intervalMs: number
   events: Pick<Recorder, 'record'>
-  /** Whether this replica writes the Events: a single replica is enough. */
+  /** Whether this replica writes the Events, so that only a single one does. */
   mayReport: () => boolean
   log: Log
   clock?: Pace['clock']
@@ -23,19 +23,19 @@ export type WebhookProbeOptions = {
 export type WebhookProbe = {
   /** Why the API server does not use our webhooks; undefined while it does, and before the second probe. */
   problem(): string | undefined
-  /** Whether it does; undefined before the first probe. */
+  /** Whether it uses them; undefined before the first probe. */
   isReached(): boolean | undefined
-  /** Probes again and again until the signal aborts. */
+  /** Probes repeatedly until the signal aborts. */
   start(signal: AbortSignal): void
 }
 
-/** How soon a probe that failed is repeated: after a start the API server may not know us everywhere yet. */
+/** How soon a failed probe is repeated: after a start, parts of the API server may not know us yet. */
 const repeatMs = 15_000
 
 /**
- * Checks that the API server still calls our webhooks and uses their answers. With failurePolicy Ignore it would be silent
- * if it did not: it logs the failure and stores Services without an address. We send a dry run of an object that only our
- * probe webhook reviews, so nothing is stored and no other right is needed.
+ * Checks that the API server still calls our webhooks and uses their answers. With failurePolicy Ignore, a failure
+ * would be silent: the API server logs it and stores Services without an address. The probe is a dry run of an object
+ * that only our probe webhook reviews. So nothing is stored, and no further right is needed.
  */
 export function webhookProbe(options: WebhookProbeOptions): WebhookProbe {
   const { intervalMs, log, clock } = options
@@ -65,7 +65,7 @@ export function webhookProbe(options: WebhookProbeOptions): WebhookProbe {
   }
 }
 
-/** Probes once: by the configurations, then by a dry run, which stores nothing. */
+/** Probes once: reads the configurations, then sends a dry run, which stores nothing. */
 export async function probeOnce(
   options: Pick<WebhookProbeOptions, 'client' | 'namespace'>,
   signal: AbortSignal,
@@ -99,7 +99,7 @@ function probeOf(namespace: string) {
   return { apiVersion: 'v1' as const, kind: 'ConfigMap' as const, metadata }
 }
 
-/** Tells the operator, who looks at the configuration that does not work. */
+/** Reports to the operator, on the configuration that does not work. */
 async function report(
   { client, events, mayReport, log }: WebhookProbeOptions,
   type: 'Normal' | 'Warning',
@@ -111,7 +111,7 @@ async function report(
   if (mayReport()) events.record(await readConfiguration(client), { type, reason, message })
 }
 
-/** `kubectl describe` shows an Event by the uid of its object. If it cannot be read, the Event names it without the uid. */
+/** `kubectl describe` finds an Event by the uid of its object. If the object cannot be read, the Event has no uid. */
 async function readConfiguration(client: WebhookProbeOptions['client']): Promise<KubeObject> {
   const { apiVersion, kind } = mutatingWebhookConfigurations
   const name = names.mutatingConfiguration

@@ -13,8 +13,7 @@ export type Operation = { op: 'add' | 'replace'; path: string; value: unknown } 
 
 /**
  * The answer of a webhook. A denial has a reason for the person who sent the request. It is `invalid` if the object is
- * wrong, and `forbidden` if a right object must not be stored or deleted. A broken dependency is not a decision; it
- * throws.
+ * wrong, and `forbidden` if a valid object must not be stored or deleted. A broken dependency is not a decision; it throws.
  */
 export type Decision =
   | { verdict: 'allow'; warnings?: string[] }

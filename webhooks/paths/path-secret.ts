@@ -6,7 +6,7 @@ import { secrets } from '../../kube/resource.ts'
 import { names } from '../../settings/installed-names.ts'
 import { retryUntilAnswered } from '../../kube/connect.ts'
 
-/** A new path segment that cannot be guessed. */
+/** Makes a path segment that cannot be guessed. */
 export function newPathSecret(): string {
   return randomBytes(16).toString('hex')
 }
@@ -22,8 +22,8 @@ export async function readPathSecret(
 }
 
 /**
- * The path segment of the installation. A manifest cannot hold a secret: where none is installed, the first replica makes
- * one, and the leader writes it into the webhook configurations.
+ * The path segment of the installation. A manifest cannot contain a secret. So if none is installed, the first replica
+ * makes one, and the leader writes it into the webhook configurations.
  */
 export function awaitPathSecret(
   client: KubeClient,

@@ -18,22 +18,25 @@ const configurations = [
 
 /** How often each replica reads the Secret. */
 const checkMs = 10_000
-/** How long the previous path is accepted. The leader configures the new one at its next look; API servers watch that. */
+/**
+ * How long the previous path is accepted. The leader configures the new one at its next look, and API servers watch
+ * that.
+ */
 const overlapMs = 60_000
-/** How old an answer may be that was read for another unknown path, and how long a caller waits for one. */
+/** The maximum age of an answer that was read for another unknown path, and how long a caller waits for one. */
 const againMs = 1_000
 const readMs = 2_000
 
-/** The secret path of the webhooks. A person or Helm may change it, in the Secret. */
+/** The secret path of the webhooks, which a person or Helm may change in the Secret. */
 export type WebhookPath = {
-  /** The segments that a caller may know. */
+  /** The segments that callers may use. */
   accepted(): string[]
   /**
-   * Reads the Secret, unless that was just done: a caller knows what we do not. API servers follow a change of the path at
-   * once, and many wrong guesses cost no more than one read in a second.
+   * Reads the Secret, unless that was just done, because a caller knows a path that we do not. API servers follow a
+   * change at once. However many guesses arrive, they cost at most one read per second.
    */
   readAgain(): Promise<void>
-  /** Follows the Secret, and repairs the configurations where this replica may, until the signal aborts. */
+  /** Follows the Secret until the signal aborts, and repairs the configurations if this replica may. */
   start(signal: AbortSignal): void
 }
 
@@ -41,21 +44,21 @@ export type WebhookPathOptions = {
   client: KubeClient
   log: Log
   namespace: string
-  /** The segment at the start. */
+  /** The segment at startup. */
   segment: string
   /** Whether this replica writes the webhook configurations. */
   mayConfigure: () => boolean
   clock?: Clock
 }
 
-/** Follows the path segment of the installation from the one that was read at the start. */
+/** Follows the path segment of the installation, from the one that was read at startup. */
 export function webhookPath({ clock = systemClock, ...options }: WebhookPathOptions): WebhookPath {
   const { client, log, namespace, mayConfigure } = options
   let { segment } = options
   let replaced: { segment: string; untilMs: number } | undefined
   const read = async (signal: AbortSignal) => {
     const found = await readPathSecret(client, namespace, signal)
-    // A deleted or empty Secret says nothing: the known path is kept.
+    // A deleted or empty Secret means nothing: the known path is kept.
     if (found === undefined || found === segment) return
     replaced = { segment, untilMs: clock.now() + overlapMs }
     segment = found
@@ -81,7 +84,7 @@ export function webhookPath({ clock = systemClock, ...options }: WebhookPathOpti
   }
 }
 
-/** Writes the segment into both configurations, also where an old install left another one. */
+/** Writes the segment into both configurations, even if an old install left another one there. */
 async function configure(
   { client, log }: Pick<WebhookPathOptions, 'client' | 'log'>,
   segment: string,
@@ -96,8 +99,9 @@ async function configure(
 }
 
 /**
- * The JSON Patch for webhooks whose path begins with another segment; empty if none does. It contains the
- * resourceVersion and so fails if the configuration has changed meanwhile: only then can it name webhooks by their index.
+ * The JSON Patch for webhooks whose path begins with another segment; empty if there are none. It contains the
+ * resourceVersion, so it fails if the configuration has changed meanwhile. That makes it safe to address webhooks by
+ * index.
  */
 export function segmentPatch(stored: WebhookConfiguration | undefined, segment: string): object[] {
   const changes = (stored?.webhooks ?? []).flatMap(({ clientConfig: { service, url } }, index) => {
