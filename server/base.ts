@@ -19,18 +19,18 @@ import { type Activity, makeActivity } from '../telemetry/activity.ts'
 import type { ServeSettings } from '../commands/settings/serve.ts'
 import type { ServeDeps } from '../commands/command-deps.ts'
 
-/** The basis of every process that serves: its settings, and its clients of the cluster and the cloud. */
+/** The basis of every process that serves: its settings, and its clients of the cluster and the provider. */
 export type Base = CloudConnection & {
   settings: ServeSettings
   log: Logger
   metrics: Metrics
-  /** Its work since its start, for the status page. */
+  /** The process's work since its start, for the status page. */
   activity: Activity
   rights: MissingRights
   /** The version of the program. */
   version: string
   client: KubeClient & Watcher & Discovery
-  /** Only for elections: a burst of other calls never takes its connections. */
+  /** Only for elections, so that a burst of other calls never takes its connections. */
   leaseClient: KubeClient
   credentials: Credentials
   userAgent: string
@@ -40,7 +40,7 @@ export type Base = CloudConnection & {
   endAtOnce: ServeDeps['endAtOnce']
 }
 
-/** Makes the clients of the cluster and the cloud. It calls neither, except where a location is missing. */
+/** Makes the clients of the cluster and the provider. It calls neither, unless a location is missing. */
 export async function createBase(settings: ServeSettings, deps: ServeDeps): Promise<Base> {
   const { env, version, signal, endAtOnce } = deps
   const log = await makeLog(settings.process)
@@ -83,10 +83,10 @@ export async function createBase(settings: ServeSettings, deps: ServeDeps): Prom
   return { settings, log, metrics, activity, rights, version, ...clients, identity, endAtOnce }
 }
 
-/** Logs the calls to the API server. Reads are many: each renewal of a lease begins with one. */
+/** Logs the calls to the API server. Reads have a level of their own, because each lease renewal begins with one. */
 function callLog(log: Logger, { verbosity }: ServeSettings['process']): (observed: ObservedCall) => void {
   const hasObjects = verbosity >= 3
-  // The message of an error may hold the secret path of the webhooks.
+  // An error message may contain the secret path of the webhooks.
   return ({ method, answer, message: _message, ...call }) => {
     const level = method === 'GET' ? 'trace' : 'debug'
     if (!log.isLevelEnabled(level)) return
@@ -104,10 +104,10 @@ function reportMissingRight(
   events.of('own-rights').record(about, { type: 'Warning', reason: 'RightMissing', message })
 }
 
-/** The rights that the API server denied to this process a short time ago. */
+/** The rights that the API server denied to this process recently. */
 type MissingRights = {
   observed(call: Pick<ObservedCall, 'call' | 'result' | 'message'>): void
-  /** Each right once, such as `patch services in namespace default`. */
+  /** Lists each right once, such as `patch services in namespace default`. */
   list(): string[]
   problem(): string | undefined
 }
@@ -115,10 +115,10 @@ type MissingRights = {
 /** Every call that we need is repeated sooner, if only by the sweep. */
 const rememberedMs = 10 * 60_000
 
-/** The authorizer's own words. An admission plugin, a quota or a namespace in deletion forbids in others. */
+/** The authorizer's wording. Admission plugins, quotas and terminating namespaces use others. */
 const denial = /cannot (\S+) resource "([^"]+)" in API group "([^"]*)"(?: in the namespace "([^"]+)")?/
 
-/** No right is missing yet. `onMissing` is called for each right when it is denied and was not denied shortly before. */
+/** Starts without missing rights. `onMissing` is called for a right when it is denied and was not denied recently. */
 function missingRights(onMissing: (right: string) => void, now: () => number = () => performance.now()): MissingRights {
   const denials = new Map<string, { right: string; atMs: number }>()
   const list = () => {
@@ -151,7 +151,7 @@ function problemOf([first, ...others]: string[]): string | undefined {
   return `the API server denies this process the right to ${first}${more}. ${remedyOfMissingRights}`
 }
 
-/** How a person gives a missing right back. */
+/** How a person restores a missing right. */
 const remedyOfMissingRights =
   'Run install with its first flags, or upgrade the chart. If another namespace has eip-admission too, it took over the rights: ' +
   'a cluster has one installation'

@@ -19,7 +19,10 @@ export type CloudConnection = {
 
 type Needs = Omit<CloudTools, 'reserves' | 'log'> & { log: Logger; metrics: Metrics; events: EventRecorders }
 
-/** Makes the client of the cloud, with what exchanges its token. It calls the cloud only where a location is missing. */
+/**
+ * Makes the client of the provider, with the means to replace its token. It calls the provider only if a location is
+ * missing.
+ */
 export async function connectCloud(
   settings: ServeSettings,
   { metrics, events, observe, ...needs }: Needs,
@@ -33,7 +36,7 @@ export async function connectCloud(
       const { call, ms, status, fault, cloudRequest } = exchange
       observe(exchange)
       const facts = { call, result: fault ?? String(status), status, ms: Math.round(ms), cloudRequest }
-      // To ask the vendor about a failure you need the vendor's id of it.
+      // The vendor needs its own id of a failed call to answer questions about it.
       log[fault === undefined ? 'debug' : 'info'](facts, 'call to the provider')
     },
   }
@@ -70,7 +73,7 @@ function makeReload(settings: ServeSettings, { events, ...parts }: ReloadParts) 
   })
 }
 
-/** The same cloud; what it says about single reservations is logged whole. They hold no secret. */
+/** The same cloud, but logs its answers about single reservations in full. They contain no secret. */
 function loggedCloud(cloud: Cloud, log: Log): Cloud {
   return {
     ...cloud,
@@ -87,21 +90,21 @@ function loggedCloud(cloud: Cloud, log: Log): Cloud {
   }
 }
 
-/** Whether the process does what its configuration file says. */
+/** Measures whether the process follows its configuration file. */
 function readReload(metrics: Metrics, reload: SettingsReload): void {
   metrics.read('eip_admission_settings_last_reload_successful', () => Number(reload.isTakenUp()))
   metrics.read('eip_admission_settings_need_restart', () => reload.needRestart().length)
 }
 
-/** The remedy where the cloud refuses every address, by the fault. */
+/** The remedy when the provider refuses every address, by fault. */
 const remedies: Partial<Record<CloudError['fault'], string>> = {
   quota: 'delete reservations that are not needed, or ask the provider for a higher quota',
   auth: 'give serve a token that may write',
 }
 
 /**
- * The same cloud; an Event says why it refuses addresses. A Service that is denied at its creation leaves no object for an
- * Event, and no cloud says how much of its quota is left.
+ * The same cloud, but reports in an Event why it refuses addresses. A Service that is denied on creation leaves no
+ * object for an Event, and no provider says how much of its quota is left.
  */
 export function reportRefusals(cloud: Cloud, { events, about }: { events: Recorder; about: KubeObject }): Cloud {
   return {

@@ -25,15 +25,15 @@ export type Components = Pick<
   standBy: Controllers['standBy']
   /** Absent with --only=controllers. */
   webhooks: Webhook[] | undefined
-  /** Absent with --only=controllers and where the operator turned it off. */
+  /** Absent with --only=controllers, or if the operator turned it off. */
   probe: WebhookProbe | undefined
-  /** Whom the webhooks know as ourselves. */
+  /** The user whose requests the webhooks treat as our own. */
   ownUser: OwnUser
   /** Absent with --only=webhooks. */
   leadership: Leadership | undefined
-  /** Who leads, with --only=webhooks. */
+  /** The observed leader, with --only=webhooks. */
   followed: Leadership | undefined
-  /** Absent with --only=webhooks, and where the operator named no control-plane address. */
+  /** Absent with --only=webhooks, or if the operator named no control-plane address. */
   guardian: ControlPlaneGuardian | undefined
   certs: CertSource
   path: WebhookPath

@@ -10,9 +10,9 @@ import type { ServeDeps } from '../commands/command-deps.ts'
 /** The parts that webhooks and controllers need to run at all. */
 export type Context = Base & {
   announcer: Announcer
-  /** The id of the cluster in the marks of its reservations. */
+  /** The id of the cluster, as written in the marks of its reservations. */
   cluster: string
-  /** The first segment of the webhooks' paths, as it was at the start. */
+  /** The first segment of the webhooks' paths, as of the start. */
   pathSecret: string
 }
 

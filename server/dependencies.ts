@@ -10,10 +10,10 @@ import { makeCaches } from '../ledger/caches.ts'
 import { clusterNetworks } from '../ledger/own/cluster-networks.ts'
 import { ownAddresses } from '../ledger/own/own-addresses.ts'
 
-/** The parts that webhooks and controllers share, with the rest of the process. */
+/** The parts that webhooks and controllers share, and the rest of the process. */
 export type Dependencies = Context & ControllerDependencies
 
-/** Makes what webhooks and controllers share; nothing runs yet. */
+/** Makes the parts that webhooks and controllers share; nothing runs yet. */
 export function makeDependencies(context: Context): Dependencies {
   const { client, vendor, log, reload } = context
   const caches = makeCaches(context)

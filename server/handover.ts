@@ -19,9 +19,9 @@ import type { Base } from './base.ts'
 import { reachedAnnotation, silentAnnotation } from '../ledger/record/names.ts'
 import type { Activity } from '../telemetry/activity.ts'
 
-/** Two calls in a row that end with their time limit. */
+/** Two consecutive calls that end at their time limit. */
 const patienceMs = 15_000
-/** The others look for a free lease twice a second. */
+/** The others check for a free lease twice a second. */
 const hesitationMs = 5_000
 const rereadMs = 10_000
 
@@ -29,17 +29,17 @@ export type HandoverFacts = {
   identity: string
   /** How long all calls of this process have failed without an answer. */
   silentMs: number
-  /** Whether the cloud has answered nothing since this process gave the lease up. */
+  /** Whether the provider has answered nothing since this process gave up the lease. */
   isFruitless: boolean
   holder: string
-  /** The question of this process, or the lease's question. */
+  /** The question of this process, or the one on the lease. */
   question: string | undefined
   reached: string | undefined
 }
 
 export type HandoverStep = 'lead' | 'ask' | 'give up' | 'read the provider' | 'wait'
 
-/** The action of a replica by the table. Pure. */
+/** Decides the next action of a replica, by the table. Pure. */
 export function planHandover({ identity, holder, question, reached, ...cloud }: HandoverFacts): HandoverStep {
   const answerer = question !== undefined && reached?.startsWith(`${question} `) && reached.slice(question.length + 1)
   if (holder !== identity)
@@ -49,7 +49,7 @@ export function planHandover({ identity, holder, question, reached, ...cloud }: 
 }
 
 export type Handover = Pick<ElectionOptions, 'annotations' | 'onSeen' | 'hesitationMs'> & {
-  /** Leads until the signal aborts, or until another replica has shown that it reaches the cloud and we do not. */
+  /** Leads until the signal aborts, or until another replica has shown that it reaches the provider and we do not. */
   during(lead: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void>
 }
 
@@ -60,7 +60,7 @@ type Options = Pick<Base, 'leaseClient' | 'identity' | 'log'> & {
   clock: Clock
 }
 
-/** Hands the lease over from a replica that the cloud does not answer to one that has just reached it. */
+/** Hands the lease over from a replica that the provider does not answer to one that has just reached it. */
 export function handover(options: Options): Handover {
   const { identity, activity, log, clock } = options
   const answer = answerer(options)
@@ -78,7 +78,7 @@ export function handover(options: Options): Handover {
     onSeen(seen) {
       const { [silentAnnotation]: asked, [reachedAnnotation]: reached } = seen.metadata.annotations ?? {}
       const holder = seen.spec?.holderIdentity ?? ''
-      // Its term is ending.
+      // The term of this process is already ending.
       if (yielding.signal.aborted && holder === identity) return
       const facts = { identity, holder, silentMs: activity.silentMs(), isFruitless: isFruitless(), reached }
       const step = planHandover({ ...facts, question: holder === identity ? question : asked })
@@ -100,7 +100,7 @@ export function handover(options: Options): Handover {
   }
 }
 
-/** Answers the question of a leader on its lease, if the cloud answers us. A cloud that does not is read again later. */
+/** Answers the leader's question on its lease, if the provider answers us. Otherwise asks the provider again later. */
 function answerer({ cloud, leaseClient, lease, identity, log, clock }: Options): (question: string) => void {
   let readAtMs = -Infinity
   const answer = async (question: string) => {
@@ -115,7 +115,7 @@ function answerer({ cloud, leaseClient, lease, identity, log, clock }: Options):
     if (clock.now() - readAtMs < rereadMs) return
     readAtMs = clock.now()
     answer(question).catch((error: unknown) => {
-      // The leader has renewed its lease in between.
+      // The leader renewed its lease in between.
       if (isConflict(error)) readAtMs = -Infinity
       const reason = error instanceof Error ? error.message : 'no reason given'
       log.debug({ question, error: reason }, 'could not tell the leader that the provider answers')

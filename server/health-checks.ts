@@ -5,16 +5,18 @@ import { waitingReason } from '../ledger/want/load-balancing-off.ts'
 import type { Base } from './base.ts'
 import type { Check } from './listeners/health.ts'
 
-/** The results of the health checks, in their three kinds. */
+/** The health checks, in their three kinds. */
 export type Checks = { live: Check[]; ready: Check[]; details: Check[] }
 
-/** If a cache has heard nothing from the API server for longer, its connection is lost and only a restart helps. */
+/**
+ * A cache that has heard nothing from the API server for this long has lost its connection, and only a restart helps.
+ */
 const maxSilenceMs = 10 * 60_000
 
 type Watched = { silentForMs(): number; hasSynced(): boolean }
 type Reported = { problem(): string | undefined }
 
-/** The components of which the checks say something. */
+/** The components that the checks cover. */
 export type Checked = {
   caches: { services: Watched & { list(): Service[] }; records: Watched }
   certs: Pick<CertSource, 'notReady'>
@@ -29,7 +31,7 @@ export function serveChecks(
   components: Checked,
 ): Checks {
   const { certs, ledger, probe, guardian } = components
-  // The caches that reviews need. Without nodes, so that a process that cannot read nodes still answers reviews.
+  // The caches that reviews need. Nodes are left out, so that a process that cannot read them still answers reviews.
   const { services, records } = components.caches
   const caches = Object.entries({ services, records })
   return {

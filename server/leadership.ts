@@ -8,21 +8,23 @@ import { handover } from './handover.ts'
 
 export type Leadership = {
   isLeader(): boolean
-  /** How long a write to the cloud may take that has to end while this process leads. */
+  /** The time limit for a write to the provider that must end while this process leads. */
   writeMs(): number
-  /** Which replica leads, as we last saw it; undefined before. */
+  /** The leading replica, as last seen; undefined before the first look. */
   holder(): string | undefined
   /** Leads whenever this replica holds the lease, until the signal aborts and all work has ended. */
   run(signal: AbortSignal): Promise<void>
 }
 
-/** `silentMs`: for how long there was no leader; undefined if there never was one. */
+/** `silentMs`: how long there was no leader; undefined if there never was one. */
 type Lead = (signal: AbortSignal, silentMs: number | undefined) => Promise<void>
 
 /** Timers fire late. */
 const leaseMarginMs = 500
 
-/** The next leader has to begin within a minute after a usual lease: otherwise its releases wait, as those of a copy do. */
+/**
+ * The next leader must begin within a minute after a usual lease. Otherwise its releases wait, like those of a copy.
+ */
 const longestLeaseMs = 24_000
 
 type Deps = Pick<Base, 'settings' | 'leaseClient' | 'identity' | 'vendor' | 'activity' | 'log'>
@@ -63,7 +65,7 @@ export function leadership({ settings, leaseClient, identity, vendor, activity, 
   }
 }
 
-/** Follows who holds the lease, in a process that does not run for leader. */
+/** Follows the holder of the lease, in a process that does not run for leader. */
 export function followedLeadership({
   settings,
   leaseClient,
@@ -90,7 +92,7 @@ export function followedLeadership({
   }
 }
 
-/** Another program that holds the lease by which we lead: it serves the Services, and we do not. */
+/** Another program that holds the lease for our leaders: it serves the Services, and we do not. */
 export function otherLeader({ holder }: Pick<Leadership, 'holder'>): string | undefined {
   const identity = holder() ?? ''
   return identity === '' || isOwnIdentity(identity) ? undefined : identity

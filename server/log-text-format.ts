@@ -1,6 +1,6 @@
 import { prettyFactory } from 'pino-pretty'
 
-/** Formats a line of JSON as a line of text with the same facts. In a file of its own, because only this log needs it. */
+/** Formats a line of JSON as a line of text with the same facts. It has its own file because only this log needs it. */
 export function textFormat(colorize: boolean): (line: string) => string {
   return prettyFactory({
     singleLine: true,

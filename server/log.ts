@@ -13,10 +13,10 @@ export type LogOutput = { write(text: string): void; hasColors?: boolean }
 export async function makeLog(options: LogOptions, output: LogOutput = stdout()): Promise<Logger> {
   const settings: LoggerOptions = {
     base: null,
-    // A line that an address led to names the request for that address.
+    // A line that concerns a request for an address names that request.
     mixin: requestField,
     level: levelOf(options.verbosity),
-    // Collectors know the words, not pino's numbers.
+    // Log collectors know the words, not pino's numbers.
     formatters: { level: (level) => ({ level }) },
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
     serializers: { error: (error: unknown) => (error instanceof Error ? serialized(error) : error) },
@@ -36,10 +36,10 @@ function serialized(error: Error): object {
   return { ...facts, stack: originalStack(stack) }
 }
 
-/** Lines are written at once, so that none is lost when the process ends. */
+/** Lines are written synchronously, so that none is lost when the process ends. */
 function stdout(): LogOutput {
   const destination = pino.destination({ dest: process.stdout.fd, sync: true })
-  // Node obeys NO_COLOR there.
+  // Node honors NO_COLOR here.
   const hasColors = process.stdout.isTTY && process.stdout.hasColors()
   return { write: (text) => void destination.write(text), hasColors }
 }
@@ -49,8 +49,7 @@ async function textFormat({ hasColors = false }: LogOutput): Promise<(line: stri
 }
 
 /**
- * The numbers of upstream: 2 logs calls and their results, 3 also the objects in them. 5 logs also reads of the API
- * server, which are many.
+ * Upstream's numbers: 2 logs calls and their results, 3 also their objects. 5 adds the many reads of the API server.
  */
 function levelOf(verbosity: number): LevelWithSilent {
   if (verbosity >= 5) return 'trace'
@@ -58,8 +57,8 @@ function levelOf(verbosity: number): LevelWithSilent {
 }
 
 /**
- * A stack trace with the files and lines of our sources, where we run from a bundle. Node would do so by itself with
- * --enable-source-maps, but then it keeps every map in memory: 30 MiB. This reads them when an error is logged.
+ * A stack trace with the files and lines of our sources, when we run from a bundle. Node's --enable-source-maps does
+ * the same, but keeps every map in memory: 30 MiB. This reads them only when an error is logged.
  */
 export function originalStack(stack: string): string {
   const maps = new Map<string, SourceMap | undefined>()
@@ -70,7 +69,7 @@ export function originalStack(stack: string): string {
   })
 }
 
-/** A map that cannot be read is no reason to lose the error that is being logged. */
+/** An unreadable map is no reason to lose the logged error. */
 function mapOf(file: string): SourceMap | undefined {
   const path = `${file}.map`
   try {
@@ -87,6 +86,6 @@ function originalPlace(map: SourceMap | undefined, at: { line: number; column: n
   const original: string | undefined = entry && 'originalSource' in entry ? entry.originalSource : undefined
   if (entry === undefined || !('originalLine' in entry) || original === undefined) return undefined
   const source = original.replace(/^(\.\.\/)+/, '')
-  // Packages have a name in our maps, but no lines.
+  // Packages have names in our maps, but no lines.
   return source.startsWith('node_modules/') ? source : `${source}:${entry.originalLine + 1}:${entry.originalColumn + 1}`
 }

@@ -10,10 +10,10 @@ const stopping = new AbortController()
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.once(signal, () => stopping.abort())
 }
-// Without a listener, SIGUSR1 would open Node's debugger to every user of the machine, and SIGHUP would end the process.
+// Without a listener, SIGUSR1 would open Node's debugger to every user of the host, and SIGHUP would end the process.
 for (const signal of ['SIGUSR1', 'SIGHUP'] as const) process.on(signal, () => {})
 
-// `cleanup --yes | head -1` must not stop half-way because the reader ended. A terminal that was closed answers EIO.
+// `cleanup --yes | head -1` must not stop half-way because its reader has ended. A closed terminal returns EIO.
 const readerGone = ['EPIPE', 'EIO']
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
@@ -21,14 +21,14 @@ for (const stream of [process.stdout, process.stderr]) {
   })
 }
 
-// Compilation takes most of the start. Node caches the compiled code of all imports after this line.
+// Compilation takes most of the startup time. Node caches the compiled code of all imports after this line.
 const cache = privateCacheFolder(tmpdir(), process.getuid?.() ?? -1)
 if (cache !== undefined) enableCompileCache(cache)
 const { run } = await import('../commands/run.ts')
 
 const print = (text: string) => void process.stdout.write(text)
 const printError = (text: string) => void process.stderr.write(text)
-// Only a person at a terminal waits for what comes.
+// Only a person at a terminal waits for the output.
 const progress = process.stderr.isTTY ? (text: string) => printError(`\r\x1b[K${text}`) : undefined
 const endAtOnce = (reason: string) => {
   fail(new Error(reason))
@@ -40,7 +40,7 @@ try {
   process.exitCode = await run(process.argv.slice(2), {
     ...host,
     printError,
-    // Each command is loaded only when it runs, so that `version` does not load a web server.
+    // Commands are loaded on demand, so that `version` does not load a web server.
     serve: async (settings) =>
       settings.process.only === 'control-plane'
         ? (await import('./serve-control-plane.ts')).serveControlPlane(settings, host)
@@ -56,15 +56,16 @@ try {
     takeoverPlan: async (settings) => (await import('../commands/takeover/commands.ts')).takeoverPlan(settings, host),
   })
 } catch (error) {
-  // A signal before the process was ready is no failure.
+  // A signal before the process is ready is no failure.
   if (!stopping.signal.aborted) fail(error)
 }
 
-/** Prints the error, and ends the process as soon as nothing runs any more, or after a while. */
+/** Prints the error, and ends the process as soon as its work has ended, or after a while. */
 function fail(error: unknown): void {
   printFailure(error instanceof Error ? error.message : String(error))
   process.exitCode = 1
-  // The remaining work, such as a claim, gets this time. No line is lost: log and errors are written at once.
+  // The remaining work, such as a claim, gets this time. No line is lost, because log and errors are written
+  // synchronously.
   const endAnyway = () => {
     printFailure('something still runs 10 seconds after the failure; the process ends now')
     process.exit()

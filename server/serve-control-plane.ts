@@ -25,7 +25,7 @@ export async function serveControlPlane(settings: ServeSettings, deps: ServeDeps
   const { bindAddress: host, securePort: port } = settings.process
   const checks = guardianChecks(base, guardian)
   const health = await openPlainHealth({ host, port }, { ...checks, metrics: () => metrics.text(), log })
-  // The health port has no TLS here, and a token would be read on its way.
+  // The health port has no TLS here, so a token could be read on its way.
   const page = makeStatusPage(base, () => guardianFacts(base, guardian, checks))
   const running = new AbortController()
   const working = AbortSignal.any([signal, running.signal])
@@ -36,7 +36,7 @@ export async function serveControlPlane(settings: ServeSettings, deps: ServeDeps
     await events.written()
     log.info({ identity }, 'stopped')
   } finally {
-    // They would keep a process alive whose guardian has failed.
+    // These would keep a process alive whose guardian has failed.
     running.abort()
     await health.close()
   }
@@ -50,15 +50,15 @@ function remedyFor({ assignments, cloud, managedBalancers }: Base['vendor']): st
 /** Ends silent connections. */
 const patience = { headersTimeout: 10_000, requestTimeout: 20_000, keepAliveTimeout: 30_000 }
 
-/** A kubelet and Prometheus need a handful. */
+/** Enough for a kubelet and Prometheus. */
 const maxConnections = 50
 
 type PlainHealth = { close(): Promise<void> }
 
-/** Serves health and metrics over plain HTTP, for a process that has no certificate. */
+/** Serves health and metrics over plain HTTP, for a process without a certificate. */
 export async function openPlainHealth(at: Address, options: HealthOptions & { log: Log }): Promise<PlainHealth> {
   const server = nodeHttp.createServer(patience, (request, response) => {
-    // Not by URL, which throws where a client sends none.
+    // Parsed without URL, which throws if a client sends none.
     const [pathname = ''] = request.url?.split('?') ?? []
     const path = request.method === 'GET' || request.method === 'HEAD' ? pathname : ''
     void answerHealth(path, options).then(({ status, type, text }) =>

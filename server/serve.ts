@@ -18,9 +18,9 @@ export async function serve(settings: ServeSettings, deps: ServeDeps): Promise<v
   const { signal } = deps
   const context = await createContext(settings, deps)
   const components = makeComponents(context)
-  // Outlives the signal: reviews need the caches until the last one is answered.
+  // Outlives the signal, because reviews need the caches until the last one is answered.
   const running = new AbortController()
-  // All work that stops at the signal stops at a failure too: it would keep the process alive, and go on acting for it.
+  // Work that stops at the signal must also stop after a failure. Otherwise it would keep the process alive and acting.
   const working = AbortSignal.any([signal, running.signal])
   try {
     for (const cache of cachesToStart(components)) cache.start(running.signal)
@@ -40,7 +40,7 @@ export async function serve(settings: ServeSettings, deps: ServeDeps): Promise<v
     components.probe?.start(working)
     showOnLoopback(context, page, running.signal)
     await runUntilAborted(listeners, { components, settings, signal })
-    // Another replica may lead already; a request for an address is bound to its record, not to the lease.
+    // Another replica may already lead; a request for an address is bound to its record, not to the lease.
     await components.ledger.claims.idle()
     await context.events.written()
     context.log.info({ identity: context.identity }, 'stopped')
@@ -49,7 +49,7 @@ export async function serve(settings: ServeSettings, deps: ServeDeps): Promise<v
   }
 }
 
-/** The first review may ask for an address: by then we know whether the project is the ledger's. */
+/** The first review may request an address, so we must know by then whether the project is the ledger's. */
 function checkProject({ log }: Context, { ledger }: Components, signal: AbortSignal): Promise<void> {
   return retryUntilAnswered(() => ledger.project.check(signal), { what: 'the project of the ledger', log, signal })
 }
@@ -68,13 +68,15 @@ function cachesToStart({ caches, leadership }: Components) {
 
 type Work = { components: Components; settings: ServeSettings; signal: AbortSignal }
 
-/** Answers reviews and runs for leader until the signal aborts. If the election or the guardian fails, all end at once. */
+/**
+ * Answers reviews and runs for leader until the signal aborts. If the election or the guardian fails, everything ends.
+ */
 function runUntilAborted(listeners: Listeners, { components, settings, signal }: Work): Promise<void> {
   const { ledger, leadership, followed, guardian } = components
   const lead = (own: AbortSignal) => (leadership ?? followed)?.run(own) ?? untilAborted(own)
   const closing = async (until: AbortSignal) => {
     await untilAborted(until)
-    // Another replica leads as soon as we stop. Reviews are answered until every API server knows that we stop.
+    // Another replica leads as soon as we stop. We answer reviews until every API server knows that we are stopping.
     await listeners.close(signal.aborted ? settings.process.shutdownDelayMs : 0)
   }
   return runAll(
@@ -107,7 +109,7 @@ async function open(context: Context, { components, page, checks }: Served): Pro
     },
     health: {
       at: { host: bindAddress, port: securePort },
-      // Others than the host's own users reach this port.
+      // This port is reachable for others than the host's own users.
       page: statusPageTokenFile === undefined ? undefined : page,
       ...checks,
       metrics: () => metrics.text(),

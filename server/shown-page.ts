@@ -8,12 +8,12 @@ import type { Log } from '../kube/log.ts'
 import { nodeHttp } from '../lib/node-http.ts'
 import type { Address } from './listeners/open-port.ts'
 
-/** The status page over what a process knows. */
+/** The status page with the facts of a process. */
 export function makeStatusPage({ settings, log }: Base, facts: () => PageFacts): StatusPage {
   return statusPage({ facts, tokenFile: settings.process.statusPageTokenFile, log })
 }
 
-/** Serves the page where the operator set a loopback address, until the signal aborts. */
+/** Serves the page on the loopback address that the operator set, if any, until the signal aborts. */
 export function showOnLoopback({ settings, log }: Base, page: StatusPage, signal: AbortSignal): void {
   const { statusPageAddress: at } = settings.process
   if (at) void serveLoopbackPage(at, page, { log, signal })
@@ -28,8 +28,8 @@ const retryMs = 10_000
 type Running = { log: Log; signal: AbortSignal }
 
 /**
- * Serves the status page over plain HTTP on a loopback address until the signal aborts. A port that is taken is tried
- * again and again: the page is never a reason for the process not to run.
+ * Serves the status page over plain HTTP on a loopback address until the signal aborts. If the port is taken, it
+ * retries: the page must never keep the process from running.
  */
 export async function serveLoopbackPage(at: Address, page: StatusPage, { log, signal }: Running): Promise<void> {
   const server = nodeHttp.createServer(patience, (request, response) => {

@@ -7,7 +7,7 @@ import type { ControlPlaneGuardian } from '../controllers/control-plane/control-
 import type { Checks } from './health-checks.ts'
 import type { PageFacts } from '../status-page/model.ts'
 
-/** The facts of a process with webhooks or controllers: the contents of its caches, and no more. Nothing here makes a call. */
+/** The facts of a process with webhooks or controllers: the contents of its caches, and no more. It makes no calls. */
 export function serveFacts(context: Context, components: Components, checks: Checks): PageFacts {
   const { settings, vendor, cluster, identity } = context
   const { caches, leadership, locations, machines, peerFacts, queues, certs, guardian } = components

@@ -45,8 +45,8 @@ export function makeWebhooks(
 }
 
 /**
- * The addresses that no Service holds. The address of a stored Service that waits for it does not count: the controller
- * may be slow.
+ * The addresses that no Service holds. An address whose stored Service waits for it does not count: the controller may
+ * be slow.
  */
 function unboundKeys({ caches, want }: Pick<Dependencies, 'caches' | 'want'>): string[] {
   const isAwaited = (record: ElasticIP) => {

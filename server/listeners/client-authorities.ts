@@ -5,17 +5,17 @@ import { readAuthorities } from '../../certs/authorities-file.ts'
 
 /** The authorities whose certificates callers must present, from a file that another program renews. */
 export type ClientAuthorities = {
-  /** PEM. A file that is damaged later changes nothing. */
+  /** The authorities as PEM. A file that is damaged later changes nothing. */
   current(): string
   onChange(listener: () => void): void
   /** Checks the file regularly until the signal aborts. */
   start(signal: AbortSignal): void
 }
 
-/** Files that are mounted from a Secret send no notification when they change. */
+/** Files mounted from a Secret send no notification when they change. */
 const checkMs = 3_000
 
-/** Reads the authorities now; throws if the file holds none. */
+/** Reads the authorities now; throws if the file contains none. */
 export function clientAuthorities({
   path,
   log,

@@ -11,17 +11,17 @@ export type KnownClients = {
   log: Log
 }
 
-/** Unknown callers can try as often as they like; the log shows one of them a minute. */
+/** Unknown callers can retry as often as they like; the log shows only one per minute. */
 const warnMs = 60_000
 
-/** Refuses callers without a certificate of these authorities, before their request body is read. */
+/** Refuses callers without a certificate from these authorities, before their request body is read. */
 export function onlyKnownClients(app: FastifyInstance, { authorities, names, log }: KnownClients): void {
   let verified = new WeakSet<Socket>()
   let warnedAtMs = -Infinity
   app.server.on('secureConnection', (socket: TLSSocket) => void verified.add(socket))
   authorities.onChange(() => (verified = new WeakSet()))
   app.addHook('onRequest', ({ raw: { socket } }, reply, next) => {
-    // Authorities that have changed since verified this connection. The next request needs a new verification.
+    // The authorities have changed since they verified this connection, so the next request needs a new verification.
     if (!verified.has(socket)) reply.header('connection', 'close')
     const reason = reasonToRefuse(socket as TLSSocket, names)
     if (reason === undefined) return next()
@@ -36,7 +36,7 @@ export function onlyKnownClients(app: FastifyInstance, { authorities, names, log
 /** Why a caller is refused, for the API server's log; undefined if the caller is known. */
 function reasonToRefuse(socket: TLSSocket, names: readonly string[]): string | undefined {
   const { subject } = socket.getPeerCertificate()
-  // A client that knows our authorities presents no certificate of another one.
+  // A client that knows our authorities presents no certificate of another authority.
   if (subject === undefined) return 'no client certificate was shown that one of the known authorities signed'
   if (!socket.authorized) return `the client certificate cannot be used: ${String(socket.authorizationError)}`
   const { CN: name } = subject

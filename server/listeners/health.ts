@@ -1,20 +1,22 @@
 import type { FastifyInstance } from 'fastify'
 import { type StatusPage, paths } from '../../status-page/status-page.ts'
 
-/** A named check of the process; `problem` returns undefined if all is well. */
+/** A named check of the process; `problem` returns undefined if it passes. */
 export type Check = { name: string; problem: () => string | undefined }
 
 export type HealthOptions = {
-  /** If one fails, the process has to be restarted. */
+  /** If one of these fails, the process must be restarted. */
   live: Check[]
-  /** If one fails, the process should get no requests. */
+  /** If one of these fails, the process should get no requests. */
   ready: Check[]
-  /** More facts on /readyz, for people: such a problem has effects outside the process, so it stays ready. */
+  /** More facts on /readyz, for people: their problems have effects outside the process, so it stays ready. */
   details: Check[]
   metrics: () => Promise<string>
 }
 
-/** Serves health and metrics on upstream's paths, and on those that upstream lacks: /livez, /readyz, and single checks. */
+/**
+ * Serves health and metrics on upstream's paths, and also on /livez, /readyz and single checks, which upstream lacks.
+ */
 export function addHealth(app: FastifyInstance, options: HealthOptions): void {
   for (const path of ['/healthz', '/livez', '/readyz', '/metrics', '/livez/:check', '/readyz/:check']) {
     app.get(path, async (request, reply) => {
@@ -26,7 +28,7 @@ export function addHealth(app: FastifyInstance, options: HealthOptions): void {
 
 export type HealthAnswer = { status: number; type: string; text: string }
 
-/** The answer to a GET of one of the paths; 404 to any other. */
+/** The answer to a GET of one of these paths; 404 for any other. */
 export async function answerHealth(
   path: string,
   { live, ready, details, metrics }: HealthOptions,
@@ -44,7 +46,7 @@ export async function answerHealth(
   }
 }
 
-/** A check of /livez or /readyz, by its name: there a problem of a detail fails too. */
+/** A single check of /livez or /readyz. Unlike on /readyz itself, a detail with a problem fails here. */
 function answerCheck(path: string, checks: Pick<HealthOptions, 'live' | 'ready'>): HealthAnswer {
   const [, kind, name] = /^\/(live|ready)z\/([^/]+)$/.exec(path) ?? []
   const check = checks[kind === 'live' ? 'live' : 'ready'].find((one) => one.name === name)
@@ -63,7 +65,7 @@ function detailLine(name: string, reason: string | undefined): string[] {
   return reason === undefined ? [] : [`[!] ${name}: ${reason}`]
 }
 
-/** Serves the status page beside them. */
+/** Serves the status page next to health and metrics. */
 export function addStatusPage(app: FastifyInstance, page: StatusPage): void {
   for (const url of Object.values(paths)) {
     app.get(url, (request, reply) => {

@@ -15,20 +15,20 @@ import type { Server, Socket } from 'node:net'
 export type ListenersOptions = {
   certs: CertSource
   tls: TlsOptions
-  /** Absent where this process answers no webhooks. */
+  /** Absent if this process answers no webhooks. */
   webhooks: ({ at: Address; clients: KnownClients | undefined } & AdmissionOptions) | undefined
-  /** `page`: the status page, where this port shows it. */
+  /** `page`: the status page, if this port shows it. */
   health: { at: Address; page: StatusPage | undefined } & HealthOptions
   log: Log
 }
 
 export type Listeners = {
-  /** Reports that we are not ready, still answers for `delayMs` the clients that do not know it yet, then closes. */
+  /** Reports that we are not ready, still answers late clients for `delayMs`, then closes. */
   close(delayMs: number): Promise<void>
 }
 
 /**
- * An API server has at most 600 requests in progress by default, and each calls one webhook at a time. Probes and
+ * By default an API server has at most 600 requests in progress, each of which calls one webhook at a time. Probes and
  * Prometheus need a handful of connections.
  */
 const maxConnections: Record<PortUse, number> = { webhooks: 2_000, health: 200 }
@@ -39,7 +39,7 @@ export async function openListeners(options: ListenersOptions): Promise<Listener
   try {
     await openPorts(ports, options)
   } catch (error) {
-    // A process that fails changes nothing any more: a port that stays open would answer from what it last knew.
+    // A failed process changes nothing any more: an open port would answer from stale knowledge.
     await ports.close()
     throw error
   }
@@ -47,7 +47,7 @@ export async function openListeners(options: ListenersOptions): Promise<Listener
     async close(delayMs) {
       ports.startClosing()
       await sleep(timerMs(delayMs))
-      // Reads what has arrived meanwhile: a connection whose first request waits in its buffer is not unused.
+      // Read what has arrived meanwhile: a connection whose first request is still buffered is not unused.
       await turn()
       options.health.page?.stop()
       await ports.close()
@@ -68,7 +68,7 @@ async function openPorts(ports: Ports, { certs, tls, webhooks, health }: Listene
   await ports.open('health', app, health.at)
 }
 
-/** The ports that are open so far. */
+/** The open ports. */
 type Ports = {
   open(use: PortUse, app: FastifyInstance, at: Address): Promise<void>
   isClosing(): boolean
@@ -84,7 +84,7 @@ function makePorts(log: Log): Ports {
   const openPort = portOpener(log)
   return {
     async open(use, app, at) {
-      // A client that has to close its connection opens the next one to another replica, before this port closes.
+      // A client whose connection ends opens the next one to another replica, before this port closes.
       app.addHook('onSend', (...[, reply, , done]) => {
         if (isClosing) reply.header('connection', 'close')
         done()
@@ -108,16 +108,16 @@ function makePorts(log: Log): Ports {
 type Connection = { remote: string; socket: Socket; requests: number; inFlight: number; restsSinceMs: number }
 
 type Connections = {
-  /** Closes the connections that have carried no request yet, and every new one. */
+  /** Closes the connections without a request so far, and every new one. */
   closeUnused: () => void
 }
 
 /**
- * Bounds the number of connections. At the maximum a new one takes the place of one that rests. Those that have carried
- * no request go first, so that callers who only occupy places keep no API server out.
+ * Limits the number of connections. At the maximum, a new one replaces an idle one. Connections without a request go
+ * first, so that callers who only occupy them keep no API server out.
  *
- * Connections without a request also have to be known when the server closes. API servers open connections ahead and may
- * never use them, and a Node server that closes waits for such connections without a limit.
+ * The server must also know connections without a request when it closes. API servers open connections ahead and may
+ * never use them, and a closing Node server waits for such connections without a limit.
  */
 export function limitConnections(server: Server, max: number): Connections {
   const connections = new Map<string, Connection>()
@@ -138,7 +138,7 @@ export function limitConnections(server: Server, max: number): Connections {
     connections.set(remote, connection)
     socket.once('close', () => forget(connection))
   })
-  // A request arrives on the TLS socket, a connection on the one below it. Both have the same remote address and port.
+  // Requests arrive on the TLS socket, connections on the one below it. Both have the same remote address and port.
   server.on('request', ({ socket }: { socket: Socket }, response: ServerResponse) => {
     const connection = connections.get(remoteOf(socket))
     if (!connection) return
@@ -157,7 +157,7 @@ export function limitConnections(server: Server, max: number): Connections {
   }
 }
 
-/** The connection that rests and has carried no request, else the one that rests longest; undefined if all are busy. */
+/** The longest-idle connection, those without a request first; undefined if all are busy. */
 function leastNeeded(connections: Iterable<Connection>): Connection | undefined {
   const resting = [...connections].filter(({ inFlight }) => inFlight === 0)
   const unused = resting.filter(({ requests }) => requests === 0)

@@ -11,16 +11,16 @@ const uses = {
 
 export type PortUse = keyof typeof uses
 
-/** Has a server listen at the address. */
+/** Makes a server listen at the address. */
 export type OpenPort = (use: PortUse, at: Address, listen: (at: Address) => Promise<unknown>) => Promise<void>
 
 const allAddresses = '::'
 const allIpv4Addresses = '0.0.0.0'
 
-/** The errors of a machine without IPv6. */
+/** The errors of a host without IPv6. */
 const withoutIpv6 = ['EAFNOSUPPORT', 'EADDRNOTAVAIL']
 
-/** Opens ports. On a machine without IPv6 `::` means all IPv4 addresses; the log says so once. */
+/** Opens ports. On a host without IPv6, `::` means all IPv4 addresses; the log says so once. */
 export function portOpener(log: Log): OpenPort {
   let hasIpv6 = true
   const openPort: OpenPort = async (use, { host: wanted, port }, listen) => {
@@ -37,7 +37,7 @@ export function portOpener(log: Log): OpenPort {
   return openPort
 }
 
-/** The same error, or one that says what to do. */
+/** The same error, or a new one that says what to do. */
 function explained(error: unknown, use: PortUse, { host, port }: Address): unknown {
   if (codeOf(error) !== 'EADDRINUSE') return error
   const { what, setting } = uses[use]

@@ -3,13 +3,18 @@ import fastify, { type FastifyInstance } from 'fastify'
 import type { CertSource } from '../../certs/cert-source.ts'
 import { type KnownClients, onlyKnownClients } from './client-certificates.ts'
 
-/** The API server accepts objects of 3 MiB, and a review may hold two of them. Fastify's default of 1 MiB is too small. */
+/**
+ * The API server accepts objects of 3 MiB, and a review may contain two of them. Fastify's default of 1 MiB is too
+ * small.
+ */
 const bodyLimit = 7 * 2 ** 20
 
-/** The API server keeps idle connections for 90 s. If we closed first, a review could meet a closed connection. */
+/**
+ * The API server keeps idle connections for 90 s. If we closed them earlier, a review could hit a closed connection.
+ */
 const keepAliveTimeout = 120_000
 
-/** Ends silent connections. Node looks for those without a whole request only now and then. */
+/** Ends silent connections. Node looks only at intervals for those without a complete request. */
 const patience = { handshakeTimeout: 10_000, headersTimeout: 20_000, requestTimeout: 35_000 }
 const connectionsCheckingInterval = 5_000
 
@@ -17,8 +22,8 @@ const connectionsCheckingInterval = 5_000
 export type TlsOptions = Pick<SecureContextOptions, 'minVersion' | 'ciphers'>
 
 /**
- * An HTTPS server that renews its certificate, and the authorities of its clients, without a restart. Connections that
- * are open keep the old ones.
+ * An HTTPS server that replaces its certificate and its clients' authorities without a restart. Open connections keep
+ * the old ones.
  */
 export function tlsApp(certs: CertSource, tls: TlsOptions, clients?: KnownClients): FastifyInstance {
   const context = () => {
@@ -48,15 +53,15 @@ export function tlsApp(certs: CertSource, tls: TlsOptions, clients?: KnownClient
   }
   certs.onChange(renew)
   clients?.authorities.onChange(renew)
-  // First: an operator who calls any path without a certificate sees whether strangers are refused.
+  // This hook comes first, so that an operator can test on any path whether callers without a certificate are refused.
   if (clients) onlyKnownClients(app, clients)
   refuseUnknownPaths(app)
   return app
 }
 
 /**
- * Fastify would parse the body of a request before its own 404. A caller that has no business here gets its answer at
- * once, and no connection to keep.
+ * Fastify would parse the body of a request before its own 404. An unknown caller gets its answer at once, and its
+ * connection is closed.
  */
 function refuseUnknownPaths(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()

@@ -15,7 +15,7 @@ import type { KubeObject } from '../../kube/objects.ts'
 import type { Recorder } from '../../telemetry/event-recorders.ts'
 import type { EventReason } from '../../telemetry/events/catalogue.ts'
 
-/** The calls that a trial of settings needs: a read of the project, and the locations. */
+/** The calls that a trial of settings makes: it reads the project and the locations. */
 export type Candidate = {
   cloud: Pick<CloudProvider['cloud'], 'reservations' | 'locations'>
   policy: { locationSources: LocationSource[] }
@@ -26,36 +26,36 @@ export type SettingsReloadOptions = Omit<ReportOptions, 'path'> & {
   table: SettingsTable
   /** The settings that the process started with. */
   started: CloudSettings
-  /** The settings that the parts of the process read: the token, and where an address is reserved. */
+  /** The settings that other parts of the process read: the token, and the sources of locations. */
   apiKey: ReplaceableSecret
   policy: { locationSources: LocationSource[] }
-  /** Makes a client of its own, to try settings. */
+  /** Makes a separate client to try settings. */
   candidate: (settings: CloudSettings) => Promise<Candidate>
   clock?: Clock
 }
 
 export type SettingsReload = {
-  /** Why this process does not do what the file says; undefined if it does. */
+  /** Why this process does not follow the file; undefined if it does. */
   problem(): string | undefined
-  /** Whether the last version of the file was taken up. */
+  /** Whether the last version of the file was applied. */
   isTakenUp(): boolean
-  /** The titles of the settings that count after a restart. */
+  /** The titles of the settings that take effect only after a restart. */
   needRestart(): readonly string[]
-  /** Calls the listener after each file that was taken up. */
+  /** Calls the listener each time a file was applied. */
   onChange(listener: () => void): void
   /** Follows the file until the signal aborts. */
   start(signal: AbortSignal): void
 }
 
-/** Files that are mounted from a Secret send no notification when they change. */
+/** Files mounted from a Secret send no notification when they change. */
 const checkMs = 5_000
 
-/** A new token may work a moment later, and a cloud that is down comes back. */
+/** A new token may start to work a moment later, and a provider recovers from an outage. */
 const retryMs = 30_000
 
 /**
- * Takes up another token or location when the configuration file has one and the cloud accepts it. Until then, and with a
- * file that is wrong, everything stays as it was.
+ * Applies a new token or location from the configuration file once the provider accepts it. Until then, or if the file
+ * is wrong, everything stays as it was.
  */
 export function settingsReload(options: SettingsReloadOptions): SettingsReload {
   return new FileReload(options)
@@ -81,7 +81,7 @@ class FileReload implements SettingsReload {
     const { path } = this.#options.file
     const needs = `settings that need a restart: ${this.#needRestart.join(', ')}`
     const hasNeeds = this.#needRestart.length > 0
-    // A file of another project is refused for its token, and the token is not what is wrong with it.
+    // A file for another project is refused because of its token, although the token itself is right.
     if (this.#refused !== undefined)
       return `${path} was not taken up: ${this.#refused}${hasNeeds ? `; it has ${needs}` : ''}`
     return hasNeeds ? `${path} has ${needs}` : undefined
@@ -110,7 +110,7 @@ class FileReload implements SettingsReload {
     this.#noteRestart(this.#titles(changes.restart))
     if (changes.reloaded.length === 0) return this.#accept()
     if (!this.#isDue(found)) return
-    // The others count after a restart, and a token of another project with them.
+    // The other settings take effect after a restart, including a token of another project.
     const next = withValuesOf(this.#running, found, changes.reloaded)
     const { wrong, candidate } = await this.#try(next, signal)
     if (signal.aborted) return
@@ -136,7 +136,7 @@ class FileReload implements SettingsReload {
     return names.map((name) => this.#options.table[name]?.title ?? name)
   }
 
-  /** Settings that were refused are tried again after a while, others at once. */
+  /** Refused settings are tried again after a while, changed ones at once. */
   #isDue(found: CloudSettings): boolean {
     if (!this.#tried || this.#options.clock.now() - this.#tried.atMs >= retryMs) return true
     return this.#changes(this.#tried.settings, found).reloaded.length > 0
@@ -166,7 +166,7 @@ class FileReload implements SettingsReload {
     for (const listener of this.#listeners) listener()
   }
 
-  /** Nothing in the file is refused any more. */
+  /** The file has no refused settings any more. */
   #accept(): void {
     this.#refused = undefined
     this.#tried = undefined
@@ -185,7 +185,10 @@ class FileReload implements SettingsReload {
   }
 }
 
-/** A setting of the cluster that names no location of the cloud. Annotations are users' and do not count here. */
+/**
+ * The problem of a cluster setting that names no location of the provider. Annotations belong to users and do not
+ * count.
+ */
 function locationProblem({ policy }: Candidate, known: Awaited<ReturnType<Candidate['cloud']['locations']>>) {
   const sources = policy.locationSources.filter((source) => source.kind === 'setting' && source.value !== undefined)
   if (sources.length === 0) return undefined
@@ -193,17 +196,17 @@ function locationProblem({ policy }: Candidate, known: Awaited<ReturnType<Candid
   return 'problem' in located ? located.problem : undefined
 }
 
-/** Errors of other kinds are our mistakes: their text might quote anything. */
+/** Other errors are our own bugs, and their text might quote anything. */
 function reasonOf(error: unknown): string {
   if (error instanceof SettingsError) return error.problems.map(formatProblem).join('; ')
   if (error instanceof CloudError) return error.message
   return `unexpected ${error instanceof Error ? error.name : 'error'}`
 }
 
-/** Where a report of the configuration file at `path` goes; `about` is the object of its Events. */
+/** The destinations of reports about the configuration file at `path`; `about` is the object of its Events. */
 type ReportOptions = { path: string; about: KubeObject; events: Pick<Recorder, 'record'>; log: Log }
 
-/** Says what becomes of the configuration file: in the log once, and in Events while it lasts. */
+/** Reports the fate of the configuration file: once in the log, and in Events while it lasts. */
 function reloadReport({ path, about, events, log }: ReportOptions) {
   const told = new Map<EventReason, string>()
   const warn = (reason: EventReason, message: string, line: { fields: object; text: string }) => {
@@ -229,7 +232,7 @@ function reloadReport({ path, about, events, log }: ReportOptions) {
         `${path} has settings that count after a restart. Restart the process, or restore them: ${settings.join(', ')}`,
         { fields: { settings }, text: 'settings of the configuration file need a restart' },
       ),
-    /** The reported state of a reason is over: if it comes back, it is new. */
+    /** Ends the reported state of a reason: if it recurs, it is new. */
     over: (reason: 'SettingsRefused' | 'SettingsNeedRestart') => void told.delete(reason),
   }
 }
